@@ -1,4 +1,4 @@
-"""What can go wrong, as types. "Error" alone always means a cultural error, so every class here ends in a noun of its own."""
+"""What can go wrong, as types. "Error" alone always means a cultural error, so no class here is called that."""
 
 
 class ExcamError(Exception):

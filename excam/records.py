@@ -57,7 +57,7 @@ class CulturalError:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The errors found, and why they are errors (spec 32: one explanation for the whole). No errors: culturally correct."""
+    """The errors found and one explanation for the whole (spec 32). No errors: culturally correct."""
 
     errors: tuple[CulturalError, ...] = ()
     explanation: str = ""

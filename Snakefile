@@ -1,0 +1,48 @@
+"""ExCAM, the experiment: nine benchmarks -> instruction-output pairs -> errors -> LoRA adapters -> judgements -> figures.
+
+`snakemake --profile slurm all` runs the paper's experiment (config.yaml) on a cluster, `snakemake --profile local all`
+the embedded one (experiments/mini.yaml) on this machine. Any file below results/ is a target of its own.
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config.yaml"
+
+
+report: "report/workflow.rst"
+
+
+include: "rules/common.smk"
+include: "rules/sources.smk"
+include: "rules/samples.smk"
+include: "rules/errors.smk"
+include: "rules/excam40k.smk"
+include: "rules/training.smk"
+include: "rules/judging.smk"
+include: "rules/evaluation.smk"
+include: "rules/paper.smk"
+
+
+rule all:
+    """Every table and figure, and our numbers beside the printed ones."""
+    default_target: True
+    input:
+        "results/paper/table-2.csv",
+        "results/paper/table-4.csv",
+        "results/paper/figure-3.pdf",
+        "results/paper/comparison.md",
+
+
+rule adapters:
+    """Every LoRA adapter of the experiment."""
+    input:
+        adapters(),
+
+
+rule external:
+    """The external judge on the balanced subsets; needs its key, so `all` does not ask for it."""
+    input:
+        external_cells(),

@@ -1,0 +1,27 @@
+"""ExCAM: finds, rates and explains cultural errors in instruction-output pairs.
+
+>>> import excam
+>>> metric = excam.load("results/adapters/smollm2-135m/all")
+>>> verdict = metric.score([{"instruction": "Name a Greek dish.", "output": "Sushi."}])[0]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from excam.records import CulturalError, Report, Sample, Unreadable, Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from excam.metric import Metric
+
+__version__ = "0.1.0"
+__all__ = ["CulturalError", "Report", "Sample", "Unreadable", "Verdict", "__version__", "load"]
+
+
+def load(adapter: str | Path, **settings: int | str | None) -> Metric:
+    """Open a metric: a folder with an adapter (or a model) to score with. See `excam.metric.Metric`."""
+    from excam.metric import Metric
+
+    return Metric.open(adapter, **settings)

@@ -1,0 +1,5 @@
+"""`python -m excam` is `excam`."""
+
+from excam.cli import app
+
+app()

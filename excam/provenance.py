@@ -1,0 +1,121 @@
+"""Files that are whole or absent, manifests that say where they came from, and progress for the person who waits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).parent
+WATCHED = ("torch", "transformers", "peft", "trl", "accelerate", "datasets", "nltk", "polars", "scipy", "vllm")
+
+
+def sha256(path: Path) -> str:
+    """Hex digest of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextmanager
+def publish(path: Path) -> Iterator[Path]:
+    """Give a temporary path in the same folder; on success it becomes `path` at once, on failure nothing remains."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write canonical, readable JSON atomically."""
+    with publish(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def write_manifest(
+    path: Path,
+    *,
+    inputs: Iterable[Path],
+    outputs: Iterable[Path],
+    settings: Mapping[str, Any],
+    seconds: float,
+    **facts: Any,
+) -> None:
+    """Write the manifest of an artifact, last: where it exists, the artifact is whole."""
+    write_json(
+        path,
+        {
+            "excam": metadata.version("excam"),
+            "commit": commit(),
+            "python": platform.python_version(),
+            "packages": {name: version for name in WATCHED if (version := _installed(name))},
+            "inputs": {str(file): sha256(file) for file in sorted(inputs)},
+            "outputs": {file.name: sha256(file) for file in sorted(outputs)},
+            "settings": settings,
+            "seconds": round(seconds, 1),
+            "written": datetime.now(UTC).isoformat(timespec="seconds"),
+            **facts,
+        },
+    )
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def commit() -> str | None:
+    """Commit of the checkout this code lies in, with `+edited` where files differ from it; None outside git."""
+    here = ["git", "-C", str(PACKAGE)]
+    try:
+        head = subprocess.run([*here, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+        dirty = subprocess.run([*here, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return head + ("+edited" if dirty.stdout.strip() else "")
+
+
+class Progress:
+    """A line on stderr every few seconds: how far, how fast, how much longer."""
+
+    def __init__(self, what: str, total: int, every: float = 5.0) -> None:
+        self.what, self.total, self.every = what, total, every
+        self.done, self.skipped = 0, 0
+        self.started = self.printed = time.monotonic()
+
+    def advance(self, rows: int = 1) -> None:
+        """Count rows just done and print when it is time."""
+        self.done += rows
+        now = time.monotonic()
+        if now - self.printed < self.every and self.done + self.skipped < self.total:
+            return
+        self.printed = now
+        rate = self.done / max(now - self.started, 1e-9)
+        left = (self.total - self.done - self.skipped) / rate if rate else 0
+        count = f"{self.done + self.skipped}/{self.total}"
+        say(f"{self.what}: {count}, {rate:.1f} a second, {left:.0f} s left")
+
+    def skip(self, rows: int) -> None:
+        """Count rows that were there already (a resumed job)."""
+        self.skipped += rows
+
+
+def say(line: str) -> None:
+    """One line for the person who waits; stdout stays free for data."""
+    print(line, file=sys.stderr, flush=True)

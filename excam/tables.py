@@ -1,0 +1,120 @@
+"""Samples and judgements as Parquet files: written atomically, the same rows give the same bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam.exceptions import ArtifactBroken
+from excam.provenance import publish
+from excam.records import BaseSample, CulturalError, Report, Sample, Verdict, sample_from_row, to_row
+
+SAMPLE_SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(
+        ("id", "pair", "base", "dataset", "task", "instruction", "output", "origin", "language", "culture", "stratum"),
+        pl.String,
+    ),
+    **dict.fromkeys(("licence", "answer", "group", "errors", "explanation"), pl.String),
+    "templates": pl.List(pl.String),
+    "score": pl.Int64,
+}
+JUDGEMENT_SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(("id", "pair", "base", "dataset", "origin", "language", "culture"), pl.String),
+    "gold_score": pl.Int64,
+    "gold_error": pl.Boolean,
+    "errors_found": pl.Int64,
+    "score": pl.Float64,
+    "certainty": pl.Float64,
+    "report": pl.String,
+    "failure": pl.String,
+}
+
+
+def write_frame(path: Path, frame: pl.DataFrame) -> None:
+    """Write a frame as Parquet, atomically and without a creation time."""
+    with publish(path) as temporary:
+        frame.write_parquet(temporary, compression="zstd", statistics=False)
+
+
+def read_frame(path: Path) -> pl.DataFrame:
+    """Read a Parquet file. Raises ArtifactBroken when it is not one."""
+    try:
+        return pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as problem:
+        raise ArtifactBroken(
+            f"{path}: not a readable Parquet file ({str(problem).splitlines()[0]}); delete it and run again"
+        ) from None
+
+
+def write_samples(path: Path, samples: Iterable[Sample]) -> None:
+    """Write samples in the order given; the report becomes the columns `errors` (JSON) and `explanation`."""
+    write_frame(path, pl.DataFrame([to_row(sample) for sample in samples], schema=SAMPLE_SCHEMA, orient="row"))
+
+
+def read_samples(path: Path) -> list[Sample]:
+    """Read what `write_samples` wrote."""
+    return [sample_from_row(row) for row in read_frame(path).iter_rows(named=True)]
+
+
+def write_bases(path: Path, bases: Iterable[BaseSample]) -> None:
+    """Write base samples as JSON Lines, atomically."""
+    with publish(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
+        for base in bases:
+            stream.write(json.dumps(asdict(base), ensure_ascii=False) + "\n")
+
+
+def read_bases(path: Path) -> list[BaseSample]:
+    """Read what `write_bases` wrote."""
+    with path.open(encoding="utf-8") as stream:
+        rows = [json.loads(line) for line in stream]
+    return [BaseSample(**{**row, "options": tuple(row["options"]), "wrong": tuple(row["wrong"])}) for row in rows]
+
+
+def write_judgements(path: Path, samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> None:
+    """One row per sample: gold, verdict, report, failure. No row is left out."""
+    rows = [
+        {
+            "id": sample.id,
+            "pair": sample.pair,
+            "base": sample.base,
+            "dataset": sample.dataset,
+            "origin": sample.origin,
+            "language": sample.language,
+            "culture": sample.culture,
+            "gold_score": sample.score,
+            "gold_error": bool(sample.report.errors),
+            "errors_found": verdict.errors_found,
+            "score": verdict.score,
+            "certainty": verdict.certainty,
+            "report": report_json(verdict.report) if verdict.report else None,
+            "failure": verdict.failure,
+        }
+        for sample, verdict in zip(samples, verdicts, strict=True)
+    ]
+    write_frame(path, pl.DataFrame(rows, schema=JUDGEMENT_SCHEMA, orient="row"))
+
+
+def report_json(report: Report) -> str:
+    """A report with its offsets, as JSON text."""
+    return json.dumps(asdict(report), ensure_ascii=False)
+
+
+def report_from_json(text: str) -> Report:
+    """The inverse of `report_json`."""
+    raw = json.loads(text)
+    return Report(tuple(CulturalError(**error) for error in raw["errors"]), raw["explanation"])
+
+
+def jsonl(path: Path) -> Iterator[dict[str, Any]]:
+    """Objects of a JSON Lines file. Raises ArtifactBroken with the line's number when one is torn."""
+    with path.open(encoding="utf-8") as stream:
+        for number, line in enumerate(stream, 1):
+            try:
+                yield json.loads(line)
+            except json.JSONDecodeError:
+                raise ArtifactBroken(f"{path}:{number}: not a JSON object; delete the file and run again") from None

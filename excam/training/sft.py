@@ -1,0 +1,264 @@
+"""LoRA fine-tuning on error reports (Appendix B, spec 45-50): TRL's SFTTrainer, PEFT, and our own order of rows.
+
+The order of rows is fixed before training starts (a function of seed and row ids), so a resumed run sees exactly the
+batches of an uninterrupted one. Loss is taken on the report only ([silent] in the paper).
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import random
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from excam.config import Recipe
+from excam.exceptions import InputInvalid, ModelInvalid
+from excam.inference import chat
+from excam.judges import report
+from excam.provenance import Progress, publish, say, write_json
+from excam.records import Sample
+
+if TYPE_CHECKING:
+    from peft import PeftModel
+    from transformers import PreTrainedTokenizerBase, TrainerCallback
+
+PUBLISHED = ("adapter_model.safetensors", "adapter_config.json", "loss.csv")
+MARK = "whole.json"  # written into a checkpoint when everything else of it is there
+
+
+def train(
+    *, weights: Path, samples: Sequence[Sample], recipe: Recipe, seed: int, checkpoints: Path, folder: Path, name: str
+) -> dict[str, Any]:
+    """Train an adapter on `samples`, publish it in `folder`, and return facts for its manifest.
+
+    Continues from the last whole checkpoint of the same run in `checkpoints`. Raises InputInvalid when a row is longer
+    than `recipe.max_length`, ModelInvalid when the base or the recipe cannot be used.
+    """
+    from transformers import AutoTokenizer, set_seed
+
+    set_seed(seed)
+    tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True)
+    rows = encode(tokenizer, samples, recipe.max_length)
+    ordered = in_order(rows, recipe, seed)
+    model = _with_adapter(weights, recipe)
+    run_id = hashlib.sha256(json.dumps([recipe.model_dump(), seed, [r["input_ids"] for r in ordered]]).encode())
+    started = time.monotonic()
+    last = _last_whole(checkpoints, run_id.hexdigest())
+    if last:
+        say(f"{name}: goes on from {last.name}")
+    trainer = _trainer(model, tokenizer, ordered, recipe, seed, checkpoints)
+    trainer.add_callback(_watcher(name, run_id.hexdigest(), len(ordered) // recipe.rows_per_step, last))
+    trainer.train(resume_from_checkpoint=str(last) if last else None)
+    seconds = time.monotonic() - started
+    history = [entry for entry in trainer.state.log_history if "loss" in entry]
+    _publish(model, folder, history, name)
+    tokens = sum(len(row["input_ids"]) for row in ordered)
+    return {
+        "device": str(model.device),
+        "rows": len(samples),
+        "steps": trainer.state.global_step,
+        "tokens": tokens,
+        "supervised_tokens": sum(sum(label != -100 for label in row["labels"]) for row in ordered),
+        "training_seconds": round(seconds, 1),
+        "resumed_from": last.name if last else None,
+        "final_loss": history[-1]["loss"] if history else None,
+    }
+
+
+def encode(
+    tokenizer: PreTrainedTokenizerBase, samples: Sequence[Sample], max_length: int
+) -> list[dict[str, list[int]]]:
+    """Token ids and labels of each sample; labels are -100 up to where the report starts.
+
+    Raises InputInvalid naming the first row that is longer than `max_length` tokens: nothing is ever cut.
+    """
+    rows = []
+    for sample in samples:
+        messages = report.messages(sample.instruction, sample.output)
+        encoded = chat.encode(tokenizer, messages, report.write(sample.report))
+        if len(encoded.input_ids) > max_length:
+            raise InputInvalid(
+                f"{sample.id}: {len(encoded.input_ids)} tokens; expected at most training.max_length={max_length}; "
+                "raise it, or lower the cap on long rows"
+            )
+        ids, start = list(encoded.input_ids), encoded.completion_start
+        rows.append({"input_ids": ids, "labels": [-100] * start + ids[start:]})
+    return rows
+
+
+def in_order(rows: Sequence[dict[str, list[int]]], recipe: Recipe, seed: int) -> list[dict[str, list[int]]]:
+    """All epochs' rows in the order they are seen, whole steps only; `length` groups rows of like length into steps."""
+    wanted = int(len(rows) * recipe.epochs) // recipe.rows_per_step * recipe.rows_per_step
+    if not wanted:
+        raise InputInvalid(
+            f"{len(rows)} training rows; expected at least training.rows_per_step={recipe.rows_per_step}"
+        )
+    ordered: list[dict[str, list[int]]] = []
+    epoch = 0
+    while len(ordered) < wanted:
+        chance = random.Random(f"{seed}/{epoch}")
+        shuffled = chance.sample(list(rows), len(rows))
+        if recipe.order == "length":
+            shuffled.sort(key=lambda row: len(row["input_ids"]))
+            size = recipe.rows_per_step
+            steps = [shuffled[at : at + size] for at in range(0, len(shuffled), size)]
+            shuffled = [row for step in chance.sample(steps, len(steps)) for row in step]
+        ordered += shuffled
+        epoch += 1
+    return ordered[:wanted]
+
+
+def _with_adapter(weights: Path, recipe: Recipe) -> PeftModel:
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM
+
+    if not any(weights.glob("*.safetensors")):
+        raise ModelInvalid(f"{weights}: no *.safetensors; expected the folder of a fetched model")
+    base = AutoModelForCausalLM.from_pretrained(
+        weights, dtype=torch.bfloat16, local_files_only=True, use_safetensors=True, attn_implementation="sdpa"
+    )
+    lora = LoraConfig(
+        r=recipe.rank,
+        lora_alpha=recipe.alpha,
+        lora_dropout=recipe.dropout,
+        target_modules=recipe.targets,
+        task_type="CAUSAL_LM",
+    )
+    try:
+        return get_peft_model(base, lora)  # pyright: ignore[reportReturnType]
+    except ValueError as problem:
+        first = str(problem).splitlines()[0]
+        raise ModelInvalid(f"training.targets: {recipe.targets}: {first}") from None
+
+
+def _trainer(
+    model: PeftModel,
+    tokenizer: PreTrainedTokenizerBase,
+    ordered: list[dict[str, list[int]]],
+    recipe: Recipe,
+    seed: int,
+    checkpoints: Path,
+) -> Any:
+    import torch
+    from datasets import Dataset
+    from trl import SFTConfig
+
+    on_gpu = torch.cuda.is_available()
+    config = SFTConfig(
+        output_dir=str(checkpoints),
+        per_device_train_batch_size=min(recipe.rows_per_pass, recipe.rows_per_step),
+        gradient_accumulation_steps=max(1, recipe.rows_per_step // recipe.rows_per_pass),
+        num_train_epochs=1,  # `ordered` already holds every epoch
+        learning_rate=recipe.learning_rate,
+        lr_scheduler_type=recipe.schedule,
+        warmup_steps=recipe.warmup_steps,
+        weight_decay=recipe.weight_decay,
+        adam_beta1=recipe.beta1,
+        adam_beta2=recipe.beta2,
+        max_grad_norm=recipe.max_grad_norm,
+        max_length=None,  # rows were measured in `encode`
+        packing=False,
+        gradient_checkpointing=recipe.checkpointing,
+        bf16=on_gpu,
+        use_cpu=not on_gpu,
+        logging_steps=1,
+        save_strategy="steps",
+        save_steps=recipe.save_steps,
+        save_total_limit=2,
+        report_to="none",
+        disable_tqdm=True,
+        seed=seed,
+        dataset_num_proc=None,
+        dataloader_num_workers=0,
+    )
+    data = Dataset.from_list(ordered)
+    return _trainer_class(on_gpu)(model=model, args=config, train_dataset=data, processing_class=tokenizer)
+
+
+def _trainer_class(on_gpu: bool) -> Any:  # noqa: FBT001 - the device decides, nobody chooses
+    """SFTTrainer that reads rows in the given order and, on a CPU, scores supervised positions only.
+
+    Without Triton, TRL's head scores every position, masked ones too: half of the time and a gigabyte on a CPU. The
+    loss is the same sum over supervised tokens, divided by their number in the whole step.
+    """
+    import torch
+    from torch.utils.data import SequentialSampler
+    from trl import SFTTrainer
+
+    class InGivenOrder(SFTTrainer):
+        def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
+            return SequentialSampler(train_dataset if train_dataset is not None else self.train_dataset)  # pyright: ignore
+
+    class OnCpu(InGivenOrder):
+        def compute_loss(
+            self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
+        ) -> Any:
+            base = self.accelerator.unwrap_model(model).get_base_model()
+            labels = inputs["labels"][:, 1:]
+            hidden = base.get_decoder()(
+                input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], use_cache=False
+            ).last_hidden_state
+            supervised = labels != -100
+            logits = base.get_output_embeddings()(hidden[:, :-1][supervised]).float()
+            loss = torch.nn.functional.cross_entropy(logits, labels[supervised], reduction="sum")
+            return loss / (num_items_in_batch if num_items_in_batch is not None else supervised.sum())
+
+    return InGivenOrder if on_gpu else OnCpu
+
+
+def _watcher(name: str, run_id: str, steps: int, last: Path | None) -> TrainerCallback:
+    from transformers import TrainerCallback
+
+    progress = Progress(f"training {name}, steps", steps)
+    progress.skip(int(last.name.split("-")[1]) if last else 0)
+
+    class Watcher(TrainerCallback):
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            progress.advance()
+
+        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            write_json(Path(args.output_dir, f"checkpoint-{state.global_step}", MARK), {"run": run_id})
+
+    return Watcher()
+
+
+def _last_whole(checkpoints: Path, run_id: str) -> Path | None:
+    """The newest checkpoint that is complete and belongs to this very run; all others are removed."""
+    found = sorted(checkpoints.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]), reverse=True)
+    chosen = None
+    for path in found:
+        mark = path / MARK
+        if chosen is None and mark.exists() and json.loads(mark.read_text(encoding="utf-8"))["run"] == run_id:
+            chosen = path
+        else:
+            shutil.rmtree(path)
+    return chosen
+
+
+def _publish(model: PeftModel, folder: Path, history: list[dict[str, float]], name: str) -> None:
+    scratch = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(scratch, ignore_errors=True)
+    model.save_pretrained(str(scratch), safe_serialization=True)
+    config = json.loads((scratch / "adapter_config.json").read_text(encoding="utf-8"))
+    config["base_model_name_or_path"] = name.split("/")[0]  # a name, not a path of this machine
+    if isinstance(config.get("target_modules"), list):
+        config["target_modules"].sort()  # PEFT writes a set: sorted, the same run gives the same bytes
+    with publish(folder / "adapter_model.safetensors") as temporary:
+        (scratch / "adapter_model.safetensors").rename(temporary)
+    write_json(folder / "adapter_config.json", config)
+    with publish(folder / "loss.csv") as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        table = csv.writer(stream)
+        table.writerow(["step", "loss", "grad_norm", "learning_rate"])
+        table.writerows([e["step"], e["loss"], e.get("grad_norm"), e.get("learning_rate")] for e in history)
+    shutil.rmtree(scratch)
+
+
+def discard(checkpoints: Path) -> None:
+    """Remove the checkpoints of a run whose adapter is published."""
+    shutil.rmtree(checkpoints, ignore_errors=True)

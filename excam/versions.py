@@ -1,0 +1,123 @@
+"""Stage versions: which pieces of the pipeline an edit of code moves.
+
+A stage is a piece whose output must move when its code does. `versions.lock` holds, per stage, a number and a
+fingerprint of the code and data it is made of; `stage_version` is what a Snakemake rule passes on, so that an edit
+re-runs exactly what it touches and a merged refactoring (`excam lock STAGE --same-output`) re-runs nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from excam.config import modules_in
+from excam.exceptions import InputInvalid
+
+PACKAGE = Path(__file__).parent
+LOCK = PACKAGE / "versions.lock"
+
+# Stage -> modules and data folders it is made of, besides what those import from excam.
+STAGES: dict[str, tuple[str, ...]] = {
+    **{f"datasets.{name}": (f"datasets/{name.replace('-', '_')}.py",) for name in modules_in("datasets")},
+    **{f"judges.{name}": (f"judges/{name.replace('-', '_')}.py",) for name in modules_in("judges")},
+    "wrapping": ("construction/wrapping.py", "templates"),
+    "hard": ("construction/hard.py", "templates"),
+    "soft": ("construction/soft.py", "construction/soft_prompt.txt", "construction/spans.py"),
+    "lexicon": ("construction/lexicon.py", "construction/lexicon.tsv"),
+    "splits": ("construction/splits.py",),
+    "training": ("training/sft.py", "inference/chat.py", "judges/report.py"),
+    "inference": ("inference/transformers.py", "inference/chat.py", "inference/run.py"),
+    "metaeval": ("metaeval", "evaluation.py"),
+    "plotting": ("plotting.py",),
+}
+
+
+@cache
+def _lock() -> dict[str, dict[str, Any]]:
+    return json.loads(LOCK.read_text(encoding="utf-8")) if LOCK.exists() else {}
+
+
+@cache
+def stage_version(stage: str) -> str:
+    """The number of a stage where code and lock agree, `3+a1b2c3d4` in an edited checkout."""
+    entry = _lock().get(stage, {"version": 0, "fingerprint": ""})
+    now = fingerprint(stage)
+    return str(entry["version"]) if entry["fingerprint"] == now else f"{entry['version']}+{now[:8]}"
+
+
+@cache
+def fingerprint(stage: str) -> str:
+    """sha256 over the code (without comments, docstrings, formatting) and data files that a stage is made of."""
+    digest = hashlib.sha256()
+    for path in sorted(_closure([PACKAGE / part for part in STAGES[stage]])):
+        content = _code(path) if path.suffix == ".py" else path.read_bytes()
+        digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + content + b"\0")
+    return digest.hexdigest()
+
+
+def _closure(starts: Iterable[Path]) -> set[Path]:
+    todo, seen = list(starts), set[Path]()
+    while todo:
+        path = todo.pop()
+        if path.is_dir():
+            todo += [child for child in path.iterdir() if child.name != "__pycache__"]
+        elif path.is_file() and path not in seen:
+            seen.add(path)
+            todo += _imports(path) if path.suffix == ".py" else []
+    return seen
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _imports(path: Path) -> list[Path]:
+    names: set[str] = set()
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("excam"):
+            names |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+    ignored = {"excam.provenance", "excam.exceptions", "excam.config", "excam.versions"}  # they move no number
+    files = [PACKAGE.parent / (name.replace(".", "/") + ".py") for name in sorted(names - ignored)]
+    return [file for file in files if file.is_file()]
+
+
+@cache
+def _code(path: Path) -> bytes:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and _is_text(body[0].value):
+            node.body = body[1:] or [ast.Pass()]  # pyright: ignore[reportAttributeAccessIssue]
+    return ast.dump(tree).encode()
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def lock(stages: Iterable[str] = (), same_output: bool = False) -> list[str]:
+    """Bring `versions.lock` up to date; a changed stage gets the next number, or keeps it with `same_output`.
+
+    `same_output` is the caller's word that a change was a refactoring. Returns one line per stage that moved.
+    """
+    entries, moved = dict(_lock()), []
+    for stage in stages or STAGES:
+        if stage not in STAGES:
+            raise InputInvalid(f"{stage}: no such stage; known: {', '.join(STAGES)}")
+        old, now = entries.get(stage), fingerprint(stage)
+        if old and old["fingerprint"] == now:
+            continue
+        number = 1 if not old else old["version"] + (not same_output)
+        entries[stage] = {"version": number, "fingerprint": now}
+        moved.append(f"{stage}: {old['version'] if old else 'new'} -> {number}")
+    kept = {stage: entries[stage] for stage in sorted(entries) if stage in STAGES}
+    LOCK.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+    _lock.cache_clear()
+    stage_version.cache_clear()
+    return moved

@@ -1,0 +1,159 @@
+"""The experiment, the values of each axis, and the input functions. The only .smk with Python functions."""
+
+import json
+
+from snakemake.exceptions import WorkflowError
+
+from excam import datasets as benchmarks
+from excam.config import LEXICON, load
+from excam.exceptions import ExcamError
+from excam.versions import stage_version
+
+try:
+    EXPERIMENT = load(config)
+except ExcamError as problem:
+    raise WorkflowError(str(problem)) from None
+
+DATASETS = list(EXPERIMENT.datasets)
+HARD = [name for name in DATASETS if benchmarks.load(name).ERRORS == "hard"]
+SOFT = [name for name in DATASETS if name not in HARD]
+SHARDS = [f"{shard:02d}" for shard in range(EXPERIMENT.generation.shards)]
+SYSTEMS = ["/".join(system) for system in EXPERIMENT.systems]
+NOWHERE = "a^"  # a pattern that matches nothing: an axis without values
+
+
+def one_of(values):
+    return "|".join(re.escape(value) for value in values) or NOWHERE
+
+
+wildcard_constraints:
+    dataset=one_of([*DATASETS, "all"]),
+    model=one_of(EXPERIMENT.models),
+    trained_on=one_of(["nothing", *EXPERIMENT.mixtures]),
+    judge=one_of(sorted({"report", *EXPERIMENT.tuned.judges, *EXPERIMENT.baselines.judges, *EXPERIMENT.external.judges})),
+    split="train|dev|test|test-100",
+    severity="minor|major",
+    shard=one_of(SHARDS),
+
+
+# --- what a rule passes on: labelled, so that swapped values are seen, and only what its stage reads
+
+
+def settings(*path):
+    """A slice of the configuration as one canonical JSON string."""
+    value = EXPERIMENT.model_dump(mode="json")
+    for part in path:
+        value = value[part]
+    return json.dumps(value, sort_keys=True)
+
+
+def dataset_settings(wildcards):
+    return settings("datasets", wildcards.dataset)
+
+
+def source_settings(wildcards):
+    entry = EXPERIMENT.datasets[wildcards.dataset]
+    return entry.model_dump_json(exclude={"cap"})
+
+
+def model_source(wildcards):
+    entry = EXPERIMENT.models[wildcards.model]
+    return entry.model_dump_json(include={"hub", "revision", "wheel", "licence", "context"})
+
+
+def model_settings(wildcards):
+    return settings("models", wildcards.model)
+
+
+def generator_settings(wildcards):
+    name = EXPERIMENT.generation.generator
+    return "null" if name == LEXICON else settings("models", name)
+
+
+def versions(*stages):
+    """Stage versions for `params`; a stage may hold wildcards, e.g. `judges.{judge}`."""
+
+    def of(wildcards):
+        return json.dumps({s: stage_version(s.format(**wildcards)) for s in stages}, sort_keys=True)
+
+    return of
+
+
+# --- input functions
+
+
+def local_files(wildcards):
+    """The files of a local folder, where a dataset comes from one: an edited row is seen."""
+    from excam.sources import matching
+
+    entry, patterns = EXPERIMENT.datasets[wildcards.dataset], benchmarks.load(wildcards.dataset).SOURCE.files
+    return [str(path) for path in matching(Path(entry.folder), patterns)] if entry.folder else []
+
+
+def wrong_twins(wildcards):
+    kind = "hard" if wildcards.dataset in HARD else "soft"
+    return f"results/errors/{kind}/{wildcards.dataset}.parquet"
+
+
+def generator_weights(wildcards):
+    name = EXPERIMENT.generation.generator
+    return [] if name == LEXICON or not EXPERIMENT.models[name].is_local else f"results/models/{name}/manifest.json"
+
+
+def weights(wildcards):
+    local = EXPERIMENT.models[wildcards.model].is_local
+    return f"results/models/{wildcards.model}/manifest.json" if local else []
+
+
+def adapter(wildcards):
+    if wildcards.trained_on == "nothing":
+        return []
+    return f"results/adapters/{wildcards.model}/{wildcards.trained_on}/manifest.json"
+
+
+def flag(name, source):
+    """`--name value` where the input is there, nothing where it is not."""
+
+    def of(wildcards):
+        value = source(wildcards)
+        return f"--{name} {value}" if value else ""
+
+    return of
+
+
+def judgements_pooled(wildcards):
+    """One dataset's judgements, or those of every dataset for `all`."""
+    names = DATASETS if wildcards.dataset == "all" else [wildcards.dataset]
+    folder = "results/judgements/{model}/{trained_on}/{judge}".format(**wildcards)
+    return [f"{folder}/{name}/{wildcards.split}.parquet" for name in names]
+
+
+def judgements_compared(wildcards):
+    """What stands in a column of Figure 3: every baseline, and each tuned model as it never saw the dataset."""
+    names = DATASETS if wildcards.dataset == "all" else [wildcards.dataset]
+    return [f"results/judgements/{s}/{name}/{wildcards.split}.parquet" for s in column_systems(wildcards.dataset) for name in names]
+
+
+def column_systems(dataset):
+    """Systems of one column: leave-one-out adapters for a dataset, the in-domain one for `all`."""
+    seen = "all" if dataset == "all" else f"without-{dataset}"
+    return ["/".join(s) for s in EXPERIMENT.systems if s[1] in ("nothing", seen)]
+
+
+def adapters():
+    return [f"results/adapters/{m}/{t}/manifest.json" for m in EXPERIMENT.tuned.models for t in EXPERIMENT.tuned.mixtures]
+
+
+def external_cells():
+    pairs = [(m, j) for m in EXPERIMENT.external.models for j in EXPERIMENT.external.judges]
+    return [f"results/evaluation/{m}/nothing/{j}/{d}/test-100.json" for m, j in pairs for d in [*DATASETS, "all"]]
+
+
+def evaluated(dataset):
+    return [f"results/evaluation/{system}/{dataset}/test.json" for system in SYSTEMS]
+
+
+def figure_3_cells(wildcards):
+    """Every number of Figure 3: one evaluation per filled cell."""
+    columns = [*DATASETS, "all"]
+    return [f"results/evaluation/{s}/{d}/test.json" for d in columns for s in column_systems(d)]

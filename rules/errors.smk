@@ -1,0 +1,83 @@
+"""How right pairs become wrong: hard errors from the benchmarks' options, soft errors from a generator in shards."""
+
+
+rule make_hard_errors:
+    """Put a wrong option in place of the right one (spec 20, 21)."""
+    input:
+        bases="results/samples/{dataset}.bases.jsonl",
+        samples="results/samples/{dataset}.parquet",
+    output:
+        errors="results/errors/hard/{dataset}.parquet",
+        counts="results/errors/hard/{dataset}.counts.json",
+    wildcard_constraints:
+        dataset=one_of(HARD),
+    log:
+        "logs/make_hard_errors/{dataset}.log",
+    benchmark:
+        "benchmarks/make_hard_errors/{dataset}.tsv"
+    params:
+        version=versions("hard"),
+        seed=EXPERIMENT.seed,
+    conda:
+        "../envs/data.yaml"
+    shell:
+        "python -m scripts.make_hard_errors --bases {input.bases} --samples {input.samples}"
+        " --seed {params.seed} --errors {output.errors} --counts {output.counts} 2>&1 | tee {log}"
+
+
+rule generate_soft_errors:
+    """Ask the generator for wrong versions, one shard at a time; every answer verbatim (spec 22-24, 31)."""
+    input:
+        samples="results/samples/{dataset}.parquet",
+        weights=generator_weights,
+    output:
+        answers="results/errors/soft/{dataset}/{severity}/{shard}.jsonl",
+    wildcard_constraints:
+        dataset=one_of(SOFT),
+    log:
+        "logs/generate_soft_errors/{dataset}/{severity}/{shard}.log",
+    benchmark:
+        "benchmarks/generate_soft_errors/{dataset}/{severity}/{shard}.tsv"
+    resources:
+        gpu=0 if EXPERIMENT.generation.generator == LEXICON else EXPERIMENT.models[EXPERIMENT.generation.generator].gpus,
+        mem_mb=16000 if EXPERIMENT.generation.generator != LEXICON else 1000,
+        runtime=360,
+    params:
+        version=versions("lexicon" if EXPERIMENT.generation.generator == LEXICON else "soft"),
+        generator=EXPERIMENT.generation.generator,
+        model=generator_settings,
+        weights=flag("weights", generator_weights),
+        shards=EXPERIMENT.generation.shards,
+        seed=EXPERIMENT.seed,
+    conda:
+        "../envs/inference.yaml"
+    shell:
+        "python -m scripts.generate_soft_errors --samples {input.samples} --severity {wildcards.severity}"
+        " --shard {wildcards.shard} --shards {params.shards} --generator {params.generator}"
+        " --model '{params.model}' {params.weights} --seed {params.seed}"
+        " --journal results/journal/{params.generator}/soft/{wildcards.dataset}/{wildcards.severity}.jsonl"
+        " --answers {output.answers} 2>&1 | tee {log}"
+
+
+rule collect_soft_errors:
+    """Read all shards' answers; keep the usable ones, count the others by reason (spec 24-29)."""
+    input:
+        samples="results/samples/{dataset}.parquet",
+        answers=expand("results/errors/soft/{{dataset}}/{severity}/{shard}.jsonl", severity=["minor", "major"], shard=SHARDS),
+    output:
+        errors="results/errors/soft/{dataset}.parquet",
+        counts="results/errors/soft/{dataset}.counts.json",
+    wildcard_constraints:
+        dataset=one_of(SOFT),
+    log:
+        "logs/collect_soft_errors/{dataset}.log",
+    benchmark:
+        "benchmarks/collect_soft_errors/{dataset}.tsv"
+    params:
+        version=versions("soft"),
+        spans=EXPERIMENT.construction.spans,
+    conda:
+        "../envs/data.yaml"
+    shell:
+        "python -m scripts.collect_soft_errors --samples {input.samples} --answers {input.answers}"
+        " --spans {params.spans} --errors {output.errors} --counts {output.counts} 2>&1 | tee {log}"

@@ -1,0 +1,41 @@
+"""Judgements -> numbers, and what is significant."""
+
+
+rule evaluate:
+    """Accuracy, correlations, rates of one cell, or of all datasets together (spec 51-53, 60)."""
+    input:
+        judgements_pooled,
+    output:
+        numbers="results/evaluation/{model}/{trained_on}/{judge}/{dataset}/{split}.json",
+    log:
+        "logs/evaluate/{model}/{trained_on}/{judge}/{dataset}/{split}.log",
+    benchmark:
+        "benchmarks/evaluate/{model}/{trained_on}/{judge}/{dataset}/{split}.tsv"
+    params:
+        version=versions("metaeval"),
+        seed=EXPERIMENT.seed,
+    conda:
+        "../envs/data.yaml"
+    shell:
+        "python -m scripts.evaluate --judgements {input} --seed {params.seed} --numbers {output.numbers} 2>&1 | tee {log}"
+
+
+rule compare_systems:
+    """Paired permutation tests between all systems of one column of Figure 3 (spec 54)."""
+    input:
+        judgements_compared,
+    output:
+        tests="results/significance/{dataset}/{split}.json",
+    log:
+        "logs/compare_systems/{dataset}/{split}.log",
+    benchmark:
+        "benchmarks/compare_systems/{dataset}/{split}.tsv"
+    params:
+        version=versions("metaeval"),
+        systems=lambda w: " ".join(column_systems(w.dataset)),
+        seed=EXPERIMENT.seed,
+    conda:
+        "../envs/data.yaml"
+    shell:
+        "python -m scripts.compare_systems --systems {params.systems} --judgements {input} --seed {params.seed}"
+        " --tests {output.tests} 2>&1 | tee {log}"

@@ -1,0 +1,55 @@
+"""Every prediction in the paper: `judge` asks (one model load per job), `score` reads (no model)."""
+
+
+rule judge:
+    """Ask one (model, trained_on, judge) about the test sets of every dataset; one transcript per dataset."""
+    input:
+        samples=expand("results/excam40k/{dataset}/{{split}}.parquet", dataset=DATASETS),
+        weights=weights,
+        adapter=adapter,
+    output:
+        expand("results/transcripts/{{model}}/{{trained_on}}/{{judge}}/{dataset}/{{split}}.jsonl", dataset=DATASETS),
+    log:
+        "logs/judge/{model}/{trained_on}/{judge}/{split}.log",
+    benchmark:
+        "benchmarks/judge/{model}/{trained_on}/{judge}/{split}.tsv"
+    resources:
+        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        mem_mb=16000,
+        runtime=240,
+    params:
+        version=versions("judges.{judge}", "inference"),
+        model=model_settings,
+        weights=flag("weights", weights),
+        adapter=flag("adapter", adapter),
+        seed=EXPERIMENT.seed,
+    conda:
+        "../envs/inference.yaml"
+    shell:
+        "python -m scripts.judge --name {wildcards.model}/{wildcards.trained_on}/{wildcards.judge}"
+        " --model '{params.model}' {params.weights} {params.adapter} --judge {wildcards.judge}"
+        " --samples {input.samples} --seed {params.seed}"
+        " --journal results/journal/{wildcards.model}/{wildcards.trained_on}/{wildcards.judge}.jsonl"
+        " --transcripts results/transcripts/{wildcards.model}/{wildcards.trained_on}/{wildcards.judge} 2>&1 | tee {log}"
+
+
+rule score:
+    """Read a transcript into judgements. A better reader never costs a GPU."""
+    input:
+        samples="results/excam40k/{dataset}/{split}.parquet",
+        transcript="results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.jsonl",
+    output:
+        judgements="results/judgements/{model}/{trained_on}/{judge}/{dataset}/{split}.parquet",
+    wildcard_constraints:
+        dataset=one_of(DATASETS),
+    log:
+        "logs/score/{model}/{trained_on}/{judge}/{dataset}/{split}.log",
+    benchmark:
+        "benchmarks/score/{model}/{trained_on}/{judge}/{dataset}/{split}.tsv"
+    params:
+        version=versions("judges.{judge}"),
+    conda:
+        "../envs/data.yaml"
+    shell:
+        "python -m scripts.score --judge {wildcards.judge} --samples {input.samples}"
+        " --transcript {input.transcript} --judgements {output.judgements} 2>&1 | tee {log}"

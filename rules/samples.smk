@@ -1,0 +1,26 @@
+"""Benchmark rows -> right instruction-output pairs."""
+
+
+rule build_samples:
+    """Read, draw and wrap one benchmark."""
+    input:
+        source="results/sources/{dataset}/manifest.json",
+    output:
+        bases="results/samples/{dataset}.bases.jsonl",
+        samples="results/samples/{dataset}.parquet",
+        counts="results/samples/{dataset}.counts.json",
+    log:
+        "logs/build_samples/{dataset}.log",
+    benchmark:
+        "benchmarks/build_samples/{dataset}.tsv"
+    params:
+        version=versions("datasets.{dataset}", "wrapping"),
+        cap=lambda w: EXPERIMENT.datasets[w.dataset].cap,
+        cap_stage=EXPERIMENT.construction.cap_stage,
+        seed=EXPERIMENT.seed,
+    conda:
+        "../envs/data.yaml"
+    shell:
+        "python -m scripts.build_samples --dataset {wildcards.dataset} --source {input.source}"
+        " --cap {params.cap} --cap-stage {params.cap_stage} --seed {params.seed}"
+        " --bases {output.bases} --samples {output.samples} --counts {output.counts} 2>&1 | tee {log}"

@@ -1,0 +1,39 @@
+"""Pinned snapshots of benchmarks and models."""
+
+
+rule fetch_source:
+    """Fetch one benchmark's files, pinned."""
+    input:
+        local_files,
+    output:
+        manifest="results/sources/{dataset}/manifest.json",
+    log:
+        "logs/fetch_source/{dataset}.log",
+    benchmark:
+        "benchmarks/fetch_source/{dataset}.tsv"
+    params:
+        source=source_settings,
+    conda:
+        "../envs/data.yaml"
+    shell:
+        "python -m scripts.fetch_source --dataset {wildcards.dataset} --source '{params.source}'"
+        " --manifest {output.manifest} 2>&1 | tee {log}"
+
+
+rule fetch_model:
+    """Fetch one model's weights and tokenizer, pinned."""
+    output:
+        manifest="results/models/{model}/manifest.json",
+    log:
+        "logs/fetch_model/{model}.log",
+    benchmark:
+        "benchmarks/fetch_model/{model}.tsv"
+    resources:
+        mem_mb=4000,
+    params:
+        source=model_source,
+    conda:
+        "../envs/inference.yaml"
+    shell:
+        "python -m scripts.fetch_model --model {wildcards.model} --source '{params.source}'"
+        " --manifest {output.manifest} 2>&1 | tee {log}"

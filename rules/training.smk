@@ -1,0 +1,36 @@
+"""One LoRA adapter per base model and mixture."""
+
+
+rule train_adapter:
+    """Fine-tune on error reports (Appendix B). Continues from its last checkpoint after a crash."""
+    input:
+        weights=weights,
+        mixture="results/mixtures/{trained_on}/train.jsonl",
+    output:
+        adapter="results/adapters/{model}/{trained_on}/adapter_model.safetensors",
+        config="results/adapters/{model}/{trained_on}/adapter_config.json",
+        loss="results/adapters/{model}/{trained_on}/loss.csv",
+        manifest="results/adapters/{model}/{trained_on}/manifest.json",
+    wildcard_constraints:
+        trained_on=one_of(EXPERIMENT.mixtures),
+    log:
+        "logs/train_adapter/{model}/{trained_on}.log",
+    benchmark:
+        "benchmarks/train_adapter/{model}/{trained_on}.tsv"
+    resources:
+        gpu=lambda w: min(1, EXPERIMENT.models[w.model].gpus),
+        training=1,
+        mem_mb=16000,
+        runtime=360,
+    params:
+        version=versions("training"),
+        recipe=settings("training"),
+        seed=EXPERIMENT.seed,
+        checkpoints="results/checkpoints/{model}/{trained_on}",
+        folder=subpath(output.manifest, parent=True),
+    conda:
+        "../envs/training.yaml"
+    shell:
+        "python -m scripts.train_adapter --model {wildcards.model} --weights {input.weights}"
+        " --trained-on {wildcards.trained_on} --mixture {input.mixture} --recipe '{params.recipe}'"
+        " --seed {params.seed} --checkpoints {params.checkpoints} --adapter {params.folder} 2>&1 | tee {log}"

@@ -1,0 +1,43 @@
+"""Read the generator's answers of all shards; keep the usable ones, count the others by reason (spec 24-29)."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from excam import provenance, tables
+from excam.construction import soft
+from excam.records import Sample
+from scripts import run
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=Path, required=True)
+    parser.add_argument("--answers", type=Path, nargs="+", required=True)
+    parser.add_argument("--spans", choices=["paper", "strict"], required=True)
+    parser.add_argument("--errors", type=Path, required=True)
+    parser.add_argument("--counts", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    right = {sample.pair: sample for sample in tables.read_samples(args.samples)}
+    rows = sorted((row for path in args.answers for row in tables.jsonl(path)), key=lambda row: row["pair"])
+    kept: list[Sample] = []
+    dropped: Counter[str] = Counter()
+    for row in rows:
+        made = soft.soft_error(right[row["pair"]], row["severity"], row["answer"], args.spans)
+        if isinstance(made, Sample):
+            kept.append(made)
+        else:
+            dropped["truncated" if row["finish"] == "length" else made.reason] += 1
+    tables.write_samples(args.errors, kept)
+    counts = {"answers": len(rows), "kept": len(kept), "dropped": dict(sorted(dropped.items()))}
+    counts |= {"generators": sorted({row["generator"] for row in rows})}
+    provenance.write_json(args.counts, counts)
+    provenance.say(f"{args.errors}: {len(kept)} of {len(rows)} answers kept; dropped {dict(dropped)}")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,44 @@
+"""Paired permutation tests between every two systems of one column: accuracies, clustered by base sample (spec 54)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import combinations
+from pathlib import Path
+
+import polars as pl
+
+from excam import evaluation, provenance, tables
+from excam.metaeval import permutation
+from scripts import run
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--systems", nargs="+", required=True, help="<model>/<trained_on>/<judge>")
+    parser.add_argument("--judgements", type=Path, nargs="+", required=True, help="the same number of each system's")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--tests", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    each = len(args.judgements) // len(args.systems)
+    frames = {
+        system: pl.concat([tables.read_frame(path) for path in args.judgements[at * each : (at + 1) * each]])
+        for at, system in enumerate(args.systems)
+    }
+    tests = []
+    for a, b in combinations(args.systems, 2):
+        gold, clusters = frames[a]["gold_error"].to_list(), frames[a]["base"].to_list()
+        guesses = [evaluation.predicted(frames[system]) for system in (a, b)]
+        result = permutation.paired_permutation(gold, *guesses, clusters=clusters, seed=args.seed)
+        tests.append({"a": a, "b": b, **asdict(result)})
+    adjusted = permutation.holm([test["p_value"] for test in tests])
+    for test, p in zip(tests, adjusted, strict=True):
+        test["p_holm"] = p
+    provenance.write_json(args.tests, {"systems": args.systems, "tests": tests})
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,72 @@
+"""The printed numbers beside ours: value, difference, and the file ours came from."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from excam.provenance import publish
+from scripts import run
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--table-2", type=Path, required=True)
+    parser.add_argument("--table-4", type=Path, required=True)
+    parser.add_argument("--printed", type=Path, nargs=2, required=True, help="paper/table-2.csv paper/table-4.csv")
+    parser.add_argument("--comparison", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    text = "# Ours beside the paper's\n\n"
+    text += "Numbers compare only where model, data and generator are the paper's; every line names its source.\n"
+    text += _rows(_table(args.table_2), _table(args.printed[0]))
+    text += _systems(_table(args.table_4), _table(args.printed[1]))
+    with publish(args.comparison) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _table(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def _rows(ours: list[dict[str, str]], printed: list[dict[str, str]]) -> str:
+    paper = {line["dataset"]: line for line in printed}
+    text = "\n## Table 2: rows\n\n| dataset | train | paper | dev | paper | test | paper |\n|---|---|---|---|---|---|---|\n"
+    for line in ours:
+        beside = paper.get(line["dataset"], {})
+        cells = [f"{line[split]} | {beside.get(split, '–')}" for split in ("train", "dev", "test")]
+        text += f"| {line['dataset']} | {' | '.join(cells)} |\n"
+    return text
+
+
+def _systems(ours: list[dict[str, str]], printed: list[dict[str, str]]) -> str:
+    text = "\n## Table 4: systems\n\n"
+    text += "| system | scaled accuracy [95 %] | paper | Kendall b | paper | tie-calibrated | paper | n | failures | from |\n"
+    text += "|---|---|---|---|---|---|---|---|---|---|\n"
+    paper = {line["system"]: line for line in printed}
+    matched: set[str] = set()
+    for line in ours:
+        name = _system(line)
+        beside = paper.get(name, {})
+        matched |= {name} & paper.keys()
+        interval = f" [{line['low']}, {line['high']}]" if line["low"] else ""
+        text += (
+            f"| {name} | {line['scaled_accuracy']}{interval} | {beside.get('scaled_accuracy', '–')} "
+            f"| {line['kendall_b'] or 'n/a'} | {beside.get('kendall', '–')} "
+            f"| {line['tie_calibrated_accuracy']} | {beside.get('tie_calibrated_accuracy', '–')} "
+            f"| {line['n']} | {line['failures']} | `{line['cell']}` |\n"
+        )
+    missing = [name for name in paper if name not in matched]
+    return text + (f"\nPrinted, not in this experiment: {', '.join(missing)}.\n" if missing else "")
+
+
+def _system(line: dict[str, str]) -> str:
+    """One name per system, as in the column `system` of paper/table-4.csv."""
+    return "/".join([line["model"], line["trained_on"], line["judge"]]) + (f"+{line['fallback']}" if line["fallback"] else "")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,29 @@
+"""Judgements of one dataset, or of all together -> the numbers of one cell."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from excam import evaluation, provenance, tables
+from scripts import run
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--judgements", type=Path, nargs="+", required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--numbers", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    frame = pl.concat([tables.read_frame(path) for path in args.judgements])
+    numbers = evaluation.evaluate(frame, args.seed)
+    numbers["inputs"] = {str(path): provenance.sha256(path) for path in args.judgements}
+    provenance.write_json(args.numbers, numbers)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,39 @@
+"""Fetch one benchmark's files, pinned, and write the manifest last."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from excam import datasets, provenance, sources
+from excam.config import Dataset
+from scripts import run
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dataset", required=True)
+    parser.add_argument("--source", required=True, help="the entry of config.yaml as JSON")
+    parser.add_argument("--manifest", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    started = time.monotonic()
+    benchmark, folder = datasets.load(args.dataset), args.manifest.parent / "files"
+    source = Dataset.model_validate(json.loads(args.source))
+    facts = sources.fetch_dataset(args.dataset, source, benchmark.SOURCE.files, folder)
+    provenance.write_manifest(
+        args.manifest,
+        inputs=[],
+        outputs=sources.matching(folder, ["**/*"]),
+        settings=json.loads(args.source),
+        seconds=time.monotonic() - started,
+        licence=benchmark.SOURCE.licence,
+        **facts,
+    )
+
+
+if __name__ == "__main__":
+    run(main)

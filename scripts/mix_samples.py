@@ -1,0 +1,34 @@
+"""What one adapter learns from: the train (or dev) sets of all datasets, or of all but one (spec 45, 49)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from excam import provenance, tables
+from excam.construction import splits
+from excam.records import to_row
+from scripts import run
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
+    parser.add_argument("--trained-on", required=True)
+    parser.add_argument("--rows", type=int, help="at most this many, drawn evenly over datasets")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--mixture", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    by_dataset = {path.parent.name: tables.read_samples(path) for path in args.samples}
+    mixed = splits.mixture(by_dataset, args.trained_on, args.rows, seed=args.seed)
+    with provenance.publish(args.mixture) as temporary, temporary.open("w", encoding="utf-8") as stream:
+        for sample in mixed:
+            stream.write(json.dumps(to_row(sample), ensure_ascii=False) + "\n")
+    provenance.say(f"{args.mixture}: {len(mixed)} rows")
+
+
+if __name__ == "__main__":
+    run(main)

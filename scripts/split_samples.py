@@ -1,0 +1,44 @@
+"""Right pairs and their wrong twins -> train, dev, test and the balanced subset of one dataset (spec 4, 11-13)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from excam import provenance, tables
+from excam.construction import splits
+from excam.exceptions import SourceInvalid
+from scripts import run
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--right", type=Path, required=True)
+    parser.add_argument("--wrong", type=Path, required=True)
+    parser.add_argument("--shares", type=json.loads, required=True)
+    parser.add_argument("--cap", type=int, help="at most this many final rows")
+    parser.add_argument("--subset", type=int, required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--folder", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    pairs, dropped = splits.pair_up(tables.read_samples(args.right), tables.read_samples(args.wrong))
+    if not pairs:
+        raise SourceInvalid(f"{args.wrong}: 0 complete pairs ({dict(dropped)}); expected at least one wrong twin")
+    kept = splits.cap(pairs, args.cap, args.seed) if args.cap else pairs
+    where = splits.assign([(sample.group, sample.stratum) for sample in kept], args.shares, args.seed)
+    parts = {split: [sample for sample in kept if where[sample.group] == split] for split in args.shares}
+    parts["test-100"] = splits.balanced_subset(parts["test"], args.subset, args.seed)
+    for split, samples in parts.items():
+        tables.write_samples(args.folder / f"{split}.parquet", samples)
+    counts: dict[str, object] = {split: len(samples) for split, samples in parts.items()}
+    counts |= {"pairs": len(pairs) // 2, "beyond_cap": len(pairs) - len(kept), "dropped": dict(dropped)}
+    counts["rows"] = len(kept)
+    counts |= {"hard": sum(s.origin == "hard" for s in kept), "soft": sum(s.origin[:4] == "soft" for s in kept)}
+    provenance.write_json(args.folder / "counts.json", counts)
+
+
+if __name__ == "__main__":
+    run(main)

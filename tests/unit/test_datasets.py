@@ -1,0 +1,690 @@
+"""The nine benchmark readers: on tiny files that hold one trap each, on mini/, on real rows where they lie nearby."""
+
+import csv
+import gzip
+import json
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from excam import datasets as benchmarks
+from excam.datasets import _cells, base
+from excam.exceptions import ConfigInvalid, SourceInvalid
+from excam.records import BaseSample
+
+ROOT = Path(__file__).parents[2]
+MINI = ROOT / "mini"
+REAL = ROOT.parent / "shared" / "data"
+NAMES = ("blend", "calmqa", "culturalbench", "epic", "globalopinionqa", "include", "mango", "nativqa", "normad")
+
+
+def write_csv(path, columns, *rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([columns, *rows])
+    return path
+
+
+def write_jsonl(path, *rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def read(name, folder):
+    return benchmarks.load(name).read(folder)
+
+
+def one_line(caught):
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# --- the registry -----------------------------------------------------------------------------------------------------
+
+
+def test_directory_is_the_registry():
+    assert benchmarks.available() == NAMES
+
+
+def test_unknown_name_is_one_line_with_the_known_ones():
+    with pytest.raises(ConfigInvalid, match="blnd: no such benchmark; known: blend, calmqa") as caught:
+        benchmarks.load("blnd")
+    one_line(caught)
+
+
+@pytest.mark.parametrize("name", ["base", "_cells", "../blend", "os", ""])
+def test_what_is_no_benchmark_does_not_load(name):
+    with pytest.raises(ConfigInvalid):
+        benchmarks.load(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_module_keeps_the_contract(name):
+    module = benchmarks.load(name)
+    hard = ("blend", "culturalbench", "include", "globalopinionqa", "epic")
+    assert ("hard" if name in hard else "soft") == module.ERRORS
+    assert module.VERSION >= 1
+    assert module.SOURCE.licence
+    assert module.SOURCE.hub or module.SOURCE.url
+    assert not any(pattern.startswith("/") or ".." in pattern for pattern in module.SOURCE.files)
+
+
+def test_import_needs_no_heavy_library():
+    code = "import sys, excam.datasets as d; [d.load(n) for n in d.available()]; print('datasets' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout == "False\n"
+
+
+# --- table ------------------------------------------------------------------------------------------------------------
+
+
+def test_csv_cells_stay_text(tmp_path):
+    path = write_csv(tmp_path / "a.csv", ["", "x", "y"], [0, "no", "NA"], [1, "None", "nan"], [2, "007", "a\nb"])
+    rows = list(base.table(path, "d", ["x", "y"]))
+    assert rows == [{"x": "no", "y": "NA"}, {"x": "None", "y": "nan"}, {"x": "007", "y": "a\nb"}]
+
+
+def test_gz_tsv_byte_order_mark_and_glob_characters(tmp_path):
+    folder = tmp_path / "odd [1] *name"
+    folder.mkdir()
+    path = folder / "a[0].tsv.gz"
+    path.write_bytes(gzip.compress("\ufeffx\ty\n1\ta, b\n".encode()))
+    assert list(base.table(path, "d", ["x", "y"])) == [{"x": "1", "y": "a, b"}]
+
+
+def test_json_array_and_lines(tmp_path):
+    lines = write_jsonl(tmp_path / "a.jsonl", {"x": "1", "y": None}, {"x": "b", "y": "c"})
+    array = tmp_path / "a.json"
+    array.write_text(json.dumps([{"x": "1", "y": None}, {"x": "b", "y": "c"}], indent=1))
+    for path in (lines, array):
+        assert list(base.table(path, "d", ["x"], ["y", "z"])) == [{"x": "1", "y": None}, {"x": "b", "y": "c"}]
+
+
+def test_json_values_are_not_guessed(tmp_path):
+    """Alone, pyarrow takes the dates for timestamps, and `datasets` the "007" of a mixed column for a number."""
+    rows = [{"x": "2020-01-01", "y": 1}, {"x": "2020-01-02", "y": "007"}]
+    assert list(base.table(write_jsonl(tmp_path / "a.jsonl", *rows), "d", ["x", "y"])) == rows
+
+
+def test_class_label_of_a_parquet_file_comes_back_as_its_name(tmp_path):
+    from datasets import ClassLabel, Dataset, Features, Value
+
+    features = Features({"label": ClassLabel(names=["agnostic", "specific"]), "q": Value("string")})
+    Dataset.from_dict({"label": [1, 0, None], "q": ["a", "b", None]}, features).to_parquet(tmp_path / "a.parquet")
+    rows = list(base.table(tmp_path / "a.parquet", "d", ["label", "q"]))
+    assert rows == [{"label": "specific", "q": "a"}, {"label": "agnostic", "q": "b"}, {"label": None, "q": None}]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", b""),
+        ("a.csv", b"x,y\n"),
+        ("a.csv", b'x,y\n"open,1\n2,3\n'),
+        ("a.csv", b"x,y\n1,2,3\n"),
+        ("a.csv", b"x,y\n1,2\n1,2,3\n"),
+        ("a.csv", b"x,x\n1,2\n"),
+        ("a.csv", b"x,y\n\xff\xfe,1\n"),
+        ("a.csv.gz", b"no gzip"),
+        ("a.csv.gz", gzip.compress(b"x,y\n1,2\n" * 900)[:-20]),
+        ("a.jsonl", b""),
+        ("a.jsonl", b'{"x": 1}\nbroken\n'),
+        ("a.jsonl", b'{"x": 1}\n{"x":'),
+        ("a.jsonl", b"1\n2\n"),
+        ("a.json", b"[]"),
+        ("a.json", b"[[1], [2]]"),
+        ("a.parquet", b"PAR1 broken"),
+        ("a.parquet", b""),
+        ("a.xlsx", b"x"),
+    ],
+)
+def test_broken_file_is_one_line_naming_it(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SourceInvalid, match=rf"^d: {name}: ") as caught:
+        list(base.table(tmp_path / name, "d", ["x"]))
+    one_line(caught)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_missing_column_names_expected_and_found(tmp_path, name):
+    path = tmp_path / name
+    if name == "a.csv":
+        write_csv(path, ["x", "z"], [1, 2])
+    else:
+        write_jsonl(path, {"x": 1, "z": 2})
+    with pytest.raises(SourceInvalid, match=rf"d: {name}: no column y; expected x, y; found x, z;"):
+        list(base.table(path, "d", ["x", "y"]))
+
+
+def test_reading_leaves_no_cache_and_asks_no_network(tmp_path):
+    """In a process of its own: `datasets` reads its settings at import."""
+    write_csv(tmp_path / "a.csv", ["x"], ["1"])
+    code = (
+        "import socket, sys\n"
+        "def refuse(*a): raise SystemExit('network')\n"
+        "socket.create_connection = socket.getaddrinfo = refuse\n"
+        "from pathlib import Path; from excam.datasets import base\n"
+        "print(list(base.table(Path(sys.argv[1]), 'd', ['x'])))\n"
+    )
+    home = tmp_path / "home"
+    surroundings = {k: v for k, v in os.environ.items() if not k.startswith("HF_")} | {"HF_HOME": str(home)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "a.csv")],
+        cwd=ROOT,
+        env=surroundings,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "[{'x': '1'}]\n", done.stderr
+    assert not [path for path in home.rglob("*") if path.is_file()]
+
+
+def test_find_takes_the_first_pattern_with_a_match(tmp_path):
+    for name in ("b.csv", "a.csv", "c.tsv"):
+        (tmp_path / name).touch()
+    assert [path.name for path in base.find(tmp_path, "d", ["*.parquet", "*.csv", "*.tsv"])] == ["a.csv", "b.csv"]
+    with pytest.raises(SourceInvalid, match=r"no file matches \*.json; found a.csv, b.csv, c.tsv"):
+        base.find(tmp_path, "d", ["*.json"])
+
+
+# --- cells and gathering ----------------------------------------------------------------------------------------------
+
+
+def test_clean_is_light():
+    assert _cells.clean("  a\x00b\r\nc\td\x07 é　") == "a b\nc\td  é"
+    assert _cells.text({"x": None}, "x") == _cells.text({}, "x") == ""
+
+
+def test_identifiers_are_safe_and_stay_apart():
+    assert _cells.identifier("d", "New-as-80_30", "UK") == "d/New-as-80_30:UK"
+    assert _cells.identifier("d", "") == ""
+    odd = {_cells.identifier("d", raw) for raw in ("a/b", "a b", "a-b", "../b", "é", "è")}
+    assert len(odd) == 6
+    assert all(name.count("/") == 1 and name.isascii() for name in odd)
+
+
+def test_country_names():
+    names = {
+        "hong_kong": "Hong Kong", "united_states_of_america": "United States", "türkiye": "Turkey",
+        "Britain": "United Kingdom", "S. Korea": "South Korea", "timor-leste": "Timor-Leste",
+        "bosnia_and_herzegovina": "Bosnia and Herzegovina", "West_Java": "West Java", "UK": "United Kingdom",
+        "Palest. ter.": "Palestinian Territories", "Peru": "Peru",
+    }  # fmt: skip
+    assert {label: _cells.country_name(label) for label in names} == names
+
+
+def sample(name, stratum="s", **changed):
+    fields = {"question": "q", "answer": "a", "language": "English", "culture": "c"} | changed
+    return BaseSample(id=name, dataset="d", task="qa", stratum=stratum, **fields)
+
+
+def test_gather_counts_every_row():
+    outcomes = [
+        sample("d/1"),
+        "neutral",
+        sample(""),
+        sample("d/2", question=""),
+        sample("d/3", answer="x" * 20_001),
+        sample("d/4", answer="\ud800"),
+        sample("d/5", culture=""),
+        sample("d/6", options=("x" * 19_000, "y" * 999)),
+    ]
+    reading = base.gather("d", [(Path("f.csv"), outcome) for outcome in outcomes])
+    assert [kept.id for kept in reading.samples] == ["d/1"]
+    assert reading.rows == 8
+    assert reading.dropped == Counter(
+        {"neutral": 1, "no-id": 1, "empty": 1, "too-long": 2, "not-unicode": 1, "no-culture": 1}
+    )
+
+
+def test_repeated_id():
+    twice = [(Path("f.csv"), sample("d/1")), (Path("g.csv"), sample("d/1"))]
+    with pytest.raises(SourceInvalid, match=r"d: g\.csv: id d/1 occurs twice"):
+        base.gather("d", twice)
+    assert base.gather("d", twice, repeated="drop").dropped == {"duplicate": 1}
+
+
+def test_nothing_usable_is_refused():
+    with pytest.raises(SourceInvalid, match=r"none of 2 rows is usable \(neutral 2\)"):
+        base.gather("d", [(Path("f"), "neutral")] * 2)
+
+
+# --- stratified drawing -----------------------------------------------------------------------------------------------
+
+
+def population(**sizes):
+    return [sample(f"d/{name}{i}", stratum=name) for name, size in sizes.items() for i in range(size)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "limit", "drawn"),
+    [
+        ({"a": 10, "b": 10}, 6, {"a": 3, "b": 3}),
+        ({"a": 1, "b": 10, "c": 10}, 9, {"a": 1, "b": 4, "c": 4}),
+        ({"a": 1, "b": 3, "c": 50}, 20, {"a": 1, "b": 3, "c": 16}),
+        ({"a": 2, "b": 3}, 50, {"a": 2, "b": 3}),
+        ({"a": 5}, 0, {}),
+    ],
+)
+def test_strata_share_equally(sizes, limit, drawn):
+    assert Counter(kept.stratum for kept in base.stratified(population(**sizes), limit, seed=1)) == drawn
+
+
+def test_what_does_not_divide_goes_to_some_strata():
+    sizes = Counter(kept.stratum for kept in base.stratified(population(a=9, b=9, c=9), 8, seed=1))
+    assert sorted(sizes.values()) == [2, 3, 3]
+
+
+def test_drawing_is_stable():
+    drawn = base.stratified(population(a=40, b=40), 20, seed=1)
+    names = [kept.id for kept in drawn]
+    assert names == sorted(names)
+    assert drawn == base.stratified(population(b=40, a=40)[::-1], 20, seed=1)
+    assert drawn != base.stratified(population(a=40, b=40), 20, seed=2)
+    more = base.stratified([*population(a=40, b=40), sample("d/new", stratum="c")], 21, seed=1)
+    assert set(names) < {kept.id for kept in more}  # a row elsewhere reshuffles nothing
+
+
+# --- one trap each ----------------------------------------------------------------------------------------------------
+
+MCQ = ("MCQID", "ID", "country", "prompt", "choices", "choice_countries", "answer_idx")
+PROMPT = "What do people eat? Without any explanation, choose only one from the given alphabet choices(e.g., A, B)."
+
+
+def mcq(name, key, country, answer, *options):
+    choices = dict(zip("ABCD", options, strict=False))
+    return [name, key, country, PROMPT, json.dumps(choices), "{}", answer]
+
+
+def test_blend_placeholders_and_five_per_question(tmp_path):
+    rows = [
+        mcq(f"Al-en-01_{i}", "Al-en-01", "UK", "B", "rice", f"toast {i}", "not-applicable", "idk") for i in range(7)
+    ]
+    rows += [mcq("Al-en-02_0", "Al-en-02", "US", "A", "as usual", "rice", "tea", "cake")]
+    rows += [mcq("Al-en-03_0", "Al-en-03", "US", "E", "nuts", "rice", "tea", "cake")]
+    rows += [mcq("Al-en-04_0", "Al-en-04", "US", "A", "nuts", "n/a", "None", "as usual")]
+    write_csv(tmp_path / "mc_questions.csv", MCQ, *rows)
+    reading = read("blend", tmp_path)
+    assert len(reading.samples) == 5
+    assert reading.dropped == {
+        "over-5-per-question": 2, "placeholder-answer": 1, "answer-outside-options": 1, "no-wrong-option": 1,
+    }  # fmt: skip
+    first = reading.samples[0]
+    assert (first.question, first.culture, first.group) == (
+        "What do people eat?",
+        "United Kingdom",
+        "United Kingdom:Al-en-01",
+    )
+    assert first.wrong == ("rice",)
+    assert len(first.options) == 4
+    write_csv(tmp_path / "mc_questions.csv", MCQ, *rows[::-1])
+    assert {kept.id for kept in read("blend", tmp_path).samples} == {kept.id for kept in reading.samples}
+
+
+def test_blend_builds_questions_for_regions_without_official_ones(tmp_path):
+    write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "rice", "tea", "cake"))
+    top = {"UK": ["toast"], "Iran": ["kebab"], "Greece": ["Gyros"], "Spain": ["tapas"], "China": ["apples", "fruit"]}
+    for region, words in top.items():
+        entries = [{"answers": [], "en_answers": words, "count": 3}]
+        if region == "Spain":  # an answer a Spaniard gave too is no wrong answer in Spain
+            entries += [{"answers": [], "en_answers": ["an apple"], "count": 1}]
+        if region == "China":
+            entries[0]["count"] = 1
+        record = {"question": "", "en_question": f"What do people eat in {region}?", "annotations": entries, "idks": {}}
+        folder = tmp_path / "annotations"
+        folder.mkdir(exist_ok=True)
+        with gzip.open(folder / f"{region}_data.json.gz", "wt") as stream:
+            json.dump({"K": record}, stream)
+    reading = read("blend", tmp_path)
+    built = {kept.id: kept for kept in reading.samples if "built" in kept.id}
+    assert set(built) == {"blend/built:Iran:K", "blend/built:Greece:K", "blend/built:Spain:K"}
+    assert reading.dropped == {"no-agreed-answer": 1}
+    spain = built["blend/built:Spain:K"]
+    assert spain.answer == "tapas"
+    assert set(spain.wrong) == {"toast", "kebab", "Gyros"}
+    assert list(spain.options) == sorted(spain.options, key=str.casefold)
+
+
+def test_blend_broken_annotations(tmp_path):
+    write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "rice", "tea", "cake"))
+    (tmp_path / "annotations").mkdir()
+    (tmp_path / "annotations" / "Iran_data.json").write_text(
+        '{"K": {"annotations": [{"count": 1}], "en_question": "q"}}'
+    )
+    with pytest.raises(SourceInvalid, match=r"blend: Iran_data\.json: not readable") as caught:
+        read("blend", tmp_path)
+    one_line(caught)
+
+
+EASY = ("data_idx", "question_idx", "prompt_question", *(f"prompt_option_{x}" for x in "abcd"), "answer", "country")
+
+
+def test_culturalbench(tmp_path):
+    rows = [[0, 7, "Q?", "w", "x", "y", "X.", "B", "Czech Republic"], [1, 8, "Q?", "w", "x", "y", "z", "E", "Peru"]]
+    write_csv(tmp_path / "CulturalBench-Easy.csv", EASY, *rows)
+    reading = read("culturalbench", tmp_path)
+    (kept,) = reading.samples
+    assert (kept.id, kept.answer, kept.culture) == ("culturalbench/7", "x", "Czechia")
+    assert kept.options == ("w", "x", "y", "X.")
+    assert kept.wrong == ("w", "y")  # "X." says what the answer says
+    assert reading.dropped == {"answer-outside-options": 1}
+
+
+def test_duplicate_question_idx_is_refused(tmp_path):
+    write_csv(
+        tmp_path / "CulturalBench-Easy.csv", EASY, *[[i, 7, "Q?", "w", "x", "y", "z", "B", "Peru"] for i in (0, 1)]
+    )
+    with pytest.raises(SourceInvalid, match=r"CulturalBench-Easy\.csv: id culturalbench/7 occurs twice"):
+        read("culturalbench", tmp_path)
+
+
+def exam(feature="region implicit", answer=2, **changed):
+    options = {f"option_{x}": f"o{x}" for x in "abcd"}
+    return {
+        "language": "Polish",
+        "country": "Poland",
+        "regional_feature": feature,
+        "question": "Q?",
+        **options,
+        "answer": answer,
+    } | changed
+
+
+def test_include_both_layouts_and_regions(tmp_path):
+    old = {
+        "country": "Poland",
+        "regional_feature": "Culture",
+        "question": "R?",
+        "choices": ["1", "2", "3", "4"],
+        "answer": "1",
+    }
+    rows = [
+        exam(), exam(), exam("culture-agnostic"), exam("agnostic", 1), exam("", 1), exam(answer=4),
+        exam("region explicit", 3),
+    ]  # fmt: skip
+    write_jsonl(tmp_path / "Polish" / "test.jsonl", *rows)
+    write_jsonl(tmp_path / "Kashubian" / "test.jsonl", old)
+    reading = read("include", tmp_path)
+    kept = {(s.language, s.question, s.answer): s for s in reading.samples}
+    # the last Polish row has the question and options of the first, so it has its id too
+    assert set(kept) == {("Polish", "Q?", "oc"), ("Kashubian", "R?", "2")}
+    assert kept["Kashubian", "R?", "2"].wrong == ("1", "3", "4")
+    assert reading.dropped == {
+        "culture-agnostic": 2, "unknown-regional-feature": 1, "answer-outside-options": 1, "duplicate": 2,
+    }  # fmt: skip
+
+
+def test_include_without_options(tmp_path):
+    row = {name: value for name, value in exam().items() if not name.startswith("option_")}
+    write_jsonl(tmp_path / "Polish" / "test.jsonl", row)
+    with pytest.raises(SourceInvalid, match="no column option_a"):
+        read("include", tmp_path)
+
+
+def test_mango_topic(tmp_path):
+    row = {
+        "concept": "color symbolism",
+        "culture": "Ghanaian",
+        "assertion": "Black is for mourning.",
+        "freq": 1,
+        "cluster": [],
+    }
+    write_jsonl(
+        tmp_path / "mango.jsonl",
+        row | {"id": "1"},
+        row | {"id": "2", "concept": "Ghanaian weddings"},
+        row | {"id": "3", "assertion": " "},
+    )
+    reading = read("mango", tmp_path)
+    assert [kept.question for kept in reading.samples] == ["color symbolism in Ghanaian culture", "Ghanaian weddings"]
+    assert reading.samples[0].stratum == "Ghanaian"
+    assert reading.dropped == {"empty": 1}
+
+
+def mango_zip(folder, name, *, link=False):
+    row = {"id": "1", "concept": "tea", "culture": "Ghanaian", "assertion": "Tea is drunk.", "freq": 1, "cluster": []}
+    member = zipfile.ZipInfo(name)
+    if link:
+        member.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(folder / "mango_dataset_v1.jsonl.zip", "w") as archive:
+        archive.writestr(member, json.dumps(row) + "\n")
+
+
+def test_mango_zip(tmp_path):
+    mango_zip(tmp_path, "mango_dataset_v1.jsonl")
+    assert [kept.id for kept in read("mango", tmp_path).samples] == ["mango/1"]
+
+
+@pytest.mark.parametrize("name", ["../a.jsonl", "/a.jsonl", "C:/a.jsonl", "b/../../a.jsonl"])
+def test_mango_zip_refuses_members_that_point_outside(tmp_path, name):
+    mango_zip(tmp_path, name)
+    with pytest.raises(SourceInvalid, match="unsafe member"):
+        read("mango", tmp_path)
+
+
+def test_mango_zip_refuses_links_and_damage(tmp_path):
+    mango_zip(tmp_path, "a.jsonl", link=True)
+    with pytest.raises(SourceInvalid, match="unsafe member"):
+        read("mango", tmp_path)
+    (tmp_path / "mango_dataset_v1.jsonl.zip").write_bytes(b"PK broken")
+    with pytest.raises(SourceInvalid, match="not a readable zip"):
+        read("mango", tmp_path)
+
+
+OPINIONS = ("question", "selections", "options", "source")
+
+
+def opinions(question, options, **shares):
+    return [question, f"defaultdict(<class 'list'>, {shares!r})", repr(options), "GAS"]
+
+
+def test_globalopinionqa_traps(tmp_path):
+    labels = {"S. Korea": [0.2, 0.5, 0.2, 0.1], "Britain": [0.4, 0.4, 0.1, 0.1], "Peru": [0.1, 0.2, 0.1, 0.6]}
+    labels |= {
+        "India (Current national sample)": [0.6, 0.1, 0.2, 0.1],
+        "India (Old national sample)": [0.1, 0.6, 0.2, 0.1],
+    }
+    labels |= {"China (Non-national sample)": [0.6, 0.1, 0.2, 0.1], "Chile": [1.0]}
+    write_csv(
+        tmp_path / "global_opinions.csv",
+        OPINIONS,
+        opinions("Hell?", ["Yes", "No", "Both (VOL)", "DK/Refused"], **labels),
+        opinions("", ["Yes", "No"], Peru=[0.6, 0.4]),
+        opinions("One?", ["Yes", "Don't know"], Peru=[0.6, 0.4]),
+        ["Evil?", "{'Peru': __import__('os').getcwd()}", "['Yes', 'No']", ""],
+    )
+    reading = read("globalopinionqa", tmp_path)
+    kept = {s.culture: s for s in reading.samples}
+    assert {country: s.answer for country, s in kept.items()} == {"South Korea": "No", "India": "Yes"}
+    assert kept["India"].wrong == ("No",)  # neither what nobody offered nor a non-answer
+    assert kept["India"].role == "Location (country): India"
+    assert kept["India"].context == "You are acting as a person from this country."
+    assert kept["India"].group == kept["South Korea"].group
+    assert reading.rows == 10
+    assert reading.dropped == {
+        "tie": 1, "non-answer": 1, "non-national-sample": 1, "superseded-sample": 1, "malformed": 2, "no-question": 1,
+        "no-wrong-option": 1,
+    }  # fmt: skip
+
+
+def test_nativqa(tmp_path):
+    rows = [{"data_id": 1, "question": "Q?", "answer": "A."}, {"data_id": 2, "question": "Q?", "answer": ""}]
+    folder = tmp_path / "bangla_in"
+    folder.mkdir()
+    (folder / "NativQA_bn_NA_in_dev.json").write_text(json.dumps(rows))
+    reading = read("nativqa", tmp_path)
+    (kept,) = reading.samples
+    assert (kept.id, kept.language, kept.culture, kept.stratum) == (
+        "nativqa/bangla_in:1",
+        "Bengali",
+        "India",
+        "bangla_in",
+    )
+    assert reading.dropped == {"no-answer": 1}
+    folder.rename(tmp_path / "klingon_qo")
+    with pytest.raises(SourceInvalid, match="unknown config klingon_qo; known: arabic_qa"):
+        read("nativqa", tmp_path)
+
+
+NORMAD = (
+    "ID",
+    "Country",
+    "Background",
+    "Axis",
+    "Subaxis",
+    "Value",
+    "Rule-of-Thumb",
+    "Story",
+    "Explanation",
+    "Gold Label",
+)
+
+
+def test_normad_official_columns_win_over_the_rule_of_thumb(tmp_path):
+    rows = [
+        [1, "hong_kong", "Visiting- B.", "", "", "", "Rule.", "Story?", "Because.", "no"],
+        [2, "peru", "", "", "", "", "Rule.", "Story?", "", "yes"],
+        [3, "peru", "B.", "", "", "", "Rule.", "Story?", "E.", "neutral"],
+    ]
+    write_csv(tmp_path / "normad_etiquette_final_data.csv", NORMAD, *rows)
+    reading = read("normad", tmp_path)
+    first, second = reading.samples
+    assert (first.role, first.context, first.answer) == (
+        "Nation: Hong Kong",
+        "Visiting- B.",
+        "No, explanation: Because.",
+    )
+    assert (second.context, second.answer) == ("Rule.", "Yes, explanation: Rule.")
+    assert reading.dropped == {"neutral": 1}
+    assert reading.lacks == ()
+
+
+def test_normad_variant_says_what_it_lacks(tmp_path):
+    columns = ("ID", "Country", "Rule-of-Thumb", "Story", "Gold Label")
+    write_csv(tmp_path / "normad_yes_no.csv", columns, [1, "peru", "Rule.", "Story?", "no"])
+    reading = read("normad", tmp_path)
+    assert reading.lacks == ("Background", "Explanation")
+    assert reading.samples[0].context == "Rule."
+
+
+def hub_calmqa(folder, answer="A."):
+    from datasets import ClassLabel, Dataset, Features, Value
+
+    names = benchmarks.load("calmqa").LANGUAGES
+    features = Features({"language": ClassLabel(names=list(names)), "question_type": ClassLabel(names=["a", "s"])})
+    features |= {name: Value("string") for name in ("question", "question_english", "answer")}
+    rows = {"language": [7, 4, 22], "question_type": [1, 1, 0], "question": ["Warum?", "Why?", "Lu tax?"]}
+    rows |= {"question_english": ["Why?"] * 3, "answer": [answer, answer, None]}
+    (folder / "data").mkdir()
+    Dataset.from_dict(rows, Features(features)).to_parquet(folder / "data" / "train-00000-of-00001.parquet")
+
+
+def test_calmqa_of_the_hub(tmp_path):
+    hub_calmqa(tmp_path)
+    reading = read("calmqa", tmp_path)
+    assert [kept.language for kept in reading.samples] == ["German", "English"]
+    assert len({kept.group for kept in reading.samples}) == 1  # one question in two languages
+    assert len({kept.id for kept in reading.samples}) == 2
+    assert reading.dropped == {"no-answer": 1}
+
+
+def test_calmqa_with_numbers_for_languages(tmp_path):
+    assert len(benchmarks.load("calmqa").LANGUAGES) == 23
+    rows = [{"language": number, "question": f"Q{number}?", "answer": "A."} for number in (7, 22, 23)]
+    reading = read("calmqa", write_jsonl(tmp_path / "train.jsonl", *rows).parent)
+    assert [kept.language for kept in reading.samples] == ["German", "Wolof"]
+    assert reading.dropped == {"unknown-language": 1}
+
+
+EPIC = ("user", "label", "id_original", "text", "parent_text", "Age", "Sex", "Ethnicity simplified", "Nationality")
+
+
+def test_epic_role_and_withdrawn_attributes(tmp_path):
+    rows = [
+        ["u1", "iro", "p1", "T.", "P.", "26", "Male", "Asian", "India", "English"],
+        ["u2", "not", "p1", "T.", "P.", "DATA_EXPIRED", "Male", "DATA_EXPIRED", "Ireland", "English"],
+        ["u3", "not", "p1", "T.", "P.", "30", "Male", "White", "DATA_EXPIRED", "English"],
+        ["u4", "maybe", "p1", "T.", "P.", "30", "Male", "White", "Ireland", "English"],
+    ]
+    write_csv(tmp_path / "EPICorpus.csv", (*EPIC, "Language_annotator"), *rows)
+    reading = read("epic", tmp_path)
+    first, second = reading.samples
+    assert first.role == "Age= 26; Sex=Male; Ethn.=Asian; Nat.=India; Lang.=English."  # Table 10
+    assert second.role == "Sex=Male; Nat.=Ireland; Lang.=English."
+    assert first.question == "Indicate whether this text is ironic or non-ironic: T."
+    assert (first.answer, first.wrong) == ("The text is ironic.", ("The text is not ironic.",))
+    assert (second.answer, second.wrong) == ("The text is not ironic.", ("The text is ironic.",))
+    assert (first.id, first.group, first.stratum, first.context) == ("epic/p1:u1", "p1", "India", "P.")
+    assert reading.dropped == {"no-nationality": 1, "unknown-label": 1}
+
+
+# --- mini/ and the real rows ------------------------------------------------------------------------------------------
+
+
+def assert_sound(name, reading):
+    module = benchmarks.load(name)
+    assert reading.rows == len(reading.samples) + reading.dropped.total()
+    assert len({kept.id for kept in reading.samples}) == len(reading.samples)
+    for kept in reading.samples:
+        assert kept.dataset == name
+        assert kept.id.startswith(f"{name}/")
+        assert kept.id.count("/") == 1
+        assert bool(kept.wrong) == (module.ERRORS == "hard")
+        assert not {_cells.digest(kept.answer.casefold())} & {_cells.digest(wrong.casefold()) for wrong in kept.wrong}
+        if kept.options:
+            assert kept.answer in kept.options
+            assert set(kept.wrong) < set(kept.options)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_mini(name):
+    if not (MINI / name).exists():
+        pytest.skip("mini benchmark not written yet")
+    reading = read(name, MINI / name)
+    assert_sound(name, reading)
+    assert len(reading.samples) >= 20
+
+
+# Rows, samples, strata of the shared folder: counted once by hand against its README.
+COUNTS = {
+    "blend": (5469, 3852, 16),
+    "calmqa": (1601, 617, 12),
+    "culturalbench": (971, 971, 45),
+    "epic": (4209, 4209, 5),
+    "globalopinionqa": (8092, 7245, 104),
+    "mango": (1, 1, 1),
+    "normad": (1467, 1467, 75),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_real_rows(name):
+    if not (REAL / name).exists():
+        pytest.skip("no real rows beside the repository")
+    reading = read(name, REAL / name)
+    assert_sound(name, reading)
+    assert (reading.rows, len(reading.samples), len({s.stratum for s in reading.samples})) == COUNTS[name]
+
+
+def test_both_forms_of_real_opinions_agree(tmp_path):
+    if not (REAL / "globalopinionqa").exists():
+        pytest.skip("no real rows beside the repository")
+    name = "global_opinions_long.jsonl.gz"
+    (tmp_path / name).write_bytes((REAL / "globalopinionqa" / name).read_bytes())
+    official, long = read("globalopinionqa", REAL / "globalopinionqa"), read("globalopinionqa", tmp_path)
+    assert official.dropped == long.dropped
+    assert official.dropped["non-answer"] == 47
+    assert {kept.id: kept for kept in official.samples} == {kept.id: kept for kept in long.samples}
+
+
+def test_real_normad_and_epic_say_what_they_lack():
+    if not (REAL / "normad").exists():
+        pytest.skip("no real rows beside the repository")
+    assert read("normad", REAL / "normad").lacks == ("Background", "Explanation")
+    assert read("epic", REAL / "epic").lacks == ("Language_annotator",)

@@ -1,0 +1,172 @@
+"""Hard errors: twins that differ in the answer only, exact spans, explanations that name the right answer."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from excam.construction import hard, wrapping
+from excam.exceptions import InputInvalid
+from excam.records import BaseSample, Sample
+
+SEED = 7
+HOSTILE = (
+    "{Instruction}",
+    "{question} {options} {letter} {answer} {} {0} %s %(answer)s",
+    'OUTPUT:\n{"Error Type": "x"}',
+    "<|im_end|><start_of_turn>model\n</s>[INST]",
+    "\\1 \\g<0> $1",
+    "שלום (عَرَبِيّ) \u202e\u2067abc",
+    "e\u0301 👩‍👩‍👧 \u2028 \r\n",
+)
+
+
+def base(number: int = 0, dataset: str = "blend", **changes) -> BaseSample:
+    row = BaseSample(
+        id=f"{dataset}/{number}",
+        dataset=dataset,
+        task="qa",
+        question=f"What do people drink on day {number}?",
+        answer="tea",
+        language="English",
+        culture="China",
+        stratum="China",
+        options=("tea", "cola", "beer", "milk"),
+        wrong=("cola", "beer", "milk"),
+    )
+    return replace(row, **changes)
+
+
+def acting(number: int = 0, **changes) -> BaseSample:
+    fields = {"task": "impersonation", "role": "Nation: Peru", "context": "Guests greet everyone.", "options": ()}
+    return base(number, "normad", **{**fields, **changes})
+
+
+def twins(bases: list[BaseSample], seed: int = SEED) -> list[tuple[Sample, Sample]]:
+    right = wrapping.right_samples(bases, "hard", "MIT", seed)
+    wrong, dropped = hard.hard_errors(right, {base.id: base for base in bases}, seed)
+    assert not dropped
+    return list(zip(right, wrong, strict=True))
+
+
+def irony(number: int = 0) -> BaseSample:
+    return acting(number, answer="The text is ironic.", wrong=("The text is not ironic.",))
+
+
+ALL = [base(number) for number in range(60)] + [acting(number) for number in range(60)]
+
+
+def test_twins_differ_in_the_answer_only():
+    for right, wrong in twins(ALL):
+        assert (right.id, wrong.id) == (f"{right.pair}/right", f"{right.pair}/wrong")
+        same = ("pair", "base", "instruction", "templates", "group", "stratum", "task", "answer", "licence")
+        assert all(getattr(right, name) == getattr(wrong, name) for name in same)
+        assert right.output != wrong.output
+        assert (wrong.origin, wrong.score, len(wrong.report.errors)) == ("hard", -5, 1)
+
+
+def test_the_span_is_the_wrong_answer_where_it_stands():
+    for right, wrong in twins(ALL):
+        (error,) = wrong.report.errors
+        assert (error.where, error.severity, error.span) == ("output", "major", wrong.output[error.start : error.end])
+        assert error.span in ("cola", "beer", "milk")
+        assert right.output[error.start :].startswith("tea") or right.task == "qa"
+
+
+def test_the_letter_of_the_output_belongs_to_its_answer():
+    for pair in twins(ALL):
+        for sample, answer in zip(pair, ("tea", pair[1].report.errors[0].span), strict=True):
+            if sample.task == "qa":
+                letter = re.search(rf"Option ([A-D]): {answer}", sample.instruction)[1]
+                assert re.search(
+                    rf"\b{letter}\b", sample.output.replace("A", " A ") if letter == "A" else sample.output
+                )
+
+
+def test_both_pairs_of_a_base_sample_have_the_same_wrong_answer():
+    spans = {}
+    for _, wrong in twins(ALL):
+        assert spans.setdefault(wrong.base, wrong.report.errors[0].span) == wrong.report.errors[0].span
+    assert set(spans.values()) == {"cola", "beer", "milk"}
+
+
+def test_neither_letters_nor_templates_nor_options_tell_the_label():
+    bases = [base(number) for number in range(1200)]
+    letters = {"right": Counter(), "wrong": Counter()}
+    for row in bases:
+        order = wrapping.shuffled_options(row, SEED)
+        letters["right"][order.index(row.answer)] += 1
+        letters["wrong"][order.index(hard.wrong_answer(row, SEED))] += 1
+    assert all(250 <= counts[place] <= 350 for counts in letters.values() for place in range(4))
+    drawn = Counter(hard.wrong_answer(row, SEED) for row in bases)
+    assert all(340 <= count <= 460 for count in drawn.values())
+    pairs = twins(bases[:100])
+    assert Counter(right.templates for right, _ in pairs) == Counter(wrong.templates for _, wrong in pairs)
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"),
+    [(base(), "incorrect answer"), (acting(), "misrepresented opinion"), (irony(), "misread irony")],
+)
+def test_the_type_follows_what_is_answered(row, kind):
+    assert {wrong.report.errors[0].type for _, wrong in twins([row])} == {kind}
+
+
+def test_explanations_name_the_right_answer_in_many_phrasings():
+    for bases in ([base(n) for n in range(80)], [acting(n) for n in range(160)], [irony(n) for n in range(160)]):
+        explanations = {wrong.report.explanation for _, wrong in twins(bases)}
+        assert all(bases[0].answer in explanation for explanation in explanations)
+        assert len(explanations) >= 12
+
+
+def test_explanations_without_a_culture_do_not_speak_of_one():
+    for _, wrong in twins([base(number, culture="") for number in range(100)]):
+        assert "  " not in wrong.report.explanation
+        assert not re.search(r"(about|to|For|from|in) ?[:,.]", wrong.report.explanation)
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+def test_hostile_values_stay_data(value):
+    rows = [
+        base(number, question=value, answer=f"{value}+", options=(f"{value}+", value, "{answer}"), wrong=(value,))
+        for number in range(60)
+    ]
+    for _, wrong in twins(rows):
+        (error,) = wrong.report.errors
+        assert error.span == value == wrong.output[error.start : error.end]
+        assert f"{value}+" in wrong.report.explanation
+
+
+def test_an_answer_that_contains_the_frame_is_found_at_its_place():
+    rows = [base(number, wrong=("A",), options=("tea", "A", "Option A: A")) for number in range(60)]
+    for right, wrong in twins(rows):
+        (error,) = wrong.report.errors
+        assert wrong.output[error.start : error.end] == "A"
+        if right.task == "freeform":
+            assert right.output == wrong.output[: error.start] + "tea" + wrong.output[error.end :]
+
+
+def test_rows_without_a_wrong_answer_are_counted_and_impossible_ones_refused():
+    right = wrapping.right_samples([base()], "hard", "MIT", SEED)
+    assert hard.hard_errors(right, {"blend/0": base(wrong=())}, SEED) == ([], Counter({"no-wrong-answer": 2}))
+    assert hard.hard_errors(right, {}, SEED) == ([], Counter({"no-base-sample": 2}))
+    for wrong in ((), ("tea",), ("cola", " ")):
+        with pytest.raises(InputInvalid, match="wrong answers"):
+            hard.hard_error(right[0], base(wrong=wrong), SEED)
+
+
+def test_a_row_of_another_base_sample_or_seed_is_refused():
+    right = wrapping.right_samples([base()], "hard", "MIT", SEED)[0]
+    with pytest.raises(InputInvalid, match="not made from"):
+        hard.hard_error(right, base(1), SEED)
+    with pytest.raises(InputInvalid, match="not made from"):
+        hard.hard_error(right, base(question="What else?"), SEED)
+
+
+def test_same_seed_same_rows_and_other_rows_do_not_matter():
+    few = [wrong for _, wrong in twins(ALL[:10])]
+    assert few == [wrong for _, wrong in twins(ALL[:10])]
+    many = {wrong.id: wrong for _, wrong in twins(ALL)}
+    assert all(many[wrong.id].report.errors[0].span == wrong.report.errors[0].span for wrong in few)
+    assert few != [wrong for _, wrong in twins(ALL[:10], SEED + 1)]

@@ -1,0 +1,289 @@
+"""Meta-evaluation against scipy, brute force over all pairs and swaps, and values worked out by hand."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, kendalltau
+
+from excam.exceptions import InputInvalid
+from excam.metaeval import (
+    TieCalibration,
+    correlation,
+    holm,
+    interval,
+    kendall,
+    paired_permutation,
+    sampled_tie_calibration,
+    scaled_accuracy,
+    summarise,
+    tie_calibrated_accuracy,
+)
+from excam.metaeval.permutation import _swapped
+
+T, F = True, False
+
+
+# --- accuracy
+
+
+def test_scaled_accuracy_by_hand():
+    assert scaled_accuracy([T, T, F, F], [T, T, F, F]) == 1
+    assert scaled_accuracy([T, T, F, F], [F, F, T, T]) == -1
+    assert scaled_accuracy([T, T, F, F], [T, F, F, F]) == 0.5
+    assert scaled_accuracy([T, T, F, F], [T] * 4) == 0  # a constant judge on balanced data
+    assert scaled_accuracy([T, T, F, F], [F] * 4) == 0
+    assert scaled_accuracy(np.array([T, F]), np.array([T, F])) == 1
+
+
+def test_a_failure_is_wrong_even_where_no_error_is_right():
+    assert scaled_accuracy([F, F], [None, None]) == -1
+    summary = summarise([T, T, F, F], [T, None, F, None])
+    assert (summary.n, summary.failures, summary.scaled, summary.scaled_excluding_failures) == (4, 2, 0, 1)
+    assert summarise([T, F], [None, None]).scaled_excluding_failures is None
+
+
+@pytest.mark.parametrize(("gold", "predicted"), [([], []), ([T], [T, F]), ([T], [1]), ([None], [T]), ([T], [math.nan])])
+def test_what_is_no_verdict_is_refused(gold, predicted):
+    with pytest.raises(InputInvalid):
+        scaled_accuracy(gold, predicted)
+
+
+def test_interval_is_the_cluster_bootstrap():
+    rng = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(80), 4)
+    easy = np.repeat(rng.random(80), 4)
+    gold = rng.random(320) < 0.5
+    predicted = np.where(rng.random(320) < easy, gold, ~gold)
+    hits = (gold == predicted).reshape(80, 4).sum(1)
+    plain = 2 * hits[rng.integers(0, 80, (4000, 80))].mean(1) / 4 - 1
+    low, high = interval(gold, predicted, [f"base/{c}" for c in clusters], draws=4000)
+    assert np.allclose((low, high), np.quantile(plain, [0.025, 0.975]), atol=0.02)
+    row_low, row_high = interval(gold, predicted)
+    assert high - low > 1.2 * (row_high - row_low)  # twins carry less than independent items
+    assert interval(gold, predicted, seed=3) == interval(gold, predicted, seed=3)
+
+
+def test_interval_covers():
+    rng = np.random.default_rng(1)
+    covered = 0
+    for _ in range(300):
+        gold = np.ones(200, bool)
+        low, high = interval(gold, rng.random(200) < 0.8, draws=400)
+        covered += low <= 0.6 <= high
+    assert 0.91 <= covered / 300 <= 0.98
+
+
+# --- correlation
+
+
+def brute_force(gold, metric):
+    first, second = np.triu_indices(len(gold), 1)
+    step = metric[second] - metric[first]
+    order = np.sign(gold[second] - gold[first])
+    best = (-1, 0.0)
+    for epsilon in np.unique(np.r_[0, np.abs(step)]):
+        tied = np.abs(step) <= epsilon
+        agreeing = np.sum(np.where(order == 0, tied, ~tied & (np.sign(step) == order)))
+        if agreeing > best[0]:
+            best = (agreeing, epsilon)
+    return best[0] / len(first), best[1]
+
+
+METRICS = {
+    "continuous": lambda rng, gold: gold + rng.normal(0, 2, len(gold)),
+    "unrelated": lambda rng, gold: rng.random(len(gold)),
+    "few values": lambda rng, gold: rng.integers(0, 5, len(gold)) * 1.0,
+    "excam": lambda rng, gold: np.where(
+        rng.random(len(gold)) < 0.5, rng.choice([-10, -5, -1], len(gold)), rng.random()
+    ),
+    "excam +p": lambda rng, gold: np.where(rng.random(len(gold)) < 0.5, gold - 1, rng.random(len(gold))),
+    "decimals": lambda rng, gold: np.round(rng.random(len(gold)), 1),  # 0.3 - 0.2 != 0.2 - 0.1
+    "many scales": lambda rng, gold: rng.choice([1e16, -1e16, 3, 1e-9, 0.1, 0.2, 0.3, 5e-324], len(gold)),
+    "constant": lambda rng, gold: np.full(len(gold), 0.3),
+}
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("few", [0, 1 << 14])
+def test_tie_calibration_equals_all_pairs(monkeypatch, name, few):
+    monkeypatch.setattr(correlation, "FEW", few)  # 0: intervals are split to the end
+    monkeypatch.setattr(correlation, "PER_CELL", 2 * min(few, 1))
+    rng = np.random.default_rng(len(name))
+    for round_ in range(40):
+        n = int(rng.integers(2, 45))
+        gold = rng.random(n) if round_ % 4 == 0 else rng.integers(-3, rng.integers(-2, 5), n) * 1.0
+        metric = METRICS[name](rng, gold)
+        found = tie_calibrated_accuracy(gold, metric)
+        accuracy, epsilon = brute_force(gold, metric)
+        assert found.accuracy == pytest.approx(accuracy, abs=1e-12)
+        assert found.epsilon == epsilon
+
+
+def test_tie_calibration_at_a_size_that_splits():
+    rng = np.random.default_rng(5)
+    gold = rng.choice([0, -1, -2, -5.0], 400, p=[0.5, 0.1, 0.1, 0.3])
+    metric = np.round(gold + rng.normal(0, 3, 400), 1)
+    assert tie_calibrated_accuracy(gold, metric) == TieCalibration(*brute_force(gold, metric))
+
+
+def test_tie_calibration_by_hand():
+    # Pairs: gold tie at difference .5, two concordant at 5.0 and 5.5. Epsilon .5 gets all three.
+    assert tie_calibrated_accuracy([-5, 0, 0], [-5, 0, 0.5]) == TieCalibration(1.0, 0.5)
+    # Two gold ties need epsilon 1, which loses both pairs at 1; nothing beats epsilon 0, and the smallest best wins.
+    assert tie_calibrated_accuracy([0, 0, 1, 1], [0, 1, 2, 3]) == TieCalibration(5 / 6, 1.0)
+    assert tie_calibrated_accuracy([0, 1], [0, 1]) == TieCalibration(1.0, 0.0)
+    assert tie_calibrated_accuracy([0, 1], [1, 0]) == TieCalibration(0.0, 0.0)
+    assert tie_calibrated_accuracy([3, 3, 3], [1, 5, 9]) == TieCalibration(1.0, 8.0)
+
+
+def test_a_constant_metric_gets_the_share_of_gold_ties():
+    gold = [0] * 50 + [-1] * 20 + [-5] * 30
+    ties = math.comb(50, 2) + math.comb(20, 2) + math.comb(30, 2)
+    assert tie_calibrated_accuracy(gold, [1.0] * 100).accuracy == pytest.approx(ties / math.comb(100, 2), abs=1e-12)
+
+
+def test_sampled_pairs_agree_with_all_of_them():
+    rng = np.random.default_rng(2)
+    gold = rng.choice([0, -1, -5], 800, p=[0.5, 0.2, 0.3])
+    metric = gold + rng.normal(0, 2, 800)
+    exact = tie_calibrated_accuracy(gold, metric)
+    sampled = sampled_tie_calibration(gold, metric, pairs=50_000, seed=1)
+    assert sampled.accuracy == pytest.approx(exact.accuracy, abs=0.01)
+    assert sampled == sampled_tie_calibration(gold, metric, pairs=50_000, seed=1)
+    assert sampled_tie_calibration(gold, metric) == exact  # 319,600 pairs are fewer than a million
+    left, right = correlation._random_pairs(7, 1.0, rng)
+    assert list(zip(left, right, strict=True)) == list(itertools.combinations(range(7), 2))
+
+
+def test_kendall():
+    rng = np.random.default_rng(3)
+    gold, metric = rng.integers(0, 4, 60), np.round(rng.random(60), 1)
+    for variant in ("b", "c"):
+        assert kendall(gold, metric, variant) == kendalltau(gold, metric, variant=variant).statistic
+    step = np.sign(np.subtract.outer(gold, gold)) == np.sign(np.subtract.outer(metric, metric))
+    agree = step[np.triu_indices(60, 1)]
+    assert kendall(gold, metric, "23") == pytest.approx(2 * agree.mean() - 1, abs=1e-12)
+    assert kendall([0, 0, 1], [2, 2, 3], "23") == 1  # a tie predicted as a tie counts as right
+    assert math.isnan(kendall([0, 1], [1, 1]))
+
+
+@pytest.mark.parametrize(
+    ("gold", "metric"),
+    [([0, 1], [0, math.nan]), ([0, math.inf], [0, 1]), ([0, 1], [0]), ([], []), ([1], [1]), ([0, 1], [None, 1])]
+    + [([0, 1], ["a", "b"]), ([0, 1], [1e308, -1e308]), ([[0, 1]], [[0, 1]])],
+)
+@pytest.mark.parametrize("measure", [kendall, tie_calibrated_accuracy, sampled_tie_calibration])
+def test_scores_that_are_no_scores_are_refused(measure, gold, metric):
+    with pytest.raises(InputInvalid):
+        measure(gold, metric)
+
+
+# --- permutation
+
+
+def judges(rng, n, skill_a, skill_b):
+    gold = rng.random(n) < 0.5
+    return gold, *(np.where(rng.random(n) < skill, gold, ~gold) for skill in (skill_a, skill_b))
+
+
+def test_at_row_level_the_exact_test_is_binomial():
+    rng = np.random.default_rng(4)
+    for n in (1, 5, 40, 300):
+        gold, a, b = judges(rng, n, 0.8, 0.7)
+        only_a, only_b = int(np.sum((a == gold) & (b != gold))), int(np.sum((a != gold) & (b == gold)))
+        result = paired_permutation(gold, a, b)
+        expected = binomtest(only_a, only_a + only_b).pvalue if only_a + only_b else 1.0
+        assert result.p_value == pytest.approx(expected, rel=1e-9)
+        assert (result.n, result.clusters, result.discordant) == (n, n, only_a + only_b)
+        assert result.difference == pytest.approx((only_a - only_b) / n)
+        assert (result.draws, result.sides) == ("exact", "two-sided")
+
+
+def test_the_clustered_test_equals_every_swap():
+    rng = np.random.default_rng(6)
+    for _ in range(30):
+        n = int(rng.integers(8, 40))
+        gold, a, b = judges(rng, n, 0.8, 0.5)
+        clusters = rng.integers(0, 8, n)
+        step = (a == gold).astype(int) - (b == gold)
+        totals = [step[clusters == c].sum() for c in np.unique(clusters)]
+        swaps = [abs(np.dot(signs, totals)) for signs in itertools.product((1, -1), repeat=len(totals))]
+        result = paired_permutation(gold, a, b, clusters=clusters.tolist())
+        assert result.p_value == pytest.approx(np.mean(np.array(swaps) >= abs(sum(totals))), rel=1e-9)
+        assert result.clusters == len(totals)
+
+
+def test_twins_are_not_counted_twice():
+    gold, a, b = [T] * 8, [T] * 8, [F] * 8
+    assert paired_permutation(gold, a, b).p_value == pytest.approx(2 / 2**8)
+    assert paired_permutation(gold, a, b, clusters=list("wwxxyyzz")).p_value == pytest.approx(2 / 2**4)
+
+
+def test_drawn_swaps_approach_the_exact_test():
+    gold, a, b = judges(np.random.default_rng(7), 300, 0.8, 0.75)
+    clusters = [f"base/{i // 3}" for i in range(300)]
+    exact = paired_permutation(gold, a, b, clusters=clusters)
+    drawn = paired_permutation(gold, a, b, clusters=clusters, mode="draws", draws=20_000)
+    assert drawn.p_value == pytest.approx(exact.p_value, abs=0.015)
+    assert drawn == paired_permutation(gold, a, b, clusters=clusters, mode="draws", draws=20_000)
+    assert drawn.draws == 20_000
+
+
+def test_the_papers_mode_is_one_sided_and_smoothed():
+    gold = [T] * 400
+    better = paired_permutation(gold, gold, [F] * 400, mode="paper")
+    assert better.p_value == 1 / 1001  # never 0
+    assert (better.draws, better.sides) == (1000, "a-better")
+    assert paired_permutation(gold, [F] * 400, gold, mode="paper").p_value == 1
+    assert paired_permutation(gold, gold, gold, mode="paper").p_value == 1
+
+
+def test_equal_seeds_share_their_swaps():
+    differences = np.random.default_rng(8).integers(-2, 3, 500)
+    one, other = (_swapped(d, 600, np.random.default_rng(0)) for d in (differences, -differences))
+    assert (one == -other).all()
+    assert abs(one.mean()) < 4 * one.std() / 600**0.5
+
+
+def test_p_values_under_the_null_are_uniform():
+    rng = np.random.default_rng(9)
+    clusters = np.repeat(np.arange(100), 4)
+    p_values = {"row": [], "cluster": [], "paper": []}
+    for _ in range(400):
+        shared = np.repeat(rng.random(100), 4)  # twins stand and fall together
+        a, b = (np.repeat(rng.random(100), 4) < shared for _ in range(2))
+        gold = np.ones(400, bool)
+        p_values["row"].append(paired_permutation(gold, a, b).p_value)
+        p_values["cluster"].append(paired_permutation(gold, a, b, clusters=clusters.tolist()).p_value)
+        paper = paired_permutation(gold, a, b, clusters=clusters.tolist(), mode="paper", draws=199)
+        p_values["paper"].append(paper.p_value)
+    false_positives = {name: np.mean(np.array(values) <= 0.05) for name, values in p_values.items()}
+    assert 0.02 <= false_positives["cluster"] <= 0.075
+    assert 0.02 <= false_positives["paper"] <= 0.075
+    assert false_positives["row"] > 0.2  # why the unit is the base sample
+    assert np.mean(np.array(p_values["cluster"]) <= 0.5) == pytest.approx(0.5, abs=0.09)
+
+
+def test_a_failure_loses_against_an_answer():
+    assert paired_permutation([F] * 6, [None] * 6, [F] * 6).difference == -1
+
+
+def test_an_exact_p_is_never_zero():
+    n = 4000
+    assert 0 < paired_permutation([T] * n, [T] * n, [F] * n).p_value < 1e-300
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1, 1]
+    assert holm([]) == []
+    with pytest.raises(InputInvalid):
+        holm([0.5, math.nan])
+
+
+@pytest.mark.parametrize("wrong", [{"mode": "guess"}, {"mode": "draws", "draws": 0}, {"clusters": ["x"]}])
+def test_a_test_that_cannot_be_run_is_refused(wrong):
+    with pytest.raises(InputInvalid):
+        paired_permutation([T, F], [T, F], [F, F], **wrong)

@@ -1,0 +1,158 @@
+"""The heat map: every number readable, nothing overlapping, the same bytes twice."""
+
+import itertools
+import subprocess
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from excam.exceptions import InputInvalid
+from excam.plotting import heat_map, save
+
+COLUMNS = [
+    "BLEnD",
+    "CulturalBench",
+    "INCLUDE",
+    "Mango †",
+    "GlobalOpinionQA",
+    "NativQA †",
+    "NormAd †",
+    "CaLMQA †",
+    "EPIC",
+]
+COLUMNS += ["ALL (ID)", "AVG (OOD)", "without-globalopinionqa", "South Korea", "Ünïcode $x^2$"]
+ROWS = ["ExCAM_r (Gemma3)", "ExCAM_r (Phi3)", "DS-R1-Distill-Qwen-14B", "Phi-4+p"]
+
+
+def example(columns=14, **options):
+    values = np.random.default_rng(0).uniform(-0.9, 0.9, (4, columns)).tolist()
+    values[2][1] = None
+    values[0][0], values[0][1] = -0.001, -0.25
+    marks = [[row < 2] * columns for row in range(4)]
+    note = "* better than EVERY BASELINE (paired permutation test, Holm, p ≤ .05). " * 5
+    return heat_map(
+        values,
+        ROWS,
+        COLUMNS[:columns],
+        **{"counts": [7600] * (columns - 1) + [None], "marks": marks, "title": "Out of domain", "note": note} | options,
+    )
+
+
+def texts(figure):
+    drawn = [*figure.texts, *(text for axes in figure.axes for text in axes.texts)]
+    return [text for text in drawn if text.get_text()]
+
+
+def test_every_cell_says_its_number():
+    shown = [text.get_text() for text in texts(example())]
+    assert shown.count("n/a") == 1
+    assert shown.count("*") == 28
+    assert "0.00" in shown  # not "−0.00"
+    assert "−0.00" not in shown
+    assert "−0.25" in shown
+    assert shown.count("n = 7,600") == 13
+    assert "Cultural\nBench" in shown
+    assert "Global\nOpinionQA" in shown
+
+
+@pytest.mark.parametrize("columns", [1, 9, 11, 14])
+@pytest.mark.parametrize("options", [{}, {"separators": [9], "row_separators": [2]}, {"digits": 3, "counts": None}])
+def test_no_text_overlaps_another_or_leaves_the_figure(columns, options):
+    if columns == 1:
+        options = {**options, "marks": None}
+        figure = heat_map([[0.5]], ["x"], ["y"], title="A title wider than its figure", note="a note " * 20)
+    else:
+        figure = example(columns, **options)
+    figure.dpi = 300
+    figure.draw_without_rendering()
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts(figure)]
+    for axes in figure.axes[1:]:
+        boxes += [(label.get_text(), label.get_window_extent()) for label in axes.get_yticklabels()]
+    wide, tall = figure.bbox.width, figure.bbox.height
+    shown = [(text, box) for text, box in boxes if box.width and -5 < box.y0]
+    for (one, box), (other, its) in itertools.combinations(shown, 2):
+        across = min(box.x1, its.x1) - max(box.x0, its.x0)
+        along = min(box.y1, its.y1) - max(box.y0, its.y0)
+        assert not (across > 1 and along > 5), (one, other)  # line boxes are taller than letters: 5 pixels at 300 dpi
+    for text, box in boxes:
+        assert 0 <= box.x0, text
+        assert box.x1 <= wide, text
+        assert box.y1 <= tall, text
+
+
+def luminance(colour):
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
+    return np.dot(linear, [0.2126, 0.7152, 0.0722])
+
+
+def test_numbers_stand_out_and_zero_is_palest():
+    steps = np.linspace(-1, 1, 41)
+    figure = heat_map([steps.tolist()], ["x"], [""] * 41, limits=(-1, 1))
+    axes = figure.axes[0]
+    faces = [luminance(patch.get_facecolor()) for patch in axes.patches]
+    inks = [
+        luminance(mpl.colors.to_rgb(t.get_color()))
+        for t in axes.texts
+        if t.get_text().strip("−").startswith(("0", "1"))
+    ]
+    for face, ink in zip(faces, inks, strict=True):
+        assert (max(face, ink) + 0.05) / (min(face, ink) + 0.05) >= 4.5  # WCAG 2 AA
+    assert faces[20] == max(faces)
+    assert all(np.diff(faces[:21]) > 0)
+    assert all(np.diff(faces[20:]) < 0)
+
+
+def test_the_same_figure_gives_the_same_bytes(tmp_path, monkeypatch):
+    paths = [tmp_path / "new" / f"figure{suffix}" for suffix in (".pdf", ".svg", ".png")]
+    save(example(), paths)
+    first = [path.read_bytes() for path in paths]
+    assert first[0].startswith(b"%PDF")
+    assert b"<svg" in first[1]
+    assert first[2].startswith(b"\x89PNG")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")  # another day
+    monkeypatch.setitem(mpl.rcParams, "font.size", 30)  # another user's settings
+    monkeypatch.setitem(mpl.rcParams, "savefig.bbox", "tight")
+    save(example(), paths)
+    assert [path.read_bytes() for path in paths] == first
+    assert mpl.rcParams["font.size"] == 30  # and they are left alone
+    assert b"CreationDate" not in first[0]
+    assert b"/Type3" not in first[0].replace(b" ", b"")
+
+
+def test_a_figure_that_was_saved_can_be_saved_again(tmp_path):
+    figure = example(9)
+    save(figure, [tmp_path / "a.pdf", tmp_path / "a.svg"])
+    save(figure, [tmp_path / "b.pdf", tmp_path / "b.svg"])
+    for suffix in (".pdf", ".svg"):
+        assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
+
+
+def test_an_unknown_suffix_writes_nothing(tmp_path):
+    with pytest.raises(InputInvalid, match="jpg"):
+        save(example(9), [tmp_path / "a.png", tmp_path / "a.jpg"])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        ([], {}),
+        ([[0.1]], {}),
+        ([[0.1, float("nan")]], {}),
+        ([[0.1, float("inf")]], {}),
+        ([[0.1, 0.2]], {"marks": [[True]]}),
+        ([[0.1, 0.2]], {"counts": [1]}),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(values, options):
+    with pytest.raises(InputInvalid):
+        heat_map(values, ["x"], ["y", "z"], **options)
+
+
+def test_matplotlib_is_loaded_only_when_needed():
+    code = "import sys, excam.plotting; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    code = "import sys; from excam.plotting import heat_map; heat_map([[1]], 'x', 'y'); sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,166 @@
+"""Soft errors (spec 22-29): the question, every way an answer can be read or not, the wrong twin."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from excam.construction import soft
+from excam.records import Report, Sample, Unreadable
+
+RIGHT = Sample(
+    id="calmqa/7/freeform/right",
+    pair="calmqa/7/freeform",
+    base="calmqa/7",
+    dataset="calmqa",
+    task="qa",
+    instruction="Please provide your answer to: 'Why is the last slice left on the plate?':",
+    output="The correct answer: In Kärnten, guests leave the last slice, because taking it is held to be greedy.",
+    report=Report(),
+    origin="source",
+    language="English",
+    culture="Austria",
+    stratum="Austria",
+    licence="MIT",
+    answer="In Kärnten, guests leave the last slice, because taking it is held to be greedy.",
+)
+WRONG_OUTPUT = "The correct answer: In Kärnten, guests pay for the last slice, because taking it is held to be sinful."
+
+
+def answered(**changed):
+    values = {
+        "Error Type": "Incorrect information about traditions",
+        "Cultural Content": "Yes",
+        "Rule Adherence": "Two words differ.",
+        "Explanation": "Guests are never charged for a slice, and no faith forbids taking it.",
+        "Severity": "Major",
+        "Modified Instruction": RIGHT.instruction,
+        "Modified Generated Text": WRONG_OUTPUT,
+    }
+    values.update({key.replace("_", " "): value for key, value in changed.items()})
+    return "OUTPUT: " + json.dumps({k: v for k, v in values.items() if v is not ...}, ensure_ascii=False)
+
+
+def test_the_question_is_table_7_and_braces_in_the_data_stay():
+    right = replace(RIGHT, instruction="{gt} {MINOR/MAJOR}", output=r"{src} \1 \g<0> }{")
+    (message,) = soft.messages(right, "major")
+    assert message.role == "user"
+    assert "\n\nInstruction: {gt} {MINOR/MAJOR}\n\nGenerated Text: {src} \\1 \\g<0> }{\n\nFollow" in message.content
+    assert "\n6, Your error(s) should be major and significantly incorrect.\n" in message.content
+    assert 'Do NOT use the words "modified" or "now". Just say what is wrong.", "Severity"' in message.content
+    assert "\n6, Your error(s) should be minor, but still incorrect.\n" in soft.messages(right, "minor")[0].content
+    assert all(f'"{key}": "' in soft.PROMPT for key in soft.KEYS)
+
+
+def test_figures_7_and_8_two_spans_in_the_output():
+    wrong = soft.soft_error(RIGHT, "major", answered(), "paper")
+    assert isinstance(wrong, Sample)
+    assert [(e.where, e.span, e.severity, e.type) for e in wrong.report.errors] == [
+        ("output", "pay for", "major", "Incorrect information about traditions"),
+        ("output", "sinful", "major", "Incorrect information about traditions"),
+    ]
+    assert all(wrong.output[e.start : e.end] == e.span for e in wrong.report.errors)
+    assert wrong.report.explanation == "Guests are never charged for a slice, and no faith forbids taking it."
+    assert (wrong.id, wrong.pair, wrong.origin, wrong.score) == (
+        "calmqa/7/freeform/wrong", "calmqa/7/freeform", "soft-major", -10,
+    )  # fmt: skip
+    assert wrong.answer == RIGHT.answer
+
+
+def test_the_severity_asked_for_counts_and_the_one_returned_is_kept():
+    wrong = soft.soft_error(RIGHT, "minor", answered(), "paper")
+    assert {e.severity for e in wrong.report.errors} == {"minor"}
+    assert (wrong.origin, wrong.score) == ("soft-minor", -2)
+    assert soft.read(answered()).severity == "major"
+
+
+def test_errors_of_the_instruction_count_too():
+    changed = RIGHT.instruction.replace("last", "first")
+    wrong = soft.soft_error(RIGHT, "minor", answered(Modified_Instruction=changed), "strict")
+    assert [e.where for e in wrong.report.errors] == ["instruction", "output", "output"]
+    assert wrong.instruction[slice(wrong.report.errors[0].start, wrong.report.errors[0].end)] == "first"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        answered(),
+        answered().replace("OUTPUT: ", "OUTPUT:\n```json\n") + "\n```",
+        answered().replace("OUTPUT:", "**OUTPUT:**"),
+        answered().removeprefix("OUTPUT: "),
+        "I first thought of {this}.\n" + answered().removeprefix("OUTPUT: ") + "\nThat is all {I} have.",
+        "<think>In the format OUTPUT: {\"a\": 1}</think>\n" + answered(),
+        "the opening tag is in the template </think>" + answered(),
+        answered(Explanation="A first draft.") + "\nBetter:\n" + answered(),
+        answered().replace("Two words differ.", "Two\nwords\tdiffer."),
+        answered(Rule_Adherence='As asked, OUTPUT: {"broken and again OUTPUT:'),
+        answered(Error_Type=["Incorrect information", "about traditions"]).replace('n", "a', "n a"),
+        answered(Cultural_Content=True),
+        answered(Cultural_Content="Yes, it names Kärnten."),
+        answered().replace('"Error Type"', '"error type"'),
+    ],
+)  # fmt: skip
+def test_answers_that_can_be_read(answer):
+    said = soft.read(answer)
+    assert isinstance(said, soft.SoftAnswer), said
+    assert said.output == WRONG_OUTPUT
+    assert said.explanation.startswith("Guests are never")
+    assert said.cultural
+    assert said.error_type.startswith("Incorrect information")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("", "truncated"),
+        ("I cannot help with that.", "no-json"),
+        ("<think>still thinking OUTPUT: {", "truncated"),
+        (answered()[:-40], "truncated"),
+        (answered() + "\nNo, better: " + answered()[:200], "truncated"),
+        (answered().removeprefix("OUTPUT: ")[:120], "truncated"),
+        (answered().replace('"Yes"', "Yes"), "bad-json"),
+        ('{"a":' * 100_000, "bad-json"),
+        ("{" * 100_000, "bad-json"),
+        ("OUTPUT: {" * 20_000, "bad-json"),
+        (answered(Severity=...), "missing-key"),
+        ("OUTPUT: {}", "missing-key"),
+        (answered(Modified_Generated_Text=None), "wrong-type"),
+        (answered(Modified_Instruction=["a"]), "wrong-type"),
+        (answered(Cultural_Content="Maybe"), "wrong-value"),
+        (answered(Cultural_Content="Nowhere"), "wrong-value"),
+        (answered(Explanation="@").replace("@", "\\ud800"), "bad-text"),
+    ],
+)
+def test_answers_that_cannot_be_read(answer, reason):
+    said = soft.read(answer)
+    assert isinstance(said, Unreadable)
+    assert said.reason == reason
+    assert said.reason in soft.UNREADABLE
+    assert soft.soft_error(RIGHT, "minor", answer, "paper").reason == f"unreadable:{reason}"
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"Cultural_Content": "No"}, "not-cultural"),
+        ({"Cultural_Content": "no."}, "not-cultural"),
+        ({"Modified_Generated_Text": RIGHT.output}, "no-change"),
+        ({"Modified_Generated_Text": RIGHT.output.replace(",", " –").upper().replace(RIGHT.output.upper(), "")}, None),
+        ({"Modified_Generated_Text": RIGHT.output.replace(",", " –")}, "no-change"),
+        ({"Modified_Generated_Text": " "}, "empty-text"),
+        ({"Modified_Instruction": ""}, "empty-text"),
+    ],
+)
+def test_what_is_no_soft_error_is_dropped_with_its_reason(changed, reason):
+    made = soft.soft_error(RIGHT, "minor", answered(**changed), "paper")
+    if reason is None:
+        assert isinstance(made, Sample)  # all upper case: every word differs
+    else:
+        assert isinstance(made, soft.Dropped)
+        assert made.reason == reason
+
+
+def test_a_deletion_points_at_its_neighbour():
+    shorter = RIGHT.output.replace("guests ", "")
+    (error,) = soft.soft_error(RIGHT, "major", answered(Modified_Generated_Text=shorter), "paper").report.errors
+    assert error.span == shorter[error.start : error.end] == "Kärnten"

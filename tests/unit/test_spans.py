@@ -1,0 +1,147 @@
+"""Diff spans (spec 28): the invariant on any text, scripts without spaces, the autojunk trap, hostile sizes."""
+
+import random
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from excam.construction import spans
+from excam.construction.spans import Diff, Span, diff_spans, tokens
+
+MODES = ["paper", "strict"]
+PIECES = [
+    *"aB1 .,'\"`-_$€%()[]\n\t\r\u200d\u200f\u0301\u00ad\x1c\x85",
+    "“", "”", "„", "«", "»", "``", "''", "...", "--", "—", "can", "cannot", "gonna", "don't", "U.S.", "&c", "’s",
+    "中", "文字", "。", "，", "カー", "々", "ภาษา", "ไทย", "သ", "ខ្មែរ", "ລາວ", "مرحبا", "؟", "שלום", "हिन्दी",
+    "👨‍👩‍👧", "👍🏽", "🇯🇵", "1️⃣", "3,141.5", "İ", "ß", "\ud7ff", "\x00",
+]  # fmt: skip
+TEXT = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+def holds(diff: Diff, modified: str) -> None:
+    assert diff.count == len(diff.spans)
+    for span in diff.spans:
+        assert modified[span.start : span.end] == span.text
+        assert span.text or not tokens(modified, "paper") or not tokens(modified, "strict")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@settings(max_examples=400, deadline=None)
+@given(original=TEXT | st.text(), modified=TEXT | st.text())
+def test_spans_are_slices_of_the_modified_text(mode, original, modified):
+    diff = diff_spans(original, modified, mode)
+    holds(diff, modified)
+    starts = [span.start for span in diff.spans]
+    assert starts == sorted(starts)
+    assert diff_spans(original, original, mode) == Diff(0, ())
+
+
+@pytest.mark.parametrize("mode", MODES)
+@settings(max_examples=300, deadline=None)
+@given(text=TEXT | st.text())
+def test_tokens_lie_in_the_text_in_order_and_hold_no_outer_punctuation(mode, text):
+    end = 0
+    for token in tokens(text, mode):
+        assert token.start >= end
+        assert text[token.start : token.end] == token.text != ""
+        assert not spans.is_punctuation(token.text[0]) or mode == "strict"
+        end = token.end
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_kind(mode):
+    assert diff_spans("She eats rice daily.", "She eats bread daily.", mode) == Diff(
+        1, (Span(9, 14, "bread", "replace"),)
+    )
+    assert diff_spans("She eats rice.", "She never eats rice.", mode).spans == (Span(4, 9, "never", "insert"),)
+    assert diff_spans("She never eats rice.", "She eats rice.", mode).spans == (Span(0, 3, "She", "delete"),)
+    assert diff_spans("Never eat rice.", "eat rice.", mode).spans == (Span(0, 3, "eat", "delete"),)
+    assert diff_spans("eat rice", "", mode).spans == (Span(0, 0, "", "delete"),)
+    assert diff_spans("eat rice", "…!", mode).spans == (Span(0, 0, "", "delete"),)
+    assert diff_spans("", "eat rice", mode).spans == (Span(0, 8, "eat rice", "insert"),)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_case_counts_punctuation_and_space_do_not(mode):
+    assert diff_spans("The Diwali feast", "The diwali feast", mode).count == 1
+    assert diff_spans("“Tea,” he said -- “now”.", '"Tea" he  said\n"now"!', mode).count == 0
+    assert diff_spans("It costs $5", "It costs €5", mode).count == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_quotes_and_emoji_keep_their_offsets(mode):
+    modified = 'He said “bow” 👨‍👩‍👧 and "wave" to the «elders».'
+    original = 'He said “bow” 👨‍👩‍👧 and "nod" to the «guests».'
+    assert [span.text for span in diff_spans(original, modified, mode).spans] == ["wave", "elders"]
+
+
+@pytest.mark.parametrize(
+    ("original", "modified", "expected"),
+    [
+        ("中国人过春节吃饺子。", "中国人过春节吃寿司。", "寿司"),
+        ("日本では箸でご飯を食べます。", "日本では手でご飯を食べます。", "手"),
+        ("コーヒーを飲む", "コーラを飲む", "ラ"),
+        ("คนไทยกินหมู", "คนไทยกินไก่", "ไก่"),
+        ("မြန်မာ ထမင်း", "မြန်မာ ထမင်", "င်"),
+    ],
+)
+def test_strict_marks_the_characters_of_unspaced_scripts(original, modified, expected):
+    diff = diff_spans(original, modified, "strict")
+    holds(diff, modified)
+    assert [span.text for span in diff.spans] == [expected]
+
+
+def test_paper_marks_the_whole_clause_of_an_unspaced_script():
+    (span,) = diff_spans("中国人过春节吃饺子", "中国人过春节吃寿司", "paper").spans
+    assert span.text == "中国人过春节吃寿司"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_right_to_left_and_combining_marks(mode):
+    assert [s.text for s in diff_spans("نأكل التمر في رمضان؟", "نأكل الخبز في رمضان؟", mode).spans] == ["الخبز"]
+    assert [s.text for s in diff_spans("cafe\u0301 noir", "the\u0301 noir", mode).spans] == ["the\u0301"]
+    assert [s.text for s in diff_spans("दिवाली में मिठाई", "होली में मिठाई", mode).spans] == ["होली"]
+
+
+def test_autojunk_swallows_edits_in_paper_mode_and_not_in_strict():
+    draw = random.Random(7)
+    words = [draw.choice([f"w{i}" for i in range(40)]) for _ in range(600)]
+    edited = list(words)
+    for place in (50, 300, 550):
+        edited[place : place + 3] = [f"x{place}", f"y{place}", f"z{place}"]
+    strict = diff_spans(" ".join(words), " ".join(edited), "strict")
+    paper = diff_spans(" ".join(words), " ".join(edited), "paper")
+    assert [len(span.text.split()) for span in strict.spans] == [3, 3, 3]
+    assert max(len(span.text.split()) for span in paper.spans) > 100
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("original", "modified"),
+    [
+        ("a b " * 50_000, "b a " * 50_000),
+        ("x " * 150_000, "x " * 149_000 + "y"),
+        ("中" * 100_000, "文" + "中" * 99_999),
+        (" ".join(f"x u{i}" for i in range(30_000)), " ".join(f"x v{i}" for i in range(30_000))),
+        ("Say." + " " * 400_000 + "so", "Say." + " " * 400_000 + "no"),
+        ("say.)" * 50_000 + "x", "say.)" * 50_000 + "y"),
+        ('"' * 100_000 + "a", "`" * 100_000 + "b"),
+        ("a" + "\u0301" * 100_000, "b" + "\u0301" * 100_000),
+    ],
+)
+def test_hostile_sizes_end(mode, original, modified):
+    began = time.monotonic()
+    diff = diff_spans(original, modified, mode)
+    assert time.monotonic() - began < 30
+    assert diff.count >= 1
+    holds(diff, modified)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_beyond_the_bound_the_differing_middle_is_one_replacement(mode):
+    middle = "p q " * 6000
+    original, modified = f"start {middle}end", f"start changed {middle[::-1]} end"
+    (span,) = diff_spans(original, modified, mode).spans
+    assert (span.kind, span.text.split()[0], modified[span.end :].strip()) == ("replace", "changed", "end")
