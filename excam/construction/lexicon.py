@@ -8,7 +8,7 @@ language, surface; a kind is "family" or "family/set", and only words of the sam
 from __future__ import annotations
 
 import json
-import unicodedata
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from importlib import resources
 
 import regex
 
-from excam.construction.lexicon_words import EXPLANATIONS, GUARDS, REGIONS, SCRIPTS, TYPES, UNSPACED
+from excam.construction.lexicon_words import EXPLANATIONS, GUARDS, REGIONS, SCRIPTS, TYPES, UNSPACED, closed, harmony
 from excam.construction.wrapping import digest
 from excam.records import Sample, Severity
 
@@ -25,10 +25,11 @@ VERSION = 1
 NAME = "lexicon"
 
 ITEMS = frozenset(
-    "dish drink festival garment greeting currency dance instrument game religion city landmark".split()
+    {"dish", "drink", "festival", "garment", "greeting", "currency"}
+    | {"dance", "instrument", "game", "religion", "city", "landmark"}
 )
-SMALL = frozenset("number weekday month season colour meal daytime family drink".split())
-ROLES = frozenset("role order gift object place degree".split())
+SMALL = frozenset({"number", "weekday", "month", "season", "colour", "meal", "daytime", "family", "drink"})
+ROLES = frozenset({"role", "order", "gift", "object", "place", "degree"})
 NORMS = frozenset({"norm", "frequency"})
 # Families in the order they are tried: what is plainly of a culture first, a bare "is"/"is not" last.
 TIERS: Mapping[Severity, tuple[frozenset[str], ...]] = {
@@ -90,20 +91,38 @@ def entries() -> tuple[Entry, ...]:
 
 
 @cache
-def _of_language(language: str) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]], regex.Pattern[str] | None]:
-    """Entries by surface and by kind, and one pattern for all surfaces, the longest first."""
+def _of_language(language: str) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
+    """The entries of a language by surface and by kind."""
     by_surface: dict[str, list[Entry]] = defaultdict(list)
     by_kind: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries():
         if entry.language == language:
             by_surface[entry.surface].append(entry)
             by_kind[entry.kind].append(entry)
-    shapes = [_shape(s, language, found) for s, found in sorted(by_surface.items(), key=lambda item: -len(item[0]))]
-    return by_surface, by_kind, regex.compile("|".join(shape for shape in shapes if shape)) if shapes else None
+    return by_surface, by_kind
 
 
-def _shape(surface: str, language: str, found: Sequence[Entry]) -> str:
+def _found(text: str, content: tuple[int, int], language: str) -> Iterator[regex.Match[str]]:
+    """Known words of a text without overlaps, from the left, the longest first."""
+    inside = text[slice(*content)]
+    matches = [
+        match
+        for surface in _of_language(language)[0]
+        if surface[1:] in inside and (shape := _shape(surface, language))
+        for match in shape.finditer(text, *content)
+    ]
+    matches.sort(key=lambda match: (match.start("word"), -match.end("word")))
+    end = 0
+    for match in matches:
+        if match.start("word") >= end:
+            end = match.end("word")
+            yield match
+
+
+@cache
+def _shape(surface: str, language: str) -> regex.Pattern[str] | None:
     """Where `surface` counts as that word: between word boundaries, with the prefixes and endings of the language."""
+    family = _of_language(language)[0][surface][0].family
     before, after = GUARDS.get((language, surface), ("", ""))
     inside = rf"(?P<word>{regex.escape(surface)})"
     first = surface[0]
@@ -111,13 +130,14 @@ def _shape(surface: str, language: str, found: Sequence[Entry]) -> str:
         inside = rf"(?P<word>(?:{regex.escape(first)}|(?<=(?:^|[.!?:;'\"“‘(\n])\s*){regex.escape(first.upper())})"
         inside += regex.escape(surface[1:]) + ")"
     if language in UNSPACED:
-        digits = r"(?<![\d一二三四五六七八九十百])" if found[0].family in {"month", "number"} else ""
-        return "" if len(surface) < 2 else digits + before + inside + after
+        digits = r"(?<![\d一二三四五六七八九十百])" if family in {"month", "number"} else ""
+        return regex.compile(digits + before + inside + after) if len(surface) > 1 else None
     prefix, short_prefix, ending = SCRIPTS.get(language, ("", "", ""))
     prefix = prefix if len(surface) > 3 else short_prefix
     ending = ending if len(surface) > 1 else ""
-    left = "" if language == "Korean" and found[0].family == "negation" else r"(?<![\p{L}\p{M}\p{N}_])"
-    return rf"{before}{left}{prefix}{inside}(?P<ending>{ending})(?![\p{{L}}\p{{M}}\p{{N}}_]){after}"
+    left = "" if language == "Korean" and family == "negation" else r"(?<![\p{L}\p{M}\p{N}_])"
+    boundary = r"(?![\p{L}\p{M}\p{N}_])"
+    return regex.compile(rf"{before}{left}{prefix}{inside}(?P<ending>{ending}){boundary}{after}")
 
 
 def _content_of_output(right: Sample) -> tuple[int, int]:
@@ -141,17 +161,15 @@ def _swaps(right: Sample, text: str, content: tuple[int, int], severity: Severit
         found = [swap for swap in possible if swap.old.family in tier]
         if found:
             key = [NAME, right.pair, severity]
-            found.sort(key=lambda s: digest(seed, *key, str(s.start), s.new.surface))
+            found.sort(key=lambda s: (digest(seed, *key, str(s.start)), digest(seed, *key, s.new.surface)))
             wanted = 1 if severity == "minor" else 1 + int(digest(seed, *key), 16) % 3
             return tuple(sorted(_compatible(found, text, content[0], wanted), key=lambda swap: swap.start))
     return ()
 
 
 def _possible(right: Sample, text: str, content: tuple[int, int], severity: Severity) -> Iterator[Swap]:
-    by_surface, by_kind, pattern = _of_language(right.language)
-    if pattern is None:
-        return
-    for match in pattern.finditer(text, *content):
+    by_surface, by_kind = _of_language(right.language)
+    for match in _found(text, content, right.language):
         word, ending = match.group("word"), match.groupdict().get("ending") or ""
         surface = word if word in by_surface else word[:1].lower() + word[1:]
         for old in by_surface[surface]:
@@ -177,30 +195,20 @@ def _is_slip(old: Entry, new: Entry, culture: str, severity: Severity) -> bool:
 
 def _fits(text: str, start: int, word: str, new: Entry, ending: str) -> bool:
     """Whether the sentence stays one: the article before it, the particle or ending after it; and no word twice."""
-    if regex.search(rf"(?<![\p{{L}}\p{{M}}]){regex.escape(new.surface)}(?![\p{{L}}\p{{M}}])", text):
+    around = text[max(start - 200, 0) : start + 200]
+    if regex.search(rf"(?<![\p{{L}}\p{{M}}]){regex.escape(new.surface)}(?![\p{{L}}\p{{M}}])", around):
         return new.family in NORMS | {"negation"}
     if new.language == "English" and regex.search(r"\ban? $", text[max(start - 3, 0) : start], regex.IGNORECASE):
         return (word[0] in "aeiouAEIOU") == (new.surface[0] in "aeiouAEIOU")
     if new.language == "Korean" and ending:
-        return _closed(word[-1]) == _closed(new.surface[-1])
+        return closed(word[-1]) == closed(new.surface[-1])
     if new.language in ("Hungarian", "Turkish") and ending:
-        return _harmony(word) == _harmony(new.surface)
+        return harmony(word) == harmony(new.surface)
     return True
 
 
-def _closed(syllable: str) -> bool:
-    """Whether a Hangul syllable ends in a consonant, which decides the form of the particle after it."""
-    return len(unicodedata.normalize("NFD", syllable)) == 3
-
-
-def _harmony(word: str) -> tuple[bool, bool]:
-    """Front or back last vowel, and whether it ends the word: what decides the form of an ending."""
-    vowels = regex.findall(r"[aáeéiíıoóöőuúüű]", word.lower())
-    return bool(vowels) and vowels[-1] in "eéiíöőüű", bool(vowels) and word.lower().endswith(vowels[-1])
-
-
 def _compatible(found: Sequence[Swap], text: str, head: int, wanted: int) -> Iterator[Swap]:
-    """The first `wanted` swaps that do not overlap nor undo each other: one flip a sentence, besides a leading yes/no."""
+    """The first `wanted` swaps that do not overlap nor undo each other: one flip a sentence, a leading yes/no apart."""
     ends = [match.start() for match in SENTENCE_END.finditer(text)]
     taken: list[Swap] = []
     flipped: set[int] = set()
@@ -208,7 +216,7 @@ def _compatible(found: Sequence[Swap], text: str, head: int, wanted: int) -> Ite
         if len(taken) == wanted:
             return
         flip = swap.old.family not in ITEMS and not (swap.old.kind == "norm/yes" and swap.start == head)
-        sentence = sum(end < swap.start for end in ends)
+        sentence = bisect(ends, swap.start)
         if any(swap.start < other.end and other.start < swap.end for other in taken) or (flip and sentence in flipped):
             continue
         if swap.new.surface in {other.new.surface for other in taken}:
@@ -227,10 +235,13 @@ def _applied(text: str, swaps: Sequence[Swap]) -> str:
 def _explanation(right: Sample, swaps: Sequence[Swap], seed: int) -> str:
     """One sentence for all swaps, from the phrasings of each family."""
     parts = []
+    named = f"the {right.language}-speaking world" if right.culture == right.language else right.culture
     for swap in swaps:
         known = swap.new.culture != "-" and bool(right.culture)
-        phrasings = EXPLANATIONS[swap.new.family if known or swap.new.family != "drink" else "generic drink"]
+        family = "verdict" if swap.new.kind == "norm/yes" else swap.new.family
+        phrasings = EXPLANATIONS[family if known or family != "drink" else "generic drink"]
         phrasing = phrasings[int(digest(seed, NAME, right.pair, swap.surface), 16) % len(phrasings)]
-        values = {"new": swap.surface, "owner": swap.new.culture, "culture": right.culture or "this culture"}
+        values = {"new": swap.surface, "owner": swap.new.culture, "culture": named or "this culture"}
         parts.append(phrasing.format_map(values))
-    return "; ".join(parts) + "." if parts else "Nothing is wrong."
+    text = "; ".join(parts) + "." if parts else "nothing is wrong."
+    return text[:1].upper() + text[1:]

@@ -1,13 +1,14 @@
 """One layer for every family of questions to a model: requests in, completions out.
 
-A backend is one module of this folder with a class `Backend`; the directory is the registry.
+A backend is one module of this folder with a class `Backend`; the directory is the registry. `run.run` drives judges
+over samples, `journal.ask` asks a backend only for what it has not answered before, `transcript` records and replays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from excam.records import Verdict
 
@@ -29,7 +30,13 @@ class Generate:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's answer, verbatim. `logprobs` are those of the generated tokens under unconstrained decoding."""
+    """A model's answer, verbatim.
+
+    `logprobs` (natural logarithm) are those of the generated tokens under unconstrained decoding and the unmodified
+    distribution (before temperature, top-k, top-p); where `finish` is "stop" the last one is that of the token that ends
+    the turn, so there is one more than tokens in `text`. None: the server gives none. "refused": nothing was generated
+    (the prompt does not fit the context, or a content filter stepped in) and `text` is empty or what came before.
+    """
 
     text: str
     logprobs: tuple[float, ...] | None
@@ -48,12 +55,22 @@ class Sampling:
     seed: int = 0
 
 
+def completion_from_row(row: Mapping[str, Any]) -> Completion:
+    """The inverse of `dataclasses.asdict` after a trip through JSON. Raises TypeError or KeyError for other fields."""
+    logprobs = row["logprobs"]
+    return Completion(**{**row, "logprobs": None if logprobs is None else tuple(logprobs)})
+
+
 Flow = Generator[Sequence[Generate], Sequence[Completion], Verdict]
+Ask = Callable[[Sequence[Generate]], Sequence[Completion]]  # answers in the order of the requests
 
 
 class Backend(Protocol):
     identity: str  # model revision and adapter content: part of the journal's key
 
-    def complete(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[tuple[int, Completion]]:
-        """Yield (index of the request, completion) in any order, each as soon as its batch is done."""
+    def complete(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[Sequence[tuple[int, Completion]]]:
+        """Yield batch by batch: (index of the request, completion) pairs, in any order.
+
+        The next batch is not started before it is asked for, so that the caller can first put the last one on disk.
+        """
         ...

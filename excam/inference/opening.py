@@ -18,7 +18,7 @@ class Lazily:
         self.identity = _identity(name, model, weights, adapter)
         self._backend: Backend | None = None
 
-    def complete(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[tuple[int, Completion]]:
+    def complete(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[Sequence[tuple[int, Completion]]]:
         """Open the backend if need be and hand the requests on."""
         if self._backend is None:
             self._backend = self._open()

@@ -1,4 +1,4 @@
-"""Ways of asking a model about a sample: one module each, its prompt and its reader together. The directory is the registry.
+"""Ways of asking a model about a sample: one module each, prompt and reader together. The directory is the registry.
 
 load("report").judge(sample)    a generator: yields requests, receives completions, returns a Verdict
 """

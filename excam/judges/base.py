@@ -1,4 +1,4 @@
-"""The contract of a judge, and what the judges share: filling a prompt, dropping the thinking, finding a stated value."""
+"""The contract of a judge, and what judges share: filling a prompt, dropping the thinking, finding a stated value."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """ExCAM's own way of asking (Table 5): the model answers with an error report in JSON, read back strictly (spec 32-38).
 
-`write` is what models are trained on, `read` its tolerant inverse: tolerant of what surrounds the report, strict in what
-the report means. An answer that cannot be read is `Unreadable`, never an empty report, since empty is the best one.
+`write` is what models are trained on, `read` its inverse: tolerant of what surrounds the report, strict in what the
+report means. An answer that cannot be read is `Unreadable`, never an empty report, since empty is the best one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REPORT_KEYS = ("errors", "explanation")
 
 REASONS = (
     *SHARED_REASONS,
-    "too-long",  # more than MAX_CHARS after the thinking
+    "too-long",  # more than MAX_CHARS
     "no-json",  # no object begins anywhere
     "bad-json",  # an object begins, and breaks the grammar
     "two-reports",  # two that differ; the same one repeated is fine
@@ -92,14 +92,14 @@ def write(report: Report) -> str:
 
 def read(text: str) -> Report | Unreadable:
     """The one report in an answer, without offsets; or why there is none (`REASONS`). Never raises; linear time."""
+    if len(text) > MAX_CHARS:
+        return Unreadable("too-long", text)
     answer = _without_thinking(text)
     if answer is None:
         return Unreadable("truncated", text)
     answer = answer.strip(" \t\r\n\ufeff").removesuffix("```").rstrip()
     if not answer:
         return Unreadable("empty", text)
-    if len(answer) > MAX_CHARS:
-        return Unreadable("too-long", text)
     try:
         reports = set(_reports(answer))
     except _Refused as refused:
@@ -111,15 +111,16 @@ def read(text: str) -> Report | Unreadable:
 
 def _without_thinking(text: str) -> str | None:
     """As `after_thinking`, but a tag inside a quoted string (a span that quotes it) ends nothing."""
-    begins = THINKING_STARTS.match(text)
-    position = None
+    end, previous, quotes = None, 0, 0
     for match in THINKING_ENDS.finditer(text):
-        line = text[text.rfind("\n", position or 0, match.start()) + 1 : match.start()]
-        if line.replace("\\\\", "").replace('\\"', "").count('"') % 2 == 0:
-            position = match.end()
-    if position is None:
-        return None if begins else text
-    return text[position:]
+        _, line_break, line = text[previous : match.start()].rpartition("\n")
+        quotes = (0 if line_break else quotes) + line.replace("\\\\", "").replace('\\"', "").count('"')
+        previous = match.end()
+        if quotes % 2 == 0:
+            end = previous
+    if end is None:
+        return None if THINKING_STARTS.match(text) else text
+    return text[end:]
 
 
 def _reports(answer: str) -> Iterator[Report]:

@@ -1,4 +1,4 @@
-"""The severity baseline (Table 11, "Severity"): one level for the pair, stated as `Severity: none|minor|major|critical`."""
+"""The severity baseline (Table 11): one level for the pair, stated as `Severity: none|minor|major|critical`."""
 
 from __future__ import annotations
 

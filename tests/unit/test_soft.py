@@ -47,7 +47,7 @@ def test_the_question_is_table_7_and_braces_in_the_data_stay():
     assert message.role == "user"
     assert "\n\nInstruction: {gt} {MINOR/MAJOR}\n\nGenerated Text: {src} \\1 \\g<0> }{\n\nFollow" in message.content
     assert "\n6, Your error(s) should be major and significantly incorrect.\n" in message.content
-    assert 'Do NOT use the words "modified" or "now". Just say what is wrong.", "Severity"' in message.content
+    assert r'Do NOT use the words \"modified\" or \"now\". Just say what is wrong.", "Severity"' in message.content
     assert "\n6, Your error(s) should be minor, but still incorrect.\n" in soft.messages(right, "minor")[0].content
     assert all(f'"{key}": "' in soft.PROMPT for key in soft.KEYS)
 
@@ -121,7 +121,7 @@ def test_answers_that_can_be_read(answer):
         (answered().replace('"Yes"', "Yes"), "bad-json"),
         ('{"a":' * 100_000, "bad-json"),
         ("{" * 100_000, "bad-json"),
-        ("OUTPUT: {" * 20_000, "bad-json"),
+        ("OUTPUT: {" * 20_000 + "x", "bad-json"),
         (answered(Severity=...), "missing-key"),
         ("OUTPUT: {}", "missing-key"),
         (answered(Modified_Generated_Text=None), "wrong-type"),

@@ -1,0 +1,50 @@
+"""A deterministic backend for tests and demonstrations: no model, the same answers on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+
+from excam.inference import Completion, Generate, Sampling
+
+ROWS_PER_BATCH = 8
+
+
+def by_hash(request: Generate) -> str:
+    """A word and a number that depend on the request alone."""
+    return f"answer {_number(request, 'text') % 1000}"
+
+
+class Backend:
+    """Answers with `answer(request)`; a token is a word, and its log-probability a number in (-1, 0] by hash.
+
+    `asked` keeps every request in the order it came, so that a test can see what was not asked.
+    """
+
+    def __init__(self, answer: Callable[[Generate], str] = by_hash, identity: str = "fake") -> None:
+        self.answer, self.identity = answer, identity
+        self.asked: list[Generate] = []
+
+    def complete(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[list[tuple[int, Completion]]]:
+        """Yield batches of `ROWS_PER_BATCH`; an answer of `max_tokens` words or more is cut ("length")."""
+        for start in range(0, len(requests), ROWS_PER_BATCH):
+            batch = range(start, min(start + ROWS_PER_BATCH, len(requests)))
+            self.asked += [requests[index] for index in batch]
+            yield [(index, self._completion(requests[index], sampling)) for index in batch]
+
+    def _completion(self, request: Generate, sampling: Sampling) -> Completion:
+        text = self.answer(request)
+        words = text.split()
+        cut = len(words) >= sampling.max_tokens
+        tokens = sampling.max_tokens if cut else len(words) + 1  # the end of the turn is a token too
+        return Completion(
+            text=" ".join(words[:tokens]) if cut else text,
+            logprobs=tuple(-(_number(request, str(at)) % 1000) / 1000 for at in range(tokens)),
+            finish="length" if cut else "stop",
+            prompt_tokens=sum(len(message.content.split()) for message in request.messages),
+        )
+
+
+def _number(request: Generate, salt: str) -> int:
+    digest = hashlib.sha256(f"{salt}\n{request!r}".encode("utf-8", "backslashreplace")).digest()
+    return int.from_bytes(digest[:8], "big")

@@ -1,0 +1,87 @@
+"""The house keeps its own rules: names agree, borders hold, generated files are in sync."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from excam import config, versions
+
+ROOT = Path(__file__).parents[1]
+RULES = {
+    name: path for path in sorted((ROOT / "rules").glob("*.smk")) for name in re.findall(r"^rule (\w+):", path.read_text(), re.M)
+}
+TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_one_name_for_rule_script_log_and_benchmark(rule):
+    text = RULES[rule].read_text().split(f"rule {rule}:")[1].split("\nrule ")[0]
+    assert (ROOT / "scripts" / f"{rule}.py").exists()
+    assert f'"python -m scripts.{rule} ' in text
+    assert f'"logs/{rule}' in text
+    assert f'"benchmarks/{rule}' in text
+
+
+def test_every_script_has_its_rule():
+    scripts = {path.stem for path in (ROOT / "scripts").glob("*.py")} - {"__init__"}
+    assert scripts == set(RULES)
+
+
+def test_library_knows_nothing_of_the_workflow():
+    for path in (ROOT / "excam").rglob("*.py"):
+        assert not re.search(r"^\s*(import|from) snakemake", path.read_text(), re.M), path
+
+
+@pytest.mark.parametrize("module", ["excam", "excam.config", "excam.cli", "excam.versions", "excam.datasets"])
+def test_light_modules_load_no_heavy_library(module):
+    code = f"import {module}, sys; print([m for m in ('torch', 'transformers', 'datasets', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_schema_is_generated_from_the_types():
+    assert (ROOT / "config.schema.json").read_text(encoding="utf-8") == config.schema(), (
+        "run: python -c 'from excam.config import schema; print(schema(), end=\"\")' > config.schema.json"
+    )
+
+
+def test_lock_names_the_code_as_it_is():
+    lock = json.loads(versions.LOCK.read_text())
+    assert set(lock) == set(versions.STAGES), "run: excam lock"
+    moved = [stage for stage in versions.STAGES if lock[stage]["fingerprint"] != versions.fingerprint(stage)]
+    assert not moved, f"code of {moved} moved; run `excam lock` (new numbers) or `excam lock STAGE --same-output`"
+
+
+def test_environments_pin_what_the_lock_pins():
+    pins = dict(re.findall(r"^([a-z0-9-]+)==([^ \\]+)", (ROOT / "requirements/core.lock").read_text(), re.M))
+    dev = dict(re.findall(r"^([a-z0-9-]+)==([^ \\]+)", (ROOT / "requirements/dev.lock").read_text(), re.M))
+    assert {name: dev.get(name) for name in pins} == pins
+    for path in (ROOT / "envs").glob("*.yaml"):
+        for entry in yaml.safe_load(path.read_text())["dependencies"][-1]["pip"]:
+            name, version = entry.split("==")
+            assert pins[name] == version, path
+
+
+@pytest.mark.parametrize("experiment", [None, *sorted(path.name for path in (ROOT / "experiments").glob("*.yaml"))])
+def test_shipped_experiments_are_valid(experiment):
+    from snakemake.utils import update_config
+
+    raw = yaml.safe_load((ROOT / "config.yaml").read_text())
+    if experiment:
+        update_config(raw, yaml.safe_load((ROOT / "experiments" / experiment).read_text()))
+    assert config.load(raw).systems
+
+
+def test_no_machine_and_no_index_is_named():
+    """The path fragments are put together here, so that this file does not name them itself."""
+    places = ["/" + "work/", "/" + "farm/", "/" + "root/", "/" + "opt/", "file:" + "//"]
+    for name in filter(None, TRACKED):
+        path = ROOT / name
+        if path.is_file() and path.suffix not in (".png", ".pdf"):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            assert not [place for place in places if place in text], name
