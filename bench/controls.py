@@ -62,7 +62,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     outputs = [adapter / name for name in sft.PUBLISHED]
     provenance.write_manifest(
-        adapter / "manifest.json", inputs=[args.weights], outputs=outputs, settings=recipe.model_dump(), seconds=0, **facts
+        adapter / "manifest.json",
+        inputs=[args.weights],
+        outputs=outputs,
+        settings=recipe.model_dump(),
+        seconds=0,
+        **facts,
     )
     sft.discard(args.folder / "checkpoints")
     sets = {"by heart": known, "same facts, other templates": _rewrapped(known, bases, args.seed), "unseen": unseen}

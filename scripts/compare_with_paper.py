@@ -65,7 +65,9 @@ def _systems(ours: list[dict[str, str]], printed: list[dict[str, str]]) -> str:
 
 def _system(line: dict[str, str]) -> str:
     """One name per system, as in the column `system` of paper/table-4.csv."""
-    return "/".join([line["model"], line["trained_on"], line["judge"]]) + (f"+{line['fallback']}" if line["fallback"] else "")
+    return "/".join([line["model"], line["trained_on"], line["judge"]]) + (
+        f"+{line['fallback']}" if line["fallback"] else ""
+    )
 
 
 if __name__ == "__main__":

@@ -67,7 +67,9 @@ def _averages(lines: list[dict[str, Any]], datasets: list[str]) -> list[dict[str
     for row in dict.fromkeys(line["row"] for line in lines):
         values = [line["scaled_accuracy"] for line in lines if line["row"] == row and line["column"] in datasets]
         if values:
-            averages.append({"row": row, "column": AVERAGE, "scaled_accuracy": round(mean(values), 4), "n": len(values)})
+            averages.append(
+                {"row": row, "column": AVERAGE, "scaled_accuracy": round(mean(values), 4), "n": len(values)}
+            )
     return averages
 
 

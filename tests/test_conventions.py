@@ -13,7 +13,9 @@ from excam import config, versions
 
 ROOT = Path(__file__).parents[1]
 RULES = {
-    name: path for path in sorted((ROOT / "rules").glob("*.smk")) for name in re.findall(r"^rule (\w+):", path.read_text(), re.M)
+    name: path
+    for path in sorted((ROOT / "rules").glob("*.smk"))
+    for name in re.findall(r"^rule (\w+):", path.read_text(), re.M)
 }
 TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
 

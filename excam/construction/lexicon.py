@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import islice
 
 import regex
 
@@ -36,6 +37,7 @@ TIERS: Mapping[Severity, tuple[frozenset[str], ...]] = {
     "minor": (ITEMS | SMALL, ROLES),
     "major": (ITEMS | NORMS, frozenset({"negation"})),
 }
+MAX_PLACES = 500  # known words looked at in one text, from its beginning
 SENTENCE_END = regex.compile(r"[.!?。！？؟।\n]")
 
 
@@ -169,7 +171,7 @@ def _swaps(right: Sample, text: str, content: tuple[int, int], severity: Severit
 
 def _possible(right: Sample, text: str, content: tuple[int, int], severity: Severity) -> Iterator[Swap]:
     by_surface, by_kind = _of_language(right.language)
-    for match in _found(text, content, right.language):
+    for match in islice(_found(text, content, right.language), MAX_PLACES):
         word, ending = match.group("word"), match.groupdict().get("ending") or ""
         surface = word if word in by_surface else word[:1].lower() + word[1:]
         for old in by_surface[surface]:

@@ -122,7 +122,7 @@ UNSPACED = frozenset({"Chinese", "Japanese"})
 # what may follow it (regular expressions).
 SCRIPTS: Mapping[str, tuple[str, str, str]] = {
     "Arabic": ("[وف]?(?:[بك]?ال|لل|[بكل])?", "(?:[وف]?[بك]?ال|لل)?", ""),
-    "Hebrew": ("[ושהבלכמ]{0,3}", "ה?", ""),
+    "Hebrew": ("[ושהבלכמ]{0,3}", "[הבלו]?", ""),
     "Korean": (
         "",
         "",
@@ -141,6 +141,7 @@ SCRIPTS: Mapping[str, tuple[str, str, str]] = {
 
 # (language, word) -> what must hold before and after it, for words that often mean something else.
 GUARDS: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("English", "may"): (r"(?<!\b(?:in|since|of|by|until|last|next) )", r"(?! (?:not|\d)|be\b)"),
     ("English", "two"): ("", r"(?! hands)"),
     ("English", "wait for"): ("", r"(?!(?: \S+){1,4} to )"),
     ("English", "most"): (r"(?<!\b(?:the|at|their|your|its|his|her|one of) )", ""),
@@ -197,6 +198,7 @@ GUARDS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("Arabic", "قبل"): (r"(?<!من )", r"(?! أن)"),
     ("Arabic", "بعض"): ("", r"(?!ه)"),
     ("Chinese", "不是"): (r"(?<![是还要])", ""),
+    ("Chinese", "可能"): (r"(?<!不)", r"(?!性)"),
     ("Chinese", "可以"): (r"(?<![不还])", ""),
     ("Chinese", "应该"): (r"(?<!不)", ""),
     ("Chinese", "第一"): ("", r"(?![点个]?[，,])"),

@@ -33,9 +33,10 @@ class Completion:
     """A model's answer, verbatim.
 
     `logprobs` (natural logarithm) are those of the generated tokens under unconstrained decoding and the unmodified
-    distribution (before temperature, top-k, top-p); where `finish` is "stop" the last one is that of the token that ends
-    the turn, so there is one more than tokens in `text`. None: the server gives none. "refused": nothing was generated
-    (the prompt does not fit the context, or a content filter stepped in) and `text` is empty or what came before.
+    distribution (before temperature, top-k, top-p); where `finish` is "stop" the last one is that of the token that
+    ends the turn, so there is one more than tokens in `text` (a server may leave it out). None: the server gives none.
+    "refused": nothing was generated (the prompt does not fit the context, or a content filter stepped in); `text` is
+    empty or what came before.
     """
 
     text: str

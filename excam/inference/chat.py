@@ -1,8 +1,8 @@
 """From messages to token ids, the same for training and for every local backend.
 
 The model's own chat template is applied, but texts are data: no control token comes out of what a message or an answer
-says (P9). A control token is an added token that is marked special, or that the chat template itself writes or looks for
-(`<think>` in Qwen's, which is not marked); such a string inside a text is tokenised as the characters it is made of.
+says (P9). A control token is an added token that is marked special, or that the chat template itself writes or looks
+for (`<think>` in Qwen's, which is not marked); such a string inside a text is tokenised as plain characters.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.inference import Message
 
 if TYPE_CHECKING:
-    from transformers import AddedToken, PreTrainedTokenizerBase
+    from transformers import PreTrainedTokenizerBase
 
 PAD = "\u2003"  # white space around each sentinel: where it is gone, the template trims its contents
 SENTINEL = re.compile(f"({PAD}?)\ue000([0-9]+)\ue001({PAD}?)")  # private-use characters: no template writes them
@@ -63,12 +65,14 @@ def end_of_turn(tokenizer: PreTrainedTokenizerBase) -> int:
     skeleton = _render(tokenizer, ["user", "assistant"], ask=False) or ""
     said = [match for match in SENTINEL.finditer(skeleton) if match[2] == "1"]
     after = skeleton[said[-1].end() :] if said else ""
-    control = _control(tokenizer)
-    if found := re.match(rf"\s*({_any_of(control)})", after):
-        return control[found[1]]
+    control = _control(tokenizer, str(tokenizer.chat_template))
+    if found := control.pattern.match(after.lstrip()):
+        return control.ids[found[0]]
     if isinstance(tokenizer.eos_token_id, int):
         return tokenizer.eos_token_id
-    raise ModelInvalid(f"{tokenizer.name_or_path}: no token ends a turn; expected one in its chat template, or an eos token")
+    raise ModelInvalid(
+        f"{tokenizer.name_or_path}: no token ends a turn; expected one in its chat template, or an eos token"
+    )
 
 
 def _render(tokenizer: PreTrainedTokenizerBase, roles: Sequence[str], *, ask: bool = True) -> str | None:
@@ -103,49 +107,32 @@ def _pieces(skeleton: str, contents: Sequence[str]) -> list[tuple[str, bool]]:
 
 def _ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, bool]]) -> list[int]:
     """Tokenise as one text; where data would make a control token, once more with the data's control strings cut."""
-    control = _control(tokenizer)
-    pattern = re.compile(_any_of(control))
-    wanted = [control[found] for text, is_data in pieces if not is_data for found in pattern.findall(text)]
-    numbers = set(control.values())
+    control = _control(tokenizer, str(tokenizer.chat_template))
+    wanted = [token for text, is_data in pieces if not is_data for token in control.found_in(text)]
     ids = _plain(tokenizer, "".join(text for text, _ in pieces))
-    if [token for token in ids if token in numbers] == wanted:
+    if control.only(ids) == wanted:
         return ids
-    ids = _cut_ids(tokenizer, pieces, pattern, control)
-    if [token for token in ids if token in numbers] != wanted:
-        raise InputInvalid(f"{tokenizer.name_or_path}: a text yields control tokens however it is cut; leave that row out")
-    return ids
+    ids = _cut_ids(tokenizer, pieces, control)
+    if control.only(ids) == wanted:
+        return ids
+    raise InputInvalid(f"{tokenizer.name_or_path}: a text yields control tokens however it is cut; leave that row out")
 
 
-def _cut_ids(
-    tokenizer: PreTrainedTokenizerBase,
-    pieces: Sequence[tuple[str, bool]],
-    pattern: re.Pattern[str],
-    control: dict[str, int],
-) -> list[int]:
-    """Control tokens of the template as such; the runs of text between them cut after the first character of each
-    control string, so that none is left."""
-    parts: list[str | int] = [""]
+def _cut_ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, bool]], control: _Control) -> list[int]:
+    """Control tokens of the template as such; the runs of text between them cut inside every control string."""
+    runs, tokens = [""], [-1]  # tokens[i] stands before runs[i]; -1: nothing stands there
     for text, is_data in pieces:
-        found = [] if is_data else list(pattern.finditer(text))
-        ends = [0, *(match.end() for match in found)]
-        starts = [*(match.start() for match in found), len(text)]
-        for at, (start, end) in enumerate(zip(ends, starts, strict=True)):
-            if at:
-                parts += [control[found[at - 1][0]], ""]
-            parts[-1] = f"{parts[-1]}{text[start:end]}"
-    flags = {token: added for token, added in tokenizer.added_tokens_decoder.items() if token in set(control.values())}
+        first, *rest = [text] if is_data else control.pattern.split(text)
+        runs[-1] += first
+        runs += rest
+        tokens += [] if is_data else control.found_in(text)
     ids: list[int] = []
-    for at, part in enumerate(parts):
-        if isinstance(part, int):
-            ids.append(part)
-            continue
-        if at and flags[int(parts[at - 1])].rstrip:  # such tokens swallow the white space beside them
-            part = part.lstrip()
-        if at + 1 < len(parts) and flags[int(parts[at + 1])].lstrip:
-            part = part.rstrip()
-        cuts = [0, *(match.start() + 1 for match in re.finditer(f"(?={pattern.pattern})", part)), len(part)]
-        for start, end in zip(cuts, cuts[1:], strict=False):
-            ids += _plain(tokenizer, part[start:end])
+    for before, run, after in zip(tokens, runs, [*tokens[1:], -1], strict=True):
+        run = run.lstrip() if before in control.swallow_after else run
+        run = run.rstrip() if after in control.swallow_before else run
+        cuts = [0, *(found.start() + 1 for found in control.anywhere.finditer(run)), len(run)]
+        ids += [before] if before >= 0 else []
+        ids += [token for start, end in pairwise(cuts) for token in _plain(tokenizer, run[start:end])]
     return ids
 
 
@@ -153,16 +140,39 @@ def _plain(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
     return tokenizer.encode(text, add_special_tokens=False) if text else []
 
 
-def _control(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
-    """Ids of control tokens by their text."""
-    template = tokenizer.chat_template if isinstance(tokenizer.chat_template, str) else str(tokenizer.chat_template)
+@dataclass(frozen=True, slots=True)
+class _Control:
+    """Control tokens by their text; which of them swallow the white space beside them; patterns that find them."""
 
-    def is_control(token: AddedToken) -> bool:
-        return token.special or (bool(token.content.strip()) and token.content in template)
+    ids: dict[str, int]
+    swallow_before: frozenset[int]
+    swallow_after: frozenset[int]
+    pattern: re.Pattern[str]
+    anywhere: re.Pattern[str]  # also where one begins inside another
 
-    return {added.content: token for token, added in tokenizer.added_tokens_decoder.items() if is_control(added)}
+    def found_in(self, text: str) -> list[int]:
+        """Ids of the control strings in a text of the template."""
+        return [self.ids[found] for found in self.pattern.findall(text)]
+
+    def only(self, ids: Sequence[int]) -> list[int]:
+        """The control tokens among `ids`."""
+        numbers = set(self.ids.values())
+        return [token for token in ids if token in numbers]
 
 
-def _any_of(control: dict[str, int]) -> str:
-    """A pattern for any control string, the longest first; it matches nothing where there is none."""
-    return "|".join(re.escape(text) for text in sorted(control, key=len, reverse=True)) or "(?!)"
+@lru_cache(maxsize=8)  # some tokenizers have thousands of added tokens
+def _control(tokenizer: PreTrainedTokenizerBase, template: str) -> _Control:
+    added = {
+        token: one
+        for token, one in tokenizer.added_tokens_decoder.items()
+        if one.special or (one.content.strip() and one.content in template)
+    }
+    longest_first = sorted((one.content for one in added.values()), key=len, reverse=True)
+    any_of = "|".join(map(re.escape, longest_first)) or "(?!)"
+    return _Control(
+        ids={one.content: token for token, one in added.items()},
+        swallow_before=frozenset(token for token, one in added.items() if one.lstrip),
+        swallow_after=frozenset(token for token, one in added.items() if one.rstrip),
+        pattern=re.compile(any_of),
+        anywhere=re.compile(f"(?={any_of})"),
+    )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def convert(gguf: Path, folder: Path) -> None:
-    """Write the model in `gguf`, dequantised to bfloat16, and its tokenizer to `folder`, as `from_pretrained` wants them.
+    """Write the model in `gguf`, dequantised to bfloat16, and its tokenizer to `folder`, ready for `from_pretrained`.
 
     Raises ModelInvalid when transformers cannot read the file, or when it has no chat template or no token that ends a
     turn.
@@ -32,7 +32,6 @@ def convert(gguf: Path, folder: Path) -> None:
     if not tokenizer.chat_template or tokenizer.eos_token_id is None:
         raise ModelInvalid(f"{gguf}: no chat template or no end token; expected an instruction-tuned model")
     _repair_digits(tokenizer, gguf)
-    model.config.name_or_path = ""
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
@@ -40,8 +39,8 @@ def convert(gguf: Path, folder: Path) -> None:
 def _repair_digits(tokenizer: PreTrainedTokenizerBase, gguf: Path) -> None:
     """Give the tokenizers that split numbers into digits that step back: transformers 5.23 leaves it out.
 
-    It reads every byte-level tokenizer as GPT-2's. Where a text has a run of white space before a digit ("\\n\\n1"), the
-    ids then differ from those the model was trained on.
+    It reads every byte-level tokenizer as GPT-2's; llama.cpp, which wrote the file, does not. Where a text has a run of
+    white space before a digit ("\\n\\n1"), the ids then differ from those the model was trained on.
     """
     from gguf import GGUFReader
     from tokenizers import pre_tokenizers

@@ -41,7 +41,7 @@ class Journal:
     """Answers by key. Several processes may append to one file; each sees what was there when it opened it."""
 
     def __init__(self, path: Path) -> None:
-        """Load `path`, if it is there; a last line torn by a kill is cut off. Raises ArtifactBroken for other damage."""
+        """Load what is there; a last line torn by a kill is cut off. Raises ArtifactBroken for other damage."""
         self.path = path
         self._completions: dict[str, Completion] = {}
         if not path.exists():

@@ -23,9 +23,7 @@ class Entry:
     rounds: tuple[Round, ...]
 
 
-def record(
-    judge: Callable[[Sample], Flow], samples: Sequence[Sample], ask: Ask
-) -> tuple[list[Verdict], list[Entry]]:
+def record(judge: Callable[[Sample], Flow], samples: Sequence[Sample], ask: Ask) -> tuple[list[Verdict], list[Entry]]:
     """Judge `samples` live. Verdicts and transcript entries, both in the order of `samples`."""
     played = play(judge, samples, ask)
     entries = [Entry(sample.id, one.rounds) for sample, one in zip(samples, played, strict=True)]
@@ -40,7 +38,7 @@ def write(path: Path, entries: Iterable[Entry]) -> None:
 
 
 def read(path: Path) -> dict[str, Entry]:
-    """Entries by sample id, in the order of the file. Raises InputInvalid (no file) or ArtifactBroken (no transcript)."""
+    """Entries by sample id, in file order. Raises InputInvalid (no file) or ArtifactBroken (no transcript)."""
     if not path.is_file():
         raise InputInvalid(f"{path}: no such transcript; run the rule that judges first")
     entries: dict[str, Entry] = {}

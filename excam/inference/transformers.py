@@ -64,9 +64,7 @@ class Backend:
             batch, order = order[:rows], order[rows:]
             chances = [Random(seed(requests[at], sampling)) for at in batch]
             answers = self._decode([prompts[at] for at in batch], chances, sampling)
-            yield [
-                (at, self._completion(*answer, len(prompts[at]))) for at, answer in zip(batch, answers, strict=True)
-            ]
+            yield [(at, self._completion(*answer, len(prompts[at]))) for at, answer in zip(batch, answers, strict=True)]
 
     def _completion(self, ids: list[int], logprobs: list[float], prompt_tokens: int) -> Completion:
         stopped = ids[-1] in self.stops

@@ -158,7 +158,7 @@ def test_every_prefix_of_a_report_is_truncated(length):
 
 
 fragments = st.sampled_from(
-    [
+    (
         '{"errors": [',
         "]",
         "}",
@@ -172,8 +172,6 @@ fragments = st.sampled_from(
         "</think>",
         "```json\n",
         "NaN",
-    ]
-    + [
         '{"where": "output", ',
         '"span": "a"',
         '"severity": "minor"',
@@ -182,7 +180,7 @@ fragments = st.sampled_from(
         "\ufeff",
         "\n",
         "9" * 5000,
-    ]
+    )
 )
 
 

@@ -136,10 +136,10 @@ def test_languages(language, answer, severity, one_of):
 @pytest.mark.parametrize(
     ("language", "answer"),
     [
-        ("English", "You may rest in may, and we march on for a second."),
+        ("English", "It was in may; we march on for a second."),
         ("English", "They roast a turkey for the sake of peace and wear Polish."),
         ("English", "Blackmail, whitening, reddish, tenderness"),
-        ("English", "The White Rabbit and New York Central"),
+        ("English", "The White Rabbit and the New Yorker"),
         ("Hebrew", "משקל כבד"),
         ("Chinese", "十一月的可能性"),
         ("Japanese", "アイドルとナンバー"),
@@ -150,10 +150,7 @@ def test_languages(language, answer, severity, one_of):
 def test_words_of_two_meanings_and_unknown_languages_are_left(language, answer):
     sample = right(answer, language, question="?")
     for severity in ("minor", "major"):
-        texts = {text for text in outputs(sample, severity, range(30)) if "city" not in text}
-        assert not texts - {"The White Rabbit and Chicago Central", "The White Rabbit and Boston Central"} or (
-            "New York" in answer
-        )
+        assert outputs(sample, severity, range(30)) == set()
 
 
 def test_unchanged_texts_are_dropped_as_no_change():
@@ -168,7 +165,7 @@ def test_lead_ins_and_frames_are_left_alone():
     for seed in range(20):
         said = soft.read(lexicon.answer(sample, "major", seed))
         assert said.output == sample.output
-        assert said.instruction == "Give your answer to: 'Is tea impolite?'."
+        assert said.instruction in {f"Give your answer to: 'Is tea {word}?'." for word in ("impolite", "rude")}
     framed = replace(
         sample, task="impersonation", instruction="Never lie. Context: 'It is polite.' Task: 'Is it rude?'"
     )
@@ -185,7 +182,8 @@ def test_a_verdict_flips_only_at_the_head():
 
 def test_articles_particles_and_capitals_fit():
     assert outputs(right("She held an orange fan in a red bag."), "minor", range(40)) <= {
-        f"She held an orange fan in a {c} bag." for c in ("black white yellow green blue purple golden pink").split()
+        f"She held an orange fan in a {c} bag."
+        for c in ("black", "white", "yellow", "green", "blue", "purple", "golden", "pink")
     }
     assert all(text[0].isupper() for text in outputs(right("Tea is served."), "minor", range(20)))
     assert all("을" in text for text in outputs(right("떡국을 먹는다.", "Korean", ""), "minor", range(20)))
