@@ -20,8 +20,8 @@ __version__ = "0.1.0"
 __all__ = ["CulturalError", "Report", "Sample", "Unreadable", "Verdict", "__version__", "load"]
 
 
-def load(adapter: str | Path, **settings: int | str | None) -> Metric:
+def load(adapter: str | Path, base: str | Path | None = None, max_tokens: int = 512) -> Metric:
     """Open a metric: a folder with an adapter (or a model) to score with. See `excam.metric.Metric`."""
     from excam.metric import Metric
 
-    return Metric.open(adapter, **settings)
+    return Metric.open(adapter, base=base, max_tokens=max_tokens)

@@ -1,4 +1,4 @@
-"""The command line: `excam score`, `excam read`, `excam list`, `excam lock`. Data goes to stdout, the rest to stderr."""
+"""Explainable cultural awareness metrics. Data goes to stdout, everything else to stderr."""
 
 from __future__ import annotations
 

@@ -28,29 +28,35 @@ class Section(BaseModel):
 class Dataset(Section):
     """Where a benchmark comes from. `folder` wins over `hub` and `url`: the same files, copied from there."""
 
-    hub: str | None = Field(None, description="id of the official release on the Hugging Face hub")
-    url: str | None = Field(None, description="address of the official release where it is not on the hub")
-    revision: str = Field("main", description="commit of the hub repository, or a branch resolved at the first fetch")
-    folder: str | None = Field(None, description="local folder with the same files, relative to the repository")
-    cap: int = Field(5000, ge=2, description="upper bound of samples (spec 4)")
+    hub: str | None = Field(default=None, description="id of the official release on the Hugging Face hub")
+    url: str | None = Field(default=None, description="address of the official release where it is not on the hub")
+    revision: str = Field(
+        default="main", description="commit of the hub repository, or a branch resolved at the first fetch"
+    )
+    folder: str | None = Field(default=None, description="local folder with the same files, relative to the repository")
+    cap: int = Field(default=5000, ge=2, description="upper bound of samples (spec 4)")
 
 
 class Construction(Section):
     """How samples become ExCAM40k."""
 
-    cap_stage: Literal["before", "after"] = Field("after", description="cap base samples, or final rows (spec 4)")
-    spans: Literal["paper", "strict"] = Field("strict", description="how differences become error spans (spec 28)")
-    shares: dict[Split, float] = Field({"train": 0.7, "dev": 0.1, "test": 0.2}, description="by base sample (spec 11)")
-    subset: int = Field(100, ge=2, description="rows of the balanced subset test-100 per dataset (spec 42)")
+    cap_stage: Literal["before", "after"] = Field(
+        default="after", description="cap base samples, or final rows (spec 4)"
+    )
+    spans: Literal["paper", "strict"] = Field(default="strict", description="how differences become spans (spec 28)")
+    shares: dict[Split, float] = Field(
+        default={"train": 0.7, "dev": 0.1, "test": 0.2}, description="by base sample (spec 11)"
+    )
+    subset: int = Field(default=100, ge=2, description="rows of the balanced subset test-100 per dataset (spec 42)")
 
 
 class Sampling(Section):
     """Decoding (Table 6). Temperature 0 is greedy; top_p 1 and top_k 0 are off."""
 
-    max_tokens: int = Field(1024, ge=1)
-    temperature: float = Field(0.0, ge=0)
-    top_p: float = Field(1.0, gt=0, le=1)
-    top_k: int = Field(0, ge=0)
+    max_tokens: int = Field(default=1024, ge=1)
+    temperature: float = Field(default=0.0, ge=0)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    top_k: int = Field(default=0, ge=0)
 
 
 class Wheel(Section):
@@ -68,15 +74,15 @@ class Model(Section):
     hub: str | None = None
     revision: str = "main"
     wheel: Wheel | None = None
-    served_as: str | None = Field(None, description="its name on the server of `endpoint`, where it is not a hub id")
+    served_as: str | None = Field(default=None, description="its name on the server, where it is not the hub id")
     backend: Literal["transformers", "vllm", "openai"] = "vllm"
-    endpoint: str | None = Field(None, description="address of an OpenAI-compatible server (backend openai)")
-    key_env: str | None = Field(None, description="name of the environment variable that holds the key")
+    endpoint: str | None = Field(default=None, description="address of an OpenAI-compatible server (backend openai)")
+    key_env: str | None = Field(default=None, description="name of the environment variable that holds the key")
     licence: str = Field(description="SPDX identifier or the name of the terms")
     context: int = Field(description="longest prompt and answer together, in tokens", ge=128)
-    gpus: int = Field(1, ge=0)
+    gpus: int = Field(default=1, ge=0)
     quantization: str | None = None
-    sampling: Sampling = Sampling()  # pyright: ignore[reportCallIssue]
+    sampling: Sampling = Sampling()
 
     @property
     def is_local(self) -> bool:
@@ -88,31 +94,33 @@ class Generation(Section):
     """Soft errors (spec 22-31)."""
 
     generator: str = Field(description=f"a key of `models`, or `{LEXICON}`")
-    shards: int = Field(16, ge=1, le=999, description="processes the generation is split over")
+    shards: int = Field(default=16, ge=1, le=999, description="processes the generation is split over")
 
 
 class Recipe(Section):
     """LoRA fine-tuning, Appendix B of the paper."""
 
-    rank: int = Field(128, ge=1)
-    alpha: int = Field(32, ge=1)
-    dropout: float = Field(0.0, ge=0, lt=1)
-    targets: str | list[str] = Field("all-linear", description="[silent in the paper]")
-    learning_rate: float = Field(1e-4, gt=0)
+    rank: int = Field(default=128, ge=1)
+    alpha: int = Field(default=32, ge=1)
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    targets: str | list[str] = Field(default="all-linear", description="[silent in the paper]")
+    learning_rate: float = Field(default=1e-4, gt=0)
     schedule: Literal["cosine", "linear", "constant"] = "cosine"
-    warmup_steps: int = Field(100, ge=0)
-    weight_decay: float = Field(0.1, ge=0)
+    warmup_steps: int = Field(default=100, ge=0)
+    weight_decay: float = Field(default=0.1, ge=0)
     beta1: float = 0.9
     beta2: float = 0.95
     max_grad_norm: float = 1.0
-    epochs: float = Field(1, gt=0)
-    rows_per_step: int = Field(8, ge=1, description="effective batch: rows per optimizer step")
-    rows_per_pass: int = Field(8, ge=1, description="rows per forward pass on one device")
-    max_length: int = Field(4096, ge=128, description="tokens; a longer row stops the training, it is never cut")
+    epochs: float = Field(default=1, gt=0)
+    rows_per_step: int = Field(default=8, ge=1, description="effective batch: rows per optimizer step")
+    rows_per_pass: int = Field(default=8, ge=1, description="rows per forward pass on one device")
+    max_length: int = Field(default=4096, ge=128, description="tokens; a longer row stops training, none is cut")
     checkpointing: bool = True
-    order: Literal["random", "length"] = Field("random", description="rows of a step drawn at random or of like length")
-    rows: int | None = Field(None, ge=2, description="train on at most this many rows, drawn evenly over datasets")
-    save_steps: int = Field(50, ge=1, description="steps between checkpoints; the paper keeps none")
+    order: Literal["random", "length"] = Field(
+        default="random", description="rows of a step: at random or of like length"
+    )
+    rows: int | None = Field(default=None, ge=2, description="train on at most this many, evenly over datasets")
+    save_steps: int = Field(default=50, ge=1, description="steps between checkpoints; the paper keeps none")
 
 
 class Tuned(Section):
@@ -136,9 +144,9 @@ class Experiment(Section):
     seed: int
     datasets: dict[Name, Dataset]
     models: dict[Name, Model]
-    construction: Construction = Construction()  # pyright: ignore[reportCallIssue]
+    construction: Construction = Construction()
     generation: Generation
-    training: Recipe = Recipe()  # pyright: ignore[reportCallIssue]
+    training: Recipe = Recipe()
     tuned: Tuned = Tuned()
     baselines: Baselines = Baselines()
     external: Baselines = Baselines()

@@ -1,4 +1,4 @@
-"""Judgements -> the numbers of one cell: accuracy, correlations, rates, by language and by origin (ExCAM §4, spec 51-60).
+"""Judgements -> the numbers of one cell: accuracy, correlations, rates, by language (ExCAM §4, spec 51-60).
 
 Pure: frames in, a dictionary out. Every number stands beside the count of rows it was made of; failures are counted,
 wrong in the strict accuracy, left out of correlations (a failure has no score) and of the `excluding` accuracy.

@@ -75,7 +75,11 @@ class Metric:
             )
         source = found["settings"]
         model = Model(
-            backend="transformers", licence=found["licence"], context=source["context"], hub=source["hub"] or "local"
+            gpus=0,
+            backend="transformers",
+            licence=found["licence"],
+            context=source["context"],
+            hub=source["hub"] or "local",
         )
         backend = opening.lazily(manifest["model"], model, weights_manifest, folder / "manifest.json")
         digest = manifest["outputs"]["adapter_model.safetensors"][:8]

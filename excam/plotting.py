@@ -165,7 +165,8 @@ def _canvas(
     height = tall * ROW
     left = MARGIN + max(_size(row, size=FONT)[0] for row in rows) + 0.08
     right = 0.18 + BAR + 0.42 + MARGIN
-    heading, fine = {"size": FONT + 1.5, "weight": "bold"}, {"size": FONT - 1}
+    heading: dict[str, Any] = {"size": FONT + 1.5, "weight": "bold"}
+    fine: dict[str, Any] = {"size": FONT - 1}
     full_width = max(left + width + right, _size(title, **heading)[0] + 2 * MARGIN)
     note = _filled(note, full_width - 2 * MARGIN, **fine)
     foot = MARGIN + (_size(note, **fine)[1] + 0.1 if note else 0)

@@ -40,6 +40,7 @@ rule generate_soft_errors:
         "benchmarks/generate_soft_errors/{dataset}/{severity}/{shard}.tsv"
     resources:
         gpu=0 if EXPERIMENT.generation.generator == LEXICON else EXPERIMENT.models[EXPERIMENT.generation.generator].gpus,
+        model=0 if EXPERIMENT.generation.generator == LEXICON else 1,
         mem_mb=16000 if EXPERIMENT.generation.generator != LEXICON else 1000,
         runtime=360,
     params:

@@ -15,6 +15,7 @@ rule judge:
         "benchmarks/judge/{model}/{trained_on}/{judge}/{split}.tsv"
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        model=1,
         mem_mb=16000,
         runtime=240,
     params:

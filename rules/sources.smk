@@ -29,6 +29,7 @@ rule fetch_model:
     benchmark:
         "benchmarks/fetch_model/{model}.tsv"
     resources:
+        model=1,
         mem_mb=4000,
     params:
         source=model_source,

@@ -19,7 +19,7 @@ rule train_adapter:
         "benchmarks/train_adapter/{model}/{trained_on}.tsv"
     resources:
         gpu=lambda w: min(1, EXPERIMENT.models[w.model].gpus),
-        training=1,
+        model=1,
         mem_mb=16000,
         runtime=360,
     params:

@@ -15,7 +15,7 @@ from excam.provenance import publish
 from scripts import run
 
 IN_DOMAIN, AVERAGE = "ALL (ID)", "AVG (OOD)"
-COLUMNS = ("row", "column", "scaled_accuracy", "low", "high", "n", "failures", "significant", "cell")
+COLUMNS: tuple[str, ...] = ("row", "column", "scaled_accuracy", "low", "high", "n", "failures", "significant", "cell")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -80,16 +80,16 @@ def draw(lines: list[dict[str, str]], datasets: list[str], pictures: Sequence[Pa
     at = {(line["row"], line["column"]): line for line in lines}
     values = [[float(at[row, c]["scaled_accuracy"]) if (row, c) in at else None for c in columns] for row in rows]
     marks = [[(row, c) in at and at[row, c]["significant"] == "True" for c in columns] for row in rows]
-    sizes = {c: next((at[row, c]["n"] for row in rows if (row, c) in at), "") for c in columns}
-    labels = [f"{c}\n{'columns' if c == AVERAGE else 'n'}={sizes[c]}" if sizes[c] else c for c in columns]
+    counts = [next((int(at[row, c]["n"]) for row in rows if (row, c) in at and c != AVERAGE), None) for c in columns]
     figure = plotting.heat_map(
         values,
         rows=rows,
-        columns=labels,
+        columns=columns,
+        counts=counts,
         marks=marks,
         title="Out-of-domain scaled accuracy",
-        note="* better than every untuned model in the column, paired permutation test, p ≤ .05. "
-        "0 is chance. ExCAM: each column judged by an adapter that never saw its dataset, ALL (ID) by the one that saw all.",
+        note="* better than every untuned model in the column, paired permutation test, p ≤ .05. 0 is chance. "
+        "ExCAM: each column judged by an adapter that never saw its dataset, ALL (ID) by the one that saw all.",
         separators=[len(datasets)],
     )
     plotting.save(figure, pictures)

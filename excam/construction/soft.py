@@ -159,7 +159,7 @@ def _last_object(text: str) -> dict[str, Any] | WhyUnreadable:
             break
         found = _decode(text, start)
         if found == "truncated":
-            return found
+            return "truncated"
         if isinstance(found, str):
             why, start = found, text.find("{", start + 1)
         else:

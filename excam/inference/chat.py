@@ -41,7 +41,7 @@ def encode(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message], answ
     Raises ModelInvalid when the tokenizer has no usable template, InputInvalid when a text cannot be told from control
     tokens.
     """
-    contents = [UNPAIRED.sub("\ufffd", message.content) for message in messages]
+    contents = [well_formed(message.content) for message in messages]
     roles = [message.role for message in messages]
     skeleton = _render(tokenizer, roles)
     if roles[0] == "system" and _lacks(skeleton, len(roles)):
@@ -54,10 +54,15 @@ def encode(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message], answ
             "use a model whose template can"
         )
     prompt = _ids(tokenizer, _pieces(skeleton, contents))
-    completion = [] if answer is None else _ids(tokenizer, [(UNPAIRED.sub("\ufffd", answer), True)])
+    completion = [] if answer is None else _ids(tokenizer, [(well_formed(answer), True)])
     if answer is not None:
         completion.append(end_of_turn(tokenizer))
     return Encoded((*prompt, *completion), len(prompt))
+
+
+def well_formed(text: str) -> str:
+    """The text with lone surrogates, which no encoding to bytes can take, replaced by U+FFFD."""
+    return UNPAIRED.sub("\ufffd", text)
 
 
 def end_of_turn(tokenizer: PreTrainedTokenizerBase) -> int:

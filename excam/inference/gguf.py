@@ -47,7 +47,7 @@ def _repair_digits(tokenizer: PreTrainedTokenizerBase, gguf: Path) -> None:
 
     field = GGUFReader(gguf).get_field("tokenizer.ggml.pre")
     if field is not None and field.contents() in ("smollm", "starcoder", "refact", "command-r"):
-        tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(  # pyright: ignore[reportAttributeAccessIssue]
+        tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(  # pyright: ignore
             [
                 pre_tokenizers.Digits(individual_digits=True),
                 pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),

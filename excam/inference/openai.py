@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from excam.exceptions import ModelInvalid
 from excam.inference import Completion, Generate, Sampling
+from excam.inference.chat import well_formed
 from excam.inference.journal import seed
 
 if TYPE_CHECKING:
@@ -125,7 +126,9 @@ class Backend:
     def _payload(self, request: Generate, sampling: Sampling) -> dict[str, Any]:
         fields: dict[str, Any] = {
             "model": self.model,
-            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+            "messages": [
+                {"role": message.role, "content": well_formed(message.content)} for message in request.messages
+            ],
             self.limit_field: sampling.max_tokens,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
@@ -153,7 +156,7 @@ def _completion(body: Any) -> Completion:
     return Completion(
         text=str(message.get("content") or ""),
         logprobs=tuple(float(token["logprob"]) for token in listed) if listed else None,
-        finish="refused" if refused else reason,
+        finish="refused" if refused else reason,  # pyright: ignore[reportArgumentType]
         prompt_tokens=int((body.get("usage") or {}).get("prompt_tokens") or 0),
     )
 

@@ -45,7 +45,7 @@ class Backend:
 
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.tokenizer = load_tokenizer(weights)
-        self.model = _load_model(weights, adapter, dtype).to(self.device)
+        self.model: Any = _load_model(weights, adapter, dtype).to(self.device)  # pyright: ignore[reportArgumentType]
         self.batch_tokens = batch_tokens
         longest = self.model.config.get_text_config().max_position_embeddings
         self.context = min(context or longest, longest)
@@ -196,7 +196,7 @@ def stop_ids(tokenizer: PreTrainedTokenizerBase, generation_config: Any) -> froz
     """Ids of all tokens that end an answer: the template's, the tokenizer's, those of the generation settings."""
     listed = getattr(generation_config, "eos_token_id", None)
     listed = listed if isinstance(listed, list) else [listed]
-    found = {chat.end_of_turn(tokenizer), tokenizer.eos_token_id, *listed}
+    found = [chat.end_of_turn(tokenizer), tokenizer.eos_token_id, *listed]
     return frozenset(one for one in found if isinstance(one, int))
 
 

@@ -34,8 +34,8 @@ class Backend:
     ) -> None:
         """Start the engine. Raises ModelInvalid when vLLM is not installed or cannot take the model."""
         try:
-            from vllm import LLM
-            from vllm.lora.request import LoRARequest
+            from vllm import LLM  # pyright: ignore
+            from vllm.lora.request import LoRARequest  # pyright: ignore
         except ImportError:
             raise ModelInvalid(
                 "backend vllm: vLLM is not installed here; expected vllm>=0.17.1; pip install 'excam[vllm]'"
@@ -83,7 +83,7 @@ class Backend:
             yield [(at, _completion(output)) for at, output in zip(batch, outputs, strict=True)]
 
     def _parameters(self, request: Generate, sampling: Sampling) -> Any:
-        from vllm import SamplingParams
+        from vllm import SamplingParams  # pyright: ignore
 
         return SamplingParams(
             max_tokens=sampling.max_tokens,

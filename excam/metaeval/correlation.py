@@ -43,7 +43,7 @@ def kendall(gold: Numbers, metric: Numbers, variant: Literal["b", "c", "23"] = "
         return 2 * pairs.at(0.0).agreeing / pairs.total - 1
     from scipy.stats import kendalltau
 
-    return float(kendalltau(gold_scores, scores, variant=variant).statistic)
+    return float(kendalltau(gold_scores, scores, variant=variant).statistic)  # pyright: ignore
 
 
 def tie_calibrated_accuracy(gold: Numbers, metric: Numbers) -> TieCalibration:

@@ -92,7 +92,7 @@ def encode(
 
 
 def in_order(rows: Sequence[dict[str, list[int]]], recipe: Recipe, seed: int) -> list[dict[str, list[int]]]:
-    """All epochs' rows in the order they are seen, whole steps only; `length` groups rows of like length into steps."""
+    """All epochs' rows in the order they are seen, whole steps only; `length` makes steps of like prompts."""
     wanted = int(len(rows) * recipe.epochs) // recipe.rows_per_step * recipe.rows_per_step
     if not wanted:
         raise InputInvalid(
@@ -104,7 +104,8 @@ def in_order(rows: Sequence[dict[str, list[int]]], recipe: Recipe, seed: int) ->
         chance = random.Random(f"{seed}/{epoch}")
         shuffled = chance.sample(list(rows), len(rows))
         if recipe.order == "length":
-            shuffled.sort(key=lambda row: len(row["input_ids"]))
+            # by the prompt alone: reports are longer than "no error", so whole rows would part right from wrong ones
+            shuffled.sort(key=lambda row: row["labels"].count(-100))
             size = recipe.rows_per_step
             steps = [shuffled[at : at + size] for at in range(0, len(shuffled), size)]
             shuffled = [row for step in chance.sample(steps, len(steps)) for row in step]
@@ -147,7 +148,7 @@ def _trainer(
 ) -> Any:
     import torch
     from datasets import Dataset
-    from trl import SFTConfig
+    from trl.trainer.sft_config import SFTConfig
 
     on_gpu = torch.cuda.is_available()
     config = SFTConfig(
@@ -181,7 +182,7 @@ def _trainer(
     return _trainer_class(on_gpu)(model=model, args=config, train_dataset=data, processing_class=tokenizer)
 
 
-def _trainer_class(on_gpu: bool) -> Any:  # noqa: FBT001 - the device decides, nobody chooses
+def _trainer_class(on_gpu: bool) -> Any:
     """SFTTrainer that reads rows in the given order and, on a CPU, scores supervised positions only.
 
     Without Triton, TRL's head scores every position, masked ones too: half of the time and a gigabyte on a CPU. The
@@ -189,7 +190,7 @@ def _trainer_class(on_gpu: bool) -> Any:  # noqa: FBT001 - the device decides, n
     """
     import torch
     from torch.utils.data import SequentialSampler
-    from trl import SFTTrainer
+    from trl.trainer.sft_trainer import SFTTrainer
 
     class InGivenOrder(SFTTrainer):
         def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
@@ -199,7 +200,7 @@ def _trainer_class(on_gpu: bool) -> Any:  # noqa: FBT001 - the device decides, n
         def compute_loss(
             self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
         ) -> Any:
-            base = self.accelerator.unwrap_model(model).get_base_model()
+            base: Any = self.accelerator.unwrap_model(model).get_base_model()  # pyright: ignore
             labels = inputs["labels"][:, 1:]
             hidden = base.get_decoder()(
                 input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], use_cache=False

@@ -1,0 +1,225 @@
+"""The whole DAG on the smallest experiment, with the real model, as its user runs it; then what must and must not re-run."""
+
+import csv
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CELL = "results/evaluation/smollm2-135m/without-blend/report/blend/test.json"
+ADAPTER = "results/adapters/smollm2-135m/without-blend"
+pytestmark = pytest.mark.model
+
+
+class Run:
+    """A copy of the repository in which the workflow runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(folder),
+        }
+
+    def command(
+        self, *words: str, profile: str = "local", experiment: str | None = "tests/experiment.yaml"
+    ) -> list[str]:
+        overlay = ["--configfile", experiment] if experiment else []
+        return ["snakemake", "--profile", profile, *overlay, "--nocolor", *words]
+
+    def __call__(self, *words: str, **how) -> subprocess.CompletedProcess:
+        done = subprocess.run(
+            self.command(*words, **how),
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=500,
+        )
+        done.text = done.stdout + done.stderr
+        return done
+
+    def start(self, *words: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            self.command(*words), cwd=self.folder, env=self.environment, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def planned(self, *words: str, **how) -> dict[str, int]:
+        """Jobs of a dry run, by rule."""
+        text = self("-n", *words, **how).text
+        table = re.findall(r"^(\w+) +(\d+)$", text.split("Job stats:")[-1].split("total")[0], re.M)
+        assert table or "Nothing to be done" in text, text
+        return {rule: int(count) for rule, count in table if rule != "all"}
+
+    def digest(self, *names: str) -> dict[str, str]:
+        return {name: hashlib.sha256((self.folder / name).read_bytes()).hexdigest() for name in names}
+
+
+def kill_when(process: subprocess.Popen, ready, timeout: float = 240) -> None:
+    """kill -9 the whole process group as soon as `ready()`; fails when the work is over before."""
+    end = time.monotonic() + timeout
+    while not ready():
+        assert process.poll() is None, "finished before it could be killed"
+        assert time.monotonic() < end, "nothing to kill came up"
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("checkout")
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in filter(None, tracked.stdout.split("\0")):
+        source, target = ROOT / name, folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_symlink():
+            target.symlink_to(source.readlink())
+        elif source.is_file():
+            shutil.copyfile(source, target)
+    run = Run(folder)
+    done = run("all")
+    assert done.returncode == 0, done.text[-4000:]
+    return run
+
+
+def test_every_artifact_is_there_and_adds_up(run):
+    paper = run.folder / "results/paper"
+    for name in (
+        "table-2.csv",
+        "table-4.csv",
+        "figure-3.csv",
+        "figure-3.pdf",
+        "figure-3.svg",
+        "figure-3.png",
+        "comparison.md",
+    ):
+        assert (paper / name).stat().st_size > 0, name
+    with (paper / "table-2.csv").open() as stream:
+        rows = {line["dataset"]: line for line in csv.DictReader(stream)}
+    test_rows = int(rows["all"]["test"])
+    assert int(rows["all"]["right"]) * 2 == int(rows["all"]["rows"])
+    with (paper / "table-4.csv").open() as stream:
+        systems = list(csv.DictReader(stream))
+    assert {line["model"] for line in systems} == {"smollm2-135m", "constant"}
+    assert all(int(line["n"]) == test_rows for line in systems)
+    cell = json.loads((run.folder / CELL).read_text())
+    assert sum(part["n"] for part in cell["rates"].values()) == cell["n"] == int(rows["blend"]["test"])
+    for part in cell["rates"].values():
+        assert part["no_error_reported"] + part["error_reported"] + part["unreadable"] == part["n"]
+
+
+def test_left_out_dataset_is_in_no_row_of_its_mixture(run):
+    lines = (run.folder / "results/mixtures/without-blend/train.jsonl").read_text().splitlines()
+    assert lines
+    assert {json.loads(line)["dataset"] for line in lines} == {"normad"}
+
+
+def test_up_to_date_run_plans_nothing(run):
+    assert run.planned("all") == {}
+    assert run.planned(CELL) == {}
+
+
+def test_forcing_judge_plans_the_chain_of_one_cell(run):
+    assert run.planned("-R", "judge", "--", CELL) == {"judge": 1, "score": 1, "evaluate": 1}
+
+
+def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
+    kept = run.folder / f"{ADAPTER}.kept"
+    (run.folder / ADAPTER).rename(kept)
+    try:
+        planned = run.planned("all")
+    finally:
+        kept.rename(run.folder / ADAPTER)
+    expected = {"train_adapter": 1, "judge": 1, "score": 1, "evaluate": 1, "compare_systems": 1}
+    assert planned == {**expected, "figure_3": 1}
+
+
+def test_killed_training_goes_on_and_ends_in_the_same_bytes(run):
+    names = [f"{ADAPTER}/{name}" for name in ("adapter_model.safetensors", "adapter_config.json", "loss.csv")]
+    before = run.digest(*names)
+    shutil.rmtree(run.folder / ADAPTER)
+    checkpoints = run.folder / "results/checkpoints/smollm2-135m/without-blend"
+    process = run.start(f"{ADAPTER}/manifest.json")
+    kill_when(process, lambda: len(list(checkpoints.glob("checkpoint-*/whole.json"))) >= 2)
+    assert not (run.folder / ADAPTER / "manifest.json").exists()
+    run("--unlock")
+    done = run(f"{ADAPTER}/manifest.json")
+    assert done.returncode == 0, done.text[-3000:]
+    manifest = json.loads((run.folder / ADAPTER / "manifest.json").read_text())
+    assert manifest["resumed_from"].startswith("checkpoint-")
+    assert run.digest(*names) == before
+    assert not checkpoints.exists()
+
+
+def test_killed_judging_asks_only_for_what_is_missing(run):
+    folder = "results/transcripts/smollm2-135m/nothing/count"
+    names = [f"{folder}/{dataset}/test.jsonl" for dataset in ("blend", "normad")]
+    before = run.digest(*names)
+    journal = run.folder / "results/journal/smollm2-135m/nothing/count.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    shutil.rmtree(run.folder / folder)
+    journal.write_bytes(b"".join(lines[:-1]) + lines[-1][: len(lines[-1]) // 2])  # as kill -9 in a write leaves it
+    done = run(*names)
+    assert done.returncode == 0, done.text[-3000:]
+    assert len(journal.read_bytes().splitlines()) == len(lines)
+    assert [json.loads(line)["key"] for line in journal.read_bytes().splitlines()[:-1]] == [
+        json.loads(line)["key"] for line in lines[:-1]
+    ]
+    after = run.digest(*names)
+    assert sum(after[name] == before[name] for name in names) >= 1  # the row asked alone may differ in its last bits
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("results/evaluation/smollm2-135m/without-blnd/report/blend/test.json", "without-blnd"),
+        ("results/samples/blnd.parquet", "blnd"),
+    ],
+)
+def test_mistyped_target_fails_before_anything_starts(run, target, message):
+    done = run(target)
+    assert done.returncode != 0
+    assert "MissingRuleException" in done.text
+    assert message in done.text
+
+
+def test_mistyped_key_is_one_line_that_says_what_would_do(run):
+    done = run("-n", "all", "--config", "construction={spanns: paper}")
+    assert done.returncode != 0
+    assert "config.yaml: construction.spanns: unknown key; did you mean `spans`?" in done.text
+
+
+def test_missing_column_names_dataset_file_and_columns(run):
+    file = run.folder / "mini/normad/normad_etiquette_final_data.csv"
+    content = file.read_text(encoding="utf-8")
+    file.write_text(content.replace("Gold Label", "Label", 1), encoding="utf-8")
+    try:
+        done = run("results/samples/normad.parquet")
+    finally:
+        file.write_text(content, encoding="utf-8")
+    assert done.returncode != 0
+    assert re.search(
+        r"normad: normad_etiquette_final_data\.csv: no column Gold Label; expected .*; found .*Label", done.text
+    )
+    assert (run.folder / ADAPTER / "manifest.json").exists()
+
+
+def test_paper_experiment_is_planned_whole(run):
+    planned = run.planned("all", profile="slurm", experiment=None)
+    assert planned["fetch_source"] == planned["build_samples"] == planned["split_samples"] == 9
+    assert planned["make_hard_errors"] == 5
+    assert planned["generate_soft_errors"] == 4 * 2 * 16
+    assert planned["train_adapter"] == planned["mix_samples"] * 2 == 20
+    assert planned["judge"] == 20 + 6 * 3
