@@ -114,7 +114,8 @@ class Recipe(Section):
     epochs: float = Field(default=1, gt=0)
     rows_per_step: int = Field(default=8, ge=1, description="effective batch: rows per optimizer step")
     rows_per_pass: int = Field(default=8, ge=1, description="rows per forward pass on one device")
-    max_length: int = Field(default=4096, ge=128, description="tokens; a longer row stops training, none is cut")
+    max_length: int = Field(default=4096, ge=128, description="tokens; see `overflow`, a row is never cut")
+    overflow: Literal["refuse", "drop"] = Field(default="refuse", description="rows over max_length; drop: whole pairs")
     checkpointing: bool = True
     order: Literal["random", "length"] = Field(
         default="random", description="rows of a step: at random or of like length"

@@ -43,7 +43,7 @@ def train(
 
     set_seed(seed)
     tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True)
-    rows = encode(tokenizer, samples, recipe.max_length)
+    rows, too_long = encode(tokenizer, samples, recipe)
     ordered = in_order(rows, recipe, seed)
     model = _with_adapter(weights, recipe)
     run_id = hashlib.sha256(json.dumps([recipe.model_dump(), seed, [r["input_ids"] for r in ordered]]).encode())
@@ -60,7 +60,8 @@ def train(
     tokens = sum(len(row["input_ids"]) for row in ordered)
     return {
         "device": str(model.device),
-        "rows": len(samples),
+        "rows": len(rows),
+        "rows_too_long": too_long,
         "steps": trainer.state.global_step,
         "tokens": tokens,
         "supervised_tokens": sum(sum(label != -100 for label in row["labels"]) for row in ordered),
@@ -71,24 +72,27 @@ def train(
 
 
 def encode(
-    tokenizer: PreTrainedTokenizerBase, samples: Sequence[Sample], max_length: int
-) -> list[dict[str, list[int]]]:
-    """Token ids and labels of each sample; labels are -100 up to where the report starts.
+    tokenizer: PreTrainedTokenizerBase, samples: Sequence[Sample], recipe: Recipe
+) -> tuple[list[dict[str, list[int]]], int]:
+    """Token ids and labels of the samples, and how many samples were left out as too long (spec 44).
 
-    Raises InputInvalid naming the first row that is longer than `max_length` tokens: nothing is ever cut.
+    Labels are -100 up to where the report starts. No row is cut: with `overflow: refuse` the first that is longer than
+    `max_length` tokens raises InputInvalid, with `drop` it is left out together with its twin.
     """
-    rows = []
+    rows: dict[str, list[dict[str, list[int]]]] = {}
     for sample in samples:
         messages = report.messages(sample.instruction, sample.output)
         encoded = chat.encode(tokenizer, messages, report.write(sample.report))
-        if len(encoded.input_ids) > max_length:
+        if len(encoded.input_ids) > recipe.max_length and recipe.overflow == "refuse":
             raise InputInvalid(
-                f"{sample.id}: {len(encoded.input_ids)} tokens; expected at most training.max_length={max_length}; "
-                "raise it, or lower the cap on long rows"
+                f"{sample.id}: {len(encoded.input_ids)} tokens; expected at most "
+                f"training.max_length={recipe.max_length}; raise it, or set training.overflow to drop"
             )
         ids, start = list(encoded.input_ids), encoded.completion_start
-        rows.append({"input_ids": ids, "labels": [-100] * start + ids[start:]})
-    return rows
+        rows.setdefault(sample.pair, []).append({"input_ids": ids, "labels": [-100] * start + ids[start:]})
+    fitting = [pair for pair in rows.values() if max(len(row["input_ids"]) for row in pair) <= recipe.max_length]
+    kept = [row for pair in fitting for row in pair]
+    return kept, len(samples) - len(kept)
 
 
 def in_order(rows: Sequence[dict[str, list[int]]], recipe: Recipe, seed: int) -> list[dict[str, list[int]]]:
