@@ -40,11 +40,8 @@ class Backend:
             raise ModelInvalid(
                 "backend vllm: vLLM is not installed here; expected vllm>=0.17.1; pip install 'excam[vllm]'"
             ) from None
-        from transformers import GenerationConfig
-
         self.tokenizer = load_tokenizer(weights)
-        has_settings = (weights / "generation_config.json").is_file()
-        self.stops = stop_ids(self.tokenizer, GenerationConfig.from_pretrained(weights) if has_settings else None)
+        self.stops = stop_ids(self.tokenizer, _generation_config(weights))
         self.identity = identity or content_identity("vllm", weights, adapter)
         self._lora = LoRARequest("adapter", 1, str(adapter)) if adapter else None
         try:
@@ -105,6 +102,15 @@ def _completion(output: Any) -> Completion:
         finish="length" if answer.finish_reason == "length" else "stop",
         prompt_tokens=len(output.prompt_token_ids),
     )
+
+
+def _generation_config(weights: Path) -> Any:
+    """The folder's generation settings (which tokens end an answer); None where it has none."""
+    from transformers import GenerationConfig
+
+    if not (weights / "generation_config.json").is_file():
+        return None
+    return GenerationConfig.from_pretrained(weights, local_files_only=True)
 
 
 def _rank(adapter: Path) -> int:
