@@ -18,7 +18,8 @@ DATASETS = list(EXPERIMENT.datasets)
 HARD = [name for name in DATASETS if benchmarks.load(name).ERRORS == "hard"]
 SOFT = [name for name in DATASETS if name not in HARD]
 SHARDS = [f"{shard:02d}" for shard in range(EXPERIMENT.generation.shards)]
-SYSTEMS = ["/".join(system) for system in EXPERIMENT.systems]
+SYSTEMS = ["{}/{}/{}".format(*system) for system in EXPERIMENT.systems]
+JUDGES = {"report", *EXPERIMENT.tuned.judges, *EXPERIMENT.baselines.judges, *EXPERIMENT.external.judges}
 NOWHERE = "a^"  # a pattern that matches nothing: an axis without values
 
 
@@ -30,13 +31,13 @@ wildcard_constraints:
     dataset=one_of([*DATASETS, "all"]),
     model=one_of(EXPERIMENT.models),
     trained_on=one_of(["nothing", *EXPERIMENT.mixtures]),
-    judge=one_of(sorted({"report", *EXPERIMENT.tuned.judges, *EXPERIMENT.baselines.judges, *EXPERIMENT.external.judges})),
+    judge=one_of(sorted(JUDGES)),
     split="train|dev|test|test-100",
     severity="minor|major",
     shard=one_of(SHARDS),
 
 
-# --- what a rule passes on: labelled, so that swapped values are seen, and only what its stage reads
+# --- values for params, labelled so that swapped ones are seen, and only what the stage reads
 
 
 def settings(*path):
@@ -52,13 +53,13 @@ def dataset_settings(wildcards):
 
 
 def source_settings(wildcards):
-    entry = EXPERIMENT.datasets[wildcards.dataset]
-    return entry.model_dump_json(exclude={"cap"})
+    entry = EXPERIMENT.datasets[wildcards.dataset].model_dump(mode="json")
+    return json.dumps({key: entry[key] for key in ("hub", "url", "revision", "folder")})
 
 
 def model_source(wildcards):
-    entry = EXPERIMENT.models[wildcards.model]
-    return entry.model_dump_json(include={"hub", "revision", "wheel", "licence", "context"})
+    entry = EXPERIMENT.models[wildcards.model].model_dump(mode="json")
+    return json.dumps({key: entry[key] for key in ("hub", "revision", "wheel", "licence", "context")})
 
 
 def model_settings(wildcards):
@@ -131,17 +132,23 @@ def judgements_pooled(wildcards):
 def judgements_compared(wildcards):
     """What stands in a column of Figure 3: every baseline, and each tuned model as it never saw the dataset."""
     names = DATASETS if wildcards.dataset == "all" else [wildcards.dataset]
-    return [f"results/judgements/{s}/{name}/{wildcards.split}.parquet" for s in column_systems(wildcards.dataset) for name in names]
+    return [
+        f"results/judgements/{s}/{name}/{wildcards.split}.parquet"
+        for s in column_systems(wildcards.dataset)
+        for name in names
+    ]
 
 
 def column_systems(dataset):
     """Systems of one column: leave-one-out adapters for a dataset, the in-domain one for `all`."""
     seen = "all" if dataset == "all" else f"without-{dataset}"
-    return ["/".join(s) for s in EXPERIMENT.systems if s[1] in ("nothing", seen)]
+    return ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[1] in ("nothing", seen)]
 
 
 def adapters():
-    return [f"results/adapters/{m}/{t}/manifest.json" for m in EXPERIMENT.tuned.models for t in EXPERIMENT.tuned.mixtures]
+    return [
+        f"results/adapters/{m}/{t}/manifest.json" for m in EXPERIMENT.tuned.models for t in EXPERIMENT.tuned.mixtures
+    ]
 
 
 def external_cells():

@@ -9,17 +9,17 @@ rule make_hard_errors:
     output:
         errors="results/errors/hard/{dataset}.parquet",
         counts="results/errors/hard/{dataset}.counts.json",
-    wildcard_constraints:
-        dataset=one_of(HARD),
     log:
         "logs/make_hard_errors/{dataset}.log",
     benchmark:
         "benchmarks/make_hard_errors/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=one_of(HARD),
+    conda:
+        "../envs/data.yaml"
     params:
         version=versions("hard"),
         seed=EXPERIMENT.seed,
-    conda:
-        "../envs/data.yaml"
     shell:
         "python -m scripts.make_hard_errors --bases {input.bases} --samples {input.samples}"
         " --seed {params.seed} --errors {output.errors} --counts {output.counts} 2>&1 | tee {log}"
@@ -32,14 +32,20 @@ rule generate_soft_errors:
         weights=generator_weights,
     output:
         answers="results/errors/soft/{dataset}/{severity}/{shard}.jsonl",
-    wildcard_constraints:
-        dataset=one_of(SOFT),
     log:
         "logs/generate_soft_errors/{dataset}/{severity}/{shard}.log",
     benchmark:
         "benchmarks/generate_soft_errors/{dataset}/{severity}/{shard}.tsv"
+    wildcard_constraints:
+        dataset=one_of(SOFT),
+    conda:
+        "../envs/inference.yaml"
     resources:
-        gpu=0 if EXPERIMENT.generation.generator == LEXICON else EXPERIMENT.models[EXPERIMENT.generation.generator].gpus,
+        gpu=(
+            0
+            if EXPERIMENT.generation.generator == LEXICON
+            else EXPERIMENT.models[EXPERIMENT.generation.generator].gpus
+        ),
         model=0 if EXPERIMENT.generation.generator == LEXICON else 1,
         mem_mb=16000 if EXPERIMENT.generation.generator != LEXICON else 1000,
         runtime=360,
@@ -50,8 +56,6 @@ rule generate_soft_errors:
         weights=flag("weights", generator_weights),
         shards=EXPERIMENT.generation.shards,
         seed=EXPERIMENT.seed,
-    conda:
-        "../envs/inference.yaml"
     shell:
         "python -m scripts.generate_soft_errors --samples {input.samples} --severity {wildcards.severity}"
         " --shard {wildcards.shard} --shards {params.shards} --generator {params.generator}"
@@ -64,21 +68,25 @@ rule collect_soft_errors:
     """Read all shards' answers; keep the usable ones, count the others by reason (spec 24-29)."""
     input:
         samples="results/samples/{dataset}.parquet",
-        answers=expand("results/errors/soft/{{dataset}}/{severity}/{shard}.jsonl", severity=["minor", "major"], shard=SHARDS),
+        answers=expand(
+            "results/errors/soft/{{dataset}}/{severity}/{shard}.jsonl",
+            severity=["minor", "major"],
+            shard=SHARDS,
+        ),
     output:
         errors="results/errors/soft/{dataset}.parquet",
         counts="results/errors/soft/{dataset}.counts.json",
-    wildcard_constraints:
-        dataset=one_of(SOFT),
     log:
         "logs/collect_soft_errors/{dataset}.log",
     benchmark:
         "benchmarks/collect_soft_errors/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=one_of(SOFT),
+    conda:
+        "../envs/data.yaml"
     params:
         version=versions("soft"),
         spans=EXPERIMENT.construction.spans,
-    conda:
-        "../envs/data.yaml"
     shell:
         "python -m scripts.collect_soft_errors --samples {input.samples} --answers {input.answers}"
         " --spans {params.spans} --errors {output.errors} --counts {output.counts} 2>&1 | tee {log}"

@@ -11,11 +11,11 @@ rule evaluate:
         "logs/evaluate/{model}/{trained_on}/{judge}/{dataset}/{split}.log",
     benchmark:
         "benchmarks/evaluate/{model}/{trained_on}/{judge}/{dataset}/{split}.tsv"
+    conda:
+        "../envs/data.yaml"
     params:
         version=versions("metaeval"),
         seed=EXPERIMENT.seed,
-    conda:
-        "../envs/data.yaml"
     shell:
         "python -m scripts.evaluate --judgements {input} --seed {params.seed} --numbers {output.numbers} 2>&1 | tee {log}"
 
@@ -30,12 +30,12 @@ rule compare_systems:
         "logs/compare_systems/{dataset}/{split}.log",
     benchmark:
         "benchmarks/compare_systems/{dataset}/{split}.tsv"
+    conda:
+        "../envs/data.yaml"
     params:
         version=versions("metaeval"),
         systems=lambda w: " ".join(column_systems(w.dataset)),
         seed=EXPERIMENT.seed,
-    conda:
-        "../envs/data.yaml"
     shell:
         "python -m scripts.compare_systems --systems {params.systems} --judgements {input} --seed {params.seed}"
         " --tests {output.tests} 2>&1 | tee {log}"

@@ -7,21 +7,26 @@ rule split_samples:
         right="results/samples/{dataset}.parquet",
         wrong=wrong_twins,
     output:
-        expand("results/excam40k/{{dataset}}/{split}.parquet", split=["train", "dev", "test", "test-100"]),
+        expand(
+            "results/excam40k/{{dataset}}/{split}.parquet",
+            split=["train", "dev", "test", "test-100"],
+        ),
         counts="results/excam40k/{dataset}/counts.json",
     log:
         "logs/split_samples/{dataset}.log",
     benchmark:
         "benchmarks/split_samples/{dataset}.tsv"
+    conda:
+        "../envs/data.yaml"
     params:
         version=versions("splits"),
         shares=settings("construction", "shares"),
-        cap=lambda w: f"--cap {EXPERIMENT.datasets[w.dataset].cap}" if EXPERIMENT.construction.cap_stage == "after" else "",
+        cap=lambda w: (
+            f"--cap {EXPERIMENT.datasets[w.dataset].cap}" if EXPERIMENT.construction.cap_stage == "after" else ""
+        ),
         subset=EXPERIMENT.construction.subset,
         seed=EXPERIMENT.seed,
         folder=subpath(output.counts, parent=True),
-    conda:
-        "../envs/data.yaml"
     shell:
         "python -m scripts.split_samples --right {input.right} --wrong {input.wrong} --shares '{params.shares}'"
         " {params.cap} --subset {params.subset} --seed {params.seed} --folder {params.folder} 2>&1 | tee {log}"
@@ -33,19 +38,19 @@ rule mix_samples:
         expand("results/excam40k/{dataset}/{{split}}.parquet", dataset=DATASETS),
     output:
         mixture="results/mixtures/{trained_on}/{split}.jsonl",
-    wildcard_constraints:
-        trained_on=one_of(EXPERIMENT.mixtures),
-        split="train|dev",
     log:
         "logs/mix_samples/{trained_on}/{split}.log",
     benchmark:
         "benchmarks/mix_samples/{trained_on}/{split}.tsv"
+    wildcard_constraints:
+        trained_on=one_of(EXPERIMENT.mixtures),
+        split="train|dev",
+    conda:
+        "../envs/data.yaml"
     params:
         version=versions("splits"),
         rows=f"--rows {EXPERIMENT.training.rows}" if EXPERIMENT.training.rows else "",
         seed=EXPERIMENT.seed,
-    conda:
-        "../envs/data.yaml"
     shell:
         "python -m scripts.mix_samples --samples {input} --trained-on {wildcards.trained_on} {params.rows}"
         " --seed {params.seed} --mixture {output.mixture} 2>&1 | tee {log}"

@@ -8,11 +8,16 @@ rule judge:
         weights=weights,
         adapter=adapter,
     output:
-        expand("results/transcripts/{{model}}/{{trained_on}}/{{judge}}/{dataset}/{{split}}.jsonl", dataset=DATASETS),
+        expand(
+            "results/transcripts/{{model}}/{{trained_on}}/{{judge}}/{dataset}/{{split}}.jsonl",
+            dataset=DATASETS,
+        ),
     log:
         "logs/judge/{model}/{trained_on}/{judge}/{split}.log",
     benchmark:
         "benchmarks/judge/{model}/{trained_on}/{judge}/{split}.tsv"
+    conda:
+        "../envs/inference.yaml"
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
@@ -24,8 +29,6 @@ rule judge:
         weights=flag("weights", weights),
         adapter=flag("adapter", adapter),
         seed=EXPERIMENT.seed,
-    conda:
-        "../envs/inference.yaml"
     shell:
         "python -m scripts.judge --name {wildcards.model}/{wildcards.trained_on}/{wildcards.judge}"
         " --model '{params.model}' {params.weights} {params.adapter} --judge {wildcards.judge}"
@@ -41,16 +44,16 @@ rule score:
         transcript="results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.jsonl",
     output:
         judgements="results/judgements/{model}/{trained_on}/{judge}/{dataset}/{split}.parquet",
-    wildcard_constraints:
-        dataset=one_of(DATASETS),
     log:
         "logs/score/{model}/{trained_on}/{judge}/{dataset}/{split}.log",
     benchmark:
         "benchmarks/score/{model}/{trained_on}/{judge}/{dataset}/{split}.tsv"
-    params:
-        version=versions("judges.{judge}"),
+    wildcard_constraints:
+        dataset=one_of(DATASETS),
     conda:
         "../envs/data.yaml"
+    params:
+        version=versions("judges.{judge}"),
     shell:
         "python -m scripts.score --judge {wildcards.judge} --samples {input.samples}"
         " --transcript {input.transcript} --judgements {output.judgements} 2>&1 | tee {log}"

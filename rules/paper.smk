@@ -28,10 +28,10 @@ rule table_4:
         "logs/table_4.log",
     benchmark:
         "benchmarks/table_4.tsv"
-    params:
-        version=versions("metaeval"),
     conda:
         "../envs/data.yaml"
+    params:
+        version=versions("metaeval"),
     shell:
         "python -m scripts.table_4 --cells {input.cells} --tests {input.tests} --numbers {output.numbers} 2>&1 | tee {log}"
 
@@ -50,11 +50,11 @@ rule figure_3:
         "logs/figure_3.log",
     benchmark:
         "benchmarks/figure_3.tsv"
+    conda:
+        "../envs/data.yaml"
     params:
         version=versions("plotting"),
         datasets=" ".join(DATASETS),
-    conda:
-        "../envs/data.yaml"
     shell:
         "python -m scripts.figure_3 --datasets {params.datasets} --cells {input.cells} --tests {input.tests}"
         " --numbers {output.numbers} --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"

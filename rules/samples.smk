@@ -13,13 +13,13 @@ rule build_samples:
         "logs/build_samples/{dataset}.log",
     benchmark:
         "benchmarks/build_samples/{dataset}.tsv"
+    conda:
+        "../envs/data.yaml"
     params:
         version=versions("datasets.{dataset}", "wrapping"),
         cap=lambda w: EXPERIMENT.datasets[w.dataset].cap,
         cap_stage=EXPERIMENT.construction.cap_stage,
         seed=EXPERIMENT.seed,
-    conda:
-        "../envs/data.yaml"
     shell:
         "python -m scripts.build_samples --dataset {wildcards.dataset} --source {input.source}"
         " --cap {params.cap} --cap-stage {params.cap_stage} --seed {params.seed}"

@@ -11,10 +11,10 @@ rule fetch_source:
         "logs/fetch_source/{dataset}.log",
     benchmark:
         "benchmarks/fetch_source/{dataset}.tsv"
-    params:
-        source=source_settings,
     conda:
         "../envs/data.yaml"
+    params:
+        source=source_settings,
     shell:
         "python -m scripts.fetch_source --dataset {wildcards.dataset} --source '{params.source}'"
         " --manifest {output.manifest} 2>&1 | tee {log}"
@@ -28,13 +28,13 @@ rule fetch_model:
         "logs/fetch_model/{model}.log",
     benchmark:
         "benchmarks/fetch_model/{model}.tsv"
+    conda:
+        "../envs/inference.yaml"
     resources:
         model=1,
         mem_mb=4000,
     params:
         source=model_source,
-    conda:
-        "../envs/inference.yaml"
     shell:
         "python -m scripts.fetch_model --model {wildcards.model} --source '{params.source}'"
         " --manifest {output.manifest} 2>&1 | tee {log}"

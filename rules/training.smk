@@ -11,12 +11,14 @@ rule train_adapter:
         config="results/adapters/{model}/{trained_on}/adapter_config.json",
         loss="results/adapters/{model}/{trained_on}/loss.csv",
         manifest="results/adapters/{model}/{trained_on}/manifest.json",
-    wildcard_constraints:
-        trained_on=one_of(EXPERIMENT.mixtures),
     log:
         "logs/train_adapter/{model}/{trained_on}.log",
     benchmark:
         "benchmarks/train_adapter/{model}/{trained_on}.tsv"
+    wildcard_constraints:
+        trained_on=one_of(EXPERIMENT.mixtures),
+    conda:
+        "../envs/training.yaml"
     resources:
         gpu=lambda w: min(1, EXPERIMENT.models[w.model].gpus),
         model=1,
@@ -28,8 +30,6 @@ rule train_adapter:
         seed=EXPERIMENT.seed,
         checkpoints="results/checkpoints/{model}/{trained_on}",
         folder=subpath(output.manifest, parent=True),
-    conda:
-        "../envs/training.yaml"
     shell:
         "python -m scripts.train_adapter --model {wildcards.model} --weights {input.weights}"
         " --trained-on {wildcards.trained_on} --mixture {input.mixture} --recipe '{params.recipe}'"
