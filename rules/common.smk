@@ -59,7 +59,7 @@ def source_settings(wildcards):
 
 def model_source(wildcards):
     entry = EXPERIMENT.models[wildcards.model].model_dump(mode="json")
-    return json.dumps({key: entry[key] for key in ("hub", "revision", "wheel", "licence", "context")})
+    return json.dumps({key: entry[key] for key in ("hub", "revision", "wheel", "folder", "licence", "context")})
 
 
 def model_settings(wildcards):

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 
 from excam.exceptions import ExcamError
+from excam.provenance import quiet_libraries
 
 
 def run(main: Callable[[], None]) -> None:
     """Run a script's main. What the user can act on is one line on stderr and exit code 1, never a traceback."""
-    os.environ.setdefault("TQDM_DISABLE", "1")  # our own progress lines are enough
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    os.environ.setdefault("DS_LOG_LEVEL", "error")
+    quiet_libraries()
     try:
         main()
     except ExcamError as problem:

@@ -62,10 +62,13 @@ def _beats_baselines(system: str, tests: list[dict[str, Any]], level: float = 0.
 
 
 def _averages(lines: list[dict[str, Any]], datasets: list[str]) -> list[dict[str, Any]]:
-    """The mean over the out-of-domain columns that are there; `n` says how many."""
+    """The mean over the out-of-domain columns that every row has, so that rows compare; `n` says how many."""
+    rows = list(dict.fromkeys(line["row"] for line in lines))
+    filled = {(line["row"], line["column"]) for line in lines}
+    common = [dataset for dataset in datasets if all((row, dataset) in filled for row in rows)]
     averages = []
-    for row in dict.fromkeys(line["row"] for line in lines):
-        values = [line["scaled_accuracy"] for line in lines if line["row"] == row and line["column"] in datasets]
+    for row in rows:
+        values = [line["scaled_accuracy"] for line in lines if line["row"] == row and line["column"] in common]
         if values:
             averages.append(
                 {"row": row, "column": AVERAGE, "scaled_accuracy": round(mean(values), 4), "n": len(values)}
@@ -81,6 +84,7 @@ def draw(lines: list[dict[str, str]], datasets: list[str], pictures: Sequence[Pa
     values = [[float(at[row, c]["scaled_accuracy"]) if (row, c) in at else None for c in columns] for row in rows]
     marks = [[(row, c) in at and at[row, c]["significant"] == "True" for c in columns] for row in rows]
     counts = [next((int(at[row, c]["n"]) for row in rows if (row, c) in at and c != AVERAGE), None) for c in columns]
+    averaged = next((line["n"] for line in lines if line["column"] == AVERAGE), "0")
     figure = plotting.heat_map(
         values,
         rows=rows,
@@ -88,7 +92,8 @@ def draw(lines: list[dict[str, str]], datasets: list[str], pictures: Sequence[Pa
         counts=counts,
         marks=marks,
         title="Out-of-domain scaled accuracy",
-        note="* better than every untuned model in the column, paired permutation test, p ≤ .05. 0 is chance. "
+        note="* better than every untuned model in the column, paired permutation test, p ≤ .05. 0 is chance; "
+        f"an unreadable answer counts as wrong. AVG (OOD): mean of the {averaged} test sets that every row has. "
         "ExCAM: each column judged by an adapter that never saw its dataset, ALL (ID) by the one that saw all.",
         separators=[len(datasets)],
     )

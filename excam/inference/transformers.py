@@ -183,7 +183,7 @@ def _with_adapter(model: PreTrainedModel, adapter: Path) -> Any:
     except (OSError, ValueError, KeyError, RuntimeError) as problem:
         raise _unusable(adapter, problem) from None
     with safe_open(file, "pt") as stored:
-        unlike = set(stored.keys()) ^ set(get_peft_model_state_dict(tuned))
+        unlike = set(stored.keys()) ^ set(get_peft_model_state_dict(tuned, save_embedding_layers=False))
     if unlike:
         raise ModelInvalid(
             f"{adapter}: {len(unlike)} LoRA weights without a counterpart, e.g. {min(unlike)}; expected an adapter of "

@@ -249,7 +249,7 @@ def _last_whole(checkpoints: Path, run_id: str) -> Path | None:
 def _publish(model: PeftModel, folder: Path, history: list[dict[str, float]], name: str) -> None:
     scratch = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(scratch, ignore_errors=True)
-    model.save_pretrained(str(scratch), safe_serialization=True)
+    model.save_pretrained(str(scratch), save_embedding_layers=False)
     config = json.loads((scratch / "adapter_config.json").read_text(encoding="utf-8"))
     config["base_model_name_or_path"] = name.split("/")[0]  # a name, not a path of this machine
     if isinstance(config.get("target_modules"), list):
