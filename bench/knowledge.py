@@ -1,9 +1,10 @@
 """Does a base model know? The share of pairs in which it finds the right output likelier than the wrong one.
 
 No training and no prompt: the mean log-probability of the output's tokens after the instruction, compared within each
-pair. Chance is .5. It says how much cultural knowledge there is to unlock, apart from whether a model can write reports.
+pair. Chance is .5. It says how much cultural knowledge there is to unlock,
+apart from whether the model can write reports.
 
-    python -m bench.knowledge --weights results/models/smollm2-135m/manifest.json --samples results/excam40k/*/test.parquet
+    python -m bench.knowledge --weights results/models/NAME/manifest.json --samples results/excam40k/*/test.parquet ...
 """
 
 from __future__ import annotations

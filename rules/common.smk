@@ -27,6 +27,16 @@ def one_of(values):
     return "|".join(re.escape(value) for value in values) or NOWHERE
 
 
+localrules:
+    score,
+    evaluate,
+    compare_systems,
+    table_2,
+    table_4,
+    figure_3,
+    compare_with_paper,
+
+
 wildcard_constraints:
     dataset=one_of([*DATASETS, "all"]),
     model=one_of(EXPERIMENT.models),

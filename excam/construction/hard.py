@@ -14,8 +14,6 @@ from excam.construction.wrapping import answer_start, digest, fill, paraphrases,
 from excam.exceptions import InputInvalid
 from excam.records import BaseSample, CulturalError, Report, Sample
 
-VERSION = 1
-
 
 @dataclass(frozen=True, slots=True)
 class Mistake:

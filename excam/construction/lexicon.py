@@ -22,7 +22,6 @@ from excam.construction.lexicon_words import EXPLANATIONS, GUARDS, REGIONS, SCRI
 from excam.construction.wrapping import digest
 from excam.records import Sample, Severity
 
-VERSION = 1
 NAME = "lexicon"
 
 ITEMS = frozenset(

@@ -15,7 +15,6 @@ from excam.construction.wrapping import digest
 from excam.exceptions import ConfigInvalid, InputInvalid
 from excam.records import Sample
 
-VERSION = 1
 Pair = tuple[Sample, Sample]  # right, wrong
 
 

@@ -19,7 +19,6 @@ from excam.datasets.base import Errors
 from excam.exceptions import ConfigInvalid, InputInvalid
 from excam.records import BaseSample, Report, Sample, Task
 
-VERSION = 1
 STAND_IN_INSTRUCTION = "Generate a culturally correct text"  # for a text that comes without an instruction (spec 19)
 
 # Placeholders of each slot: those a paraphrase must name, and those it may name.

@@ -4,7 +4,6 @@ A module in this folder provides:
 
     SOURCE: Source                      where the official files are, under which licence
     ERRORS: "hard" | "soft"             how its rows are made wrong (spec 20, 22)
-    VERSION: int                        raised when the rows that `read` gives change
     def read(folder: Path) -> Reading   snapshot -> base samples, dropped rows counted by reason
 
 For those modules: `find` and `table` (files to rows), `gather` (rows to a Reading); cells become fields in `_cells.py`.
@@ -66,7 +65,6 @@ class Reading:
 class Benchmark(Protocol):
     SOURCE: Source
     ERRORS: Errors
-    VERSION: int
 
     def read(self, folder: Path) -> Reading: ...
 

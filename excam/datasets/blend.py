@@ -37,7 +37,6 @@ SOURCE = base.Source(
     homepage="https://github.com/nlee0212/BLEnD",
 )
 ERRORS: base.Errors = "hard"
-VERSION = 1
 
 COLUMNS = ("MCQID", "ID", "country", "prompt", "choices", "answer_idx")
 MOST_PER_QUESTION = 5

@@ -30,7 +30,6 @@ SOURCE = base.Source(
     homepage="https://huggingface.co/datasets/shanearora/CaLMQA",
 )
 ERRORS: base.Errors = "soft"
-VERSION = 1
 
 # In the order of the release's ClassLabel, for copies that kept the number and lost the names.
 LANGUAGES = (

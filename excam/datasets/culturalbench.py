@@ -21,7 +21,6 @@ SOURCE = base.Source(
     homepage="https://huggingface.co/datasets/kellycyy/CulturalBench",
 )
 ERRORS: base.Errors = "hard"
-VERSION = 1
 
 OPTIONS = tuple(f"prompt_option_{letter}" for letter in "abcd")
 COLUMNS = ("question_idx", "prompt_question", *OPTIONS, "answer", "country")

@@ -24,7 +24,6 @@ SOURCE = base.Source(
     homepage="https://huggingface.co/datasets/Multilingual-Perspectivist-NLU/EPIC",
 )
 ERRORS: base.Errors = "hard"
-VERSION = 1
 
 ANSWERS = {"iro": "The text is ironic.", "not": "The text is not ironic."}
 ATTRIBUTES = {"Age= ": "Age", "Sex=": "Sex", "Ethn.=": "Ethnicity simplified", "Nat.=": "Nationality"}

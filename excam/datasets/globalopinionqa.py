@@ -33,7 +33,6 @@ SOURCE = base.Source(
     homepage="https://huggingface.co/datasets/Anthropic/llm_global_opinions",
 )
 ERRORS: base.Errors = "hard"
-VERSION = 1
 
 NON_ANSWER = re.compile(
     r"(dk\b|don.?t know|no answer|no response|refused|missing|other missing|not asked|not applicable|"

@@ -24,7 +24,6 @@ SOURCE = base.Source(
     homepage="https://huggingface.co/datasets/CohereLabs/include-base-44",
 )
 ERRORS: base.Errors = "hard"
-VERSION = 1
 
 OPTIONS = tuple(f"option_{letter}" for letter in "abcd")
 REQUIRED = ("country", "regional_feature", "question", "answer")

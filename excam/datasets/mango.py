@@ -35,7 +35,6 @@ SOURCE = base.Source(
     homepage="https://mango.mpi-inf.mpg.de/",
 )
 ERRORS: base.Errors = "soft"
-VERSION = 1
 
 COLUMNS = ("id", "concept", "culture", "assertion")
 LARGEST_MEMBER = 8 * 2**30  # bytes unpacked

@@ -23,7 +23,6 @@ SOURCE = base.Source(
     homepage="https://huggingface.co/datasets/QCRI/MultiNativQA",
 )
 ERRORS: base.Errors = "soft"
-VERSION = 1
 
 CONFIGS = {
     "arabic_qa": ("Arabic", "Qatar"),

@@ -23,7 +23,6 @@ SOURCE = base.Source(
     homepage="https://huggingface.co/datasets/akhilayerukola/NormAd",
 )
 ERRORS: base.Errors = "soft"
-VERSION = 1
 
 REQUIRED = ("ID", "Country", "Rule-of-Thumb", "Story", "Gold Label")
 OPTIONAL = ("Background", "Explanation")

@@ -164,21 +164,23 @@ def test_killed_training_goes_on_and_ends_in_the_same_bytes(run):
 
 
 def test_killed_judging_asks_only_for_what_is_missing(run):
-    folder = "results/transcripts/smollm2-135m/nothing/count"
-    names = [f"{folder}/{dataset}/test.jsonl" for dataset in ("blend", "normad")]
-    before = run.digest(*names)
+    names = [f"results/transcripts/smollm2-135m/nothing/count/{dataset}/train.jsonl" for dataset in ("blend", "normad")]
     journal = run.folder / "results/journal/smollm2-135m/nothing/count.jsonl"
-    lines = journal.read_bytes().splitlines(keepends=True)
-    shutil.rmtree(run.folder / folder)
-    journal.write_bytes(b"".join(lines[:-1]) + lines[-1][: len(lines[-1]) // 2])  # as kill -9 in a write leaves it
-    done = run(*names)
-    assert done.returncode == 0, done.text[-3000:]
-    assert len(journal.read_bytes().splitlines()) == len(lines)
-    assert [json.loads(line)["key"] for line in journal.read_bytes().splitlines()[:-1]] == [
-        json.loads(line)["key"] for line in lines[:-1]
-    ]
-    after = run.digest(*names)
-    assert sum(after[name] == before[name] for name in names) >= 1  # the row asked alone may differ in its last bits
+    judged_before = journal.read_bytes()
+    assert run(*names).returncode == 0
+    whole, before = journal.read_bytes(), run.digest(*names)
+    for name in names:
+        (run.folder / name).unlink()
+    journal.write_bytes(judged_before)
+
+    kill_when(run.start(*names), lambda: journal.stat().st_size > len(judged_before))
+    kept = journal.read_bytes()
+    assert len(kept) < len(whole), "killed too late to show anything"
+    run("--unlock")
+    assert run(*names).returncode == 0
+    assert journal.read_bytes() == whole  # what was there was not asked again
+    assert whole.startswith(kept[: kept.rfind(b"\n") + 1])
+    assert run.digest(*names) == before
 
 
 @pytest.mark.parametrize(
@@ -214,6 +216,14 @@ def test_missing_column_names_dataset_file_and_columns(run):
         r"normad: normad_etiquette_final_data\.csv: no column Gold Label; expected .*; found .*Label", done.text
     )
     assert (run.folder / ADAPTER / "manifest.json").exists()
+
+
+def test_report_holds_figure_and_captions(run):
+    done = run("--report", "report.html", "--", "all")
+    assert done.returncode == 0, done.text[-3000:]
+    page = (run.folder / "report.html").read_text(encoding="utf-8")
+    assert "figure-3.svg" in page
+    assert "lexicon" in page
 
 
 def test_paper_experiment_is_planned_whole(run):
