@@ -81,6 +81,8 @@ class Model(Section):
     backend: Literal["transformers", "vllm", "openai"] = "vllm"
     endpoint: str | None = Field(default=None, description="address of an OpenAI-compatible server (backend openai)")
     key_env: str | None = Field(default=None, description="name of the environment variable that holds the key")
+    limit_field: str = Field(default="max_tokens", description="how the server calls the limit on an answer")
+    omit: list[str] = Field(default=[], description="request fields the server refuses")
     licence: str = Field(description="SPDX identifier or the name of the terms")
     context: int = Field(description="longest prompt and answer together, in tokens", ge=128)
     gpus: int = Field(default=1, ge=0)
@@ -252,9 +254,7 @@ def _cross_check(experiment: Experiment, where: str) -> None:
             known(judge, f"{role}.judges", "judge", judges)
     for model_name in experiment.tuned.models:
         if not experiment.models[model_name].is_local:
-            raise ConfigInvalid(
-                f"{where}: tuned.models: `{model_name}` is behind an endpoint; expected one with weights"
-            )
+            raise ConfigInvalid(f"{where}: tuned.models: `{model_name}` is behind an endpoint; expected weights")
     for mixture in experiment.tuned.mixtures:
         known(mixture, "tuned.mixtures", "mixture", experiment.mixtures)
     known(experiment.generation.generator, "generation.generator", "generator", (LEXICON, *models))

@@ -24,10 +24,11 @@ from excam.inference import opening
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run
 from excam.judges import report
-from excam.provenance import Progress, say
+from excam.provenance import Progress, say, sha256
 from excam.records import Report, Sample, Verdict
 
 BATCH = 256  # rows asked about before the first of them is given back; bounds memory for long files
+ADAPTER = "adapter_model.safetensors"
 MAX_TOKENS = 512  # longest report, as the paper's Phi-3 (Table 6)
 
 
@@ -65,10 +66,11 @@ class Metric:
         Raises ModelInvalid when either is missing or not what the adapter's manifest says.
         """
         folder = Path(adapter)
-        manifest = _manifest(folder / "manifest.json", "an adapter")
-        weights = Path(base) if base else folder.parents[1].parent / "models" / manifest["model"]
+        manifest = _manifest(folder, "an adapter", ("model", "base", "trained_on", "outputs"))
+        _check_adapter(folder, manifest["outputs"])
+        weights = Path(base) if base else [*folder.resolve().parents][:3][-1] / "models" / manifest["model"]
         weights_manifest = weights / "manifest.json"
-        found = _manifest(weights_manifest, "its base model; name its folder with --base")
+        found = _manifest(weights, "its base model; name its folder with --base", ("revision", "licence", "settings"))
         if found["revision"] != manifest["base"]:
             raise ModelInvalid(
                 f"{weights}: base model at revision {found['revision']}; the adapter was trained on {manifest['base']}"
@@ -82,7 +84,7 @@ class Metric:
             hub=source["hub"] or "local",
         )
         backend = opening.lazily(manifest["model"], model, weights_manifest, folder / "manifest.json")
-        digest = manifest["outputs"]["adapter_model.safetensors"][:8]
+        digest = manifest["outputs"][ADAPTER][:8]
         signature = "|".join(
             [
                 "excam",
@@ -134,7 +136,7 @@ def read_pairs(path: Path) -> list[dict[str, Any]]:
     pairs = []
     with path.open(encoding="utf-8", errors="strict") as stream:
         try:
-            lines = stream.read().split("\n")
+            lines = stream.read().removeprefix("\ufeff").split("\n")
         except UnicodeDecodeError as problem:
             raise InputInvalid(f"{path}: not UTF-8 at byte {problem.start}; save it as UTF-8") from None
     for number, line in enumerate(lines, 1):
@@ -142,7 +144,7 @@ def read_pairs(path: Path) -> list[dict[str, Any]]:
             continue
         try:
             pair = json.loads(line)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # ValueError: also digits beyond Python's limit
             raise InputInvalid(f'{path}:{number}: not JSON; expected {{"instruction": ..., "output": ...}}') from None
         _sample(number, pair, str(path))
         pairs.append(pair)
@@ -157,9 +159,10 @@ def _sample(number: int, pair: object, where: str = "row") -> Sample:
     texts = {key: pair.get(key, default) for key, default in (("instruction", STAND_IN_INSTRUCTION), ("output", None))}
     for key, text in texts.items():
         if not isinstance(text, str):
-            found = ", ".join(map(str, pair)) or "no keys"
+            found = ", ".join(map(str, pair))[:100] or "no keys"
             raise InputInvalid(f"{where}:{number}: key {key}: expected text; found {type(text).__name__} ({found})")
-    name = str(pair.get("id", number))
+    given = pair.get("id")
+    name = str(number if given is None else given)
     nothing: dict[str, Any] = dict.fromkeys(("dataset", "language", "culture", "stratum", "licence", "answer"), "")
     return Sample(
         id=name, pair=name, base=name, task="generation", report=Report(), origin="source", **texts, **nothing
@@ -174,8 +177,25 @@ def _refuse_duplicates(samples: Sequence[Sample]) -> None:
         seen.add(sample.id)
 
 
-def _manifest(path: Path, what: str) -> dict[str, Any]:
+def _manifest(folder: Path, what: str, keys: Sequence[str]) -> dict[str, Any]:
+    path = folder / "manifest.json"
     if not path.is_file():
-        raise ModelInvalid(f"{path.parent}: no {path.name}; expected the folder of {what}")
-    say(f"using {path.parent}")
-    return json.loads(path.read_text(encoding="utf-8"))
+        raise ModelInvalid(f"{folder}: no {path.name}; expected the folder of {what}")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        manifest = None
+    if not isinstance(manifest, dict) or (missing := [key for key in keys if key not in manifest]):
+        lacks = f"no key {missing[0]}" if isinstance(manifest, dict) else "not JSON"
+        raise ModelInvalid(f"{path}: {lacks}; expected the manifest of {what}")
+    say(f"using {folder}")
+    return manifest
+
+
+def _check_adapter(folder: Path, outputs: Mapping[str, str]) -> None:
+    """Raises ModelInvalid where the weights are not those of the manifest: they would answer under a wrong name."""
+    file = folder / ADAPTER
+    expected = outputs.get(ADAPTER, "none")
+    found = sha256(file) if file.is_file() else "no such file"
+    if found != expected:
+        raise ModelInvalid(f"{file}: expected sha256 {expected}, as in its manifest; found {found}; train it again")

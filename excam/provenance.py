@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
@@ -65,13 +65,19 @@ def write_manifest(
             "python": platform.python_version(),
             "packages": {name: version for name in WATCHED if (version := _installed(name))},
             "inputs": {str(file): sha256(file) for file in sorted(inputs)},
-            "outputs": {file.name: sha256(file) for file in sorted(outputs)},
+            "outputs": _by_place(sorted(outputs)),
             "settings": settings,
             "seconds": round(seconds, 1),
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             **facts,
         },
     )
+
+
+def _by_place(files: Sequence[Path]) -> dict[str, str]:
+    """Hashes by path below the folder that holds all files: two of one name in different folders stay two."""
+    home = os.path.commonpath([file.parent for file in files]) if files else ""
+    return {file.relative_to(home).as_posix(): sha256(file) for file in files}
 
 
 def _installed(name: str) -> str | None:

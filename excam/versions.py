@@ -27,11 +27,11 @@ STAGES: dict[str, tuple[str, ...]] = {
     **{f"judges.{name}": (f"judges/{name.replace('-', '_')}.py",) for name in modules_in("judges")},
     "wrapping": ("construction/wrapping.py", "templates"),
     "hard": ("construction/hard.py", "templates"),
-    "soft": ("construction/soft.py", "construction/soft_prompt.txt", "construction/spans.py"),
+    "soft": ("construction/soft.py", "construction/spans.py"),
     "lexicon": ("construction/lexicon.py", "construction/lexicon.tsv"),
     "splits": ("construction/splits.py",),
     "training": ("training/sft.py", "inference/chat.py", "judges/report.py"),
-    "inference": ("inference/transformers.py", "inference/chat.py", "inference/run.py"),
+    "inference": ("inference/opening.py", "inference/run.py"),
     "metaeval": ("metaeval", "evaluation.py"),
     "plotting": ("plotting.py",),
 }

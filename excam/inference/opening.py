@@ -29,7 +29,14 @@ class Lazily:
         if model.backend == "openai":
             from excam.inference import openai
 
-            return openai.Backend(model.served_as or model.hub or self.name, str(model.endpoint), key_env=model.key_env)
+            return openai.Backend(
+                model.served_as or model.hub or self.name,
+                str(model.endpoint),
+                key_env=model.key_env,
+                limit_field=model.limit_field,
+                omit=tuple(model.omit),
+                identity=self.identity,
+            )
         assert self.weights is not None, "a local backend needs fetched weights"
         files = self.weights.parent / "files"
         adapter = self.adapter.parent if self.adapter else None
