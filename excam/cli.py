@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -19,9 +20,28 @@ app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_e
 _COLOURS = {"minor": "black on yellow", "major": "white on red"}
 
 
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def _visible(text: str) -> str:
+    """Control characters as escapes: a judged text must not steer the terminal that shows it."""
+    return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
 def _stop(problem: ExcamError | str) -> NoReturn:
-    print(f"excam: {problem}", file=sys.stderr)
+    line = _visible(str(problem)).replace("\n", "\\n")
+    print(f"excam: {line}", file=sys.stderr)
     raise typer.Exit(2)
+
+
+def _print_json(value: object, indent: int | None = None) -> None:
+    """JSON on stdout: readable, or in ASCII escapes where stdout cannot hold a character."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        text = json.dumps(value, indent=indent)
+    print(text)
 
 
 @app.command()
@@ -32,7 +52,7 @@ def score(
     adapter: Annotated[Path, typer.Option(help="folder of the adapter")] = Path("results/adapters/smollm2-135m/all"),
     base: Annotated[Path | None, typer.Option(help="folder of the base model, where it is not found by itself")] = None,
     to: Annotated[Path | None, typer.Option(help="write JSON Lines here, and go on from here after a crash")] = None,
-    max_tokens: Annotated[int, typer.Option(help="longest report, in tokens")] = 512,
+    max_tokens: Annotated[int, typer.Option(min=1, help="longest report, in tokens")] = 512,
 ) -> None:
     """Judge instruction-output pairs: where they get a culture wrong, how badly, and why.
 
@@ -43,6 +63,8 @@ def score(
 
     quiet_libraries()
     try:
+        if to and (to.is_dir() or to.resolve() == file.resolve()):
+            _stop(f"{to}: is {'a folder' if to.is_dir() else 'the input'}; expected another file to write to")
         pairs = metric.read_pairs(file)
         opened = metric.Metric.open(adapter, base=base, max_tokens=max_tokens)
         journal = to.with_name(f".{to.name}.journal") if to else None
@@ -51,7 +73,7 @@ def score(
             scored.append(result)
             _show(result)
             if not to:
-                print(json.dumps(result.to_dict(), ensure_ascii=False))
+                _print_json(result.to_dict())
         if to and journal:
             with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
                 stream.writelines(json.dumps(result.to_dict()) + "\n" for result in scored)
@@ -70,11 +92,11 @@ def _show(result: object) -> None:
     assert isinstance(result, Scored)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     head = f"failure: {result.failure}" if result.score is None else f"score {result.score:.3f}"
-    console.print(Text(f"── {result.id} · {head}", style="bold"))
+    console.print(Text(_visible(f"── {result.id} · {head}"), style="bold"))
     for where in ("instruction", "output"):
         console.print(_marked(where, getattr(result, where), result.report))
     if result.report and result.report.explanation:
-        console.print(Text(f"   why: {result.report.explanation}"))
+        console.print(Text(_visible(f"   why: {result.report.explanation}")))
 
 
 def _marked(where: str, text: str, report: Report | None) -> Text:
@@ -84,13 +106,14 @@ def _marked(where: str, text: str, report: Report | None) -> Text:
     for error in sorted(errors, key=lambda error: error.start):
         if error.start < at:
             continue  # not found in the text, or inside a span already marked: listed below
-        line.append(text[at : error.start])
-        line.append(f"[{text[error.start : error.end]}]", style=_COLOURS[error.severity])
+        line.append(_visible(text[at : error.start]))
+        line.append(_visible(f"[{text[error.start : error.end]}]"), style=_COLOURS[error.severity])
         at = error.end
-    line.append(text[at:])
+    line.append(_visible(text[at:]))
     for error in errors:
         place = "" if error.start >= 0 else ", not found in the text"
-        line.append(f"\n   {error.severity} ({WEIGHTS[error.severity]}): {error.type}: {error.span!r}{place}")
+        kind = _visible(error.type)
+        line.append(f"\n   {error.severity} ({WEIGHTS[error.severity]}): {kind}: {error.span!r}{place}")
     return line
 
 
@@ -103,7 +126,7 @@ def read() -> None:
     if isinstance(found, Unreadable):
         print(f"excam: unreadable: {found.reason}", file=sys.stderr)
         raise typer.Exit(1)
-    print(json.dumps(asdict(found), ensure_ascii=False, indent=2))
+    _print_json(asdict(found), indent=2)
 
 
 @app.command("list")

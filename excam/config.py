@@ -189,7 +189,7 @@ def load(raw: Mapping[str, Any], where: str = "config.yaml") -> Experiment:
 
 def _one_line(problem: ValidationError) -> str:
     first = problem.errors()[0]
-    path = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    path = _escaped(".".join(str(part) for part in first["loc"] if part != "[key]"))
     more = f" (and {problem.error_count() - 1} more)" if problem.error_count() > 1 else ""
     if first["type"] == "extra_forbidden":
         known = _fields_at(first["loc"][:-1])
@@ -198,6 +198,10 @@ def _one_line(problem: ValidationError) -> str:
         return f"{path}: unknown key; {hint}{more}"
     found = json.dumps(to_jsonable_python(first["input"], fallback=str), ensure_ascii=False)
     return f"{path}: {first['msg'].lower()}; found {found[:60]}{more}"
+
+
+def _escaped(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
@@ -230,7 +234,8 @@ def _cross_check(experiment: Experiment, where: str) -> None:
         if value not in names:
             close = difflib.get_close_matches(value, names, n=1)
             hint = f"did you mean `{close[0]}`? " if close else ""
-            raise ConfigInvalid(f"{where}: {at}: no such {what}: `{value}`; {hint}known: {', '.join(names)}")
+            found = _escaped(value)
+            raise ConfigInvalid(f"{where}: {at}: no such {what}: `{found}`; {hint}known: {', '.join(names)}")
 
     if not experiment.datasets:
         raise ConfigInvalid(f"{where}: datasets: none is switched on; expected at least one")

@@ -131,15 +131,15 @@ class Metric:
 
 def read_pairs(path: Path) -> list[dict[str, Any]]:
     """Instruction-output pairs of a JSON Lines file. Raises InputInvalid naming the line that is none."""
-    if not path.is_file():
-        raise InputInvalid(f"{path}: no such file; expected JSON Lines with the keys instruction and output")
+    try:
+        text = path.read_text(encoding="utf-8").removeprefix("\ufeff")
+    except OSError as problem:
+        reason = str(problem.strerror).lower()
+        raise InputInvalid(f"{path}: {reason}; expected JSON Lines with the keys instruction and output") from None
+    except UnicodeDecodeError as problem:
+        raise InputInvalid(f"{path}: not UTF-8 at byte {problem.start}; save it as UTF-8") from None
     pairs = []
-    with path.open(encoding="utf-8", errors="strict") as stream:
-        try:
-            lines = stream.read().removeprefix("\ufeff").split("\n")
-        except UnicodeDecodeError as problem:
-            raise InputInvalid(f"{path}: not UTF-8 at byte {problem.start}; save it as UTF-8") from None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
@@ -182,12 +182,13 @@ def _manifest(folder: Path, what: str, keys: Sequence[str]) -> dict[str, Any]:
     if not path.is_file():
         raise ModelInvalid(f"{folder}: no {path.name}; expected the folder of {what}")
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        loaded = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
-        manifest = None
-    if not isinstance(manifest, dict) or (missing := [key for key in keys if key not in manifest]):
-        lacks = f"no key {missing[0]}" if isinstance(manifest, dict) else "not JSON"
-        raise ModelInvalid(f"{path}: {lacks}; expected the manifest of {what}")
+        loaded = None
+    manifest: dict[str, Any] = loaded if isinstance(loaded, dict) else {}
+    for key in keys:
+        if key not in manifest:
+            raise ModelInvalid(f"{path}: no key {key}; expected the manifest of {what}")
     say(f"using {folder}")
     return manifest
 

@@ -110,12 +110,15 @@ def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[
             hub, repo_type=kind, revision=commit, allow_patterns=list(patterns), local_dir=folder, max_workers=4
         )
     except (HTTPError, HFValidationError, OSError) as problem:
-        detail = " ".join(str(problem).split())[:120] or type(problem).__name__
         raise SourceInvalid(
-            f"{name}: {hub}@{revision}: cannot be fetched ({detail}); check the connection and HF_TOKEN"
+            f"{name}: {hub}@{revision}: cannot be fetched ({_in_a_line(problem)}); check the connection and HF_TOKEN"
         ) from None
     shutil.rmtree(folder / ".cache", ignore_errors=True)
     return str(commit)
+
+
+def _in_a_line(problem: Exception) -> str:
+    return " ".join(str(problem).split())[:120] or type(problem).__name__
 
 
 def _download(name: str, url: str, folder: Path) -> None:
@@ -132,7 +135,8 @@ def _download(name: str, url: str, folder: Path) -> None:
                 for chunk in answer.iter_bytes():
                     stream.write(chunk)
     except (httpx.HTTPError, httpx.InvalidURL) as problem:
-        raise SourceInvalid(f"{name}: {url}: cannot be fetched ({problem}); check the connection") from None
+        detail = _in_a_line(problem)
+        raise SourceInvalid(f"{name}: {url}: cannot be fetched ({detail}); check the connection") from None
 
 
 def _from_wheel(name: str, wheel: Wheel, folder: Path) -> None:

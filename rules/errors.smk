@@ -40,13 +40,13 @@ rule generate_soft_errors:
         dataset=one_of(SOFT),
     conda:
         "../envs/inference.yaml"
+    threads: 1 if EXPERIMENT.generation.generator == LEXICON else 8
     resources:
         gpu=(
             0
             if EXPERIMENT.generation.generator == LEXICON
             else EXPERIMENT.models[EXPERIMENT.generation.generator].gpus
         ),
-        model=0 if EXPERIMENT.generation.generator == LEXICON else 1,
         mem_mb=16000 if EXPERIMENT.generation.generator != LEXICON else 1000,
         runtime=360,
     params:

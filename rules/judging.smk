@@ -18,9 +18,9 @@ rule judge:
         "benchmarks/judge/{model}/{trained_on}/{judge}/{split}.tsv"
     conda:
         "../envs/inference.yaml"
+    threads: 8
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
-        model=1,
         mem_mb=16000,
         runtime=240,
     params:

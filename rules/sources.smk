@@ -31,7 +31,6 @@ rule fetch_model:
     conda:
         "../envs/inference.yaml"
     resources:
-        model=1,
         mem_mb=4000,
     params:
         source=model_source,

@@ -19,9 +19,9 @@ rule train_adapter:
         trained_on=one_of(EXPERIMENT.mixtures),
     conda:
         "../envs/training.yaml"
+    threads: 8
     resources:
         gpu=lambda w: min(1, EXPERIMENT.models[w.model].gpus),
-        model=1,
         mem_mb=16000,
         runtime=360,
     params:

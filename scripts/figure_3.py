@@ -42,8 +42,9 @@ def _line(path: Path, tests: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     cell = json.loads(path.read_text(encoding="utf-8"))
     model, trained_on, judge, dataset = path.parts[-5:-1]
     tuned = trained_on != "nothing"
+    asked = model if judge == "report" else f"{model}, {judge}"
     return {
-        "row": f"ExCAM ({model})" if tuned else f"{model} ({judge})",
+        "row": f"ExCAM ({asked})" if tuned else f"{model} ({judge})",
         "column": IN_DOMAIN if dataset == "all" else dataset,
         **{name: round(cell["accuracy"][key], 4) for name, key in (("scaled_accuracy", "scaled"), ("low", "low"))},
         "high": round(cell["accuracy"]["high"], 4),

@@ -1,0 +1,335 @@
+"""The command line: data on stdout, the rest on stderr, one line and an exit code for whatever cannot be done."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from excam import cli, provenance, versions
+from excam.inference import fake, opening
+from excam.judges import report
+from excam.provenance import sha256
+from excam.records import CulturalError, Report
+
+ROOT = Path(__file__).parents[2]
+FOUND = Report(
+    (
+        CulturalError("output", "Sushi", "major", "incorrect answer"),
+        CulturalError("output", "absent words", "minor", "stereotyping"),
+    ),
+    "Sushi is Japanese.\x1b[2J",
+)
+ESCAPE = "\x1b[31mred\x1b[0m \x07\x08\x9b \x7f"
+
+
+def answer(request) -> str:
+    text = request.messages[-1].content
+    return "There is no error." if "mumble" in text else report.write(FOUND if "Sushi" in text else Report())
+
+
+@pytest.fixture
+def backend(monkeypatch):
+    made = fake.Backend(answer)
+    monkeypatch.setattr(opening.Lazily, "_open", lambda _: made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """A folder with an adapter where the workflow puts it; the process's environment stays as it was."""
+    for name in ("TQDM_DISABLE", "TRANSFORMERS_VERBOSITY", "HF_HUB_OFFLINE"):
+        monkeypatch.setenv(name, "1" if name != "TRANSFORMERS_VERBOSITY" else "error")
+    monkeypatch.setattr(provenance.warnings, "simplefilter", lambda *_: None)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    folder, base = Path("results/adapters/smollm2-135m/all"), Path("results/models/smollm2-135m")
+    for path in (folder, base):
+        path.mkdir(parents=True)
+    weights = folder / "adapter_model.safetensors"
+    weights.write_bytes(b"weights")
+    manifest = {"model": base.name, "base": "c" * 40, "trained_on": "all", "outputs": {weights.name: sha256(weights)}}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    manifest = {"revision": "c" * 40, "licence": "MIT", "settings": {"context": 512, "hub": None}, "outputs": {}}
+    (base / "manifest.json").write_text(json.dumps(manifest))
+    return tmp_path
+
+
+def excam(*words: str, stdin: bytes | str = b"", charset: str = "utf-8"):
+    result = CliRunner(charset=charset).invoke(cli.app, list(words), input=stdin)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    assert "Traceback" not in result.stderr
+    return result
+
+
+def texts(*rows, name: str = "texts.jsonl") -> str:
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return name
+
+
+def stopped(*words: str, **more) -> str:
+    """The one line its user reads; nothing is on stdout, and the exit code says so."""
+    result = excam(*words, **more)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("using ")]
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("excam: ")
+    return lines[0]
+
+
+def test_data_goes_to_stdout_and_the_rest_to_stderr(backend):
+    result = excam("score", texts({"id": "a", "output": "Moussaka."}, {"output": "Sushi rolls."}))
+    assert result.exit_code == 0
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["id"] for row in rows] == ["a", "2"]
+    assert [row["score"] < 0 for row in rows] == [False, True]
+    assert rows[1]["report"]["errors"][0]["span"] == "Sushi"
+    assert "── 2 · score -6.000" in result.stderr
+    assert "2 rows: 1 with errors, 0 not judged" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("excam|model:smollm2-135m@cccccccc|on:all@")
+
+
+def test_errors_are_marked_where_they_stand(backend):
+    shown = excam("score", texts({"output": "Greeks eat Sushi."})).stderr
+    assert "   output: Greeks eat [Sushi].\n" in shown
+    assert "   major (-5): incorrect answer: 'Sushi'\n" in shown
+    assert "   minor (-1): stereotyping: 'absent words', not found in the text\n" in shown
+    assert "   why: Sushi is Japanese." in shown
+
+
+def test_text_that_looks_like_markup_is_text(backend):
+    assert (
+        "   output: [bold]x[/bold] [/] :smile:\n"
+        in excam("score", texts({"output": "[bold]x[/bold] [/] :smile:"})).stderr
+    )
+
+
+def test_control_characters_do_not_reach_the_terminal(backend):
+    row = {"id": "i" + ESCAPE, "instruction": ESCAPE, "output": f"{ESCAPE} Sushi {ESCAPE}"}
+    result = excam("score", texts(row))
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", result.stderr)
+    assert r"\x1b[31mred\x1b[0m \x07\x08\x9b \x7f [Sushi] \x1b[31m" in result.stderr
+    assert r"why: Sushi is Japanese.\x1b[2J" in result.stderr
+    (line,) = result.stdout.splitlines()
+    assert json.loads(line)["output"] == row["output"], "the data are what they were"
+    assert "\x1b" not in line
+
+
+def test_stdout_that_cannot_hold_a_character(backend):
+    file = texts({"output": "寿司 \ud800"}, {"output": "é"})
+    rows = [json.loads(line) for line in excam("score", file).stdout.splitlines()]
+    assert [row["output"] for row in rows] == ["寿司 \ud800", "é"]
+    result = excam("score", file, charset="ascii")
+    assert result.exit_code == 0
+    assert [json.loads(line)["output"] for line in result.stdout.splitlines()] == ["寿司 \ud800", "é"]
+
+
+def test_readable_where_it_can_be(backend):
+    assert "寿司" in excam("score", texts({"output": "寿司"})).stdout
+
+
+def test_a_megabyte_of_text(backend):
+    text = "kebab " * 170_000
+    result = excam("score", texts({"output": text}))
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["output"] == text
+
+
+def test_rows_that_were_not_judged(backend):
+    some = excam("score", texts({"output": "mumble"}, {"output": "x"}))
+    assert some.exit_code == 0
+    assert "── 1 · failure: no-json" in some.stderr
+    assert "2 rows: 0 with errors, 1 not judged" in some.stderr
+    row = json.loads(some.stdout.splitlines()[0])
+    assert (row["score"], row["report"], row["failure"]) == (None, None, "no-json")
+    none = excam("score", texts({"output": "mumble"}))
+    assert none.exit_code == 1
+
+
+def test_to_a_file(backend):
+    result = excam("score", texts({"output": "Sushi \ud800"}, {"output": "x"}), "--to", "out/scored.jsonl")
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    rows = [json.loads(line) for line in Path("out/scored.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["output"] for row in rows] == ["Sushi \ud800", "x"]
+    assert [path.name for path in Path("out").iterdir()] == ["scored.jsonl"], "the journal is no longer needed"
+
+
+def test_a_crash_loses_no_answer(backend, monkeypatch):
+    file = texts(*({"output": f"dish {number}"} for number in range(20)))
+    real = backend.complete
+
+    def dies(requests, sampling):
+        batches = real(requests, sampling)
+        yield next(batches)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(backend, "complete", dies)
+    CliRunner().invoke(cli.app, ["score", file, "--to", "scored.jsonl"])
+    assert not Path("scored.jsonl").exists()
+    assert Path(".scored.jsonl.journal").exists()
+    monkeypatch.setattr(backend, "complete", real)
+    backend.asked.clear()
+    assert excam("score", file, "--to", "scored.jsonl").exit_code == 0
+    assert len(backend.asked) == 20 - fake.ROWS_PER_BATCH
+    assert len(Path("scored.jsonl").read_text().splitlines()) == 20
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (b"", "in.jsonl: 0 rows; expected one JSON object a line"),
+        (b'{"output": "x"}\nno json\n', "in.jsonl:2: not JSON"),
+        (
+            b'{"output": "x"}\n{"instruction": "y"}\n',
+            "in.jsonl:2: key output: expected text; found NoneType (instruction)",
+        ),
+        (b'{"a\\nb\\u001b[31m": 1}\n', r"found NoneType (a\nb\x1b[31m)"),
+        (b'{"output": "\xff"}\n', "in.jsonl: not UTF-8 at byte 12"),
+        (b'{"output": "x", "id": 1}\n{"output": "y", "id": "1"}\n', "id 1: occurs twice; expected unique ids"),
+        (b'{"output": "x", "id": "a\\nb"}\n{"output": "y", "id": "a\\nb"}\n', r"id a\nb: occurs twice"),
+    ],
+)
+def test_a_file_that_cannot_be_scored(backend, content, part):
+    Path("in.jsonl").write_bytes(content)
+    assert part in stopped("score", "in.jsonl")
+    assert backend.asked == []
+
+
+def test_no_file(backend):
+    assert stopped("score", "absent.jsonl").startswith(
+        "excam: absent.jsonl: no such file or directory; expected JSON Lines"
+    )
+
+
+def test_no_adapter(backend):
+    file = texts({"output": "x"})
+    assert stopped("score", file, "--adapter", "nowhere") == (
+        "excam: nowhere: no manifest.json; expected the folder of an adapter"
+    )
+    assert "expected the manifest of an adapter" in stopped("score", file, "--adapter", "results/models/smollm2-135m")
+    assert "--base" in stopped("score", file, "--base", "nowhere")
+
+
+def test_the_input_is_not_written_over(backend):
+    file = texts({"output": "x"})
+    before = Path(file).read_bytes()
+    assert (
+        stopped("score", file, "--to", f"./{file}") == f"excam: {file}: is the input; expected another file to write to"
+    )
+    assert Path(file).read_bytes() == before
+    assert stopped("score", file, "--to", "results") == "excam: results: is a folder; expected another file to write to"
+    assert backend.asked == []
+
+
+@pytest.mark.parametrize(
+    "words", [("--max-tokens", "0"), ("--max-tokens", "-1"), ("--max-tokens", "x"), ("--no-such",)]
+)
+def test_options_that_will_not_do(backend, words):
+    result = excam("score", texts({"output": "x"}), *words)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert words[0] in result.stderr
+
+
+# --- read
+
+
+def test_read_a_report():
+    result = excam("read", stdin=b"Sure:\n```json\n" + report.write(FOUND).encode() + b"\n```\n")
+    assert result.exit_code == 0
+    read = json.loads(result.stdout)
+    assert read["errors"][0] == {
+        **{"where": "output", "span": "Sushi", "severity": "major", "type": "incorrect answer"},
+        **{"start": -1, "end": -1},
+    }
+    assert read["explanation"] == FOUND.explanation
+    assert result.stderr == ""
+
+
+def test_read_an_empty_report():
+    result = excam("read", stdin=report.write(Report()))
+    assert (result.exit_code, json.loads(result.stdout)) == (0, {"errors": [], "explanation": ""})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b"", "empty"),
+        (b" \n", "empty"),
+        (b"There is no error in this text.", "no-json"),
+        (b"No errors found. The text is culturally correct.", "no-json"),
+        (b"[]", "no-json"),
+        (b"{}", "wrong-schema"),
+        (b'{"errors": []}', "wrong-schema"),
+        (b'{"errors": [], "explanation": "', "truncated"),
+        (b'{"errors": none}', "bad-json"),
+        (b"\xff\xfe\x00garbage", "no-json"),
+        (b"<think>no error", "truncated"),
+        (b'{"errors": [], "explanation": ""} ' * 40_000, "too-long"),
+    ],
+)
+def test_read_what_is_no_report(text, reason):
+    """Never an empty report, which would be the best of all."""
+    result = excam("read", stdin=text)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"excam: unreadable: {reason}\n"
+
+
+def test_read_bytes_that_are_no_text():
+    broken = report.write(Report((CulturalError("output", "caf?", "minor", "t"),), "x")).encode().replace(b"?", b"\xe9")
+    result = excam("read", stdin=broken)
+    assert json.loads(result.stdout)["errors"][0]["span"] == "caf\ufffd"
+    assert json.loads(excam("read", stdin=broken, charset="ascii").stdout)["errors"][0]["span"] == "caf\ufffd"
+
+
+# --- list, lock, help
+
+
+def test_list_judges_and_benchmarks():
+    assert excam("list", "judges").stdout.split() == ["binary", "count", "report", "severity"]
+    rows = [line.split("\t") for line in excam("list").stdout.splitlines()]
+    assert [row[0] for row in rows] == sorted(row[0] for row in rows)
+    assert len(rows) == 9
+    assert {row[1] for row in rows} == {"hard", "soft"}
+    assert all(len(row) == 4 and all(row) for row in rows)
+
+
+def test_list_what_is_no_list():
+    assert stopped("list", "models") == "excam: models: nothing to list; known: datasets, judges"
+
+
+def test_lock_an_unknown_stage(monkeypatch, here):
+    monkeypatch.setattr(versions, "LOCK", here / "versions.lock")
+    assert stopped("lock", "no-stage").startswith("excam: no-stage: no such stage; known: ")
+    assert not (here / "versions.lock").exists()
+
+
+def test_lock_says_what_moved(monkeypatch, here):
+    monkeypatch.setattr(versions, "LOCK", here / "versions.lock")
+    versions._lock.cache_clear()
+    try:
+        assert excam("lock", "plotting").stdout == "plotting: new -> 1\n"
+        assert excam("lock", "plotting").stdout == "nothing moved\n"
+    finally:
+        versions._lock.cache_clear()
+        versions.stage_version.cache_clear()
+
+
+def test_without_a_command_comes_help():
+    shown = excam()
+    assert shown.exit_code == 2
+    assert all(command in shown.output for command in ("score", "read", "list", "lock"))
+
+
+def test_as_a_program():
+    """The exit code and the streams of a real process."""
+    command = [sys.executable, "-m", "excam"]
+    done = subprocess.run([*command, "read"], input=b"no error", capture_output=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"excam: unreadable: no-json\n")
+    done = subprocess.run([*command, "score", "absent"], capture_output=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)

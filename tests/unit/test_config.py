@@ -1,0 +1,251 @@
+"""The configuration: what an experiment may be, and what its user reads where it cannot be one."""
+
+import datetime
+from pathlib import Path
+
+import pytest
+import yaml
+
+from excam import config
+from excam.exceptions import ConfigInvalid
+
+ROOT = Path(__file__).parents[2]
+
+
+def raw() -> dict:
+    """A small valid experiment, made afresh for each test."""
+    return {
+        "seed": 1,
+        "datasets": {"blend": {"folder": "data/blend"}, "epic": {"hub": "owner/epic"}},
+        "models": {
+            "tiny": {"hub": "owner/tiny", "licence": "MIT", "context": 512, "backend": "transformers"},
+            "served": {"backend": "openai", "endpoint": "http://localhost/v1", "licence": "none", "context": 512},
+        },
+        "generation": {"generator": "lexicon"},
+        "tuned": {"models": ["tiny"], "mixtures": ["all", "without-blend"]},
+        "baselines": {"models": ["tiny"], "judges": ["count", "binary"]},
+        "external": {"models": ["served"], "judges": ["count"]},
+    }
+
+
+def put(path: str, value: object) -> dict:
+    """The small experiment with one value put at a path, e.g. `training/rank`."""
+    experiment = raw()
+    *folders, last = path.split("/")
+    at = experiment
+    for folder in folders:
+        at = at.setdefault(folder, {})
+    at[last] = value
+    return experiment
+
+
+def refused(experiment: dict, where: str = "config.yaml") -> str:
+    """The one line its user reads."""
+    with pytest.raises(ConfigInvalid) as caught:
+        config.load(experiment, where)
+    line = str(caught.value)
+    assert line.startswith(f"{where}: ")
+    assert "\n" not in line
+    assert len(line) < 400
+    return line
+
+
+def test_small_experiment_is_valid():
+    experiment = config.load(raw())
+    assert experiment.mixtures == ("all", "without-blend", "without-epic")
+    assert experiment.systems == (
+        ("tiny", "nothing", "count"),
+        ("tiny", "nothing", "binary"),
+        ("tiny", "all", "report"),
+        ("tiny", "without-blend", "report"),
+    )
+    with pytest.raises(ValueError, match="frozen"):
+        experiment.seed = 2
+
+
+def test_defaults_are_the_papers():
+    """Appendix B of the paper, and the split of Table 2."""
+    recipe = config.Recipe()
+    assert (recipe.rank, recipe.alpha, recipe.dropout, recipe.learning_rate) == (128, 32, 0.0, 1e-4)
+    assert (recipe.schedule, recipe.warmup_steps, recipe.weight_decay) == ("cosine", 100, 0.1)
+    assert (recipe.beta1, recipe.beta2, recipe.epochs, recipe.rows_per_step) == (0.9, 0.95, 1, 8)
+    assert config.Construction().shares == {"train": 0.7, "dev": 0.1, "test": 0.2}
+    assert (config.Dataset().cap, config.Construction().subset) == (5000, 100)
+
+
+def test_an_external_model_is_judged_on_the_subset_only():
+    assert "served" not in {model for model, _, _ in config.load(raw()).systems}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "line"),
+    [
+        ("sed", 1, "config.yaml: sed: unknown key; did you mean `seed`?"),
+        ("training/rnak", 8, "config.yaml: training.rnak: unknown key; did you mean `rank`?"),
+        ("datasets/blend/foldr", "x", "config.yaml: datasets.blend.foldr: unknown key; did you mean `folder`?"),
+        ("models/tiny/contxt", 1, "config.yaml: models.tiny.contxt: unknown key; did you mean `context`?"),
+        (
+            "models/tiny/sampling",
+            {"temprature": 1},
+            "config.yaml: models.tiny.sampling.temprature: unknown key; did you mean `temperature`?",
+        ),
+        ("generation/shrads", 2, "config.yaml: generation.shrads: unknown key; did you mean `shards`?"),
+        ("construction/span", "x", "config.yaml: construction.span: unknown key; did you mean `spans`?"),
+        ("baselines/model", ["tiny"], "config.yaml: baselines.model: unknown key; did you mean `models`?"),
+        ("tuned/zzz", 1, "config.yaml: tuned.zzz: unknown key; known: judges, mixtures, models"),
+    ],
+)
+def test_a_typo_in_a_key(path, value, line):
+    assert refused(put(path, value)) == line
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "parts"),
+    [
+        ("datasets/blnd", {"folder": "x"}, ("datasets.blnd: no such benchmark: `blnd`", "mean `blend`?", "normad")),
+        ("tuned/judges", ["reprot"], ("tuned.judges: no such judge: `reprot`", "mean `report`?", "binary, count")),
+        ("baselines/judges", ["counts"], ("baselines.judges: no such judge: `counts`", "mean `count`?")),
+        ("tuned/models", ["tinny"], ("tuned.models: no such model: `tinny`", "mean `tiny`?", "known: tiny, served")),
+        ("external/models", ["gpt"], ("external.models: no such model: `gpt`", "known: tiny, served")),
+        ("tuned/mixtures", ["without-blnd"], ("no such mixture: `without-blnd`", "mean `without-blend`?", "all,")),
+        ("tuned/mixtures", ["without-mango"], ("no such mixture: `without-mango`", "without-blend, without-epic")),
+        ("tuned/mixtures", ["nothing"], ("no such mixture: `nothing`",)),
+        ("generation/generator", "lexi\nkon", ("no such generator: `lexi\\nkon`", "mean `lexicon`?", "tiny, served")),
+    ],
+)
+def test_an_unknown_name(path, value, parts):
+    line = refused(put(path, value))
+    assert all(part in line for part in parts), line
+
+
+@pytest.mark.parametrize(
+    "name", ["../../x", "a..b", "..", ".hidden", "a/b", "A", "a_b", "a b", "", "a-", "x" * 61, "a\n"]
+)
+@pytest.mark.parametrize("section", ["datasets", "models"])
+def test_a_name_that_would_not_be_a_folder(section, name):
+    """Names become path components of `results/`."""
+    entry = dict(raw()[section][{"datasets": "blend", "models": "tiny"}[section]])
+    line = refused(put(f"{section}/NAME", entry) | {section: {name: entry}})
+    assert f"{section}.{name}".split("\n")[0] in line
+    assert "found" in line
+
+
+@pytest.mark.parametrize("name", ["a", "qwen3.5-122b-a10b", "gpt-4.1", "0"])
+def test_a_name_that_may_be_a_folder(name):
+    assert name in config.load(put(f"models/{name}", raw()["models"]["tiny"])).models
+
+
+def test_null_switches_an_entry_off():
+    experiment = raw()
+    experiment["datasets"]["epic"] = None
+    experiment["models"]["unused"] = None
+    loaded = config.load(experiment)
+    assert list(loaded.datasets) == ["blend"]
+    assert list(loaded.models) == ["tiny", "served"]
+    assert loaded.mixtures == ("all", "without-blend")
+    assert experiment["datasets"]["epic"] is None, "what was handed in is left as it was"
+
+
+def test_what_is_switched_off_cannot_be_used():
+    assert "no such model: `tiny`" in refused(put("models/tiny", None))
+    assert "no such mixture: `without-blend`" in refused(put("datasets/blend", None))
+    both_off = raw()["datasets"] | {"blend": None, "epic": None}
+    assert refused(put("datasets", both_off)) == "config.yaml: datasets: none is switched on; expected at least one"
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [
+        {"train": 0.8, "dev": 0.1, "test": 0.2},
+        {"train": 0.7, "dev": 0.1, "test": 0.1999},
+        {"train": 0.8, "test": 0.2},
+        {"train": 0.8, "dev": 0, "test": 0.2},
+        {"train": 1.2, "dev": -0.4, "test": 0.2},
+        {"train": float("nan"), "dev": 0.1, "test": 0.2},
+        {},
+    ],
+)
+def test_shares_that_are_none(shares):
+    """Refused at the start: `splits.assign` would refuse them after every soft error was written."""
+    line = refused(put("construction/shares", shares))
+    assert "construction.shares: found {" in line
+    assert "expected train, dev and test above 0 that add up to 1" in line
+
+
+def test_shares_of_another_name():
+    assert "construction.shares.trian" in refused(put("construction/shares", {"trian": 0.7, "dev": 0.1, "test": 0.2}))
+
+
+def test_a_subset_that_cannot_be_balanced():
+    assert refused(put("construction/subset", 99)) == (
+        "config.yaml: construction.subset: found 99; expected an even number: pairs stay together"
+    )
+
+
+def test_a_pass_that_does_not_divide_the_step():
+    """8 // 3 passes of 3 rows would be steps of 6."""
+    assert "rows_per_pass: found 3; expected a divisor of training.rows_per_step=8" in refused(
+        put("training/rows_per_pass", 3)
+    )
+    for fine in (1, 4, 8, 100):
+        config.load(put("training/rows_per_pass", fine))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "parts"),
+    [
+        ("datasets/blend", {}, ("datasets.blend: no source", "`hub`, `url` or `folder`")),
+        ("models/tiny", {"licence": "MIT", "context": 512}, ("models.tiny: no source", "endpoint")),
+        ("models/served/backend", "vllm", ("models.served.backend: vllm needs weights",)),
+        ("models/served/endpoint", None, ("models.served",)),
+        ("models/tiny/backend", "openai", ("models.tiny.endpoint: missing",)),
+        ("tuned/models", ["served"], ("tuned.models: `served` is behind an endpoint",)),
+        ("models/tiny", {"hub": "x", "context": 512}, ("models.tiny.licence: field required",)),
+        ("models/tiny/context", 1, ("models.tiny.context", "found 1")),
+        ("models/tiny/wheel", {"package": "p", "version": "1", "sha256": "abc", "gguf": "g"}, ("sha256", '"abc"')),
+        ("training/learning_rate", 0, ("training.learning_rate", "greater than 0; found 0")),
+        ("training/schedule", "cosin", ("training.schedule", "cosine", 'found "cosin"')),
+        ("construction/spans", "loose", ("construction.spans", "'paper' or 'strict'")),
+        ("seed", "x\ny", ("seed", "integer")),
+        ("datasets", ["blend"], ("datasets", "dictionary")),
+        ("datasets/blend/cap", 1, ("datasets.blend.cap", "found 1")),
+    ],
+)
+def test_a_value_that_will_not_do(path, value, parts):
+    line = refused(put(path, value))
+    assert all(part in line for part in parts), line
+
+
+def test_several_mistakes_are_counted():
+    experiment = put("training/rnak", 8)
+    experiment["sed"] = 1
+    assert refused(experiment).endswith("(and 1 more)")
+
+
+def test_keys_that_yaml_makes_something_else_of():
+    day = datetime.date(2020, 1, 1)
+    assert "input should be a valid string" in refused(put("datasets", {day: {"folder": "x"}}))
+    assert "models.tiny.licence: field required" in refused(put("models/tiny", {"context": 512, day: 1}))
+
+
+def test_where_it_was_read_is_named():
+    assert refused(put("sed", 1), "experiments/mine.yaml").startswith("experiments/mine.yaml: sed")
+
+
+def test_systems_are_named_once():
+    experiment = put("baselines/judges", ["count", "count"])
+    assert config.load(experiment).systems.count(("tiny", "nothing", "count")) == 1
+
+
+def test_the_directory_is_the_registry():
+    assert config.modules_in("judges") == ("binary", "count", "report", "severity")
+    assert "base" not in config.modules_in("datasets")
+    assert not [name for name in config.modules_in("datasets") if name.startswith("_") or "_" in name]
+
+
+def test_the_papers_experiment():
+    """Two ExCAM models on ten mixtures, six baselines in three ways."""
+    experiment = config.load(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")))
+    assert len(experiment.datasets) == 9
+    assert len(experiment.systems) == 2 * 10 + 6 * 3
+    assert experiment.training == config.Recipe()

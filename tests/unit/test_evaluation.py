@@ -1,0 +1,162 @@
+"""The numbers of one cell, worked out by hand: nothing dropped uncounted, a failure is never a score."""
+
+import math
+
+import polars as pl
+import pytest
+from scipy.stats import kendalltau
+
+from excam import evaluation, scoring, tables
+from excam.exceptions import InputInvalid
+from excam.records import CulturalError, Report, Verdict
+
+# id, base, language, gold_score, errors_found, score, certainty, failure
+ROWS = [
+    ("a/right", "a", "Greek", 0, 0, 0.0, 0.9, None),  # right
+    ("a/wrong", "a", "Greek", -5, 2, -10.0, 0.8, None),  # right
+    ("b/right", "b", "Greek", 0, 1, -1.0, 0.7, None),  # a false alarm
+    ("b/wrong", "b", "Greek", -1, 0, 0.0, 0.4, None),  # missed
+    ("c/right", "c", "Greek", 0, 0, 0.0, None, None),  # right, a backend without probabilities
+    ("c/wrong", "c", "Greek", -1, None, None, 0.3, "no-json"),
+    ("d/right", "d", "Greek", 0, None, None, None, "no-json"),
+    ("d/wrong", "d", "Greek", -5, None, None, 0.2, "truncated"),
+]
+
+
+def frame_of(rows=ROWS, **columns) -> pl.DataFrame:
+    lines = [
+        {
+            **{"id": row[0], "pair": row[1], "base": row[1], "dataset": "blend", "origin": "hard", "language": row[2]},
+            **{"culture": "", "gold_score": row[3], "gold_error": row[3] < 0, "errors_found": row[4], "score": row[5]},
+            **{"certainty": row[6], "report": None, "failure": row[7]},
+        }
+        for row in rows
+    ]
+    frame = pl.DataFrame(lines, schema=tables.JUDGEMENT_SCHEMA, orient="row")
+    return frame.with_columns(**columns)
+
+
+def many(pairs: int) -> list[tuple]:
+    """Right answers to every pair, in two languages."""
+    rows = []
+    for number in range(pairs):
+        language = "Greek" if number % 2 else "Turkish"
+        rows += [
+            (f"{number}/right", str(number), language, 0, 0, 0.0, 0.9, None),
+            (f"{number}/wrong", str(number), language, -5, 1, -5.0, 0.9, None),
+        ]
+    return rows
+
+
+def test_counts():
+    numbers = evaluation.evaluate(frame_of(), seed=1)
+    assert (numbers["n"], numbers["base_samples"], numbers["gold_errors"]) == (8, 4, 4)
+    assert numbers["failures"] == {"no-json": 2, "truncated": 1}
+    assert numbers["correlation"]["n"] == 5
+
+
+def test_a_failure_is_wrong_in_the_strict_accuracy_and_out_of_the_other():
+    accuracy = evaluation.evaluate(frame_of(), seed=1)["accuracy"]
+    assert accuracy["scaled"] == pytest.approx(2 * 3 / 8 - 1)
+    assert accuracy["excluding"] == pytest.approx(2 * 3 / 5 - 1)
+    assert accuracy["failures"] == 3
+    assert accuracy["low"] <= accuracy["scaled"] <= accuracy["high"]
+
+
+def test_a_failure_is_not_taken_for_no_error():
+    """An unreadable answer to an erroneous row would otherwise count as missed, to a right one as found right."""
+    assert evaluation.predicted(frame_of()) == [False, True, True, False, False, None, None, None]
+
+
+def test_rates():
+    assert evaluation.evaluate(frame_of(), seed=1)["rates"] == {
+        "error_free": {"n": 4, "no_error_reported": 2, "error_reported": 1, "unreadable": 1},
+        "erroneous": {"n": 4, "no_error_reported": 1, "error_reported": 1, "unreadable": 2},
+    }
+
+
+def test_the_certainty_stands_in_where_no_error_was_found():
+    """Eq. 1, and exactly what `scoring` says of each verdict."""
+    read = frame_of().filter(pl.col("failure").is_null())
+    scores = evaluation.with_certainty(read).to_list()
+    assert scores == [0.9, -10.0, -1.0, 0.4, 0.0]
+    verdicts = [Verdict(row["errors_found"], row["score"], row["certainty"]) for row in read.iter_rows(named=True)]
+    assert scores == [scoring.combined(verdict) for verdict in verdicts]
+    report = Report((CulturalError("output", "x", "major", "t"),) * 2)
+    assert scores[1] == scoring.score(report, 0.8)
+
+
+def test_correlations_leave_failures_out():
+    correlation = evaluation.evaluate(frame_of(), seed=1)["correlation"]
+    gold = [0, -5, 0, -1, 0]
+    for name, metric in (("score", [0, -10, -1, 0, 0]), ("score_p", [0.9, -10, -1, 0.4, 0])):
+        assert correlation[name]["kendall_b"] == pytest.approx(kendalltau(gold, metric).statistic)
+        assert 0 <= correlation[name]["tie_calibrated"] <= 1
+    assert correlation["score_p"]["kendall_b"] != correlation["score"]["kendall_b"]
+
+
+def test_the_floor_is_over_every_row():
+    """A metric that says nothing agrees on the ties of the gold scores; it fails on no row."""
+    constant = evaluation.evaluate(frame_of(), seed=1)["correlation"]["constant"]
+    tied = math.comb(4, 2) + math.comb(2, 2) + math.comb(2, 2)  # gold 0, -1, -5
+    assert constant["tie_calibrated"] == pytest.approx(tied / math.comb(8, 2))
+    assert constant["kendall_b"] is None, "it orders nothing"
+    assert constant["epsilon"] == 0
+
+
+def test_mean_certainty_and_its_count():
+    certainty = evaluation.evaluate(frame_of(), seed=1)["certainty"]
+    assert certainty == {"mean": pytest.approx((0.9 + 0.8 + 0.7 + 0.4) / 4), "n": 4}
+
+
+def test_nothing_could_be_read():
+    rows = [(*row[:4], None, None, None, "no-json") for row in ROWS]
+    numbers = evaluation.evaluate(frame_of(rows), seed=1)
+    assert numbers["accuracy"]["scaled"] == -1
+    assert numbers["accuracy"]["excluding"] is None
+    assert numbers["failures"] == {"no-json": 8}
+    assert numbers["correlation"]["score"] == {"kendall_b": None, "tie_calibrated": None, "epsilon": None}
+    assert numbers["certainty"] == {"mean": None, "n": 0}
+
+
+def test_gold_scores_of_one_value_have_no_correlation():
+    rows = [row for row in ROWS if row[3] == 0]
+    assert evaluation.evaluate(frame_of(rows), seed=1)["correlation"]["score"]["kendall_b"] is None
+
+
+def test_no_rows_are_no_numbers():
+    with pytest.raises(InputInvalid):
+        evaluation.evaluate(frame_of([]), seed=1)
+
+
+def test_sections_stand_beside_their_counts():
+    assert evaluation.evaluate(frame_of(), seed=1)["by_language"] == {}, "8 rows are none of their own"
+    numbers = evaluation.evaluate(frame_of([*many(20), ("x", "x", "Thai", 0, 0, 0.0, 0.9, None)]), seed=1)
+    assert list(numbers["by_language"]) == ["Greek", "Turkish"]
+    assert {section["n"] for section in numbers["by_language"].values()} == {20}
+    assert numbers["by_language"]["Greek"]["scaled"] == 1.0
+    assert numbers["by_dataset"]["blend"]["n"] == 41
+
+
+def test_the_smallest_section():
+    for rows, sections in ((evaluation.MIN_SECTION, {"blend"}), (evaluation.MIN_SECTION - 2, set())):
+        assert set(evaluation.evaluate(frame_of(many(rows // 2)), seed=1)["by_dataset"]) == sections
+
+
+def test_the_order_of_rows_changes_no_number():
+    frame = frame_of(many(15) + ROWS)
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=5)
+    one, other = evaluation.evaluate(frame, seed=3), evaluation.evaluate(shuffled, seed=3)
+    assert evaluation.evaluate(frame, seed=3) == one
+    for name in ("n", "failures", "rates", "correlation"):
+        assert one[name] == other[name]
+    assert list(one["by_language"]) == list(other["by_language"])
+    assert one["accuracy"]["scaled"] == other["accuracy"]["scaled"]
+
+
+def test_the_interval_draws_whole_base_samples():
+    """Twins of one base are not independent: told so, the interval is wider."""
+    rows = [(f"{n}/{m}", str(n), "Greek", 0, n % 2, 0.0, 0.9, None) for n in range(10) for m in range(8)]
+    clustered = evaluation.evaluate(frame_of(rows), seed=1)["accuracy"]
+    alone = evaluation.evaluate(frame_of(rows, base=pl.col("id")), seed=1)["accuracy"]
+    assert clustered["high"] - clustered["low"] > 2 * (alone["high"] - alone["low"])

@@ -1,0 +1,326 @@
+"""The metric from Python: an adapter is opened and checked, pairs are judged, failures are stated."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import excam
+from excam import metric
+from excam.construction.wrapping import STAND_IN_INSTRUCTION
+from excam.exceptions import InputInvalid, ModelInvalid
+from excam.inference import fake, opening
+from excam.judges import report
+from excam.provenance import sha256
+from excam.records import CulturalError, Report
+
+SUSHI = Report((CulturalError("output", "Sushi", "major", "incorrect answer"),), "Sushi is Japanese.")
+ROOT = Path(__file__).parents[2]
+
+
+def answer(request) -> str:
+    """A model that knows one dish."""
+    text = request.messages[-1].content
+    if "mumble" in text:
+        return "I think there is no error."
+    return report.write(SUSHI if "Sushi" in text else Report())
+
+
+@pytest.fixture
+def backend(monkeypatch):
+    """Opened in place of a model; counts how often."""
+    made = fake.Backend(answer)
+    made.opened = 0
+
+    def open_(_: opening.Lazily) -> fake.Backend:
+        made.opened += 1
+        return made
+
+    monkeypatch.setattr(opening.Lazily, "_open", open_)
+    return made
+
+
+@pytest.fixture
+def adapter(tmp_path):
+    """An adapter and its base model as the workflow lays them out, without weights to speak of."""
+    return make(tmp_path / "results")
+
+
+def make(results: Path) -> Path:
+    folder, base = results / "adapters" / "tiny" / "all", results / "models" / "tiny"
+    for path in (folder, base):
+        path.mkdir(parents=True)
+    weights = folder / "adapter_model.safetensors"
+    weights.write_bytes(b"weights")
+    put(folder, model="tiny", base="c" * 40, trained_on="all", outputs={weights.name: sha256(weights)})
+    settings = {"context": 512, "hub": "owner/tiny"}
+    put(base, revision="c" * 40, licence="MIT", settings=settings, outputs={"model.safetensors": "0" * 64})
+    return folder
+
+
+def put(folder: Path, **changes) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text()) if path.exists() else {}
+    manifest |= changes
+    path.write_text(json.dumps({key: value for key, value in manifest.items() if value is not None}))
+
+
+def line_of(kind, call, *args, **more) -> str:
+    with pytest.raises(kind) as caught:
+        call(*args, **more)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert len(line) < 400
+    return line
+
+
+def test_pairs_are_judged_in_order(adapter, backend):
+    opened = metric.Metric.open(adapter)
+    assert backend.opened == 0, "nothing is loaded before the first question"
+    scored = list(opened.score([{"output": "Moussaka."}, {"output": "Sushi.", "instruction": "A Greek dish?"}]))
+    assert [one.id for one in scored] == ["1", "2"]
+    good, bad = scored
+    assert good.instruction == STAND_IN_INSTRUCTION
+    assert good.report == Report()
+    assert good.score == good.certainty
+    assert 0 < good.score <= 1
+    assert bad.score == -5.0
+    assert (bad.report.errors[0].start, bad.report.errors[0].end) == (0, 5)
+    assert bad.failure is None
+    assert backend.opened == 1
+
+
+def test_a_failure_is_stated_and_has_no_score(adapter, backend):
+    (scored,) = metric.Metric.open(adapter).score([{"output": "mumble"}])
+    assert (scored.score, scored.report, scored.failure) == (None, None, "no-json")
+
+
+def test_a_report_that_was_cut_is_a_failure(adapter, backend):
+    (scored,) = metric.Metric.open(adapter, max_tokens=3).score([{"output": "Sushi."}])
+    assert (scored.score, scored.failure) == (None, "truncated")
+
+
+def test_the_public_entry(adapter, backend):
+    (scored,) = excam.load(adapter).score([{"output": "x"}])
+    assert scored.score > 0
+
+
+def test_the_signature_names_everything_the_score_hangs_on(adapter, backend):
+    digest = sha256(adapter / "adapter_model.safetensors")[:8]
+    version = f"{report.VERSION.asks}.{report.VERSION.reads}"
+    assert metric.Metric.open(adapter).signature == (
+        f"excam|model:tiny@cccccccc|on:all@{digest}|judge:report.{version}|sev:minor1,major5|tie:certainty"
+        f"|v:{excam.__version__}"
+    )
+
+
+def test_the_signature_is_on_every_row(adapter, backend):
+    opened = metric.Metric.open(adapter)
+    assert {one.signature for one in opened.score([{"output": "a"}, {"output": "mumble"}])} == {opened.signature}
+
+
+def test_scored_is_json(adapter, backend):
+    (scored,) = metric.Metric.open(adapter).score([{"output": "Sushi \ud800", "id": 7}])
+    row = json.loads(json.dumps(scored.to_dict()))
+    assert row["id"] == "7"
+    assert row["report"]["errors"][0]["severity"] == "major"
+    assert row["output"] == "Sushi \ud800"
+
+
+def test_a_second_call_asks_only_for_what_is_missing(adapter, backend, tmp_path):
+    journal = tmp_path / "journal.jsonl"
+    rows = [{"output": f"dish {number}"} for number in range(20)]
+    first = list(metric.Metric.open(adapter).score(rows[:12], journal=journal))
+    backend.asked.clear()
+    second = list(metric.Metric.open(adapter).score(rows, journal=journal))
+    assert len(backend.asked) == 8
+    assert second[:12] == first
+    backend.opened = 0
+    list(metric.Metric.open(adapter).score(rows, journal=journal))
+    assert backend.opened == 0, "no model is loaded when every answer is there"
+
+
+def test_long_files_are_given_back_in_parts(adapter, backend, monkeypatch):
+    monkeypatch.setattr(metric, "BATCH", 4)
+    results = metric.Metric.open(adapter).score([{"output": str(number)} for number in range(10)])
+    next(results)
+    assert len(backend.asked) == 4
+    assert [one.id for one in results] == [str(number) for number in range(2, 11)]
+
+
+@pytest.mark.parametrize("rows", [[{"output": "a", "id": "x"}, {"output": "b", "id": "x"}]])
+def test_ids_are_unique(adapter, backend, rows):
+    line = line_of(InputInvalid, list, metric.Metric.open(adapter).score(rows))
+    assert line == "id x: occurs twice; expected unique ids, or none"
+    assert backend.asked == []
+
+
+def test_an_id_of_null_is_none(adapter, backend):
+    rows = [{"output": "a", "id": None}, {"output": "b", "id": None}]
+    assert [one.id for one in metric.Metric.open(adapter).score(rows)] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("row", "part"),
+    [
+        ({}, "row:2: key output: expected text; found NoneType (no keys)"),
+        ({"text": "x"}, "row:2: key output: expected text; found NoneType (text)"),
+        ({"output": 1}, "row:2: key output: expected text; found int (output)"),
+        ({"output": "x", "instruction": ["y"]}, "row:2: key instruction: expected text; found list"),
+        ("Sushi.", "row:2: found str; expected an object with a key output"),
+        (None, "row:2: found NoneType"),
+        ({"k" * 10_000: 1}, "row:2: key output"),
+    ],
+)
+def test_what_is_no_pair_is_refused_before_anything_is_asked(adapter, backend, row, part):
+    line = line_of(InputInvalid, list, metric.Metric.open(adapter).score([{"output": "fine"}, row]))
+    assert line.startswith(part)
+    assert backend.asked == []
+
+
+def test_texts_are_asked_about_as_they_are(adapter, backend):
+    text = "{Instruction} {Text} </s> \x00 \x1b[31m \u202e {}"
+    (scored,) = metric.Metric.open(adapter).score([{"output": text, "instruction": text}])
+    assert (scored.output, scored.instruction) == (text, text)
+    assert backend.asked[0].messages == report.messages(text, text)
+
+
+# --- the adapter
+
+
+@pytest.mark.parametrize("place", ["all", "./all", "../tiny/all"])
+def test_the_base_is_found_from_wherever_one_stands(adapter, backend, monkeypatch, place):
+    monkeypatch.chdir(adapter.parent)
+    assert list(metric.Metric.open(place).score([{"output": "x"}]))
+    monkeypatch.chdir(adapter)
+    assert list(metric.Metric.open(".").score([{"output": "x"}]))
+
+
+def test_a_base_elsewhere(adapter, backend, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    (adapter.parents[2] / "models" / "tiny").rename(elsewhere)
+    line = line_of(ModelInvalid, metric.Metric.open, adapter)
+    assert line.endswith(
+        "models/tiny: no manifest.json; expected the folder of its base model; name its folder with --base"
+    )
+    assert list(metric.Metric.open(adapter, base=elsewhere).score([{"output": "x"}]))
+
+
+def test_an_adapter_far_from_any_results(tmp_path, monkeypatch):
+    """Two folders up there may be nothing."""
+    monkeypatch.chdir("/")
+    line_of(ModelInvalid, metric.Metric.open, tmp_path)
+    assert line_of(ModelInvalid, metric.Metric.open, "no-such-folder") == (
+        "no-such-folder: no manifest.json; expected the folder of an adapter"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "1", '{"model": "tiny"}'])
+def test_a_manifest_that_is_none(adapter, text):
+    (adapter / "manifest.json").write_text(text)
+    line = line_of(ModelInvalid, metric.Metric.open, adapter)
+    assert line.startswith(f"{adapter}/manifest.json: no key ")
+    assert line.endswith("expected the manifest of an adapter")
+
+
+def test_a_base_model_is_no_adapter_and_the_reverse(adapter):
+    base = adapter.parents[2] / "models" / "tiny"
+    assert "no key model; expected the manifest of an adapter" in line_of(ModelInvalid, metric.Metric.open, base)
+    line = line_of(ModelInvalid, metric.Metric.open, adapter, base=adapter)
+    assert "no key revision; expected the manifest of its base model" in line
+
+
+def test_another_revision_of_the_base(adapter):
+    put(adapter.parents[2] / "models" / "tiny", revision="d" * 40)
+    line = line_of(ModelInvalid, metric.Metric.open, adapter)
+    assert f"revision {'d' * 40}; the adapter was trained on {'c' * 40}" in line
+
+
+def test_weights_that_are_not_the_manifests(adapter):
+    """They would answer under the name, and from the journal, of others."""
+    weights = adapter / "adapter_model.safetensors"
+    expected = sha256(weights)
+    weights.write_bytes(b"others")
+    line = line_of(ModelInvalid, metric.Metric.open, adapter)
+    assert expected in line
+    assert sha256(weights) in line
+    weights.unlink()
+    assert "found no such file" in line_of(ModelInvalid, metric.Metric.open, adapter)
+    put(adapter, outputs={})
+    assert "expected sha256 none" in line_of(ModelInvalid, metric.Metric.open, adapter)
+
+
+# --- files of pairs
+
+
+def test_pairs_of_a_file(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes('{"output": "ş\\n寿"}\r\n\n  \n{"output": "", "id": 3, "more": []}'.encode())
+    assert metric.read_pairs(path) == [{"output": "ş\n寿"}, {"output": "", "id": 3, "more": []}]
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path):
+    """Windows editors write one."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"output": "x"}\n')
+    assert metric.read_pairs(path) == [{"output": "x"}]
+
+
+def test_white_space_of_other_alphabets_ends_no_line(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"output": "a\u2028b\x85c\x0b"}\n'.replace("\x0b", "\\u000b"), encoding="utf-8")
+    assert metric.read_pairs(path) == [{"output": "a\u2028b\x85c\x0b"}]
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (b"", ": 0 rows; expected one JSON object a line"),
+        (b"\n \n\t\n", ": 0 rows"),
+        (b'{"output": "x"}\n\nnot json\n', ":3: not JSON; expected {"),
+        (b'{"output": "x"}\n{"output": "y"', ":2: not JSON"),
+        (b'{"output": "x"}\n{"instruction": "y"}\n', ":2: key output: expected text; found NoneType (instruction)"),
+        (b'{"output": 5}\n', ":1: key output: expected text; found int"),
+        (b'["output"]\n', ":1: found list; expected an object"),
+        (b'{"output": "caf\xe9"}\n', ": not UTF-8 at byte 15; save it as UTF-8"),
+        (b'{"output": "x", "id": ' + b"1" * 5000 + b"}\n", ":1: not JSON"),
+        (b"[" * 200_000, ":1: not JSON"),
+    ],
+)
+def test_a_file_that_holds_no_pairs(tmp_path, content, part):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(content)
+    assert line_of(InputInvalid, metric.read_pairs, path).startswith(f"{path}{part}")
+
+
+def test_no_file(tmp_path):
+    line = line_of(InputInvalid, metric.read_pairs, tmp_path / "a.jsonl")
+    assert line.startswith(f"{tmp_path}/a.jsonl: no such file or directory; expected JSON Lines")
+    assert "is a directory" in line_of(InputInvalid, metric.read_pairs, tmp_path)
+
+
+# --- the embedded model
+
+WEIGHTS, ADAPTER = ROOT / "results/models/smollm2-135m", ROOT / "results/adapters/smollm2-135m/all"
+
+
+@pytest.mark.model
+@pytest.mark.skipif(
+    not ((WEIGHTS / "manifest.json").exists() and (ADAPTER / "manifest.json").exists()),
+    reason="run `snakemake --profile local results/adapters/smollm2-135m/all/manifest.json` first",
+)
+def test_the_real_model_end_to_end(tmp_path):
+    """A report or a stated failure for every row; the megabyte that fits no context is refused, not cut."""
+    rows = [
+        {"id": "a", "instruction": "Name a Greek dish.", "output": "Sushi."},
+        {"id": "b", "output": "<|im_end|>\x00\x1b[31m"},
+        {"id": "c", "output": "kebab " * 170_000},
+    ]
+    opened = metric.Metric.open(ADAPTER, max_tokens=24)
+    scored = list(opened.score(rows, journal=tmp_path / "journal.jsonl"))
+    assert [one.id for one in scored] == ["a", "b", "c"]
+    for one in scored:
+        assert (one.failure is None) == (one.score is not None) == (one.report is not None)
+    assert scored[2].failure == "refused"
+    again = list(opened.score(rows, journal=tmp_path / "journal.jsonl"))
+    assert again == scored

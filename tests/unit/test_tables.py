@@ -1,0 +1,184 @@
+"""Samples and judgements on disk: what was written is read back, and what is broken is named."""
+
+import hashlib
+import json
+import random
+
+import polars as pl
+import pytest
+
+from excam import tables
+from excam.exceptions import ArtifactBroken
+from excam.records import BaseSample, CulturalError, Report, Sample, Verdict
+
+ERROR = CulturalError("output", "Sushi", "major", "incorrect answer", 0, 5)
+TEXT = 'Şiş "kebap"\n\t{Instruction} 寿司 \u2028 \x00 </s> | ,'
+
+
+def sample(number: int = 0, wrong: bool = False, **changes) -> Sample:
+    fields = {
+        **{"id": f"blend/{number}/hard/{'wrong' if wrong else 'right'}", "pair": f"blend/{number}/hard"},
+        **{"base": f"blend/{number}", "dataset": "blend", "task": "qa", "instruction": TEXT, "output": "Sushi."},
+        **{"report": Report((ERROR, ERROR), "Because: " + TEXT) if wrong else Report(), "language": "Turkish"},
+        **{"origin": "hard" if wrong else "source", "culture": "Türkiye", "stratum": "s", "licence": "MIT"},
+        **{"answer": "Kebap", "templates": ("qa/instruction/07", "qa/output/12"), "group": "g"},
+    }
+    return Sample(**{**fields, **changes})
+
+
+def broken(call, *args) -> str:
+    with pytest.raises(ArtifactBroken) as caught:
+        call(*args)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert "delete" in line
+    assert "run again" in line
+    return line
+
+
+def test_samples_come_back_as_they_were(tmp_path):
+    rows = [sample(2, wrong=True), sample(1), sample(3, templates=(), group="")]
+    tables.write_samples(tmp_path / "a.parquet", rows)
+    assert tables.read_samples(tmp_path / "a.parquet") == rows
+    frame = tables.read_frame(tmp_path / "a.parquet")
+    assert dict(frame.schema) == tables.SAMPLE_SCHEMA
+    assert frame["score"].to_list() == [-10, 0, 0]
+
+
+def test_no_samples_keep_their_columns(tmp_path):
+    """Two datasets are put together by column."""
+    tables.write_samples(tmp_path / "a.parquet", [])
+    assert tables.read_samples(tmp_path / "a.parquet") == []
+    assert dict(tables.read_frame(tmp_path / "a.parquet").schema) == tables.SAMPLE_SCHEMA
+
+
+def test_the_same_rows_are_the_same_bytes(tmp_path):
+    digests = set()
+    for name in ("a", "b"):
+        tables.write_samples(tmp_path / name, [sample(number, number % 2 == 0) for number in range(50)])
+        digests.add(hashlib.sha256((tmp_path / name).read_bytes()).hexdigest())
+    assert len(digests) == 1
+
+
+def test_base_samples_come_back_as_they_were(tmp_path):
+    bases = [
+        BaseSample("blend/1", "blend", "qa", TEXT, "tea", "Turkish", "Türkiye", "s", ("tea", "cola"), ("cola",)),
+        BaseSample("epic/2", "epic", "freeform", "q", "a", "English", "India", "s", role="r", context=TEXT, group="g"),
+    ]
+    tables.write_bases(tmp_path / "a.jsonl", bases)
+    assert tables.read_bases(tmp_path / "a.jsonl") == bases
+    assert len((tmp_path / "a.jsonl").read_bytes().split(b"\n")) == 3, "a row is a line, whatever it says"
+
+
+def test_judgements_hold_every_row(tmp_path):
+    """Also the failures: nothing is left out."""
+    samples = [sample(1), sample(1, wrong=True), sample(2)]
+    verdicts = [
+        Verdict(0, 0.0, 0.9, Report()),
+        Verdict(1, -5.0, 0.5, Report((ERROR,), "why")),
+        Verdict(None, None, None, failure="no-json"),
+    ]
+    tables.write_judgements(tmp_path / "a.parquet", samples, verdicts)
+    frame = tables.read_frame(tmp_path / "a.parquet")
+    assert dict(frame.schema) == tables.JUDGEMENT_SCHEMA
+    assert frame["id"].to_list() == [one.id for one in samples]
+    assert frame["gold_score"].to_list() == [0, -10, 0]
+    assert frame["gold_error"].to_list() == [False, True, False]
+    assert frame["score"].to_list() == [0.0, -5.0, None]
+    assert frame["errors_found"].to_list() == [0, 1, None]
+    assert frame["failure"].to_list() == [None, None, "no-json"]
+    assert tables.report_from_json(frame["report"][1]) == Report((ERROR,), "why")
+    assert tables.report_from_json(frame["report"][0]) == Report(), "an empty report is a report"
+    assert frame["report"][2] is None
+
+
+def test_a_verdict_for_each_sample(tmp_path):
+    with pytest.raises(ValueError, match="zip"):
+        tables.write_judgements(tmp_path / "a.parquet", [sample(1), sample(2)], [Verdict(0, 0.0)])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "report", [Report(), Report((ERROR,), TEXT), Report((CulturalError("instruction", "", "minor", ""),))]
+)
+def test_a_report_keeps_its_offsets(report):
+    assert tables.report_from_json(tables.report_json(report)) == report
+
+
+def test_a_broken_parquet_file(tmp_path):
+    path = tmp_path / "a.parquet"
+    tables.write_samples(path, [sample(number) for number in range(30)])
+    whole = path.read_bytes()
+    for damaged in (b"", b"PAR1", whole[:100], whole[: len(whole) // 2], whole[:-1], whole[1:], b"id,pair\n1,2\n"):
+        path.write_bytes(damaged)
+        assert broken(tables.read_samples, path).startswith(f"{path}: not a readable Parquet file (")
+    assert "not a readable Parquet file" in broken(tables.read_frame, tmp_path / "absent.parquet")
+
+
+def test_a_parquet_file_with_a_changed_byte_is_no_traceback(tmp_path):
+    """Polars panics on some; a panic is no Exception."""
+    path = tmp_path / "a.parquet"
+    tables.write_samples(path, [sample(number) for number in range(50)])
+    whole, chance = path.read_bytes(), random.Random(1)
+    said = []
+    for _ in range(60):
+        damaged = bytearray(whole)
+        damaged[chance.randrange(len(whole) - 1500, len(whole))] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            tables.read_frame(path)
+        except ArtifactBroken as problem:
+            said.append(str(problem))
+    assert len(said) > 5
+    assert not [line for line in said if "\n" in line]
+
+
+def test_a_panic_of_the_reader_is_a_broken_file(tmp_path, monkeypatch):
+    def panic(_: object) -> None:
+        raise pl.exceptions.PanicException("assertion failed\nstack backtrace:")
+
+    monkeypatch.setattr(tables.pl, "read_parquet", panic)
+    assert "(assertion failed stack backtrace:)" in broken(tables.read_frame, tmp_path / "a.parquet")
+
+
+def test_another_table_is_no_samples(tmp_path):
+    tables.write_frame(tmp_path / "a.parquet", pl.DataFrame({"id": [1]}))
+    assert broken(tables.read_samples, tmp_path / "a.parquet").startswith(f"{tmp_path}/a.parquet: no samples: lacks")
+
+
+GOOD = b'{"a": "\xc5\x9f"}\n'
+
+
+def test_lines_are_read_as_they_stand(tmp_path):
+    path = tmp_path / "a.jsonl"
+    rows = [{"text": TEXT}, {"text": "\x85 \u2029"}, {}]
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    assert list(tables.jsonl(path)) == rows
+    path.write_bytes(GOOD.replace(b"\n", b"\r\n"))
+    assert list(tables.jsonl(path)) == [{"a": "ş"}]
+    path.write_bytes(b"")
+    assert list(tables.jsonl(path)) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"a": ',
+        b'{"a": "\xc5',
+        b"1",
+        b"[]",
+        b'"text"',
+        b"null",
+        b"",
+        b"{}{}",
+        b"{" * 100_000,
+        b"[" * 100_000,
+        b'{"a": ' + b"1" * 5000 + b"}",
+    ],
+)
+def test_a_torn_line_is_named(tmp_path, line):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(GOOD + line + b"\n" + GOOD)
+    assert broken(list, tables.jsonl(path)).startswith(f"{path}:2: not a JSON object")
+    path.write_bytes(line + b"\n")
+    assert broken(tables.read_bases, path).startswith(f"{path}:1: not a JSON object")
