@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import platform
 import random
 import shutil
 import time
@@ -41,6 +42,7 @@ def train(
     """
     from transformers import AutoTokenizer, set_seed
 
+    _return_freed_memory()
     set_seed(seed)
     tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True)
     rows, too_long = encode(tokenizer, samples, recipe)
@@ -262,6 +264,19 @@ def _publish(model: PeftModel, folder: Path, history: list[dict[str, float]], na
         table.writerow(["step", "loss", "grad_norm", "learning_rate"])
         table.writerows([e["step"], e["loss"], e.get("grad_norm"), e.get("learning_rate")] for e in history)
     shutil.rmtree(scratch)
+
+
+def _return_freed_memory() -> None:
+    """Have glibc give large blocks back when they are freed.
+
+    Every batch has another shape; kept for reuse, blocks of ever new sizes pile up: on a CPU a run over rows of up to
+    2048 tokens held 18.7 GB after 72 steps, and 3 GB with this. Other C libraries do not need it.
+    """
+    import ctypes
+
+    mmap_threshold = -3  # M_MMAP_THRESHOLD of malloc.h
+    if platform.libc_ver()[0] == "glibc":
+        ctypes.CDLL(None).mallopt(mmap_threshold, 1 << 20)
 
 
 def discard(checkpoints: Path) -> None:

@@ -316,7 +316,7 @@ def test_the_real_model_end_to_end(tmp_path):
         {"id": "b", "output": "<|im_end|>\x00\x1b[31m"},
         {"id": "c", "output": "kebab " * 170_000},
     ]
-    opened = metric.Metric.open(ADAPTER, max_tokens=24)
+    opened = metric.Metric.open(ADAPTER, max_tokens=16)
     scored = list(opened.score(rows, journal=tmp_path / "journal.jsonl"))
     assert [one.id for one in scored] == ["a", "b", "c"]
     for one in scored:

@@ -1,0 +1,542 @@
+"""The scripts of the workflow on small files: what goes in, what comes out, what is refused."""
+
+import csv
+import importlib
+import json
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from excam import tables
+from excam.construction import hard, lexicon, soft, splits, wrapping
+from excam.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid, SourceInvalid
+from excam.inference import fake, opening
+from excam.provenance import sha256
+from excam.records import BaseSample, sample_from_row
+
+ROOT = Path(__file__).parents[2]
+SEED = 7
+
+sys.path.insert(0, str(ROOT))  # scripts are run from the root of the repository; they are not installed
+run = importlib.import_module("scripts").run
+compare_systems, compare_with_paper, evaluate, figure_3, generate_soft_errors = (
+    importlib.import_module(f"scripts.{name}")
+    for name in ("compare_systems", "compare_with_paper", "evaluate", "figure_3", "generate_soft_errors")
+)
+mix_samples, split_samples, table_2, table_4 = (
+    importlib.import_module(f"scripts.{name}") for name in ("mix_samples", "split_samples", "table_2", "table_4")
+)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def call(script, **options) -> None:
+    """Run a script's main with `--name value ...`, as its rule does."""
+    words: list[str] = []
+    for name, value in options.items():
+        values = value if isinstance(value, list) else [value]
+        words += [f"--{name.replace('_', '-')}", *map(str, values)]
+    script.main(words)
+
+
+def rows_of(path: str) -> list[dict[str, str]]:
+    with Path(path).open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def put_json(path: str, value: object) -> str:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def bases(count: int, dataset: str = "blend") -> list[BaseSample]:
+    return [
+        BaseSample(
+            **{"id": f"{dataset}/{number}", "dataset": dataset, "task": "qa", "answer": "tea", "language": "English"},
+            **{"question": f"What is drunk on day {number}?", "culture": "China", "stratum": f"s{number % 3}"},
+            options=("tea", "cola", "milk"),
+            wrong=("cola", "milk"),
+        )
+        for number in range(count)
+    ]
+
+
+def pairs(count: int, dataset: str = "blend"):
+    """Right samples and their wrong twins."""
+    made = bases(count, dataset)
+    right = wrapping.right_samples(made, "hard", "MIT", SEED)
+    return right, hard.hard_errors(right, {base.id: base for base in made}, SEED)[0]
+
+
+# --- split_samples, mix_samples
+
+SHARES = '{"train": 0.7, "dev": 0.1, "test": 0.2}'
+
+
+def split(right, wrong, folder: str = "blend", **options) -> dict:
+    tables.write_samples(Path("right.parquet"), right)
+    tables.write_samples(Path("wrong.parquet"), wrong)
+    fixed = {"shares": SHARES, "subset": 4, "seed": SEED} | options
+    call(split_samples, right="right.parquet", wrong="wrong.parquet", folder=folder, **fixed)
+    return json.loads(Path(folder, "counts.json").read_text())
+
+
+def test_splits_hold_every_pair_once_and_count_the_rest():
+    right, wrong = pairs(40)
+    counts = split(right, wrong[1:])
+    parts = {
+        name: tables.read_samples(Path("blend", f"{name}.parquet")) for name in ("train", "dev", "test", "test-100")
+    }
+    assert {name: len(part) for name, part in parts.items()} == {name: counts[name] for name in parts}
+    ids = [sample.id for name in ("train", "dev", "test") for sample in parts[name]]
+    assert len(ids) == len(set(ids)) == counts["rows"]
+    assert counts["rows"] == 2 * counts["pairs"] == 2 * len(wrong) - 2
+    assert counts["dropped"] == {"right-without-wrong": 1}
+    assert (counts["hard"], counts["soft"], counts["beyond_cap"]) == (counts["rows"] // 2, 0, 0)
+    homes = {(sample.base, name) for name in ("train", "dev", "test") for sample in parts[name]}
+    assert len(homes) == len({base for base, _ in homes}), "a base sample lies in one split"
+    assert {sample.id for sample in parts["test-100"]} <= {sample.id for sample in parts["test"]}
+    assert len(parts["test-100"]) == 4
+    for part in parts.values():
+        assert Counter(bool(sample.report.errors) for sample in part).total() == 2 * sum(
+            bool(sample.report.errors) for sample in part
+        )
+
+
+def test_splits_are_a_function_of_the_rows_not_of_their_order():
+    right, wrong = pairs(30)
+    split(right, wrong, "one")
+    split(right[::-1], wrong[::-1], "two")
+    for name in ("train", "dev", "test"):
+        one, two = (tables.read_samples(Path(folder, f"{name}.parquet")) for folder in ("one", "two"))
+        assert {sample.id for sample in one} == {sample.id for sample in two}
+    split(right, wrong, "again")
+    for name in ("train", "test-100"):
+        assert sha256(Path("one", f"{name}.parquet")) == sha256(Path("again", f"{name}.parquet"))
+
+
+def test_the_cap_is_of_final_rows():
+    right, wrong = pairs(40)
+    counts = split(right, wrong, cap=30)
+    assert (counts["rows"], counts["beyond_cap"]) == (30, len(right) + len(wrong) - 30)
+    assert counts["train"] + counts["dev"] + counts["test"] == 30
+
+
+def test_no_pairs_are_no_dataset():
+    right, wrong = pairs(3)
+    with pytest.raises(SourceInvalid) as caught:
+        split(right, [replace(sample, pair="other") for sample in wrong])
+    assert "wrong.parquet: 0 complete pairs ({'duplicate-wrong': 5, " in str(caught.value)
+    assert not Path("blend").exists()
+
+
+def mixture(trained_on: str, **options) -> list:
+    paths = []
+    for dataset in ("blend", "epic"):
+        right, wrong = pairs(10, dataset)
+        path = Path(dataset, "train.parquet")
+        tables.write_samples(path, [*right, *wrong])
+        paths.append(path)
+    call(mix_samples, samples=paths, trained_on=trained_on, seed=SEED, mixture="m/train.jsonl", **options)
+    return [sample_from_row(row) for row in tables.jsonl(Path("m/train.jsonl"))]
+
+
+def test_a_mixture_of_all_and_of_all_but_one():
+    everything = mixture("all")
+    assert {sample.dataset for sample in everything} == {"blend", "epic"}
+    without = mixture("without-blend")
+    assert without == [sample for sample in everything if sample.dataset == "epic"], "same rows, same order"
+    assert without == mixture("without-blend")
+
+
+def test_a_mixture_of_few_rows_is_even():
+    few = mixture("all", rows=12)
+    assert Counter(sample.dataset for sample in few) == {"blend": 6, "epic": 6}
+    assert len({sample.pair for sample in few}) == 6
+
+
+def test_a_mixture_nobody_knows():
+    with pytest.raises(ConfigInvalid, match="without-mango: no such mixture; known: all, without-blend, without-epic"):
+        mixture("without-mango")
+    assert not Path("m/train.jsonl").exists()
+
+
+# --- generate_soft_errors
+
+
+def soft_samples(count: int = 12) -> list:
+    made = [replace(base, task="generation", options=(), wrong=()) for base in bases(count)]
+    return wrapping.right_samples(made, "soft", "MIT", SEED)
+
+
+def generate(shard: int, shards: int = 3, severity: str = "minor", generator: str = "lexicon", **options) -> list[dict]:
+    fixed = {"samples": "soft.parquet", "journal": "journal.jsonl", "seed": SEED} | options
+    call(
+        generate_soft_errors,
+        severity=severity,
+        shard=shard,
+        shards=shards,
+        generator=generator,
+        answers="a.jsonl",
+        **fixed,
+    )
+    return list(tables.jsonl(Path("a.jsonl")))
+
+
+def test_every_pair_is_in_exactly_one_shard():
+    tables.write_samples(Path("soft.parquet"), soft_samples())
+    for severity in ("minor", "major"):
+        found = [row for shard in range(3) for row in generate(shard, severity=severity)]
+        wanted = {sample.pair for sample in soft_samples() if sample.pair.endswith(f"/{severity}")}
+        assert wanted
+        assert Counter(row["pair"] for row in found) == Counter(wanted)
+        assert {row["severity"] for row in found} == {severity}
+        assert {row["generator"] for row in found} == {"lexicon"}
+
+
+def test_the_lexicons_answer_is_a_function_of_sample_and_seed():
+    samples = soft_samples()
+    tables.write_samples(Path("soft.parquet"), samples)
+    whole = {row["pair"]: row for row in generate(0, shards=1)}
+    for sample in samples:
+        if sample.pair in whole:
+            assert whole[sample.pair]["answer"] == lexicon.answer(sample, "minor", SEED)
+            assert whole[sample.pair]["finish"] == "stop"
+    assert [row for shard in range(3) for row in generate(shard) if row != whole[row["pair"]]] == []
+
+
+def test_a_models_answers_verbatim(monkeypatch):
+    """And only once: the journal has what was answered."""
+    samples = soft_samples()
+    tables.write_samples(Path("soft.parquet"), samples)
+    backend = fake.Backend(lambda request: "OUTPUT: \ud800 {" + request.messages[-1].content[-20:])
+    monkeypatch.setattr(opening.Lazily, "_open", lambda _: backend)
+    model = {"backend": "openai", "endpoint": "http://localhost", "licence": "none", "context": 512}
+    options = {"shards": 1, "generator": "served", "model": json.dumps(model)}
+    rows = generate(0, **options)
+    asked = [soft.messages(sample, "minor") for sample in samples if sample.pair.endswith("/minor")]
+    assert [request.messages for request in backend.asked] == asked
+    assert [row["answer"] for row in rows] == [backend.answer(request) for request in backend.asked]
+    assert {row["finish"] for row in rows} == {"stop"}
+    assert all(row["tokens"] > 0 and row["prompt_tokens"] > 0 for row in rows)
+    backend.asked.clear()
+    assert generate(0, **options) == rows
+    assert backend.asked == []
+
+
+def test_a_shard_without_pairs_is_an_empty_file():
+    tables.write_samples(Path("soft.parquet"), [])
+    assert generate(0) == []
+
+
+# --- evaluate, compare_systems
+
+
+def judgements(path: str, guesses: list, bases_of: list[str] | None = None, **columns) -> str:
+    """One row per guess: even rows are right, odd ones wrong; a guess of None is a failure."""
+    rows = [
+        {
+            **{"id": str(n), "pair": str(n // 2), "base": (bases_of or [])[n] if bases_of else str(n // 2)},
+            **{"dataset": "blend", "origin": "hard", "language": "English", "culture": "", "report": None},
+            **{"gold_score": -5 * (n % 2), "gold_error": bool(n % 2), "errors_found": guess},
+            **{"score": None if guess is None else -5.0 * guess, "certainty": 0.5},
+            "failure": "no-json" if guess is None else None,
+        }
+        for n, guess in enumerate(guesses)
+    ]
+    frame = pl.DataFrame(rows, schema=tables.JUDGEMENT_SCHEMA, orient="row").with_columns(**columns)
+    tables.write_frame(Path(path), frame)
+    return path
+
+
+RIGHT, BLIND = [0, 1] * 20, [0, 0] * 20
+
+
+def test_evaluate_puts_datasets_together_and_names_them():
+    paths = [judgements("a.parquet", RIGHT), judgements("b.parquet", [None, 0] * 10, dataset=pl.lit("epic"))]
+    call(evaluate, judgements=paths, seed=SEED, numbers="n.json")
+    numbers = json.loads(Path("n.json").read_text())
+    assert (numbers["n"], numbers["failures"]) == (60, {"no-json": 10})
+    assert set(numbers["by_dataset"]) == {"blend", "epic"}
+    assert numbers["inputs"] == {path: sha256(Path(path)) for path in paths}
+    before = Path("n.json").read_bytes()
+    call(evaluate, judgements=paths, seed=SEED, numbers="n.json")
+    assert Path("n.json").read_bytes() == before
+
+
+def test_evaluate_refuses_a_broken_file():
+    Path("a.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ArtifactBroken, match=r"a\.parquet: not a readable Parquet file"):
+        call(evaluate, judgements=["a.parquet"], seed=SEED, numbers="n.json")
+    assert not Path("n.json").exists()
+
+
+def compared(*paths: str, systems: list[str]) -> list[dict]:
+    call(compare_systems, systems=systems, judgements=list(paths), seed=SEED, tests="t.json")
+    content = json.loads(Path("t.json").read_text())
+    assert content["systems"] == systems
+    return content["tests"]
+
+
+def test_every_two_systems_are_compared():
+    """The sign test on 20 clusters, all won: p = 2 / 2**20; equal systems: p = 1."""
+    paths = [judgements("a", RIGHT), judgements("b", BLIND), judgements("c", RIGHT)]
+    tests = {
+        (test["a"], test["b"]): test for test in compared(*paths, systems=["m/all/report", "m/nothing/count", "x"])
+    }
+    assert set(tests) == {("m/all/report", "m/nothing/count"), ("m/all/report", "x"), ("m/nothing/count", "x")}
+    won = tests["m/all/report", "m/nothing/count"]
+    assert won["difference"] == pytest.approx(0.5)
+    assert won["p_value"] == pytest.approx(2 / 2**20)
+    assert (won["n"], won["clusters"], won["discordant"]) == (40, 20, 20)
+    assert tests["m/all/report", "x"]["p_value"] == 1
+    assert tests["m/nothing/count", "x"]["difference"] == pytest.approx(-0.5)
+    assert won["p_holm"] == pytest.approx(3 * won["p_value"])
+
+
+def test_a_failure_is_wrong_when_systems_are_compared():
+    (test,) = compared(judgements("a", RIGHT), judgements("b", [None, None] * 20), systems=["a", "b"])
+    assert test["difference"] == 1
+
+
+def test_base_samples_are_the_unit():
+    one = ["same"] * 40
+    (test,) = compared(judgements("a", RIGHT, one), judgements("b", BLIND, one), systems=["a", "b"])
+    assert (test["clusters"], test["p_value"]) == (1, 1)
+
+
+def test_several_datasets_of_each_system():
+    paths = [judgements("a1", RIGHT), judgements("a2", BLIND), judgements("b1", RIGHT), judgements("b2", RIGHT)]
+    (test,) = compared(*paths, systems=["a", "b"])
+    assert (test["n"], test["difference"]) == (80, -0.25)
+
+
+def test_unequal_numbers_of_files():
+    paths = [judgements(name, RIGHT) for name in "abc"]
+    with pytest.raises(InputInvalid, match="3 judgements for 2 systems; expected as many for each"):
+        compared(*paths, systems=["a", "b"])
+
+
+def test_other_rows_or_another_order_are_not_compared():
+    other = judgements("b", RIGHT, id=pl.concat([pl.Series(["x"]), pl.Series([str(n) for n in range(1, 40)])]))
+    for second in (other, judgements("c", RIGHT, id=pl.col("id").reverse())):
+        with pytest.raises(ArtifactBroken, match="a and b: judged different rows, or in another order"):
+            compared(judgements("a", RIGHT), second, systems=["a", "b"])
+
+
+# --- tables and figures
+
+
+def test_table_2_counts_and_adds_up():
+    one = {"train": 6, "dev": 2, "test": 2, "hard": 5, "soft": 0, "beyond_cap": 4, "dropped": {"a": 1, "b": 2}}
+    two = {"train": 4, "dev": 0, "test": 4, "hard": 0, "soft": 4, "beyond_cap": 0, "dropped": {}}
+    call(table_2, counts=[put_json("blend/counts.json", one), put_json("calmqa/counts.json", two)], numbers="t.csv")
+    blend, calmqa, everything = rows_of("t.csv")
+    assert list(blend.values()) == ["blend", "6", "2", "2", "10", "5", "5", "0", "4", "3"]
+    assert list(calmqa.values()) == ["calmqa", "4", "0", "4", "8", "4", "0", "4", "0", "0"]
+    assert list(everything.values()) == ["all", "10", "2", "6", "18", "9", "5", "4", "4", "3"]
+    assert tuple(blend) == table_2.COLUMNS
+
+
+def test_table_2_of_what_was_split():
+    split(*pairs(20))
+    call(table_2, counts=["blend/counts.json"], numbers="t.csv")
+    assert rows_of("t.csv")[0]["right"] == rows_of("t.csv")[0]["wrong_hard"]
+
+
+def cell(system: str, dataset: str = "all", scaled: float = 0.5, **changes) -> str:
+    content = {
+        **{"n": 40, "gold_errors": 24},
+        "accuracy": {"scaled": scaled, "low": scaled - 0.1, "high": scaled + 0.1, "excluding": None, "failures": 3},
+        "correlation": {
+            "score": {"kendall_b": None, "tie_calibrated": 0.123456, "epsilon": 0.0},
+            "score_p": {"kendall_b": 0.4, "tie_calibrated": 0.6, "epsilon": 0.25},
+            "constant": {"kendall_b": None, "tie_calibrated": 0.49, "epsilon": 0.0},
+        },
+    } | changes
+    return put_json(f"results/evaluation/{system}/{dataset}/test.json", content)
+
+
+def won(a: str, b: str, p: float = 0.01, difference: float = 0.2) -> dict:
+    return {"a": a, "b": b, "p_value": p, "difference": difference}
+
+
+TUNED, COUNT, OTHER = "m/all/report", "m/nothing/count", "x/nothing/binary"
+
+
+def test_table_4_two_lines_a_system_and_the_floor():
+    tests = put_json("tests.json", {"tests": [won(TUNED, COUNT), won(COUNT, OTHER, p=0.5)]})
+    call(table_4, cells=[cell(TUNED), cell(COUNT)], tests=tests, numbers="t.csv")
+    lines = rows_of("t.csv")
+    assert [(line["model"], line["trained_on"], line["judge"], line["fallback"]) for line in lines] == [
+        ("m", "all", "report", ""),
+        ("m", "all", "report", "p"),
+        ("m", "nothing", "count", ""),
+        ("m", "nothing", "count", "p"),
+        ("constant", "nothing", "none", ""),
+    ]
+    assert lines[0] == {
+        **{"model": "m", "trained_on": "all", "judge": "report", "fallback": "", "scaled_accuracy": "0.5"},
+        **{"low": "0.4", "high": "0.6", "excluding_failures": "", "kendall_b": "", "tie_calibrated_accuracy": "0.1235"},
+        **{"epsilon": "0.0", "n": "40", "failures": "3", "better_than_all": "yes"},
+        "cell": "results/evaluation/m/all/report/all/test.json",
+    }
+    assert (lines[1]["kendall_b"], lines[1]["tie_calibrated_accuracy"], lines[1]["epsilon"]) == ("0.4", "0.6", "0.25")
+    assert lines[2]["better_than_all"] == "no"
+    floor = lines[4]
+    assert floor["scaled_accuracy"] == "0.2", "always saying what is more frequent: 2 * 24/40 - 1"
+    assert (floor["tie_calibrated_accuracy"], floor["n"], floor["failures"]) == ("0.49", "40", "0")
+
+
+@pytest.mark.parametrize(
+    ("tests", "verdict"),
+    [
+        ([], ""),
+        ([won(COUNT, OTHER)], ""),
+        ([won(TUNED, COUNT)], "yes"),
+        ([won(COUNT, TUNED, difference=-0.2)], "yes"),
+        ([won(COUNT, TUNED)], "no"),
+        ([won(TUNED, COUNT, p=0.05)], "yes"),
+        ([won(TUNED, COUNT, p=0.051)], "no"),
+        ([won(TUNED, COUNT, difference=0.0)], "no"),
+        ([won(TUNED, COUNT), won(OTHER, TUNED)], "no"),
+    ],
+)
+def test_better_than_all(tests, verdict):
+    assert table_4.better_than_all(TUNED, tests) == verdict
+
+
+def figure(cells: list[str], tests: dict[str, list]) -> dict[tuple[str, str], dict[str, str]]:
+    names = [put_json(f"significance/{name}/test.json", {"tests": found}) for name, found in tests.items()]
+    call(figure_3, datasets=["blend", "epic"], cells=cells, tests=names, numbers="f.csv", pictures=["f.svg"])
+    return {(line["row"], line["column"]): line for line in rows_of("f.csv")}
+
+
+def columns_of(system: str, *values: float) -> list[str]:
+    return [cell(system, name, value) for name, value in zip(("blend", "epic"), values, strict=False)]
+
+
+def test_figure_3_holds_every_cell_and_the_averages():
+    loo = [cell("m/without-blend/report", "blend", 0.3), cell("m/without-epic/report", "epic", 0.5)]
+    cells = [*loo, cell("m/all/report", "all", 0.9), *columns_of(COUNT, 0.1, 0.3), cell(COUNT, "all", 0.2)]
+    tests = {
+        "blend": [won("m/without-blend/report", COUNT)],
+        "epic": [won("m/without-epic/report", COUNT, p=0.2)],
+        "all": [won(COUNT, "m/all/report", difference=-0.3)],
+    }
+    lines = figure(cells, tests)
+    assert set(lines) == {
+        (row, column)
+        for row in ("ExCAM (m)", "m (count)")
+        for column in ("blend", "epic", figure_3.IN_DOMAIN, figure_3.AVERAGE)
+    }
+    tuned = {column: lines["ExCAM (m)", column] for column in ("blend", "epic", figure_3.IN_DOMAIN, figure_3.AVERAGE)}
+    assert [tuned[column]["scaled_accuracy"] for column in tuned] == ["0.3", "0.5", "0.9", "0.4"]
+    assert [tuned[column]["significant"] for column in tuned] == ["True", "False", "True", ""]
+    assert tuned["blend"]["cell"] == "results/evaluation/m/without-blend/report/blend/test.json"
+    assert (tuned["blend"]["n"], tuned["blend"]["failures"], tuned[figure_3.AVERAGE]["n"]) == ("40", "3", "2")
+    assert lines["m (count)", "blend"]["significant"] == "False", "stars are for tuned models"
+    assert lines["m (count)", figure_3.AVERAGE]["scaled_accuracy"] == "0.2"
+    assert Path("f.svg").stat().st_size > 1000
+
+
+def test_figure_3_averages_over_what_every_row_has():
+    cells = [cell("m/without-blend/report", "blend", 0.3), *columns_of(COUNT, 0.1, 0.9)]
+    lines = figure(cells, {"blend": [], "epic": []})
+    assert lines["m (count)", figure_3.AVERAGE]["scaled_accuracy"] == "0.1"
+    assert lines["m (count)", figure_3.AVERAGE]["n"] == "1"
+    assert lines["ExCAM (m)", "blend"]["significant"] == "False", "nothing was compared"
+
+
+def test_figure_3_keeps_ways_of_asking_apart():
+    """Else one would be drawn over the other, and averaged with it."""
+    cells = [cell(f"m/without-blend/{judge}", "blend", value) for judge, value in (("report", 0.3), ("count", 0.7))]
+    lines = figure(cells, {"blend": []})
+    assert lines["ExCAM (m)", figure_3.AVERAGE]["scaled_accuracy"] == "0.3"
+    assert lines["ExCAM (m, count)", figure_3.AVERAGE]["scaled_accuracy"] == "0.7"
+
+
+@pytest.mark.parametrize(
+    ("tests", "beats"),
+    [
+        ([won(TUNED, COUNT), won(TUNED, OTHER)], True),
+        ([won(TUNED, COUNT), won(TUNED, OTHER, p=0.06)], False),
+        ([won(TUNED, COUNT), won("y/all/report", TUNED)], True),
+        ([won("y/all/report", TUNED, difference=-1)], False),
+        ([], False),
+    ],
+)
+def test_stars_are_against_models_as_they_come(tests, beats):
+    assert figure_3._beats_baselines(TUNED, tests) is beats
+
+
+def test_comparison_names_both_values_and_where_ours_came_from():
+    one = {"train": 3000, "dev": 500, "test": 900, "hard": 2200, "soft": 0, "beyond_cap": 0, "dropped": {}}
+    call(table_2, counts=[put_json("blend/counts.json", one)], numbers="table-2.csv")
+    tests = put_json("tests.json", {"tests": []})
+    system = "ds-r1-14b/nothing/count"
+    call(table_4, cells=[cell(system), cell(COUNT)], tests=tests, numbers="table-4.csv")
+    call(
+        compare_with_paper,
+        table_2="table-2.csv",
+        table_4="table-4.csv",
+        printed=[ROOT / "paper/table-2.csv", ROOT / "paper/table-4.csv"],
+        comparison="c.md",
+    )
+    text = Path("c.md").read_text(encoding="utf-8")
+    assert "| blend | 3000 | 3500 | 500 | 500 | 900 | 1000 |\n" in text
+    line = next(line for line in text.splitlines() if line.startswith(f"| {system} |"))
+    printed = next(row for row in rows_of(str(ROOT / "paper/table-4.csv")) if row["system"] == system)
+    assert [part.strip() for part in line.strip("|").split("|")] == [
+        *(system, "0.5 [0.4, 0.6]", printed["scaled_accuracy"], "n/a", printed["kendall"]),
+        *("0.1235", printed["tie_calibrated_accuracy"], "40", "3"),
+        f"`results/evaluation/{system}/all/test.json`",
+    ]
+    assert f"| {COUNT}+p | 0.5 [0.4, 0.6] | – | 0.4 | – |" in text, "ours alone"
+    assert "| constant/nothing/none | 0.2 | – |" in text
+    missing = text.split("Printed, not in this experiment: ")[1]
+    assert "gemma3-27b/nothing/count" in missing
+    assert f"{system}," not in missing
+    widths = {line.count("|") for line in text.split("## Table 4")[1].splitlines() if line.startswith("|")}
+    assert len(widths) == 1, "head, rule and rows of a Markdown table have one width"
+
+
+# --- what the user sees
+
+
+def test_what_can_be_acted_on_is_one_line_and_no_traceback(capsys):
+    def main() -> None:
+        raise InputInvalid("rows.jsonl: 0 rows; expected some")
+
+    with pytest.raises(SystemExit) as caught:
+        run(main)
+    assert str(caught.value).endswith(": rows.jsonl: 0 rows; expected some")
+    assert caught.value.code != 0
+
+
+def test_a_script_as_its_rule_runs_it():
+    """From the root of the repository, as `python -m scripts.<rule>`."""
+    Path("broken.parquet").write_bytes(b"PAR1")
+    options = ["--judgements", str(Path("broken.parquet").absolute()), "--seed", "1", "--numbers", "n.json"]
+    command = [sys.executable, "-m", "scripts.evaluate", *options]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "broken.parquet: not a readable Parquet file" in done.stderr
+
+
+def test_shards_depend_on_the_pair_alone():
+    assert splits.shard_of("blend/1/minor", 16) == splits.shard_of("blend/1/minor", 16)
+    spread = Counter(splits.shard_of(f"blend/{number}/minor", 4) for number in range(400))
+    assert set(spread) == {0, 1, 2, 3}
+    assert min(spread.values()) > 60

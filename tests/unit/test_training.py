@@ -1,0 +1,403 @@
+"""Fine-tuning: what is learnt from, in which order, and a real run of a tiny model that a crash does not change."""
+
+import csv
+import hashlib
+import json
+import math
+import random
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from excam.config import Recipe
+from excam.exceptions import InputInvalid, ModelInvalid
+from excam.judges import report
+from excam.records import CulturalError, Report, Sample
+from excam.training import sft
+
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+SEED = 11
+RECIPE = Recipe(
+    rank=4,
+    alpha=8,
+    learning_rate=1e-2,
+    warmup_steps=2,
+    rows_per_step=4,
+    rows_per_pass=2,
+    max_length=256,
+    checkpointing=False,
+    save_steps=2,
+)
+
+
+@cache
+def tokenizer_of():
+    """A byte-level tokenizer that learnt a few hundred merges from our own prompt, and ChatML."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    raw = Tokenizer(models.BPE())
+    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    texts = [report.SYSTEM, report.USER, *(report.write(sample.report) for sample in pair(0))]
+    raw.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=500, initial_alphabet=alphabet, show_progress=False))
+    special = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
+    raw.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in special])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=raw, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=CHATML
+    )
+
+
+def pair(number: int, length: int = 5) -> list[Sample]:
+    """A right sample and its wrong twin; `length` words of instruction."""
+    dish = ("Sushi", "Kebab", "Pasta", "Kimchi")[number % 4]
+    right = Sample(
+        **{"id": f"blend/{number}/right", "pair": f"blend/{number}", "base": f"blend/{number}", "dataset": "blend"},
+        **{"task": "qa", "instruction": "dish " * length, "output": f"{dish}.", "report": Report(), "origin": "source"},
+        **{"language": "English", "culture": "Greece", "stratum": "", "licence": "MIT", "answer": "Moussaka"},
+    )
+    error = CulturalError("output", dish, "major", "incorrect answer", 0, len(dish))
+    wrong = replace(right, id=f"blend/{number}/wrong", origin="hard", report=Report((error,), f"{dish} is not Greek."))
+    return [right, wrong]
+
+
+def samples_of(pairs: int = 12) -> list[Sample]:
+    return [sample for number in range(pairs) for sample in pair(number, number % 5 + 1)]
+
+
+# --- encode
+
+
+def test_loss_is_on_the_report_and_the_end_of_the_turn():
+    tokenizer = tokenizer_of()
+    right, wrong = pair(0)
+    rows, left_out = sft.encode(tokenizer, [right, wrong], RECIPE)
+    assert left_out == 0
+    for sample, row in zip((right, wrong), rows, strict=True):
+        assert len(row["labels"]) == len(row["input_ids"])
+        start = row["labels"].count(-100)
+        assert set(row["labels"][:start]) == {-100}
+        assert row["labels"][start:] == row["input_ids"][start:]
+        assert tokenizer.decode(row["input_ids"][start:]) == report.write(sample.report) + "<|im_end|>"
+        prompt = tokenizer.decode(row["input_ids"][:start])
+        assert prompt.endswith("<|im_start|>assistant\n")
+        assert f"Text: {sample.output} Return" in prompt
+
+
+def test_training_and_judging_share_the_prompt():
+    from excam.inference import chat
+
+    tokenizer = tokenizer_of()
+    (row, _), _ = sft.encode(tokenizer, pair(0), RECIPE)
+    asked = chat.encode(tokenizer, report.messages(pair(0)[0].instruction, pair(0)[0].output))
+    assert tuple(row["input_ids"][: row["labels"].count(-100)]) == asked.input_ids
+
+
+def test_a_row_that_is_too_long_is_refused():
+    samples = [*pair(0), *pair(1, length=600)]
+    tokenizer = tokenizer_of()
+    with pytest.raises(InputInvalid) as caught:
+        sft.encode(tokenizer, samples, RECIPE)
+    line = str(caught.value)
+    assert line.startswith("blend/1/right: ")
+    assert "tokens; expected at most training.max_length=256; raise it, or set training.overflow to drop" in line
+    assert "\n" not in line
+
+
+def test_the_longest_row_that_fits():
+    """At the limit is not over it."""
+    tokenizer = tokenizer_of()
+    rows, _ = sft.encode(tokenizer, pair(0), RECIPE)
+    longest = max(len(row["input_ids"]) for row in rows)
+    assert len(sft.encode(tokenizer, pair(0), RECIPE.model_copy(update={"max_length": longest}))[0]) == 2
+    with pytest.raises(InputInvalid, match="blend/0/wrong"):
+        sft.encode(tokenizer, pair(0), RECIPE.model_copy(update={"max_length": longest - 1}))
+
+
+def test_what_is_dropped_goes_with_its_twin_and_is_counted():
+    """A right row whose wrong twin is too long would tip the balance; nothing is ever cut."""
+    tokenizer = tokenizer_of()
+    whole, _ = sft.encode(tokenizer, [*pair(0), *pair(2)], RECIPE)
+    longest = max(len(row["input_ids"]) for row in whole)
+    only_wrong_too_long = pair(1)
+    error = replace(only_wrong_too_long[1].report.errors[0], type="long " * 50)
+    only_wrong_too_long[1] = replace(only_wrong_too_long[1], report=Report((error,), "x"))
+    drop = RECIPE.model_copy(update={"max_length": longest, "overflow": "drop"})
+    rows, left_out = sft.encode(tokenizer, [*pair(0), *only_wrong_too_long, *pair(2)], drop)
+    assert left_out == 2
+    assert rows == whole
+
+
+# --- in_order
+
+
+def made_rows(lengths: list[tuple[int, int]]) -> list[dict[str, list[int]]]:
+    """Rows of (prompt, report) lengths; the first id names the row."""
+    return [
+        {"input_ids": [at] * (prompt + answer), "labels": [-100] * prompt + [at] * answer}
+        for at, (prompt, answer) in enumerate(lengths)
+    ]
+
+
+def names(rows) -> list[int]:
+    return [row["input_ids"][0] for row in rows]
+
+
+@pytest.mark.parametrize("order", ["random", "length"])
+def test_every_row_once_an_epoch(order):
+    rows = made_rows([(at % 7 + 1, 2) for at in range(24)])
+    recipe = RECIPE.model_copy(update={"order": order, "epochs": 3})
+    ordered = names(sft.in_order(rows, recipe, SEED))
+    assert len(ordered) == 72
+    epochs = [ordered[at : at + 24] for at in (0, 24, 48)]
+    assert all(sorted(epoch) == list(range(24)) for epoch in epochs)
+    assert len({tuple(epoch) for epoch in epochs}) == 3, "each epoch in an order of its own"
+    assert ordered == names(sft.in_order(rows, recipe, SEED))
+    assert ordered != names(sft.in_order(rows, recipe, SEED + 1))
+    assert epochs[0] != sorted(epochs[0])
+
+
+@pytest.mark.parametrize(("epochs", "rows"), [(1, 20), (0.5, 8), (1.5, 32), (2, 44)])
+def test_whole_steps_only(epochs, rows):
+    made = made_rows([(3, 2)] * 22)
+    assert len(sft.in_order(made, RECIPE.model_copy(update={"epochs": epochs}), SEED)) == rows
+
+
+def test_steps_of_like_prompts():
+    """By the prompt alone: by the whole row, right and wrong ones would be told apart by their reports' length."""
+    lengths = [(at // 2 + 1, 2 if at % 2 else 60) for at in range(24)]
+    random.Random(3).shuffle(lengths)
+    ordered = sft.in_order(made_rows(lengths), RECIPE.model_copy(update={"order": "length"}), SEED)
+    prompts = [row["labels"].count(-100) for row in ordered]
+    steps = [prompts[at : at + 4] for at in range(0, 24, 4)]
+    assert all(max(step) - min(step) <= 1 for step in steps)
+    assert sorted(sorted(step) for step in steps) != [sorted(step) for step in steps], "steps in random order"
+    for at in range(0, 24, 4):
+        reports = Counter(sum(label != -100 for label in row["labels"]) for row in ordered[at : at + 4])
+        assert reports == {2: 2, 60: 2}, "right and wrong twins stay in one step"
+
+
+def test_fewer_rows_than_a_step():
+    with pytest.raises(InputInvalid) as caught:
+        sft.in_order(made_rows([(3, 2)] * 3), RECIPE, SEED)
+    assert str(caught.value) == "3 training rows; expected at least training.rows_per_step=4"
+    with pytest.raises(InputInvalid, match="0 training rows"):
+        sft.in_order([], RECIPE, SEED)
+
+
+# --- checkpoints
+
+
+def checkpoint(folder: Path, step: int, run: str | None) -> None:
+    path = folder / f"checkpoint-{step}"
+    path.mkdir(parents=True)
+    (path / "weights").write_text("x")
+    if run:
+        (path / sft.MARK).write_text(json.dumps({"run": run}))
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_last_whole_checkpoint_of_this_run(tmp_path):
+    for step, run in ((9, "mine"), (10, "mine"), (11, None), (12, "other")):
+        checkpoint(tmp_path, step, run)
+    assert sft._last_whole(tmp_path, "mine") == tmp_path / "checkpoint-10", "10 comes after 9"
+    assert left(tmp_path) == ["checkpoint-10"], "torn, foreign and older ones are gone"
+    assert sft._last_whole(tmp_path, "another") is None
+    assert left(tmp_path) == []
+    assert sft._last_whole(tmp_path / "absent", "mine") is None
+
+
+def test_checkpoints_are_discarded_in_the_end(tmp_path):
+    checkpoint(tmp_path / "c", 1, "mine")
+    sft.discard(tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+    sft.discard(tmp_path / "c")
+
+
+# --- a real run
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    """A random Llama of two layers, as a fetched model's folder."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    folder = tmp_path_factory.mktemp("weights")
+    tokenizer = tokenizer_of()
+    torch.manual_seed(0)
+    model = LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=32,
+            intermediate_size=64,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            max_position_embeddings=2048,
+            initializer_range=0.2,
+        )
+    )
+    model.to(torch.bfloat16).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def train(weights: Path, place: Path, recipe: Recipe = RECIPE, **changes) -> dict:
+    """A run on the CPU; its adapter lies in `place/adapter`."""
+    import torch
+
+    options = {"samples": samples_of(), "seed": SEED, "name": "tiny/all"} | changes
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.cuda, "is_available", lambda: False)
+        return sft.train(
+            weights=weights, recipe=recipe, checkpoints=place / "checkpoints", folder=place / "adapter", **options
+        )
+
+
+def digests(place: Path) -> dict[str, str]:
+    return {name: hashlib.sha256((place / "adapter" / name).read_bytes()).hexdigest() for name in sft.PUBLISHED}
+
+
+def losses(place: Path) -> list[float]:
+    with (place / "adapter" / "loss.csv").open(newline="", encoding="utf-8") as stream:
+        return [float(row["loss"]) for row in csv.DictReader(stream)]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(weights, tmp_path_factory):
+    place = tmp_path_factory.mktemp("uninterrupted")
+    return place, train(weights, place)
+
+
+def test_what_a_run_leaves(uninterrupted, weights):
+    place, facts = uninterrupted
+    rows, _ = sft.encode(tokenizer_of(), samples_of(), RECIPE)
+    assert sorted(path.name for path in (place / "adapter").iterdir()) == sorted(sft.PUBLISHED)
+    assert (facts["steps"], facts["rows"], facts["rows_too_long"], facts["resumed_from"]) == (6, 24, 0, None)
+    assert facts["tokens"] == sum(len(row["input_ids"]) for row in rows)
+    assert facts["supervised_tokens"] == sum(label != -100 for row in rows for label in row["labels"])
+    assert facts["device"] == "cpu"
+    assert facts["final_loss"] == losses(place)[-1]
+    assert len(losses(place)) == 6
+    config = json.loads((place / "adapter" / "adapter_config.json").read_text(encoding="utf-8"))
+    assert config["base_model_name_or_path"] == "tiny", "no path of this machine"
+    assert (config["r"], config["lora_alpha"]) == (4, 8)
+    assert config["target_modules"] == sorted(config["target_modules"])
+    assert str(weights) not in json.dumps(config)
+
+
+class Killed(BaseException):
+    """Stands in for a signal: nothing of ours catches it."""
+
+
+def killed(weights: Path, place: Path, step: int, **changes) -> None:
+    """A run that dies in this step."""
+    steps = iter(range(1, 100))
+    advance = sft.Progress.advance
+
+    def dying(self, rows: int = 1) -> None:
+        if next(steps) == step:
+            raise Killed
+        advance(self, rows)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sft.Progress, "advance", dying)
+        with pytest.raises(Killed):
+            train(weights, place, **changes)
+    assert not (place / "adapter").exists()
+
+
+def test_a_crash_changes_no_bit(uninterrupted, weights, tmp_path):
+    """The adapter and its losses are those of the run that was never interrupted."""
+    killed(weights, tmp_path, step=5)
+    facts = train(weights, tmp_path)
+    assert (facts["resumed_from"], facts["steps"]) == ("checkpoint-4", 6)
+    assert digests(tmp_path) == digests(uninterrupted[0])
+
+
+def test_another_runs_checkpoints_are_not_gone_on_from(uninterrupted, weights, tmp_path):
+    """Another seed is another run; so are other rows and another recipe, by the same hash."""
+    killed(weights, tmp_path, step=3, seed=SEED + 1)
+    assert (tmp_path / "checkpoints" / "checkpoint-2" / sft.MARK).exists()
+    facts = train(weights, tmp_path)
+    assert facts["resumed_from"] is None
+    assert digests(tmp_path) == digests(uninterrupted[0])
+
+
+def plain_losses(weights: Path) -> list[float]:
+    """The same six steps in plain PyTorch: cross-entropy over all positions that carry a label, cosine with warm-up."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM, set_seed
+
+    set_seed(SEED)
+    base = AutoModelForCausalLM.from_pretrained(weights, dtype=torch.bfloat16, local_files_only=True)
+    lora = LoraConfig(r=4, lora_alpha=8, target_modules="all-linear", task_type="CAUSAL_LM")
+    model = get_peft_model(base, lora).train()
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=1e-2, betas=(0.9, 0.95), weight_decay=0.1)
+    rows, _ = sft.encode(tokenizer_of(), samples_of(), RECIPE)
+    ordered = sft.in_order(rows, RECIPE, SEED)
+    found = []
+    for step in range(6):
+        batch = ordered[step * 4 : step * 4 + 4]
+        supervised = sum(label != -100 for row in batch for label in row["labels"])
+        total = 0.0
+        for part in (batch[:2], batch[2:]):
+            longest = max(len(row["input_ids"]) for row in part)
+            pads = [longest - len(row["input_ids"]) for row in part]
+            ids = torch.tensor([row["input_ids"] + [0] * pad for row, pad in zip(part, pads, strict=True)])
+            mask = torch.tensor([[1] * (longest - pad) + [0] * pad for pad in pads])
+            labels = torch.tensor([row["labels"] + [-100] * pad for row, pad in zip(part, pads, strict=True)])
+            logits = model(input_ids=ids, attention_mask=mask).logits[:, :-1].float()
+            loss = torch.nn.functional.cross_entropy(
+                logits.flatten(0, 1), labels[:, 1:].flatten(), ignore_index=-100, reduction="sum"
+            )
+            (loss / supervised).backward()
+            total += loss.item() / supervised
+        found.append(total)
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
+        scale = step / 2 if step < 2 else 0.5 * (1 + math.cos(math.pi * (step - 2) / 4))
+        for group in optimizer.param_groups:
+            group["lr"] = 1e-2 * scale
+        optimizer.step()
+        optimizer.zero_grad()
+    return found
+
+
+def test_the_loss_is_that_of_a_plain_loop(uninterrupted, weights):
+    assert losses(uninterrupted[0]) == pytest.approx(plain_losses(weights), abs=1e-5)
+    assert losses(uninterrupted[0])[-1] < losses(uninterrupted[0])[0], "it learns"
+
+
+@pytest.mark.parametrize("targets", [["no_such_module"], "no_such_module"])
+def test_a_target_module_that_is_not_there(weights, tmp_path, targets):
+    with pytest.raises(ModelInvalid) as caught:
+        train(weights, tmp_path, RECIPE.model_copy(update={"targets": targets}))
+    line = str(caught.value)
+    assert line.startswith("training.targets: ")
+    assert "no_such_module" in line
+    assert "\n" not in line
+    assert not (tmp_path / "adapter").exists()
+
+
+def test_too_few_rows_for_a_step(weights, tmp_path):
+    with pytest.raises(InputInvalid, match="2 training rows; expected at least"):
+        train(weights, tmp_path, samples=pair(0))
+
+
+def test_weights_that_are_none(weights, tmp_path):
+    tokenizer_of().save_pretrained(tmp_path / "empty")
+    with pytest.raises(ModelInvalid, match=r"no \*.safetensors; expected the folder of a fetched model"):
+        train(tmp_path / "empty", tmp_path)
