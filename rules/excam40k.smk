@@ -16,11 +16,13 @@ rule split_samples:
         "logs/split_samples/{dataset}.log",
     benchmark:
         "benchmarks/split_samples/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=one_of(DATASETS),
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("splits"),
-        shares=settings("construction", "shares"),
+        version=versions("split_samples"),
+        shares=json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
         cap=lambda w: (
             f"--cap {EXPERIMENT.datasets[w.dataset].cap}" if EXPERIMENT.construction.cap_stage == "after" else ""
         ),
@@ -28,14 +30,14 @@ rule split_samples:
         seed=EXPERIMENT.seed,
         folder=subpath(output.counts, parent=True),
     shell:
-        "python -m scripts.split_samples --right {input.right} --wrong {input.wrong} --shares '{params.shares}'"
+        "python -m scripts.split_samples --right {input.right} --wrong {input.wrong} --shares {params.shares:q}"
         " {params.cap} --subset {params.subset} --seed {params.seed} --folder {params.folder} 2>&1 | tee {log}"
 
 
 rule mix_samples:
     """All datasets' train sets, or all but one (spec 45, 49)."""
     input:
-        expand("results/excam40k/{dataset}/{{split}}.parquet", dataset=DATASETS),
+        train_sets,
     output:
         mixture="results/mixtures/{trained_on}/{split}.jsonl",
     log:
@@ -48,7 +50,7 @@ rule mix_samples:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("splits"),
+        version=versions("mix_samples"),
         rows=f"--rows {EXPERIMENT.training.rows}" if EXPERIMENT.training.rows else "",
         seed=EXPERIMENT.seed,
     shell:

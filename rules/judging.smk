@@ -12,6 +12,7 @@ rule judge:
             "results/transcripts/{{model}}/{{trained_on}}/{{judge}}/{dataset}/{{split}}.jsonl",
             dataset=DATASETS,
         ),
+        manifest="results/transcripts/{model}/{trained_on}/{judge}/{split}.manifest.json",
     log:
         "logs/judge/{model}/{trained_on}/{judge}/{split}.log",
     benchmark:
@@ -21,17 +22,18 @@ rule judge:
     threads: 8
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        model=1,
         mem_mb=16000,
         runtime=240,
     params:
-        version=versions("judges.{judge}", "inference"),
+        version=versions("judge", "judges.{judge}"),
         model=model_settings,
         weights=flag("weights", weights),
         adapter=flag("adapter", adapter),
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.judge --name {wildcards.model}/{wildcards.trained_on}/{wildcards.judge}"
-        " --model '{params.model}' {params.weights} {params.adapter} --judge {wildcards.judge}"
+        " --model {params.model:q} --gpus {resources.gpu} {params.weights} {params.adapter} --judge {wildcards.judge}"
         " --samples {input.samples} --seed {params.seed}"
         " --journal results/journal/{wildcards.model}/{wildcards.trained_on}/{wildcards.judge}.jsonl"
         " --transcripts results/transcripts/{wildcards.model}/{wildcards.trained_on}/{wildcards.judge} 2>&1 | tee {log}"
@@ -53,7 +55,7 @@ rule score:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("judges.{judge}"),
+        version=versions("score", "judges.{judge}"),
     shell:
         "python -m scripts.score --judge {wildcards.judge} --samples {input.samples}"
         " --transcript {input.transcript} --judgements {output.judgements} 2>&1 | tee {log}"

@@ -13,10 +13,12 @@ rule build_samples:
         "logs/build_samples/{dataset}.log",
     benchmark:
         "benchmarks/build_samples/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=one_of(DATASETS),
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("datasets.{dataset}", "wrapping"),
+        version=versions("build_samples", "datasets.{dataset}"),
         cap=lambda w: EXPERIMENT.datasets[w.dataset].cap,
         cap_stage=EXPERIMENT.construction.cap_stage,
         seed=EXPERIMENT.seed,

@@ -11,12 +11,16 @@ rule fetch_source:
         "logs/fetch_source/{dataset}.log",
     benchmark:
         "benchmarks/fetch_source/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=one_of(DATASETS),
     conda:
         "../envs/data.yaml"
     params:
+        version=versions("fetch_source"),
+        patterns=lambda w: json.dumps(benchmarks.load(w.dataset).SOURCE.files),
         source=source_settings,
     shell:
-        "python -m scripts.fetch_source --dataset {wildcards.dataset} --source '{params.source}'"
+        "python -m scripts.fetch_source --dataset {wildcards.dataset} --source {params.source:q}"
         " --manifest {output.manifest} 2>&1 | tee {log}"
 
 
@@ -29,11 +33,9 @@ rule fetch_model:
     benchmark:
         "benchmarks/fetch_model/{model}.tsv"
     conda:
-        "../envs/inference.yaml"
-    resources:
-        mem_mb=4000,
+        "../envs/training.yaml"
     params:
         source=model_source,
     shell:
-        "python -m scripts.fetch_model --model {wildcards.model} --source '{params.source}'"
+        "python -m scripts.fetch_model --model {wildcards.model} --source {params.source:q}"
         " --manifest {output.manifest} 2>&1 | tee {log}"

@@ -22,15 +22,19 @@ rule train_adapter:
     threads: 8
     resources:
         gpu=lambda w: min(1, EXPERIMENT.models[w.model].gpus),
-        mem_mb=16000,
+        mem_mb=lambda w, attempt: (64000 if EXPERIMENT.models[w.model].gpus else 16000) * attempt,
+        rows_per_pass=EXPERIMENT.training.rows_per_pass,
+        save_steps=EXPERIMENT.training.save_steps,
+        model=1,
         runtime=360,
     params:
-        version=versions("training"),
-        recipe=settings("training"),
+        version=versions("train_adapter"),
+        recipe=recipe,
         seed=EXPERIMENT.seed,
         checkpoints="results/checkpoints/{model}/{trained_on}",
         folder=subpath(output.manifest, parent=True),
     shell:
         "python -m scripts.train_adapter --model {wildcards.model} --weights {input.weights}"
-        " --trained-on {wildcards.trained_on} --mixture {input.mixture} --recipe '{params.recipe}'"
+        " --trained-on {wildcards.trained_on} --mixture {input.mixture} --recipe {params.recipe:q}"
+        " --rows-per-pass {resources.rows_per_pass} --save-steps {resources.save_steps}"
         " --seed {params.seed} --checkpoints {params.checkpoints} --adapter {params.folder} 2>&1 | tee {log}"

@@ -27,11 +27,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     kept: list[Sample] = []
     dropped: Counter[str] = Counter()
     for row in rows:
+        if row["finish"] != "stop":  # a draft inside a cut answer is not the answer
+            dropped["truncated" if row["finish"] == "length" else row["finish"]] += 1
+            continue
         made = soft.soft_error(right[row["pair"]], row["severity"], row["answer"], args.spans)
         if isinstance(made, Sample):
             kept.append(made)
         else:
-            dropped["truncated" if row["finish"] == "length" else made.reason] += 1
+            dropped[made.reason] += 1
     tables.write_samples(args.errors, kept)
     counts = {"answers": len(rows), "kept": len(kept), "dropped": dict(sorted(dropped.items()))}
     counts |= {"generators": sorted({row["generator"] for row in rows})}

@@ -1,4 +1,4 @@
-"""Paired permutation tests between every two systems of one column: accuracies, clustered by base sample (spec 54)."""
+"""Paired permutation tests between every two systems of one column: accuracies, clusters share content (spec 54)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for a, b in combinations(args.systems, 2):
         if frames[a]["id"].to_list() != frames[b]["id"].to_list():
             raise ArtifactBroken(f"{a} and {b}: judged different rows, or in another order; run `judge` again")
-        gold, clusters = frames[a]["gold_error"].to_list(), frames[a]["base"].to_list()
+        gold, clusters = frames[a]["gold_error"].to_list(), frames[a]["group"].to_list()
         guesses = [evaluation.predicted(frames[system]) for system in (a, b)]
         result = permutation.paired_permutation(gold, *guesses, clusters=clusters, seed=args.seed)
         tests.append({"a": a, "b": b, **asdict(result)})

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam import provenance, tables
-from excam.config import LEXICON, Model
+from excam.config import LEXICON
 from excam.construction import lexicon, soft, splits
 from excam.inference import Generate, opening
 from excam.inference.journal import Journal, ask
@@ -25,6 +25,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--shards", type=int, required=True)
     parser.add_argument("--generator", required=True)
     parser.add_argument("--model", default="null", help="the generator's entry of config.yaml as JSON")
+    parser.add_argument("--gpus", type=int, default=0, help="how many GPUs the model may use")
     parser.add_argument("--weights", type=Path, help="manifest of the fetched generator")
     parser.add_argument("--journal", type=Path, required=True)
     parser.add_argument("--seed", type=int, required=True)
@@ -49,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _from_model(wanted: list[Sample], args: argparse.Namespace) -> list[dict[str, object]]:
-    model = Model.model_validate(json.loads(args.model))
+    model = opening.described(args.model, args.gpus)
     requests = [Generate(soft.messages(sample, args.severity)) for sample in wanted]
     progress = provenance.Progress(f"{args.generator} writes errors, shard {args.shard}", len(wanted))
     backend = opening.lazily(args.generator, model, args.weights)

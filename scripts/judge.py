@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from excam import judges, provenance, tables
-from excam.config import Model
 from excam.inference import opening, transcript
 from excam.inference.journal import Journal, ask
 from scripts import run
@@ -20,6 +19,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--name", required=True, help="<model>/<trained_on>/<judge>, for progress lines")
     parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
+    parser.add_argument("--gpus", type=int, default=0, help="how many GPUs the model may use")
     parser.add_argument("--weights", type=Path, help="manifest of the fetched base model")
     parser.add_argument("--adapter", type=Path, help="manifest of the adapter")
     parser.add_argument("--judge", required=True)
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     started = time.monotonic()
-    model, judge = Model.model_validate(json.loads(args.model)), judges.load(args.judge).judge
+    model, judge = opening.described(args.model, args.gpus), judges.load(args.judge).judge
     by_dataset = {path: tables.read_samples(path) for path in args.samples}
     samples = [sample for part in by_dataset.values() for sample in part]
     backend = opening.lazily(args.name.split("/")[0], model, args.weights, args.adapter)
@@ -38,9 +38,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     asking = partial(ask, backend, opening.sampling(model, args.seed), Journal(args.journal), progress=progress)
     _, entries = transcript.record(judge, samples, asking)
     rest = iter(entries)
+    targets = {path: args.transcripts / path.parent.name / f"{path.stem}.jsonl" for path in by_dataset}
     for path, part in by_dataset.items():
-        target = args.transcripts / path.parent.name / f"{path.stem}.jsonl"
-        transcript.write(target, [next(rest) for _ in part])
+        transcript.write(targets[path], [next(rest) for _ in part])
+    provenance.write_manifest(
+        args.transcripts / f"{args.samples[0].stem}.manifest.json",
+        inputs=[path for path in (*args.samples, args.weights, args.adapter) if path],
+        outputs=targets.values(),
+        settings=json.loads(args.model),
+        seconds=time.monotonic() - started,
+        identity=backend.identity,
+        seed=args.seed,
+    )
     provenance.say(f"{args.name}: {len(samples)} rows judged in {time.monotonic() - started:.0f} s")
 
 

@@ -23,6 +23,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     by_dataset = {path.parent.name: tables.read_samples(path) for path in args.samples}
+    if args.trained_on.startswith("without-"):
+        by_dataset.setdefault(args.trained_on.removeprefix("without-"), [])  # what is left out need not be there
     mixed = splits.mixture(by_dataset, args.trained_on, args.rows, seed=args.seed)
     with provenance.publish(args.mixture) as temporary, temporary.open("w", encoding="utf-8") as stream:
         for sample in mixed:

@@ -14,7 +14,7 @@ from scripts import run
 
 COLUMNS = (
     *("model", "trained_on", "judge", "fallback", "scaled_accuracy", "low", "high", "excluding_failures"),
-    *("kendall_b", "tie_calibrated_accuracy", "epsilon", "n", "failures", "better_than_all", "cell"),
+    *("kendall_b", "tie_calibrated_accuracy", "epsilon", "n", "n_scored", "failures", "better_than_all", "cell"),
 )
 
 
@@ -38,7 +38,14 @@ def _lines(path: Path, tests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     cell = json.loads(path.read_text(encoding="utf-8"))
     model, trained_on, judge = path.parts[-5:-2]
     common = {
-        **{"model": model, "trained_on": trained_on, "judge": judge, "cell": str(path), "n": cell["n"]},
+        **{
+            "model": model,
+            "trained_on": trained_on,
+            "judge": judge,
+            "cell": str(path),
+            "n": cell["n"],
+            "n_scored": cell["correlation"]["n"],
+        },
         "scaled_accuracy": _round(cell["accuracy"]["scaled"]),
         "low": _round(cell["accuracy"]["low"]),
         "high": _round(cell["accuracy"]["high"]),

@@ -22,17 +22,22 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--trained-on", required=True)
     parser.add_argument("--mixture", type=Path, required=True)
     parser.add_argument("--recipe", required=True, help="the section `training` of config.yaml as JSON")
+    parser.add_argument("--rows-per-pass", type=int, required=True)
+    parser.add_argument("--save-steps", type=int, required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--checkpoints", type=Path, required=True)
     parser.add_argument("--adapter", type=Path, required=True, help="folder of the adapter")
     args = parser.parse_args(argv)
 
     started = time.monotonic()
+    hardware = {"rows_per_pass": args.rows_per_pass, "save_steps": args.save_steps}
+    recipe = Recipe.model_validate({**json.loads(args.recipe), **hardware})
     samples = [sample_from_row(row) for row in tables.jsonl(args.mixture)]
     facts = sft.train(
         weights=args.weights.parent / "files",
+        base=provenance.content(args.weights),
         samples=samples,
-        recipe=Recipe.model_validate(json.loads(args.recipe)),
+        recipe=recipe,
         seed=args.seed,
         checkpoints=args.checkpoints,
         folder=args.adapter,
@@ -42,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         args.adapter / "manifest.json",
         inputs=[args.mixture, args.weights],
         outputs=[args.adapter / name for name in sft.PUBLISHED],
-        settings=json.loads(args.recipe),
+        settings=recipe.model_dump(),
         seconds=time.monotonic() - started,
         model=args.model,
         base=json.loads(args.weights.read_text(encoding="utf-8"))["revision"],

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from excam.config import Model
 from excam.inference import Backend, Completion, Generate, Sampling
+from excam.provenance import installed
+from excam.versions import stage_version
 
 
 class Lazily:
@@ -61,16 +63,28 @@ def lazily(name: str, model: Model, weights: Path | None, adapter: Path | None =
     return Lazily(name, model, weights, adapter)
 
 
+def described(settings: str, gpus: int) -> Model:
+    """An entry of `models:` as rules pass it on: as JSON, without what does not decide an answer."""
+    return Model.model_validate({"licence": "", **json.loads(settings), "gpus": gpus})
+
+
 def sampling(model: Model, seed: int) -> Sampling:
     """The decoding settings of an entry of `models:`, with the experiment's seed."""
     return Sampling(seed=seed, **model.sampling.model_dump())
 
 
 def _identity(name: str, model: Model, weights: Path | None, adapter: Path | None) -> str:
-    """What the journal's keys hang on: the content that answers, not where it lies."""
-    parts = [model.backend, model.served_as or model.hub or name]
+    """What the journal's keys hang on: everything that decides an answer, and not where it lies.
+
+    Weights, tokenizer, chat template, adapter (by content), the settings of the engine, its version, and our own code
+    that encodes and decodes.
+    """
+    decides = model.model_dump(mode="json", include={"backend", "endpoint", "served_as", "quantization", "context"})
+    parts = [name if model.is_local else model.hub or name, json.dumps(decides, sort_keys=True)]
     for manifest in (weights, adapter):
         if manifest is not None:
             outputs = json.loads(manifest.read_text(encoding="utf-8"))["outputs"]
-            parts += [digest for file, digest in sorted(outputs.items()) if file.endswith(".safetensors")]
-    return "|".join(parts)
+            parts += [f"{file}:{digest}" for file, digest in sorted(outputs.items()) if not file.endswith(".csv")]
+    engine = {"transformers": ("torch", "transformers", "peft"), "vllm": ("vllm", "torch"), "openai": ()}[model.backend]
+    parts += [f"{package}={installed(package)}" for package in engine]
+    return "|".join([*parts, f"answers={stage_version('answers')}"])

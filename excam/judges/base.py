@@ -72,8 +72,6 @@ def baseline_verdict(read: int | str, weight: int, answer: Completion) -> Verdic
 
     `weight` (<= 0) is the score of one error.
     """
-    if isinstance(read, str):
-        return failed(read, answer)
-    if answer.finish == "refused":
-        return failed("refused", answer)
+    if isinstance(read, str) or answer.finish != "stop":  # a cut thought may hold a number that is no verdict
+        return failed(str(read), answer)
     return Verdict(errors_found=read, score=float(read * weight), certainty=scoring.certainty(answer.logprobs))

@@ -232,8 +232,8 @@ def verdict(answer: Completion, instruction: str, output: str) -> Verdict:
     report = read(answer.text)
     if isinstance(report, Unreadable):
         return failed(report.reason, answer)
-    if answer.finish == "refused":
-        return failed("refused", answer)
+    if answer.finish != "stop":  # what came after the report might have taken it back
+        return failed("truncated", answer)
     return Verdict(
         errors_found=len(report.errors),
         score=float(scoring.deductions(report)),

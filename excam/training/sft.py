@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import platform
+import os
 import random
 import shutil
 import time
@@ -23,6 +23,7 @@ from excam.inference import chat
 from excam.judges import report
 from excam.provenance import Progress, publish, say, write_json
 from excam.records import Sample
+from excam.versions import stage_version
 
 if TYPE_CHECKING:
     from peft import PeftModel
@@ -33,22 +34,38 @@ MARK = "whole.json"  # written into a checkpoint when everything else of it is t
 
 
 def train(
-    *, weights: Path, samples: Sequence[Sample], recipe: Recipe, seed: int, checkpoints: Path, folder: Path, name: str
+    *,
+    weights: Path,
+    base: str,
+    samples: Sequence[Sample],
+    recipe: Recipe,
+    seed: int,
+    checkpoints: Path,
+    folder: Path,
+    name: str,
 ) -> dict[str, Any]:
     """Train an adapter on `samples`, publish it in `folder`, and return facts for its manifest.
 
+    `weights` is the folder of the base model, `base` a digest of what is in it.
     Continues from the last whole checkpoint of the same run in `checkpoints`. Raises InputInvalid when a row is longer
     than `recipe.max_length`, ModelInvalid when the base or the recipe cannot be used.
     """
     from transformers import AutoTokenizer, set_seed
 
-    _return_freed_memory()
+    _one_device()
     set_seed(seed)
     tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True)
     rows, too_long = encode(tokenizer, samples, recipe)
     ordered = in_order(rows, recipe, seed)
     model = _with_adapter(weights, recipe)
-    run_id = hashlib.sha256(json.dumps([recipe.model_dump(), seed, [r["input_ids"] for r in ordered]]).encode())
+    everything = [
+        base,
+        stage_version("train_adapter"),
+        recipe.model_dump(exclude={"save_steps", "rows"}),
+        seed,
+        ordered,
+    ]
+    run_id = hashlib.sha256(json.dumps(everything).encode())
     started = time.monotonic()
     last = _last_whole(checkpoints, run_id.hexdigest())
     if last:
@@ -135,6 +152,7 @@ def _with_adapter(weights: Path, recipe: Recipe) -> PeftModel:
         lora_alpha=recipe.alpha,
         lora_dropout=recipe.dropout,
         target_modules=recipe.targets,
+        exclude_modules=r".*(vision_tower|multi_modal_projector).*",  # Gemma 3 has eyes that no text trains
         task_type="CAUSAL_LM",
     )
     try:
@@ -266,17 +284,15 @@ def _publish(model: PeftModel, folder: Path, history: list[dict[str, float]], na
     shutil.rmtree(scratch)
 
 
-def _return_freed_memory() -> None:
-    """Have glibc give large blocks back when they are freed.
+def _one_device() -> None:
+    """Raises ModelInvalid where several GPUs are visible: Trainer would multiply the rows of a step by them."""
+    import torch
 
-    Every batch has another shape; kept for reuse, blocks of ever new sizes pile up: on a CPU a run over rows of up to
-    2048 tokens held 18.7 GB after 72 steps, and 3 GB with this. Other C libraries do not need it.
-    """
-    import ctypes
-
-    mmap_threshold = -3  # M_MMAP_THRESHOLD of malloc.h
-    if platform.libc_ver()[0] == "glibc":
-        ctypes.CDLL(None).mallopt(mmap_threshold, 1 << 20)
+    if torch.cuda.device_count() > 1 and "LOCAL_RANK" not in os.environ:
+        raise ModelInvalid(
+            f"{torch.cuda.device_count()} GPUs visible; expected one, or rows_per_step would be multiplied; "
+            "set CUDA_VISIBLE_DEVICES"
+        )
 
 
 def discard(checkpoints: Path) -> None:

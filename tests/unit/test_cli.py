@@ -313,8 +313,8 @@ def test_lock_says_what_moved(monkeypatch, here):
     monkeypatch.setattr(versions, "LOCK", here / "versions.lock")
     versions._lock.cache_clear()
     try:
-        assert excam("lock", "plotting").stdout == "plotting: new -> 1\n"
-        assert excam("lock", "plotting").stdout == "nothing moved\n"
+        assert excam("lock", "judges.count").stdout == "judges.count: new -> 1\n"
+        assert excam("lock", "judges.count").stdout == "nothing moved\n"
     finally:
         versions._lock.cache_clear()
         versions.stage_version.cache_clear()

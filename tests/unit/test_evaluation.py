@@ -26,7 +26,15 @@ ROWS = [
 def frame_of(rows=ROWS, **columns) -> pl.DataFrame:
     lines = [
         {
-            **{"id": row[0], "pair": row[1], "base": row[1], "dataset": "blend", "origin": "hard", "language": row[2]},
+            **{
+                "id": row[0],
+                "pair": row[1],
+                "base": row[1],
+                "group": row[1],
+                "dataset": "blend",
+                "origin": "hard",
+                "language": row[2],
+            },
             **{"culture": "", "gold_score": row[3], "gold_error": row[3] < 0, "errors_found": row[4], "score": row[5]},
             **{"certainty": row[6], "report": None, "failure": row[7]},
         }
@@ -50,7 +58,7 @@ def many(pairs: int) -> list[tuple]:
 
 def test_counts():
     numbers = evaluation.evaluate(frame_of(), seed=1)
-    assert (numbers["n"], numbers["base_samples"], numbers["gold_errors"]) == (8, 4, 4)
+    assert (numbers["n"], numbers["base_samples"], numbers["groups"], numbers["gold_errors"]) == (8, 4, 4, 4)
     assert numbers["failures"] == {"no-json": 2, "truncated": 1}
     assert numbers["correlation"]["n"] == 5
 
@@ -154,9 +162,9 @@ def test_the_order_of_rows_changes_no_number():
     assert one["accuracy"]["scaled"] == other["accuracy"]["scaled"]
 
 
-def test_the_interval_draws_whole_base_samples():
-    """Twins of one base are not independent: told so, the interval is wider."""
+def test_the_interval_draws_whole_groups():
+    """What shares content is not independent: told so, the interval is wider."""
     rows = [(f"{n}/{m}", str(n), "Greek", 0, n % 2, 0.0, 0.9, None) for n in range(10) for m in range(8)]
     clustered = evaluation.evaluate(frame_of(rows), seed=1)["accuracy"]
-    alone = evaluation.evaluate(frame_of(rows, base=pl.col("id")), seed=1)["accuracy"]
+    alone = evaluation.evaluate(frame_of(rows, group=pl.col("id")), seed=1)["accuracy"]
     assert clustered["high"] - clustered["low"] > 2 * (alone["high"] - alone["low"])

@@ -158,6 +158,10 @@ def test_a_mixture_of_all_and_of_all_but_one():
     assert without == mixture("without-blend")
 
 
+def test_what_is_left_out_need_not_be_there():
+    assert mixture("without-mango") == mixture("all")
+
+
 def test_a_mixture_of_few_rows_is_even():
     few = mixture("all", rows=12)
     assert Counter(sample.dataset for sample in few) == {"blend": 6, "epic": 6}
@@ -165,8 +169,8 @@ def test_a_mixture_of_few_rows_is_even():
 
 
 def test_a_mixture_nobody_knows():
-    with pytest.raises(ConfigInvalid, match="without-mango: no such mixture; known: all, without-blend, without-epic"):
-        mixture("without-mango")
+    with pytest.raises(ConfigInvalid, match="all-but-epic: no such mixture; known: all, without-blend, without-epic"):
+        mixture("all-but-epic")
     assert not Path("m/train.jsonl").exists()
 
 
@@ -241,12 +245,19 @@ def test_a_shard_without_pairs_is_an_empty_file():
 # --- evaluate, compare_systems
 
 
-def judgements(path: str, guesses: list, bases_of: list[str] | None = None, **columns) -> str:
+def judgements(path: str, guesses: list, groups: list[str] | None = None, **columns) -> str:
     """One row per guess: even rows are right, odd ones wrong; a guess of None is a failure."""
     rows = [
         {
-            **{"id": str(n), "pair": str(n // 2), "base": (bases_of or [])[n] if bases_of else str(n // 2)},
-            **{"dataset": "blend", "origin": "hard", "language": "English", "culture": "", "report": None},
+            **{"id": str(n), "pair": str(n // 2), "base": str(n // 2)},
+            **{
+                "group": groups[n] if groups else str(n // 2),
+                "dataset": "blend",
+                "origin": "hard",
+                "language": "English",
+                "culture": "",
+                "report": None,
+            },
             **{"gold_score": -5 * (n % 2), "gold_error": bool(n % 2), "errors_found": guess},
             **{"score": None if guess is None else -5.0 * guess, "certainty": 0.5},
             "failure": "no-json" if guess is None else None,
@@ -308,7 +319,7 @@ def test_a_failure_is_wrong_when_systems_are_compared():
     assert test["difference"] == 1
 
 
-def test_base_samples_are_the_unit():
+def test_what_shares_content_is_the_unit():
     one = ["same"] * 40
     (test,) = compared(judgements("a", RIGHT, one), judgements("b", BLIND, one), systems=["a", "b"])
     assert (test["clusters"], test["p_value"]) == (1, 1)
@@ -337,13 +348,13 @@ def test_other_rows_or_another_order_are_not_compared():
 
 
 def test_table_2_counts_and_adds_up():
-    one = {"train": 6, "dev": 2, "test": 2, "hard": 5, "soft": 0, "beyond_cap": 4, "dropped": {"a": 1, "b": 2}}
+    one = {"train": 6, "dev": 2, "test": 2, "hard": 4, "soft": 0, "beyond_cap": 4, "dropped": {"a": 1, "b": 2}}
     two = {"train": 4, "dev": 0, "test": 4, "hard": 0, "soft": 4, "beyond_cap": 0, "dropped": {}}
     call(table_2, counts=[put_json("blend/counts.json", one), put_json("calmqa/counts.json", two)], numbers="t.csv")
     blend, calmqa, everything = rows_of("t.csv")
-    assert list(blend.values()) == ["blend", "6", "2", "2", "10", "5", "5", "0", "4", "3"]
+    assert list(blend.values()) == ["blend", "6", "2", "2", "10", "6", "4", "0", "4", "3"]
     assert list(calmqa.values()) == ["calmqa", "4", "0", "4", "8", "4", "0", "4", "0", "0"]
-    assert list(everything.values()) == ["all", "10", "2", "6", "18", "9", "5", "4", "4", "3"]
+    assert list(everything.values()) == ["all", "10", "2", "6", "18", "10", "4", "4", "4", "3"]
     assert tuple(blend) == table_2.COLUMNS
 
 
@@ -358,6 +369,7 @@ def cell(system: str, dataset: str = "all", scaled: float = 0.5, **changes) -> s
         **{"n": 40, "gold_errors": 24},
         "accuracy": {"scaled": scaled, "low": scaled - 0.1, "high": scaled + 0.1, "excluding": None, "failures": 3},
         "correlation": {
+            "n": 37,
             "score": {"kendall_b": None, "tie_calibrated": 0.123456, "epsilon": 0.0},
             "score_p": {"kendall_b": 0.4, "tie_calibrated": 0.6, "epsilon": 0.25},
             "constant": {"kendall_b": None, "tie_calibrated": 0.49, "epsilon": 0.0},
@@ -387,7 +399,7 @@ def test_table_4_two_lines_a_system_and_the_floor():
     assert lines[0] == {
         **{"model": "m", "trained_on": "all", "judge": "report", "fallback": "", "scaled_accuracy": "0.5"},
         **{"low": "0.4", "high": "0.6", "excluding_failures": "", "kendall_b": "", "tie_calibrated_accuracy": "0.1235"},
-        **{"epsilon": "0.0", "n": "40", "failures": "3", "better_than_all": "yes"},
+        **{"epsilon": "0.0", "n": "40", "n_scored": "37", "failures": "3", "better_than_all": "yes"},
         "cell": "results/evaluation/m/all/report/all/test.json",
     }
     assert (lines[1]["kendall_b"], lines[1]["tie_calibrated_accuracy"], lines[1]["epsilon"]) == ("0.4", "0.6", "0.25")

@@ -72,7 +72,8 @@ def test_base_samples_come_back_as_they_were(tmp_path):
 
 def test_judgements_hold_every_row(tmp_path):
     """Also the failures: nothing is left out."""
-    samples = [sample(1), sample(1, wrong=True), sample(2)]
+    slip = sample(2, group="", report=Report((CulturalError("output", "Sushi", "minor", "t", 0, 5),), "x"))
+    samples = [sample(1), sample(1, wrong=True), slip]
     verdicts = [
         Verdict(0, 0.0, 0.9, Report()),
         Verdict(1, -5.0, 0.5, Report((ERROR,), "why")),
@@ -82,8 +83,9 @@ def test_judgements_hold_every_row(tmp_path):
     frame = tables.read_frame(tmp_path / "a.parquet")
     assert dict(frame.schema) == tables.JUDGEMENT_SCHEMA
     assert frame["id"].to_list() == [one.id for one in samples]
-    assert frame["gold_score"].to_list() == [0, -10, 0]
-    assert frame["gold_error"].to_list() == [False, True, False]
+    assert frame["group"].to_list() == ["g", "g", "blend/2"], "a row without a group is its base sample's"
+    assert frame["gold_score"].to_list() == [0, -10, -1]
+    assert frame["gold_error"].to_list() == [False, True, True]
     assert frame["score"].to_list() == [0.0, -5.0, None]
     assert frame["errors_found"].to_list() == [0, 1, None]
     assert frame["failure"].to_list() == [None, None, "no-json"]

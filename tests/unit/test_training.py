@@ -257,9 +257,10 @@ def train(weights: Path, place: Path, recipe: Recipe = RECIPE, **changes) -> dic
     """A run on the CPU; its adapter lies in `place/adapter`."""
     import torch
 
-    options = {"samples": samples_of(), "seed": SEED, "name": "tiny/all"} | changes
+    options = {"base": "digest", "samples": samples_of(), "seed": SEED, "name": "tiny/all"} | changes
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch.cuda, "is_available", lambda: False)
+        patch.setattr(torch.cuda, "device_count", lambda: 0)
         return sft.train(
             weights=weights, recipe=recipe, checkpoints=place / "checkpoints", folder=place / "adapter", **options
         )
@@ -326,9 +327,10 @@ def test_a_crash_changes_no_bit(uninterrupted, weights, tmp_path):
     assert digests(tmp_path) == digests(uninterrupted[0])
 
 
-def test_another_runs_checkpoints_are_not_gone_on_from(uninterrupted, weights, tmp_path):
-    """Another seed is another run; so are other rows and another recipe, by the same hash."""
-    killed(weights, tmp_path, step=3, seed=SEED + 1)
+@pytest.mark.parametrize("change", [{"seed": SEED + 1}, {"base": "another"}])
+def test_another_runs_checkpoints_are_not_gone_on_from(uninterrupted, weights, tmp_path, change):
+    """Another seed or base is another run; so are other rows and another recipe, by the same hash."""
+    killed(weights, tmp_path, step=3, **change)
     assert (tmp_path / "checkpoints" / "checkpoint-2" / sft.MARK).exists()
     facts = train(weights, tmp_path)
     assert facts["resumed_from"] is None
@@ -395,6 +397,17 @@ def test_a_target_module_that_is_not_there(weights, tmp_path, targets):
 def test_too_few_rows_for_a_step(weights, tmp_path):
     with pytest.raises(InputInvalid, match="2 training rows; expected at least"):
         train(weights, tmp_path, samples=pair(0))
+
+
+def test_several_devices_are_refused(weights, tmp_path, monkeypatch):
+    """Each would take a step's rows of its own."""
+    import torch
+
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    options = {"samples": samples_of(), "recipe": RECIPE, "seed": SEED, "name": "tiny/all", "base": "digest"}
+    with pytest.raises(ModelInvalid, match=r"2 GPUs visible; expected one, .* set CUDA_VISIBLE_DEVICES"):
+        sft.train(weights=weights, checkpoints=tmp_path, folder=tmp_path / "adapter", **options)
 
 
 def test_weights_that_are_none(weights, tmp_path):
