@@ -2,7 +2,8 @@
 
 >>> import excam
 >>> metric = excam.load("results/adapters/smollm2-135m/all")
->>> verdict = metric.score([{"instruction": "Name a Greek dish.", "output": "Sushi."}])[0]
+>>> for scored in metric.score([{"instruction": "Name a Greek dish.", "output": "Sushi."}]):
+...     print(scored.score, scored.report)
 """
 
 from __future__ import annotations

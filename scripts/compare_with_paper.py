@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     text = "# Ours beside the paper's\n\n"
-    text += "Numbers compare only where model, data and generator are the paper's; every line names its source.\n"
+    text += "Numbers compare only where model, data and generator are the paper's; where both are there,\nthe difference stands in brackets.\n"
     text += _rows(_table(args.table_2), _table(args.printed[0]))
     text += _systems(_table(args.table_4), _table(args.printed[1]))
     with publish(args.comparison) as temporary:
@@ -54,13 +54,21 @@ def _systems(ours: list[dict[str, str]], printed: list[dict[str, str]]) -> str:
         matched |= {name} & paper.keys()
         interval = f" [{line['low']}, {line['high']}]" if line["low"] else ""
         text += (
-            f"| {name} | {line['scaled_accuracy']}{interval} | {beside.get('scaled_accuracy', '–')} "
-            f"| {line['kendall_b'] or 'n/a'} | {beside.get('kendall', '–')} "
-            f"| {line['tie_calibrated_accuracy']} | {beside.get('tie_calibrated_accuracy', '–')} "
+            f"| {name} | {line['scaled_accuracy']}{interval} | {_beside(line['scaled_accuracy'], beside, 'scaled_accuracy')} "
+            f"| {line['kendall_b'] or 'n/a'} | {_beside(line['kendall_b'], beside, 'kendall')} | "
+            f"{line['tie_calibrated_accuracy']} | {_beside(line['tie_calibrated_accuracy'], beside, 'tie_calibrated_accuracy')} "
             f"| {line['n']} | {line['failures']} | `{line['cell']}` |\n"
         )
     missing = [name for name in paper if name not in matched]
     return text + (f"\nPrinted, not in this experiment: {', '.join(missing)}.\n" if missing else "")
+
+
+def _beside(ours: str, printed: dict[str, str], column: str) -> str:
+    """The printed value and how far ours is from it."""
+    value = printed.get(column)
+    if not value:
+        return "–"
+    return f"{value} ({float(ours) - float(value):+.3f})" if ours else value
 
 
 def _system(line: dict[str, str]) -> str:

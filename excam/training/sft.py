@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import time
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase, TrainerCallback
 
 PUBLISHED = ("adapter_model.safetensors", "adapter_config.json", "loss.csv")
+EYES = r".*(vision_tower|multi_modal_projector).*"  # of Gemma 3: no text trains them
 MARK = "whole.json"  # written into a checkpoint when everything else of it is there
 
 
@@ -152,7 +154,7 @@ def _with_adapter(weights: Path, recipe: Recipe) -> PeftModel:
         lora_alpha=recipe.alpha,
         lora_dropout=recipe.dropout,
         target_modules=recipe.targets,
-        exclude_modules=r".*(vision_tower|multi_modal_projector).*",  # Gemma 3 has eyes that no text trains
+        exclude_modules=EYES if any(re.fullmatch(EYES, name) for name, _ in base.named_modules()) else None,
         task_type="CAUSAL_LM",
     )
     try:

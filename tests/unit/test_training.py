@@ -327,14 +327,34 @@ def test_a_crash_changes_no_bit(uninterrupted, weights, tmp_path):
     assert digests(tmp_path) == digests(uninterrupted[0])
 
 
-@pytest.mark.parametrize("change", [{"seed": SEED + 1}, {"base": "another"}])
-def test_another_runs_checkpoints_are_not_gone_on_from(uninterrupted, weights, tmp_path, change):
-    """Another seed or base is another run; so are other rows and another recipe, by the same hash."""
-    killed(weights, tmp_path, step=3, **change)
-    assert (tmp_path / "checkpoints" / "checkpoint-2" / sft.MARK).exists()
-    facts = train(weights, tmp_path)
-    assert facts["resumed_from"] is None
-    assert digests(tmp_path) == digests(uninterrupted[0])
+def run_id(weights: Path, place: Path, **changes) -> str:
+    """What a run's checkpoints are marked with; it ends before the first step."""
+    seen = []
+
+    def last(_: Path, run: str) -> None:
+        seen.append(run)
+        raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sft, "_last_whole", last)
+        with pytest.raises(Killed):
+            train(weights, place, **changes)
+    return seen[0]
+
+
+def test_whose_checkpoints_are_gone_on_from(weights, tmp_path):
+    """Those of the same rows, base, seed and recipe; how often they are kept decides nothing."""
+    ours = run_id(weights, tmp_path)
+    assert run_id(weights, tmp_path) == ours
+    assert run_id(weights, tmp_path, recipe=RECIPE.model_copy(update={"save_steps": 1})) == ours
+    others = [
+        {"seed": SEED + 1},
+        {"base": "another"},
+        {"samples": samples_of()[:-4]},
+        {"samples": [*samples_of()[:-2], *pair(99)]},
+        {"recipe": RECIPE.model_copy(update={"weight_decay": 0.0})},
+    ]
+    assert len({ours, *(run_id(weights, tmp_path, **change) for change in others)}) == 6
 
 
 def plain_losses(weights: Path) -> list[float]:
