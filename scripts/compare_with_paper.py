@@ -20,7 +20,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     text = "# Ours beside the paper's\n\n"
-    text += "Numbers compare only where model, data and generator are the paper's; where both are there,\nthe difference stands in brackets.\n"
+    text += "Numbers compare only where model, data and generator are the paper's; where both are there, the "
+    text += "difference stands in brackets.\n"
     text += _rows(_table(args.table_2), _table(args.printed[0]))
     text += _systems(_table(args.table_4), _table(args.printed[1]))
     with publish(args.comparison) as temporary:
@@ -53,12 +54,11 @@ def _systems(ours: list[dict[str, str]], printed: list[dict[str, str]]) -> str:
         beside = paper.get(name, {})
         matched |= {name} & paper.keys()
         interval = f" [{line['low']}, {line['high']}]" if line["low"] else ""
-        text += (
-            f"| {name} | {line['scaled_accuracy']}{interval} | {_beside(line['scaled_accuracy'], beside, 'scaled_accuracy')} "
-            f"| {line['kendall_b'] or 'n/a'} | {_beside(line['kendall_b'], beside, 'kendall')} | "
-            f"{line['tie_calibrated_accuracy']} | {_beside(line['tie_calibrated_accuracy'], beside, 'tie_calibrated_accuracy')} "
-            f"| {line['n']} | {line['failures']} | `{line['cell']}` |\n"
-        )
+        columns = ("scaled_accuracy", "kendall", "tie_calibrated_accuracy")
+        own = (f"{line['scaled_accuracy']}{interval}", line["kendall_b"] or "n/a", line["tie_calibrated_accuracy"])
+        values = (line["scaled_accuracy"], line["kendall_b"], line["tie_calibrated_accuracy"])
+        numbers = [f"{o} | {_beside(v, beside, c)}" for o, v, c in zip(own, values, columns, strict=True)]
+        text += f"| {name} | {' | '.join(numbers)} | {line['n']} | {line['failures']} | `{line['cell']}` |\n"
     missing = [name for name in paper if name not in matched]
     return text + (f"\nPrinted, not in this experiment: {', '.join(missing)}.\n" if missing else "")
 

@@ -136,12 +136,13 @@ def test_forcing_judge_plans_the_chain_of_one_cell(run):
 
 
 def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
-    kept = run.folder / f"{ADAPTER}.kept"
-    (run.folder / ADAPTER).rename(kept)
+    weights = run.folder / ADAPTER / "adapter_model.safetensors"
+    kept = weights.with_suffix(".kept")
+    weights.rename(kept)
     try:
         planned = run.planned("all")
     finally:
-        kept.rename(run.folder / ADAPTER)
+        kept.rename(weights)
     expected = {"train_adapter": 1, "judge": 1, "score": 1, "evaluate": 1, "compare_systems": 1}
     assert planned == {**expected, "figure_3": 1}
 
