@@ -84,7 +84,7 @@ class Model(Section):
     limit_field: str = Field(default="max_tokens", description="how the server calls the limit on an answer")
     omit: list[str] = Field(default=[], description="request fields the server refuses")
     licence: str = Field(description="SPDX identifier or the name of the terms")
-    context: int = Field(description="longest prompt and answer together, in tokens", ge=128)
+    context: int | None = Field(default=None, ge=128, description="longest prompt and answer; else the model's own")
     gpus: int = Field(default=1, ge=0)
     quantization: str | None = None
     sampling: Sampling = Sampling()
