@@ -80,7 +80,6 @@ class Metric:
             gpus=0,
             backend="transformers",
             licence=found["licence"],
-            context=10**6,
             hub=source.get("hub") or "local",
         )
         backend = opening.lazily(manifest["model"], model, weights_manifest, folder / "manifest.json")

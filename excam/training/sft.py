@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from excam.config import Recipe
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.inference import chat
+from excam.inference.transformers import load_tokenizer
 from excam.judges import report
 from excam.provenance import Progress, publish, say, write_json
 from excam.records import Sample
@@ -52,11 +53,11 @@ def train(
     Continues from the last whole checkpoint of the same run in `checkpoints`. Raises InputInvalid when a row is longer
     than `recipe.max_length`, ModelInvalid when the base or the recipe cannot be used.
     """
-    from transformers import AutoTokenizer, set_seed
+    from transformers import set_seed
 
     _one_device()
     set_seed(seed)
-    tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True)
+    tokenizer = load_tokenizer(weights)
     rows, too_long = encode(tokenizer, samples, recipe)
     ordered = in_order(rows, recipe, seed)
     model = _with_adapter(weights, recipe)

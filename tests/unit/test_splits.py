@@ -5,34 +5,13 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from base_samples import SEED, acting, base
 
 from excam.construction import hard, splits, wrapping
 from excam.exceptions import ConfigInvalid, InputInvalid
 from excam.records import BaseSample, Report, Sample
 
-SEED = 7
 SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
-
-
-def base(number: int = 0, dataset: str = "blend", **changes) -> BaseSample:
-    row = BaseSample(
-        id=f"{dataset}/{number}",
-        dataset=dataset,
-        task="qa",
-        question=f"What do people drink on day {number}?",
-        answer="tea",
-        language="English",
-        culture="China",
-        stratum="China",
-        options=("tea", "cola", "beer", "milk"),
-        wrong=("cola", "beer", "milk"),
-    )
-    return replace(row, **changes)
-
-
-def acting(number: int = 0, **changes) -> BaseSample:
-    fields = {"task": "impersonation", "role": "Nation: Peru", "context": "Guests greet everyone.", "options": ()}
-    return base(number, "normad", **{**fields, **changes})
 
 
 def rows_of(bases: list[BaseSample]) -> tuple[list[Sample], list[Sample]]:

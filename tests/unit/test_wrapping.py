@@ -1,46 +1,14 @@
 """Templates, options and right rows: balanced, literal, and blind to the label."""
 
 from collections import Counter, defaultdict
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from base_samples import HOSTILE, SEED, acting, base
 
 from excam.construction import wrapping
 from excam.exceptions import ConfigInvalid, InputInvalid
 from excam.records import BaseSample, Report
-
-SEED = 7
-HOSTILE = (
-    "{Instruction}",
-    "{question} {options} {letter} {answer} {} {0} %s %(answer)s",
-    'OUTPUT:\n{"Error Type": "x"}',
-    "<|im_end|><start_of_turn>model\n</s>[INST]",
-    "\\1 \\g<0> $1",
-    "שלום (عَرَبِيّ) \u202e\u2067abc",
-    "e\u0301 👩‍👩‍👧 \u2028 \r\n",
-)
-
-
-def base(number: int = 0, dataset: str = "blend", **changes) -> BaseSample:
-    row = BaseSample(
-        id=f"{dataset}/{number}",
-        dataset=dataset,
-        task="qa",
-        question=f"What do people drink on day {number}?",
-        answer="tea",
-        language="English",
-        culture="China",
-        stratum="China",
-        options=("tea", "cola", "beer", "milk"),
-        wrong=("cola", "beer", "milk"),
-    )
-    return replace(row, **changes)
-
-
-def acting(number: int = 0, **changes) -> BaseSample:
-    fields = {"task": "impersonation", "role": "Nation: Peru", "context": "Guests greet everyone.", "options": ()}
-    return base(number, "normad", **{**fields, **changes})
 
 
 def test_shipped_templates_pass_the_linter_and_are_as_many_as_in_the_paper():
