@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--dataset", default="culturalbench", help="one with hard errors")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--rows", type=int, default=64)
-    parser.add_argument("--epochs", type=float, default=16)
+    parser.add_argument("--epochs", type=float, default=32)
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--seed", type=int, default=20260401)
     parser.add_argument("--folder", type=Path, default=Path("results/controls"))
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     known, unseen = (_pairs(args, split) for split in ("train", "test"))
     recipe = Recipe(
         rank=16, learning_rate=args.learning_rate, warmup_steps=8, weight_decay=0.0, epochs=args.epochs,
-        rows_per_pass=8, checkpointing=False, order="length",
+        rows_per_pass=8, checkpointing=False,
     )  # fmt: skip
     adapter = args.folder / args.dataset
     facts = sft.train(
