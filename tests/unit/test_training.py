@@ -399,7 +399,7 @@ def plain_losses(weights: Path) -> list[float]:
 
 
 def test_the_loss_is_that_of_a_plain_loop(uninterrupted, weights):
-    assert losses(uninterrupted[0]) == pytest.approx(plain_losses(weights), abs=1e-5)
+    assert losses(uninterrupted[0]) == pytest.approx(plain_losses(weights), rel=2e-3), "up to bfloat16"
     assert losses(uninterrupted[0])[-1] < losses(uninterrupted[0])[0], "it learns"
 
 
