@@ -228,13 +228,18 @@ def _trainer_class(on_gpu: bool) -> Any:
             return SequentialSampler(train_dataset if train_dataset is not None else self.train_dataset)  # pyright: ignore
 
     class OnCpu(InGivenOrder):
+        def train(self, *args: Any, **options: Any) -> Any:
+            # around all of it: with checkpointing, layers run again in the backward pass and must see the same types
+            with disable_input_dtype_casting(self.model):  # pyright: ignore
+                return super().train(*args, **options)
+
         def compute_loss(
             self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
         ) -> Any:
             base: Any = self.accelerator.unwrap_model(model).get_base_model()  # pyright: ignore
             labels = inputs["labels"][:, 1:]
             base.set_attn_implementation("eager" if labels.shape[1] < SHORT else "sdpa")
-            with torch.autocast("cpu", dtype=torch.bfloat16), disable_input_dtype_casting(model):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
                 hidden = base.get_decoder()(
                     input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], use_cache=False
                 ).last_hidden_state
