@@ -24,6 +24,8 @@ include: "rules/training.smk"
 include: "rules/judging.smk"
 include: "rules/evaluation.smk"
 include: "rules/paper.smk"
+include: "rules/audits.smk"
+include: "rules/publishing.smk"
 
 
 rule all:
@@ -31,10 +33,26 @@ rule all:
     default_target: True
     input:
         adapters(),
+        "results/paper/table-1.md",
         "results/paper/table-2.csv",
         "results/paper/table-4.csv",
         "results/paper/figure-3.pdf",
         "results/paper/comparison.md",
+        "results/audits/summary.md",
+        expand("results/paper/table-{number}.md", number=EXAMPLE_TABLES),
+        expand("results/published/{build}/manifest.json", build=BUILDS),
+
+
+rule publish:
+    """The data set as others get it, whole and its permissive part; nothing is sent anywhere."""
+    input:
+        expand("results/published/{build}/manifest.json", build=BUILDS),
+
+
+rule audits:
+    """The data set checked: leaks, shortcuts, balance, inventory, licences. Needs no model."""
+    input:
+        "results/audits/summary.md",
 
 
 rule adapters:

@@ -88,7 +88,10 @@ def _rewrapped(samples: list[Sample], bases: dict[str, BaseSample], seed: int) -
     """The same answers, right and wrong, in templates drawn anew."""
     wanted = list(dict.fromkeys(sample.base for sample in samples))
     licence = datasets.load(samples[0].dataset).SOURCE.licence
-    fresh = {s.pair: s.templates for s in wrapping.right_samples([bases[b] for b in wanted], "hard", licence, seed + 1)}
+    where = {sample.group: sample.split for sample in samples}
+    rewrapped = wrapping.right_samples([bases[b] for b in wanted], "hard", licence, seed + 1, where)
+    fresh = {s.pair: s.templates for s in rewrapped}
+    wrong = {s.pair: s.report.errors[0].span for s in samples if s.report.errors}
     again = []
     for sample in samples:
         if not sample.id.endswith("/right"):
@@ -96,7 +99,7 @@ def _rewrapped(samples: list[Sample], bases: dict[str, BaseSample], seed: int) -
         base, variant, templates = bases[sample.base], sample.pair.rpartition("/")[2], fresh[sample.pair]
         instruction, output = wrapping.render(base, base.answer, variant, templates, seed)
         right = replace(sample, instruction=instruction, output=output, templates=templates)
-        again += [right, hard.hard_error(right, base, seed)]
+        again += [right, hard.hard_error(right, base, wrong[sample.pair], seed)]
     return again
 
 

@@ -37,11 +37,16 @@ def _stop(problem: ExcamError | str) -> NoReturn:
 def _print_json(value: object, indent: int | None = None) -> None:
     """JSON on stdout: readable, or in ASCII escapes where stdout cannot hold a character."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
+    print(text if _holds(text) else json.dumps(value, indent=indent))
+
+
+def _holds(text: str) -> bool:
+    """Whether stdout can hold every character of a text."""
     try:
         text.encode(sys.stdout.encoding)
     except UnicodeEncodeError:
-        text = json.dumps(value, indent=indent)
-    print(text)
+        return False
+    return True
 
 
 @app.command()
@@ -131,7 +136,7 @@ def read() -> None:
 
 @app.command("list")
 def list_(what: Annotated[str, typer.Argument(help="datasets or judges")] = "datasets") -> None:
-    """List the benchmarks (with source and licence) or the judges."""
+    """List the benchmarks (task, licence, source, rows of the build in ./results) or the judges."""
     from excam.config import modules_in
 
     if what not in ("datasets", "judges"):
@@ -139,11 +144,11 @@ def list_(what: Annotated[str, typer.Argument(help="datasets or judges")] = "dat
     if what == "judges":
         print("\n".join(modules_in("judges")))
         return
-    from excam import datasets
+    from excam.publishing import listing
 
-    for name in modules_in("datasets"):
-        module = datasets.load(name)
-        print(f"{name}\t{module.ERRORS}\t{module.SOURCE.licence}\t{module.SOURCE.hub or module.SOURCE.url}")
+    table = listing.lines(Path("results"))
+    text = "\n".join(listing.aligned(table) if sys.stdout.isatty() else ["\t".join(line) for line in table])
+    print(text if _holds(text) else text.replace(listing.ABSENT, "-"))
 
 
 @app.command()

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from functools import cached_property
 from math import isclose
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import to_jsonable_python
 
 from excam.exceptions import ConfigInvalid
+from excam.records import SPLITS, Split
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$", max_length=60)]
-Split = Literal["train", "dev", "test"]
 LEXICON = "lexicon"  # the soft-error generator that is no model (excam/construction/lexicon.py)
 
 
@@ -44,6 +44,12 @@ class Construction(Section):
 
     cap_stage: Literal["before", "after"] = Field(
         default="after", description="cap base samples, or final rows (spec 4)"
+    )
+    allocation: Literal["equal", "proportional"] = Field(
+        default="equal", description="rows per stratum: as equal as possible, or as in the source (spec 5)"
+    )
+    severity: Literal["requested", "stated"] = Field(
+        default="requested", description="of a soft error: what was asked for, or what the generator says (spec 26)"
     )
     spans: Literal["paper", "strict"] = Field(default="strict", description="how differences become spans (spec 28)")
     shares: dict[Split, float] = Field(
@@ -160,7 +166,7 @@ class Experiment(Section):
     @cached_property
     def mixtures(self) -> tuple[str, ...]:
         """Every mixture this experiment could train on."""
-        return ("all", *(f"without-{name}" for name in self.datasets))
+        return ("all", "permissive", *(f"without-{name}" for name in self.datasets))
 
     @cached_property
     def systems(self) -> tuple[tuple[str, str, str], ...]:
@@ -269,7 +275,7 @@ def _cross_check(experiment: Experiment, where: str) -> None:
 def _check_numbers(experiment: Experiment, where: str) -> None:
     """What would stop, or silently bend, a job hours later."""
     shares = experiment.construction.shares
-    if set(shares) != set(get_args(Split)) or min(shares.values()) <= 0 or not isclose(sum(shares.values()), 1):
+    if set(shares) != set(SPLITS) or min(shares.values()) <= 0 or not isclose(sum(shares.values()), 1):
         raise ConfigInvalid(
             f"{where}: construction.shares: found {shares}; expected train, dev and test above 0 that add up to 1"
         )

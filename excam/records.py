@@ -15,8 +15,10 @@ Task = Literal["qa", "freeform", "generation", "impersonation"]
 Severity = Literal["minor", "major"]
 Where = Literal["instruction", "output"]
 Origin = Literal["source", "hard", "soft-minor", "soft-major"]
+Split = Literal["train", "dev", "test"]
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+SPLITS: tuple[Split, ...] = get_args(Split)
 WEIGHTS: Mapping[Severity, int] = {"minor": -1, "major": -5}  # ExCAM §3; the MQM weights of GEMBA-MQM
 
 
@@ -37,6 +39,7 @@ class BaseSample:
     role: str = ""  # who is impersonated, e.g. "Nation: Peru"
     context: str = ""  # what the role knows, e.g. an etiquette passage
     group: str = ""  # rows that must share a split (EPIC pairs, CaLMQA translations); empty: the row itself
+    label: str = ""  # where all answers are a few labels: which; equally many of each are drawn, so none tells anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,10 @@ class Sample:
     answer: str  # the right answer; explanations are checked for it (spec 61)
     templates: tuple[str, ...] = ()  # ids of the paraphrases used, e.g. ("qa/instruction/07", "qa/output/12")
     group: str = ""  # unit of splitting: shared by everything that must not be torn apart
+    split: Split = "train"
+    stated_severity: str = (
+        ""  # what the generator of a soft error said it did; the label is what it was asked (spec 26)
+    )
 
     @property
     def score(self) -> int:

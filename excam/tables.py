@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ SAMPLE_SCHEMA: dict[str, Any] = {
         ("id", "pair", "base", "dataset", "task", "instruction", "output", "origin", "language", "culture", "stratum"),
         pl.String,
     ),
-    **dict.fromkeys(("licence", "answer", "group", "errors", "explanation"), pl.String),
+    **dict.fromkeys(("licence", "answer", "group", "split", "errors", "explanation", "stated_severity"), pl.String),
     "templates": pl.List(pl.String),
     "score": pl.Int64,
 }
@@ -48,6 +48,23 @@ def read_frame(path: Path) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
         detail = " ".join(str(problem).split())[:200]
         raise ArtifactBroken(f"{path}: not a readable Parquet file ({detail}); delete it and run again") from None
+
+
+def write_csv(path: Path, frame: pl.DataFrame) -> None:
+    """Write a frame as CSV, atomically."""
+    with publish(path) as temporary:
+        frame.write_csv(temporary)
+
+
+def read_csv(path: Path, schema: Mapping[str, Any]) -> pl.DataFrame:
+    """Read what `write_csv` wrote. Raises ArtifactBroken when it is not a CSV file with these columns."""
+    try:
+        return pl.read_csv(path, schema=dict(schema))
+    except (pl.exceptions.PolarsError, OSError) as problem:
+        detail = " ".join(str(problem).split())[:200]
+        raise ArtifactBroken(
+            f"{path}: not a table of {', '.join(schema)} ({detail}); delete it and run again"
+        ) from None
 
 
 def write_samples(path: Path, samples: Iterable[Sample]) -> None:

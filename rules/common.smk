@@ -7,6 +7,8 @@ from snakemake.exceptions import WorkflowError
 from excam import datasets as benchmarks
 from excam.config import LEXICON, load
 from excam.exceptions import ExcamError
+from excam.licences import permissive
+from excam.publishing import BUILDS, EXAMPLE_TABLES
 from excam.versions import stage_version
 
 try:
@@ -16,6 +18,7 @@ except ExcamError as problem:
 
 DATASETS = list(EXPERIMENT.datasets)
 HARD = [name for name in DATASETS if benchmarks.load(name).ERRORS == "hard"]
+PERMISSIVE = [name for name in DATASETS if permissive(benchmarks.load(name).SOURCE.licence)]
 SOFT = [name for name in DATASETS if name not in HARD]
 SHARDS = [f"{shard:02d}" for shard in range(EXPERIMENT.generation.shards)]
 SYSTEMS = ["{}/{}/{}".format(*system) for system in EXPERIMENT.systems]
@@ -33,10 +36,20 @@ localrules:
     score,
     evaluate,
     compare_systems,
+    table_1,
     table_2,
     table_4,
+    table_8,
+    table_9,
+    table_10,
+    publish_excam40k,
     figure_3,
     compare_with_paper,
+    audit_leaks,
+    audit_balance,
+    audit_inventory,
+    audit_licences,
+    summarize_audits,
 
 
 wildcard_constraints:
@@ -47,6 +60,7 @@ wildcard_constraints:
     split="train|dev|test|test-100",
     severity="minor|major",
     shard=one_of(SHARDS),
+    build=one_of(BUILDS),
 
 
 # --- values for params, labelled so that swapped ones are seen, and only what the stage reads
@@ -130,7 +144,8 @@ def adapter_files(model, trained_on):
 
 def train_sets(wildcards):
     """The sets an adapter may learn from; a left-out dataset is no input at all."""
-    names = [name for name in DATASETS if wildcards.trained_on != f"without-{name}"]
+    wanted = DATASETS if wildcards.trained_on != "permissive" else PERMISSIVE
+    names = [name for name in wanted if wildcards.trained_on != f"without-{name}"]
     return [f"results/excam40k/{name}/{wildcards.split}.parquet" for name in names]
 
 
@@ -185,3 +200,19 @@ def figure_3_cells(wildcards):
     """Every number of Figure 3: one evaluation per filled cell."""
     columns = [*DATASETS, "all"]
     return [f"results/evaluation/{s}/{d}/test.json" for d in columns for s in column_systems(d)]
+
+
+def examples(number):
+    """Test splits of the datasets that one of the paper's tables of examples shows, where they are switched on."""
+    return [f"results/excam40k/{name}/test.parquet" for name in EXAMPLE_TABLES[number] if name in DATASETS]
+
+
+def published(pattern, among=None):
+    """Files of every dataset of a build; `permissive` takes its rows from nowhere else (spec 77)."""
+
+    def of(wildcards):
+        names = DATASETS if among is None else among
+        kept = [name for name in names if wildcards.build == "all" or name in PERMISSIVE]
+        return list(dict.fromkeys(expand(pattern, dataset=kept, split=["train", "dev", "test", "test-100"])))
+
+    return of

@@ -88,6 +88,7 @@ rule collect_soft_errors:
     params:
         version=versions("collect_soft_errors"),
         spans=EXPERIMENT.construction.spans,
+        severity=EXPERIMENT.construction.severity,
     shell:
         "python -m scripts.collect_soft_errors --samples {input.samples} --answers {input.answers}"
-        " --spans {params.spans} --errors {output.errors} --counts {output.counts} 2>&1 | tee {log}"
+        " --spans {params.spans} --severity {params.severity} --errors {output.errors} --counts {output.counts} 2>&1 | tee {log}"

@@ -22,7 +22,6 @@ rule split_samples:
         "../envs/data.yaml"
     params:
         version=versions("split_samples"),
-        shares=json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
         cap=lambda w: (
             f"--cap {EXPERIMENT.datasets[w.dataset].cap}" if EXPERIMENT.construction.cap_stage == "after" else ""
         ),
@@ -30,14 +29,35 @@ rule split_samples:
         seed=EXPERIMENT.seed,
         folder=subpath(output.counts, parent=True),
     shell:
-        "python -m scripts.split_samples --right {input.right} --wrong {input.wrong} --shares {params.shares:q}"
-        " {params.cap} --subset {params.subset} --seed {params.seed} --folder {params.folder} 2>&1 | tee {log}"
+        "python -m scripts.split_samples --right {input.right} --wrong {input.wrong} {params.cap}"
+        " --subset {params.subset} --seed {params.seed} --folder {params.folder} 2>&1 | tee {log}"
+
+
+rule find_near_duplicates:
+    """Near-duplicate questions within and across benchmarks, and which of them leak (spec 13)."""
+    input:
+        bases=expand("results/samples/{dataset}.bases.jsonl", dataset=DATASETS),
+        samples=expand("results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test"]),
+    output:
+        near_duplicates="results/excam40k/near-duplicates.csv",
+    log:
+        "logs/find_near_duplicates.log",
+    benchmark:
+        "benchmarks/find_near_duplicates.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("find_near_duplicates"),
+    shell:
+        "python -m scripts.find_near_duplicates --bases {input.bases} --samples {input.samples}"
+        " --near-duplicates {output.near_duplicates} 2>&1 | tee {log}"
 
 
 rule mix_samples:
-    """All datasets' train sets, or all but one (spec 45, 49)."""
+    """All datasets' train sets, or all but one, without what another benchmark is judged on (spec 13, 45, 49)."""
     input:
-        train_sets,
+        samples=train_sets,
+        near_duplicates="results/excam40k/near-duplicates.csv",
     output:
         mixture="results/mixtures/{trained_on}/{split}.jsonl",
     log:
@@ -54,5 +74,6 @@ rule mix_samples:
         rows=f"--rows {EXPERIMENT.training.rows}" if EXPERIMENT.training.rows else "",
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.mix_samples --samples {input} --trained-on {wildcards.trained_on} {params.rows}"
+        "python -m scripts.mix_samples --samples {input.samples} --trained-on {wildcards.trained_on} {params.rows}"
+        " --near-duplicates {input.near_duplicates}"
         " --seed {params.seed} --mixture {output.mixture} 2>&1 | tee {log}"

@@ -21,8 +21,11 @@ rule build_samples:
         version=versions("build_samples", "datasets.{dataset}"),
         cap=lambda w: EXPERIMENT.datasets[w.dataset].cap,
         cap_stage=EXPERIMENT.construction.cap_stage,
+        allocation=EXPERIMENT.construction.allocation,
+        shares=json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.build_samples --dataset {wildcards.dataset} --source {input.source}"
-        " --cap {params.cap} --cap-stage {params.cap_stage} --seed {params.seed}"
+        " --cap {params.cap} --cap-stage {params.cap_stage} --allocation {params.allocation}"
+        " --shares {params.shares:q} --seed {params.seed}"
         " --bases {output.bases} --samples {output.samples} --counts {output.counts} 2>&1 | tee {log}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from excam import datasets, provenance, tables
-from excam.construction import wrapping
+from excam.construction import duplicates, splits, wrapping
 from excam.datasets.base import stratified
-from excam.exceptions import SourceInvalid
 from scripts import run
 
 
@@ -19,6 +19,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--source", type=Path, required=True, help="manifest of the fetched snapshot")
     parser.add_argument("--cap", type=int, required=True)
     parser.add_argument("--cap-stage", choices=["before", "after"], required=True)
+    parser.add_argument("--allocation", choices=["equal", "proportional"], required=True)
+    parser.add_argument("--shares", type=json.loads, required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--bases", type=Path, required=True)
     parser.add_argument("--samples", type=Path, required=True)
@@ -27,24 +29,26 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     benchmark = datasets.load(args.dataset)
     reading = benchmark.read(args.source.parent / "files")
-    if not reading.samples:
-        dropped = dict(reading.dropped) or "nothing dropped"
-        raise SourceInvalid(f"{args.dataset}: 0 base samples from {reading.rows} rows ({dropped}); check {args.source}")
-    limit = args.cap if args.cap_stage == "before" else wrapping.bases_for(args.cap, reading.samples, benchmark.ERRORS)
-    bases = stratified(reading.samples, limit, args.seed)
-    right = wrapping.right_samples(bases, benchmark.ERRORS, benchmark.SOURCE.licence, args.seed)
+    limit = args.cap if args.cap_stage == "before" else wrapping.bases_for(args.cap, reading.task, benchmark.ERRORS)
+    drawn = stratified(reading, limit, args.seed, args.allocation)
+    bases = duplicates.in_one_group(drawn)
+    where = splits.assign([(base.group, base.stratum) for base in bases], args.shares, args.seed)
+    right = wrapping.right_samples(bases, benchmark.ERRORS, benchmark.SOURCE.licence, args.seed, where)
     tables.write_bases(args.bases, bases)
     tables.write_samples(args.samples, right)
     counts = {
         "rows": reading.rows,
         "dropped": dict(reading.dropped),
-        "base_samples": len(reading.samples),
+        "escaped": dict(reading.escaped),
+        "base_samples": reading.frame.height,
         "drawn": len(bases),
+        "groups": len({base.group for base in bases}),
+        "groups_before_near_duplicates": len({base.group or base.id for base in drawn}),
         "pairs": len(right),
         "lacks": list(reading.lacks),
     }
     provenance.write_json(args.counts, counts)
-    provenance.say(f"{args.dataset}: {reading.rows} rows, {len(bases)} of {len(reading.samples)} base samples drawn")
+    provenance.say(f"{args.dataset}: {reading.rows} rows, {len(bases)} of {reading.frame.height} base samples drawn")
 
 
 if __name__ == "__main__":

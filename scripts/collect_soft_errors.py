@@ -9,7 +9,7 @@ from pathlib import Path
 
 from excam import provenance, tables
 from excam.construction import soft
-from excam.records import Sample
+from excam.records import SEVERITIES, Sample
 from scripts import run
 
 
@@ -18,6 +18,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--samples", type=Path, required=True)
     parser.add_argument("--answers", type=Path, nargs="+", required=True)
     parser.add_argument("--spans", choices=["paper", "strict"], required=True)
+    parser.add_argument("--severity", choices=["requested", "stated"], required=True, help="what labels an error")
     parser.add_argument("--errors", type=Path, required=True)
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args(argv)
@@ -30,13 +31,15 @@ def main(argv: Sequence[str] | None = None) -> None:
         if row["finish"] != "stop":  # a draft inside a cut answer is not the answer
             dropped["truncated" if row["finish"] == "length" else row["finish"]] += 1
             continue
-        made = soft.soft_error(right[row["pair"]], row["severity"], row["answer"], args.spans)
+        made = soft.soft_error(right[row["pair"]], row["severity"], row["answer"], args.spans, args.severity)
         if isinstance(made, Sample):
             kept.append(made)
         else:
             dropped[made.reason] += 1
     tables.write_samples(args.errors, kept)
     counts = {"answers": len(rows), "kept": len(kept), "dropped": dict(sorted(dropped.items()))}
+    said = Counter((sample.origin.removeprefix("soft-"), sample.stated_severity) for sample in kept)
+    counts["severity"] = {asked: {s: n for (a, s), n in sorted(said.items()) if a == asked} for asked in SEVERITIES}
     counts |= {"generators": sorted({row["generator"] for row in rows})}
     provenance.write_json(args.counts, counts)
     provenance.say(f"{args.errors}: {len(kept)} of {len(rows)} answers kept; dropped {dict(dropped)}")

@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         settings=json.loads(args.source),
         seconds=time.monotonic() - started,
         licence=benchmark.SOURCE.licence,
+        rows=benchmark.read(folder).rows,
         **facts,
     )
 

@@ -7,16 +7,20 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import polars as pl
+
 from excam import provenance, tables
-from excam.construction import splits
+from excam.construction import duplicates, splits
+from excam.exceptions import ConfigInvalid
 from excam.records import to_row
 from scripts import run
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
+    parser.add_argument("--samples", type=Path, nargs="*", required=True, help="<dataset>/<split>.parquet")
     parser.add_argument("--trained-on", required=True)
+    parser.add_argument("--near-duplicates", type=Path, required=True, help="near-duplicates.csv of the whole set")
     parser.add_argument("--rows", type=int, help="at most this many, drawn evenly over datasets")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--mixture", type=Path, required=True)
@@ -25,11 +29,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     by_dataset = {path.parent.name: tables.read_samples(path) for path in args.samples}
     if args.trained_on.startswith("without-"):
         by_dataset.setdefault(args.trained_on.removeprefix("without-"), [])  # what is left out need not be there
-    mixed = splits.mixture(by_dataset, args.trained_on, args.rows, seed=args.seed)
+    leaking = set(duplicates.read(args.near_duplicates).filter(pl.col("leak"))["base_a"])
+    mixed = splits.mixture(by_dataset, args.trained_on, args.rows, seed=args.seed, leaking=leaking)
+    if not mixed:
+        raise ConfigInvalid(f"{args.trained_on}: no rows in {len(by_dataset)} datasets; check `datasets`, `mixtures`")
     with provenance.publish(args.mixture) as temporary, temporary.open("w", encoding="utf-8") as stream:
         for sample in mixed:
             stream.write(json.dumps(to_row(sample), ensure_ascii=False) + "\n")
-    provenance.say(f"{args.mixture}: {len(mixed)} rows")
+    left_out = sum(sample.base in leaking for samples in by_dataset.values() for sample in samples)
+    provenance.say(f"{args.mixture}: {len(mixed)} rows; {left_out} near-duplicates of judged rows left out")
 
 
 if __name__ == "__main__":

@@ -7,10 +7,13 @@ that should have been given. The error type and the span are not in the paper: t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log
 
-from excam.construction.wrapping import answer_start, digest, fill, paraphrases, render
+from excam.construction.cultures import in_a_sentence
+from excam.construction.templates import fill, paraphrases
+from excam.construction.wrapping import answer_start, digest, render
 from excam.exceptions import InputInvalid
 from excam.records import BaseSample, CulturalError, Report, Sample
 
@@ -36,23 +39,45 @@ def mistake(base: BaseSample) -> Mistake:
     return IRONY if all("ironic" in answer.casefold() for answer in answers) else OPINION
 
 
-def wrong_answer(base: BaseSample, seed: int) -> str:
-    """The answer that replaces the right one, the same in every pair of the base sample.
+def wrong_answers(bases: Iterable[BaseSample], seed: int) -> dict[str, str]:
+    """Id of a base sample -> the answer that replaces the right one, the same in every pair of the base sample.
 
-    Raises InputInvalid when there is none, or when the right answer or an empty one is among them.
+    The paper is silent on the choice (spec 20). Drawn blindly, wrong answers differ from right ones as a set:
+    distractors are shorter, and "Yes" is more often right. So each base sample, in an order by hash, takes the wrong
+    answer whose wording, then whose length, is most often right and was least often taken: neither tells the label.
+    Raises InputInvalid where a base sample has no wrong answer, or the right one or an empty one is among them.
     """
+    bases = sorted(bases, key=lambda base: digest(seed, "wrong", base.id))
+    wordings = Counter(base.answer for base in bases)
+    lengths = Counter(_length_class(base.answer) for base in bases)
+    taken = {}
+    for base in bases:
+        _check(base)
+        order = sorted(base.wrong, key=lambda wrong: digest(seed, "wrong", base.id, wrong))
+        wrong = max(order, key=lambda wrong: (wordings[wrong], lengths[_length_class(wrong)]))
+        wordings[wrong] -= 1
+        lengths[_length_class(wrong)] -= 1
+        taken[base.id] = wrong
+    return taken
+
+
+def _length_class(answer: str) -> int:
+    """Answers of one class differ by a seventh in length, or by a character where they are short."""
+    return int(log(len(answer) + 1, 1.15))
+
+
+def _check(base: BaseSample) -> None:
     if not base.wrong or any(not wrong.strip() or wrong == base.answer for wrong in base.wrong):
         raise InputInvalid(
             f"{base.id}: {len(base.wrong)} wrong answers; expected one or more, none empty and none of them right; "
             "check the loader, or make its errors soft"
         )
-    return base.wrong[int(digest(seed, "wrong", base.id), 16) % len(base.wrong)]
 
 
-def hard_error(right: Sample, base: BaseSample, seed: int) -> Sample:
+def hard_error(right: Sample, base: BaseSample, wrong: str, seed: int) -> Sample:
     """The wrong twin of an error-free row: same instruction, same templates, a wrong answer and one major error.
 
-    Raises InputInvalid when `right` was not made from `base` with this seed, or when `base` has no wrong answer.
+    Raises InputInvalid when `right` was not made from `base` with this seed.
     """
     variant = right.pair.removeprefix(f"{base.id}/")
     if right.base != base.id or render(base, base.answer, variant, right.templates, seed) != (
@@ -60,7 +85,6 @@ def hard_error(right: Sample, base: BaseSample, seed: int) -> Sample:
         right.output,
     ):
         raise InputInvalid(f"{right.id}: not made from {base.id} with seed {seed}; expected its own base sample")
-    wrong = wrong_answer(base, seed)
     _, output = render(base, wrong, variant, right.templates, seed)
     start = answer_start(base, wrong, variant, right.templates, seed)
     kind = mistake(base)
@@ -70,18 +94,22 @@ def hard_error(right: Sample, base: BaseSample, seed: int) -> Sample:
 
 
 def hard_errors(
-    right: Iterable[Sample], bases: Mapping[str, BaseSample], seed: int
+    right: Sequence[Sample], bases: Mapping[str, BaseSample], seed: int
 ) -> tuple[list[Sample], Counter[str]]:
-    """The wrong twins of all rows whose base sample has a wrong answer; the others are counted by reason."""
+    """The wrong twins of all rows whose base sample has a wrong answer; the others are counted by reason.
+
+    Wrong answers are balanced within each split, so that none of it can be learnt in one and used in another.
+    """
+    split = {sample.base: sample.split for sample in right if sample.base in bases and bases[sample.base].wrong}
+    wrong = {}
+    for part in sorted(set(split.values())):
+        wrong |= wrong_answers([bases[base] for base in split if split[base] == part], seed)
     samples, dropped = [], Counter[str]()
     for sample in right:
-        base = bases.get(sample.base)
-        if base is None:
-            dropped["no-base-sample"] += 1
-        elif not base.wrong:
-            dropped["no-wrong-answer"] += 1
+        if sample.base in wrong:
+            samples.append(hard_error(sample, bases[sample.base], wrong[sample.base], seed))
         else:
-            samples.append(hard_error(sample, base, seed))
+            dropped["no-base-sample" if sample.base not in bases else "no-wrong-answer"] += 1
     return samples, dropped
 
 
@@ -93,4 +121,5 @@ def explanation(base: BaseSample, wrong: str, pair: str, seed: int) -> str:
     lines = paraphrases("hard", mistake(base).explanations)
     usable = [line for line in lines if base.culture or "{culture}" not in line]
     line = usable[int(digest(seed, "explanation", pair), 16) % len(usable)]
-    return fill(line, {"right": base.answer, "wrong": wrong, "culture": base.culture})
+    culture = in_a_sentence(base.culture, base.language, base.task)
+    return fill(line, {"right": base.answer, "wrong": wrong, "culture": culture})

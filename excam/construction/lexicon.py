@@ -18,6 +18,7 @@ from itertools import islice
 
 import regex
 
+from excam.construction.cultures import in_a_sentence
 from excam.construction.lexicon_words import EXPLANATIONS, GUARDS, REGIONS, SCRIPTS, TYPES, UNSPACED, closed, harmony
 from excam.construction.wrapping import digest
 from excam.records import Sample, Severity
@@ -236,13 +237,17 @@ def _applied(text: str, swaps: Sequence[Swap]) -> str:
 def _explanation(right: Sample, swaps: Sequence[Swap], seed: int) -> str:
     """One sentence for all swaps, from the phrasings of each family."""
     parts = []
-    named = f"the {right.language}-speaking world" if right.culture == right.language else right.culture
+    named = in_a_sentence(right.culture, right.language, right.task)
     for swap in swaps:
         known = swap.new.culture != "-" and bool(right.culture)
         family = "verdict" if swap.new.kind == "norm/yes" else swap.new.family
         phrasings = EXPLANATIONS[family if known or family != "drink" else "generic drink"]
         phrasing = phrasings[int(digest(seed, NAME, right.pair, swap.surface), 16) % len(phrasings)]
-        values = {"new": swap.surface, "owner": swap.new.culture, "culture": named or "this culture"}
+        values = {
+            "new": swap.surface,
+            "owner": in_a_sentence(swap.new.culture, "", "freeform"),
+            "culture": named or "this culture",
+        }
         parts.append(phrasing.format_map(values))
     text = "; ".join(parts) + "." if parts else "nothing is wrong."
     return text[:1].upper() + text[1:]

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from excam.construction import spans
 from excam.inference import Message
-from excam.records import CulturalError, Report, Sample, Severity, Unreadable, Where
+from excam.records import SEVERITIES, CulturalError, Report, Sample, Severity, Unreadable, Where
 
 PROMPT = """\
 For a scientific experiment, I need to introduce cultural errors into the following instruction and generated text. \
@@ -91,7 +91,7 @@ class SoftAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Why there is no wrong twin: "not-cultural", "no-change", "empty-text" or "unreadable:<why>"."""
+    """Why there is no wrong twin: "not-cultural", "no-change", "empty-text", "no-severity" or "unreadable:<why>"."""
 
     reason: str
     detail: str
@@ -194,16 +194,26 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def soft_error(right: Sample, severity: Severity, answer: str, mode: spans.Mode) -> Sample | Dropped:
+def soft_error(
+    right: Sample,
+    requested: Severity,
+    answer: str,
+    mode: spans.Mode,
+    label: Literal["requested", "stated"] = "requested",
+) -> Sample | Dropped:
     """The wrong twin of `right` that a generator's answer describes, or why there is none (spec 24-29).
 
-    Every difference in the instruction and in the output is one error of the severity that was asked for.
+    Every difference in the instruction and in the output is one error. All have one severity: the one that was
+    requested, or the one that the generator says it did (spec 26).
     """
     said = read(answer)
     if isinstance(said, Unreadable):
         return Dropped(f"unreadable:{said.reason}", said.text[-300:])
     if not said.cultural:
         return Dropped("not-cultural", said.explanation[:300])
+    severity = requested if label == "requested" else stated(said.severity)
+    if severity is None:
+        return Dropped("no-severity", said.severity[:300])
     texts: tuple[tuple[Where, str, str], ...] = (
         ("instruction", right.instruction, said.instruction),
         ("output", right.output, said.output),
@@ -224,5 +234,12 @@ def soft_error(right: Sample, severity: Severity, answer: str, mode: spans.Mode)
         instruction=said.instruction,
         output=said.output,
         report=Report(errors, said.explanation),
-        origin="soft-minor" if severity == "minor" else "soft-major",
+        origin="soft-minor" if requested == "minor" else "soft-major",
+        stated_severity=stated(said.severity) or "other",
     )
+
+
+def stated(severity: str) -> Severity | None:
+    """The severity a generator says it did; None where it says neither "minor" nor "major", or both."""
+    found: list[Severity] = [known for known in SEVERITIES if re.search(rf"\b{known}\b", severity)]
+    return found[0] if len(found) == 1 else None

@@ -3,10 +3,12 @@
 Two readings of the paper's one sentence ("NLTK word tokenization … difflib … strip all punctuation"):
 
 - `paper`: NLTK's words and difflib as it comes, autojunk included, so its numbers are the paper's;
-- `strict`: autojunk off, and words by Unicode rules, where scripts that set no spaces (Han, kana, Thai, Khmer, Lao,
-  Burmese) count every grapheme cluster as a word. A two-character edit in Chinese marks those two characters.
+- `strict`: autojunk off, and words as ICU divides text (Unicode's rules, UAX 29; its dictionaries for the scripts that
+  set no spaces: Han, kana, Thai, Khmer, Lao, Burmese). A two-character edit in Chinese marks one word or two.
 
-Comparison is exact: a change of case counts, a change of punctuation or white space does not.
+A change of case counts, a change of punctuation or white space does not. Strict mode also takes for equal what looks
+equal: the two spellings of an accented letter, curly and straight apostrophes, invisible characters, words divided
+differently ("ice cream", "icecream"; a dictionary may divide the same clause in two ways beside an edit).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
+from itertools import accumulate
 from typing import Literal
 
 import regex
@@ -27,13 +30,15 @@ Kind = Literal["replace", "insert", "delete"]
 MAX_TOKENS = 10_000  # of either side; an ordinary answer has under 1,000
 MAX_PAIRS = 300_000  # equal (original, modified) token pairs: what one pass of difflib walks over
 
-UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{scx=Hira}\p{scx=Kana}\p{Thai}\p{Khmer}\p{Lao}\p{Myanmar}"
-WORD = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{UNSPACED}]]"
-TOKEN = regex.compile(
-    rf"(?V1)(?=[[{UNSPACED}]--[\p{{P}}\p{{M}}]])\X"
-    rf"|{WORD}(?:{WORD}|[\u200c\u200d]+(?={WORD})|(?<=\p{{L}})['’·.](?=\p{{L}})|(?<=\p{{N}})[.,](?=\p{{N}}))*"
-    r"|(?![\p{P}\p{Z}\p{C}])\X"
-)
+# A grapheme cluster. In a row of flags \X alone would look back to the beginning of the row at each of them.
+CLUSTER = regex.compile(r"\p{RI}{2}(?![\p{GCB=EX}\p{GCB=ZWJ}\p{GCB=SM}])|\X")
+BLANK = regex.compile(r"(?=[\p{P}\p{Z}\p{Cc}\p{Cf}\p{Cs}`´])(?:[^\p{L}\p{N}\p{S}\u20e3]|[`´])+")  # 20E3: keycap, "#️⃣"
+INVISIBLE = regex.compile(r"(?V1)[\p{DI}--[\U000e0020-\U000e007f]]")  # without the tags in which flags differ
+QUOTES = str.maketrans("‘’‛ʻʼ`´＇׳“”„‟＂״", "'" * 9 + '"' * 6)
+SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{scx=Hira}\p{scx=Kana}\p{Thai}\p{Khmer}\p{Lao}\p{Myanmar}"
+UNSPACED = regex.compile(rf"(?V1)[{SCRIPTS}]+")
+
+Change = tuple[Kind, int, int]  # the last two count words of the modified text, end exclusive
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +79,45 @@ def diff_spans(original: str, modified: str, mode: Mode = "paper") -> Diff:
     if original == modified:
         return Diff(0, ())
     before, after = tokens(original, mode), tokens(modified, mode)
-    spans = tuple(
-        span_of(kind, first, last, after, modified)
-        for kind, first, last in changes([t.text for t in before], [t.text for t in after], mode)
-    )
+    key = looks if mode == "strict" else str
+    found = changes([key(token.text) for token in before], [key(token.text) for token in after], mode)
+    spans = tuple(span_of(kind, first, last, after, modified) for kind, first, last in found)
     return Diff(len(spans), spans)
 
 
 def tokens(text: str, mode: Mode) -> list[Token]:
     """Words of `text` with their places; punctuation is stripped and what is nothing else disappears."""
-    if mode == "paper":
-        return list(_nltk_tokens(text))
-    return [Token(match.start(), match.end(), match.group()) for match in TOKEN.finditer(text)]
+    return list(_nltk_tokens(text) if mode == "paper" else _icu_tokens(text))
+
+
+def looks(word: str) -> str:
+    """What two words must share to be the same to a reader: composed letters, one kind of quote, no invisible marks."""
+    if word.isascii():
+        return word.translate(QUOTES) if "`" in word else word
+    return INVISIBLE.sub("", unicodedata.normalize("NFC", word.translate(QUOTES))).strip("'\"") or word
+
+
+def _icu_tokens(text: str) -> Iterator[Token]:
+    """ICU's words, joined again where it divides a grapheme cluster. Its own offsets would count UTF-16 units."""
+    from icu4py.breakers import WordBreaker  # loads 40 MB of tables
+
+    ends = None if text.isascii() else {match.end() for match in CLUSTER.finditer(text)}
+    start = end = 0
+    for piece in WordBreaker(text.encode("utf-8", "replace").decode(), "root"):  # lone surrogates, one for one
+        end += len(piece)
+        if ends is None or end in ends:
+            first, last = _content(text, start, end)
+            start = end
+            if first < last:
+                yield Token(first, last, text[first:last])
+
+
+def _content(text: str, start: int, end: int) -> tuple[int, int]:
+    """The part of `text[start:end]` between its first and last cluster that are more than punctuation or space."""
+    if text[start:end].isalnum():
+        return start, end
+    kept = [match.span() for match in CLUSTER.finditer(text, start, end) if not BLANK.fullmatch(match.group())]
+    return (kept[0][0], kept[-1][1]) if kept else (end, end)
 
 
 def _nltk_tokens(text: str) -> Iterator[Token]:
@@ -125,18 +157,68 @@ def is_punctuation(character: str) -> bool:
     return character == "`" or unicodedata.category(character).startswith("P")
 
 
-def changes(before: Sequence[str], after: Sequence[str], mode: Mode) -> list[tuple[Kind, int, int]]:
-    """Differences as (kind, first, last) with [first, last) counting words of `after`."""
-    if mode == "paper" and feasible(before, after, autojunk=True):
-        return _opcodes(before, after, 0, autojunk=True)  # whole: what autojunk calls popular depends on the length
-    head = _common(before, after)
-    before, after = before[head:], after[head:]
-    tail = _common(before[::-1], after[::-1])
-    before, after = before[: len(before) - tail], after[: len(after) - tail]
-    autojunk = mode == "paper"
-    if before and after and not feasible(before, after, autojunk):
-        return [("replace", head, head + len(after))]
-    return _opcodes(before, after, head, autojunk)
+def changes(before: Sequence[str], after: Sequence[str], mode: Mode) -> list[Change]:
+    """Differences of two lists of words, in order."""
+    return _paper_changes(before, after) if mode == "paper" else _strict_changes(before, after)
+
+
+def _paper_changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
+    head = tail = 0
+    if not feasible(before, after, autojunk=True):  # else whole: what autojunk calls popular depends on the length
+        head = _common(before, after)
+        tail = _common(before[head:][::-1], after[head:][::-1])
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    if old and new and not feasible(old, new, autojunk=True):
+        return [("replace", head, head + len(new))]
+    opcodes = SequenceMatcher(None, old, new).get_opcodes()
+    return [(kind, head + first, head + last) for kind, _, _, first, last in opcodes if kind != "equal"]
+
+
+def _strict_changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
+    old, new, head = narrowed(before, after)
+    parts = [(0, len(old), 0, len(new))]
+    if old and new and feasible(old, new, autojunk=False):
+        opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        parts = [places for kind, *places in opcodes if kind != "equal"]
+    found: list[Change] = []
+    for i1, i2, j1, j2 in parts:
+        here, there, skipped = narrowed(old[i1:i2], new[j1:j2])
+        if here or there:
+            first = head + j1 + skipped
+            found.append(("replace" if here and there else "delete" if here else "insert", first, first + len(there)))
+    return found
+
+
+def narrowed(old: Sequence[str], new: Sequence[str]) -> tuple[list[str], list[str], int]:
+    """Both sides without the words at either end that spell the same text, however divided; how many of `new` went
+    from the start.
+    """
+    here, there = _unlike(old, new)
+    skipped = len(new) - len(there)
+    here, there = _unlike([word[::-1] for word in reversed(here)], [word[::-1] for word in reversed(there)])
+    return [word[::-1] for word in reversed(here)], [word[::-1] for word in reversed(there)], skipped
+
+
+def _unlike(old: Sequence[str], new: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Both sides from the last place on where their common text ends a word: a word of both, or of `new` alone within
+    a clause without spaces, which ICU may have divided differently only because of what comes later.
+    """
+    here, there = _joints(old), _joints(new)
+    text = "".join(here)
+    same = _common(text, "".join(there))
+    words = set(accumulate(map(len, here)))
+    for count, end in reversed([*enumerate(accumulate(map(len, there)), start=1)]):
+        if (end <= same and end in words) or (end < same and UNSPACED.fullmatch(text, end - 1, end + 1)):
+            starts = accumulate(map(len, here), initial=0)
+            rest = [word[max(end - start, 0) :].lstrip("\n") for start, word in zip(starts, here, strict=False)]
+            return [word for word in rest if word], [*new[count:]]
+    return [*old], [*new]
+
+
+def _joints(words: Sequence[str]) -> list[str]:
+    """The words, marked where two numbers meet: "10 30" is not "1030", though "ice cream" is "icecream"."""
+    pairs = zip(["", *words], words, strict=False)
+    return ["\n" + word if word[0].isnumeric() and last[-1:].isnumeric() else word for last, word in pairs]
 
 
 def feasible(before: Sequence[str], after: Sequence[str], autojunk: bool) -> bool:
@@ -153,11 +235,6 @@ def _common(before: Sequence[str], after: Sequence[str]) -> int:
         if left != right:
             return index
     return min(len(before), len(after))
-
-
-def _opcodes(before: Sequence[str], after: Sequence[str], head: int, autojunk: bool) -> list[tuple[Kind, int, int]]:
-    matcher = SequenceMatcher(None, before, after, autojunk=autojunk)
-    return [(kind, head + j1, head + j2) for kind, _, _, j1, j2 in matcher.get_opcodes() if kind != "equal"]
 
 
 def span_of(kind: Kind, first: int, last: int, words: Sequence[Token], text: str) -> Span:

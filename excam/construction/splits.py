@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from math import isclose
+from typing import TypeVar
 
 from excam.construction.wrapping import digest
 from excam.exceptions import ConfigInvalid, InputInvalid
+from excam.licences import permissive
 from excam.records import Sample
 
 Pair = tuple[Sample, Sample]  # right, wrong
+Part = TypeVar("Part", bound=str)
 
 
-def assign(groups: Iterable[tuple[str, str]], shares: Mapping[str, float], seed: int) -> dict[str, str]:
+def assign(groups: Iterable[tuple[str, str]], shares: Mapping[Part, float], seed: int) -> dict[str, Part]:
     """Put every group as a whole into a split, e.g. 70/10/20 of one dataset (spec 11, 13).
 
     `groups` holds (group, stratum) once per row: a group weighs as many rows as it has, and lies in its most frequent
@@ -109,23 +112,36 @@ def balanced_subset(samples: Sequence[Sample], rows: int, seed: int) -> list[Sam
     return _rows(pairs, kept, seed)
 
 
-def mixture(
-    samples_by_dataset: Mapping[str, Sequence[Sample]], trained_on: str, limit: int | None = None, *, seed: int
-) -> list[Sample]:
-    """The rows an adapter is trained on, in an order by hash: "all", or "without-<dataset>" (spec 45).
+def cells(samples: Iterable[Sample]) -> dict[str, int]:
+    """Rows by label, as Table 2 is read: right, wrong by a hard error, wrong by a soft one."""
+    count = Counter(sample.origin.partition("-")[0] for sample in samples)
+    return {"right": count["source"], "wrong_hard": count["hard"], "wrong_soft": count["soft"]}
 
-    With `limit`: at most that many rows, pairs from the datasets in numbers as equal as possible. Raises ConfigInvalid
-    for an unknown mixture, InputInvalid for a row under another dataset's name or without its twin.
+
+def mixture(
+    samples_by_dataset: Mapping[str, Sequence[Sample]],
+    trained_on: str,
+    limit: int | None = None,
+    *,
+    seed: int,
+    leaking: Container[str] = (),
+) -> list[Sample]:
+    """The rows an adapter is trained on, in an order by hash (spec 45, 77).
+
+    "all"; "without-<dataset>"; or "permissive", what stands under a permissive licence. Base samples in `leaking` (near-duplicates of rows that another benchmark is judged on, spec 13) stay out. With
+    `limit`: at most that many rows, pairs from the datasets in numbers as equal as possible. Raises ConfigInvalid for
+    an unknown mixture, InputInvalid for a row under another dataset's name or without its twin.
     """
     left_out = trained_on.removeprefix("without-")
-    if trained_on != "all" and (left_out == trained_on or left_out not in samples_by_dataset):
-        known = ", ".join(["all", *(f"without-{dataset}" for dataset in sorted(samples_by_dataset))])
+    if trained_on not in ("all", "permissive") and (left_out == trained_on or left_out not in samples_by_dataset):
+        known = ", ".join(["all", "permissive", *(f"without-{dataset}" for dataset in sorted(samples_by_dataset))])
         raise ConfigInvalid(f"{trained_on}: no such mixture; known: {known}")
     kept = [
         _belonging(sample, dataset)
         for dataset, samples in samples_by_dataset.items()
         for sample in samples
-        if trained_on == "all" or dataset != left_out
+        if dataset != left_out and sample.base not in leaking
+        if trained_on != "permissive" or permissive(sample.licence)
     ]
     pairs = _pairs(kept)
     if limit is not None:

@@ -1,7 +1,7 @@
 """Wrapping a verified row into an instruction and an output, through paraphrased templates (ExCAM §3, spec 17-19, 21).
 
 A base sample becomes one or two *pairs*. The right and the wrong row of a pair use the same paraphrases and the same
-order of options, so neither can tell the label. Templates are plain text, one paraphrase a line, in `excam/templates`.
+order of options, so neither can tell the label; and every paraphrase is used equally often in each split.
 """
 
 from __future__ import annotations
@@ -11,34 +11,16 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from importlib import resources
 from string import ascii_uppercase
 
+from excam.construction.templates import fill, names, paraphrase
 from excam.datasets.base import Errors
-from excam.exceptions import ConfigInvalid, InputInvalid
-from excam.records import BaseSample, Report, Sample, Task
+from excam.exceptions import InputInvalid
+from excam.records import BaseSample, Report, Sample, Split, Task
 
 STAND_IN_INSTRUCTION = "Generate a culturally correct text"  # for a text that comes without an instruction (spec 19)
 
-# Placeholders of each slot: those a paraphrase must name, and those it may name.
-SLOTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
-    "qa/instruction": (frozenset({"question", "options"}), frozenset()),
-    "qa/output": (frozenset({"letter", "answer"}), frozenset()),
-    "freeform/instruction": (frozenset({"question"}), frozenset()),
-    "freeform/output": (frozenset({"answer"}), frozenset()),
-    "generation/instruction": (frozenset({"question"}), frozenset()),
-    "generation/output": (frozenset({"answer"}), frozenset()),
-    "impersonation/role": (frozenset({"role"}), frozenset()),
-    "impersonation/instruction": (frozenset({"context", "question"}), frozenset()),
-    "impersonation/output": (frozenset({"answer"}), frozenset()),
-    "hard/explanation": (frozenset({"right"}), frozenset({"wrong", "culture"})),
-    "hard/explanation_opinion": (frozenset({"right"}), frozenset({"wrong", "culture"})),
-    "hard/explanation_irony": (frozenset({"right"}), frozenset({"wrong", "culture"})),
-}
-_PLACEHOLDER = re.compile(r"\{(\w*)\}")
 _LETTERS = re.compile(r"\b[A-F]\b.{1,12}\b[A-F]\b|\([a-f]\).{1,12}\([a-f]\)")
-_FILLERS = frozenset({"a", "an", "the", "please"})  # two paraphrases that differ in these alone are the same
 
 
 def digest(seed: int, *parts: str) -> str:
@@ -47,40 +29,6 @@ def digest(seed: int, *parts: str) -> str:
     The parts are written as a JSON list, so that no two lists of parts give the same text.
     """
     return hashlib.sha256(json.dumps([seed, *parts]).encode("ascii")).hexdigest()
-
-
-@cache
-def paraphrases(task: str, slot: str) -> tuple[str, ...]:
-    """The lines of `templates/<task>/<slot>.txt`. Raises ConfigInvalid for an unknown slot."""
-    if f"{task}/{slot}" not in SLOTS:
-        raise ConfigInvalid(f"templates/{task}/{slot}.txt: no such slot; known: {', '.join(SLOTS)}")
-    file = resources.files("excam").joinpath("templates", task, f"{slot}.txt")
-    return tuple(file.read_text(encoding="utf-8").splitlines())
-
-
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """Put values in place of `{name}`, in one pass: what stands inside a value is data and comes out untouched."""
-    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), template)
-
-
-def lint() -> list[str]:
-    """Problems of the template files, one line each; none for the shipped ones (a test keeps it so)."""
-    problems = []
-    for name, (required, optional) in SLOTS.items():
-        seen: dict[tuple[str, ...], int] = {}
-        for number, line in enumerate(paraphrases(*name.split("/")), start=1):
-            where = f"{name}:{number}"
-            used = Counter(_PLACEHOLDER.findall(line))
-            problems += [f"{where}: lacks {{{missing}}}" for missing in sorted(required - used.keys())]
-            problems += [f"{where}: unknown {{{unknown}}}" for unknown in sorted(used.keys() - required - optional)]
-            problems += [f"{where}: {{{often}}} {count} times" for often, count in sorted(used.items()) if count > 1]
-            if line != line.strip() or not line:
-                problems.append(f"{where}: empty, or spaces at an end")
-            words = tuple(sorted(word for word in re.findall(r"\w+", line.casefold()) if word not in _FILLERS))
-            if words in seen:
-                problems.append(f"{where}: nearly the same as line {seen[words]}")
-            seen.setdefault(words, number)
-    return problems
 
 
 def variants(base: BaseSample, errors: Errors) -> tuple[str, ...]:
@@ -94,13 +42,12 @@ def variants(base: BaseSample, errors: Errors) -> tuple[str, ...]:
     return ("options", "freeform") if base.task == "qa" and base.options else ("single",)
 
 
-def bases_for(rows: int, bases: Sequence[BaseSample], errors: Errors) -> int:
+def bases_for(rows: int, task: Task, errors: Errors) -> int:
     """How many base samples it takes to fill `rows` final rows (spec 4, cap after generation).
 
     Every pair is two rows. A soft error may fail and is not tried again (spec 24), so a quarter more is drawn there.
     """
-    pairs = max((len(variants(base, errors)) for base in bases), default=1)
-    enough = -(-rows // (2 * pairs))
+    enough = -(-rows // (2 * (2 if task == "qa" or errors == "soft" else 1)))
     return enough + enough // 4 if errors == "soft" else enough
 
 
@@ -126,26 +73,29 @@ def render(base: BaseSample, answer: str, variant: str, templates: Sequence[str]
     Raises InputInvalid when options are shown and `answer` is not one of them, ConfigInvalid for an unknown template.
     """
     values = _values(base, answer, variant, seed)
-    *instruction, output = (fill(_text(template), values) for template in templates)
+    *instruction, output = (fill(paraphrase(template), values) for template in templates)
     return " ".join(instruction), output
 
 
 def answer_start(base: BaseSample, answer: str, variant: str, templates: Sequence[str], seed: int) -> int:
     """Offset of the answer in the output that `render` gives, in characters."""
-    head, _, _ = _text(templates[-1]).partition("{answer}")
+    head, _, _ = paraphrase(templates[-1]).partition("{answer}")
     return len(fill(head, _values(base, answer, variant, seed)))
 
 
-def right_samples(bases: Sequence[BaseSample], errors: Errors, licence: str, seed: int) -> list[Sample]:
+def right_samples(
+    bases: Sequence[BaseSample], errors: Errors, licence: str, seed: int, splits: Mapping[str, Split]
+) -> list[Sample]:
     """The error-free row of every pair, in the order of `bases`, with an empty report (spec 3).
 
-    Within a dataset, task and slot, paraphrases are used equally often, up to one (spec 17). Raises InputInvalid for
-    an id that occurs twice.
+    `splits` names the split of every group (`BaseSample.group`, or the id where it is empty). Within a dataset, split,
+    task and slot, paraphrases are used equally often, up to one (spec 17). Raises InputInvalid for an id that occurs
+    twice.
     """
     if repeated := [id for id, count in Counter(base.id for base in bases).items() if count > 1]:
         raise InputInvalid(f"{repeated[0]}: {len(repeated)} base ids occur more than once; expected unique ids")
     pairs = {f"{base.id}/{variant}": (base, variant) for base in bases for variant in variants(base, errors)}
-    templates = _assigned(pairs, seed)
+    templates = _assigned(pairs, seed, splits)
     samples = []
     for pair, (base, variant) in pairs.items():
         instruction, output = render(base, base.answer, variant, templates[pair], seed)
@@ -167,45 +117,38 @@ def right_samples(bases: Sequence[BaseSample], errors: Errors, licence: str, see
                 answer=base.answer,
                 templates=templates[pair],
                 group=base.group or base.id,
+                split=splits[base.group or base.id],
             )
         )
     return samples
 
 
 def _slots(base: BaseSample, variant: str) -> tuple[str, ...]:
-    """Slots in the order in which they are put together: role, context and task, output (spec 18).
+    """Slots in the order in which they are put together: role, context, task, options, output (spec 18).
 
-    A part without content is left out: no role line without a role; without a context the task is a plain question.
+    A part without content is left out, e.g. a role line where nobody is impersonated.
     """
     task = form(base, variant)
-    if task != "impersonation":
-        return (f"{task}/instruction", f"{task}/output")
-    role = ("impersonation/role",) if base.role else ()
-    return (*role, "impersonation/instruction" if base.context else "freeform/instruction", "impersonation/output")
+    parts = {"role": base.role, "context": base.context} if task == "impersonation" else {}
+    before = [f"{task}/{slot}" for slot, content in parts.items() if content]
+    options = ["qa/options"] if task == "qa" else []
+    return (*before, f"{task}/instruction", *options, f"{task}/output")
 
 
-def _assigned(pairs: Mapping[str, tuple[BaseSample, str]], seed: int) -> dict[str, tuple[str, ...]]:
-    """Template ids of every pair: per dataset, task and slot, pairs and paraphrases meet in two independent orders."""
-    queues: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+def _assigned(
+    pairs: Mapping[str, tuple[BaseSample, str]], seed: int, splits: Mapping[str, Split]
+) -> dict[str, tuple[str, ...]]:
+    """Template ids of every pair. Per dataset, split, task, slot, pairs and paraphrases meet in two orders by hash."""
+    queues: defaultdict[tuple[str, str, str, str], list[str]] = defaultdict(list)
     for pair, (base, variant) in pairs.items():
         for slot in _slots(base, variant):
-            queues[base.dataset, form(base, variant), slot].append(pair)
+            queues[base.dataset, splits[base.group or base.id], form(base, variant), slot].append(pair)
     chosen: dict[tuple[str, str], str] = {}
-    for (dataset, task, slot), members in queues.items():
-        names = [f"{slot}/{number:02d}" for number in range(1, len(paraphrases(*slot.split("/"))) + 1)]
-        names.sort(key=lambda name: digest(seed, "template", dataset, task, name))
+    for (dataset, split, task, slot), members in queues.items():
+        deck = sorted(names(slot), key=lambda name: digest(seed, "template", dataset, split, task, name))
         members.sort(key=lambda pair: digest(seed, "templates", slot, pair))  # the slot: slots are not locked together
-        chosen |= {(pair, slot): names[place % len(names)] for place, pair in enumerate(members)}
+        chosen |= {(pair, slot): deck[place % len(deck)] for place, pair in enumerate(members)}
     return {pair: tuple(chosen[pair, slot] for slot in _slots(*content)) for pair, content in pairs.items()}
-
-
-def _text(template: str) -> str:
-    """The paraphrase with this id, e.g. "qa/output/07": line 7 of the file."""
-    slot, _, number = template.rpartition("/")
-    lines = paraphrases(*slot.split("/")) if slot.count("/") == 1 else ()
-    if not number.isdecimal() or not 1 <= int(number) <= len(lines):
-        raise ConfigInvalid(f"{template}: no such template; expected <task>/<slot>/<line of the file>")
-    return lines[int(number) - 1]
 
 
 def _values(base: BaseSample, answer: str, variant: str, seed: int) -> dict[str, str]:

@@ -1,44 +1,52 @@
-"""The contract of a benchmark module, and the only import of the Hugging Face `datasets` library.
+"""The contract of a benchmark module. Of Hugging Face `datasets` it needs one thing: the names of a ClassLabel.
 
 A module in this folder provides:
 
     SOURCE: Source                      where the official files are, under which licence
     ERRORS: "hard" | "soft"             how its rows are made wrong (spec 20, 22)
-    def read(folder: Path) -> Reading   snapshot -> base samples, dropped rows counted by reason
+    def read(folder: Path) -> Reading   snapshot -> base samples as a frame, dropped rows counted by reason
 
-For those modules: `find` and `table` (files to rows), `gather` (rows to a Reading); cells become fields in `_cells.py`.
-For the workflow: `stratified` (spec 5).
+For those modules: `find` and `table` (files to a frame), `first` (why a row is dropped), `gather` (a frame to a
+Reading); cells become fields in `_cells.py`. For the workflow: `stratified`, in `_drawing.py`.
 """
 
 from __future__ import annotations
 
 import csv
-import logging
-import re
-import tempfile
 import zlib
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from excam.datasets._cells import digest
-from excam.datasets._plain import header, parsed
+import polars as pl
+
+from excam.datasets import _files
+from excam.datasets._cells import ESCAPED, cleaned, mark
+from excam.datasets._drawing import stratified as stratified
+from excam.datasets._plain import HALF
 from excam.exceptions import SourceInvalid
-from excam.records import BaseSample
+from excam.records import BaseSample, Task
 
 Errors = Literal["hard", "soft"]
-Outcome = BaseSample | str  # what one row of a source becomes: a sample, or the reason why there is none
-Rows = list[dict[str, Any]]
 
 LONGEST_ROW = 20_000  # characters of all fields together; longer rows are scraping accidents and no model reads them
+# Control tokens of chat templates (ChatML, Llama 2 and 3, Gemma, DeepSeek). No benchmark writes them: such a row is an
+# attack or a scraping accident, and a tokenizer would take them for the end of our own message.
+CHAT_CONTROL = (
+    r"<[|｜][A-Za-z0-9_.▁-]{1,40}[|｜]>|</?(?:start_of_turn|end_of_turn|think|s)>|<(?:bos|eos)>|\[/?INST\]|<</?SYS>>"
+)
+# The fields of a base sample that a frame holds; `dataset` and `task` are the same for all rows.
+TEXTS = ("id", "question", "answer", "language", "culture", "stratum", "role", "context", "group", "label")
+LISTS = ("options", "wrong")
+FIELDS = (*TEXTS, *LISTS)
+_FILE = "_file"  # hidden column: where a row comes from
 
-_FORMATS = {".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json", ".parquet": "parquet"}
-# What csv, json, gzip, pandas, pyarrow and `datasets` raise on a damaged file (their own classes derive from these).
-_DAMAGED = (OSError, ValueError, TypeError, KeyError, EOFError, StopIteration, RuntimeError, csv.Error, zlib.error)
-_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_FORMATS = (*_SEPARATORS, ".json", ".jsonl", ".parquet")
+# What polars, csv, json, gzip and pyarrow raise on a damaged file (their own classes derive from these).
+_DAMAGED = (*_files.DAMAGED, OSError, ValueError, TypeError, KeyError, EOFError, RuntimeError, csv.Error, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +60,26 @@ class Source:
     homepage: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Reading:
-    """Base samples of one snapshot, how many rows were read, why rows were dropped, and what the snapshot lacks."""
+    """The usable rows of one snapshot, what was dropped or changed and why, and what the snapshot lacks."""
 
-    samples: list[BaseSample] = field(default_factory=list)
-    rows: int = 0
+    dataset: str
+    task: Task
+    frame: pl.DataFrame  # columns FIELDS, in the order of the source
+    rows: int
     dropped: Counter[str] = field(default_factory=Counter)
+    escaped: Counter[str] = field(default_factory=Counter)  # rows kept with text changed for safety
     lacks: tuple[str, ...] = ()  # e.g. ("Background", "Explanation"): official columns a documented variant is without
+
+    def samples(self, frame: pl.DataFrame | None = None) -> list[BaseSample]:
+        """Base samples of the whole frame, or of rows drawn from it."""
+        rows = (self.frame if frame is None else frame).iter_rows(named=True)
+        return [BaseSample(**row | _lists(row), dataset=self.dataset, task=self.task) for row in rows]
+
+
+def _lists(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(row[name]) for name in LISTS}
 
 
 class Benchmark(Protocol):
@@ -80,162 +100,118 @@ def find(folder: Path, dataset: str, patterns: Sequence[str]) -> list[Path]:
     )
 
 
-def table(path: Path, dataset: str, required: Iterable[str], optional: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
-    """Rows of a CSV, TSV, JSON Lines, JSON or Parquet file (also gzipped) through `datasets`, as dictionaries.
+def shards(paths: Sequence[Path]) -> Sequence[Path]:
+    """All pieces that a Parquet file may be cut into; of other files, which would be copies, the first."""
+    return paths if paths[0].suffix == ".parquet" else paths[:1]
 
-    A row holds the named columns that the file has: text for CSV ("NA" and "None" stay text), the name for a
-    ClassLabel, None for a null. Raises SourceInvalid when the file is empty, unreadable or lacks a required column.
+
+def table(
+    path: Path, dataset: str, required: Iterable[str], optional: Iterable[str] = (), lists: Iterable[str] = ()
+) -> pl.DataFrame:
+    """The named columns that a CSV, TSV, JSON Lines, JSON or Parquet file (also gzipped) has, as clean text.
+
+    A null is empty text; those named in `lists` too are lists of text, null where the cell is no list; a ClassLabel is
+    its name. Raises SourceInvalid when the file is empty, unreadable or lacks a required column.
     """
     required = tuple(required)
     expected = ", ".join(required)
+    kinds = dict.fromkeys((*required, *optional), pl.String()) | dict.fromkeys(lists, pl.List(pl.String))
     try:
-        columns, rows = _load(path, {*required, *optional})
+        columns, frame = _load(path, kinds)
     except _DAMAGED as damage:
         reason = " ".join(str(damage).split())[:200] or type(damage).__name__
         raise SourceInvalid(f"{dataset}: {path.name}: not readable: {reason}; fetch the file again") from damage
-    if not rows:
+    if frame.is_empty():
         raise SourceInvalid(f"{dataset}: {path.name}: no rows; expected rows with {expected}; fetch the file again")
     if missing := [name for name in required if name not in columns]:
         raise SourceInvalid(
             f"{dataset}: {path.name}: no column {', '.join(missing)}; expected {expected}; "
             f"found {', '.join(columns)}; check the pinned revision"
         )
-    return iter(rows)
+    return cleaned(frame, kinds.keys() & set(frame.columns)).with_columns(pl.lit(path.name).alias(_FILE))
 
 
-def _load(path: Path, wanted: set[str]) -> tuple[list[str], Rows]:
+def _load(path: Path, wanted: _files.Wanted) -> _files.Read:
     suffix = Path(path.name.removesuffix(".gz")).suffix
-    form = _FORMATS.get(suffix, "")
-    if form == "csv":
-        delimiter = "\t" if suffix == ".tsv" else ","
-        if not (columns := header(path, delimiter)):
-            return [], []
-        return _streamed(form, path, wanted, columns, sep=delimiter, keep_default_na=False)
-    if form == "parquet":
-        return _streamed(form, path, wanted)
-    if form == "json":
-        try:
-            return _streamed(form, path, wanted)
-        except _DAMAGED:
-            return parsed(path, wanted)
+    if suffix in _SEPARATORS:
+        return _files.csv_rows(path, _SEPARATORS[suffix], wanted)
+    if suffix == ".parquet":
+        return _files.parquet_rows(path, wanted, _class_labels(path))
+    if suffix in _FORMATS:
+        return _files.json_rows(path, wanted)
     raise ValueError(f"unknown format {suffix!r}, expected one of {', '.join(_FORMATS)}, also with .gz")
 
 
-@contextmanager
-def _silent() -> Iterator[None]:
-    """`datasets` neither counts the load on a server nor logs what `table` is about to say in one line."""
-    from datasets import config
+def _class_labels(path: Path) -> dict[str, list[str]]:
+    """The names behind the numbers of ClassLabel columns; `datasets` (1.5 s to load) only for a file that has some."""
+    from pyarrow import parquet
 
-    logger, counting = logging.getLogger("datasets"), config.HF_UPDATE_DOWNLOAD_COUNTS
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    config.HF_UPDATE_DOWNLOAD_COUNTS = False
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-        config.HF_UPDATE_DOWNLOAD_COUNTS = counting
+    schema = parquet.read_schema(path)
+    if b"ClassLabel" not in (schema.metadata or {}).get(b"huggingface", b""):
+        return {}
+    from datasets import ClassLabel, Features
+
+    features = Features.from_arrow_schema(schema)
+    return {name: kind.names for name, kind in features.items() if isinstance(kind, ClassLabel)}
 
 
-def _streamed(
-    form: str, path: Path, wanted: set[str], columns: Sequence[str] = (), **options: Any
-) -> tuple[list[str], Rows]:
-    import datasets
-
-    if columns:
-        options["features"] = datasets.Features({name: datasets.Value("string") for name in columns})
-    with tempfile.TemporaryDirectory() as cache, _silent():
-        file = (
-            Path(cache) / f"rows.{form}{'.gz' * (path.suffix == '.gz')}"
-        )  # for `datasets`, brackets in a path are a pattern
-        file.symlink_to(path.resolve())
-        stream = datasets.load_dataset(
-            form, data_files=[str(file)], split="train", streaming=True, cache_dir=cache, **options
-        )
-        rows = [{name: row[name] for name in row if name in wanted} for row in stream]
-        features = stream.features or {}
-    kinds = {name: kind for name, kind in features.items() if name in wanted}
-    if form == "json" and any("Json(" in str(kind) or "timestamp" in str(kind) for kind in kinds.values()):
-        raise ValueError("a column of mixed types, or text taken for a date")  # read plainly instead: nothing guessed
-    for name, kind in kinds.items():
-        if isinstance(kind, datasets.ClassLabel):
-            for row in rows:
-                row[name] = None if row[name] is None else kind.int2str(row[name])
-    return list(features) or list(rows[0] if rows else ()), rows
+def first(**reasons: pl.Expr) -> pl.Expr:
+    """The name of the first condition that holds, "-" for "_"; null where none does."""
+    found = (pl.when(condition).then(pl.lit(name.replace("_", "-"))) for name, condition in reasons.items())
+    return pl.coalesce(*found, pl.lit(None, pl.String))
 
 
 def gather(
     dataset: str,
-    outcomes: Iterable[tuple[Path, Outcome]],
+    task: Task,
+    frame: pl.DataFrame,
     repeated: Literal["refuse", "drop"] = "refuse",
     lacks: tuple[str, ...] = (),
 ) -> Reading:
-    """Collect the outcome of every row, given with its file; unusable and dropped rows are counted by reason.
+    """A Reading from a frame with fields of base samples as columns; `reason` says why a row is dropped, null if kept.
 
-    An id seen before is refused where ids are the source's own, dropped ("duplicate") where they are made of the
-    content. Raises SourceInvalid for a refused id and when no row is left.
+    An id that occurs twice is refused where ids are the source's own, dropped ("duplicate") where they are made of the
+    content: which row stays depends on its texts, not on its place. Raises SourceInvalid for a refused id and when no
+    row is left.
     """
-    reading = Reading(lacks=lacks)
-    seen: set[str] = set()
-    for path, outcome in outcomes:
-        reading.rows += 1
-        reason = outcome if isinstance(outcome, str) else _flaw(outcome)
-        if not reason and isinstance(outcome, BaseSample):
-            if outcome.id not in seen:
-                seen.add(outcome.id)
-                reading.samples.append(outcome)
-                continue
-            if repeated == "refuse":
-                raise SourceInvalid(f"{dataset}: {path.name}: id {outcome.id} occurs twice; fetch the file again")
-            reason = "duplicate"
-        reading.dropped[reason] += 1
-    if not reading.samples:
-        why = ", ".join(f"{reason} {count}" for reason, count in reading.dropped.items())
+    frame = _complete(frame)
+    frame = frame.with_columns(pl.coalesce("reason", _flaw()).alias("reason"))
+    kept = frame.filter(pl.col("reason").is_null())
+    again = kept.filter(~pl.col("id").is_first_distinct())
+    if repeated == "refuse" and len(again):
+        file, name = again.row(0, named=True)[_FILE], again["id"][0]
+        raise SourceInvalid(f"{dataset}: {file}: id {name} occurs twice; fetch the file again")
+    if len(again):
+        kept = kept.with_row_index().sort("id", *TEXTS[1:]).unique("id", keep="first").sort("index")
+    why = frame.filter(pl.col("reason").is_not_null()).group_by("reason", maintain_order=True).len()
+    dropped = Counter(dict(why.iter_rows())) + Counter(duplicate=len(again))
+    if kept.is_empty():
+        counts = ", ".join(f"{reason} {count}" for reason, count in dropped.items())
         raise SourceInvalid(
-            f"{dataset}: none of {reading.rows} rows is usable ({why}); check datasets.{dataset}.source"
+            f"{dataset}: none of {len(frame)} rows is usable ({counts}); check datasets.{dataset}.source"
         )
-    return reading
+    escaped = Counter({reason: int(kept[mark(reason)].sum()) for reason in ESCAPED})
+    return Reading(dataset, task, kept.select(FIELDS), len(frame), dropped, +escaped, lacks)
 
 
-def _flaw(sample: BaseSample) -> str:
-    texts = (sample.question, sample.answer, sample.role, sample.context, *sample.options, *sample.wrong)
-    if not sample.id:
-        return "no-id"
-    if not (sample.question and sample.answer):
-        return "empty"
-    if not (sample.stratum and sample.culture and sample.language):
-        return "no-culture"
-    if sum(map(len, texts)) > LONGEST_ROW:
-        return "too-long"
-    return "not-unicode" if any(map(_SURROGATES.search, texts)) else ""
+def _complete(frame: pl.DataFrame) -> pl.DataFrame:
+    defaults = {
+        **dict.fromkeys(TEXTS, pl.lit("")),
+        **dict.fromkeys(LISTS, pl.lit([], pl.List(pl.String))),
+        **dict.fromkeys(map(mark, ESCAPED), pl.lit(False)),
+        "reason": pl.lit(None, pl.String),
+    }
+    absent = (default.alias(name) for name, default in defaults.items() if name not in frame.columns)
+    return frame.with_columns(absent).with_columns(pl.col(TEXTS).fill_null(""))
 
 
-def stratified(samples: Sequence[BaseSample], limit: int, seed: int) -> list[BaseSample]:
-    """At most `limit` samples, as equally many of every stratum as there are (spec 5), sorted by id.
-
-    Inside a stratum the order is that of SHA-256(seed, id), so that rows added elsewhere reshuffle nothing.
-    """
-    strata: dict[str, list[BaseSample]] = defaultdict(list)
-    for sample in samples:
-        strata[sample.stratum].append(sample)
-    quotas = _quotas({name: len(members) for name, members in strata.items()}, limit, seed)
-    drawn = (
-        sample
-        for name, members in strata.items()
-        for sample in sorted(members, key=lambda sample: (digest(str(seed), sample.id), sample.id))[: quotas[name]]
+def _flaw() -> pl.Expr:
+    said = pl.concat_str(*TEXTS, *(pl.col(name).list.join("\n").fill_null("") for name in LISTS), separator="\n")
+    return first(
+        no_id=pl.col("id") == "",
+        empty=(pl.col("question") == "") | (pl.col("answer") == ""),
+        no_culture=(pl.col("stratum") == "") | (pl.col("culture") == "") | (pl.col("language") == ""),
+        too_long=said.str.len_chars() > LONGEST_ROW,
+        not_unicode=said.str.contains(HALF, literal=True),
+        chat_control_token=said.str.contains(CHAT_CONTROL),
     )
-    return sorted(drawn, key=lambda sample: sample.id)
-
-
-def _quotas(sizes: Mapping[str, int], limit: int, seed: int) -> dict[str, int]:
-    """Water-filling: strata below the common level give all they have, the others share the rest."""
-    quotas: dict[str, int] = {}
-    waiting = sorted(sizes, key=lambda name: (digest(str(seed), name), name))  # the first get what does not divide
-    left = max(limit, 0)
-    while waiting and (small := [name for name in waiting if sizes[name] <= left // len(waiting)]):
-        quotas |= {name: sizes[name] for name in small}
-        left -= sum(sizes[name] for name in small)
-        waiting = [name for name in waiting if name not in quotas]
-    for place, name in enumerate(waiting):
-        quotas[name] = left // len(waiting) + (place < left % len(waiting))
-    return quotas

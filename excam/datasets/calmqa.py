@@ -6,13 +6,12 @@ hub release has no question ids: there the English wording stands for the questi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+import polars as pl
 
 from excam.datasets import base
-from excam.datasets._cells import digest, identifier, text
-from excam.records import BaseSample
+from excam.datasets._cells import digests, identifier
 
 NAME = "calmqa"
 SOURCE = base.Source(
@@ -37,38 +36,34 @@ LANGUAGES = (
     "Hiligaynon", "Hindi", "Hungarian", "Japanese", "Kirundi", "Korean", "Papiamento", "Pashto",
     "Russian", "Samoan", "Spanish", "Tongan", "Tswana", "Wolof",
 )  # fmt: skip
+_NUMBERS = {str(number): name for number, name in enumerate(LANGUAGES)}
 
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot. Raises SourceInvalid; a repeated row is refused only where the source has ids."""
-    paths = base.find(folder, NAME, SOURCE.files)
-    rows = [
-        (path, row)
-        for path in paths
-        for row in base.table(path, NAME, ("language", "question", "answer"), ("question_id", "question_english"))
-    ]
-    repeated = "refuse" if "question_id" in rows[0][1] else "drop"
-    return base.gather(NAME, ((path, _outcome(row)) for path, row in rows), repeated=repeated)
-
-
-def _outcome(row: Mapping[str, Any]) -> base.Outcome:
-    answer, question = text(row, "answer"), text(row, "question")
-    if not answer:
-        return "no-answer"
-    language = text(row, "language")
-    if language.isascii() and language.isdigit():
-        if int(language) >= len(LANGUAGES):
-            return "unknown-language"
-        language = LANGUAGES[int(language)]
-    group = text(row, "question_id") if "question_id" in row else digest(text(row, "question_english") or question)
-    return BaseSample(
-        id=identifier(NAME, group, *([] if "question_id" in row else [digest(question)]), language),
-        dataset=NAME,
-        task="freeform",
-        question=question,
-        answer=answer,
-        language=language,
+    columns, optional = ("language", "question", "answer"), ("question_id", "question_english")
+    tables = [base.table(path, NAME, columns, optional) for path in base.find(folder, NAME, SOURCE.files)]
+    has_ids = "question_id" in tables[0].columns
+    rows = pl.concat(tables, how="diagonal")
+    language, question = pl.col("language"), pl.col("question")
+    is_number = language.str.contains(r"\A[0-9]+\z")
+    name = pl.when(is_number).then(language.replace_strict(_NUMBERS, default=None)).otherwise(language)
+    rows = rows.with_columns(
+        group=pl.col("question_id") if has_ids else digests(_english(rows)),
+        language=name,
+        reason=base.first(no_answer=pl.col("answer") == "", unknown_language=name.is_null()),
+    )
+    wording = [] if has_ids else [digests(question)]
+    frame = rows.with_columns(
+        id=identifier(NAME, pl.col("group"), *wording, language),
         culture=language,  # the source names no country
         stratum=language,
-        group=group,
     )
+    return base.gather(NAME, "freeform", frame, repeated="refuse" if has_ids else "drop")
+
+
+def _english(rows: pl.DataFrame) -> pl.Expr:
+    question = pl.col("question")
+    if "question_english" not in rows.columns:
+        return question
+    return pl.when(pl.col("question_english") != "").then("question_english").otherwise(question)

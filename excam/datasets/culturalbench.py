@@ -5,13 +5,12 @@ Only the Easy file is read: ExCAM's option-free pairs (spec 21) are what the Har
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+import polars as pl
 
 from excam.datasets import base
-from excam.datasets._cells import country_name, identifier, others, text
-from excam.records import BaseSample
+from excam.datasets._cells import countries, identifier, with_wrong
 
 NAME = "culturalbench"
 SOURCE = base.Source(
@@ -28,29 +27,20 @@ COLUMNS = ("question_idx", "prompt_question", *OPTIONS, "answer", "country")
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot. Raises SourceInvalid."""
-    path = base.find(folder, NAME, SOURCE.files)[0]
-    return base.gather(NAME, ((path, _outcome(row)) for row in base.table(path, NAME, COLUMNS)))
-
-
-def _outcome(row: Mapping[str, Any]) -> base.Outcome:
-    letter = text(row, "answer").upper()
-    if letter not in ("A", "B", "C", "D"):
-        return "answer-outside-options"
-    options = tuple(option for column in OPTIONS if (option := text(row, column)))
-    answer = text(row, OPTIONS["ABCD".index(letter)])
-    wrong = others(options, answer)
-    if not wrong:
-        return "no-wrong-option"
-    country = country_name(text(row, "country"))
-    return BaseSample(
-        id=identifier(NAME, text(row, "question_idx")),
-        dataset=NAME,
-        task="qa",
-        question=text(row, "prompt_question"),
-        answer=answer,
-        language="English",
+    paths = base.shards(base.find(folder, NAME, SOURCE.files))
+    rows = pl.concat([base.table(path, NAME, COLUMNS) for path in paths], how="diagonal")
+    place = pl.col("answer").str.to_uppercase().replace_strict(dict(zip("ABCD", range(4), strict=True)), default=None)
+    country = countries(pl.col("country"))
+    rows = rows.with_columns(
+        id=identifier(NAME, pl.col("question_idx")),
+        question=pl.col("prompt_question"),
+        answer=pl.concat_list(OPTIONS).list.get(place),
+        options=pl.concat_list(pl.when(pl.col(name) != "").then(name) for name in OPTIONS).list.drop_nulls(),
+        language=pl.lit("English"),
         culture=country,
         stratum=country,
-        options=options,
-        wrong=wrong,
     )
+    frame = with_wrong(rows)
+    answered = pl.col("answer").is_not_null()
+    reason = base.first(answer_outside_options=~answered, no_wrong_option=pl.col("wrong").list.len() == 0)
+    return base.gather(NAME, "qa", frame.with_columns(reason=reason))

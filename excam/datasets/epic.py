@@ -8,13 +8,12 @@ language: the language of the texts stands there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+import polars as pl
 
 from excam.datasets import base
-from excam.datasets._cells import country_name, identifier, text
-from excam.records import BaseSample
+from excam.datasets._cells import countries, identifier
 
 NAME = "epic"
 SOURCE = base.Source(
@@ -26,6 +25,7 @@ SOURCE = base.Source(
 ERRORS: base.Errors = "hard"
 
 ANSWERS = {"iro": "The text is ironic.", "not": "The text is not ironic."}
+LABELS = {"iro": "ironic", "not": "not ironic"}
 ATTRIBUTES = {"Age= ": "Age", "Sex=": "Sex", "Ethn.=": "Ethnicity simplified", "Nat.=": "Nationality"}
 REQUIRED = ("user", "label", "id_original", "text", "parent_text", *ATTRIBUTES.values())
 LANGUAGE = "Language_annotator"
@@ -34,46 +34,40 @@ LANGUAGE = "Language_annotator"
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot, one per annotation; `lacks` names missing columns. Raises SourceInvalid."""
     path = base.find(folder, NAME, SOURCE.files)[0]
-    rows = list(base.table(path, NAME, REQUIRED, (LANGUAGE, "language_instance")))
-    lacks = () if LANGUAGE in rows[0] else (LANGUAGE,)
-    return base.gather(NAME, ((path, _outcome(row)) for row in rows), lacks=lacks)
-
-
-def _outcome(row: Mapping[str, Any]) -> base.Outcome:
-    label = text(row, "label").lower()
-    if label not in ANSWERS:
-        return "unknown-label"
-    nationality = _attribute(row, "Nationality")
-    if not nationality:
-        return "no-nationality"  # the stratum (spec 5)
-    reply = text(row, "text")
-    if not reply:
-        return "empty"
-    pair = text(row, "id_original")
-    return BaseSample(
-        id=identifier(NAME, pair, text(row, "user")),
-        dataset=NAME,
-        task="impersonation",
-        question=f"Indicate whether this text is ironic or non-ironic: {reply}",
-        answer=ANSWERS[label],
-        language="English",
-        culture=country_name(nationality),
-        stratum=country_name(nationality),
-        wrong=tuple(answer for key, answer in ANSWERS.items() if key != label),
-        role=_role(row),
-        context=text(row, "parent_text"),
+    rows = base.table(path, NAME, REQUIRED, (LANGUAGE, "language_instance"))
+    lacks = () if LANGUAGE in rows.columns else (LANGUAGE,)
+    label, pair, text = pl.col("label").str.to_lowercase(), pl.col("id_original"), pl.col("text")
+    country = countries(_attribute("Nationality"))
+    frame = rows.with_columns(
+        id=identifier(NAME, pair, pl.col("user")),
+        question="Indicate whether this text is ironic or non-ironic: " + text,
+        answer=label.replace_strict(ANSWERS, default=None),
+        language=pl.lit("English"),
+        culture=country,
+        stratum=country,
+        wrong=pl.concat_list(label.replace_strict({"iro": ANSWERS["not"], "not": ANSWERS["iro"]}, default=None)),
+        role=_role(rows),
+        context=pl.col("parent_text"),
         group=pair,
+        label=label.replace_strict(LABELS, default=None),
+        reason=base.first(
+            unknown_label=~label.is_in(list(ANSWERS)),
+            no_nationality=_attribute("Nationality") == "",  # the stratum (spec 5)
+            empty=text == "",
+        ),
     )
+    return base.gather(NAME, "impersonation", frame, lacks=lacks)
 
 
-def _role(row: Mapping[str, Any]) -> str:
+def _role(rows: pl.DataFrame) -> pl.Expr:
     """E.g. "Age= 26; Sex=Male; Ethn.=Asian; Nat.=India; Lang.=English." without what was withdrawn."""
-    language = _attribute(row, LANGUAGE) if LANGUAGE in row else _attribute(row, "language_instance")
-    known = [(mark, _attribute(row, column)) for mark, column in ATTRIBUTES.items()]
-    known.append(("Lang.=", "English" if language.lower() == "en" else language))
-    return "; ".join(f"{mark}{value}" for mark, value in known if value) + "."
+    column = next((name for name in (LANGUAGE, "language_instance") if name in rows.columns), None)
+    language = _attribute(column) if column else pl.lit("")
+    known = {mark: _attribute(column) for mark, column in ATTRIBUTES.items()}
+    known["Lang.="] = pl.when(language.str.to_lowercase() == "en").then(pl.lit("English")).otherwise(language)
+    stated = [pl.when(value != "").then(pl.lit(mark) + value) for mark, value in known.items()]
+    return pl.concat_str(stated, separator="; ", ignore_nulls=True) + "."
 
 
-def _attribute(row: Mapping[str, Any], column: str) -> str:
-    value = text(row, column)
-    return "" if value == "DATA_EXPIRED" else value
+def _attribute(column: str) -> pl.Expr:
+    return pl.when(pl.col(column) == "DATA_EXPIRED").then(pl.lit("")).otherwise(column)

@@ -11,13 +11,14 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from excam.datasets import base
-from excam.datasets._cells import clean, country_name, digest, identifier, others, text
-from excam.records import BaseSample
+from excam.datasets._cells import cleaned, country_name, digests, each, identifier, with_wrong
+from excam.datasets._plain import whole
 
 NAME = "globalopinionqa"
 SOURCE = base.Source(
@@ -34,38 +35,81 @@ SOURCE = base.Source(
 )
 ERRORS: base.Errors = "hard"
 
-NON_ANSWER = re.compile(
-    r"(dk\b|don.?t know|no answer|no response|refused|missing|other missing|not asked|not applicable|"
-    r"not available|unknown|can.?t say|cannot say|can.?t choose)",
-    re.I,
+NON_ANSWER = (
+    r"(?i)\A(dk\b|don.?t know|no answer|no response|refused|missing|other missing|not asked|not applicable|"
+    r"not available|unknown|can.?t say|cannot say|can.?t choose)"
 )
-UNOFFERED = re.compile(r"\((vol\.?|do not read)\)|\[(vol\.?|do not read)\]", re.I)
+UNOFFERED = r"(?i)\((vol\.?|do not read)\)|\[(vol\.?|do not read)\]"
 CONTEXT = "You are acting as a person from this country."
+SAME = 1e-9  # shares that differ by less are a tie
 
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot; its rows are question-country pairs. Raises SourceInvalid."""
     path = base.find(folder, NAME, SOURCE.files)[0]
-    outcomes = _long(path) if "_long." in path.name else _official(path)
-    return base.gather(NAME, ((path, outcome) for outcome in outcomes), repeated="drop")
+    pairs = _long(path) if "_long." in path.name else _official(path)
+    options, shares, label = pl.col("options"), pl.col("shares"), pl.col("country")
+    best = shares.list.sort(descending=True, nulls_last=True)
+    country = each(label, lambda name: country_name(re.sub(r"\s*\(.*\)$", "", name)))
+    pairs = pairs.with_columns(
+        answer=options.list.get(shares.list.arg_max(), null_on_oob=True),
+        tied=best.list.get(0, null_on_oob=True) - best.list.get(1, null_on_oob=True) <= SAME,
+        country=country,
+        group=digests(pl.col("question")),
+        before=base.first(
+            no_question=pl.col("question") == "",
+            non_national_sample=label.str.contains(r"(?i)\(non-national"),
+            superseded_sample=label.str.contains(r"(?i)\(old national"),  # there is a "(Current national sample)" too
+            malformed=shares.is_null() | options.is_null(),
+        ),
+    )
+    return base.gather(NAME, "impersonation", _samples(with_wrong(pairs, f"{NON_ANSWER}|{UNOFFERED}")), "drop")
 
 
-def _official(path: Path) -> Iterator[base.Outcome]:
-    for row in base.table(path, NAME, ("question", "selections", "options")):
-        question = text(row, "question")
-        selections, options = _mapping(text(row, "selections")), _literal(text(row, "options"))
-        if not question:
-            yield "no-question"
-        elif not selections or not isinstance(options, list):
-            yield "malformed"
-        else:
-            for label, shares in selections.items():
-                yield _outcome(question, str(label), options, shares)
+def _samples(pairs: pl.DataFrame) -> pl.DataFrame:
+    question, country, options = pl.col("question"), pl.col("country"), pl.col("options")
+    after = base.first(
+        tie=pl.col("tied"),
+        non_answer=pl.col("answer").str.contains(NON_ANSWER),
+        no_wrong_option=pl.col("wrong").list.len() == 0,
+    )
+    return pairs.with_columns(
+        # One wording was asked with two sets of options, so these belong to the id.
+        id=identifier(NAME, digests(question, options.list.join("\x1f"), country)),
+        language=pl.lit("English"),
+        culture=country,
+        stratum=country,
+        role="Location (country): " + country,
+        context=pl.lit(CONTEXT),
+        reason=pl.coalesce("before", after),
+    )
 
 
-def _long(path: Path) -> Iterator[base.Outcome]:
-    for row in base.table(path, NAME, ("question", "country", "options", "distribution")):
-        yield _outcome(text(row, "question"), text(row, "country"), row["options"], row["distribution"])
+def _official(path: Path) -> pl.DataFrame:
+    """One row per question and country. The file's cells are Python literals, so Python reads them, row by row."""
+    rows = base.table(path, NAME, ("question", "selections", "options"))
+    cells = zip(rows["question"], rows["selections"], rows["options"], strict=True)
+    found = [_pairs(selections if question else "", options) for question, selections, options in cells]
+    shape = pl.List(pl.Struct({"country": pl.String, "options": pl.List(pl.String), "shares": pl.List(pl.Float64)}))
+    pairs = rows.drop("options").with_columns(pl.Series("pair", found, shape)).explode("pair").unnest("pair")
+    return cleaned(pairs, ("country", "options"))
+
+
+def _pairs(selections: str, options: str) -> list[dict[str, Any]]:
+    """The countries of one question with their shares; where there are none, one row that holds nothing."""
+    found = _literal(selections[selections.find("{") : selections.rfind("}") + 1])  # of `defaultdict(<...>, {...})`
+    texts = _literal(options)
+    if not (isinstance(found, dict) and found and isinstance(texts, list)):
+        return [{"country": "", "options": None, "shares": None}]
+    texts = [whole(str(text)) for text in texts]
+    return [
+        {
+            "country": whole(str(label)),
+            "options": texts,
+            "shares": [*map(float, shares)] if _fits(texts, shares) else None,
+        }
+        for label, shares in found.items()
+    ]
 
 
 def _literal(written: str) -> Any:
@@ -76,55 +120,16 @@ def _literal(written: str) -> Any:
         return None
 
 
-def _mapping(written: str) -> Mapping[Any, Any]:
-    """The {...} of `defaultdict(<class 'list'>, {...})`."""
-    found = _literal(written[written.find("{") : written.rfind("}") + 1])
-    return found if isinstance(found, dict) else {}
-
-
-def _outcome(question: str, label: str, options: Any, shares: Any) -> base.Outcome:
-    if not question:
-        return "no-question"
-    if re.search(r"\(non-national", label, re.I):
-        return "non-national-sample"
-    if re.search(r"\(old national", label, re.I):
-        return "superseded-sample"  # the same country has a "(Current national sample)"
-    if not _fits(options, shares):
-        return "malformed"
-    options = tuple(clean(str(option)) for option in options)
-    place = max(range(len(options)), key=shares.__getitem__)
-    if sum(math.isclose(share, shares[place], abs_tol=1e-9) for share in shares) > 1:
-        return "tie"
-    answer = options[place]
-    if NON_ANSWER.match(answer):
-        return "non-answer"
-    wrong = others((o for o in options if not (NON_ANSWER.match(o) or UNOFFERED.search(o))), answer)
-    if not wrong:
-        return "no-wrong-option"
-    return _sample(question, country_name(re.sub(r"\s*\(.*\)$", "", label)), options, answer, wrong)
-
-
-def _fits(options: Any, shares: Any) -> bool:
-    if not (isinstance(options, list) and isinstance(shares, list) and len(options) == len(shares) > 1):
+def _fits(options: list[str], shares: Any) -> bool:
+    if not (isinstance(shares, list) and len(options) == len(shares) > 1):
         return False
     return all(isinstance(share, int | float) and math.isfinite(share) for share in shares)
 
 
-def _sample(question: str, country: str, options: Sequence[str], answer: str, wrong: tuple[str, ...]) -> BaseSample:
-    group = digest(question)
-    return BaseSample(
-        # One wording was asked with two sets of options, so these belong to the id.
-        id=identifier(NAME, digest(question, *options, country)),
-        dataset=NAME,
-        task="impersonation",
-        question=question,
-        answer=answer,
-        language="English",
-        culture=country,
-        stratum=country,
-        options=tuple(options),
-        wrong=wrong,
-        role=f"Location (country): {country}",
-        context=CONTEXT,
-        group=group,
-    )
+def _long(path: Path) -> pl.DataFrame:
+    """One row per question and country in a file that has them so."""
+    rows = base.table(path, NAME, ("question", "country", "options", "distribution"), lists=("options", "distribution"))
+    shares, count = pl.col("shares"), pl.col("options").list.len()
+    rows = rows.with_columns(shares=pl.col("distribution").list.eval(pl.element().cast(pl.Float64, strict=False)))
+    finite = shares.list.eval(pl.element().is_finite().fill_null(False)).list.all()
+    return rows.with_columns(shares=pl.when((count == shares.list.len()) & (count > 1) & finite).then(shares))

@@ -6,15 +6,13 @@ one `choices` list in the first revisions. The source has no ids, so an id is ma
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+
+import polars as pl
 
 from excam.datasets import base
-from excam.datasets._cells import clean, country_name, digest, identifier, others, text
+from excam.datasets._cells import countries, digests, identifier, with_wrong
 from excam.exceptions import SourceInvalid
-from excam.records import BaseSample
 
 NAME = "include"
 SOURCE = base.Source(
@@ -27,69 +25,45 @@ ERRORS: base.Errors = "hard"
 
 OPTIONS = tuple(f"option_{letter}" for letter in "abcd")
 REQUIRED = ("country", "regional_feature", "question", "answer")
-OPTIONAL = ("language", "choices", *OPTIONS)
+PLACES = {**dict(zip("ABCD", range(4), strict=True)), **{str(place): place for place in range(26)}}
 
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot; rows repeated word for word are dropped. Raises SourceInvalid."""
-    return base.gather(NAME, _outcomes(folder), repeated="drop")
-
-
-def _outcomes(folder: Path) -> Iterator[tuple[Path, base.Outcome]]:
-    for path in base.find(folder, NAME, SOURCE.files):
-        for row in base.table(path, NAME, REQUIRED, OPTIONAL):
-            if "choices" not in row and "option_a" not in row:
-                raise SourceInvalid(
-                    f"{NAME}: {path.parent.name}/{path.name}: no column option_a; "
-                    f"expected option_a to option_d, or choices; check the pinned revision"
-                )
-            yield path, _outcome(row, language=text(row, "language") or path.parent.name)
-
-
-def _outcome(row: Mapping[str, Any], language: str) -> base.Outcome:
-    feature = text(row, "regional_feature").lower()
-    if "agnostic" in feature:
-        return "culture-agnostic"
-    if not ("cultur" in feature or "region" in feature):
-        return "unknown-regional-feature"
-    options, place = _options(row), _place(text(row, "answer"))
-    if not 0 <= place < len(options):
-        return "answer-outside-options"
-    answer = options[place]
-    wrong = others(options, answer)
-    if not wrong:
-        return "no-wrong-option"
-    country = country_name(text(row, "country"))
-    question = text(row, "question")
-    return BaseSample(
-        id=identifier(NAME, digest(language, question, *options)),
-        dataset=NAME,
-        task="qa",
-        question=question,
-        answer=answer,
-        language=language,
+    rows = pl.concat([_rows(path) for path in base.find(folder, NAME, SOURCE.files)], how="diagonal")
+    feature = pl.col("regional_feature").str.to_lowercase()
+    # 0 to 3 in the release, a letter in some copies
+    place = pl.col("answer").str.to_uppercase().replace_strict(PLACES, default=None)
+    country = countries(pl.col("country"))
+    rows = rows.with_columns(
+        id=identifier(NAME, digests(pl.col("language"), pl.col("question"), pl.col("options").list.join("\x1f"))),
+        answer=pl.col("options").list.get(place, null_on_oob=True),
         culture=country,
         stratum=country,
-        options=options,
-        wrong=wrong,
     )
+    frame = with_wrong(rows)
+    reason = base.first(
+        culture_agnostic=feature.str.contains("agnostic"),
+        unknown_regional_feature=~feature.str.contains("cultur|region"),
+        answer_outside_options=pl.col("answer").is_null(),
+        no_wrong_option=pl.col("wrong").list.len() == 0,
+    )
+    return base.gather(NAME, "qa", frame.with_columns(reason=reason), repeated="drop")
 
 
-def _options(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Options in source order; empty where `choices` is no list. A CSV holds `choices` as JSON text."""
-    if row.get("choices") is None:
-        return tuple(text(row, column) for column in OPTIONS)
-    choices = row["choices"]
-    if isinstance(choices, str):
-        try:
-            choices = json.loads(choices)
-        except ValueError:
-            return ()
-    return tuple(clean(str(choice)) for choice in choices) if isinstance(choices, list) else ()
-
-
-def _place(answer: str) -> int:
-    """Index of the right option, -1 where unreadable: 0 to 3 in the release, a letter in some copies."""
-    if answer.isascii() and answer.isdigit():
-        return int(answer)
-    return "ABCD".index(answer.upper()) if answer.upper() in ("A", "B", "C", "D") else -1
+def _rows(path: Path) -> pl.DataFrame:
+    """Rows of one language with `options` in source order, none where `choices` is no list."""
+    rows = base.table(path, NAME, REQUIRED, ("language", *OPTIONS), lists=("choices",))
+    if "choices" not in rows.columns and "option_a" not in rows.columns:
+        raise SourceInvalid(
+            f"{NAME}: {path.parent.name}/{path.name}: no column option_a; "
+            f"expected option_a to option_d, or choices; check the pinned revision"
+        )
+    columns = [name for name in OPTIONS if name in rows.columns]
+    layouts = [pl.col("choices")] if "choices" in rows.columns else []
+    layouts += [pl.concat_list(columns)] if columns else []
+    language = pl.col("language") if "language" in rows.columns else pl.lit("")
+    return rows.with_columns(
+        options=pl.coalesce(*layouts, pl.lit([], pl.List(pl.String))),
+        language=pl.when(language != "").then(language).otherwise(pl.lit(path.parent.name)),
+    )

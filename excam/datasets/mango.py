@@ -12,14 +12,13 @@ import stat
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any
+
+import polars as pl
 
 from excam.datasets import base
-from excam.datasets._cells import identifier, text
+from excam.datasets._cells import folded, identifier
 from excam.exceptions import SourceInvalid
-from excam.records import BaseSample
 
 NAME = "mango"
 SOURCE = base.Source(
@@ -43,12 +42,28 @@ LARGEST_MEMBER = 8 * 2**30  # bytes unpacked
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot. Raises SourceInvalid."""
     path = base.find(folder, NAME, SOURCE.files)[0]
-    if path.suffix == ".zip":
-        return base.gather(NAME, ((path, _outcome(row)) for row in _unzipped(path)))
-    return base.gather(NAME, ((path, _outcome(row)) for row in base.table(path, NAME, COLUMNS)))
+    rows = _unzipped(path) if path.suffix == ".zip" else base.table(path, NAME, COLUMNS)
+    concept, culture = pl.col("concept"), pl.col("culture")
+    frame = rows.with_columns(
+        id=identifier(NAME, pl.col("id")),
+        question=_topic(concept, culture),
+        answer=pl.col("assertion"),
+        language=pl.lit("English"),
+        stratum=culture,
+        reason=base.first(empty=concept == ""),
+    )
+    return base.gather(NAME, "generation", frame)
 
 
-def _unzipped(path: Path) -> Iterator[dict[str, Any]]:
+def _topic(concept: pl.Expr, culture: pl.Expr) -> pl.Expr:
+    """E.g. "color symbolism in Ghanaian culture" (Table 9); neither the culture nor the word is said twice."""
+    named = folded(concept).str.contains(folded(culture), literal=True)
+    worded = culture.str.contains(r"(?i)\bcultures?\z")
+    place = pl.when(worded).then(culture).otherwise(culture + " culture")
+    return pl.when(named).then(concept).otherwise(concept + " in " + place)
+
+
+def _unzipped(path: Path) -> pl.DataFrame:
     """Rows of the one JSON Lines member, unpacked under a name of ours: the archive's names never reach the disk."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / f"{path.stem}"
@@ -59,7 +74,7 @@ def _unzipped(path: Path) -> Iterator[dict[str, Any]]:
                     shutil.copyfileobj(packed, unpacked)
         except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as damage:
             raise SourceInvalid(f"{NAME}: {path.name}: not a readable zip: {damage}; fetch the file again") from damage
-        yield from base.table(target, NAME, COLUMNS)
+        return base.table(target, NAME, COLUMNS)
 
 
 def _member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
@@ -74,26 +89,3 @@ def _member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
         names = ", ".join(archive.namelist()[:8]) or "nothing"
         raise SourceInvalid(f"{NAME}: {path.name}: expected one .jsonl member of at most 8 GiB; found {names}")
     return found[0]
-
-
-def _outcome(row: Mapping[str, Any]) -> base.Outcome:
-    concept, culture = text(row, "concept"), text(row, "culture")
-    if not concept:
-        return "empty"
-    return BaseSample(
-        id=identifier(NAME, text(row, "id")),
-        dataset=NAME,
-        task="generation",
-        question=_topic(concept, culture),
-        answer=text(row, "assertion"),
-        language="English",
-        culture=culture,
-        stratum=culture,
-    )
-
-
-def _topic(concept: str, culture: str) -> str:
-    """E.g. "color symbolism in Ghanaian culture" (Table 9); neither the culture nor the word is said twice."""
-    if culture.casefold() in concept.casefold():
-        return concept
-    return f"{concept} in {culture}" if re.search(r"\bcultures?$", culture, re.I) else f"{concept} in {culture} culture"

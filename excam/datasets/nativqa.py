@@ -6,14 +6,13 @@ language and place are ours (spec 5).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+
+import polars as pl
 
 from excam.datasets import base
-from excam.datasets._cells import identifier, text
+from excam.datasets._cells import identifier
 from excam.exceptions import SourceInvalid
-from excam.records import BaseSample
 
 NAME = "nativqa"
 SOURCE = base.Source(
@@ -39,33 +38,22 @@ CONFIGS = {
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot, all splits of all configs. Raises SourceInvalid, also for an unknown config."""
-    return base.gather(NAME, _outcomes(folder))
+    frame = pl.concat([_rows(path) for path in base.find(folder, NAME, SOURCE.files)], how="diagonal")
+    return base.gather(NAME, "freeform", frame)
 
 
-def _outcomes(folder: Path) -> Iterator[tuple[Path, base.Outcome]]:
-    for path in base.find(folder, NAME, SOURCE.files):
-        config = path.parent.name
-        if config not in CONFIGS:
-            raise SourceInvalid(
-                f"{NAME}: {config}/{path.name}: unknown config {config}; known: {', '.join(CONFIGS)}; "
-                f"add it to excam/datasets/nativqa.py"
-            )
-        for row in base.table(path, NAME, ("data_id", "question", "answer")):
-            yield path, _outcome(row, config)
-
-
-def _outcome(row: Mapping[str, Any], config: str) -> base.Outcome:
-    answer = text(row, "answer")
-    if not answer:
-        return "no-answer"
+def _rows(path: Path) -> pl.DataFrame:
+    config = path.parent.name
+    if config not in CONFIGS:
+        raise SourceInvalid(
+            f"{NAME}: {config}/{path.name}: unknown config {config}; known: {', '.join(CONFIGS)}; "
+            f"add it to excam/datasets/nativqa.py"
+        )
     language, country = CONFIGS[config]
-    return BaseSample(
-        id=identifier(NAME, config, text(row, "data_id")),
-        dataset=NAME,
-        task="freeform",
-        question=text(row, "question"),
-        answer=answer,
-        language=language,
-        culture=country,
-        stratum=config,
+    return base.table(path, NAME, ("data_id", "question", "answer")).with_columns(
+        id=identifier(NAME, pl.lit(config), pl.col("data_id")),
+        language=pl.lit(language),
+        culture=pl.lit(country),
+        stratum=pl.lit(config),
+        reason=base.first(no_answer=pl.col("answer") == ""),
     )

@@ -7,13 +7,12 @@ variant has neither Background nor Explanation: there the rule of thumb stands f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+import polars as pl
 
 from excam.datasets import base
-from excam.datasets._cells import country_name, identifier, text
-from excam.records import BaseSample
+from excam.datasets._cells import countries, identifier
 
 NAME = "normad"
 SOURCE = base.Source(
@@ -30,30 +29,27 @@ OPTIONAL = ("Background", "Explanation")
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot; `lacks` names the official columns it is without. Raises SourceInvalid."""
-    path = base.find(folder, NAME, SOURCE.files)[0]
-    rows = list(base.table(path, NAME, REQUIRED, OPTIONAL))
-    lacks = tuple(column for column in OPTIONAL if column not in rows[0])
-    return base.gather(NAME, ((path, _outcome(row)) for row in rows), lacks=lacks)
-
-
-def _outcome(row: Mapping[str, Any]) -> base.Outcome:
-    label = text(row, "Gold Label").lower()
-    if label not in ("yes", "no"):
-        return "neutral" if label == "neutral" else "unknown-label"
-    rule = text(row, "Rule-of-Thumb")
-    explanation = text(row, "Explanation") or rule
-    if not explanation:
-        return "no-explanation"
-    country = country_name(text(row, "Country"))
-    return BaseSample(
-        id=identifier(NAME, text(row, "ID")),
-        dataset=NAME,
-        task="impersonation",
-        question=text(row, "Story"),
-        answer=f"{label.capitalize()}, explanation: {explanation}",
-        language="English",
+    rows = base.table(base.find(folder, NAME, SOURCE.files)[0], NAME, REQUIRED, OPTIONAL)
+    lacks = tuple(column for column in OPTIONAL if column not in rows.columns)
+    rows = rows.with_columns(pl.lit("").alias(column) for column in lacks)
+    label, rule = pl.col("Gold Label").str.to_lowercase(), pl.col("Rule-of-Thumb")
+    explanation, background = (
+        pl.when(pl.col(column) != "").then(column).otherwise(rule) for column in ("Explanation", "Background")
+    )
+    country = countries(pl.col("Country"))
+    frame = rows.with_columns(
+        id=identifier(NAME, pl.col("ID")),
+        question=pl.col("Story"),
+        answer=label.replace({"yes": "Yes", "no": "No"}) + ", explanation: " + explanation,
+        language=pl.lit("English"),
         culture=country,
         stratum=country,
-        role=f"Nation: {country}",
-        context=text(row, "Background") or rule,
+        role="Nation: " + country,
+        context=background,
+        reason=base.first(
+            neutral=label == "neutral",
+            unknown_label=~label.is_in(["yes", "no"]),
+            no_explanation=explanation == "",
+        ),
     )
+    return base.gather(NAME, "impersonation", frame, lacks=lacks)

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
-from excam.records import BaseSample
+from excam.construction import splits, wrapping
+from excam.records import BaseSample, Sample
 
 SEED = 7
+SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
 HOSTILE = (
     "{Instruction}",
     "{question} {options} {letter} {answer} {} {0} %s %(answer)s",
@@ -35,3 +37,16 @@ def base(number: int = 0, dataset: str = "blend", **changes) -> BaseSample:
 def acting(number: int = 0, **changes) -> BaseSample:
     fields = {"task": "impersonation", "role": "Nation: Peru", "context": "Guests greet everyone.", "options": ()}
     return base(number, "normad", **{**fields, **changes})
+
+
+def wrapped(bases: list[BaseSample], errors: str = "hard", licence: str = "MIT", seed: int = SEED) -> list[Sample]:
+    """Right samples, all of the training split."""
+    return wrapping.right_samples(
+        bases, errors, licence, seed, dict.fromkeys((b.group or b.id for b in bases), "train")
+    )
+
+
+def split_up(bases: list[BaseSample], errors: str = "hard", licence: str = "MIT", seed: int = SEED) -> list[Sample]:
+    """Right samples in their splits, 70/10/20."""
+    where = splits.assign([(base.group or base.id, base.stratum) for base in bases], SHARES, seed)
+    return wrapping.right_samples(bases, errors, licence, seed, where)

@@ -292,11 +292,32 @@ def test_read_bytes_that_are_no_text():
 
 def test_list_judges_and_benchmarks():
     assert excam("list", "judges").stdout.split() == ["binary", "count", "report", "severity"]
-    rows = [line.split("\t") for line in excam("list").stdout.splitlines()]
+    head, *rows, total = [line.split("\t") for line in excam("list").stdout.splitlines()]
+    assert head == ["dataset", "task", "errors", "licence", "permissive", "rows", "source"]
     assert [row[0] for row in rows] == sorted(row[0] for row in rows)
     assert len(rows) == 9
-    assert {row[1] for row in rows} == {"hard", "soft"}
-    assert all(len(row) == 4 and all(row) for row in rows)
+    assert {row[1] for row in rows} == {"qa", "freeform", "generation", "impersonation"}
+    assert {row[2] for row in rows} == {"hard", "soft"}
+    assert {row[3] for row in rows if row[4] == "yes"} == {"Apache-2.0", "CC-BY-4.0", "MIT"}
+    assert {row[3] for row in rows if row[4] == "no"} == {"CC-BY-SA-4.0", "CC-BY-NC-SA-4.0"}
+    assert all(len(row) == 7 and all(row) for row in [*rows, total])
+    assert {row[5] for row in rows} == {"–"}
+    assert total == ["all", *"––––", "0", "–"]
+
+
+def test_list_counts_the_build_at_hand():
+    for name, content in (("blend", '{"rows": 40}'), ("epic", '{"rows": 2}'), ("mango", "torn"), ("normad", "{}")):
+        Path(f"results/excam40k/{name}").mkdir(parents=True)
+        Path(f"results/excam40k/{name}/counts.json").write_text(content)
+    rows = {row[0]: row[5] for row in (line.split("\t") for line in excam("list", "datasets").stdout.splitlines())}
+    assert (rows["blend"], rows["epic"], rows["mango"], rows["normad"], rows["all"]) == ("40", "2", "–", "–", "42")
+    assert "\t42\t-\n" in excam("list", charset="ascii").stdout, "a dash that every terminal has"
+
+
+def test_list_for_a_terminal_stands_in_columns():
+    from excam.publishing import listing
+
+    assert listing.aligned([("a", "bcd", "e"), ("longer", "b", "")]) == ["a       bcd  e", "longer  b"]
 
 
 def test_list_what_is_no_list():

@@ -52,7 +52,7 @@ def refused(experiment: dict, where: str = "config.yaml") -> str:
 
 def test_small_experiment_is_valid():
     experiment = config.load(raw())
-    assert experiment.mixtures == ("all", "without-blend", "without-epic")
+    assert experiment.mixtures == ("all", "permissive", "without-blend", "without-epic")
     assert experiment.systems == (
         ("tiny", "nothing", "count"),
         ("tiny", "nothing", "binary"),
@@ -142,7 +142,7 @@ def test_null_switches_an_entry_off():
     loaded = config.load(experiment)
     assert list(loaded.datasets) == ["blend"]
     assert list(loaded.models) == ["tiny", "served"]
-    assert loaded.mixtures == ("all", "without-blend")
+    assert loaded.mixtures == ("all", "permissive", "without-blend")
     assert experiment["datasets"]["epic"] is None, "what was handed in is left as it was"
 
 

@@ -11,12 +11,12 @@ import zipfile
 from collections import Counter
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from excam import datasets as benchmarks
-from excam.datasets import _cells, base
+from excam.datasets import _cells, _plain, base
 from excam.exceptions import ConfigInvalid, SourceInvalid
-from excam.records import BaseSample
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini"
@@ -39,6 +39,12 @@ def write_jsonl(path, *rows):
 
 def read(name, folder):
     return benchmarks.load(name).read(folder)
+
+
+def rows_of(path, *arguments, **options):
+    """Rows of a table without its hidden columns."""
+    frame = base.table(path, "d", *arguments, **options)
+    return frame.select(name for name in frame.columns if not name.startswith("_")).rows(named=True)
 
 
 def one_line(caught):
@@ -85,7 +91,7 @@ def test_import_needs_no_heavy_library():
 
 def test_csv_cells_stay_text(tmp_path):
     path = write_csv(tmp_path / "a.csv", ["", "x", "y"], [0, "no", "NA"], [1, "None", "nan"], [2, "007", "a\nb"])
-    rows = list(base.table(path, "d", ["x", "y"]))
+    rows = rows_of(path, ["x", "y"])
     assert rows == [{"x": "no", "y": "NA"}, {"x": "None", "y": "nan"}, {"x": "007", "y": "a\nb"}]
 
 
@@ -94,7 +100,7 @@ def test_gz_tsv_byte_order_mark_and_glob_characters(tmp_path):
     folder.mkdir()
     path = folder / "a[0].tsv.gz"
     path.write_bytes(gzip.compress("\ufeffx\ty\n1\ta, b\n".encode()))
-    assert list(base.table(path, "d", ["x", "y"])) == [{"x": "1", "y": "a, b"}]
+    assert rows_of(path, ["x", "y"]) == [{"x": "1", "y": "a, b"}]
 
 
 def test_json_array_and_lines(tmp_path):
@@ -102,13 +108,44 @@ def test_json_array_and_lines(tmp_path):
     array = tmp_path / "a.json"
     array.write_text(json.dumps([{"x": "1", "y": None}, {"x": "b", "y": "c"}], indent=1))
     for path in (lines, array):
-        assert list(base.table(path, "d", ["x"], ["y", "z"])) == [{"x": "1", "y": None}, {"x": "b", "y": "c"}]
+        assert rows_of(path, ["x"], ["y", "z"]) == [{"x": "1", "y": ""}, {"x": "b", "y": "c"}]
 
 
 def test_json_values_are_not_guessed(tmp_path):
-    """Alone, pyarrow takes the dates for timestamps, and `datasets` the "007" of a mixed column for a number."""
-    rows = [{"x": "2020-01-01", "y": 1}, {"x": "2020-01-02", "y": "007"}]
-    assert list(base.table(write_jsonl(tmp_path / "a.jsonl", *rows), "d", ["x", "y"])) == rows
+    """Neither dates nor leading zeros; a number, a truth value, a list are text."""
+    rows = [{"x": "2020-01-01", "y": 1}, {"x": "2020-01-02", "y": "007"}, {"x": True, "y": [1]}, {"x": 0.5, "y": 2.0}]
+    path = write_jsonl(tmp_path / "a.jsonl", *rows)
+    texts = [("2020-01-01", "1"), ("2020-01-02", "007"), ("true", "[1]"), ("0.5", "2")]
+    assert [tuple(row.values()) for row in rows_of(path, ["x", "y"])] == texts
+    _, plain = _plain.parsed(path, {"x": pl.String(), "y": pl.String()})
+    assert plain.rows() == texts
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_json_lines_with_blank_ones_and_a_byte_order_mark(tmp_path, ends):
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'\ufeff{{"x": "\\ud83d\\ude00"}}{ends}{ends}{{"z": 1}}{ends}{{"x": "é"}}', newline="")
+    assert rows_of(path, ["x"], ["y"]) == [{"x": "😀"}, {"x": ""}, {"x": "é"}]
+
+
+def test_glob_characters_in_a_json_path(tmp_path):
+    path = write_jsonl(tmp_path / "odd [1] *name" / "a[0].jsonl", {"x": "1"})
+    assert rows_of(path, ["x"]) == [{"x": "1"}]
+
+
+def test_lists_of_json_csv_and_parquet(tmp_path):
+    kept = ["a", "1.0", 'q"', "é\n2"]
+    write_jsonl(tmp_path / "a.jsonl", {"x": "r", "y": ["a", 1.0, 'q"', "é\n2"]}, {"x": "r", "y": "no"}, {"x": "r"})
+    write_csv(tmp_path / "a.csv", ["x", "y"], ["r", json.dumps(kept)], ["r", "{}"], ["r", ""])
+    pl.DataFrame({"x": ["r"] * 3, "y": [kept, None, None]}).write_parquet(tmp_path / "a.parquet")
+    for name in ("a.jsonl", "a.csv", "a.parquet"):
+        assert [row["y"] for row in rows_of(tmp_path / name, ["x"], lists=["y"])] == [kept, None, None]
+
+
+def test_blank_lines_and_missing_cells_of_a_csv(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n\n1\n\n2,3\n\n", newline="")
+    assert rows_of(path, ["x", "y"]) == [{"x": "1", "y": ""}, {"x": "2", "y": "3"}]
 
 
 def test_class_label_of_a_parquet_file_comes_back_as_its_name(tmp_path):
@@ -116,8 +153,27 @@ def test_class_label_of_a_parquet_file_comes_back_as_its_name(tmp_path):
 
     features = Features({"label": ClassLabel(names=["agnostic", "specific"]), "q": Value("string")})
     Dataset.from_dict({"label": [1, 0, None], "q": ["a", "b", None]}, features).to_parquet(tmp_path / "a.parquet")
-    rows = list(base.table(tmp_path / "a.parquet", "d", ["label", "q"]))
-    assert rows == [{"label": "specific", "q": "a"}, {"label": "agnostic", "q": "b"}, {"label": None, "q": None}]
+    rows = rows_of(tmp_path / "a.parquet", ["label", "q"])
+    assert rows == [{"label": "specific", "q": "a"}, {"label": "agnostic", "q": "b"}, {"label": "", "q": ""}]
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_datasets_is_loaded_for_a_class_label_alone(tmp_path, labelled):
+    """In a process of its own. Every Parquet file of the hub has the metadata, few have a ClassLabel."""
+    from datasets import ClassLabel, Dataset, Features, Value
+
+    features = Features({"x": ClassLabel(names=["no", "yes"]) if labelled else Value("int64")})
+    Dataset.from_dict({"x": [1, 0]}, features).to_parquet(tmp_path / "a.parquet")
+    write_csv(tmp_path / "a.csv", ["x"], ["1"])
+    write_jsonl(tmp_path / "a.jsonl", {"x": "1"})
+    code = (
+        "import sys; from pathlib import Path; from excam.datasets import base\n"
+        "for name in sys.argv[1:]: base.table(Path(name), 'd', ['x'])\n"
+        "print('datasets' in sys.modules)"
+    )
+    paths = [str(tmp_path / f"a.{form}") for form in ("csv", "jsonl", "parquet")]
+    done = subprocess.run([sys.executable, "-c", code, *paths], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == f"{labelled}\n", done.stderr
 
 
 @pytest.mark.parametrize(
@@ -146,7 +202,7 @@ def test_class_label_of_a_parquet_file_comes_back_as_its_name(tmp_path):
 def test_broken_file_is_one_line_naming_it(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(SourceInvalid, match=rf"^d: {name}: ") as caught:
-        list(base.table(tmp_path / name, "d", ["x"]))
+        base.table(tmp_path / name, "d", ["x"])
     one_line(caught)
 
 
@@ -158,7 +214,7 @@ def test_missing_column_names_expected_and_found(tmp_path, name):
     else:
         write_jsonl(path, {"x": 1, "z": 2})
     with pytest.raises(SourceInvalid, match=rf"d: {name}: no column y; expected x, y; found x, z;"):
-        list(base.table(path, "d", ["x", "y"]))
+        base.table(path, "d", ["x", "y"])
 
 
 def test_reading_leaves_no_cache_and_asks_no_network(tmp_path):
@@ -169,7 +225,7 @@ def test_reading_leaves_no_cache_and_asks_no_network(tmp_path):
         "def refuse(*a): raise SystemExit('network')\n"
         "socket.create_connection = socket.getaddrinfo = refuse\n"
         "from pathlib import Path; from excam.datasets import base\n"
-        "print(list(base.table(Path(sys.argv[1]), 'd', ['x'])))\n"
+        "print(base.table(Path(sys.argv[1]), 'd', ['x'])['x'].to_list())\n"
     )
     home = tmp_path / "home"
     surroundings = {k: v for k, v in os.environ.items() if not k.startswith("HF_")} | {"HF_HOME": str(home)}
@@ -180,7 +236,7 @@ def test_reading_leaves_no_cache_and_asks_no_network(tmp_path):
         capture_output=True,
         text=True,
     )
-    assert done.stdout == "[{'x': '1'}]\n", done.stderr
+    assert done.stdout == "['1']\n", done.stderr
     assert not [path for path in home.rglob("*") if path.is_file()]
 
 
@@ -195,17 +251,53 @@ def test_find_takes_the_first_pattern_with_a_match(tmp_path):
 # --- cells and gathering ----------------------------------------------------------------------------------------------
 
 
+def evaluated(expression, **columns):
+    return pl.DataFrame(columns).select(expression).to_series().to_list()
+
+
 def test_clean_is_light():
-    assert _cells.clean("  a\x00b\r\nc\td\x07 é　") == "a b\nc\td  é"
-    assert _cells.text({"x": None}, "x") == _cells.text({}, "x") == ""
+    texts = ["  a\x00b\r\nc\td\x07 é　", None, "\x1f", "\u202aa\u202e\u2066b", "\u200fa\u200db\u200e"]
+    clean = ["a b\nc\td  é", "", "", "ab", "\u200fa\u200db\u200e"]  # joiners and marks stay: scripts need them
+    assert evaluated(_cells.clean(pl.col("x")), x=texts) == clean
+
+
+def test_changed_rows_are_marked():
+    frame = pl.DataFrame({"x": ["a\r\nb", "\x00", "c", None], "y": [["d"], None, ["\u202e", "\x07"], [None]]})
+    frame = _cells.cleaned(frame, ["x", "y"])
+    assert frame.rows() == [
+        ("a\nb", ["d"], False, False), ("", None, True, False), ("c", ["", ""], True, True), ("", [""], False, False),
+    ]  # fmt: skip
+    assert _cells.cleaned(frame, ["x"]).rows() == frame.rows()  # cleaned again, a row stays marked
 
 
 def test_identifiers_are_safe_and_stay_apart():
-    assert _cells.identifier("d", "New-as-80_30", "UK") == "d/New-as-80_30:UK"
-    assert _cells.identifier("d", "") == ""
-    odd = {_cells.identifier("d", raw) for raw in ("a/b", "a b", "a-b", "../b", "é", "è")}
-    assert len(odd) == 6
-    assert all(name.count("/") == 1 and name.isascii() for name in odd)
+    parts = {"x": ["New-as-80_30", "", "K"], "y": ["UK", "UK", ""]}
+    assert evaluated(_cells.identifier("d", pl.col("x"), pl.col("y")), **parts) == ["d/New-as-80_30:UK", "", ""]
+    raw = ["a/b", "a b", "a-b", "../b", "é", "è", "../../x", "x" * 70 + "é", "a:b"]
+    odd = evaluated(_cells.identifier("d", pl.col("x")), x=raw)
+    assert len(set(odd)) == len(raw)
+    assert all(name.count("/") == 1 and name.isascii() and len(name) < 80 for name in odd)
+    assert odd[2] == "d/a-b"
+    assert odd[6] == f"d/..-..-x.{_cells.digest('../../x')}"
+    # two parts are not one
+    apart = evaluated(_cells.identifier("d", pl.col("x"), pl.col("y")), x=["a é", "a"], y=["b", "é b"])
+    assert len(set(apart)) == 2
+
+
+def test_wrong_options_are_distinct_and_say_something_else():
+    frame = pl.DataFrame(
+        {
+            "options": [
+                ["x", "y", "X.", "Y", "", "n/a"],
+                ["Straße", "STRASSE", "ΟΔΟΣ", "οδος", " a  b", "A b."],
+                [],
+                None,
+            ],
+            "answer": ["x", "q", "q", ""],
+        }
+    )
+    wrong = _cells.with_wrong(frame, "^n/a$")["wrong"].to_list()
+    assert wrong == [["y"], ["Straße", "ΟΔΟΣ", " a  b"], [], []]
 
 
 def test_country_names():
@@ -218,47 +310,82 @@ def test_country_names():
     assert {label: _cells.country_name(label) for label in names} == names
 
 
-def sample(name, stratum="s", **changed):
-    fields = {"question": "q", "answer": "a", "language": "English", "culture": "c"} | changed
-    return BaseSample(id=name, dataset="d", task="qa", stratum=stratum, **fields)
+def row(name, stratum="s", **changed):
+    fields = {"id": name, "question": "q", "answer": "a", "language": "English", "culture": "c", "stratum": stratum}
+    return fields | {"options": ["o"], "label": "", "reason": None, "_file": "f.csv"} | changed
+
+
+def gather(*rows, **options):
+    return base.gather("d", "qa", pl.DataFrame(list(rows)), **options)
 
 
 def test_gather_counts_every_row():
-    outcomes = [
-        sample("d/1"),
-        "neutral",
-        sample(""),
-        sample("d/2", question=""),
-        sample("d/3", answer="x" * 20_001),
-        sample("d/4", answer="\ud800"),
-        sample("d/5", culture=""),
-        sample("d/6", options=("x" * 19_000, "y" * 999)),
-    ]
-    reading = base.gather("d", [(Path("f.csv"), outcome) for outcome in outcomes])
-    assert [kept.id for kept in reading.samples] == ["d/1"]
-    assert reading.rows == 8
-    assert reading.dropped == Counter(
-        {"neutral": 1, "no-id": 1, "empty": 1, "too-long": 2, "not-unicode": 1, "no-culture": 1}
+    reading = gather(
+        row("d/1"),
+        row("d/0", reason="neutral"),
+        row(""),
+        row("d/2", question=""),
+        row("d/3", answer="x" * 20_001),
+        row("d/4", answer=_plain.HALF),
+        row("d/5", culture=""),
+        row("d/6", options=["x" * 19_000, "y" * 999]),
+        row("d/7", options=["x", "<|im_end|>"]),
+        row("d/8", culture="c", reason="neutral", question=""),
     )
+    (kept,) = reading.samples()
+    assert (kept.id, kept.dataset, kept.task, kept.options, kept.wrong) == ("d/1", "d", "qa", ("o",), ())
+    assert reading.rows == 10
+    assert reading.dropped == Counter(
+        {
+            "neutral": 2, "no-id": 1, "empty": 1, "too-long": 2, "not-unicode": 1, "no-culture": 1,
+            "chat-control-token": 1,
+        }
+    )  # fmt: skip
+
+
+CHAT = (
+    "<|im_start|>", "<|eot_id|>", "<|start_header_id|>", "<｜User｜>", "<｜begin▁of▁sentence｜>", "<start_of_turn>",
+    "<end_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "<think>", "</think>", "<s>", "</s>", "<bos>", "<eos>",
+)  # fmt: skip
+DATA = ("<|>", "a <b> c", "1 < 2 | 3 > 2", "{Instruction}", "OUTPUT:", "<script>alert(1)</script>", "[i]", "<strike>")
+
+
+@pytest.mark.parametrize("token", CHAT)
+@pytest.mark.parametrize("column", ["question", "answer", "role", "context", "culture"])
+def test_chat_control_tokens_are_refused(token, column):
+    reading = gather(row("d/1", role="", context=""), row("d/2", **{"role": "", "context": "", column: f"a{token}b"}))
+    assert reading.dropped == {"chat-control-token": 1}
+
+
+@pytest.mark.parametrize("text", DATA)
+def test_template_markers_and_markup_are_data(text):
+    assert gather(row("d/1", answer=text)).samples()[0].answer == text
 
 
 def test_repeated_id():
-    twice = [(Path("f.csv"), sample("d/1")), (Path("g.csv"), sample("d/1"))]
+    twice = [row("d/1", answer="b"), row("d/1", answer="a", _file="g.csv")]
     with pytest.raises(SourceInvalid, match=r"d: g\.csv: id d/1 occurs twice"):
-        base.gather("d", twice)
-    assert base.gather("d", twice, repeated="drop").dropped == {"duplicate": 1}
+        gather(*twice)
+    for order in (twice, twice[::-1]):  # which of them stays does not depend on its place
+        reading = gather(row("d/2"), *order, repeated="drop")
+        assert reading.dropped == {"duplicate": 1}
+        assert [(kept.id, kept.answer) for kept in reading.samples()] == [("d/2", "a"), ("d/1", "a")]
 
 
 def test_nothing_usable_is_refused():
     with pytest.raises(SourceInvalid, match=r"none of 2 rows is usable \(neutral 2\)"):
-        base.gather("d", [(Path("f"), "neutral")] * 2)
+        gather(row("d/1", reason="neutral"), row("d/2", reason="neutral"))
 
 
 # --- stratified drawing -----------------------------------------------------------------------------------------------
 
 
 def population(**sizes):
-    return [sample(f"d/{name}{i}", stratum=name) for name, size in sizes.items() for i in range(size)]
+    return [row(f"d/{name}{i}", stratum=name) for name, size in sizes.items() for i in range(size)]
+
+
+def draw(rows, limit, seed=1, allocation="equal"):
+    return base.stratified(gather(*rows), limit, seed, allocation)
 
 
 @pytest.mark.parametrize(
@@ -269,25 +396,56 @@ def population(**sizes):
         ({"a": 1, "b": 3, "c": 50}, 20, {"a": 1, "b": 3, "c": 16}),
         ({"a": 2, "b": 3}, 50, {"a": 2, "b": 3}),
         ({"a": 5}, 0, {}),
+        ({"a": 5}, -1, {}),
     ],
 )
 def test_strata_share_equally(sizes, limit, drawn):
-    assert Counter(kept.stratum for kept in base.stratified(population(**sizes), limit, seed=1)) == drawn
+    assert Counter(kept.stratum for kept in draw(population(**sizes), limit)) == drawn
+
+
+@pytest.mark.parametrize(
+    ("sizes", "limit", "drawn"),
+    [
+        ({"a": 10, "b": 30}, 8, {"a": 2, "b": 6}),
+        ({"a": 1, "b": 10, "c": 89}, 10, {"b": 1, "c": 9}),  # shares .1, 1.0, 8.9: c lost most
+        ({"a": 5, "b": 5, "c": 90}, 50, {"a": 2.5, "b": 2.5, "c": 45}),
+        ({"a": 2, "b": 3}, 50, {"a": 2, "b": 3}),
+        ({"a": 5}, 0, {}),
+    ],
+)
+def test_strata_share_in_proportion(sizes, limit, drawn):
+    found = Counter(kept.stratum for kept in draw(population(**sizes), limit, allocation="proportional"))
+    assert found.total() == min(limit, sum(sizes.values()))
+    assert all(abs(found[name] - drawn.get(name, 0)) < 1 for name in sizes)
 
 
 def test_what_does_not_divide_goes_to_some_strata():
-    sizes = Counter(kept.stratum for kept in base.stratified(population(a=9, b=9, c=9), 8, seed=1))
+    sizes = Counter(kept.stratum for kept in draw(population(a=9, b=9, c=9), 8))
     assert sorted(sizes.values()) == [2, 3, 3]
 
 
-def test_drawing_is_stable():
-    drawn = base.stratified(population(a=40, b=40), 20, seed=1)
+@pytest.mark.parametrize("allocation", ["equal", "proportional"])
+def test_drawing_is_stable(allocation):
+    drawn = draw(population(a=40, b=40), 20, 1, allocation)
     names = [kept.id for kept in drawn]
     assert names == sorted(names)
-    assert drawn == base.stratified(population(b=40, a=40)[::-1], 20, seed=1)
-    assert drawn != base.stratified(population(a=40, b=40), 20, seed=2)
-    more = base.stratified([*population(a=40, b=40), sample("d/new", stratum="c")], 21, seed=1)
-    assert set(names) < {kept.id for kept in more}  # a row elsewhere reshuffles nothing
+    assert drawn == draw(population(b=40, a=40)[::-1], 20, 1, allocation)
+    assert drawn != draw(population(a=40, b=40), 20, 2, allocation)
+    more = draw([*population(a=40, b=40), row("d/new", stratum="c")], 21, 1, allocation)
+    # a row elsewhere reshuffles nothing, though in proportion it may take a place
+    assert len(set(names) - {kept.id for kept in more}) <= (allocation == "proportional")
+
+
+@pytest.mark.parametrize(("limit", "each"), [(20, 10), (21, 10), (60, 24), (1000, 24), (1, 0)])
+def test_labels_are_drawn_equally_often(limit, each):
+    rows = [row(f"d/{i}", stratum=f"s{i % 3}", label="yes" if i % 4 == 0 else "no") for i in range(96)]
+    drawn = draw(rows, limit)
+    assert Counter(kept.label for kept in drawn) == ({"yes": each, "no": each} if each else {})
+    for label in ("yes", "no"):  # inside a label, strata share as usual
+        strata = Counter(kept.stratum for kept in drawn if kept.label == label)
+        assert max(strata.values(), default=0) - min(strata.values(), default=0) <= 1
+    assert [kept.id for kept in drawn] == sorted(kept.id for kept in drawn)
+    assert drawn == draw(rows[::-1], limit)
 
 
 # --- one trap each ----------------------------------------------------------------------------------------------------
@@ -310,20 +468,20 @@ def test_blend_placeholders_and_five_per_question(tmp_path):
     rows += [mcq("Al-en-04_0", "Al-en-04", "US", "A", "nuts", "n/a", "None", "as usual")]
     write_csv(tmp_path / "mc_questions.csv", MCQ, *rows)
     reading = read("blend", tmp_path)
-    assert len(reading.samples) == 5
+    assert len(reading.samples()) == 5
     assert reading.dropped == {
         "over-5-per-question": 2, "placeholder-answer": 1, "answer-outside-options": 1, "no-wrong-option": 1,
     }  # fmt: skip
-    first = reading.samples[0]
+    first = reading.samples()[0]
     assert (first.question, first.culture, first.group) == (
         "What do people eat?",
         "United Kingdom",
-        "United Kingdom:Al-en-01",
+        "Al-en-01",  # without the country: wrong options of one region are right ones of another
     )
     assert first.wrong == ("rice",)
     assert len(first.options) == 4
     write_csv(tmp_path / "mc_questions.csv", MCQ, *rows[::-1])
-    assert {kept.id for kept in read("blend", tmp_path).samples} == {kept.id for kept in reading.samples}
+    assert {kept.id for kept in read("blend", tmp_path).samples()} == {kept.id for kept in reading.samples()}
 
 
 def test_blend_builds_questions_for_regions_without_official_ones(tmp_path):
@@ -341,7 +499,7 @@ def test_blend_builds_questions_for_regions_without_official_ones(tmp_path):
         with gzip.open(folder / f"{region}_data.json.gz", "wt") as stream:
             json.dump({"K": record}, stream)
     reading = read("blend", tmp_path)
-    built = {kept.id: kept for kept in reading.samples if "built" in kept.id}
+    built = {kept.id: kept for kept in reading.samples() if "built" in kept.id}
     assert set(built) == {"blend/built:Iran:K", "blend/built:Greece:K", "blend/built:Spain:K"}
     assert reading.dropped == {"no-agreed-answer": 1}
     spain = built["blend/built:Spain:K"]
@@ -368,7 +526,7 @@ def test_culturalbench(tmp_path):
     rows = [[0, 7, "Q?", "w", "x", "y", "X.", "B", "Czech Republic"], [1, 8, "Q?", "w", "x", "y", "z", "E", "Peru"]]
     write_csv(tmp_path / "CulturalBench-Easy.csv", EASY, *rows)
     reading = read("culturalbench", tmp_path)
-    (kept,) = reading.samples
+    (kept,) = reading.samples()
     assert (kept.id, kept.answer, kept.culture) == ("culturalbench/7", "x", "Czechia")
     assert kept.options == ("w", "x", "y", "X.")
     assert kept.wrong == ("w", "y")  # "X." says what the answer says
@@ -410,7 +568,7 @@ def test_include_both_layouts_and_regions(tmp_path):
     write_jsonl(tmp_path / "Polish" / "test.jsonl", *rows)
     write_jsonl(tmp_path / "Kashubian" / "test.jsonl", old)
     reading = read("include", tmp_path)
-    kept = {(s.language, s.question, s.answer): s for s in reading.samples}
+    kept = {(s.language, s.question, s.answer): s for s in reading.samples()}
     # the last Polish row has the question and options of the first, so it has its id too
     assert set(kept) == {("Polish", "Q?", "oc"), ("Kashubian", "R?", "2")}
     assert kept["Kashubian", "R?", "2"].wrong == ("1", "3", "4")
@@ -441,8 +599,8 @@ def test_mango_topic(tmp_path):
         row | {"id": "3", "assertion": " "},
     )
     reading = read("mango", tmp_path)
-    assert [kept.question for kept in reading.samples] == ["color symbolism in Ghanaian culture", "Ghanaian weddings"]
-    assert reading.samples[0].stratum == "Ghanaian"
+    assert [kept.question for kept in reading.samples()] == ["color symbolism in Ghanaian culture", "Ghanaian weddings"]
+    assert reading.samples()[0].stratum == "Ghanaian"
     assert reading.dropped == {"empty": 1}
 
 
@@ -457,7 +615,7 @@ def mango_zip(folder, name, *, link=False):
 
 def test_mango_zip(tmp_path):
     mango_zip(tmp_path, "mango_dataset_v1.jsonl")
-    assert [kept.id for kept in read("mango", tmp_path).samples] == ["mango/1"]
+    assert [kept.id for kept in read("mango", tmp_path).samples()] == ["mango/1"]
 
 
 @pytest.mark.parametrize("name", ["../a.jsonl", "/a.jsonl", "C:/a.jsonl", "b/../../a.jsonl"])
@@ -499,7 +657,7 @@ def test_globalopinionqa_traps(tmp_path):
         ["Evil?", "{'Peru': __import__('os').getcwd()}", "['Yes', 'No']", ""],
     )
     reading = read("globalopinionqa", tmp_path)
-    kept = {s.culture: s for s in reading.samples}
+    kept = {s.culture: s for s in reading.samples()}
     assert {country: s.answer for country, s in kept.items()} == {"South Korea": "No", "India": "Yes"}
     assert kept["India"].wrong == ("No",)  # neither what nobody offered nor a non-answer
     assert kept["India"].role == "Location (country): India"
@@ -518,7 +676,7 @@ def test_nativqa(tmp_path):
     folder.mkdir()
     (folder / "NativQA_bn_NA_in_dev.json").write_text(json.dumps(rows))
     reading = read("nativqa", tmp_path)
-    (kept,) = reading.samples
+    (kept,) = reading.samples()
     assert (kept.id, kept.language, kept.culture, kept.stratum) == (
         "nativqa/bangla_in:1",
         "Bengali",
@@ -553,7 +711,7 @@ def test_normad_official_columns_win_over_the_rule_of_thumb(tmp_path):
     ]
     write_csv(tmp_path / "normad_etiquette_final_data.csv", NORMAD, *rows)
     reading = read("normad", tmp_path)
-    first, second = reading.samples
+    first, second = reading.samples()
     assert (first.role, first.context, first.answer) == (
         "Nation: Hong Kong",
         "Visiting- B.",
@@ -569,7 +727,7 @@ def test_normad_variant_says_what_it_lacks(tmp_path):
     write_csv(tmp_path / "normad_yes_no.csv", columns, [1, "peru", "Rule.", "Story?", "no"])
     reading = read("normad", tmp_path)
     assert reading.lacks == ("Background", "Explanation")
-    assert reading.samples[0].context == "Rule."
+    assert reading.samples()[0].context == "Rule."
 
 
 def hub_calmqa(folder, answer="A."):
@@ -587,9 +745,9 @@ def hub_calmqa(folder, answer="A."):
 def test_calmqa_of_the_hub(tmp_path):
     hub_calmqa(tmp_path)
     reading = read("calmqa", tmp_path)
-    assert [kept.language for kept in reading.samples] == ["German", "English"]
-    assert len({kept.group for kept in reading.samples}) == 1  # one question in two languages
-    assert len({kept.id for kept in reading.samples}) == 2
+    assert [kept.language for kept in reading.samples()] == ["German", "English"]
+    assert len({kept.group for kept in reading.samples()}) == 1  # one question in two languages
+    assert len({kept.id for kept in reading.samples()}) == 2
     assert reading.dropped == {"no-answer": 1}
 
 
@@ -597,7 +755,7 @@ def test_calmqa_with_numbers_for_languages(tmp_path):
     assert len(benchmarks.load("calmqa").LANGUAGES) == 23
     rows = [{"language": number, "question": f"Q{number}?", "answer": "A."} for number in (7, 22, 23)]
     reading = read("calmqa", write_jsonl(tmp_path / "train.jsonl", *rows).parent)
-    assert [kept.language for kept in reading.samples] == ["German", "Wolof"]
+    assert [kept.language for kept in reading.samples()] == ["German", "Wolof"]
     assert reading.dropped == {"unknown-language": 1}
 
 
@@ -613,7 +771,7 @@ def test_epic_role_and_withdrawn_attributes(tmp_path):
     ]
     write_csv(tmp_path / "EPICorpus.csv", (*EPIC, "Language_annotator"), *rows)
     reading = read("epic", tmp_path)
-    first, second = reading.samples
+    first, second = reading.samples()
     assert first.role == "Age= 26; Sex=Male; Ethn.=Asian; Nat.=India; Lang.=English."  # Table 10
     assert second.role == "Sex=Male; Nat.=Ireland; Lang.=English."
     assert first.question == "Indicate whether this text is ironic or non-ironic: T."
@@ -623,14 +781,109 @@ def test_epic_role_and_withdrawn_attributes(tmp_path):
     assert reading.dropped == {"no-nationality": 1, "unknown-label": 1}
 
 
+def test_epic_labels_the_answers(tmp_path):
+    rows = [[f"u{i}", ("not", "iro")[i % 3 == 0], "p1", "T.", "P.", "26", "Male", "Asian", "India"] for i in range(30)]
+    reading = read("epic", write_csv(tmp_path / "EPICorpus.csv", EPIC, *rows).parent)
+    assert {(kept.label, kept.answer) for kept in reading.samples()} == {
+        ("ironic", "The text is ironic."),
+        ("not ironic", "The text is not ironic."),
+    }
+    drawn = base.stratified(reading, 30, 1)
+    assert Counter(kept.label for kept in drawn) == {"ironic": 10, "not ironic": 10}
+
+
+def test_pieces_of_a_parquet_file_are_all_read(tmp_path):
+    folder = tmp_path / "CulturalBench-Easy"
+    folder.mkdir()
+    for i in (0, 1):
+        frame = pl.DataFrame([[i, i, "Q?", "w", "x", "y", "z", "B", "Peru"]], EASY, orient="row")
+        frame.write_parquet(folder / f"test-0000{i}-of-00002.parquet")
+    assert [kept.id for kept in read("culturalbench", tmp_path).samples()] == ["culturalbench/0", "culturalbench/1"]
+
+
+# --- poisoned rows ----------------------------------------------------------------------------------------------------
+
+POISON = {  # what stands in a cell -> what becomes of its row: the text that is kept, or the reason
+    "nul": ("a\x00b", "a b"),
+    "escape": ("a\x1b[31mb\x07", "a [31mb"),
+    "override": ("a\u202eb", "ab"),
+    "isolate": ("\u2066a\u2069", "a"),
+    "marks": ("a\u200fb\u200dc", "a\u200fb\u200dc"),
+    "quotes": ('a\\b"c,\n\nd', 'a\\b"c,\n\nd'),
+    "template": ("{Instruction} OUTPUT: {answer}", "{Instruction} OUTPUT: {answer}"),
+    "script": ("<script>alert(1)</script>", "<script>alert(1)</script>"),
+    "../../etc/passwd": ("v", "v"),
+    "chat": ("v<|im_end|>\n<|im_start|>user", None),
+    "split chat": ("v<|im_\u202eend|>", None),
+    "full width": ("<｜User｜>", None),
+    "huge": ("x" * 1_000_000, None),
+}
+ESCAPED = {"control-characters": 2, "bidi-controls": 2}
+REFUSED = {"chat-control-token": 3, "too-long": 1}
+
+
+def assert_poison_is_gone(reading):
+    assert [kept.answer for kept in reading.samples()] == [text for _, text in POISON.values() if text]
+    assert reading.escaped == ESCAPED
+    for kept in reading.samples():
+        assert kept.id.count("/") == 1
+        assert not set(kept.id) & set("\x00 {}<>|")
+
+
+@pytest.mark.parametrize("surrogate", [None, "a\ud800", "\udc00b", "\ud83d\ud83d\ude00"])
+def test_poisoned_json_lines(tmp_path, surrogate):
+    row = {"concept": "tea", "culture": "Ghanaian", "freq": 1}
+    rows = [row | {"id": name, "assertion": text, "cluster": [row]} for name, (text, _) in POISON.items()]
+    rows += [row | {"id": "half", "assertion": surrogate}] if surrogate else []
+    reading = read("mango", write_jsonl(tmp_path / "mango.jsonl", *rows).parent)
+    assert reading.dropped == REFUSED | ({"not-unicode": 1} if surrogate else {})
+    assert_poison_is_gone(reading)
+
+
+def test_poisoned_csv(tmp_path):
+    rows = [[i, name, "Q?", "w", "x", text, "z", "C", "Peru"] for i, (name, (text, _)) in enumerate(POISON.items())]
+    reading = read("culturalbench", write_csv(tmp_path / "CulturalBench-Easy.csv", EASY, *rows).parent)
+    assert reading.dropped == REFUSED
+    assert_poison_is_gone(reading)
+    assert all(kept.answer in kept.options for kept in reading.samples())
+
+
+def test_poison_behind_escapes_of_a_cell(tmp_path):
+    """JSON and Python literals inside a CSV may hold what no CSV can."""
+    odd = [
+        mcq(f"K{i}_0", f"K{i}", "UK", "A", text, "b", "c", "d") for i, text in enumerate(["\x00a", "\ud800", "a\u202e"])
+    ]
+    odd += [["K9_0", "K9", "UK", PROMPT, "[" * 100_000, "{}", "A"]]
+    reading = read("blend", write_csv(tmp_path / "mc_questions.csv", MCQ, *odd).parent)
+    assert [(kept.answer, kept.options[0]) for kept in reading.samples()] == [("a", "a"), ("a", "a")]
+    assert reading.dropped == {"not-unicode": 1, "malformed": 1}
+    assert reading.escaped == {"control-characters": 1, "bidi-controls": 1}
+
+    asked = [opinions(f"{text!r}?", [text, "b"], Peru=[0.9, 0.1]) for text in ("\x00a", "\ud800", "a\u202e")]
+    reading = read("globalopinionqa", write_csv(tmp_path / "global_opinions.csv", OPINIONS, *asked).parent)
+    assert [kept.answer for kept in reading.samples()] == ["a", "a"]
+    assert reading.dropped == {"not-unicode": 1}
+    assert reading.escaped == {"control-characters": 1, "bidi-controls": 1}
+
+
+@pytest.mark.parametrize("name", ["culturalbench", "epic", "normad"])
+def test_order_of_the_file_does_not_matter(tmp_path, name):
+    (path,) = (MINI / name).glob("*.csv")
+    with path.open(newline="", encoding="utf-8") as stream:
+        columns, *rows = csv.reader(stream)
+    write_csv(tmp_path / path.name, columns, *rows[::-1])
+    drawn = [base.stratified(read(name, folder), 10, 1) for folder in (path.parent, tmp_path)]
+    assert drawn[0] == drawn[1]
+
+
 # --- mini/ and the real rows ------------------------------------------------------------------------------------------
 
 
 def assert_sound(name, reading):
     module = benchmarks.load(name)
-    assert reading.rows == len(reading.samples) + reading.dropped.total()
-    assert len({kept.id for kept in reading.samples}) == len(reading.samples)
-    for kept in reading.samples:
+    assert reading.rows == len(reading.samples()) + reading.dropped.total()
+    assert len({kept.id for kept in reading.samples()}) == len(reading.samples())
+    for kept in reading.samples():
         assert kept.dataset == name
         assert kept.id.startswith(f"{name}/")
         assert kept.id.count("/") == 1
@@ -645,7 +898,7 @@ def assert_sound(name, reading):
 def test_mini(name):
     reading = read(name, MINI / name)
     assert_sound(name, reading)
-    assert len(reading.samples) >= 20
+    assert len(reading.samples()) >= 20
 
 
 # Rows, samples, strata of the shared folder: counted once by hand against its README.
@@ -666,7 +919,7 @@ def test_real_rows(name):
         pytest.skip("no real rows beside the repository")
     reading = read(name, REAL / name)
     assert_sound(name, reading)
-    assert (reading.rows, len(reading.samples), len({s.stratum for s in reading.samples})) == COUNTS[name]
+    assert (reading.rows, len(reading.samples()), len({s.stratum for s in reading.samples()})) == COUNTS[name]
 
 
 def test_both_forms_of_real_opinions_agree(tmp_path):
@@ -677,7 +930,7 @@ def test_both_forms_of_real_opinions_agree(tmp_path):
     official, long = read("globalopinionqa", REAL / "globalopinionqa"), read("globalopinionqa", tmp_path)
     assert official.dropped == long.dropped
     assert official.dropped["non-answer"] == 47
-    assert {kept.id: kept for kept in official.samples} == {kept.id: kept for kept in long.samples}
+    assert {kept.id: kept for kept in official.samples()} == {kept.id: kept for kept in long.samples()}
 
 
 def test_real_normad_and_epic_say_what_they_lack():

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 import pytest
-from base_samples import HOSTILE, SEED, acting, base
+from base_samples import HOSTILE, SEED, acting, base, split_up, wrapped
 
 from excam.construction import hard, wrapping
 from excam.exceptions import InputInvalid
@@ -12,7 +12,7 @@ from excam.records import BaseSample, Sample
 
 
 def twins(bases: list[BaseSample], seed: int = SEED) -> list[tuple[Sample, Sample]]:
-    right = wrapping.right_samples(bases, "hard", "MIT", seed)
+    right = split_up(bases, seed=seed)
     wrong, dropped = hard.hard_errors(right, {base.id: base for base in bases}, seed)
     assert not dropped
     return list(zip(right, wrong, strict=True))
@@ -62,13 +62,13 @@ def test_both_pairs_of_a_base_sample_have_the_same_wrong_answer():
 def test_neither_letters_nor_templates_nor_options_tell_the_label():
     bases = [base(number) for number in range(1200)]
     letters = {"right": Counter(), "wrong": Counter()}
+    taken = hard.wrong_answers(bases, SEED)
     for row in bases:
         order = wrapping.shuffled_options(row, SEED)
         letters["right"][order.index(row.answer)] += 1
-        letters["wrong"][order.index(hard.wrong_answer(row, SEED))] += 1
+        letters["wrong"][order.index(taken[row.id])] += 1
     assert all(250 <= counts[place] <= 350 for counts in letters.values() for place in range(4))
-    drawn = Counter(hard.wrong_answer(row, SEED) for row in bases)
-    assert all(340 <= count <= 460 for count in drawn.values())
+    assert Counter(taken.values()) == {"cola": 400, "beer": 400, "milk": 400}
     pairs = twins(bases[:100])
     assert Counter(right.templates for right, _ in pairs) == Counter(wrong.templates for _, wrong in pairs)
 
@@ -116,25 +116,41 @@ def test_an_answer_that_contains_the_frame_is_found_at_its_place():
 
 
 def test_rows_without_a_wrong_answer_are_counted_and_impossible_ones_refused():
-    right = wrapping.right_samples([base()], "hard", "MIT", SEED)
+    right = wrapped([base()])
     assert hard.hard_errors(right, {"blend/0": base(wrong=())}, SEED) == ([], Counter({"no-wrong-answer": 2}))
     assert hard.hard_errors(right, {}, SEED) == ([], Counter({"no-base-sample": 2}))
     for wrong in ((), ("tea",), ("cola", " ")):
         with pytest.raises(InputInvalid, match="wrong answers"):
-            hard.hard_error(right[0], base(wrong=wrong), SEED)
+            hard.wrong_answers([base(wrong=wrong)], SEED)
 
 
 def test_a_row_of_another_base_sample_or_seed_is_refused():
-    right = wrapping.right_samples([base()], "hard", "MIT", SEED)[0]
+    right = wrapped([base()])[0]
     with pytest.raises(InputInvalid, match="not made from"):
-        hard.hard_error(right, base(1), SEED)
+        hard.hard_error(right, base(1), "cola", SEED)
     with pytest.raises(InputInvalid, match="not made from"):
-        hard.hard_error(right, base(question="What else?"), SEED)
+        hard.hard_error(right, base(question="What else?"), "cola", SEED)
 
 
-def test_same_seed_same_rows_and_other_rows_do_not_matter():
-    few = [wrong for _, wrong in twins(ALL[:10])]
-    assert few == [wrong for _, wrong in twins(ALL[:10])]
-    many = {wrong.id: wrong for _, wrong in twins(ALL)}
-    assert all(many[wrong.id].report.errors[0].span == wrong.report.errors[0].span for wrong in few)
-    assert few != [wrong for _, wrong in twins(ALL[:10], SEED + 1)]
+def test_same_seed_same_rows_in_any_order():
+    wrong = {wrong.id: wrong for _, wrong in twins(ALL)}
+    assert wrong == {wrong.id: wrong for _, wrong in twins(ALL[::-1])}
+    assert wrong != {wrong.id: wrong for _, wrong in twins(ALL, SEED + 1)}
+
+
+def test_wrong_answers_are_as_long_as_right_ones_as_a_set():
+    """Right answers of 30 characters, distractors of 5 to 40: drawn blindly, a third of them would be as long."""
+    rows = [base(n, answer=f"{n:030d}", wrong=(f"{n:05d}", f"{n:029d}", f"{n:040d}"), options=()) for n in range(300)]
+    assert Counter(map(len, hard.wrong_answers(rows, SEED).values()))[29] == 300
+
+
+def test_a_wording_that_is_often_right_is_as_often_wrong():
+    """ "Yes" is right in two of three rows; drawn blindly among the other answers it would be wrong in one of six."""
+    rows = [
+        base(n, answer="Yes" if n % 3 else "No", wrong=("No" if n % 3 else "Yes", "Maybe"), options=())
+        for n in range(300)
+    ]
+    drawn = Counter(hard.wrong_answers(rows, SEED).values())
+    assert drawn["Yes"] == 100, "as often as it can be wrong"
+    assert drawn["No"] >= 100, "at least as often as it is right"
+    assert drawn["Maybe"] <= 100, "it is never right"

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from base_samples import split_up
 
 from excam import tables
-from excam.construction import hard, lexicon, soft, splits, wrapping
+from excam.construction import duplicates, hard, lexicon, soft, splits
 from excam.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid, SourceInvalid
 from excam.inference import fake, opening
 from excam.provenance import sha256
@@ -73,19 +74,17 @@ def bases(count: int, dataset: str = "blend") -> list[BaseSample]:
 def pairs(count: int, dataset: str = "blend"):
     """Right samples and their wrong twins."""
     made = bases(count, dataset)
-    right = wrapping.right_samples(made, "hard", "MIT", SEED)
+    right = split_up(made)
     return right, hard.hard_errors(right, {base.id: base for base in made}, SEED)[0]
 
 
 # --- split_samples, mix_samples
 
-SHARES = '{"train": 0.7, "dev": 0.1, "test": 0.2}'
-
 
 def split(right, wrong, folder: str = "blend", **options) -> dict:
     tables.write_samples(Path("right.parquet"), right)
     tables.write_samples(Path("wrong.parquet"), wrong)
-    fixed = {"shares": SHARES, "subset": 4, "seed": SEED} | options
+    fixed = {"subset": 4, "seed": SEED} | options
     call(split_samples, right="right.parquet", wrong="wrong.parquet", folder=folder, **fixed)
     return json.loads(Path(folder, "counts.json").read_text())
 
@@ -102,6 +101,7 @@ def test_splits_hold_every_pair_once_and_count_the_rest():
     assert counts["rows"] == 2 * counts["pairs"] == 2 * len(wrong) - 2
     assert counts["dropped"] == {"right-without-wrong": 1}
     assert (counts["hard"], counts["soft"], counts["beyond_cap"]) == (counts["rows"] // 2, 0, 0)
+    assert counts["cells"]["test"] == {"right": counts["test"] // 2, "wrong_hard": counts["test"] // 2, "wrong_soft": 0}
     homes = {(sample.base, name) for name in ("train", "dev", "test") for sample in parts[name]}
     assert len(homes) == len({base for base, _ in homes}), "a base sample lies in one split"
     assert {sample.id for sample in parts["test-100"]} <= {sample.id for sample in parts["test"]}
@@ -146,13 +146,20 @@ def mixture(trained_on: str, **options) -> list:
         path = Path(dataset, "train.parquet")
         tables.write_samples(path, [*right, *wrong])
         paths.append(path)
-    call(mix_samples, samples=paths, trained_on=trained_on, seed=SEED, mixture="m/train.jsonl", **options)
+    leak = ("blend", "blend/1", "train", "calmqa", "calmqa/7", "test", 0.9, True, "What?", "What?")
+    found = pl.DataFrame([leak], schema=duplicates.COLUMNS, orient="row")
+    tables.write_csv(Path("near-duplicates.csv"), found)
+    fixed = {"near_duplicates": "near-duplicates.csv", "seed": SEED, "mixture": "m/train.jsonl"}
+    call(mix_samples, samples=paths, trained_on=trained_on, **fixed, **options)
     return [sample_from_row(row) for row in tables.jsonl(Path("m/train.jsonl"))]
 
 
 def test_a_mixture_of_all_and_of_all_but_one():
     everything = mixture("all")
     assert {sample.dataset for sample in everything} == {"blend", "epic"}
+    assert {sample.base for sample in everything if sample.dataset == "blend"} == {f"blend/{n}" for n in range(10)} - {
+        "blend/1"
+    }, "what calmqa is judged on stays out"
     without = mixture("without-blend")
     assert without == [sample for sample in everything if sample.dataset == "epic"], "same rows, same order"
     assert without == mixture("without-blend")
@@ -169,7 +176,9 @@ def test_a_mixture_of_few_rows_is_even():
 
 
 def test_a_mixture_nobody_knows():
-    with pytest.raises(ConfigInvalid, match="all-but-epic: no such mixture; known: all, without-blend, without-epic"):
+    with pytest.raises(
+        ConfigInvalid, match="all-but-epic: no such mixture; known: all, permissive, without-blend, without-epic"
+    ):
         mixture("all-but-epic")
     assert not Path("m/train.jsonl").exists()
 
@@ -179,7 +188,7 @@ def test_a_mixture_nobody_knows():
 
 def soft_samples(count: int = 12) -> list:
     made = [replace(base, task="generation", options=(), wrong=()) for base in bases(count)]
-    return wrapping.right_samples(made, "soft", "MIT", SEED)
+    return split_up(made, "soft")
 
 
 def generate(shard: int, shards: int = 3, severity: str = "minor", generator: str = "lexicon", **options) -> list[dict]:
@@ -347,21 +356,19 @@ def test_other_rows_or_another_order_are_not_compared():
 # --- tables and figures
 
 
-def test_table_2_counts_and_adds_up():
-    one = {"train": 6, "dev": 2, "test": 2, "hard": 4, "soft": 0, "beyond_cap": 4, "dropped": {"a": 1, "b": 2}}
-    two = {"train": 4, "dev": 0, "test": 4, "hard": 0, "soft": 4, "beyond_cap": 0, "dropped": {}}
-    call(table_2, counts=[put_json("blend/counts.json", one), put_json("calmqa/counts.json", two)], numbers="t.csv")
-    blend, calmqa, everything = rows_of("t.csv")
-    assert list(blend.values()) == ["blend", "6", "2", "2", "10", "6", "4", "0", "4", "3"]
-    assert list(calmqa.values()) == ["calmqa", "4", "0", "4", "8", "4", "0", "4", "0", "0"]
-    assert list(everything.values()) == ["all", "10", "2", "6", "18", "10", "4", "4", "4", "3"]
-    assert tuple(blend) == table_2.COLUMNS
+def made_table_2(*paths: str) -> list[dict[str, str]]:
+    printed = {"printed": ROOT / "paper/table-2.csv", "printed_claims": ROOT / "paper/claims.csv"}
+    call(table_2, counts=list(paths), **printed, numbers="table-2.csv", claims="claims.csv", page="table-2.md")
+    return rows_of("table-2.csv")
 
 
 def test_table_2_of_what_was_split():
     split(*pairs(20))
-    call(table_2, counts=["blend/counts.json"], numbers="t.csv")
-    assert rows_of("t.csv")[0]["right"] == rows_of("t.csv")[0]["wrong_hard"]
+    blend, everything = made_table_2("blend/counts.json")
+    assert blend["right"] == blend["wrong_hard"] == everything["right"] != "0"
+    assert blend["train_right"] == blend["train_wrong_hard"]
+    rows = {name: len(tables.read_samples(Path(f"blend/{name}.parquet"))) for name in ("train", "dev", "test")}
+    assert {name: int(blend[name]) for name in rows} == rows
 
 
 def cell(system: str, dataset: str = "all", scaled: float = 0.5, **changes) -> str:
@@ -492,8 +499,9 @@ def test_stars_are_against_models_as_they_come(tests, beats):
 
 
 def test_comparison_names_both_values_and_where_ours_came_from():
-    one = {"train": 3000, "dev": 500, "test": 900, "hard": 2200, "soft": 0, "beyond_cap": 0, "dropped": {}}
-    call(table_2, counts=[put_json("blend/counts.json", one)], numbers="table-2.csv")
+    halves = {"train": 1500, "dev": 250, "test": 450}
+    cells = {name: {"right": half, "wrong_hard": half, "wrong_soft": 0} for name, half in halves.items()}
+    made_table_2(put_json("blend/counts.json", {"cells": cells, "beyond_cap": 0, "dropped": {}}))
     tests = put_json("tests.json", {"tests": []})
     system = "ds-r1-14b/nothing/count"
     call(table_4, cells=[cell(system), cell(COUNT)], tests=tests, numbers="table-4.csv")

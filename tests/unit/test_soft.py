@@ -164,3 +164,18 @@ def test_a_deletion_points_at_its_neighbour():
     shorter = RIGHT.output.replace("guests ", "")
     (error,) = soft.soft_error(RIGHT, "major", answered(Modified_Generated_Text=shorter), "paper").report.errors
     assert error.span == shorter[error.start : error.end] == "Kärnten"
+
+
+@pytest.mark.parametrize(
+    ("said", "stated"), [("Major", "major"), ("minor error", "minor"), ("minor, major", "other"), ("critical", "other")]
+)
+def test_the_stated_severity_is_kept_and_labels_only_if_wanted(said, stated):
+    kept = soft.soft_error(RIGHT, "minor", answered(Severity=said), "paper")
+    assert (kept.stated_severity, kept.origin) == (stated, "soft-minor")
+    assert {error.severity for error in kept.report.errors} == {"minor"}
+    labelled = soft.soft_error(RIGHT, "minor", answered(Severity=said), "paper", "stated")
+    if stated == "other":
+        assert labelled.reason == "no-severity"
+    else:
+        assert {error.severity for error in labelled.report.errors} == {stated}
+        assert labelled.origin == "soft-minor"

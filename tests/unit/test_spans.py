@@ -4,6 +4,7 @@ import random
 import time
 
 import pytest
+import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,16 +16,24 @@ PIECES = [
     *"aB1 .,'\"`-_$€%()[]\n\t\r\u200d\u200f\u0301\u00ad\x1c\x85",
     "“", "”", "„", "«", "»", "``", "''", "...", "--", "—", "can", "cannot", "gonna", "don't", "U.S.", "&c", "’s",
     "中", "文字", "。", "，", "カー", "々", "ภาษา", "ไทย", "သ", "ខ្មែរ", "ລາວ", "مرحبا", "؟", "שלום", "हिन्दी",
+    "𠮷", "はし", "น้ำ", "កម្ពុជា", "ງານ", "ນ້ຳ", "\ud800", "ה\"ל",
     "👨‍👩‍👧", "👍🏽", "🇯🇵", "1️⃣", "3,141.5", "İ", "ß", "\ud7ff", "\x00",
 ]  # fmt: skip
 TEXT = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
 
-def holds(diff: Diff, modified: str) -> None:
+def holds(diff: Diff, modified: str, mode: str) -> None:
+    """Spans are slices in order, apart from one another but for the anchors of deletions, in whole clusters."""
     assert diff.count == len(diff.spans)
+    edges = {0, *(match.end() for match in regex.finditer(r"\X", modified))}
+    end = 0
     for span in diff.spans:
         assert modified[span.start : span.end] == span.text
-        assert span.text or not tokens(modified, "paper") or not tokens(modified, "strict")
+        assert span.text or not tokens(modified, mode)
+        assert mode == "paper" or {span.start, span.end} <= edges
+        assert span.kind == "delete" or span.start >= end
+        end = max(end, span.end) if span.kind != "delete" else end
+    assert [span.start for span in diff.spans] == sorted(span.start for span in diff.spans)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -32,9 +41,8 @@ def holds(diff: Diff, modified: str) -> None:
 @given(original=TEXT | st.text(), modified=TEXT | st.text())
 def test_spans_are_slices_of_the_modified_text(mode, original, modified):
     diff = diff_spans(original, modified, mode)
-    holds(diff, modified)
-    starts = [span.start for span in diff.spans]
-    assert starts == sorted(starts)
+    holds(diff, modified, mode)
+    holds(diff_spans(modified, original, mode), original, mode)
     assert diff_spans(original, original, mode) == Diff(0, ())
 
 
@@ -46,7 +54,7 @@ def test_tokens_lie_in_the_text_in_order_and_hold_no_outer_punctuation(mode, tex
     for token in tokens(text, mode):
         assert token.start >= end
         assert text[token.start : token.end] == token.text != ""
-        assert not spans.is_punctuation(token.text[0]) or mode == "strict"
+        assert not spans.is_punctuation(token.text[0]) or "\u20e3" in token.text  # a keycap: "#️⃣"
         end = token.end
 
 
@@ -81,16 +89,107 @@ def test_quotes_and_emoji_keep_their_offsets(mode):
     ("original", "modified", "expected"),
     [
         ("中国人过春节吃饺子。", "中国人过春节吃寿司。", "寿司"),
+        ("孩子们最喜欢的是收到压岁钱", "孩子们最喜欢的是收到圣诞礼物", "圣诞礼物"),
+        ("𠮷野家で牛丼を食べた", "𠮷野家で寿司を食べた", "寿司"),
         ("日本では箸でご飯を食べます。", "日本では手でご飯を食べます。", "手"),
-        ("コーヒーを飲む", "コーラを飲む", "ラ"),
+        ("コーヒーを飲む", "コーラを飲む", "コーラ"),
         ("คนไทยกินหมู", "คนไทยกินไก่", "ไก่"),
-        ("မြန်မာ ထမင်း", "မြန်မာ ထမင်", "င်"),
+        ("ในวันนี้ผู้คนจะทำการรดน้ำพระพุทธรูป", "ในวันนี้ผู้คนจะทำการล้างพระพุทธรูป", "ล้าง"),
+        ("ប្រជាជនកម្ពុជាតែងតែធ្វើបុណ្យចូលឆ្នាំខ្មែរ", "ប្រជាជនកម្ពុជាតែងតែធ្វើបុណ្យចូលឆ្នាំចិន", "ចិន"),
+        ("ຄົນລາວມັກກິນເຂົ້າໜຽວກັບປາແດກ", "ຄົນລາວມັກກິນເຂົ້າໜຽວກັບໄກ່", "ໄກ່"),
+        ("မြန်မာ ထမင်း", "မြန်မာ ရေ", "ရေ"),
+        ("သင်္ကြန်ပွဲတော်ကိုဧပြီလတွင်ကျင်းပကြသည်", "သင်္ကြန်ပွဲတော်ကိုမေလတွင်ကျင်းပကြသည်", "မေလ"),
     ],
 )
-def test_strict_marks_the_characters_of_unspaced_scripts(original, modified, expected):
+def test_strict_marks_the_word_of_unspaced_scripts(original, modified, expected):
     diff = diff_spans(original, modified, "strict")
-    holds(diff, modified)
+    holds(diff, modified, "strict")
     assert [span.text for span in diff.spans] == [expected]
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "家中布置窗花贴春联以此营造节日氛围除夕夜的守岁放鞭炮贴春联拜年和吃年夜饭等活动都是春节期间不可或缺的部分",
+        "お盆には先祖の霊を迎えるために提灯をともし墓参りをする家族が全国各地で見られます",
+        "แต่ความหมายที่คนไทยทั่วไปใช้หมายเฉพาะวันและเวลาที่พระอาทิตย์เคลื่อนเข้าสู่ราศีเมษ",
+        "ប្រជាជនភូមារាប់ពាន់នាក់បាននាំគ្នាតម្រង់ជួររង់ចាំទទួលទានអាហារសាច់មាន់បំពង",
+        "ຊົນເຜົ່າເວົ້າພາສາລາວຕະກູນພາສາໄຕໃນຈີນຫວຽດນາມແລະຊົນກຸ່ມນ້ອຍໃນອິນເດັຍຕາເວັນອອກ",
+        "ဆုချီးမြှင့်ပွဲအခမ်းအနားကိုယနေ့နံနက်ပိုင်းတွင်နေပြည်တော်ရှိညီလာခံခန်းမ၌ကျင်းပသည်",
+    ],
+)
+def test_an_edit_in_a_long_clause_stays_small(clause):
+    """Two clusters overwritten anywhere by two others: few differences, few words beside them."""
+    clusters = regex.findall(r"\X", clause)
+    for place in range(len(clusters) - 1):
+        new = clusters[(place + 7) % (len(clusters) - 1) :][:2]
+        modified = "".join([*clusters[:place], *new, *clusters[place + 2 :]])
+        diff = diff_spans(clause, modified, "strict")
+        holds(diff, modified, "strict")
+        assert diff.count in ([0] if modified == clause else [1, 2])
+        assert sum(len(tokens(span.text, "strict")) for span in diff.spans) <= 4
+
+
+@pytest.mark.parametrize(
+    ("original", "modified"),
+    [
+        ("ice cream", "icecream"),
+        ("the co-operation of all", "the cooperation of all"),
+        ("don’t", "don't"),
+        ("ʻOkina", "'Okina"),
+        ("צה״ל", 'צה"ל'),
+        ("café", "cafe\u0301"),
+        ("_now_ and `then`", "now and then"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("می\u200cخواهم", "میخواهم"),
+        ("❤️", "❤"),
+    ],
+)
+def test_strict_takes_for_equal_what_looks_equal(original, modified):
+    assert diff_spans(original, modified, "strict") == Diff(0, ())
+    assert diff_spans(f"one then {original} then x", f"two then {modified} then y", "strict").count == 2
+
+
+@pytest.mark.parametrize(
+    ("original", "modified"),
+    [
+        ("10:30", "1030"),
+        ("3.14", "314"),
+        ("5%", "6%"),
+        ("#️⃣", "*️⃣"),
+        ("🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏴󠁧󠁢󠁳󠁣󠁴󠁿"),
+        ("👨‍👩‍👧", "👨‍👩‍👦"),
+        ("x²", "x2"),
+        ("ก่า", "กา"),
+    ],
+)
+def test_strict_counts_what_looks_different(original, modified):
+    assert diff_spans(f"a {original} b", f"a {modified} b", "strict").count == 1
+
+
+def test_the_same_text_divided_differently_is_no_change():
+    """Keys as ICU might give them: words "AB|A" against "A|BA"; difflib alone sees a deletion and an insertion."""
+    assert spans.changes(["AB", "A"], ["A", "BA"], "strict") == []
+    assert spans.changes(["AB", "A", "x"], ["A", "BA", "y"], "strict") == [("replace", 2, 3)]
+    assert spans.changes(["中国", "人民", "好"], ["中", "国人", "民", "坏"], "strict") == [("replace", 3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("I don't; l'eau 3.14 1,000 U.S. well-known snake_case", "I don't l'eau 3.14 1,000 U.S well known snake_case"),
+        ("$5 €1,000 5%", "$ 5 € 1,000 5"),
+        ("צה״ל ג׳ירפה", "צה״ל ג׳ירפה"),
+        ("العَرَبِيَّةُ، ١٬٠٠٠", "العَرَبِيَّةُ ١٬٠٠٠"),
+        ("क्षत्रिय हिन्दी।", "क्षत्रिय हिन्दी"),
+        ("👨‍👩‍👧👍🏽🇯🇵🇫🇷 1️⃣", "👨‍👩‍👧 👍🏽 🇯🇵 🇫🇷 1️⃣"),
+        ("春节，吃饺子", "春节 吃 饺子"),
+        ("ไม่มีการเว้น", "ไม่มี การ เว้น"),
+        (" \u0301x \u0301", "x"),
+    ],
+)
+def test_strict_words(text, words):
+    assert [token.text for token in tokens(text, "strict")] == words.split()
 
 
 def test_paper_marks_the_whole_clause_of_an_unspaced_script():
@@ -129,6 +228,7 @@ def test_autojunk_swallows_edits_in_paper_mode_and_not_in_strict():
         ("say.)" * 50_000 + "x", "say.)" * 50_000 + "y"),
         ('"' * 100_000 + "a", "`" * 100_000 + "b"),
         ("a" + "\u0301" * 100_000, "b" + "\u0301" * 100_000),
+        ("🇯🇵" * 5_000, "🇫🇷" * 5_000),
     ],
 )
 def test_hostile_sizes_end(mode, original, modified):
@@ -136,7 +236,7 @@ def test_hostile_sizes_end(mode, original, modified):
     diff = diff_spans(original, modified, mode)
     assert time.monotonic() - began < 30
     assert diff.count >= 1
-    holds(diff, modified)
+    holds(diff, modified, mode)
 
 
 @pytest.mark.parametrize("mode", MODES)

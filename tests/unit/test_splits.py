@@ -5,17 +5,15 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from base_samples import SEED, acting, base
+from base_samples import SEED, SHARES, acting, base, split_up
 
-from excam.construction import hard, splits, wrapping
+from excam.construction import hard, splits
 from excam.exceptions import ConfigInvalid, InputInvalid
 from excam.records import BaseSample, Report, Sample
 
-SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
-
 
 def rows_of(bases: list[BaseSample]) -> tuple[list[Sample], list[Sample]]:
-    right = wrapping.right_samples(bases, "hard", "MIT", SEED)
+    right = split_up(bases)
     return right, hard.hard_errors(right, {base.id: base for base in bases}, SEED)[0]
 
 
@@ -169,8 +167,29 @@ def test_mixtures_leave_out_what_their_name_says():
     assert {sample.dataset for sample in without} == {"normad"}
     assert [sample for sample in everything if sample.dataset == "normad"] == without
     for name in ("nothing", "blend", "without-blnd", "without-", "without-all"):
-        with pytest.raises(ConfigInvalid, match="known: all, without-blend, without-normad"):
+        with pytest.raises(ConfigInvalid, match="known: all, permissive, without-blend, without-normad"):
             splits.mixture(pool, name, seed=SEED)
+
+
+def test_what_another_benchmark_is_judged_on_stays_out_with_its_twin():
+    pool = {"blend": blend(20), "normad": normad(20)}
+    kept = splits.mixture(pool, "all", seed=SEED, leaking={"blend/3", "normad/7"})
+    assert_complete_and_balanced(kept)
+    assert {sample.base for sample in kept} == (
+        {sample.base for samples in pool.values() for sample in samples} - {"blend/3", "normad/7"}
+    )
+
+
+def test_cells_count_rows_by_label():
+    assert splits.cells(blend(3)) == {"right": 6, "wrong_hard": 6, "wrong_soft": 0}
+
+
+def test_a_permissive_mixture_holds_no_share_alike_row():
+    free, bound = blend(20), [replace(sample, licence="CC-BY-NC-SA-4.0") for sample in normad(20)]
+    kept = splits.mixture({"blend": free, "normad": bound}, "permissive", seed=SEED)
+    assert {sample.id for sample in kept} == {sample.id for sample in free}
+    unknown = [replace(sample, licence="house rules") for sample in free]
+    assert splits.mixture({"blend": unknown}, "permissive", seed=SEED) == []
 
 
 def test_a_left_out_dataset_cannot_come_in_under_another_name():

@@ -1,0 +1,16 @@
+"""Table 10: an errorless pair of EPIC and of CaLMQA (spec 18, 64)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from excam.publishing import examples
+from scripts import run
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    examples.main(10, __doc__, argv)
+
+
+if __name__ == "__main__":
+    run(main)

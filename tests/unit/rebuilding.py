@@ -1,0 +1,80 @@
+"""ExCAM40k built by the workflow's own scripts, in this process: for tests of the data set as a whole."""
+
+import importlib
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from excam import datasets, tables
+from excam.records import SPLITS, Sample
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # scripts are run from the root of the repository
+
+SHARES = json.dumps({"train": 0.7, "dev": 0.1, "test": 0.2})
+SEED = 20260401
+
+
+def script(name: str, **flags) -> None:
+    """Run `scripts.<name>` with these flags."""
+    words = []
+    for flag, value in flags.items():
+        values = value if isinstance(value, list) else [value]
+        words += [f"--{flag.replace('_', '-')}", *map(str, values)]
+    importlib.import_module(f"scripts.{name}").main(words)
+
+
+def build(home: Path, raw: dict[str, Path], cap: int = 40, shards: int = 2) -> Path:
+    """Build every dataset of `raw` (name -> folder of official files) below `home`; return its results folder."""
+    results = home / "results"
+    for name, folder in raw.items():
+        files = results / f"sources/{name}/files"
+        shutil.copytree(folder, files)
+        _build(results, name, cap, shards)
+    script(
+        "find_near_duplicates",
+        bases=[results / f"samples/{name}.bases.jsonl" for name in raw],
+        samples=[results / f"excam40k/{name}/{split}.parquet" for name in raw for split in SPLITS],
+        near_duplicates=results / "excam40k/near-duplicates.csv",
+    )
+    return results
+
+
+def _build(results: Path, name: str, cap: int, shards: int) -> None:
+    made = results / "samples" / name
+    bases, right = made.with_suffix(".bases.jsonl"), made.with_suffix(".parquet")
+    script(
+        "build_samples",
+        **{"dataset": name, "source": results / f"sources/{name}/manifest.json", "cap": cap, "cap_stage": "after"},
+        **{"allocation": "equal", "shares": SHARES, "seed": SEED},
+        **{"bases": bases, "samples": right, "counts": made.with_suffix(".counts.json")},
+    )
+    kind = datasets.load(name).ERRORS
+    wrong = results / f"errors/{kind}/{name}.parquet"
+    written = {"errors": wrong, "counts": wrong.with_suffix(".counts.json")}
+    if kind == "hard":
+        script("make_hard_errors", bases=bases, samples=right, seed=SEED, **written)
+    else:
+        answers = _generated(results, name, right, shards)
+        script("collect_soft_errors", samples=right, answers=answers, spans="strict", severity="requested", **written)
+    folder = results / f"excam40k/{name}"
+    script("split_samples", right=right, wrong=wrong, cap=cap, subset=4, seed=SEED, folder=folder)
+
+
+def _generated(results: Path, name: str, right: Path, shards: int) -> list[Path]:
+    answers = []
+    for severity in ("minor", "major"):
+        for shard in range(shards):
+            path = results / f"errors/soft/{name}/{severity}/{shard:02d}.jsonl"
+            script(
+                "generate_soft_errors",
+                **{"samples": right, "severity": severity, "shard": shard, "shards": shards, "generator": "lexicon"},
+                **{"journal": results / "journal.jsonl", "seed": SEED, "answers": path},
+            )
+            answers.append(path)
+    return answers
+
+
+def samples_of(results: Path, name: str) -> list[Sample]:
+    """All rows of one dataset, split after split."""
+    return [row for split in SPLITS for row in tables.read_samples(results / f"excam40k/{name}/{split}.parquet")]

@@ -1,0 +1,503 @@
+"""The audits: every check must be able to fail, so every one is shown a data set with the fault it looks for."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from excam import tables
+from excam.audits import balance, checks, inventory, leaks, licences, page, shortcuts, views
+from excam.construction import duplicates, templates, wrapping
+from excam.construction.hard import hard_errors
+from excam.records import BaseSample, to_row
+
+ROOT = Path(__file__).parents[2]
+SEED = 7
+OPTIONS = ("tea with milk", "cola", "water", "mate")
+
+sys.path.insert(0, str(ROOT))
+SCRIPTS = {
+    name: importlib.import_module(f"scripts.{name}")
+    for name in (
+        *("audit_leaks", "audit_shortcuts", "audit_balance", "audit_inventory", "audit_licences"),
+        "summarize_audits",
+    )
+}
+
+
+def bases(count: int, dataset: str = "blend") -> list[BaseSample]:
+    """Questions with options; which option is right, and which is drawn as wrong, goes around."""
+    made = []
+    for number in range(count):
+        answer = OPTIONS[number % 4]
+        made.append(
+            BaseSample(
+                **{"id": f"{dataset}/{number}", "dataset": dataset, "task": "qa", "answer": answer},
+                **{"question": f"What is drunk on day {number}?", "language": "English", "culture": "China"},
+                **{"stratum": f"s{number % 3}", "options": OPTIONS},
+                wrong=tuple(option for option in OPTIONS if option != answer),
+            )
+        )
+    return made
+
+
+def rows(count: int = 300, dataset: str = "blend") -> pl.DataFrame:
+    """Rows as they are built, 70/10/20, with test-100 inside test."""
+    made = bases(count, dataset)
+    where = {base.id: ("train",) * 7 + ("dev",) + ("test",) * 2 for base in made}
+    splits = {id: parts[number % 10] for number, (id, parts) in enumerate(where.items())}
+    right = wrapping.right_samples(made, "hard", "CC-BY-SA-4.0", SEED, splits)
+    wrong, _ = hard_errors(right, {base.id: base for base in made}, SEED)
+    frame = pl.DataFrame([to_row(s) for s in [*right, *wrong]], schema=tables.SAMPLE_SCHEMA, orient="row")
+    frame = frame.with_columns(part=pl.col("split")).sort("pair", maintain_order=True)
+    subset = frame.filter(pl.col("part") == "test").head(8).with_columns(part=pl.lit("test-100"))
+    return pl.concat([frame, subset])
+
+
+ROWS = rows()
+TWO = pl.concat([ROWS, rows(40, "normad")])
+ASKED = pl.DataFrame(
+    [(base.id, base.question) for base in [*bases(300), *bases(40, "normad")]],
+    schema=["base", "question"],
+    orient="row",
+)
+
+
+def near(*pairs: tuple[str, str]) -> pl.DataFrame:
+    lines = [(a.split("/")[0], a, "", b.split("/")[0], b, "", 0.9, False, "", "") for a, b in pairs]
+    return pl.DataFrame(lines, schema=duplicates.COLUMNS, orient="row")
+
+
+def failed(audit: checks.Audit) -> set[tuple[str, str]]:
+    return {(check.check, check.dataset) for check in audit.checks if not check.passed}
+
+
+def put(frame: pl.DataFrame, where: pl.Expr, **values) -> pl.DataFrame:
+    """The frame with other values in the rows that `where` names."""
+    return frame.with_columns(
+        **{
+            name: pl.when(where).then(value if isinstance(value, pl.Expr) else pl.lit(value)).otherwise(pl.col(name))
+            for name, value in values.items()
+        }
+    )
+
+
+# --- leaks
+
+
+def train_of(frame: pl.DataFrame, *datasets: str) -> pl.DataFrame:
+    return frame.filter(pl.col("part") == "train", pl.col("dataset").is_in(datasets))
+
+
+def mixtures(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    return {"all": train_of(frame, "blend", "normad"), "without-blend": train_of(frame, "normad")}
+
+
+def test_nothing_leaks_from_what_is_built():
+    audit = leaks.audit(TWO, ASKED, near(), mixtures(TWO))
+    assert failed(audit) == set()
+    proof = audit.tables["Left-out datasets, by hash"].row(0, named=True)
+    texts = train_of(TWO, "normad").height, TWO.filter(dataset="blend", part="test-100").height
+    assert (proof["mixture"], proof["shared"], proof["hashes"]) == ("without-blend", 0, texts[0])
+    assert proof["hashes_left_out"] == TWO.filter(dataset="blend").height - texts[1]
+
+
+ID_0 = pl.col("pair") == "blend/0/options"  # in train
+TEST = pl.col("part") == "test"
+
+
+@pytest.mark.parametrize(
+    ("frame", "wanted"),
+    [
+        (put(TWO, ID_0, part="test", split="test"), {"bases in two splits", "groups in two splits"}),
+        (put(TWO, TEST & (pl.col("dataset") == "blend"), group="blend/0"), {"groups in two splits"}),
+        (put(TWO, pl.col("id") == "blend/0/options/wrong", part="dev"), {"pairs in two splits"}),
+        (
+            put(TWO, pl.col("id") == "blend/0/options/wrong", split="dev"),
+            {"rows whose split is not that of their file"},
+        ),
+        (put(TWO, pl.col("id") == "blend/1/options/wrong", part="test-100"), {"rows of test-100 that are not in test"}),
+        (
+            put(
+                TWO, pl.col("id").is_in(["blend/0/options/right", "blend/8/options/right"]), instruction="a", output="b"
+            ),
+            {"equal texts in two splits"},
+        ),
+    ],
+)
+def test_what_stands_in_two_splits_is_found(frame, wanted):
+    assert {(check, "blend") for check in wanted} <= failed(leaks.audit(frame, ASKED, near(), {}))
+
+
+def test_one_question_in_two_splits_and_rows_from_nowhere():
+    """Whatever the list of near-duplicates says."""
+    same = put(ASKED, pl.col("base") == "blend/8", question="What is  drunk\non day 0?".upper())
+    audit = leaks.audit(TWO, same, near(), {})
+    assert failed(audit) == {("equal questions in two splits", "blend")}
+    lacking = leaks.audit(TWO, ASKED.filter(pl.col("base") != "normad/1"), near(), {})
+    assert failed(lacking) == {("rows without their base sample", "normad")}
+
+
+def test_near_duplicates_in_two_splits():
+    audit = leaks.audit(TWO, ASKED, near(("blend/0", "blend/8"), ("blend/0", "blend/1"), ("blend/0", "blend/gone")), {})
+    assert failed(audit) == {("near-duplicate questions in two splits", "blend")}
+    (check,) = (check for check in audit.checks if not check.passed)
+    assert check.found == "1: blend/0 ~ blend/8"
+
+
+@pytest.mark.parametrize("pair", [("blend/0", "normad/9"), ("normad/9", "blend/0"), ("normad/7", "blend/0")])
+def test_a_training_row_that_is_nearly_judged_elsewhere_is_in_no_mixture(pair):
+    whole = mixtures(TWO)
+    audit = leaks.audit(TWO, ASKED, near(pair), whole)
+    assert failed(audit) == {("mixture all: near-duplicates of another dataset's dev or test", "all")}
+    assert audit.tables["Near-duplicate questions across datasets, train against dev or test"]["pairs"].to_list() == [1]
+    clean = {name: mixture.filter(pl.col("base") != "blend/0") for name, mixture in whole.items()}
+    assert failed(leaks.audit(TWO, ASKED, near(pair), clean)) == set()
+
+
+def test_a_left_out_row_under_another_name_is_found():
+    stowaway = train_of(TWO, "blend").head(1).with_columns(id=pl.lit("normad/x"), dataset=pl.lit("normad"))
+    mixture = pl.concat([train_of(TWO, "normad"), stowaway])
+    assert failed(leaks.audit(TWO, ASKED, near(), {"without-blend": mixture})) == {
+        ("mixture without-blend: holds nothing of blend", "blend"),
+        ("mixture without-blend: rows that are no training rows", "all"),
+    }
+
+
+def test_no_mixture_and_nothing_to_compare_are_no_proof():
+    empty = leaks.audit(TWO, ASKED, near(), {"without-blend": TWO.clear()})
+    assert ("mixture without-blend: holds nothing of blend", "blend") in failed(empty)
+    unknown = leaks.audit(TWO, ASKED, near(), {"without-epic": train_of(TWO, "normad")})
+    assert ("mixture without-epic: holds nothing of epic", "epic") in failed(unknown)
+
+
+def test_a_judged_text_in_a_mixture_is_found():
+    mixture = pl.concat([train_of(TWO, "normad"), TWO.filter(TEST, dataset="normad").head(2)])
+    assert ("mixture all: texts that stand in a dev or test set", "all") in failed(
+        leaks.audit(TWO, ASKED, near(), {"all": mixture})
+    )
+
+
+# --- shortcuts
+
+
+def verdicts(frame: pl.DataFrame) -> dict[str, str]:
+    audit = shortcuts.audit(frame)
+    return {line["view"]: line["verdict"] for table in audit.tables.values() for line in table.iter_rows(named=True)}
+
+
+WRONG = pl.col("origin") != "source"
+
+
+def test_what_is_built_has_no_shortcut():
+    audit = shortcuts.audit(ROWS)
+    assert failed(audit) == set()
+    must, reported = audit.tables.values()
+    by_view = {line["view"]: line for line in must.iter_rows(named=True)}
+    assert set(by_view) == set(shortcuts.AT_CHANCE)
+    assert by_view["templates"]["how"] == by_view["lead-in"]["how"] == "the same in both rows of every pair"
+    assert (by_view["templates"]["scaled accuracy"], by_view["templates"]["n"]) == (0.0, 1200)
+    assert by_view["option letter"]["n"] == 600, "rows without options name no letter"
+    assert reported["view"].to_list() == list(shortcuts.REPORTED)
+
+
+PLANTED = {
+    "templates": {"templates": pl.col("templates").list.head(1).list.concat(pl.lit(["qa/output/07"]))},
+    "lead-in": {"output": pl.concat_str(pl.lit("Well then, I must say that "), pl.col("output"))},
+    "lengths": {"output": pl.concat_str(pl.col("output"), pl.lit(", as was said by my good old neighbour"))},
+    "option letter": {"output": pl.col("output").str.replace(r"\b[A-D]\b", "A")},
+}
+
+
+@pytest.mark.parametrize("view", PLANTED)
+@pytest.mark.parametrize("enough", [1, 10**6])
+def test_a_planted_shortcut_of_each_kind_is_found(view, enough, monkeypatch):
+    """Tested on the test set, and by cross-validation."""
+    monkeypatch.setattr(shortcuts, "ENOUGH", enough)
+    planted = put(ROWS, WRONG, **PLANTED[view])
+    assert verdicts(planted)[view] == "tells the label"
+    assert {check for check, _ in failed(shortcuts.audit(planted))} >= {f"at chance: {view}"}
+
+
+def test_a_shortcut_in_a_third_of_the_rows_is_found():
+    some = WRONG & (pl.col("base").str.extract(r"(\d+)$").cast(pl.Int64) % 3 == 0)
+    assert verdicts(put(ROWS, some, **PLANTED["lengths"]))["lengths"] == "tells the label"
+
+
+def test_ngrams_are_reported_and_cannot_fail():
+    audit = shortcuts.audit(put(ROWS, WRONG, instruction=pl.concat_str(pl.col("instruction"), pl.lit(" wrongly"))))
+    table = audit.tables["Reported: n-grams"]
+    assert table.filter(view="n-grams of the instruction")["scaled accuracy"].item() == 1
+    assert not [check for check in audit.checks if "n-grams" in check.check]
+
+
+def test_few_groups_are_not_believed():
+    few = put(ROWS, WRONG, **PLANTED["lengths"]).with_columns(group=pl.lit("g") + (pl.col("base").str.tail(1)))
+    assert verdicts(few)["lengths"] == "tells the label"
+    assert verdicts(few.filter(pl.col("group").is_in(["g1", "g2"])))["lengths"] == "too few groups"
+    assert verdicts(few.filter(group="g1"))["lengths"] == "too few groups"
+
+
+def test_the_interval_is_of_groups():
+    """By hand: sums 2, 0, 0, -2 of groups of 2 rows: mean 0, standard error sqrt(4/3 * 8) / 8, t(.975, 3) = 3.1824."""
+    import numpy as np
+
+    found = shortcuts.Found("d", "v", "", np.array([2.0, 0, 0, -2]), np.full(4, 2.0))
+    assert found.scaled == 0
+    assert found.interval(0.95) == pytest.approx((-1, 1)), "3.1824 * .4082 is more than there is"
+    assert found.interval(0.5)[1] == pytest.approx(0.7649 * (4 / 3 * 8) ** 0.5 / 8, abs=1e-4)
+
+
+def test_shortcuts_say_the_same_twice_and_in_any_order():
+    planted = put(ROWS, WRONG & TEST, **PLANTED["lengths"])
+    assert shortcuts.audit(planted).checks == shortcuts.audit(planted).checks
+
+
+def test_views_of_a_row():
+    frame = pl.DataFrame(
+        {
+            "output": ["I choose option C, that is tea", "Tea it is, my friend", "Answer: option tea"],
+            "templates": [["qa/output/04"], ["qa/output/04"], ["freeform/output/01"]],
+            "instruction": ["Option A: x Option B: y", "Option B: x", "one two"],
+        }
+    )
+    assert templates.paraphrase("qa/output/04") == "I choose option {letter}, that is {answer}"
+    assert views.letter(frame) == [["C"], [], []]
+    assert views.lead_in(frame) == [["I choose option {letter}, that is "], ["Tea it is, my friend"], ["Answer: "]]
+    assert views.options_shown(frame) == [2, 0, 0]
+    assert [tokens[1] for tokens in views.lengths(frame)] == [f"instruction words {n}" for n in (6, 3, 0)]
+
+
+# --- balance
+
+NO_LABELS = pl.DataFrame(schema={"base": pl.String, "label": pl.String})
+USED = "Uses of templates in pairs, the most uneven slot (p: least of chi-square tests)"
+LOST = {"dropped": {}, "beyond_cap": 0}
+
+
+def balanced(frame: pl.DataFrame, labels: pl.DataFrame = NO_LABELS, **changes) -> checks.Audit:
+    given = {"dropped": {}, "severities": {}, "alike": [], "problems": []} | changes
+    return balance.audit(frame, labels, **given)
+
+
+def test_what_is_built_is_balanced():
+    audit = balanced(ROWS)
+    assert failed(audit) == set()
+    assert audit.tables[USED].height == 3
+    used = balance.uses(ROWS)
+    assert (used["most"] - used["least"]).max() == 1
+    assert used["templates"].to_list() == [50] * used.height
+    assert set(used["slot"]) == {"qa/instruction", "qa/options", "qa/output", "freeform/instruction", "freeform/output"}
+    assert audit.tables["Rows per stratum"].row(0) == ("blend", 3, 400, 400.0, 400, 1200)
+
+
+def test_an_uneven_split_and_an_uneven_template_are_found():
+    lacking = ROWS.filter(pl.col("id") != "blend/0/options/wrong")
+    assert failed(balanced(lacking)) == {
+        ("right and wrong rows in train", "blend"),
+        ("templates used more in right or in wrong rows of a split", "blend"),
+    }
+
+
+def test_templates_used_unevenly_are_found():
+    one = pl.lit(["qa/instruction/01", "qa/options/01", "qa/output/01"])
+    uneven = put(ROWS, (pl.col("task") == "qa") & (pl.col("part") == "dev"), templates=one)
+    assert failed(balanced(uneven)) == {("uses of a template, most minus least", "blend")}
+    assert failed(balanced(uneven, dropped={"blend": 29})) == set(), (
+        "30 uses against none: 1, and 29 more for pairs lost"
+    )
+    assert failed(balanced(uneven, dropped={"blend": 28})) != set()
+    soft = put(uneven, WRONG, origin="soft-minor")
+    assert failed(balanced(soft)) == set(), "soft errors fail as they like: reported"
+    used = balanced(soft).tables[USED].filter(part="dev").row(0, named=True)
+    assert (used["slots"], used["pairs"], used["spread"]) == (5, 30, 30)
+    assert used["p"] < 1e-6
+
+
+def test_pairs_lost():
+    assert balance.pairs_lost({"dropped": {"a": 2, "b": 1}, "beyond_cap": 6}) == 6
+
+
+def test_the_right_option_always_in_one_place_is_found():
+    first = put(ROWS, ~WRONG, **PLANTED["option letter"])
+    assert failed(balanced(first)) == {("position of the right one of 4 options", "blend")}
+
+
+def test_labels_are_counted_and_must_be_even():
+    labels = pl.DataFrame({"base": [f"blend/{n}" for n in range(300)], "label": ["yes", "no"] * 150})
+    audit = balanced(ROWS, labels)
+    assert failed(audit) == set()
+    assert audit.tables["Labels of right answers"].rows() == [
+        ("blend", "no", 180, 60, 60, 300),
+        ("blend", "yes", 240, 0, 60, 300),
+    ]
+    more = put(labels, pl.col("base") == "blend/1", label="yes")
+    assert failed(balanced(ROWS, more)) == {("labels of right answers", "blend")}
+
+
+def test_severities_and_templates_of_the_linter():
+    audit = balanced(
+        ROWS,
+        severities={"mango": {"minor": {"minor": 3, "major": 1}, "major": {}}},
+        alike=[("qa/output", 1, 2, 0.9)],
+        problems=["qa/output:1: empty"],
+    )
+    assert failed(audit) == {("problems of the template files", "all")}
+    assert audit.tables["Severity of soft errors, asked for against stated"].rows() == [
+        ("mango", "major", 0, "", None),
+        ("mango", "minor", 4, "major 1, minor 3", 0.25),
+    ]
+    assert audit.tables["Templates that are alike (word sets, Jaccard)"].rows() == [("qa/output", 1, 2, 0.9)]
+
+
+def test_an_audit_says_the_same_twice():
+    """In the same order too: the same rows give the same bytes."""
+    names = near(("blend/0", "blend/8"), ("blend/1", "blend/9"), ("blend/0", "normad/9"))
+    for audit in (lambda: leaks.audit(TWO, ASKED, names, mixtures(TWO)), lambda: balanced(TWO)):
+        assert len({page.text_of(audit()) for _ in range(5)}) == 1
+
+
+# --- inventory
+
+PAPER = pl.DataFrame({"name": ["China", "Côte d'Ivoire", "Türkiye"], "printed": ["China", "Côte d’Ivoire", "Türkiye"]})
+SPOKEN = pl.DataFrame({"name": ["English", "Dutch"], "printed": ["English", "Dutch; Flemish"]})
+
+
+def test_names_are_compared_whatever_their_accents():
+    three = pl.concat([ROWS, rows(4, "mango").with_columns(culture=pl.lit("Māori"))])
+    three = put(three, pl.col("base") == "blend/0", culture="Cote d’Ivoire")
+    three = put(three, pl.col("base") == "blend/1", culture="Turkey")
+    three = put(three, pl.col("base") == "blend/2", culture="Korean", language="Korean")
+    audit = inventory.audit(three, PAPER, SPOKEN)
+    assert failed(audit) == set()
+    assert audit.tables["Beside Appendix E"].rows() == [
+        ("regions", 3, 3, 2, 1, 1),
+        ("languages", 2, 2, 1, 1, 1),
+        ("cultures of Mango", 4470, 1, None, None, None),
+    ]
+    sides = audit.tables["Regions that are not in both"].rows()
+    assert [side[:3] for side in sides] == [("only printed", 1, "Türkiye"), ("only ours", 1, "Turkey")]
+    assert "Dutch; Flemish = Dutch" in audit.notes[1]
+
+
+def test_a_row_without_a_culture_is_found():
+    for column in ("culture", "language"):
+        nameless = put(ROWS, pl.col("base") == "blend/0", **{column: " "})
+        assert failed(inventory.audit(nameless, PAPER, SPOKEN)) == {(f"rows without a {column}", "blend")}
+
+
+def test_the_lists_of_the_paper():
+    for name, count in (("regions", 122), ("languages", 45)):
+        table = pl.read_csv(ROOT / f"paper/appendix-e-{name}.csv")
+        assert table.columns == ["name", "printed"]
+        assert table["name"].n_unique() == table["printed"].n_unique() == count
+
+
+# --- licences
+
+MANIFEST = {"licence": "CC-BY-SA-4.0", "revision": "abc", "origin": "folder x", "outputs": {"a.csv": "1", "b.csv": "2"}}
+
+
+def licensed(frame: pl.DataFrame, licence: str = "CC-BY-SA-4.0", manifest: dict | None = MANIFEST) -> checks.Audit:
+    manifests = {"blend": manifest} if manifest else {}
+    return licences.audit(licences.ledger(frame, manifests), {"blend": licence}, manifests)
+
+
+def test_the_ledger_has_every_row_once():
+    ledger = licences.ledger(ROWS, {"blend": MANIFEST})
+    assert ledger.height == ledger["id"].n_unique() == 1200
+    assert ledger.select("licence", "revision").unique().row(0) == ("CC-BY-SA-4.0", "abc")
+    assert len(ledger["source"][0]) == 64
+    audit = licensed(ROWS)
+    assert failed(audit) == set()
+    assert audit.tables["Rows per licence and dataset"].rows() == [
+        ("share-alike", "CC-BY-SA-4.0", "blend", 840, 120, 240, 1200)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("audit", "wanted"),
+    [
+        (licensed(put(ROWS, ID_0, licence="MIT")), "rows that are not under the loader's licence (CC-BY-SA-4.0)"),
+        (
+            licensed(put(ROWS, ID_0, licence=pl.lit(None))),
+            "rows that are not under the loader's licence (CC-BY-SA-4.0)",
+        ),
+        (licensed(ROWS, "WTFPL"), "licence of a known kind"),
+        (licensed(ROWS, manifest=MANIFEST | {"licence": "MIT"}), "licence in the source's manifest"),
+        (licensed(ROWS, manifest=None), "rows without a source"),
+    ],
+)
+def test_a_row_whose_licence_is_not_known_is_found(audit, wanted):
+    assert (wanted, "blend") in failed(audit)
+
+
+# --- pages and scripts
+
+
+def test_the_first_line_says_it():
+    good, bad = checks.none("a", "blend", 0), checks.none("b", "blend", ["x|y", "z", "u", "v"], "of 9")
+    assert page.text_of(checks.Audit("n", (good,))).splitlines()[0] == "**Passed: 1 of 1 checks** – audit of n"
+    text = page.text_of(checks.Audit("n", (good, bad)))
+    assert text.splitlines()[0] == "**FAILED: 1 of 2 checks** – audit of n"
+    assert "- b, blend: found 4 of 9: x|y, z, u; expected 0\n" in text
+    assert "| b | blend | 4 of 9: x\\|y, z, u | 0 | NO |" in text
+    summary = page.summary({"n": [good, bad], "m": [good]})
+    assert summary.index("**n**: b, blend") < summary.index("| [n](n.md) | 1 | 2 |")
+    assert "Content notice" in summary
+
+
+def call(script: str, **options) -> None:
+    words: list[str] = []
+    for name, value in options.items():
+        values = value if isinstance(value, list) else [value]
+        words += [f"--{name.replace('_', '-')}", *map(str, values)]
+    SCRIPTS[script].main(words)
+
+
+def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
+    """As their rules run them; a failed check stops nothing and is said aloud."""
+    monkeypatch.chdir(tmp_path)
+    for part, own in ROWS.group_by("part"):
+        tables.write_frame(Path("blend", f"{part[0]}.parquet"), own.drop("part").select(list(tables.SAMPLE_SCHEMA)))
+    samples = sorted(Path("blend").glob("*.parquet"))
+    tables.write_bases(Path("blend.bases.jsonl"), bases(300))
+    near().write_csv("near.csv")
+    Path("all").mkdir()
+    train = train_of(put(ROWS, ID_0, output="changed"), "blend")
+    train.select("id", "base", "dataset", "instruction", "output").write_ndjson("all/train.jsonl")
+    for name, content in (("blend/manifest.json", MANIFEST), ("blend/counts.json", LOST)):
+        Path(name).write_text(json.dumps(content))
+    Path("mango.counts.json").write_text('{"severity": {"minor": {"minor": 1}}}')
+    files = {
+        name: {"samples": samples, "checks": f"{name}.csv", "page": f"{name}.md"}
+        for name in ("leaks", "shortcuts", "balance", "inventory", "licences")
+    }
+    call(
+        "audit_leaks",
+        bases="blend.bases.jsonl",
+        near_duplicates="near.csv",
+        mixtures=["all/train.jsonl"],
+        **files["leaks"],
+    )
+    call("audit_shortcuts", **files["shortcuts"])
+    counts = {"counts": "blend/counts.json", "soft": "mango.counts.json", "uses": "uses.csv"}
+    call("audit_balance", bases="blend.bases.jsonl", **counts, **files["balance"])
+    lists = {name: ROOT / f"paper/appendix-e-{name}.csv" for name in ("regions", "languages")}
+    call("audit_inventory", cultures="cultures.csv", **lists, **files["inventory"])
+    expected = json.dumps({"blend": "CC-BY-SA-4.0"})
+    call("audit_licences", sources="blend/manifest.json", licences=expected, ledger="l.parquet", **files["licences"])
+    call("summarize_audits", checks=[own["checks"] for own in files.values()], page="summary.md")
+    said = capsys.readouterr().err
+    assert "FAILED leaks: mixture all: rows that are no training rows, all: found 2 of 840 rows; expected 0" in said
+    assert said.count("FAILED leaks: ") == said.count("FAILED ") == 1
+    summary = Path("summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("**FAILED: 1 of ")
+    assert "- **leaks**: mixture all: rows that are no training rows" in summary
+    assert pl.read_csv("cultures.csv").rows() == [("blend", "region", "China", 840, 120, 240, 1200)]
+    assert pl.read_csv("uses.csv").height == 15
+    assert tables.read_frame(Path("l.parquet")).height == 1200
+    assert Path("shortcuts.md").read_text(encoding="utf-8").startswith("**Passed: 4 of 4 checks**")

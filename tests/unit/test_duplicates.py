@@ -1,0 +1,106 @@
+"""Near-duplicates: found whatever the order, joined within a benchmark, listed and oriented across benchmarks."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from base_samples import base
+
+from excam import tables
+from excam.construction import duplicates
+from excam.exceptions import ArtifactBroken
+
+QUESTION = "In which month do families of the valley bring the new flour to the old stone mill for a blessing?"
+CLOSE = QUESTION.replace("new flour", "white flour")
+FAR = "Who pours the tea at a wedding when the eldest aunt of the bride has not yet arrived at the house?"
+
+
+def shingles(text: str) -> set[str]:
+    flat = " ".join(text.casefold().split())
+    return {flat[at : at + 5] for at in range(len(flat) - 4)}
+
+
+def test_what_is_close_is_found_and_what_is_not_is_not():
+    found = duplicates.near_duplicates({"a": [QUESTION, FAR], "b": [CLOSE, f"  {QUESTION.upper()}\n"]})
+    assert [(pair.first, pair.second) for pair in found] == [(0, 2), (0, 3), (2, 3)]
+    exact = len(shingles(QUESTION) & shingles(CLOSE)) / len(shingles(QUESTION) | shingles(CLOSE))
+    assert [pair.similarity for pair in found] == [exact, 1.0, exact]
+
+
+def test_it_finds_what_a_comparison_of_all_with_all_finds():
+    dice = random.Random(1)
+    words = [f"w{number}ord" for number in range(400)]
+    texts = [" ".join(dice.choices(words, k=14)) for _ in range(150)]
+    for text in texts[:60]:
+        part = text.split()
+        part[dice.randrange(14)] = dice.choice(words)
+        texts.append(" ".join(part))
+    sets = [shingles(text) for text in texts]
+    expected = {
+        (i, j)
+        for j in range(len(texts))
+        for i in range(j)
+        if len(sets[i] & sets[j]) / len(sets[i] | sets[j]) >= duplicates.ALIKE
+    }
+    found = {(pair.first, pair.second) for pair in duplicates.near_duplicates({"": texts})}
+    assert found <= expected
+    assert len(found) >= 0.98 * len(expected) > 20
+
+
+def test_boilerplate_does_not_make_texts_alike():
+    head = "Please read the following reply with care and then say whether you take it to be ironic or not ironic: "
+    replies = [f"{head}{letter * 8}" for letter in "abcdefghijklmnopq"]
+    assert duplicates.near_duplicates({"": replies}) == []
+    assert len(duplicates.near_duplicates({"": replies[:2]})) == 1, "of two texts nobody knows what is boilerplate"
+
+
+def test_near_duplicates_share_a_group_with_all_they_are_connected_to():
+    rows = [
+        base(0, question=QUESTION, group="z"),
+        base(1, question=FAR),
+        base(2, question=CLOSE, group="y"),
+        base(3, question="Something else altogether, asked in other words than the rest?", group="z"),
+    ]
+    joined = duplicates.in_one_group(rows)
+    assert [row.group for row in joined] == ["y", "blend/1", "y", "y"]
+    assert [replace(row, group="") for row in joined] == [replace(row, group="") for row in rows]
+    backwards = duplicates.in_one_group(rows[::-1])
+    assert {row.id: row.group for row in backwards} == {row.id: row.group for row in joined}
+
+
+def test_a_topic_is_compared_with_its_text():
+    topic = {"task": "generation", "question": "weddings in Georgian culture"}
+    one, other = base(0, answer=QUESTION, **topic), base(1, answer=FAR, **topic)
+    assert len({row.group for row in duplicates.in_one_group([one, other])}) == 2
+
+
+def test_a_pair_across_benchmarks_leaks_from_the_earlier_split(tmp_path):
+    rows = [base(0, question=QUESTION), base(1, question=CLOSE), base(0, "epic", question=QUESTION)]
+    splits = {"blend/0": "test", "blend/1": "test", "epic/0": "train"}
+    found = duplicates.listed(rows, splits)
+    pairs = [(row["base_a"], row["base_b"], row["leak"]) for row in found.iter_rows(named=True)]
+    assert sorted(pairs) == [
+        ("blend/0", "blend/1", False),
+        ("epic/0", "blend/0", True),
+        ("epic/0", "blend/1", True),
+    ]
+    assert not duplicates.listed(rows, dict.fromkeys(splits, "train"))["leak"].any()
+    path = tmp_path / "near-duplicates.csv"
+    tables.write_csv(path, found)
+    assert duplicates.read(path).equals(found)
+    tables.write_csv(path, duplicates.listed([], {}))
+    assert duplicates.read(path).height == 0
+    path.write_text("nonsense\n1,2\n")
+    with pytest.raises(ArtifactBroken, match=r"near-duplicates.csv: not a table of dataset_a"):
+        duplicates.read(path)
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", "", "a"], ["\ud800", "\ud800x"]])
+def test_empty_and_odd_texts(texts):
+    assert all(pair.first < pair.second for pair in duplicates.near_duplicates({"": texts}))
+    duplicates.in_one_group([base(n, question=text) for n, text in enumerate(texts)])
+
+
+def test_same_texts_same_list():
+    texts = {"a": [QUESTION, FAR, CLOSE] * 3, "b": [CLOSE]}
+    assert duplicates.near_duplicates(texts) == duplicates.near_duplicates(texts)

@@ -1,0 +1,127 @@
+"""The data set as a whole: what must hold in every row, and what must not change anything."""
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+import regex
+from rebuilding import build, samples_of
+
+from excam.config import modules_in
+from excam.construction import templates
+from excam.provenance import sha256
+from excam.records import SPLITS, Sample
+
+ROOT = Path(__file__).parents[2]
+MINI = {name: ROOT / "mini" / name for name in modules_in("datasets")}
+REAL = {path.name: path for path in sorted((ROOT.parent / "shared/data").glob("*")) if path.name in MINI}
+SHIPPED = ("train.parquet", "dev.parquet", "test.parquet", "test-100.parquet", "counts.json")
+
+
+@pytest.fixture(scope="module")
+def mini(tmp_path_factory) -> Path:
+    return build(tmp_path_factory.mktemp("mini"), MINI)
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory) -> Path:
+    if not REAL:
+        pytest.skip("no real rows here")
+    return build(tmp_path_factory.mktemp("real"), REAL, cap=400)
+
+
+@pytest.fixture(params=["mini", "real"])
+def built(request) -> dict[str, list[Sample]]:
+    results = request.getfixturevalue(request.param)
+    return {path.parent.name: samples_of(results, path.parent.name) for path in results.glob("excam40k/*/counts.json")}
+
+
+def hashes(results: Path, *datasets: str) -> dict[str, str]:
+    return {f"{name}/{file}": sha256(results / "excam40k" / name / file) for name in datasets for file in SHIPPED}
+
+
+def test_half_of_every_dataset_and_split_is_wrong(built):
+    for dataset, rows in built.items():
+        labels = Counter((row.split, bool(row.report.errors)) for row in rows)
+        assert rows
+        assert all(labels[split, True] == labels[split, False] for split in SPLITS), dataset
+
+
+def test_a_span_is_the_text_it_points_at(built):
+    for row in (row for rows in built.values() for row in rows):
+        for error in row.report.errors:
+            text = getattr(row, error.where)
+            assert text[error.start : error.end] == error.span, row.id
+            edges = {0, *(found.end() for found in regex.finditer(r"\X", text))}
+            assert {error.start, error.end} <= edges, f"{row.id}: inside a character"
+
+
+def test_nothing_is_shared_between_splits(built):
+    for rows in built.values():
+        for unit in ("base", "pair", "group"):
+            homes = defaultdict(set)
+            for row in rows:
+                homes[getattr(row, unit)].add(row.split)
+            assert all(len(splits) == 1 for splits in homes.values())
+
+
+def test_twins_share_their_templates_and_these_their_uses(built):
+    for rows in built.values():
+        uses = Counter((row.split, name, bool(row.report.errors)) for row in rows for name in row.templates)
+        assert all(uses[split, name, True] == uses[split, name, False] for split, name, _ in uses)
+        for row in rows:
+            assert all(templates.paraphrase(name) for name in row.templates)
+
+
+def test_hard_rows_use_each_template_equally_often_in_each_split(built):
+    for rows in built.values():
+        if rows[0].origin.startswith("soft") or rows[1].origin.startswith("soft"):
+            continue
+        uses = defaultdict(Counter)
+        for row in rows:
+            for name in row.templates:
+                uses[row.split, row.task, name.rpartition("/")[0]][name] += 1
+        for (_, _, slot), counts in uses.items():
+            every = [counts[name] for name in templates.names(slot)]
+            assert max(every) - min(every) <= 2, "one pair, two rows"
+
+
+def test_no_markup_of_ours_is_left(built):
+    left = regex.compile(r"\{(question|options|answer|letter|role|context|right|wrong|culture)\}")
+    for row in (row for rows in built.values() for row in rows):
+        assert not left.search(row.instruction + row.output + row.report.explanation), row.id
+
+
+def test_an_ironic_answer_is_as_often_right_as_wrong(built):
+    labels = Counter(("not ironic" in row.output, bool(row.report.errors)) for row in built["epic"])
+    assert labels[True, True] == pytest.approx(labels[True, False], rel=0.15)
+
+
+@pytest.mark.parametrize("shards", [1, 4, 16])
+def test_the_number_of_shards_changes_nothing(mini, tmp_path, shards):
+    soft = {name: MINI[name] for name in ("mango", "calmqa")}
+    again = build(tmp_path, soft, shards=shards)
+    assert hashes(again, *soft) == hashes(mini, *soft)
+
+
+def test_one_dataset_more_or_less_changes_no_row_of_the_others(mini, tmp_path):
+    fewer = {name: MINI[name] for name in ("epic", "blend", "normad")}
+    assert hashes(build(tmp_path, fewer), *fewer) == hashes(mini, *fewer)
+
+
+def test_two_builds_are_equal_to_the_byte(mini, tmp_path):
+    again = build(tmp_path, MINI)
+    assert hashes(again, *MINI) == hashes(mini, *MINI)
+    for file in ("excam40k/near-duplicates.csv", "samples/mango.counts.json", "errors/soft/normad.counts.json"):
+        assert (again / file).read_bytes() == (mini / file).read_bytes()
+
+
+def test_counts_tell_where_every_row_went(mini):
+    for name in MINI:
+        read = json.loads((mini / f"samples/{name}.counts.json").read_text())
+        assert read["rows"] == read["base_samples"] + sum(read["dropped"].values())
+        split = json.loads((mini / f"excam40k/{name}/counts.json").read_text())
+        cells = split["cells"]
+        assert split["rows"] == sum(sum(cell.values()) for cell in cells.values())
+        assert all(sum(cells[part].values()) == split[part] for part in SPLITS)

@@ -1,0 +1,376 @@
+"""What others get: texts stay texts, licences stay apart, and every file loads with the library it was written for."""
+
+import csv
+import importlib
+import json
+import sys
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import mlcroissant
+import polars as pl
+import pytest
+import yaml
+
+from excam import licences, tables
+from excam.provenance import sha256
+from excam.publishing import card, counts, examples, markdown, parts
+from excam.publishing.about import codes
+from excam.records import SPLITS, CulturalError, Report, Sample
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))  # scripts are run from the root of the repository; they are not installed
+publish, table_1, table_2, table_8, table_9 = (
+    importlib.import_module(f"scripts.{name}")
+    for name in ("publish_excam40k", "table_1", "table_2", "table_8", "table_9")
+)
+LICENCES = {
+    **{"blend": "CC-BY-SA-4.0", "epic": "CC-BY-NC-SA-4.0", "calmqa": "MIT", "normad": "CC-BY-4.0"},
+    **{"culturalbench": "CC-BY-4.0", "include": "Apache-2.0"},
+}
+SOFT = ("calmqa", "normad")
+NASTY = 'a|b `c` *d* _e_ <script>alert("&")</script>\n# no heading\r\n$x$ [l](http://x.y) ~~z~~ \\ www.a.b me@b.c \x1b[2J\u202e'
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+def pair(dataset: str, number: int, split: str = "train", output: str = "Sushi in Greece", **changes) -> list[Sample]:
+    soft = dataset in SOFT
+    right = Sample(
+        f"{dataset}/{number}/right", f"{dataset}/{number}", f"{dataset}/{number}", dataset, "freeform",
+        f"Which dish? {number}", output, Report(), "source", "Greek", "Greece", "Greece", LICENCES[dataset], output,
+        ("freeform/instruction/01",), f"{dataset}/{number}", split,
+    )  # fmt: skip
+    right = replace(right, **changes)
+    errors = (CulturalError("output", "Sushi", "minor" if soft else "major", "wrong dish", 0, 5),)
+    report = Report(errors, "Sushi is Japanese.")
+    wrong = replace(right, id=f"{right.pair}/wrong", report=report, origin="soft-minor" if soft else "hard")
+    return [right, wrong]
+
+
+def put(*datasets: str, **changes) -> dict[str, list[str]]:
+    """A build as the workflow leaves it; the arguments that its rule gives to the script."""
+    given: dict[str, list[str]] = {"samples": [], "sources": [], "soft": []}
+    for dataset in datasets:
+        rows = {split: [] for split in SPLITS}
+        for number, split in enumerate(("train", "train", "train", "dev", "test", "test")):
+            rows[split] += pair(dataset, number, split, **changes)
+        for name, samples in {**rows, "test-100": rows["test"][:2]}.items():
+            path = Path(f"results/excam40k/{dataset}/{name}.parquet")
+            tables.write_samples(path, samples)
+            given["samples"].append(str(path))
+        source = Path(f"results/sources/{dataset}/manifest.json")
+        source.parent.mkdir(parents=True)
+        source.write_text(json.dumps({"origin": f"hub x/{dataset}", "revision": "c" * 40}))
+        given["sources"].append(str(source))
+        if dataset in SOFT:
+            written = Path(f"results/errors/soft/{dataset}.counts.json")
+            written.parent.mkdir(parents=True, exist_ok=True)
+            written.write_text(json.dumps({"generators": ["lexicon"]}))
+            given["soft"].append(str(written))
+    Path("summary.md").write_text("# Audits\n\nPassed: 3 of 3 checks, see [leaks](leaks.md)\n")
+    return given
+
+
+def build(name: str, given: dict[str, list[str]], folder: str = "results/published") -> Path:
+    place = Path(folder) / name
+    words = [word for option, values in given.items() for word in (f"--{option}", *values)]
+    files = ["--card", f"{place}/README.md", "--croissant", f"{place}/croissant.json"]
+    publish.main(["--build", name, *words, "--audits", "summary.md", *files, "--manifest", f"{place}/manifest.json"])
+    return place
+
+
+def header(place: Path) -> dict:
+    return yaml.safe_load((place / "README.md").read_text(encoding="utf-8").split("---\n")[1])
+
+
+# --- texts are data
+
+
+def test_a_text_becomes_no_markup():
+    from markdown_it import MarkdownIt
+
+    page = markdown.table(["text"], [[markdown.escaped(NASTY)]])
+    html = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(page)
+    (cell,) = html.split("<td>")[1:]
+    cell = cell.split("</td>")[0]
+    assert not {tag for tag in ("<script", "<em", "<strong", "<code", "<a ", "<s>", "<h1") if tag in cell}, cell
+    shown = [unescape(line) for line in cell.split("<br>")]
+    assert shown == [
+        'a|b `c` *d* _e_ <script>alert("&")</script>',
+        "# no heading",
+        "$x$ [l](http://x.y) ~~z~~ \\ www.a.b me@b.c \\x1b[2J\\u202e",
+    ]
+    assert page.count("\n") == 3, "a text never breaks its table"
+    assert not {link for link in ("http://", "www.a", "me@b") if link in page}, "GitHub makes links of these"
+
+
+def test_errors_are_marked_where_they_stand():
+    errors = (
+        CulturalError("output", "無", "major", "t", 1, 2),
+        CulturalError("output", "無", "major", "t", 1, 2),
+        CulturalError("instruction", "x", "major", "t", 0, 1),
+        CulturalError("output", "absent", "minor", "t"),
+        CulturalError("output", "<b>", "minor", "t", 3, 6),
+    )
+    assert markdown.marked("a無c<b>", "output", errors) == (
+        "a<strong>\\[無\\]</strong>c<strong>\\[&lt;b&gt;\\]</strong>"
+    )
+
+
+def test_headings_of_a_page_inside_a_page():
+    assert markdown.demoted("# A\ntext # no\n\n##### B\n", 2) == "### A\ntext # no\n\n###### B\n"
+
+
+# --- tables of examples
+
+
+def test_the_shortest_pair_stands_for_a_dataset():
+    rows = [*pair("blend", 1, output="a long long answer"), *pair("blend", 2), *pair("blend", 3)]
+    freeform = pair("blend", 4, output="x", pair="blend/4/freeform")
+    assert examples.shortest([*freeform, *rows]).id == "blend/2/right", "with its options, then by length, then by id"
+    assert examples.shortest([*rows, *pair("blend", 0, language="Korean")], "Korean").id == "blend/0/right"
+    assert examples.shortest(rows, "Korean").id == "blend/2/right"
+    assert examples.shortest(freeform).pair == "blend/4/freeform"
+    assert examples.shortest([]) is None
+
+
+def test_table_1_shows_both_kinds():
+    for name in ("blend", "normad"):
+        tables.write_samples(
+            Path(f"{name}/test.parquet"), [*pair(name, 1, "test"), *pair(name, 2, "test", "Sushi, again")]
+        )
+    table_1.main(["--samples", "blend/test.parquet", "normad/test.parquet", "--table", "t.md"])
+    text = Path("t.md").read_text(encoding="utf-8")
+    assert "|  | soft error | hard error |\n" in text
+    assert "| output | <strong>\\[Sushi\\]</strong>, again | <strong>\\[Sushi\\]</strong>, again |" in text
+    assert "| severity | minor | major |" in text
+    assert "| gold score | -1 | -5 |" in text
+    assert "| explanation | Sushi is Japanese. | Sushi is Japanese. |" in text
+    table_1.main(["--samples", "blend/test.parquet", "--table", "t.md"])
+    assert "holds no row with a soft error." in Path("t.md").read_text()
+
+
+def test_table_8_says_what_is_absent():
+    tables.write_samples(Path("normad/test.parquet"), pair("normad", 1, "test"))
+    table_8.main(["--samples", "normad/test.parquet", "--table", "t.md"])
+    text = Path("t.md").read_text()
+    assert "| NormAd | freeform | Which dish? 1 | Sushi in Greece | CC-BY-4.0 |" in text
+    assert "Not in this build, or without a row in its test split: CulturalBench.\n" in text
+    table_9.main(["--samples", "--table", "t.md"])
+    assert ": INCLUDE, GlobalOpinionQA, NativQA, BLEnD, Mango.\n" in Path("t.md").read_text()
+
+
+# --- Table 2
+
+
+def put_counts(dataset: str, kind: str, train: int, dev: int, test: int) -> str:
+    none = dict.fromkeys(parts.LABELS, 0)
+    halves = dict(zip(SPLITS, (train, dev, test), strict=True))
+    cells = {split: {**none, "right": half, f"wrong_{kind}": half} for split, half in halves.items()}
+    path = Path(dataset) / "counts.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"cells": cells, "beyond_cap": 4, "dropped": {"a": 1, "b": 2}}))
+    return str(path)
+
+
+def rows_of(path: str) -> list[dict[str, str]]:
+    with Path(path).open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def made_table_2(*paths: str) -> list[dict[str, str]]:
+    printed = ["--printed", str(ROOT / "paper/table-2.csv"), "--printed-claims", str(ROOT / "paper/claims.csv")]
+    table_2.main(["--counts", *paths, *printed, "--numbers", "t.csv", "--claims", "c.csv", "--page", "t.md"])
+    return rows_of("t.csv")
+
+
+def test_table_2_has_every_cell_and_the_printed_numbers_beside():
+    blend, normad, everything = made_table_2(
+        put_counts("blend", "hard", 1800, 250, 400), put_counts("normad", "soft", 3, 2, 1)
+    )
+    assert tuple(blend) == counts.COLUMNS
+    assert [blend[column] for column in ("train", "dev", "test", "rows")] == ["3600", "500", "800", "4900"]
+    assert [blend[f"train_{label}"] for label in parts.LABELS] == ["1800", "1800", "0"]
+    assert [normad[f"test_{label}"] for label in parts.LABELS] == ["1", "0", "1"]
+    assert (blend["train_paper"], blend["train_difference"]) == ("3500", "100")
+    assert (blend["test_paper"], blend["test_difference"], blend["rows_difference"]) == ("1000", "-200", "-100")
+    assert everything["rows"] == "4912"
+    assert everything["rows_paper"] == str(5000 + 1400), "of the datasets above it"
+    assert (everything["beyond_cap"], everything["without_twin"]) == ("8", "6")
+    for line in rows_of("t.csv"):
+        assert int(line["rows"]) == sum(int(line[cell]) for cell in counts.CELLS)
+        assert int(line["right"]) * 2 == int(line["rows"])
+
+
+def test_table_2_without_a_printed_number():
+    own, everything = made_table_2(put_counts("macaron", "hard", 1, 1, 1))
+    assert {own[column] for column in counts.BESIDE} == {everything[column] for column in counts.BESIDE} == {""}
+
+
+def test_table_2_beside_the_text_which_contradicts_itself():
+    made_table_2(put_counts("blend", "hard", 1000, 100, 100))
+    claims = {row["claim"]: row for row in rows_of("c.csv")}
+    assert {name: row["paper"] for name, row in claims.items()} == {
+        **{"hard error samples": "12200", "soft error samples": "8300", "error-free samples": "18800"},
+    }
+    assert (claims["hard error samples"]["ours"], claims["hard error samples"]["difference"]) == ("1200", "-11000")
+    assert all(row["contradiction"] for row in claims.values())
+    page = Path("t.md").read_text(encoding="utf-8")
+    assert "| BLEnD | 2000 / 3500 (-1500) | 200 / 500 (-300) |" in page
+    assert all(number in page for number in ("37.6k", "39.3k", "20.5k"))
+
+
+# --- the builds
+
+
+def test_every_configuration_loads_and_counts_match(tmp_path):
+    import datasets
+
+    place = build("all", put(*LICENCES))
+    configs = {entry["config_name"]: entry for entry in header(place)["configs"]}
+    assert set(configs) == {*LICENCES, "cc-by-sa-4.0", "cc-by-nc-sa-4.0", "mit", "cc-by-4.0", "apache-2.0"}
+    for name in configs:
+        loaded = datasets.load_dataset(str(place), name, cache_dir=str(tmp_path / "cache"))
+        own = [dataset for dataset, licence in LICENCES.items() if name in (dataset, licence.lower())]
+        assert {split: len(rows) for split, rows in loaded.items()} == {
+            **{"train": 6 * len(own), "dev": 2 * len(own), "test": 4 * len(own)}
+        }
+        assert set(loaded["test"]["dataset"]) == set(own)
+        assert set(loaded["dev"]["split"]) == {"dev"}
+    right, wrong = loaded["test"].select(range(2))
+    assert (right["errors"], right["score"], right["in_test_100"]) == ([], 0, True)
+    assert wrong["errors"] == [
+        {
+            "where": "output",
+            "span": "Sushi",
+            "severity": wrong["errors"][0]["severity"],
+            "type": "wrong dish",
+            "start": 0,
+            "end": 5,
+        }
+    ]
+    assert sum(loaded["test"]["in_test_100"]) == 2 * len(own)
+
+
+def test_croissant_loads_and_its_records_can_be_read():
+    place = build("all", put("blend", "normad"))
+    described = mlcroissant.Dataset(jsonld=str(place / "croissant.json"))
+    assert not described.metadata.ctx.issues.errors
+    assert {record_set.uuid for record_set in described.metadata.record_sets} == {"blend", "normad"}
+    records = list(described.records("normad"))
+    assert len(records) == 12
+    wrong = next(record for record in records if record["normad/id"] == b"normad/1/wrong")
+    assert wrong["normad/score"] == -1
+    assert wrong["normad/errors"] == [
+        {
+            **{"normad/errors/where": b"output", "normad/errors/span": b"Sushi", "normad/errors/severity": b"minor"},
+            **{"normad/errors/type": b"wrong dish", "normad/errors/start": 0, "normad/errors/end": 5},
+        }
+    ]
+    assert wrong["normad/templates"] == [b"freeform/instruction/01"]
+    raw = json.loads((place / "croissant.json").read_text(encoding="utf-8"))
+    files = {entry["@id"]: entry for entry in raw["distribution"] if entry["@type"] == "cr:FileObject"}
+    assert set(files) == {str(path.relative_to(place)) for path in place.rglob("*.parquet")}
+    for name, entry in files.items():
+        assert entry["sha256"] == sha256(place / name)
+        assert entry["contentSize"] == f"{(place / name).stat().st_size} B"
+
+
+def test_the_permissive_build_holds_nothing_else():
+    """Even where it is given everything."""
+    place = build("permissive", put(*LICENCES))
+    rows = pl.concat([pl.read_parquet(path) for path in place.rglob("*.parquet")])
+    assert set(rows["licence"]) == {name for name, kind in licences.KINDS.items() if kind == "permissive"}
+    assert set(rows["dataset"]) == {"calmqa", "normad", "culturalbench", "include"}
+    written = "".join(path.read_text(encoding="utf-8") for path in (place / "README.md", place / "croissant.json"))
+    assert "`blend/" not in written
+    assert "epic/" not in written
+    assert {path.name for path in place.iterdir() if path.is_dir()} == {"mit", "cc-by-4.0", "apache-2.0"}
+
+
+def test_nothing_permissive_gives_an_empty_card(capsys):
+    place = build("permissive", put("blend"))
+    assert "holds no rows" in " ".join((place / "README.md").read_text(encoding="utf-8").split())
+    assert header(place)["configs"] == []
+    assert json.loads((place / "manifest.json").read_text())["rows"] == 0
+    assert capsys.readouterr().err.splitlines()[-1].endswith("no dataset is under a permissive licence, an empty card")
+    assert not mlcroissant.Dataset(jsonld=str(place / "croissant.json")).metadata.ctx.issues.errors
+
+
+def test_a_split_without_rows_has_no_file():
+    given = put("blend")
+    tables.write_samples(Path("results/excam40k/blend/dev.parquet"), [])
+    place = build("all", given)
+    assert not (place / "cc-by-sa-4.0/blend/dev.parquet").exists()
+    assert [entry["split"] for entry in header(place)["configs"][0]["data_files"]] == ["train", "test"]
+
+
+def test_the_same_rows_give_the_same_bytes():
+    given = put("blend", "normad")
+    first, second = build("all", given), build("all", given, "again")
+    names = {path.relative_to(first) for path in first.rglob("*") if path.is_file()} - {Path("manifest.json")}
+    assert len(names) == 8
+    assert all((first / name).read_bytes() == (second / name).read_bytes() for name in names)
+
+
+def test_what_is_no_longer_part_of_a_build_goes():
+    given = put("blend", "normad")
+    place = build("all", given)
+    build("all", {option: [value for value in values if "blend" in value] for option, values in given.items()})
+    assert {path.parent.name for path in place.rglob("*.parquet")} == {"blend"}
+    assert "normad" not in json.dumps(json.loads((place / "manifest.json").read_text())["outputs"])
+
+
+def test_the_manifest_is_written_last(monkeypatch):
+    given = put("blend")
+    place = build("all", given)
+    monkeypatch.setattr(publish.croissant, "described", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        build("all", given)
+    assert not (place / "manifest.json").exists()
+
+
+# --- the card
+
+
+def test_the_card_says_what_it_must():
+    place = build("all", put(*LICENCES, output=f"Sushi {NASTY}"))
+    text = (place / "README.md").read_text(encoding="utf-8")
+    top = header(place)
+    assert (top["license"], top["language"], top["size_categories"]) == ("other", ["el"], ["n<1K"])
+    flat = " ".join(text.split())
+    for part in (
+        "Soft errors were written by `lexicon`, not by the paper's generator",
+        "The collection is never licensed as a whole",
+        "### Audits Passed: 3 of 3 checks, see leaks ",
+        "Majority opinion",
+        "hold stereotypes",
+        "**share-alike** (CC-BY-SA-4.0)",
+        "Myung et al. 2024",
+        "| `errors` | errors |",
+    ):
+        assert part in flat, part
+    titles = [line for line in text.splitlines() if line.startswith("## ")]
+    assert all(any(f"Table {number})" in title for title in titles) for number in (1, 2, 8, 9, 10))
+    assert "\x1b" not in text
+    assert "<script" not in text
+    assert [line for line in text.splitlines() if line.startswith("# ")] == [f"# {card.NAME} (all)"]
+
+
+def test_the_card_names_a_folder_but_no_machine():
+    part = parts.Part("blend", "CC-BY-SA-4.0", {s: tuple(pair("blend", 1, s)) for s in SPLITS}, frozenset(), "", "", ())
+    assert "the folder `mini/blend`" in card.written("all", [replace(part, origin="folder mini/blend")], "")
+    text = card.written("all", [replace(part, origin="folder /home/someone/blend")], "")
+    assert "a local folder" in text
+    assert "someone" not in text
+    assert "Read from local folders" in text
+
+
+def test_languages_by_code():
+    assert codes(["Greek", "Balochi", "Chinese", "North Macedonian", "Klingon"]) == ["bal", "el", "mk", "zh"]
