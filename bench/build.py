@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -74,7 +75,7 @@ def build(home: Path, scale: float, seed: int, processes: int, cap: int = CAP) -
     fetching = [job for job in jobs if job.rule == "fetch_source"]
     fetched = run(fetching, work, processes)
     bill = run([job for job in jobs if job not in fetching], work, processes)
-    print(f"  fetched in {fetched.wall:.1f} s ({fetched.cpu:.1f} s CPU, not counted)", file=sys.stderr)
+    print(f"fetched in {fetched.wall:.1f} s ({fetched.cpu:.1f} s CPU, not counted)", file=sys.stderr)
     read = {name: json.loads((work / f"results/samples/{name}.counts.json").read_text()) for name in DATASETS}
     kept = {name: json.loads((work / target).read_text()) for name, target in zip(DATASETS, targets, strict=True)}
     rows = sum(counts["rows"] for counts in read.values())
@@ -104,6 +105,7 @@ def show(built: Built) -> None:
     bill = built.bill
     peak = max(bill.costs, key=lambda cost: cost.peak)
     print(f"\nraw rows {built.raw_rows:,}, final rows {built.final_rows:,}, processes {len(bill.costs)}")
+    print(f"load of this machine, others' work included: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print(f"CPU {bill.cpu:.1f} s, wall {bill.wall:.1f} s; of it {NEAR.split('/')[-1]} {near(bill):.1f} s CPU")
     print(f"{built.raw_rows / bill.wall:,.0f} raw rows/s, {built.final_rows / bill.wall:,.0f} final rows/s")
     print(f"peak {peak.peak:.0f} MB ({peak.rule} {peak.dataset}), all together {bill.together:.0f} MB")
@@ -163,9 +165,9 @@ def show_profile(built: Built, count: int = 3) -> None:
         dearest.setdefault(cost.rule, cost)
     total = {rule: built.bill.of_rule(rule) for rule in dearest}
     for rule in sorted(dearest, key=lambda rule: -total[rule])[:count]:
-        job = next(job for job in jobs if (job.rule, job.dataset) == (rule, dearest[rule].dataset))
+        job = next(job for job in jobs if job.outputs[0] == dearest[rule].output)
         command = [sys.executable, "-m", "cProfile", "-s", "tottime", *job.command[1:]]
-        print(f"\n{rule} {job.dataset}: {dearest[rule].cpu:.2f} s CPU")
+        print(f"\n{rule} ({job.outputs[0]}): {dearest[rule].cpu:.2f} s CPU", flush=True)
         done = subprocess.run(command, cwd=built.folder, capture_output=True, text=True, check=True, env=environment())
         print("\n".join(line[:150] for line in done.stdout.splitlines()[:28]))
 

@@ -15,6 +15,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import Pool
@@ -46,9 +47,10 @@ class Tally:
 def fuzz_spans(draw: Random) -> None:
     original = text(draw)
     modified = mutated(draw, original) if draw.random() < 0.7 else text(draw)
+    if draw.random() < 0.3:
+        original, modified = modified, original
     for mode in ("paper", "strict"):
         check_diff(original, modified, mode)
-        check_diff(modified, original, mode)
         assert spans.diff_spans(modified, modified, mode) == spans.Diff(0, ())
 
 
@@ -164,8 +166,8 @@ def fuzz(seed: int, first: int, strings: int, processes: int) -> dict[str, Tally
     """`strings` cases from index `first` on, through every target."""
     places = [range(start, min(start + CHUNK, first + strings)) for start in range(first, first + strings, CHUNK)]
     totals = {name: Tally() for name in TARGETS}
-    with Pool(processes) as pool:
-        for tallies in pool.imap(partial(chunk, seed), places) if processes > 1 else map(partial(chunk, seed), places):
+    with Pool(processes) if processes > 1 else nullcontext() as pool:
+        for tallies in (pool.imap if pool else map)(partial(chunk, seed), places):
             for name, tally in tallies.items():
                 totals[name].strings += tally.strings
                 totals[name].seconds += tally.seconds

@@ -22,15 +22,16 @@ def span(first: int, last: int) -> list[str]:
 
 
 MARKERS = [
-    "{question}", "{options}", "{answer}", "{letter}", "{Instruction}", "{Text}", "{src}", "{gt}", "{MINOR/MAJOR}", "{}",
-    "{0}", "%s", "%(answer)s", "\\1", "\\g<0>", "$1", "OUTPUT:", "OUTPUT :", "COUNT:", "Severity:", "Problem:", "Option A:",
-    "<|im_start|>", "<|im_end|>", "<start_of_turn>", "</s>", "[INST]", "<|endoftext|>", "<think>", "</think>", "</THINKING>",
-    "<script>alert(1)</script>", "<!--", "\"><img src=x>", "'; DROP TABLE x; --", "../../etc", "javascript:", "https://a.b/c?d=e",
+    "{question}", "{options}", "{answer}", "{letter}", "{Instruction}", "{Text}", "{src}", "{gt}", "{MINOR/MAJOR}",
+    "{}", "{0}", "%s", "%(answer)s", "\\1", "\\g<0>", "$1", "OUTPUT:", "OUTPUT :", "COUNT:", "Severity:", "Problem:",
+    "Option A:", "<|im_start|>", "<|im_end|>", "<start_of_turn>", "</s>", "[INST]", "<|endoftext|>", "<think>",
+    "</think>", "</THINKING>", "<script>alert(1)</script>", "<!--", '"><img src=x>', "'; DROP TABLE x; --", "../../etc",
 ]  # fmt: skip
 JSON = [
-    "{", "}", "[", "]", '"', ":", ",", "\\", "\\u", "\\ud800", "\\udc00", "\\u0000", "null", "true", "NaN", "-Infinity", "1e999",
-    "9" * 400, "-", "0.1", '{"errors": [', '"explanation": "', '{"a":' * 20, "[" * 30, "```json\n", "```", '{"errors": [], "explanation": ""}',
-    *(f'"{key}": "' for key in soft.KEYS), '"where": "output"', '"severity": "major"',
+    "{", "}", "[", "]", '"', ":", ",", "\\", "\\u", "\\ud800", "\\udc00", "\\u0000", "null", "true", "NaN", "-Infinity",
+    "1e999", "9" * 5000, "-", "0.1", '{"a":' * 20, "[" * 2000, "```json\n", "```", '{"errors": [', '"explanation": "',
+    '{"errors": [], "explanation": ""}', '"where": "output"', '"severity": "major"',
+    *(f'"{key}": "' for key in soft.KEYS),
 ]  # fmt: skip
 EMOJI = ["👨‍👩‍👧", "👍🏽", "🇯🇵", "🇫", "1️⃣", "#️⃣", "❤️", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏳️‍🌈", "\u200d", "\ufe0f", "🏽", "😀", "𠮷", "𝒳"]
 ALPHABETS: Sequence[Sequence[str]] = (

@@ -39,10 +39,11 @@ Living = tuple[subprocess.Popen[bytes], Job, float]  # process, what it does, si
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """One finished process; `peak` is its largest resident set in MB."""
+    """One finished process; `output` names the job, `peak` is its largest resident set in MB."""
 
     rule: str
     dataset: str
+    output: str
     cpu: float
     wall: float
     peak: float
@@ -130,7 +131,8 @@ def _next(alive: dict[int, Living], folder: Path) -> tuple[Cost, Job]:
     if process.returncode:
         sys.exit(f"bench: {shlex.join(job.command)}\n{_log(job, folder).read_text(errors='replace')[-3000:]}")
     seconds = time.perf_counter() - began
-    return Cost(job.rule, job.dataset, usage.ru_utime + usage.ru_stime, seconds, usage.ru_maxrss / 1024), job
+    cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    return Cost(job.rule, job.dataset, job.outputs[0], cpu, seconds, peak), job
 
 
 def _watch(alive: Mapping[int, object], bill: Bill, finished: threading.Event) -> None:

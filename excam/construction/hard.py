@@ -42,28 +42,22 @@ def mistake(base: BaseSample) -> Mistake:
 def wrong_answers(bases: Iterable[BaseSample], seed: int) -> dict[str, str]:
     """Id of a base sample -> the answer that replaces the right one, the same in every pair of the base sample.
 
-    The paper is silent on the choice (spec 20). Drawn blindly, wrong answers differ from right ones as a set:
-    distractors are shorter, and "Yes" is more often right. So each base sample, in an order by hash, takes the wrong
-    answer whose wording, then whose length, is most often right and was least often taken: neither tells the label.
-    Raises InputInvalid where a base sample has no wrong answer, or the right one or an empty one is among them.
+    The paper is silent on the choice (spec 20). Drawn blindly, wrong answers differ from right ones as a set: "Yes" is
+    more often right, and distractors are shorter. So each base sample, in an order by hash, takes the wrong answer
+    whose wording is most often right and was least often taken, and among equals the one nearest in length to the right
+    one: neither tells the label. Raises InputInvalid where a base sample has no wrong answer, or the right one or an
+    empty one is among them.
     """
     bases = sorted(bases, key=lambda base: digest(seed, "wrong", base.id))
-    wordings = Counter(base.answer for base in bases)
-    lengths = Counter(_length_class(base.answer) for base in bases)
+    left = Counter(base.answer for base in bases)
     taken = {}
     for base in bases:
         _check(base)
         order = sorted(base.wrong, key=lambda wrong: digest(seed, "wrong", base.id, wrong))
-        wrong = max(order, key=lambda wrong: (wordings[wrong], lengths[_length_class(wrong)]))
-        wordings[wrong] -= 1
-        lengths[_length_class(wrong)] -= 1
+        wrong = max(order, key=lambda wrong: (left[wrong], -abs(log(len(wrong) / len(base.answer)))))
+        left[wrong] -= 1
         taken[base.id] = wrong
     return taken
-
-
-def _length_class(answer: str) -> int:
-    """Answers of one class differ by a seventh in length, or by a character where they are short."""
-    return int(log(len(answer) + 1, 1.15))
 
 
 def _check(base: BaseSample) -> None:

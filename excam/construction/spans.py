@@ -57,7 +57,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """`count` is the paper's error count: the number of difflib opcodes that are not "equal"."""
+    """`count` is the paper's error count: difflib's opcodes that are not "equal" (strict: and do change the text)."""
 
     count: int
     spans: tuple[Span, ...]

@@ -128,9 +128,10 @@ def mixture(
 ) -> list[Sample]:
     """The rows an adapter is trained on, in an order by hash (spec 45, 77).
 
-    "all"; "without-<dataset>"; or "permissive", what stands under a permissive licence. Base samples in `leaking` (near-duplicates of rows that another benchmark is judged on, spec 13) stay out. With
-    `limit`: at most that many rows, pairs from the datasets in numbers as equal as possible. Raises ConfigInvalid for
-    an unknown mixture, InputInvalid for a row under another dataset's name or without its twin.
+    "all"; "without-<dataset>"; or "permissive", what stands under a permissive licence. Base samples in `leaking`
+    (near-duplicates of rows that another benchmark is judged on, spec 13) stay out. With `limit`: at most that many
+    rows, pairs from the datasets in numbers as equal as possible. Raises ConfigInvalid for an unknown mixture,
+    InputInvalid for a row under another dataset's name or without its twin.
     """
     left_out = trained_on.removeprefix("without-")
     if trained_on not in ("all", "permissive") and (left_out == trained_on or left_out not in samples_by_dataset):

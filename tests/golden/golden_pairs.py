@@ -5,13 +5,14 @@ Every example is built alone, so one row more in mini/ moves none of them. `rege
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from excam import datasets
 from excam.construction import hard, soft, spans, wrapping
+from excam.inference import Message
 from excam.judges import report
 from excam.records import SEVERITIES, BaseSample, Sample, Severity
 
@@ -190,10 +191,16 @@ def twins(example: Example) -> list[tuple[Sample, Sample]]:
     return list(zip(right, wrong, strict=True))
 
 
+def content(name: str) -> str:
+    """What `expected/<name>.json` should hold."""
+    made = prompts() if name == "prompts" else shown(EXAMPLES[name])
+    return json.dumps(made, ensure_ascii=False, indent=2) + "\n"
+
+
 def shown(example: Example) -> dict[str, Any]:
-    """What `expected/<example>.json` holds."""
+    """The base sample and all pairs made of it; a report with its offsets and as models are trained to write it."""
     pairs = [{"right": _row(right), "wrong": _row(wrong)} for right, wrong in twins(example)]
-    return _plain({"base": asdict(base_of(example)), "pairs": pairs})
+    return {"base": asdict(base_of(example)), "pairs": pairs}
 
 
 def _row(sample: Sample) -> dict[str, Any]:
@@ -201,23 +208,15 @@ def _row(sample: Sample) -> dict[str, Any]:
 
 
 def prompts() -> dict[str, Any]:
-    """What `expected/prompts.json` holds: the conversations about the minor pair of Mango, line by line."""
+    """The conversations about the minor pair of Mango, line by line."""
     right, wrong = twins(EXAMPLES["mango"])[0]
     asked = {f"soft error, {severity}": soft.messages(right, severity) for severity in SEVERITIES}
     asked["report"] = report.messages(wrong.instruction, wrong.output)
-    return _plain({name: [_lines(message) for message in messages] for name, messages in asked.items()})
+    return {name: [_lines(message) for message in messages] for name, messages in asked.items()}
 
 
-def _lines(message: Any) -> dict[str, Any]:
+def _lines(message: Message) -> dict[str, Any]:
     return {"role": message.role, "content": message.content.split("\n")}
 
 
-def _plain(value: Any) -> Any:
-    return json.loads(json.dumps(value))  # tuples as lists
-
-
-def files() -> Iterable[tuple[Path, dict[str, Any]]]:
-    """Every golden file with what it should hold."""
-    for name, example in EXAMPLES.items():
-        yield EXPECTED / f"{name}.json", shown(example)
-    yield EXPECTED / "prompts.json", prompts()
+NAMES = (*EXAMPLES, "prompts")  # of the files in `expected/`

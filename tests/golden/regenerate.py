@@ -3,15 +3,11 @@
 Then read the diff: it is the change that users of the data set will see, and belongs under *Numbers changed*.
 """
 
-import json
-
-from golden_pairs import EXPECTED, files
+from golden_pairs import EXPECTED, NAMES, content
 
 if __name__ == "__main__":
-    EXPECTED.mkdir(exist_ok=True)
-    kept = set()
-    for path, content in files():
-        path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-        kept.add(path)
-    for path in set(EXPECTED.glob("*.json")) - kept:
+    texts = {EXPECTED / f"{name}.json": content(name) for name in NAMES}
+    for path in EXPECTED.glob("*.json"):
         path.unlink()
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")

@@ -8,12 +8,13 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from difflib import unified_diff
 from itertools import pairwise
 from string import ascii_uppercase
 from typing import Any
 
 import pytest
-from golden_pairs import CHINESE, EXAMPLES, EXPECTED, Generated, files, twins
+from golden_pairs import CHINESE, EXAMPLES, EXPECTED, NAMES, Generated, content, twins
 
 from excam import datasets
 from excam.construction import soft
@@ -47,14 +48,15 @@ def pairs(*, task: str = "", errors: str = "") -> Iterator[tuple[Row, Row, Row]]
                 yield HELD[name]["base"], pair["right"], pair["wrong"]
 
 
-@pytest.mark.parametrize(("path", "content"), files(), ids=lambda value: getattr(value, "stem", ""))
-def test_every_pair_is_the_one_that_was_agreed_on(path, content):
-    held = json.loads(path.read_text(encoding="utf-8"))
-    assert content == held, "a rule changed; if it should: python tests/golden/regenerate.py, and read the diff"
+@pytest.mark.parametrize("name", NAMES)
+def test_every_pair_is_the_one_that_was_agreed_on(name):
+    held, made = (EXPECTED / f"{name}.json").read_text(encoding="utf-8"), content(name)
+    changed = "\n".join(unified_diff(held.splitlines(), made.splitlines(), "agreed on", "made", n=0, lineterm=""))
+    assert not changed, f"if a rule should change: python tests/golden/regenerate.py, then read the diff\n{changed}"
 
 
 def test_there_is_an_example_of_every_benchmark_and_no_file_too_many():
-    assert {path.stem for path in EXPECTED.glob("*")} == {*EXAMPLES, "prompts"}
+    assert {path.stem for path in EXPECTED.glob("*")} == set(NAMES)
     assert {example.dataset for example in EXAMPLES.values()} == set(datasets.available())
     for name, example in EXAMPLES.items():
         assert [pair["right"]["task"] for pair in HELD[name]["pairs"]] == FORMS[example.dataset]
@@ -62,7 +64,7 @@ def test_there_is_an_example_of_every_benchmark_and_no_file_too_many():
 
 def test_multiple_choice_quotes_the_question_and_letters_the_options():
     for base, right, wrong in pairs(task="qa"):
-        shown = re.fullmatch(r"(.*)'(.+)'(.*?)((?: Option [A-Z]: .+?)+)", right["instruction"])
+        shown = re.fullmatch(r"([^']*)'(.+)'([^']*?)((?: Option [A-Z]: .+?)+)", right["instruction"])
         assert shown[2] == base["question"]
         options = re.split(r" Option [A-Z]: ", shown[4])[1:]
         assert sorted(options) == sorted(base["options"])
@@ -149,9 +151,8 @@ def test_all_errors_of_a_soft_row_have_its_severity_type_and_explanation():
 
 
 def test_every_edit_is_one_span_and_a_deletion_points_at_the_word_before_it():
-    spans = {
-        name: [(e["where"], e["span"]) for e in HELD[name]["pairs"][1]["wrong"]["report"]["errors"]] for name in HELD
-    }
+    major = {name: HELD[name]["pairs"][1]["wrong"] for name, example in EXAMPLES.items() if example.generated}
+    spans = {name: [(e["where"], e["span"]) for e in wrong["report"]["errors"]] for name, wrong in major.items()}
     assert spans["normad"] == [
         ("instruction", "tokonoma"),
         ("instruction", "host"),  # "usually" is gone
@@ -203,4 +204,4 @@ def test_a_minor_error_the_size_of_a_major_one_scores_as_minor():
     made = soft.soft_error(right, "minor", generated.answer(right, "minor"), "strict")
     assert isinstance(made, Sample)
     assert made.score == -2
-    assert made.report.errors[0] == CulturalError("output", "every", "minor", "stereotyping", 30, 35)
+    assert made.report.errors[0] == CulturalError("output", "every", "minor", "stereotyping", 28, 33)

@@ -1,15 +1,16 @@
 """ExCAM40k built by the workflow's own scripts, in this process: for tests of the data set as a whole."""
 
+import csv
 import importlib
 import json
-import shutil
 import sys
 from pathlib import Path
 
 from excam import datasets, tables
 from excam.records import SPLITS, Sample
 
-sys.path.insert(0, str(Path(__file__).parents[2]))  # scripts are run from the root of the repository
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))  # scripts are run from the root of the repository
 
 SHARES = json.dumps({"train": 0.7, "dev": 0.1, "test": 0.2})
 SEED = 20260401
@@ -28,8 +29,8 @@ def build(home: Path, raw: dict[str, Path], cap: int = 40, shards: int = 2) -> P
     """Build every dataset of `raw` (name -> folder of official files) below `home`; return its results folder."""
     results = home / "results"
     for name, folder in raw.items():
-        files = results / f"sources/{name}/files"
-        shutil.copytree(folder, files)
+        manifest = results / f"sources/{name}/manifest.json"
+        script("fetch_source", dataset=name, source=json.dumps({"folder": str(folder)}), manifest=manifest)
         _build(results, name, cap, shards)
     script(
         "find_near_duplicates",
@@ -73,6 +74,39 @@ def _generated(results: Path, name: str, right: Path, shards: int) -> list[Path]
             )
             answers.append(path)
     return answers
+
+
+def audit(results: Path, names: list[str]) -> dict[str, list[dict]]:
+    """Run every audit on a build, as its rule does; the checks of each audit by its name."""
+    samples = [results / f"excam40k/{name}/{split}.parquet" for name in names for split in (*SPLITS, "test-100")]
+    near = results / "excam40k/near-duplicates.csv"
+    mixtures = [results / f"mixtures/{trained_on}/train.jsonl" for trained_on in ("all", f"without-{names[0]}")]
+    for path in mixtures:
+        train = [results / f"excam40k/{name}/train.parquet" for name in names if path.parent.name != f"without-{name}"]
+        script(
+            "mix_samples",
+            **{"samples": train, "trained_on": path.parent.name, "near_duplicates": near},
+            **{"seed": SEED, "mixture": path},
+        )
+    bases = [results / f"samples/{name}.bases.jsonl" for name in names]
+    soft = [name for name in names if datasets.load(name).ERRORS == "soft"]
+    counts = [results / f"excam40k/{name}/counts.json" for name in names]
+    soft_counts = [results / f"errors/soft/{name}.counts.json" for name in soft]
+    folder = results / "audits"
+    listed = {kind: ROOT / f"paper/appendix-e-{kind}.csv" for kind in ("regions", "languages")}
+    licences = json.dumps({name: datasets.load(name).SOURCE.licence for name in names})
+    sources = [results / f"sources/{name}/manifest.json" for name in names]
+    flags = {
+        "leaks": {"near_duplicates": near, "mixtures": mixtures, "bases": bases},
+        "shortcuts": {},
+        "balance": {"bases": bases, "counts": counts, "soft": soft_counts, "uses": folder / "uses.csv"},
+        "inventory": {**listed, "cultures": folder / "cultures.csv"},
+        "licences": {"sources": sources, "licences": licences, "ledger": folder / "licences.parquet"},
+    }
+    for name, own in flags.items():
+        pages = {"checks": folder / f"{name}.csv", "page": folder / f"{name}.md"}
+        script(f"audit_{name}", samples=samples, **own, **pages)
+    return {name: list(csv.DictReader((folder / f"{name}.csv").open(encoding="utf-8"))) for name in flags}
 
 
 def samples_of(results: Path, name: str) -> list[Sample]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import regex
-from rebuilding import build, samples_of
+from rebuilding import audit, build, samples_of
 
 from excam.config import modules_in
 from excam.construction import templates
@@ -125,3 +125,12 @@ def test_counts_tell_where_every_row_went(mini):
         cells = split["cells"]
         assert split["rows"] == sum(sum(cell.values()) for cell in cells.values())
         assert all(sum(cells[part].values()) == split[part] for part in SPLITS)
+
+
+@pytest.mark.parametrize("build_of", ["mini", "real"])
+def test_every_audit_passes(request, build_of):
+    results = request.getfixturevalue(build_of)
+    audits = audit(results, sorted(path.parent.name for path in results.glob("excam40k/*/counts.json")))
+    assert all(audits.values()), "an audit without checks"
+    failed = [check for checks in audits.values() for check in checks if check["passed"] != "true"]
+    assert failed == []

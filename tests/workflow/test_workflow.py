@@ -97,6 +97,7 @@ def run(tmp_path_factory):
 def test_every_artifact_is_there_and_adds_up(run):
     paper = run.folder / "results/paper"
     for name in (
+        *("table-1.md", "table-2.md", "table-8.md", "table-9.md", "table-10.md"),
         "table-2.csv",
         "table-4.csv",
         "figure-3.csv",
@@ -118,6 +119,14 @@ def test_every_artifact_is_there_and_adds_up(run):
     assert sum(part["n"] for part in cell["rates"].values()) == cell["n"] == int(rows["blend"]["test"])
     for part in cell["rates"].values():
         assert part["no_error_reported"] + part["error_reported"] + part["unreadable"] == part["n"]
+
+
+def test_the_data_set_is_audited_and_published(run):
+    summary = (run.folder / "results/audits/summary.md").read_text(encoding="utf-8")
+    assert "failed" not in summary.splitlines()[0].lower(), summary[:2000]
+    published = run.folder / "results/published"
+    assert {path.parent.name for path in published.glob("all/*/*/train.parquet")} == {"blend", "normad"}
+    assert {path.parent.name for path in published.glob("permissive/*/*/train.parquet")} == {"normad"}
 
 
 def test_left_out_dataset_is_in_no_row_of_its_mixture(run):

@@ -1,0 +1,408 @@
+"""The paper's own examples and prompts, read from its text beside the repository, against what we make.
+
+A printed cell is divided into its contents (role, context, question, options, letter, answer); with these contents as
+values, some combination of our paraphrases must give the same frame: the same parts in the same order, quoted and
+punctuated alike. Where the shared folder has the very row, our loader must give the same contents.
+"""
+
+import csv
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from string import ascii_uppercase
+
+import pytest
+from printed_tables import SEEDS, after, plain, spaced, table
+
+from excam import datasets
+from excam.construction import hard, soft, spans, wrapping
+from excam.construction.templates import names, paraphrase
+from excam.datasets.base import Errors, Reading
+from excam.judges import binary, count, report, severity
+from excam.records import SEVERITIES, BaseSample, Report, Sample
+
+pytestmark = pytest.mark.skipif(not SEEDS.is_dir(), reason="no papers here")
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+ROWS = {  # benchmark -> table, row, task
+    "normad": (8, "Normad", "impersonation"),
+    "culturalbench": (8, "Cultural Bench", "qa"),
+    "include": (9, "IB44", "qa"),
+    "globalopinionqa": (9, "global opinions", "impersonation"),
+    "nativqa": (9, "MNQA", "freeform"),
+    "blend": (9, "BLEnD", "qa"),
+    "mango": (9, "Mango", "generation"),
+    "epic": (10, "EPIC", "impersonation"),
+    "calmqa": (10, "CaLMQA", "freeform"),
+}
+PARTS = {  # the contents of an instruction; what stands between them is a paraphrase's
+    "qa": r"[^']+'(?P<question>.+)'[^']*?(?P<options>Option A: .+)",
+    "freeform": r"[^']+'(?P<question>.+)'\W*",
+    "generation": r"[^']+'(?P<question>.+)'\W*",
+    "impersonation": r"[^:]+: (?P<role>.+?) Context: '(?P<context>.+?)' Task content: '(?P<question>.+)'\W*",
+}
+SLOTS = {
+    "qa": ("instruction", "options", "output"),
+    "freeform": ("instruction", "output"),
+    "generation": ("instruction", "output"),
+    "impersonation": ("role", "context", "instruction", "output"),
+}
+# Slips of the typesetting, put right before an instruction is divided: (pattern, instead, where it is printed so).
+SLIPS = (
+    (r"(?<!') Task content: '", "' Task content: '", {"normad"}),  # the context's quote is never closed
+    (r"Context: ' ", "Context: '", {"normad"}),  # a space after the opening quote
+    (r"\?\.'$", "?'", {"calmqa"}),  # a full stop after the question mark, inside the quotes
+)
+# Printed forms that ours equal but for the mark at the very end of the instruction.
+OTHER_END = {"globalopinionqa", "mango"}
+
+
+def mended(text: str) -> str:
+    for pattern, instead, _ in SLIPS:
+        text = re.sub(pattern, instead, text)
+    return text
+
+
+@cache
+def printed(name: str) -> tuple[BaseSample, str, str]:
+    """The contents of a printed example as a base sample, its instruction and its output."""
+    number, row, task = ROWS[name]
+    instruction, output = map(plain, table(number)[row])
+    return contents(name, task, mended(instruction), output), mended(instruction), output
+
+
+def contents(name: str, task: str, instruction: str, output: str) -> BaseSample:
+    found = re.fullmatch(PARTS[task], instruction)
+    assert found, f"{name}: another form: {instruction}"
+    parts = found.groupdict()
+    options = tuple(re.split(r" ?Option [A-Z]: ", parts.pop("options", ""))[1:])
+    answer = output if task == "generation" else output.partition(": ")[2]
+    if task == "qa":
+        (answer,) = {option for option in options if output.endswith(option)}
+    assert answer, f"{name}: no answer in {output}"
+    known = {"language": "English", "culture": "Nowhere", "stratum": "Nowhere", "wrong": options[1:]}
+    return BaseSample(f"{name}/printed", name, task, answer=answer, options=options, **parts, **known)
+
+
+def values(base: BaseSample, text: str) -> list[tuple[str, str]]:
+    """The contents in the order in which the paper prints them."""
+    found = [(part, getattr(base, part)) for part in ("role", "context", "question") if getattr(base, part)]
+    return [*found, ("options", text[text.index("Option A: ") :])] if base.options else found
+
+
+def lead_in(base: BaseSample) -> list[tuple[str, str]]:
+    letter = [("letter", ascii_uppercase[base.options.index(base.answer)])] if base.options else []
+    return [*letter, ("answer", base.answer)]
+
+
+def frame(text: str, found: list[tuple[str, str]]) -> str:
+    """The text with its contents named, in this order, and every run of other words as three dots."""
+    parts = []
+    for name, value in found:
+        whole = re.search(r"(?<!\w)" * value[0].isalnum() + re.escape(value) + r"(?!\w)" * value[-1].isalnum(), text)
+        assert whole, f"no {name} {value!r} in what is left: {text!r}"
+        parts += [dots(text[: whole.start()]), f"<{name}>"]
+        text = text[whole.end() :]
+    return "".join([*parts, dots(text)])
+
+
+def dots(text: str) -> str:
+    return re.sub(r"[\w()/-]+(?: [\w()/-]+)*", "…", text)
+
+
+def ours(base: BaseSample) -> tuple[dict[str, str], dict[str, str]]:
+    """Frame -> text, of all instructions and all outputs that our paraphrases give for these contents.
+
+    Options are shuffled; a seed that leaves them in the printed order is looked for.
+    """
+    seed = next(seed for seed in range(2000) if wrapping.shuffled_options(base, seed) == base.options)
+    variant = "options" if base.options else "single"
+    slots = [one_of_each_frame(f"{base.task}/{slot}") for slot in SLOTS[base.task]]
+    made = [wrapping.render(base, base.answer, variant, chosen, seed) for chosen in product(*slots)]
+    asked = {frame(instruction, values(base, instruction)): instruction for instruction, _ in made}
+    given = {frame(output, lead_in(base)): output for _, output in made}
+    return asked, given
+
+
+def one_of_each_frame(slot: str) -> list[str]:
+    return list({dots(paraphrase(name)): name for name in names(slot)}.values())
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_printed_example_has_a_frame_of_ours(name):
+    base, instruction, output = printed(name)
+    asked, given = ours(base)
+    wanted = frame(instruction, values(base, instruction))
+    assert (wanted not in asked) == (name in OTHER_END), f"{wanted}: ours are {sorted(asked)}"
+    alike = {held.rstrip(".:"): text for held, text in asked.items()}
+    assert wanted.rstrip(".:") in alike, f"{wanted}: ours are {sorted(asked)}"
+    assert frame(output, lead_in(base)) in given, f"{output}: ours are {sorted(given)}"
+    for text in alike.values():
+        assert values(base, text) == values(base, instruction), "the contents are the printed ones, to the letter"
+
+
+def test_slips_are_printed_only_where_we_know_of_them():
+    for pattern, _, where in SLIPS:
+        assert {
+            name for name, (number, row, _) in ROWS.items() if re.search(pattern, plain(table(number)[row][0]))
+        } == where
+
+
+def test_table_8_to_10_have_one_example_of_every_benchmark():
+    assert set(ROWS) == set(datasets.available())
+    assert sorted(row for number in (8, 9, 10) for row in table(number)) == sorted(row for _, row, _ in ROWS.values())
+
+
+def test_table_1_a_soft_error_is_in_a_freeform_pair():
+    instruction, output = map(plain, table(1)["Soft"])
+    base = contents("table 1", "freeform", instruction, output)
+    asked, given = ours(base)
+    assert frame(instruction, values(base, instruction)) in asked
+    assert frame(output, lead_in(base)) in given
+
+
+def test_table_1_a_hard_error_is_a_wrong_option():
+    """The list is cut there ("[...]", semicolons between), and the question has no quotes, unlike in Tables 8 and 9."""
+    instruction, output = map(plain, table(1)["Hard"])
+    question, _, listed = re.fullmatch(r"([^']+\?) ([^:?]+): (Option A: .+)", instruction).groups()
+    shown = dict(re.findall(r"Option ([A-D]): ([^;]+)", listed))
+    (wrong,) = (option for letter, option in shown.items() if output == f"Option {letter}: {option}")
+    (answer,) = {*shown.values()} - {wrong}
+    options = tuple(shown.get(letter, f"left out {letter}") for letter in "ABCD")
+    base = replace(printed("blend")[0], question=question, answer=answer, options=options, wrong=(wrong,))
+    seed = next(seed for seed in range(2000) if wrapping.shuffled_options(base, seed) == options)
+    made = hard.hard_error(right_of(base, "hard", seed, "Option {letter}: {answer}"), base, wrong, seed)
+    assert (made.output, made.score) == (output, -5)
+    (error,) = made.report.errors
+    assert (error.where, error.span, output[error.start : error.end]) == ("output", wrong, wrong)
+    assert (error.severity, made.report.explanation.count(answer)) == ("major", 1)
+    assert all(f"Option {letter}: {option}" in made.instruction for letter, option in shown.items())
+
+
+def right_of(base: BaseSample, errors: Errors, seed: int, output: str = "") -> Sample:
+    """The first right row of a base sample; with the output paraphrase of these words, where there are any."""
+    right = wrapping.right_samples([base], errors, "MIT", seed, {base.id: "train"})[0]
+    last = next((name for name in names(f"{base.task}/output") if paraphrase(name) == output), right.templates[-1])
+    templates = (*right.templates[:-1], last)
+    made = wrapping.render(base, base.answer, right.pair.removeprefix(f"{base.id}/"), templates, seed)
+    return replace(right, templates=templates, instruction=made[0], output=made[1])
+
+
+@cache
+def figure_7() -> tuple[Sample, str, list[str]]:
+    """The right pair that the figure shows, its modified output, and what is highlighted there."""
+    asked = plain(after("A. Original Source Instruction"))
+    given = plain(after("B. Original Generated Text / Ground Truth"))
+    modified = plain(after("D. Modified Generated Text"))
+    assert plain(after("C. Modified Source Instruction")) == asked
+    base = contents("figure 7", "freeform", asked, given)
+    right = replace(right_of(base, "soft", 0), instruction=asked, output=given)
+    return right, modified.replace("**", ""), re.findall(r"\*\*(.+?)\*\*", modified)
+
+
+@pytest.mark.parametrize("mode", ["paper", "strict"])
+def test_figure_7_the_highlighted_words_are_our_spans(mode):
+    right, modified, highlighted = figure_7()
+    assert len(highlighted) == 2
+    assert [span.text for span in spans.diff_spans(right.output, modified, mode).spans] == highlighted
+
+
+def test_figure_7_the_pair_has_a_frame_of_ours():
+    right, _, _ = figure_7()
+    base = contents("figure 7", "freeform", right.instruction, right.output)
+    asked, given = ours(base)
+    wanted = frame(right.instruction, values(base, right.instruction))
+    assert wanted not in asked, "it ends in a colon, as no other printed example does"
+    assert wanted.removesuffix(":") in asked
+    assert frame(right.output, lead_in(base)) in given
+
+
+@pytest.mark.parametrize("mode", ["paper", "strict"])
+def test_figure_8_one_explanation_severity_and_type_for_all_spans(mode):
+    right, modified, highlighted = figure_7()
+    explanation, stated, kind = map(after, ("Explanation", "Provided severity", "Provided error type"))
+    said = dict.fromkeys(soft.KEYS, "Yes") | {
+        "Error Type": kind,
+        "Explanation": explanation,
+        "Severity": stated,
+        "Modified Instruction": right.instruction,
+        "Modified Generated Text": modified,
+    }
+    made = soft.soft_error(right, "major", f"OUTPUT: {json.dumps(said)}", mode)
+    assert isinstance(made, Sample)
+    assert [(error.where, error.span) for error in made.report.errors] == [("output", span) for span in highlighted]
+    assert {(error.severity, error.type) for error in made.report.errors} == {(stated.lower(), kind)}
+    assert (made.report.explanation, made.score, made.instruction) == (explanation, -10, right.instruction)
+    read = report.read(report.write(made.report))
+    assert isinstance(read, Report)
+    assert report.locate(read, made.instruction, made.output) == made.report
+
+
+def test_table_5_asks_for_the_report():
+    held = table(5)
+    assert [held["System Prompt"][0], held["Report Style"][0]] == [report.SYSTEM, report.USER]
+    system, user = report.messages("<the instruction>", "<the text>")
+    assert (system.role, system.content) == ("system", held["System Prompt"][0])
+    filled = held["Report Style"][0].replace("{Instruction}", "<the instruction>").replace("{Text}", "<the text>")
+    assert (user.role, user.content) == ("user", filled)
+
+
+@pytest.mark.parametrize("asked", SEVERITIES)
+def test_table_7_asks_for_a_soft_error(asked):
+    held = table(7)
+    assert spaced(soft.PROMPT) == held["Main Prompt"][0]
+    right, _, _ = figure_7()
+    filled = held["Main Prompt"][0].replace("{MINOR/MAJOR}", held[asked.upper()][0])
+    filled = filled.replace("{src}", right.instruction).replace("{gt}", right.output)
+    (message,) = soft.messages(right, asked)
+    assert (message.role, spaced(message.content)) == ("user", filled)
+    assert re.findall(r'"([A-Z][A-Za-z ]+)": "', held["Main Prompt"][0]) == list(soft.KEYS)
+
+
+@pytest.mark.parametrize(("judge", "row"), [(count, "Counting"), (severity, "Severity"), (binary, "Binary")])
+def test_table_11_asks_for_the_baselines(judge, row):
+    assert table(11)[row] == (judge.PROMPT,)
+
+
+def official(name: str) -> tuple[str, dict[str, str | int]]:
+    """The file and the row of the official release that a printed example would come from."""
+    base, _, _ = printed(name)
+    place = base.options.index(base.answer) if base.options else 0
+    lettered = dict(zip("abcd", base.options, strict=False))
+    if name == "normad":
+        verdict, explanation = base.answer.split(", explanation: ")
+        said = {"Story": base.question, "Explanation": explanation, "Gold Label": verdict.lower()}
+        said |= {
+            "ID": 1,
+            "Country": base.role.removeprefix("Nation: ").lower(),
+            "Background": f" {base.context}",
+            "Rule-of-Thumb": "Greet everyone.",
+        }
+        return "normad_etiquette_final_data.csv", said
+    if name == "culturalbench":
+        options = {f"prompt_option_{letter}": option for letter, option in lettered.items()}
+        said = {"question_idx": 1, "prompt_question": base.question, "answer": "ABCD"[place], "country": "Hong Kong"}
+        return "CulturalBench-Easy.csv", said | options
+    if name == "include":
+        options = {f"option_{letter}": option for letter, option in lettered.items()}
+        said = {"language": "Chinese", "country": "China", "regional_feature": "culture", "answer": place}
+        return "Chinese/test.jsonl", said | options | {"question": base.question}
+    if name == "globalopinionqa":
+        country = base.role.removeprefix("Location (country): ")
+        shares = f"defaultdict(<class 'list'>, {{'{country}': [0.6, 0.4]}})"
+        return "global_opinions.csv", {"question": base.question, "selections": shares, "options": "['Yes', 'No']"}
+    if name == "nativqa":
+        return "turkish_tr/NativQA_tr.jsonl", {"data_id": "1", "question": base.question, "answer": base.answer}
+    if name == "blend":
+        said = {"MCQID": "1", "ID": "1", "country": "Greece", "answer_idx": "ABCD"[place]}
+        said["choices"] = json.dumps(dict(zip("ABCD", base.options, strict=True)))
+        return "mc_questions.csv", said | {"prompt": f"{base.question} Without any explanation, choose only one."}
+    if name == "mango":
+        concept, culture = re.fullmatch(r"(.+) in (\w+) culture", base.question).groups()
+        return "mango.jsonl", {"id": "1", "concept": concept, "culture": culture, "assertion": base.answer}
+    if name == "epic":
+        columns = ("Age", "Sex", "Ethnicity simplified", "Nationality", "Language_annotator")
+        said = dict(zip(columns, re.findall(r"= ?([^;]+?)(?:;|\.$)", base.role), strict=True))
+        said |= {"user": "1", "id_original": "1", "label": "iro", "parent_text": base.context}
+        return "EPICorpus.csv", said | {"text": base.question.partition(": ")[2]}
+    return "train.jsonl", {"language": "German", "question": base.question, "answer": base.answer}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_loader_makes_the_printed_contents_of_an_official_row(name, tmp_path):
+    file, row = official(name)
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    if path.suffix == ".csv":
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, row)
+            writer.writeheader()
+            writer.writerow(row)
+    else:
+        path.write_text(json.dumps(row), encoding="utf-8")
+    (made,) = datasets.load(name).read(tmp_path).samples()
+    wanted = printed(name)[0]
+    for part in ("question", "answer", "role", "context"):
+        assert getattr(made, part) == getattr(wanted, part)
+    assert made.task == wanted.task
+    assert wanted.options in ((), made.options)
+
+
+@cache
+def rows(name: str) -> Reading:
+    """The benchmark as the shared folder has it."""
+    if not (DATA / name).is_dir():
+        pytest.skip(f"no rows of {name} here")
+    return datasets.load(name).read(DATA / name)
+
+
+def same(name: str, **fields: str) -> list[BaseSample]:
+    """The rows of the shared folder with these contents."""
+    return [
+        row for row in rows(name).samples() if all(plain(getattr(row, key)) == held for key, held in fields.items())
+    ]
+
+
+def test_culturalbench_has_the_printed_row():
+    wanted = printed("culturalbench")[0]
+    (row,) = same("culturalbench", question=wanted.question)
+    assert (row.options, row.answer) == (wanted.options, wanted.answer), "in the order of the source, not shuffled"
+    assert row.culture in wanted.question
+
+
+def test_epic_has_the_printed_annotation():
+    wanted = printed("epic")[0]
+    (row,) = same("epic", question=wanted.question, role=wanted.role)
+    assert (plain(row.context), row.answer) == (wanted.context, wanted.answer)
+
+
+def test_calmqa_has_the_printed_question_and_answer():
+    wanted = printed("calmqa")[0]
+    (row,) = same("calmqa", answer=wanted.answer)
+    assert (plain(row.question), row.language) == (wanted.question, "German")
+
+
+def test_calmqa_has_the_question_and_answer_of_figure_7():
+    right, _, _ = figure_7()
+    wanted = contents("figure 7", "freeform", right.instruction, right.output)
+    (row,) = same("calmqa", answer=wanted.answer)
+    assert (plain(row.question), row.language) == (wanted.question, "English")
+
+
+def test_globalopinionqa_has_the_printed_question_of_other_countries():
+    wanted = printed("globalopinionqa")[0]
+    found = same("globalopinionqa", question=wanted.question)
+    assert found
+    for row in found:
+        assert row.role == f"{wanted.role.partition(': ')[0]}: {row.culture}"
+        assert row.context == wanted.context
+        assert {row.answer, *row.wrong} == {"Yes", "No"}
+        assert wanted.answer in row.options
+        if row.role == wanted.role:  # the shared rows are a part, and Mexico is not in it
+            assert row.answer == wanted.answer
+
+
+def test_normad_has_the_printed_story_and_verdict():
+    wanted = printed("normad")[0]
+    (row,) = same("normad", question=wanted.question)
+    assert row.role == wanted.role
+    verdict, colon, explanation = row.answer.partition(", explanation: ")
+    assert wanted.answer.startswith(verdict + colon)
+    if rows("normad").lacks:  # a public variant: the rule of thumb stands for both passages
+        assert row.context == explanation
+    else:
+        assert (plain(row.context), plain(row.answer)) == (wanted.context, wanted.answer)
+
+
+def test_blend_has_the_printed_question_and_answer():
+    wanted = printed("blend")[0]
+    found = [row for row in same("blend", question=wanted.question) if row.culture == "Greece"]
+    assert found
+    for row in found:
+        assert row.answer == wanted.answer
+        assert list(row.options) == sorted(row.options), "in alphabetical order, as the printed ones"
+    assert list(wanted.options) == sorted(wanted.options)
+    assert all(row.id.startswith("blend/built:") or row.options == wanted.options for row in found)
