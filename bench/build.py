@@ -28,7 +28,7 @@ from bench.processes import ROOT, Bill, Cost, environment, planned, run
 DATASETS = "blend culturalbench include mango globalopinionqa nativqa normad calmqa epic".split()  # noqa: SIM905
 SHARDS = 4
 CAP = 5_000
-TINY = 0.005  # of the rows: what is left is start-up
+TINY, TINY_CAP = 0.005, 40  # share of the raw rows, and final rows of a dataset: what is left is start-up
 NEAR = "results/excam40k/near-duplicates.csv"  # needs all datasets; a stage after the nine
 LIMITS = {"mango": 1_562, "globalopinionqa": 2_500}  # base samples for 5,000 rows
 SEED = 20260401  # of config.yaml
@@ -189,7 +189,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _builds(home: Path, args: argparse.Namespace) -> None:
-    idle = build(home, TINY, args.seed, args.processes)
+    idle = build(home, TINY, args.seed, args.processes, TINY_CAP)
     built = build(home, args.scale, args.seed, args.processes)
     show_stages(built, idle.bill)
     show(built)

@@ -44,12 +44,6 @@ PARTS = {  # the contents of an instruction; what stands between them is a parap
     "generation": r"[^']+'(?P<question>.+)'\W*",
     "impersonation": r"[^:]+: (?P<role>.+?) Context: '(?P<context>.+?)' Task content: '(?P<question>.+)'\W*",
 }
-SLOTS = {
-    "qa": ("instruction", "options", "output"),
-    "freeform": ("instruction", "output"),
-    "generation": ("instruction", "output"),
-    "impersonation": ("role", "context", "instruction", "output"),
-}
 # Slips of the typesetting, put right before an instruction is divided: (pattern, instead, where it is printed so).
 SLIPS = (
     (r"(?<!') Task content: '", "' Task content: '", {"normad"}),  # the context's quote is never closed
@@ -118,17 +112,31 @@ def ours(base: BaseSample) -> tuple[dict[str, str], dict[str, str]]:
 
     Options are shuffled; a seed that leaves them in the printed order is looked for.
     """
-    seed = next(seed for seed in range(2000) if wrapping.shuffled_options(base, seed) == base.options)
-    variant = "options" if base.options else "single"
-    slots = [one_of_each_frame(f"{base.task}/{slot}") for slot in SLOTS[base.task]]
+    seed = unshuffled(base)
+    right = right_of(base, "hard", seed)
+    variant = right.pair.removeprefix(f"{base.id}/")
+    slots = [one_of_each_frame(name.rpartition("/")[0]) for name in right.templates]
     made = [wrapping.render(base, base.answer, variant, chosen, seed) for chosen in product(*slots)]
     asked = {frame(instruction, values(base, instruction)): instruction for instruction, _ in made}
     given = {frame(output, lead_in(base)): output for _, output in made}
     return asked, given
 
 
+def unshuffled(base: BaseSample) -> int:
+    return next(seed for seed in range(2000) if wrapping.shuffled_options(base, seed) == base.options)
+
+
 def one_of_each_frame(slot: str) -> list[str]:
     return list({dots(paraphrase(name)): name for name in names(slot)}.values())
+
+
+def right_of(base: BaseSample, errors: Errors, seed: int, output: str = "") -> Sample:
+    """The first right row of a base sample; with the output paraphrase of these words, where there are any."""
+    right = wrapping.right_samples([base], errors, "MIT", seed, {base.id: "train"})[0]
+    last = next((name for name in names(f"{base.task}/output") if paraphrase(name) == output), right.templates[-1])
+    templates = (*right.templates[:-1], last)
+    made = wrapping.render(base, base.answer, right.pair.removeprefix(f"{base.id}/"), templates, seed)
+    return replace(right, templates=templates, instruction=made[0], output=made[1])
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -173,22 +181,13 @@ def test_table_1_a_hard_error_is_a_wrong_option():
     (answer,) = {*shown.values()} - {wrong}
     options = tuple(shown.get(letter, f"left out {letter}") for letter in "ABCD")
     base = replace(printed("blend")[0], question=question, answer=answer, options=options, wrong=(wrong,))
-    seed = next(seed for seed in range(2000) if wrapping.shuffled_options(base, seed) == options)
+    seed = unshuffled(base)
     made = hard.hard_error(right_of(base, "hard", seed, "Option {letter}: {answer}"), base, wrong, seed)
     assert (made.output, made.score) == (output, -5)
     (error,) = made.report.errors
     assert (error.where, error.span, output[error.start : error.end]) == ("output", wrong, wrong)
     assert (error.severity, made.report.explanation.count(answer)) == ("major", 1)
     assert all(f"Option {letter}: {option}" in made.instruction for letter, option in shown.items())
-
-
-def right_of(base: BaseSample, errors: Errors, seed: int, output: str = "") -> Sample:
-    """The first right row of a base sample; with the output paraphrase of these words, where there are any."""
-    right = wrapping.right_samples([base], errors, "MIT", seed, {base.id: "train"})[0]
-    last = next((name for name in names(f"{base.task}/output") if paraphrase(name) == output), right.templates[-1])
-    templates = (*right.templates[:-1], last)
-    made = wrapping.render(base, base.answer, right.pair.removeprefix(f"{base.id}/"), templates, seed)
-    return replace(right, templates=templates, instruction=made[0], output=made[1])
 
 
 @cache
