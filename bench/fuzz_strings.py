@@ -15,6 +15,7 @@ from excam.construction import soft
 USUAL = 60  # characters of most strings
 LONGEST = 20_000  # characters of the few long ones
 RARE = 1 / 5_000  # of strings are long
+HUGE = "9" * 5_000  # digits of a number that Python refuses to read (sys.get_int_max_str_digits)
 
 
 def span(first: int, last: int) -> list[str]:
@@ -29,7 +30,7 @@ MARKERS = [
 ]  # fmt: skip
 JSON = [
     "{", "}", "[", "]", '"', ":", ",", "\\", "\\u", "\\ud800", "\\udc00", "\\u0000", "null", "true", "NaN", "-Infinity",
-    "1e999", "9" * 5000, "-", "0.1", '{"a":' * 20, "[" * 2000, "```json\n", "```", '{"errors": [', '"explanation": "',
+    "1e999", HUGE, "-", "0.1", '{"a":' * 20, "[" * 2000, "```json\n", "```", '{"errors": [', '"explanation": "',
     '{"errors": [], "explanation": ""}', '"where": "output"', '"severity": "major"',
     *(f'"{key}": "' for key in soft.KEYS),
 ]  # fmt: skip
@@ -58,12 +59,13 @@ ALPHABETS: Sequence[Sequence[str]] = (
 
 def text(draw: Random) -> str:
     """Anything: of one to three alphabets, mostly short."""
-    pool = [
-        piece for alphabet in draw.choices(ALPHABETS, k=draw.randint(1, 3)) for piece in draw.choices(alphabet, k=8)
-    ]
-    size = draw.randrange(LONGEST) if draw.random() < RARE else draw.randrange(USUAL)
-    made = "".join(draw.choices(pool, k=size))
-    return made[:size]
+    pool: list[str] = []
+    for _ in range(1 + int(draw.random() * 3)):  # random() alone: this is much of what a case costs
+        alphabet = ALPHABETS[int(draw.random() * len(ALPHABETS))]
+        start = int(draw.random() * len(alphabet))
+        pool += alphabet[start : start + 8]
+    size = int(draw.random() * (LONGEST if draw.random() < RARE else USUAL))
+    return "".join(draw.choices(pool, k=size))[:size]
 
 
 def whole(draw: Random) -> str:
@@ -116,8 +118,8 @@ def soft_answer(draw: Random, instruction: str, output: str) -> str:
     values["Modified Instruction"] = mutated(draw, instruction) if draw.random() < 0.7 else instruction
     values["Modified Generated Text"] = mutated(draw, output)
     if draw.random() < 0.1:
-        values[draw.choice(soft.KEYS)] = draw.choice((None, 1, 10**300, [], ["a", "b"], {"a": [1]}, text(draw)))
-    said = json.dumps(values, ensure_ascii=draw.random() < 0.5)
+        values[draw.choice(soft.KEYS)] = draw.choice((None, 1, "@", [], ["a", "b"], {"a": [1]}, text(draw)))
+    said = json.dumps(values, ensure_ascii=draw.random() < 0.5).replace('"@"', HUGE)
     return draw.choice(("OUTPUT:\n", "OUTPUT: ", "", text(draw) + " OUTPUT: ")) + said
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 Task = Literal["qa", "freeform", "generation", "impersonation"]
@@ -120,12 +120,17 @@ class Verdict:
     failure: str | None = None
 
 
+def flat(record: BaseSample | Sample | CulturalError) -> dict[str, Any]:
+    """The fields by name, in order. Nothing is copied, as `dataclasses.asdict` would at ten times the cost."""
+    return {name: getattr(record, name) for name in record.__slots__}
+
+
 def to_row(sample: Sample) -> dict[str, Any]:
     """Flatten: the report becomes JSON text in `errors` and a column `explanation`; the gold `score` is written out."""
-    row = asdict(sample)
+    row = flat(sample)
     report = row.pop("report")
-    row["errors"] = json.dumps(report["errors"], ensure_ascii=False)
-    row["explanation"] = report["explanation"]
+    row["errors"] = json.dumps([flat(error) for error in report.errors], ensure_ascii=False)
+    row["explanation"] = report.explanation
     row["templates"] = list(sample.templates)
     row["score"] = sample.score
     return row

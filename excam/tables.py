@@ -12,7 +12,7 @@ import polars as pl
 
 from excam.exceptions import ArtifactBroken
 from excam.provenance import publish
-from excam.records import BaseSample, CulturalError, Report, Sample, Verdict, sample_from_row, to_row
+from excam.records import BaseSample, CulturalError, Report, Sample, Verdict, flat, sample_from_row, to_row
 
 SAMPLE_SCHEMA: dict[str, Any] = {
     **dict.fromkeys(
@@ -84,7 +84,7 @@ def write_bases(path: Path, bases: Iterable[BaseSample]) -> None:
     """Write base samples as JSON Lines, atomically."""
     with publish(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
         for base in bases:
-            stream.write(json.dumps(asdict(base), ensure_ascii=False) + "\n")
+            stream.write(json.dumps(flat(base), ensure_ascii=False) + "\n")
 
 
 def read_bases(path: Path) -> list[BaseSample]:

@@ -38,6 +38,7 @@ TIERS: Mapping[Severity, tuple[frozenset[str], ...]] = {
     "major": (ITEMS | NORMS, frozenset({"negation"})),
 }
 MAX_PLACES = 500  # known words looked at in one text, from its beginning
+ARTICLE = regex.compile(r"\ban? $", regex.IGNORECASE)
 SENTENCE_END = regex.compile(r"[.!?。！？؟।\n]")
 
 
@@ -198,15 +199,21 @@ def _is_slip(old: Entry, new: Entry, culture: str, severity: Severity) -> bool:
 def _fits(text: str, start: int, word: str, new: Entry, ending: str) -> bool:
     """Whether the sentence stays one: the article before it, the particle or ending after it; and no word twice."""
     around = text[max(start - 200, 0) : start + 200]
-    if regex.search(rf"(?<![\p{{L}}\p{{M}}]){regex.escape(new.surface)}(?![\p{{L}}\p{{M}}])", around):
+    if new.surface in around and _standing(new.surface).search(around):
         return new.family in NORMS | {"negation"}
-    if new.language == "English" and regex.search(r"\ban? $", text[max(start - 3, 0) : start], regex.IGNORECASE):
+    if new.language == "English" and ARTICLE.search(text[max(start - 3, 0) : start]):
         return (word[0] in "aeiouAEIOU") == (new.surface[0] in "aeiouAEIOU")
     if new.language == "Korean" and ending:
         return closed(word[-1]) == closed(new.surface[-1])
     if new.language in ("Hungarian", "Turkish") and ending:
         return harmony(word) == harmony(new.surface)
     return True
+
+
+@cache
+def _standing(surface: str) -> regex.Pattern[str]:
+    """`surface` as a word of its own; compiled once, for the library forgets patterns beyond 500."""
+    return regex.compile(rf"(?<![\p{{L}}\p{{M}}]){regex.escape(surface)}(?![\p{{L}}\p{{M}}])")
 
 
 def _compatible(found: Sequence[Swap], text: str, head: int, wanted: int) -> Iterator[Swap]:

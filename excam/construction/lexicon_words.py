@@ -134,7 +134,7 @@ SCRIPTS: Mapping[str, tuple[str, str, str]] = {
         "(?:ban|ben|t|ot|et|ok|ek|i|kor|on|en|ön|nak|nek|val|vel|ra|re|ig|tól|től|ból|ből|hoz|hez|ja)?",
     ),
     "Turkish": ("", "", "(?:['’]?(?:d[ae]|t[ae]|[dt][ae]n|n?[ıiuü]n|y?[ıiuüae]|l[ae]r|l[ae]r[ıi])|d[ıiuü]r)?"),
-    "Bangla": ("", "", "(?:র|ের|য়ের|ে|তে|কে|টি|টা|দের|রা)?"),
+    "Bengali": ("", "", "(?:র|ের|য়ের|ে|তে|কে|টি|টা|দের|রা)?"),
     "Nepali": ("", "", "(?:मा|को|का|की|ले|लाई|बाट|हरू)?"),
     "Assamese": ("", "", "(?:ৰ|ত|ক|টো|খন|বোৰ)?"),
 }

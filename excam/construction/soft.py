@@ -173,7 +173,7 @@ def _decode(text: str, start: int) -> tuple[dict[str, Any], int] | Literal["trun
     except json.JSONDecodeError as failure:
         cut = failure.pos >= len(text.rstrip()) or failure.msg.startswith("Unterminated string")
         return "truncated" if cut else "bad-json"
-    except RecursionError:
+    except (RecursionError, ValueError):  # too deep; a number of more digits than Python reads
         return "bad-json"
 
 

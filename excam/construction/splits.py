@@ -41,7 +41,7 @@ def assign(groups: Iterable[tuple[str, str]], shares: Mapping[Part, float], seed
     for group in walk:
         weight = strata[group].total()
         passed += weight
-        split = max(shares, key=lambda split: shares[split] * passed - placed[split])
+        split = max(sorted(shares), key=lambda split: shares[split] * passed - placed[split])  # in no order of the keys
         placed[split] += weight
         found[group] = split
     return found

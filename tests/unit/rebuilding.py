@@ -3,14 +3,12 @@
 import csv
 import importlib
 import json
-import sys
 from pathlib import Path
 
 from excam import datasets, tables
 from excam.records import SPLITS, Sample
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))  # scripts are run from the root of the repository
 
 SHARES = json.dumps({"train": 0.7, "dev": 0.1, "test": 0.2})
 SEED = 20260401

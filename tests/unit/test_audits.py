@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -18,7 +17,6 @@ ROOT = Path(__file__).parents[2]
 SEED = 7
 OPTIONS = ("tea with milk", "cola", "water", "mate")
 
-sys.path.insert(0, str(ROOT))
 SCRIPTS = {
     name: importlib.import_module(f"scripts.{name}")
     for name in (

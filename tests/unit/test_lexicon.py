@@ -121,7 +121,7 @@ def test_one_small_slip_and_up_to_three_plain_ones():
         ("Russian", "Праздник отмечают в мае.", "minor", {"Праздник отмечают в июле.", "Праздник отмечают в марте."}),
         ("German", "Das rote Ei ist üblich.", "minor", {"Das blaue Ei ist üblich.", "Das gelbe Ei ist üblich."}),
         ("Turkish", "Mart'ta kutlanır.", "minor", {"Ocak'ta kutlanır.", "Aralık'ta kutlanır."}),
-        ("Bangla", "আমরা ঢাকায় থাকি না, ঢাকার বাইরে থাকি", "minor", {"আমরা ঢাকায় থাকি না, কলকাতার বাইরে থাকি"}),
+        ("Bengali", "আমরা ঢাকায় থাকি না, ঢাকার বাইরে থাকি", "minor", {"আমরা ঢাকায় থাকি না, কলকাতার বাইরে থাকি"}),
         ("Hindi", "लोग दिवाली मनाते हैं", "major", {"लोग हैलोवीन मनाते हैं", "लोग ईद मनाते हैं"}),
         ("Nepali", "हामी तिहार मनाउँछौं", "minor", {"हामी ओणम मनाउँछौं", "हामी पोंगल मनाउँछौं"}),
         ("Assamese", "ৰঙা ফুল", "minor", {"নীলা ফুল", "বগা ফুল"}),

@@ -3,7 +3,6 @@
 import csv
 import importlib
 import json
-import sys
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -20,7 +19,6 @@ from excam.publishing.about import codes
 from excam.records import SPLITS, CulturalError, Report, Sample
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))  # scripts are run from the root of the repository; they are not installed
 publish, table_1, table_2, table_8, table_9 = (
     importlib.import_module(f"scripts.{name}")
     for name in ("publish_excam40k", "table_1", "table_2", "table_8", "table_9")

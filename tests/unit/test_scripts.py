@@ -23,7 +23,6 @@ from excam.records import BaseSample, sample_from_row
 ROOT = Path(__file__).parents[2]
 SEED = 7
 
-sys.path.insert(0, str(ROOT))  # scripts are run from the root of the repository; they are not installed
 run = importlib.import_module("scripts").run
 compare_systems, compare_with_paper, evaluate, figure_3, generate_soft_errors = (
     importlib.import_module(f"scripts.{name}")
