@@ -106,7 +106,7 @@ def _icu_tokens(text: str) -> Iterator[Token]:
     for piece in WordBreaker(text.encode("utf-8", "replace").decode(), "root"):  # lone surrogates, one for one
         end += len(piece)
         if ends is None or end in ends:
-            first, last = _content(text, start, end)
+            first, last = _content(text, start, end) if text[start:end] != " " else (end, end)
             start = end
             if first < last:
                 yield Token(first, last, text[first:last])

@@ -53,8 +53,8 @@ def test_same_seed_same_bytes(written: tuple[Path, dict[str, int]], tmp_path: Pa
 
 
 def test_official_sizes() -> None:
-    assert len(set(raw.raw_soft.places.GLOBALOPINIONQA)) == 138
-    assert len(raw.raw_soft.places.NORMAD) == 75
-    assert len(raw.raw_soft.places.INCLUDE) == 44
-    assert len(raw.raw_soft.places.CALMQA) == 23
-    assert sum(raw.raw_soft.places.CALMQA_ANSWERED.values()) == raw.raw_soft.CALMQA_ANSWERS == 767
+    assert len(set(raw.soft.places.GLOBALOPINIONQA)) == 138
+    assert len(raw.soft.places.NORMAD) == 75
+    assert len(raw.soft.places.INCLUDE) == 44
+    assert len(raw.soft.places.CALMQA) == 23
+    assert sum(raw.soft.places.CALMQA_ANSWERED.values()) == raw.soft.CALMQA_ANSWERS == 767

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bench import raw_places as places
-from bench.raw_hard import write_csv, write_parquet
-from bench.raw_text import Prose, chosen, lengths, spread, tokens
+from bench.raw import places
+from bench.raw.hard import write_csv, write_parquet
+from bench.raw.text import Prose, chosen, lengths, spread, tokens
 
 MANGO_ROWS = 167_396
 MANGO_MEMBER = "mango_dataset_v1.jsonl"

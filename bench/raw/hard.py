@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bench import raw_places as places
-from bench.raw_text import Prose, chosen, lengths, spread, tokens
+from bench.raw import places
+from bench.raw.text import Prose, chosen, lengths, spread, tokens
 
 BLEND_ROWS = 50_000
 BLEND_QUESTIONS = 400  # per region

@@ -11,7 +11,7 @@ BLEND = _names(
     "Algeria Assam Azerbaijan China Ethiopia Greece Indonesia Iran Mexico North_Korea Northern_Nigeria South_Korea "
     "Spain UK US West_Java",
 )
-# Questions of each of the 45 regions among 971 official rows (shared/data/culturalbench).
+# Questions of each of the 45 regions among 971 official rows of CulturalBench.
 CULTURALBENCH = {
     "China": 47, "Mexico": 42, "India": 41, "South Africa": 41, "Japan": 38, "Philippines": 36, "South Korea": 35,
     "Turkey": 33, "Spain": 30, "Argentina": 29, "Germany": 28, "Hong Kong": 28, "Iran": 27, "Italy": 26, "Russia": 24,
