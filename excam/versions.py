@@ -22,7 +22,7 @@ PACKAGE = Path(__file__).resolve().parent
 LOCK = PACKAGE / "versions.lock"
 
 # Data that a module reads: part of every stage the module is in.
-DATA = {"construction/wrapping.py": "templates", "construction/lexicon.py": "construction/lexicon.tsv"}
+DATA = {"construction/templates.py": "templates", "construction/lexicon.py": "construction/lexicon.tsv"}
 
 # Stage -> what it is made of, relative to the package. The rest follows from their imports. A rule's stage is its
 # script; benchmarks and judges are chosen by name at run time; `answers` is what decides a local model's answer.
