@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import polars as pl
 
@@ -50,8 +51,8 @@ def near_duplicates(texts: Mapping[str, Sequence[str]]) -> list[Alike]:
     for place, shingles in enumerate(sets):
         first_with.setdefault(shingles, place)
     distinct = list(first_with)
-    as_bytes = [[shingle.encode("utf-8", "surrogatepass") for shingle in sorted(shingles)] for shingles in distinct]
-    hashes = MinHash.bulk(as_bytes, num_perm=PERMUTATIONS)
+    as_bytes = [[shingle.encode("utf-8", "surrogatepass") for shingle in shingles] for shingles in distinct]
+    hashes = MinHash.bulk(as_bytes, num_perm=PERMUTATIONS, hashfunc=crc32)
     index = MinHashLSH(threshold=CANDIDATES, num_perm=PERMUTATIONS)
     pairs: dict[frozenset[str], list[tuple[frozenset[str], float]]] = {shingles: [] for shingles in distinct}
     for number, (shingles, minhash) in enumerate(zip(distinct, hashes, strict=True)):

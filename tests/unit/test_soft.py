@@ -179,3 +179,7 @@ def test_the_stated_severity_is_kept_and_labels_only_if_wanted(said, stated):
     else:
         assert {error.severity for error in labelled.report.errors} == {stated}
         assert labelled.origin == "soft-minor"
+
+
+def test_a_number_of_more_digits_than_python_reads_is_no_crash():
+    assert soft.read('{"a": ' + "9" * 4301 + "}").reason == "bad-json"
