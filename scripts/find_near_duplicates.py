@@ -20,9 +20,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--near-duplicates", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    splits: dict[str, Split] = {
-        sample.base: sample.split for path in args.samples for sample in tables.read_samples(path)
-    }
+    rows = (tables.read_frame(path).select("base", "split").iter_rows() for path in args.samples)
+    splits: dict[str, Split] = dict(chain.from_iterable(rows))
     bases = (base for path in args.bases for base in tables.read_bases(path) if base.id in splits)
     pairs = duplicates.listed(bases, splits)
     tables.write_csv(args.near_duplicates, pairs)
