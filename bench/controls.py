@@ -21,7 +21,7 @@ from excam import datasets, provenance, tables
 from excam.config import Model, Recipe
 from excam.config import Sampling as SamplingSettings
 from excam.construction import hard, wrapping
-from excam.construction.wrapping import digest
+from excam.construction.chance import digest
 from excam.inference import opening
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run as run_judge

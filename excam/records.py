@@ -16,6 +16,7 @@ Severity = Literal["minor", "major"]
 Where = Literal["instruction", "output"]
 Origin = Literal["source", "hard", "soft-minor", "soft-major"]
 Split = Literal["train", "dev", "test"]
+Errors = Literal["hard", "soft"]  # how the rows of a benchmark are made wrong (spec 20, 22)
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 SPLITS: tuple[Split, ...] = get_args(Split)

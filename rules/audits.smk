@@ -50,7 +50,7 @@ rule audit_shortcuts:
 
 
 rule audit_balance:
-    """Labels, templates, positions, strata, answers, severities (spec 5, 12, 17, 26)."""
+    """Splits, labels, templates, positions, strata, answers, severities (spec 5, 11-26)."""
     input:
         samples=AUDITED,
         bases=expand("results/samples/{dataset}.bases.jsonl", dataset=DATASETS),
@@ -68,9 +68,11 @@ rule audit_balance:
         "../envs/data.yaml"
     params:
         version=versions("audit_balance"),
+        shares=json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
     shell:
         "python -m scripts.audit_balance --samples {input.samples} --bases {input.bases} --counts {input.counts}"
-        " --soft {input.soft} --uses {output.uses} --checks {output.checks} --page {output.page} 2>&1 | tee {log}"
+        " --soft {input.soft} --shares {params.shares:q} --uses {output.uses}"
+        " --checks {output.checks} --page {output.page} 2>&1 | tee {log}"
 
 
 rule audit_inventory:

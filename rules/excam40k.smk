@@ -60,6 +60,7 @@ rule mix_samples:
         near_duplicates="results/excam40k/near-duplicates.csv",
     output:
         mixture="results/mixtures/{trained_on}/{split}.jsonl",
+        counts="results/mixtures/{trained_on}/{split}.counts.json",
     log:
         "logs/mix_samples/{trained_on}/{split}.log",
     benchmark:
@@ -76,4 +77,4 @@ rule mix_samples:
     shell:
         "python -m scripts.mix_samples --samples {input.samples} --trained-on {wildcards.trained_on} {params.rows}"
         " --near-duplicates {input.near_duplicates}"
-        " --seed {params.seed} --mixture {output.mixture} 2>&1 | tee {log}"
+        " --seed {params.seed} --mixture {output.mixture} --counts {output.counts} 2>&1 | tee {log}"

@@ -18,6 +18,7 @@ rule fetch_source:
     params:
         version=versions("fetch_source"),
         patterns=lambda w: json.dumps(benchmarks.load(w.dataset).SOURCE.files),
+        licence=lambda w: benchmarks.load(w.dataset).SOURCE.licence,
         source=source_settings,
     shell:
         "python -m scripts.fetch_source --dataset {wildcards.dataset} --source {params.source:q}"

@@ -1,4 +1,4 @@
-"""Labels, templates, positions, strata, answers and severities: what must be even, is it? (spec 5, 12, 17, 26)"""
+"""Splits, labels, templates, positions, strata, answers and severities: what must be even, is it? (spec 5, 11-26)"""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--bases", type=Path, nargs="+", required=True, help="<dataset>.bases.jsonl")
     parser.add_argument("--counts", type=Path, nargs="+", required=True, help="<dataset>/counts.json of excam40k")
     parser.add_argument("--soft", type=Path, nargs="*", default=[], help="<dataset>.counts.json of soft errors")
+    parser.add_argument("--shares", type=json.loads, required=True, help="shares of the splits, as JSON")
     parser.add_argument("--uses", type=Path, required=True, help="uses of templates per slot")
     parser.add_argument("--checks", type=Path, required=True)
     parser.add_argument("--page", type=Path, required=True)
@@ -33,6 +34,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         rows,
         pl.DataFrame(labels, schema={"base": pl.String, "label": pl.String}, orient="row"),
         {path.parent.name: balance.pairs_lost(_json(path)) for path in args.counts},
+        args.shares,
         {path.name.removesuffix(".counts.json"): _json(path)["severity"] for path in args.soft},
         templates.alike(),
         templates.lint(),

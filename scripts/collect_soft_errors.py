@@ -9,6 +9,7 @@ from pathlib import Path
 
 from excam import provenance, tables
 from excam.construction import soft
+from excam.exceptions import ArtifactBroken
 from excam.records import SEVERITIES, Sample
 from scripts import run
 
@@ -25,6 +26,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     right = {sample.pair: sample for sample in tables.read_samples(args.samples)}
     rows = sorted((row for path in args.answers for row in tables.jsonl(path)), key=lambda row: row["pair"])
+    if unknown := next((row["pair"] for row in rows if row["pair"] not in right), None):
+        raise ArtifactBroken(f"{args.samples}: no pair {unknown}, which was answered; delete the answers and run again")
     kept: list[Sample] = []
     dropped: Counter[str] = Counter()
     for row in rows:

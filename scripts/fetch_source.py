@@ -24,6 +24,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     started = time.monotonic()
     benchmark, folder = datasets.load(args.dataset), args.manifest.parent / "files"
     source = Dataset.model_validate(json.loads(args.source))
+    args.manifest.unlink(missing_ok=True)  # where it stands, the files are those it names
     facts = sources.fetch_dataset(args.dataset, source, benchmark.SOURCE.files, folder)
     provenance.write_manifest(
         args.manifest,

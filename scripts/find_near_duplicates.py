@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     rows = (tables.read_frame(path).select("base", "split").iter_rows() for path in args.samples)
     splits: dict[str, Split] = dict(chain.from_iterable(rows))
-    bases = (base for path in args.bases for base in tables.read_bases(path) if base.id in splits)
+    bases = (base for path in args.bases for base in tables.read_bases(path))
     pairs = duplicates.listed(bases, splits)
     tables.write_csv(args.near_duplicates, pairs)
     provenance.say(f"{args.near_duplicates}: {pairs.height} pairs, {pairs['leak'].sum()} of them would leak")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +25,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--rows", type=int, help="at most this many, drawn evenly over datasets")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--mixture", type=Path, required=True)
+    parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args(argv)
 
     by_dataset = {path.parent.name: tables.read_samples(path) for path in args.samples}
@@ -36,8 +38,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     with provenance.publish(args.mixture) as temporary, temporary.open("w", encoding="utf-8") as stream:
         for sample in mixed:
             stream.write(json.dumps(to_row(sample), ensure_ascii=False) + "\n")
-    left_out = sum(sample.base in leaking for samples in by_dataset.values() for sample in samples)
-    provenance.say(f"{args.mixture}: {len(mixed)} rows; {left_out} near-duplicates of judged rows left out")
+    pool = [sample for samples in by_dataset.values() for sample in samples]
+    counts = {
+        "rows": len(mixed),
+        "by_dataset": dict(sorted(Counter(sample.dataset for sample in mixed).items())),
+        "near_duplicates_of_judged_rows": sum(sample.base in leaking for sample in pool),
+        "not_drawn": len(pool) - len(mixed) - sum(sample.base in leaking for sample in pool),
+    }
+    provenance.write_json(args.counts, counts)
+    provenance.say(f"{args.mixture}: {counts}")
 
 
 if __name__ == "__main__":

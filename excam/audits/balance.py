@@ -1,4 +1,4 @@
-"""Is what must be even, even? Labels, templates, positions, strata, answers, severities (spec 5, 12, 17, 26)."""
+"""Is what must be even, even? Splits, labels, templates, positions, strata, answers, severities (spec 5, 11-26)."""
 
 from __future__ import annotations
 
@@ -13,24 +13,27 @@ from excam.construction.templates import names
 
 LEVEL = 0.95  # of all tests of evenness together
 
-Severities = Mapping[str, Mapping[str, int]]  # asked for -> stated -> answers
+Severities = Mapping[str, Mapping[str, int]]  # asked for -> stated -> kept answers
 
 
 def audit(
     rows: pl.DataFrame,
     labels: pl.DataFrame,
     dropped: Mapping[str, int],
+    shares: Mapping[str, float],
     severities: Mapping[str, Severities],
     alike: Sequence[tuple[str, int, int, float]],
     problems: Sequence[str],
 ) -> Audit:
-    """`labels`: base and label of base samples; `dropped`: pairs lost after wrapping, by dataset; `severities` by soft
-    dataset; `alike`, `problems`: what `templates.alike()` and `templates.lint()` say."""
+    """`labels`: base and label of base samples; `dropped`: pairs lost after wrapping, by dataset; `shares` of the
+    splits, as configured; `severities` by soft dataset; `alike`, `problems`: what `templates.alike()` and
+    `templates.lint()` say."""
     rows = rows.with_columns(wrong=pl.col("origin") != "source")
     split = rows.filter(pl.col("part").is_in(PARTS))
     soft = set(split.filter(pl.col("origin").str.starts_with("soft"))["dataset"])
     used, positions, answers = uses(split), right_positions(split), label_counts(split, labels)
     checks = [
+        *_sizes(split, shares, dropped),
         *_halves(rows),
         *_halves_of_templates(split),
         *_spread(used, soft, dropped),
@@ -54,6 +57,21 @@ def audit(
 def pairs_lost(counts: Mapping[str, Any]) -> int:
     """Pairs that were wrapped and are not in the data set, at most: without a twin, or beyond the cap."""
     return sum(counts["dropped"].values()) + counts["beyond_cap"] // 2
+
+
+def _sizes(split: pl.DataFrame, shares: Mapping[str, float], dropped: Mapping[str, int]) -> Iterator[Check]:
+    """No split is empty, and none is off its share by more than a group and what was lost after it was divided."""
+    for name in dict.fromkeys([*split["dataset"], *dropped]):
+        own = split.filter(pl.col("dataset") == name)
+        sizes = {part: own.filter(pl.col("part") == part).height for part in PARTS}
+        found = ", ".join(f"{rows} {part}" for part, rows in sizes.items())
+        yield Check("no split is empty", name, found, "rows in each", all(sizes.values()))
+        largest = max(own["group"].value_counts()["count"], default=0)
+        bound = largest + 2 * dropped.get(name, 0) + 2  # a group, the rows of the pairs lost, and a pair for rounding
+        for part, rows in sizes.items():
+            wanted = shares[part] * own.height
+            expected = f"{shares[part]:.0%} of {own.height}, off by at most {bound}"
+            yield Check(f"share of {part}", name, str(rows), expected, abs(rows - wanted) <= bound)
 
 
 def _halves(rows: pl.DataFrame) -> Iterator[Check]:
@@ -166,12 +184,12 @@ def strata(split: pl.DataFrame) -> pl.DataFrame:
 
 
 def severity_table(severities: Mapping[str, Severities]) -> pl.DataFrame:
-    """Answers of the generator by the severity asked for and the one it states; the share that disagrees."""
+    """Answers that became rows, by the severity asked for and the one they state; the share that disagrees."""
     lines = []
     for dataset, asked_for in sorted(severities.items()):
         for asked, stated in sorted(asked_for.items()):
             total = sum(stated.values())
             said = ", ".join(f"{name} {count}" for name, count in sorted(stated.items()))
             lines.append((dataset, asked, total, said, 1 - stated.get(asked, 0) / total if total else None))
-    columns = {"dataset": pl.String, "asked for": pl.String, "answers": pl.Int64, "stated": pl.String}
+    columns = {"dataset": pl.String, "asked for": pl.String, "kept answers": pl.Int64, "stated": pl.String}
     return pl.DataFrame(lines, schema={**columns, "disagree": pl.Float64}, orient="row")

@@ -14,6 +14,7 @@ import polars as pl
 
 from excam.audits.checks import PARTS, Audit, Check, none
 from excam.audits.page import spread_over_parts
+from excam.markdown import escaped
 
 KINDS = ("region", "culture", "language named instead")  # what the column `culture` holds
 SHOWN = 40  # lines of a long table on the page; the CSV has all
@@ -67,9 +68,12 @@ def _kind() -> pl.Expr:
 
 
 def compared(ours: list[str], paper: pl.DataFrame) -> pl.DataFrame:
-    """Every name of either list: where it stands, and for a name of ours alone the printed one it may be."""
+    """Every name of either list: where it stands, and for a name of ours alone the printed one it may be.
+
+    Of several spellings of ours with one plain form the last in the order of code points stands for all.
+    """
     theirs = {plain(name): name for name in paper["name"]}
-    own = {plain(name): name for name in ours}
+    own = {plain(name): name for name in sorted(ours)}
     absent = [name for name in theirs if name not in own]
     lines = []
     for name in sorted(theirs.keys() | own.keys()):
@@ -111,4 +115,5 @@ def _one_sided(table: pl.DataFrame) -> pl.DataFrame:
 def _spelled(what: str, paper: pl.DataFrame) -> str:
     other = paper.filter(pl.col("name") != pl.col("printed"))
     pairs = [f"{printed} = {name}" for name, printed in other.select("name", "printed").iter_rows()]
-    return f"Of the {paper.height} printed {what}, {len(pairs)} are spelled otherwise: {', '.join(pairs) or 'none'}."
+    listed = escaped(", ".join(pairs)) or "none"
+    return f"Of the {paper.height} printed {what}, {len(pairs)} are spelled otherwise: {listed}."

@@ -1,4 +1,7 @@
-"""Audits as files: the checks as CSV, and a Markdown page that a person can read."""
+"""Audits as files: the checks as CSV, and a Markdown page that a person can read.
+
+Cells, findings and names are data and stand escaped in a page; titles and notes are Markdown.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from excam import markdown
 from excam.audits.checks import PARTS, Audit, Check, frame
 from excam.provenance import publish, say
 from excam.tables import read_frame, write_csv
@@ -40,21 +44,26 @@ def text_of(audit: Audit) -> str:
     """The page: the verdict first, then what failed, what was checked, the tables, the notes."""
     failed = [check for check in audit.checks if not check.passed]
     parts = [f"**{verdict(audit.checks)}** – audit of {audit.name}"]
-    parts += ["## Failed\n\n" + "\n".join(f"- {line(check)}" for check in failed)] if failed else []
+    parts += ["## Failed\n\n" + "\n".join(f"- {_item(check)}" for check in failed)] if failed else []
     parts += list(audit.notes)
-    parts += [f"## {title}\n\n{markdown(table)}" for title, table in audit.tables.items()]
-    parts += [f"## Checks\n\n{markdown(brief(audit.checks))}"]
+    parts += [f"## {title}\n\n{shown(table)}" for title, table in audit.tables.items()]
+    parts += [f"## Checks\n\n{shown(brief(audit.checks))}"]
     return "\n\n".join(parts) + "\n"
 
 
 def summary(audits: Mapping[str, Sequence[Check]]) -> str:
     """One page for all audits: every failed check, then passed of total per audit, then the content notice."""
-    failed = [f"- **{name}**: {line(check)}" for name, own in audits.items() for check in own if not check.passed]
+    failed = [
+        f"- **{markdown.escaped(name)}**: {_item(check)}"
+        for name, own in audits.items()
+        for check in own
+        if not check.passed
+    ]
     counts = [(f"[{name}]({name}.md)", sum(check.passed for check in own), len(own)) for name, own in audits.items()]
-    table = pl.DataFrame(counts, schema=["audit", "passed", "checks"], orient="row")
+    table = markdown.table(["audit", "passed", "checks"], counts).strip()
     everything = [check for own in audits.values() for check in own]
     parts = [f"**{verdict(everything)}** – all audits", "## Failed\n\n" + ("\n".join(failed) or "Nothing.")]
-    return "\n\n".join([*parts, f"## Audits\n\n{markdown(table)}", CONTENT_NOTICE]) + "\n"
+    return "\n\n".join([*parts, f"## Audits\n\n{table}", CONTENT_NOTICE]) + "\n"
 
 
 def verdict(checks: Sequence[Check]) -> str:
@@ -64,16 +73,20 @@ def verdict(checks: Sequence[Check]) -> str:
 
 
 def line(check: Check) -> str:
-    """One check as a line."""
+    """One check as a line, for a terminal: no Markdown."""
     return f"{check.check}, {check.dataset}: found {check.found}; expected {check.expected}"
+
+
+def _item(check: Check) -> str:
+    return markdown.escaped(line(check))
 
 
 def brief(checks: Iterable[Check]) -> pl.DataFrame:
     """A table of checks, the datasets of one statement and outcome in one row; findings in full stand in the CSV."""
     each = pl.col("found").unique(maintain_order=True)
-    shown = each.head(2).str.join("; ") + pl.when(each.len() > 2).then(pl.lit("; …")).otherwise(pl.lit(""))
+    first = each.head(2).str.join("; ") + pl.when(each.len() > 2).then(pl.lit("; …")).otherwise(pl.lit(""))
     grouped = frame(checks).group_by("check", "expected", "passed", maintain_order=True)
-    table = grouped.agg(datasets=pl.col("dataset").str.join(", "), found=shown)
+    table = grouped.agg(datasets=pl.col("dataset").str.join(", "), found=first)
     said = pl.when("passed").then(pl.lit("yes")).otherwise(pl.lit("NO"))
     return table.select("check", "datasets", "found", "expected", passed=said)
 
@@ -86,16 +99,15 @@ def spread_over_parts(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
     return counted.sort(*by)
 
 
-def markdown(table: pl.DataFrame) -> str:
+def shown(table: pl.DataFrame) -> str:
     """A frame as a Markdown table; numbers to three decimals, nothing for null."""
     if table.is_empty():
         return "Nothing."
-    lines = [table.columns, ["---"] * table.width, *table.iter_rows()]
-    return "\n".join(f"| {' | '.join(_cell(value) for value in row)} |" for row in lines)
+    head, *lines = [[_cell(value) for value in row] for row in (table.columns, *table.iter_rows())]
+    return markdown.table(head, lines).strip()
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    text = f"{value:.3f}" if isinstance(value, float) else str(value)
-    return " ".join(text.split()).replace("|", "\\|")
+    return markdown.escaped(f"{value:.3f}" if isinstance(value, float) else str(value))

@@ -97,9 +97,10 @@ COLUMNS: Mapping[str, Any] = {
 def listed(bases: Iterable[BaseSample], splits: Mapping[str, Split]) -> pl.DataFrame:
     """Near-duplicates among the base samples of all benchmarks, one row a pair, columns as in COLUMNS.
 
-    `splits` names the split of each base sample. A pair is a `leak` where base_a may be trained on while base_b, of
-    another benchmark, is judged: base_a is in an earlier split (train, dev, test). Within a benchmark such pairs share
-    a group, hence a split; of each text one base sample stands for all.
+    `bases` are all that were drawn, so that what is boilerplate is the same as in `in_one_group`; `splits` names the
+    split of those that are in the data set, and only they are listed. A pair is a `leak` where base_a may be trained
+    on while base_b, of another benchmark, is judged: base_a is in an earlier split (train, dev, test). Within a
+    benchmark such pairs share a group, hence a split; of each text one base sample stands for all.
     """
     texts: dict[tuple[str, str], list[str]] = {}  # (dataset, text) -> ids
     for base in sorted(bases, key=lambda base: base.id):
@@ -123,7 +124,8 @@ def _rows(
     splits: Mapping[str, Split],
 ) -> Iterator[tuple[object, ...]]:
     within = one[0] == other[0]
-    found = ((texts[one][0], texts[other][0]),) if within else product(texts[one], texts[other])
+    here, there = ([base for base in texts[side] if base in splits] for side in (one, other))
+    found = product(here[:1], there[:1]) if within else product(here, there)
     for a, b in found:
         sides = [(one[0], a, splits[a], one[1]), (other[0], b, splits[b], other[1])]
         sides.sort(key=lambda side: (SPLITS.index(side[2]), side[0]))

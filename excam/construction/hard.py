@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 
+from excam.construction.chance import digest
 from excam.construction.cultures import in_a_sentence
 from excam.construction.templates import fill, paraphrases
-from excam.construction.wrapping import answer_start, digest, render
+from excam.construction.wrapping import answer_start, render, speaks_of_options
 from excam.exceptions import InputInvalid
 from excam.records import BaseSample, CulturalError, Report, Sample
 
@@ -53,7 +54,8 @@ def wrong_answers(bases: Iterable[BaseSample], seed: int) -> dict[str, str]:
     taken = {}
     for base in bases:
         _check(base)
-        order = sorted(base.wrong, key=lambda wrong: digest(seed, "wrong", base.id, wrong))
+        usable = [wrong for wrong in base.wrong if not speaks_of_options(wrong)] or base.wrong
+        order = sorted(usable, key=lambda wrong: digest(seed, "wrong", base.id, wrong))
         wrong = max(order, key=lambda wrong: (left[wrong], -abs(log(len(wrong) / len(base.answer)))))
         left[wrong] -= 1
         taken[base.id] = wrong

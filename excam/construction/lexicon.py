@@ -18,9 +18,9 @@ from itertools import islice
 
 import regex
 
+from excam.construction.chance import digest
 from excam.construction.cultures import in_a_sentence
 from excam.construction.lexicon_words import EXPLANATIONS, GUARDS, REGIONS, SCRIPTS, TYPES, UNSPACED, closed, harmony
-from excam.construction.wrapping import digest
 from excam.records import Sample, Severity
 
 NAME = "lexicon"

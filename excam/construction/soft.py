@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+from excam import hostile
 from excam.construction import spans
 from excam.inference import Message
 from excam.records import SEVERITIES, CulturalError, Report, Sample, Severity, Unreadable, Where
@@ -91,7 +92,11 @@ class SoftAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Why there is no wrong twin: "not-cultural", "no-change", "empty-text", "no-severity" or "unreadable:<why>"."""
+    """Why there is no wrong twin.
+
+    "not-cultural", "no-change", "empty-text", "no-severity", "unreadable:<why>", or why the text is hostile
+    (`excam.hostile`).
+    """
 
     reason: str
     detail: str
@@ -214,16 +219,15 @@ def soft_error(
     severity = requested if label == "requested" else stated(said.severity)
     if severity is None:
         return Dropped("no-severity", said.severity[:300])
-    texts: tuple[tuple[Where, str, str], ...] = (
-        ("instruction", right.instruction, said.instruction),
-        ("output", right.output, said.output),
-    )
-    for where, original, modified in texts:
-        if original.strip() and not modified.strip():
-            return Dropped("empty-text", where)
+    if why := _unusable(right, said):
+        return Dropped(why, "")
+    pairs: dict[Where, tuple[str, str]] = {
+        "instruction": (right.instruction, said.instruction),
+        "output": (right.output, said.output),
+    }
     errors = tuple(
         CulturalError(where, span.text, severity, said.error_type, span.start, span.end)
-        for where, original, modified in texts
+        for where, (original, modified) in pairs.items()
         for span in spans.diff_spans(original, modified, mode).spans
     )
     if not errors:
@@ -237,6 +241,15 @@ def soft_error(
         origin="soft-minor" if requested == "minor" else "soft-major",
         stated_severity=stated(said.severity) or "other",
     )
+
+
+def _unusable(right: Sample, said: SoftAnswer) -> str:
+    """Why what the generator wrote may not become data: a text left empty, or hostile as no benchmark's row may be."""
+    if (right.instruction.strip() and not said.instruction.strip()) or (
+        right.output.strip() and not said.output.strip()
+    ):
+        return "empty-text"
+    return hostile.reason(said.instruction, said.output, said.error_type, said.explanation)
 
 
 def stated(severity: str) -> Severity | None:

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from math import isclose
 from typing import TypeVar
 
-from excam.construction.wrapping import digest
+from excam.construction.chance import digest
 from excam.exceptions import ConfigInvalid, InputInvalid
 from excam.licences import permissive
 from excam.records import Sample

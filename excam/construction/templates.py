@@ -32,6 +32,8 @@ SLOTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "hard/explanation_opinion": (frozenset({"right"}), frozenset({"wrong", "culture"})),
     "hard/explanation_irony": (frozenset({"right"}), frozenset({"wrong", "culture"})),
 }
+MANY = 50  # paraphrases of a slot (spec 17)
+FEWER = {"generation/output": 1, **dict.fromkeys((slot for slot in SLOTS if slot.startswith("hard/")), 12)}
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 _FILLERS = frozenset({"a", "an", "the", "please"})  # two paraphrases that differ in these alone are the same
 
@@ -69,7 +71,10 @@ def lint() -> list[str]:
     problems = []
     for name, (required, optional) in SLOTS.items():
         seen: dict[tuple[str, ...], int] = {}
-        for number, line in enumerate(paraphrases(*name.split("/")), start=1):
+        lines = paraphrases(*name.split("/"))
+        if len(lines) != (expected := FEWER.get(name, MANY)):
+            problems.append(f"{name}: {len(lines)} lines; expected {expected}")
+        for number, line in enumerate(lines, start=1):
             where = f"{name}:{number}"
             used = Counter(_PLACEHOLDER.findall(line))
             problems += [f"{where}: lacks {{{missing}}}" for missing in sorted(required - used.keys())]

@@ -6,40 +6,33 @@ order of options, so neither can tell the label; and every paraphrase is used eq
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from string import ascii_uppercase
 
+from excam.construction.chance import digest
 from excam.construction.templates import fill, names, paraphrase
-from excam.datasets.base import Errors
 from excam.exceptions import InputInvalid
-from excam.records import BaseSample, Report, Sample, Split, Task
+from excam.records import BaseSample, Errors, Report, Sample, Split, Task
 
 STAND_IN_INSTRUCTION = "Generate a culturally correct text"  # for a text that comes without an instruction (spec 19)
 
+_OTHERS = re.compile(r"\b(all|none|both|any|neither|either)\b.{0,12}\b(above|these|them|following|options)\b", re.I)
 _LETTERS = re.compile(r"\b[A-F]\b.{1,12}\b[A-F]\b|\([a-f]\).{1,12}\([a-f]\)")
-
-
-def digest(seed: int, *parts: str) -> str:
-    """SHA-256 of the seed and the parts, in hexadecimal: every random choice of construction is an order by this.
-
-    The parts are written as a JSON list, so that no two lists of parts give the same text.
-    """
-    return hashlib.sha256(json.dumps([seed, *parts]).encode("ascii")).hexdigest()
 
 
 def variants(base: BaseSample, errors: Errors) -> tuple[str, ...]:
     """The pairs a base sample becomes.
 
-    Multiple choice: with its options and, a second time, as freeform QA without them (spec 21). Soft errors: one
-    minor, one major (spec 24). Everything else: a single pair.
+    Multiple choice: with its options and, unless the answer speaks of them, a second time as freeform QA without them
+    (spec 21). Soft errors: one minor, one major (spec 24). Everything else: a single pair.
     """
     if errors == "soft":
         return ("minor", "major")
-    return ("options", "freeform") if base.task == "qa" and base.options else ("single",)
+    if base.task == "qa" and base.options:
+        return ("options",) if speaks_of_options(base.answer) else ("options", "freeform")
+    return ("single",)
 
 
 def bases_for(rows: int, task: Task, errors: Errors) -> int:
@@ -59,12 +52,18 @@ def form(base: BaseSample, variant: str) -> Task:
 def shuffled_options(base: BaseSample, seed: int) -> tuple[str, ...]:
     """The options in an order that depends on the seed and the id alone: sources put the right one first too often.
 
-    Options that speak of one another by letter ("A and C") keep the order of the source: shuffled they would lie.
+    Options that speak of one another by letter ("A and C") keep the order of the source: shuffled they would lie. One
+    that speaks of all others ("All of the above") stays behind them.
     """
     if any(_LETTERS.search(option) for option in base.options):
         return base.options
     places = sorted(range(len(base.options)), key=lambda place: digest(seed, "options", base.id, str(place)))
-    return tuple(base.options[place] for place in places)
+    return tuple(sorted((base.options[place] for place in places), key=lambda option: bool(_OTHERS.search(option))))
+
+
+def speaks_of_options(answer: str) -> bool:
+    """Whether an answer means nothing without the options beside it ("None of the above", "Both A and C")."""
+    return bool(_OTHERS.search(answer) or _LETTERS.search(answer))
 
 
 def render(base: BaseSample, answer: str, variant: str, templates: Sequence[str], seed: int) -> tuple[str, str]:

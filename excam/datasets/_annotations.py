@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from excam.datasets._cells import cleaned, digest, identifier
 from excam.datasets._plain import opened, whole
 from excam.exceptions import SourceInvalid
 
-ANNOTATIONS = ("annotations/*_data.json.gz", "annotations/*_data.json", "data/annotations_hf/*_data.json")
+ANNOTATIONS = ("annotations/*_data.json.gz", "annotations/*_data.json")
 CHOICES = {"options": pl.List(pl.String), "answer": pl.String}
 PLACEHOLDER = (  # of a whole answer; Python and polars read it alike
     r"(?i)^(?:not[- ]applicable|n/?a|as usual|same as usual|idk|i don.?t know|don.?t know|no[- ]answer|not sure|unsure|"
@@ -58,17 +58,33 @@ def _region(path: Path) -> str:
 
 
 def _records(dataset: str, path: Path) -> Records:
-    """The records of a file: upstream an object, on the hub rows with an ID. Raises SourceInvalid."""
+    """The records of a file, an object. Raises SourceInvalid, also for a question id that occurs twice."""
     try:
         with opened(path) as stream:  # an object of objects: polars would take it for a single row with 400 columns
-            held = json.load(stream)
-        if isinstance(held, list):
-            held = {row["ID"]: row for row in held}
+            held = json.load(stream, object_pairs_hook=_once)
+        if not isinstance(held, dict):
+            raise ValueError("expected an object of records by question id")
         if not all(isinstance(_answers(record), list) and record["en_question"] for record in held.values()):
             raise ValueError("a record without en_question")
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as damage:
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as damage:
         reason = f"{type(damage).__name__} {damage}"
         raise SourceInvalid(f"{dataset}: {path.name}: not readable: {reason}; fetch the file again") from damage
+    return held
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held = dict(pairs)
+    if repeated := [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]:
+        raise ValueError(f"{repeated[0]!r} occurs twice")
     return held
 
 

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable
 
 import polars as pl
 
+from excam.hostile import BIDI, CONTROLS, FLAG, TAGS
+
 # What is changed in a text, and counted: no line of a prompt may end early, and none may be shown in another order.
 ESCAPED = {
-    "control-characters": "[\\x00-\\x08\\x0b-\\x1f]",  # C0 without tab and newline; become a space
-    # Embeddings, overrides, isolates (Unicode TR 36 §3.2); removed. Marks and joiners that scripts need stay.
-    "bidi-controls": "[\u202a-\u202e\u2066-\u2069]",
+    "control-characters": rf"{CONTROLS}|\r",  # become a space; tab and newline stay
+    "bidi-controls": BIDI,  # removed; marks and joiners that scripts need stay
+    "invisible-tags": TAGS,  # removed; those of a flag stay
 }
 _SAFE = r"[^A-Za-z0-9_.:-]"
 _COUNTRIES = {
@@ -64,7 +66,7 @@ def _holds(frame: pl.DataFrame, name: str, pattern: str) -> pl.Expr:
     column = pl.col(name)
     if frame.schema[name] == pl.List(pl.String):
         column = column.list.join("\n", ignore_nulls=True)
-    return _lines(column.fill_null("")).str.contains(pattern)
+    return _lines(column.fill_null("")).str.replace_all(FLAG, "").str.contains(pattern)
 
 
 def _clean_column(frame: pl.DataFrame, name: str) -> pl.Expr:
@@ -75,8 +77,9 @@ def _clean_column(frame: pl.DataFrame, name: str) -> pl.Expr:
 
 def clean(text: pl.Expr) -> pl.Expr:
     """Stripped, line ends as newline, null as empty, nothing of `ESCAPED` left; nothing else is touched."""
-    controls, bidi = ESCAPED.values()
-    return _lines(text.fill_null("")).str.replace_all(controls, " ").str.replace_all(bidi, "").str.strip_chars()
+    controls, bidi, tags = ESCAPED.values()
+    visible = _lines(text.fill_null("")).str.replace_all(controls, " ").str.replace_all(bidi, "")
+    return visible.str.replace_all(f"({FLAG})|{tags}", "${1}").str.strip_chars()
 
 
 def _lines(text: pl.Expr) -> pl.Expr:

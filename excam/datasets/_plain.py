@@ -48,9 +48,9 @@ def parsed(path: Path, wanted: Mapping[str, pl.DataType]) -> tuple[list[str], pl
     """
     columns: dict[str, None] = {}
     cells: dict[str, list[Any]] = {name: [] for name in wanted}
-    for row in _rows(path):
+    for place, row in _rows(path):
         if not isinstance(row, dict):
-            raise ValueError("a row is not an object")
+            raise ValueError(f"{place}: not an object")
         columns |= dict.fromkeys(row)
         for name, kind in wanted.items():
             cells[name].append(listed(row.get(name)) if kind == pl.List else _text(row.get(name)))
@@ -58,13 +58,25 @@ def parsed(path: Path, wanted: Mapping[str, pl.DataType]) -> tuple[list[str], pl
     return list(columns), frame.select(name for name in wanted if name in columns)
 
 
-def _rows(path: Path) -> Iterator[Any]:
+def _rows(path: Path) -> Iterator[tuple[str, Any]]:
+    """Rows with their place for a message: the line of the file, of an array the number of the row."""
     if is_array(path):
         with opened(path) as stream:
-            yield from json.load(stream)
+            yield from ((f"row {number}", row) for number, row in enumerate(json.load(stream), 1))
     else:  # line by line: of a nested row, only the wanted columns stay in memory
         with opened(path, newline="\n") as stream:
-            yield from (json.loads(line) for line in stream if line.strip())
+            for number, line in enumerate(stream, 1):
+                if line.strip():
+                    yield f"line {number}", _line(line, number)
+
+
+def _line(line: str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as torn:
+        raise ValueError(f"line {number}: {torn.msg}, at column {torn.colno}") from torn
+    except (ValueError, RecursionError) as torn:  # a number too long, lists too deep
+        raise ValueError(f"line {number}: {torn}") from torn
 
 
 def whole(text: str) -> str:

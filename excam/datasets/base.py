@@ -6,8 +6,8 @@ A module in this folder provides:
     ERRORS: "hard" | "soft"             how its rows are made wrong (spec 20, 22)
     def read(folder: Path) -> Reading   snapshot -> base samples as a frame, dropped rows counted by reason
 
-For those modules: `find` and `table` (files to a frame), `first` (why a row is dropped), `gather` (a frame to a
-Reading); cells become fields in `_cells.py`. For the workflow: `stratified`, in `_drawing.py`.
+For those modules: `find`, `find_one`, `shards` and `table` (files to a frame), `first` (why a row is dropped), `gather`
+(a frame to a Reading); cells become fields in `_cells.py`. For the workflow: `stratified`, in `_drawing.py`.
 """
 
 from __future__ import annotations
@@ -27,16 +27,10 @@ from excam.datasets._cells import ESCAPED, cleaned, mark
 from excam.datasets._drawing import stratified as stratified
 from excam.datasets._plain import HALF
 from excam.exceptions import SourceInvalid
+from excam.hostile import CHAT_CONTROL, LONGEST_ROW
 from excam.records import BaseSample, Task
+from excam.records import Errors as Errors
 
-Errors = Literal["hard", "soft"]
-
-LONGEST_ROW = 20_000  # characters of all fields together; longer rows are scraping accidents and no model reads them
-# Control tokens of chat templates (ChatML, Llama 2 and 3, Gemma, DeepSeek). No benchmark writes them: such a row is an
-# attack or a scraping accident, and a tokenizer would take them for the end of our own message.
-CHAT_CONTROL = (
-    r"<[|｜][A-Za-z0-9_.▁-]{1,40}[|｜]>|</?(?:start_of_turn|end_of_turn|think|s)>|<(?:bos|eos)>|\[/?INST\]|<</?SYS>>"
-)
 # The fields of a base sample that a frame holds; `dataset` and `task` are the same for all rows.
 TEXTS = ("id", "question", "answer", "language", "culture", "stratum", "role", "context", "group", "label")
 LISTS = ("options", "wrong")
@@ -100,9 +94,22 @@ def find(folder: Path, dataset: str, patterns: Sequence[str]) -> list[Path]:
     )
 
 
-def shards(paths: Sequence[Path]) -> Sequence[Path]:
-    """All pieces that a Parquet file may be cut into; of other files, which would be copies, the first."""
-    return paths if paths[0].suffix == ".parquet" else paths[:1]
+def find_one(folder: Path, dataset: str, patterns: Sequence[str]) -> Path:
+    """The file that `find` finds. Raises SourceInvalid when it finds several: none is left out unseen."""
+    return _only(folder, dataset, find(folder, dataset, patterns))
+
+
+def shards(folder: Path, dataset: str, patterns: Sequence[str]) -> list[Path]:
+    """The file that `find` finds, or all pieces that a Parquet file may be cut into."""
+    found = find(folder, dataset, patterns)
+    return found if found[0].suffix == ".parquet" else [_only(folder, dataset, found)]
+
+
+def _only(folder: Path, dataset: str, found: Sequence[Path]) -> Path:
+    if len(found) > 1:
+        names = ", ".join(path.relative_to(folder).as_posix() for path in found[:8])
+        raise SourceInvalid(f"{dataset}: expected one file; found {names}; leave one in the folder")
+    return found[0]
 
 
 def table(
@@ -170,17 +177,16 @@ def gather(
 ) -> Reading:
     """A Reading from a frame with fields of base samples as columns; `reason` says why a row is dropped, null if kept.
 
-    An id that occurs twice is refused where ids are the source's own, dropped ("duplicate") where they are made of the
-    content: which row stays depends on its texts, not on its place. Raises SourceInvalid for a refused id and when no
-    row is left.
+    A row that repeats another in all fields is dropped ("duplicate"). Another row with an id that occurred is refused
+    where ids are the source's own, dropped too where they are made of the content: which row stays depends on its
+    texts, not on its place. Raises SourceInvalid for a refused id and when no row is left.
     """
     frame = _complete(frame)
     frame = frame.with_columns(pl.coalesce("reason", _flaw()).alias("reason"))
     kept = frame.filter(pl.col("reason").is_null())
     again = kept.filter(~pl.col("id").is_first_distinct())
     if repeated == "refuse" and len(again):
-        file, name = again.row(0, named=True)[_FILE], again["id"][0]
-        raise SourceInvalid(f"{dataset}: {file}: id {name} occurs twice; fetch the file again")
+        _refuse_conflict(dataset, kept.filter(pl.col("id").is_in(again["id"].implode())))
     if len(again):
         kept = kept.with_row_index().sort("id", *TEXTS[1:]).unique("id", keep="first").sort("index")
     why = frame.filter(pl.col("reason").is_not_null()).group_by("reason", maintain_order=True).len()
@@ -192,6 +198,15 @@ def gather(
         )
     escaped = Counter({reason: int(kept[mark(reason)].sum()) for reason in ESCAPED})
     return Reading(dataset, task, kept.select(FIELDS), len(frame), dropped, +escaped, lacks)
+
+
+def _refuse_conflict(dataset: str, rows: pl.DataFrame) -> None:
+    different = rows.unique(FIELDS, keep="first", maintain_order=True)
+    conflict = different.filter(~pl.col("id").is_first_distinct())
+    for row in conflict.head(1).iter_rows(named=True):
+        raise SourceInvalid(
+            f"{dataset}: {row[_FILE]}: id {row['id']} occurs twice, with different rows; fetch the file again"
+        )
 
 
 def _complete(frame: pl.DataFrame) -> pl.DataFrame:

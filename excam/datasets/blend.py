@@ -28,7 +28,7 @@ QUESTIONS = (
 SOURCE = base.Source(
     licence="CC-BY-SA-4.0",
     # "**/" is any depth for a local folder, but at least one folder for the hub's matching
-    files=("mc_questions*.csv", "mc_questions*.csv.gz", *QUESTIONS, *ANNOTATIONS[:2]),
+    files=("mc_questions*.csv", "mc_questions*.csv.gz", *QUESTIONS, *ANNOTATIONS),
     hub="nayeon212/BLEnD",
     homepage="https://github.com/nlee0212/BLEnD",
 )
@@ -40,7 +40,7 @@ MOST_PER_QUESTION = 5
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot, official questions first, then the built ones. Raises SourceInvalid."""
-    paths = base.shards(base.find(folder, NAME, QUESTIONS))
+    paths = base.shards(folder, NAME, QUESTIONS)
     rows = pl.concat([base.table(path, NAME, COLUMNS) for path in paths], how="diagonal")
     official = _few_per_question(_samples(_official(rows)))
     others = _samples(built(NAME, folder, covered=set(rows["country"])))
@@ -88,8 +88,11 @@ def _samples(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _few_per_question(rows: pl.DataFrame) -> pl.DataFrame:
-    """All but five of each (country, question) become "over-5-per-question"; which five, a digest of the id says."""
+    """All but five of each (country, question) become "over-5-per-question"; which five, a digest of the id says.
+
+    A repeated id has one place: which five does not depend on repetitions.
+    """
     order = pl.when(pl.col("reason").is_null()).then(digests(pl.col("id")))
-    place = order.rank("ordinal").over("culture", "group")
+    place = order.rank("dense").over("culture", "group")
     over = pl.when(place > MOST_PER_QUESTION).then(pl.lit(f"over-{MOST_PER_QUESTION}-per-question"))
     return rows.with_columns(reason=pl.coalesce("reason", over))

@@ -27,7 +27,7 @@ COLUMNS = ("question_idx", "prompt_question", *OPTIONS, "answer", "country")
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot. Raises SourceInvalid."""
-    paths = base.shards(base.find(folder, NAME, SOURCE.files))
+    paths = base.shards(folder, NAME, SOURCE.files)
     rows = pl.concat([base.table(path, NAME, COLUMNS) for path in paths], how="diagonal")
     place = pl.col("answer").str.to_uppercase().replace_strict(dict(zip("ABCD", range(4), strict=True)), default=None)
     country = countries(pl.col("country"))

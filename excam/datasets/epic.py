@@ -33,7 +33,7 @@ LANGUAGE = "Language_annotator"
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot, one per annotation; `lacks` names missing columns. Raises SourceInvalid."""
-    path = base.find(folder, NAME, SOURCE.files)[0]
+    path = base.find_one(folder, NAME, SOURCE.files)
     rows = base.table(path, NAME, REQUIRED, (LANGUAGE, "language_instance"))
     lacks = () if LANGUAGE in rows.columns else (LANGUAGE,)
     label, pair, text = pl.col("label").str.to_lowercase(), pl.col("id_original"), pl.col("text")

@@ -48,7 +48,7 @@ SAME = 1e-9  # shares that differ by less are a tie
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot; its rows are question-country pairs. Raises SourceInvalid."""
-    path = base.find(folder, NAME, SOURCE.files)[0]
+    path = base.find_one(folder, NAME, SOURCE.files)
     pairs = _long(path) if "_long." in path.name else _official(path)
     options, shares, label = pl.col("options"), pl.col("shares"), pl.col("country")
     best = shares.list.sort(descending=True, nulls_last=True)
@@ -132,7 +132,10 @@ def _literal(written: str) -> Any:
 def _fits(options: list[str] | None, shares: Any) -> bool:
     if options is None or not (isinstance(shares, list) and len(options) == len(shares) > 1):
         return False
-    return all(isinstance(share, int | float) and math.isfinite(share) for share in shares)
+    try:
+        return all(isinstance(share, int | float) and math.isfinite(share) for share in shares)
+    except OverflowError:  # a whole number that no float holds
+        return False
 
 
 def _long(path: Path) -> pl.DataFrame:

@@ -41,7 +41,7 @@ LARGEST_MEMBER = 8 * 2**30  # bytes unpacked
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot. Raises SourceInvalid."""
-    path = base.find(folder, NAME, SOURCE.files)[0]
+    path = base.find_one(folder, NAME, SOURCE.files)
     rows = _unzipped(path) if path.suffix == ".zip" else base.table(path, NAME, COLUMNS)
     concept, culture = pl.col("concept"), pl.col("culture")
     frame = rows.with_columns(

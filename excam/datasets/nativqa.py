@@ -38,8 +38,19 @@ CONFIGS = {
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot, all splits of all configs. Raises SourceInvalid, also for an unknown config."""
-    frame = pl.concat([_rows(path) for path in base.find(folder, NAME, SOURCE.files)], how="diagonal")
+    paths = base.find(folder, NAME, SOURCE.files)
+    _refuse_others(folder, paths)
+    frame = pl.concat([_rows(path) for path in paths], how="diagonal")
     return base.gather(NAME, "freeform", frame)
+
+
+def _refuse_others(folder: Path, paths: list[Path]) -> None:
+    """Files of a second format may repeat those that are read, and may not add a config or a split unseen."""
+    present = sorted({path for pattern in SOURCE.files for path in folder.glob(pattern)})
+    read_too = {(path.parent.name, path.stem) for path in paths}
+    if others := [path for path in present if (path.parent.name, path.stem) not in read_too]:
+        names = ", ".join(path.relative_to(folder).as_posix() for path in (paths[0], *others[:7]))
+        raise SourceInvalid(f"{NAME}: files of several formats that differ: {names}; keep one format")
 
 
 def _rows(path: Path) -> pl.DataFrame:

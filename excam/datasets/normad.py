@@ -29,7 +29,7 @@ OPTIONAL = ("Background", "Explanation")
 
 def read(folder: Path) -> base.Reading:
     """Base samples of a snapshot; `lacks` names the official columns it is without. Raises SourceInvalid."""
-    rows = base.table(base.find(folder, NAME, SOURCE.files)[0], NAME, REQUIRED, OPTIONAL)
+    rows = base.table(base.find_one(folder, NAME, SOURCE.files), NAME, REQUIRED, OPTIONAL)
     lacks = tuple(column for column in OPTIONAL if column not in rows.columns)
     rows = rows.with_columns(pl.lit("").alias(column) for column in lacks)
     label, rule = pl.col("Gold Label").str.to_lowercase(), pl.col("Rule-of-Thumb")

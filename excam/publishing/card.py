@@ -8,10 +8,10 @@ from typing import Any
 import yaml
 
 from excam.audits.page import CONTENT_NOTICE
+from excam.markdown import demoted, escaped, table, unlinked
 from excam.publishing import EXAMPLE_TABLES, examples, folder_of, grouped, prose
 from excam.publishing.about import ABOUT, EXCAM, about, codes
 from excam.publishing.columns import COLUMNS, ERROR_COLUMNS
-from excam.publishing.markdown import demoted, escaped, table, unlinked
 from excam.publishing.parts import LABELS, Part, cells
 from excam.records import SPLITS
 

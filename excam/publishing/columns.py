@@ -13,7 +13,7 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "task": ("text", "qa, freeform, generation or impersonation"),
     "instruction": ("text", "What is asked, wrapped in a template"),
     "output": ("text", "What is answered, wrapped in a template; this pair is what a metric judges"),
-    "origin": ("text", "source (right), hard, soft-minor or soft-major (wrong)"),
+    "origin": ("text", "source (right), hard, or, by the severity requested, soft-minor or soft-major (wrong)"),
     "language": ("text", "Language of the content, in English; the frame around it is English"),
     "culture": ("text", "Country, region or culture; where the source names none, the language"),
     "stratum": ("text", "By what rows were drawn evenly"),
@@ -23,7 +23,7 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "split": ("text", "train, dev or test"),
     "errors": ("errors", "The gold report: every erroneous place, none in a right row"),
     "explanation": ("text", "Why it is wrong, one text for all errors of a row"),
-    "stated_severity": ("text", "What the generator of a soft error called it; the label is what it was asked for"),
+    "stated_severity": ("text", "What the generator of a soft error said of its severity; minor, major or other"),
     "templates": ("list of text", "Which paraphrases were used"),
     "score": ("integer", "Gold score: minor -1 and major -5 added up, 0 for a right row"),
     "in_test_100": ("boolean", "Whether the row is in the balanced part of `test` for judges paid by the call"),
@@ -31,7 +31,11 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
 ERROR_COLUMNS: Mapping[str, tuple[str, str]] = {
     "where": ("text", "instruction or output"),
     "span": ("text", "The erroneous words"),
-    "severity": ("text", "minor or major"),
+    "severity": (
+        "text",
+        "minor or major; of a soft error what was requested, or what the generator stated where the recipe's "
+        "`construction.severity` says `stated`",
+    ),
     "type": ("text", "Free text"),
     "start": ("integer", "First character in the text that `where` names"),
     "end": ("integer", "First character after the span"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from excam.markdown import escaped, table
 from excam.publishing.about import about
-from excam.publishing.markdown import escaped, table
 from excam.publishing.parts import LABELS
 from excam.records import SPLITS
 

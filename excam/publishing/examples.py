@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from excam.markdown import escaped, marked, table
 from excam.provenance import publish
 from excam.publishing import EXAMPLE_TABLES
 from excam.publishing.about import about
-from excam.publishing.markdown import escaped, marked, table
 from excam.records import Sample
 from excam.tables import read_samples
 

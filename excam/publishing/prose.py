@@ -75,8 +75,9 @@ COUNTS = "The paper's printed numbers stand beside ours in `results/paper/table-
 
 SPLITS = """Train, dev and test hold whole groups of base rows: a row, its twin, its other forms and the rows its
 source relates to it never lie in two splits. `in_test_100` marks a balanced part of the test split. Leave-one-out
-training uses the train splits of all datasets but one. Sources overlap in what they ask; the audits below say how
-far."""
+training uses the train splits of all datasets but one. Sources overlap in what they ask: the recipe lists
+near-duplicates across benchmarks in its audit `leaks` and in `near-duplicates.csv`. Its own mixtures leave out training
+rows that nearly stand in another benchmark's dev or test split; the train splits here still hold them."""
 
 AUDITS = """The summary of the workflow's audits, of all datasets of the experiment this build was made in, also
 those that are not in this build."""
@@ -84,8 +85,9 @@ those that are not in this build."""
 LIMITS = """- **Majority opinion.** A right answer is often what most people of a country say. Whoever differs is not
   wrong.
 - **Countries are not cultures.** Culture is a country, a region, or where the source says no more a language.
-- **Severity is subjective**: fixed for hard errors, requested for soft ones. The generator may have done something
-  else (`stated_severity`).
+- **Severity is subjective**: fixed for hard errors; for soft ones the severity requested, or the one the generator
+  stated where `construction.severity` of the experiment says `stated`. `stated_severity` holds what it stated; what it
+  did may be neither.
 - **Explanations are plausible, not faithful**: templates, or a generator's words. Nobody has checked each of them.
 - **Benchmarks err**, and a row that they hold to be right counts as right here. They also age.
 - **Knowledge.** A metric tuned on these rows knows no culture that neither they nor its base model know; it may also

@@ -84,7 +84,7 @@ def audit(results: Path, names: list[str]) -> dict[str, list[dict]]:
         script(
             "mix_samples",
             **{"samples": train, "trained_on": path.parent.name, "near_duplicates": near},
-            **{"seed": SEED, "mixture": path},
+            **{"seed": SEED, "mixture": path, "counts": path.with_suffix(".counts.json")},
         )
     bases = [results / f"samples/{name}.bases.jsonl" for name in names]
     soft = [name for name in names if datasets.load(name).ERRORS == "soft"]
@@ -97,7 +97,13 @@ def audit(results: Path, names: list[str]) -> dict[str, list[dict]]:
     flags = {
         "leaks": {"near_duplicates": near, "mixtures": mixtures, "bases": bases},
         "shortcuts": {},
-        "balance": {"bases": bases, "counts": counts, "soft": soft_counts, "uses": folder / "uses.csv"},
+        "balance": {
+            "bases": bases,
+            "counts": counts,
+            "soft": soft_counts,
+            "uses": folder / "uses.csv",
+            "shares": SHARES,
+        },
         "inventory": {**listed, "cultures": folder / "cultures.csv"},
         "licences": {"sources": sources, "licences": licences, "ledger": folder / "licences.parquet"},
     }

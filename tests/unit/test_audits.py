@@ -274,10 +274,11 @@ def test_views_of_a_row():
 NO_LABELS = pl.DataFrame(schema={"base": pl.String, "label": pl.String})
 USED = "Uses of templates in pairs, the most uneven slot (p: least of chi-square tests)"
 LOST = {"dropped": {}, "beyond_cap": 0}
+SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
 
 
 def balanced(frame: pl.DataFrame, labels: pl.DataFrame = NO_LABELS, **changes) -> checks.Audit:
-    given = {"dropped": {}, "severities": {}, "alike": [], "problems": []} | changes
+    given = {"dropped": {}, "shares": SHARES, "severities": {}, "alike": [], "problems": []} | changes
     return balance.audit(frame, labels, **given)
 
 
@@ -315,6 +316,31 @@ def test_templates_used_unevenly_are_found():
     assert used["p"] < 1e-6
 
 
+def test_an_empty_split_is_found():
+    """Also where nothing is left of a dataset."""
+    without = TWO.filter(~((pl.col("part") == "dev") & (pl.col("dataset") == "normad")))
+    assert ("no split is empty", "normad") in failed(balanced(without))
+    assert ("no split is empty", "blend") not in failed(balanced(without))
+    assert ("no split is empty", "epic") in failed(balanced(ROWS, dropped={"epic": 3}))
+
+
+def test_a_split_off_its_share_is_found():
+    """Groups have 4 rows here: off by 4 and a pair more at most, and by the rows of pairs that were lost."""
+    assert SHARES["dev"] * ROWS.filter(pl.col("part") != "test-100").height == 120
+    dev = ROWS.filter(pl.col("part") == "dev")["base"].unique(maintain_order=True)
+    one, two = (put(ROWS, pl.col("base").is_in(dev[:count].to_list()), part="train") for count in (1, 2))
+
+    def off(frame: pl.DataFrame, **changes) -> set[str]:
+        return {check for check, _ in failed(balanced(frame, **changes)) if check.startswith("share of ")}
+
+    assert off(one) == set()
+    assert off(two) == {"share of train", "share of dev"}
+    assert off(two, dropped={"blend": 1}) == set()
+    assert off(put(two, pl.col("base").is_in(["blend/0", "blend/1"]), group="g")) == set()
+    halves = dict(zip(checks.PARTS, (0.5, 0.25, 0.25), strict=True))
+    assert off(ROWS, shares=halves) == {"share of train", "share of dev", "share of test"}
+
+
 def test_pairs_lost():
     assert balance.pairs_lost({"dropped": {"a": 2, "b": 1}, "beyond_cap": 6}) == 6
 
@@ -344,7 +370,9 @@ def test_severities_and_templates_of_the_linter():
         problems=["qa/output:1: empty"],
     )
     assert failed(audit) == {("problems of the template files", "all")}
-    assert audit.tables["Severity of soft errors, asked for against stated"].rows() == [
+    severity = audit.tables["Severity of soft errors, asked for against stated"]
+    assert "kept answers" in severity.columns
+    assert severity.rows() == [
         ("mango", "major", 0, "", None),
         ("mango", "minor", 4, "major 1, minor 3", 0.25),
     ]
@@ -379,6 +407,13 @@ def test_names_are_compared_whatever_their_accents():
     sides = audit.tables["Regions that are not in both"].rows()
     assert [side[:3] for side in sides] == [("only printed", 1, "Türkiye"), ("only ours", 1, "Turkey")]
     assert "Dutch; Flemish = Dutch" in audit.notes[1]
+
+
+def test_two_spellings_of_one_name_in_any_order():
+    ours = ["Cote d'Ivoire", "Côte d'Ivoire", "China"]
+    tables_made = [inventory.compared(names, PAPER) for names in (ours, ours[::-1])]
+    assert tables_made[0].equals(tables_made[1])
+    assert tables_made[0].filter(pl.col("in") == "both")["name"].to_list() == ["China", "Côte d'Ivoire"]
 
 
 def test_a_row_without_a_culture_is_found():
@@ -441,11 +476,25 @@ def test_the_first_line_says_it():
     assert page.text_of(checks.Audit("n", (good,))).splitlines()[0] == "**Passed: 1 of 1 checks** – audit of n"
     text = page.text_of(checks.Audit("n", (good, bad)))
     assert text.splitlines()[0] == "**FAILED: 1 of 2 checks** – audit of n"
-    assert "- b, blend: found 4 of 9: x|y, z, u; expected 0\n" in text
-    assert "| b | blend | 4 of 9: x\\|y, z, u | 0 | NO |" in text
+    assert "- b, blend: found 4 of 9: x&#124;y, z, u; expected 0\n" in text
+    assert "| b | blend | 4 of 9: x&#124;y, z, u | 0 | NO |" in text
     summary = page.summary({"n": [good, bad], "m": [good]})
     assert summary.index("**n**: b, blend") < summary.index("| [n](n.md) | 1 | 2 |")
     assert "Content notice" in summary
+
+
+def test_what_a_page_quotes_becomes_no_markup():
+    hostile, image = "<script>alert(1)</script>", "<img src=x onerror=alert(1)>"
+    bad = checks.Check(f"c {image}", f"d {image}", f"f {image}", f"e {image}", passed=False)
+    cultures = inventory.audit(put(ROWS, ID_0, culture=hostile, language=hostile), PAPER, SPOKEN)
+    spelled = inventory.audit(ROWS, PAPER.with_columns(printed=pl.lit(hostile)), SPOKEN)
+    pages = [page.text_of(cultures), page.text_of(spelled), page.text_of(checks.Audit("n", (bad,)))]
+    summary = page.summary({"n": [bad]})
+    for text, wanted in zip([*pages, summary], ("&lt;script&gt;",) * 2 + ("&lt;img src=x",) * 2, strict=True):
+        assert wanted in text
+        assert not {tag for tag in ("<script", "<img") if tag in text}
+    assert "| [n](n.md) | 0 | 1 |" in summary, "our own links stay links"
+    assert "<img" in page.line(bad), "a terminal shows it as it is"
 
 
 def call(script: str, **options) -> None:
@@ -483,7 +532,8 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     )
     call("audit_shortcuts", **files["shortcuts"])
     counts = {"counts": "blend/counts.json", "soft": "mango.counts.json", "uses": "uses.csv"}
-    call("audit_balance", bases="blend.bases.jsonl", **counts, **files["balance"])
+    shares = json.dumps(SHARES)
+    call("audit_balance", bases="blend.bases.jsonl", shares=shares, **counts, **files["balance"])
     lists = {name: ROOT / f"paper/appendix-e-{name}.csv" for name in ("regions", "languages")}
     call("audit_inventory", cultures="cultures.csv", **lists, **files["inventory"])
     expected = json.dumps({"blend": "CC-BY-SA-4.0"})

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from excam import datasets as benchmarks
+from excam import hostile
 from excam.datasets import _cells, _plain, base
 from excam.exceptions import ConfigInvalid, SourceInvalid
 
@@ -248,6 +249,37 @@ def test_find_takes_the_first_pattern_with_a_match(tmp_path):
         base.find(tmp_path, "d", ["*.json"])
 
 
+def test_of_several_files_none_is_left_out_unseen(tmp_path):
+    (tmp_path / "data").mkdir()
+    for name in ("mc_questions.csv", "data/mc_questions_part2.csv", "a.parquet", "b.parquet"):
+        (tmp_path / name).touch()
+    for one in (base.find_one, base.shards):
+        with pytest.raises(SourceInvalid, match=r"found data/mc_questions_part2\.csv, mc_questions\.csv;") as caught:
+            one(tmp_path, "d", ["**/mc_*.csv"])
+        assert one_line(caught).startswith("d: expected one file; ")
+        assert one(tmp_path, "d", ["mc_*.csv"]) in (tmp_path / "mc_questions.csv", [tmp_path / "mc_questions.csv"])
+    assert len(base.shards(tmp_path, "d", ["*.parquet"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("a.jsonl", '{"x": 1}\n' * 29 + '\n{"x":\n', "line 31: Expecting value, at column "),
+        ("a.jsonl", '{"x": 1}\n\n[2]\n', "line 3: not an object"),
+        ("a.jsonl", '{"x": 1}\n{"x": ' + "[" * 100_000, "line 2: "),
+        ("a.jsonl", '{"x": 1}\n{"x": ' + "1" * 5_000 + "}", "line 2: "),
+        ("a.json", '[{"x": 1},\n 2]', "row 2: not an object"),
+    ],
+)
+def test_a_broken_row_names_its_line(tmp_path, name, content, place):
+    (tmp_path / name).write_text(content)
+    for lists in ((), ("y",)):
+        if lists or len(content) < 1_000:  # polars reads some that Python does not
+            with pytest.raises(SourceInvalid, match=f"^d: {name}: not readable: {place}") as caught:
+                base.table(tmp_path / name, "d", ["x"], lists=lists)
+            one_line(caught)
+
+
 # --- cells and gathering ----------------------------------------------------------------------------------------------
 
 
@@ -255,17 +287,28 @@ def evaluated(expression, **columns):
     return pl.DataFrame(columns).select(expression).to_series().to_list()
 
 
+def tags(text):
+    return "".join(chr(0xE0000 + ord(character)) for character in text)
+
+
+WALES = f"\U0001f3f4{tags('gbwls')}\U000e007f"
+
+
 def test_clean_is_light():
     texts = ["  a\x00b\r\nc\td\x07 é　", None, "\x1f", "\u202aa\u202e\u2066b", "\u200fa\u200db\u200e"]
     clean = ["a b\nc\td  é", "", "", "ab", "\u200fa\u200db\u200e"]  # joiners and marks stay: scripts need them
+    texts += ["a\x7fb\x85c\x9f", f"{WALES}a{tags('obey')}", f"\U0001f3f4{tags('obey me now')}\U000e007f", "a\rb"]
+    clean += ["a b c", f"{WALES}a", "\U0001f3f4", "a b"]
     assert evaluated(_cells.clean(pl.col("x")), x=texts) == clean
 
 
 def test_changed_rows_are_marked():
-    frame = pl.DataFrame({"x": ["a\r\nb", "\x00", "c", None], "y": [["d"], None, ["\u202e", "\x07"], [None]]})
+    x, y = ["a\r\nb", "\x00", "c", None, WALES], [["d"], None, ["\u202e", "\x07"], [None], [f"a{tags('b')}"]]
+    frame = pl.DataFrame({"x": x, "y": y})
     frame = _cells.cleaned(frame, ["x", "y"])
     assert frame.rows() == [
-        ("a\nb", ["d"], False, False), ("", None, True, False), ("c", ["", ""], True, True), ("", [""], False, False),
+        ("a\nb", ["d"], False, False, False), ("", None, True, False, False), ("c", ["", ""], True, True, False),
+        ("", [""], False, False, False), (WALES, ["a"], False, False, True),
     ]  # fmt: skip
     assert _cells.cleaned(frame, ["x"]).rows() == frame.rows()  # cleaned again, a row stays marked
 
@@ -346,8 +389,14 @@ def test_gather_counts_every_row():
 CHAT = (
     "<|im_start|>", "<|eot_id|>", "<|start_header_id|>", "<｜User｜>", "<｜begin▁of▁sentence｜>", "<start_of_turn>",
     "<end_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "<think>", "</think>", "<s>", "</s>", "<bos>", "<eos>",
+    "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_CALLS]", "[TOOL_RESULTS]",
+    "[/TOOL_RESULTS]", "[IMG]", "[/IMG]", "<pad>", "<unk>", "<mask>", "<start_of_image>", "<end_of_image>",
+    "<image_soft_token>", "<unused0>", "<unused98>",
 )  # fmt: skip
-DATA = ("<|>", "a <b> c", "1 < 2 | 3 > 2", "{Instruction}", "OUTPUT:", "<script>alert(1)</script>", "[i]", "<strike>")
+DATA = (
+    "<|>", "a <b> c", "1 < 2 | 3 > 2", "{Instruction}", "OUTPUT:", "<script>alert(1)</script>", "[i]", "<strike>",
+    "<unused>", "[img]", "[TOOL]", "<padding>",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("token", CHAT)
@@ -360,6 +409,28 @@ def test_chat_control_tokens_are_refused(token, column):
 @pytest.mark.parametrize("text", DATA)
 def test_template_markers_and_markup_are_data(text):
     assert gather(row("d/1", answer=text)).samples()[0].answer == text
+
+
+@pytest.mark.parametrize("token", CHAT)
+def test_hostile_text_of_a_generator_has_the_same_reasons(token):
+    assert hostile.reason("a", f"a{token}b\x00") == "chat-control-token"
+
+
+def test_hostile_reasons():
+    for text in ("\x00", "\x1b", "\x7f", "\x85", "\x9f", "\u202e", "\u2069", tags("a"), f"\U0001f3f4{tags('obey me')}"):
+        assert hostile.reason("a", f"a{text}b") == "control-characters"
+    assert hostile.reason(*DATA, "a\tb\r\nc", "\u200fa\u200db", WALES, "\xa0é") == ""
+    assert hostile.reason("x" * 10_000, "y" * 10_000) == hostile.reason() == ""
+    assert hostile.reason("x" * 10_000, "y" * 10_001) == "too-long"
+
+
+def test_a_row_repeated_word_for_word_is_no_conflict():
+    same = [row("d/1"), row("d/1", _file="g.csv")]
+    reading = gather(row("d/0"), *same)
+    assert [kept.id for kept in reading.samples()] == ["d/0", "d/1"]
+    assert reading.dropped == {"duplicate": 1}
+    with pytest.raises(SourceInvalid, match=r"d: h\.csv: id d/1 occurs twice"):
+        gather(*same, row("d/1", options=["p"], _file="h.csv"))
 
 
 def test_repeated_id():
@@ -482,6 +553,8 @@ def test_blend_placeholders_and_five_per_question(tmp_path):
     assert len(first.options) == 4
     write_csv(tmp_path / "mc_questions.csv", MCQ, *rows[::-1])
     assert {kept.id for kept in read("blend", tmp_path).samples()} == {kept.id for kept in reading.samples()}
+    write_csv(tmp_path / "mc_questions.csv", MCQ, *rows, *rows)
+    assert {kept.id for kept in read("blend", tmp_path).samples()} == {kept.id for kept in reading.samples()}
 
 
 def test_blend_builds_questions_for_regions_without_official_ones(tmp_path):
@@ -508,12 +581,19 @@ def test_blend_builds_questions_for_regions_without_official_ones(tmp_path):
     assert list(spain.options) == sorted(spain.options, key=str.casefold)
 
 
-def test_blend_broken_annotations(tmp_path):
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"K": {"annotations": [{"count": 1}], "en_question": "q"}}',
+        '{"K": {"annotations": [{"count": Infinity, "en_answers": ["a"]}], "en_question": "q"}}',
+        '{"K": {"annotations": [], "en_question": "q"}, "K": {"annotations": [], "en_question": "r"}}',
+        '[{"ID": "K", "annotations": [], "en_question": "q"}]',
+    ],
+)
+def test_blend_broken_annotations(tmp_path, content):
     write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "rice", "tea", "cake"))
     (tmp_path / "annotations").mkdir()
-    (tmp_path / "annotations" / "Iran_data.json").write_text(
-        '{"K": {"annotations": [{"count": 1}], "en_question": "q"}}'
-    )
+    (tmp_path / "annotations" / "Iran_data.json").write_text(content)
     with pytest.raises(SourceInvalid, match=r"blend: Iran_data\.json: not readable") as caught:
         read("blend", tmp_path)
     one_line(caught)
@@ -535,7 +615,7 @@ def test_culturalbench(tmp_path):
 
 def test_duplicate_question_idx_is_refused(tmp_path):
     write_csv(
-        tmp_path / "CulturalBench-Easy.csv", EASY, *[[i, 7, "Q?", "w", "x", "y", "z", "B", "Peru"] for i in (0, 1)]
+        tmp_path / "CulturalBench-Easy.csv", EASY, *[[i, 7, "Q?", "w", "x", "y", "z", "AB"[i], "Peru"] for i in (0, 1)]
     )
     with pytest.raises(SourceInvalid, match=r"CulturalBench-Easy\.csv: id culturalbench/7 occurs twice"):
         read("culturalbench", tmp_path)
@@ -668,6 +748,27 @@ def test_globalopinionqa_traps(tmp_path):
         "tie": 1, "non-answer": 1, "non-national-sample": 1, "superseded-sample": 1, "malformed": 2, "no-question": 1,
         "no-wrong-option": 1,
     }  # fmt: skip
+
+
+def test_shares_that_no_float_holds_are_malformed(tmp_path):
+    shares = {"Japan": [10**400, 0], "Peru": [0.9, 0.1]}
+    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No"], **shares))
+    reading = read("globalopinionqa", tmp_path)
+    assert [kept.culture for kept in reading.samples()] == ["Peru"]
+    assert reading.dropped == {"malformed": 1}
+
+
+def test_nativqa_in_two_formats_that_differ(tmp_path):
+    for config in ("bangla_in", "hindi_in"):
+        write_csv(tmp_path / config / "NativQA_dev.tsv", ["data_id\tquestion\tanswer"], ["1\tQ?\tA."])
+    (tmp_path / "bangla_in" / "NativQA_dev.json").write_text('[{"data_id": 1, "question": "Q?", "answer": "A."}]')
+    with pytest.raises(
+        SourceInvalid, match=r"differ: bangla_in/NativQA_dev\.json, hindi_in/NativQA_dev\.tsv;"
+    ) as caught:
+        read("nativqa", tmp_path)
+    one_line(caught)
+    (tmp_path / "hindi_in" / "NativQA_dev.tsv").unlink()
+    assert len(read("nativqa", tmp_path).samples()) == 1
 
 
 def test_nativqa(tmp_path):

@@ -104,3 +104,13 @@ def test_empty_and_odd_texts(texts):
 def test_same_texts_same_list():
     texts = {"a": [QUESTION, FAR, CLOSE] * 3, "b": [CLOSE]}
     assert duplicates.near_duplicates(texts) == duplicates.near_duplicates(texts)
+
+
+def test_a_row_that_was_lost_does_not_make_others_alike():
+    """Eleven of fifty texts share a stem: boilerplate among fifty, and still among the forty-nine that are left."""
+    stem = "At the feast of the valley the guests bring a gift for the host and it is usually wrapped in red paper: "
+    rows = [base(n, question=f"{stem}{n}") for n in range(11)]
+    rows += [base(n, question=f"{n * 7919:020d} {n * 104729:020d} {n * 1299709:020d}") for n in range(11, 50)]
+    assert len({row.group for row in duplicates.in_one_group(rows)}) == 50
+    splits = {row.id: "train" for row in rows[:-1]}
+    assert duplicates.listed(rows, splits).height == 0

@@ -12,9 +12,10 @@ import polars as pl
 import pytest
 import yaml
 
-from excam import licences, tables
+from excam import licences, markdown, tables
+from excam.audits import checks, page
 from excam.provenance import sha256
-from excam.publishing import card, counts, examples, markdown, parts
+from excam.publishing import card, counts, examples, parts
 from excam.publishing.about import codes
 from excam.records import SPLITS, CulturalError, Report, Sample
 
@@ -119,6 +120,12 @@ def test_errors_are_marked_where_they_stand():
     assert markdown.marked("a無c<b>", "output", errors) == (
         "a<strong>\\[無\\]</strong>c<strong>\\[&lt;b&gt;\\]</strong>"
     )
+
+
+def test_links_of_a_page_inside_a_page():
+    """Ours go; what looks like one in a text stays as it was escaped."""
+    text = f"[leaks](leaks.md) {markdown.escaped('[*x*](y.md)')}"
+    assert markdown.unlinked(text) == r"leaks \[\*x\*\](y.md)"
 
 
 def test_headings_of_a_page_inside_a_page():
@@ -359,6 +366,15 @@ def test_the_card_says_what_it_must():
     assert "\x1b" not in text
     assert "<script" not in text
     assert [line for line in text.splitlines() if line.startswith("# ")] == [f"# {card.NAME} (all)"]
+
+
+def test_the_card_quotes_audits_as_texts():
+    bad = checks.Check("c", "d", "<img src=x onerror=alert(1)>", f"{NASTY}", passed=False)
+    part = parts.Part("blend", "CC-BY-SA-4.0", {s: tuple(pair("blend", 1, s)) for s in SPLITS}, frozenset(), "", "", ())
+    text = card.written("all", [part], page.summary({"leaks": [bad]}))
+    assert "&lt;img src=x onerror=alert(1)&gt;" in text
+    assert not {tag for tag in ("<img", "<script", "\x1b", "leaks.md") if tag in text}
+    assert "| leaks | 0 | 1 |" in text
 
 
 def test_the_card_names_a_folder_but_no_machine():

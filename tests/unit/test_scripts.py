@@ -148,7 +148,7 @@ def mixture(trained_on: str, **options) -> list:
     leak = ("blend", "blend/1", "train", "calmqa", "calmqa/7", "test", 0.9, True, "What?", "What?")
     found = pl.DataFrame([leak], schema=duplicates.COLUMNS, orient="row")
     tables.write_csv(Path("near-duplicates.csv"), found)
-    fixed = {"near_duplicates": "near-duplicates.csv", "seed": SEED, "mixture": "m/train.jsonl"}
+    fixed = {"near_duplicates": "near-duplicates.csv", "seed": SEED, "mixture": "m/train.jsonl", "counts": "m/c.json"}
     call(mix_samples, samples=paths, trained_on=trained_on, **fixed, **options)
     return [sample_from_row(row) for row in tables.jsonl(Path("m/train.jsonl"))]
 

@@ -20,6 +20,7 @@ def test_linter_names_what_is_wrong(monkeypatch):
     monkeypatch.setattr(templates, "SLOTS", {"freeform/output": (frozenset({"answer"}), frozenset())})
     monkeypatch.setattr(templates, "paraphrases", lambda task, slot: lines)
     assert templates.lint() == [
+        "freeform/output: 5 lines; expected 50",
         "freeform/output:2: the same words as line 1",
         "freeform/output:3: lacks {answer}",
         "freeform/output:3: unknown {letter}",

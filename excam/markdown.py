@@ -49,4 +49,4 @@ def demoted(page: str, by: int) -> str:
 
 def unlinked(page: str) -> str:
     """A Markdown page without its links to pages beside it, which are not there where it is quoted."""
-    return re.sub(r"\[([^\]\n]*)\]\([^):\n]*\.md\)", r"\1", page)
+    return re.sub(r"(?<!\\)\[([^\]\n]*)\]\([^):\n]*\.md\)", r"\1", page)
