@@ -25,7 +25,7 @@ from string import Formatter
 import regex
 
 from bench.fuzz_strings import answer, mutated, text, whole
-from excam.construction import soft, spans, templates, wrapping
+from excam.construction import generator, soft, spans, templates, wrapping
 from excam.judges import binary, count, report, severity
 from excam.records import BaseSample, Report, Sample, Unreadable
 
@@ -103,8 +103,8 @@ def put_together(template: str, values: Mapping[str, str]) -> str:
 def fuzz_soft(draw: Random) -> None:
     instruction, output = whole(draw), whole(draw)
     said = answer(draw, instruction, output)
-    found = soft.read(said)
-    assert isinstance(found, soft.SoftAnswer) or found.reason in soft.UNREADABLE
+    found = generator.read(said)
+    assert isinstance(found, generator.SoftAnswer) or found.reason in generator.UNREADABLE
     right = Sample(
         "p/right", "p", "b", "d", "qa", instruction, output, Report(), "source", "", "", "", "", instruction
     )  # fmt: skip

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from random import Random
 
-from excam.construction import soft
+from excam.construction import generator
 
 USUAL = 60  # characters of most strings
 LONGEST = 20_000  # characters of the few long ones
@@ -32,7 +32,7 @@ JSON = [
     "{", "}", "[", "]", '"', ":", ",", "\\", "\\u", "\\ud800", "\\udc00", "\\u0000", "null", "true", "NaN", "-Infinity",
     "1e999", HUGE, "-", "0.1", '{"a":' * 20, "[" * 2000, "```json\n", "```", '{"errors": [', '"explanation": "',
     '{"errors": [], "explanation": ""}', '"where": "output"', '"severity": "major"',
-    *(f'"{key}": "' for key in soft.KEYS),
+    *(f'"{key}": "' for key in generator.KEYS),
 ]  # fmt: skip
 EMOJI = ["👨‍👩‍👧", "👍🏽", "🇯🇵", "🇫", "1️⃣", "#️⃣", "❤️", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏳️‍🌈", "\u200d", "\ufe0f", "🏽", "😀", "𠮷", "𝒳"]
 ALPHABETS: Sequence[Sequence[str]] = (
@@ -110,15 +110,15 @@ def answer(draw: Random, instruction: str, output: str) -> str:
 
 
 def soft_answer(draw: Random, instruction: str, output: str) -> str:
-    values: dict[str, object] = dict.fromkeys(soft.KEYS, "")
-    for key in soft.KEYS:
+    values: dict[str, object] = dict.fromkeys(generator.KEYS, "")
+    for key in generator.KEYS:
         values[key] = text(draw) if draw.random() < 0.5 else "incorrect information"
     values["Cultural Content"] = draw.choice(("Yes", "Yes.", "No", True, text(draw)))
     values["Severity"] = draw.choice(("minor", "Major", "minor, major", text(draw)))
     values["Modified Instruction"] = mutated(draw, instruction) if draw.random() < 0.7 else instruction
     values["Modified Generated Text"] = mutated(draw, output)
     if draw.random() < 0.1:
-        values[draw.choice(soft.KEYS)] = draw.choice((None, 1, "@", [], ["a", "b"], {"a": [1]}, text(draw)))
+        values[draw.choice(generator.KEYS)] = draw.choice((None, 1, "@", [], ["a", "b"], {"a": [1]}, text(draw)))
     said = json.dumps(values, ensure_ascii=draw.random() < 0.5).replace('"@"', HUGE)
     return draw.choice(("OUTPUT:\n", "OUTPUT: ", "", text(draw) + " OUTPUT: ")) + said
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from excam import provenance, tables
 from excam.config import LEXICON
-from excam.construction import lexicon, soft, splits
+from excam.construction import generator, lexicon, splits
 from excam.inference import Generate, opening
 from excam.inference.journal import Journal, ask
 from excam.records import Sample
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _from_model(wanted: list[Sample], args: argparse.Namespace) -> list[dict[str, object]]:
     model = opening.described(args.model, args.gpus)
-    requests = [Generate(soft.messages(sample, args.severity)) for sample in wanted]
+    requests = [Generate(generator.messages(sample, args.severity)) for sample in wanted]
     progress = provenance.Progress(f"{args.generator} writes errors, shard {args.shard}", len(wanted))
     backend = opening.lazily(args.generator, model, args.weights)
     completions = ask(backend, opening.sampling(model, args.seed), Journal(args.journal), requests, progress)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from excam import datasets
-from excam.construction import hard, soft, spans, wrapping
+from excam.construction import generator, hard, soft, spans, wrapping
 from excam.inference import Message
 from excam.judges import report
 from excam.records import SEVERITIES, BaseSample, Sample, Severity
@@ -210,7 +210,7 @@ def _row(sample: Sample) -> dict[str, Any]:
 def prompts() -> dict[str, Any]:
     """The conversations about the minor pair of Mango, line by line."""
     right, wrong = twins(EXAMPLES["mango"])[0]
-    asked = {f"soft error, {severity}": soft.messages(right, severity) for severity in SEVERITIES}
+    asked = {f"soft error, {severity}": generator.messages(right, severity) for severity in SEVERITIES}
     asked["report"] = report.messages(wrong.instruction, wrong.output)
     return {name: [_lines(message) for message in messages] for name, messages in asked.items()}
 

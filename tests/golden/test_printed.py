@@ -18,7 +18,7 @@ import pytest
 from printed_tables import SEEDS, after, plain, spaced, table
 
 from excam import datasets
-from excam.construction import hard, soft, spans, wrapping
+from excam.construction import generator, hard, soft, spans, wrapping
 from excam.construction.templates import names, paraphrase
 from excam.datasets.base import Errors, Reading
 from excam.judges import binary, count, report, severity
@@ -223,7 +223,7 @@ def test_figure_7_the_pair_has_a_frame_of_ours():
 def test_figure_8_one_explanation_severity_and_type_for_all_spans(mode):
     right, modified, highlighted = figure_7()
     explanation, stated, kind = map(after, ("Explanation", "Provided severity", "Provided error type"))
-    said = dict.fromkeys(soft.KEYS, "Yes") | {
+    said = dict.fromkeys(generator.KEYS, "Yes") | {
         "Error Type": kind,
         "Explanation": explanation,
         "Severity": stated,
@@ -252,13 +252,13 @@ def test_table_5_asks_for_the_report():
 @pytest.mark.parametrize("asked", SEVERITIES)
 def test_table_7_asks_for_a_soft_error(asked):
     held = table(7)
-    assert spaced(soft.PROMPT) == held["Main Prompt"][0]
+    assert spaced(generator.PROMPT) == held["Main Prompt"][0]
     right, _, _ = figure_7()
     filled = held["Main Prompt"][0].replace("{MINOR/MAJOR}", held[asked.upper()][0])
     filled = filled.replace("{src}", right.instruction).replace("{gt}", right.output)
-    (message,) = soft.messages(right, asked)
+    (message,) = generator.messages(right, asked)
     assert (message.role, spaced(message.content)) == ("user", filled)
-    assert re.findall(r'"([A-Z][A-Za-z ]+)": "', held["Main Prompt"][0]) == list(soft.KEYS)
+    assert re.findall(r'"([A-Z][A-Za-z ]+)": "', held["Main Prompt"][0]) == list(generator.KEYS)
 
 
 @pytest.mark.parametrize(("judge", "row"), [(count, "Counting"), (severity, "Severity"), (binary, "Binary")])

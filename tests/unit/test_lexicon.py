@@ -8,7 +8,7 @@ from importlib import resources
 import pytest
 import regex
 
-from excam.construction import lexicon, lexicon_words, soft
+from excam.construction import generator, lexicon, lexicon_words, soft
 from excam.records import Report, Sample
 
 ROWS = [
@@ -156,20 +156,20 @@ def test_words_of_two_meanings_and_unknown_languages_are_left(language, answer):
 def test_unchanged_texts_are_dropped_as_no_change():
     sample = right("Qwrt.", question="Zxcv?")
     text = lexicon.answer(sample, "major", 0)
-    assert soft.read(text).output == sample.output
+    assert generator.read(text).output == sample.output
     assert soft.soft_error(sample, "major", text, "paper").reason == "no-change"
 
 
 def test_lead_ins_and_frames_are_left_alone():
     sample = right("Tea is served.", lead="The appropriate answer, polite and acceptable: ", question="Is tea polite?")
     for seed in range(20):
-        said = soft.read(lexicon.answer(sample, "major", seed))
+        said = generator.read(lexicon.answer(sample, "major", seed))
         assert said.output == sample.output
         assert said.instruction in {f"Give your answer to: 'Is tea {word}?'." for word in ("impolite", "rude")}
     framed = replace(
         sample, task="impersonation", instruction="Never lie. Context: 'It is polite.' Task: 'Is it rude?'"
     )
-    said = soft.read(lexicon.answer(framed, "major", 0))
+    said = generator.read(lexicon.answer(framed, "major", 0))
     assert said.instruction == "Never lie. Context: 'It is polite.' Task: 'Is it polite?'"
 
 
@@ -206,7 +206,7 @@ def test_the_explanation_keeps_to_the_rules_of_table_7():
             assert "{new}" in phrasing
             assert not banned.search(phrasing)
     sample = right("We eat sushi.", culture="Japan")
-    said = soft.read(lexicon.answer(sample, "major", 1))
+    said = generator.read(lexicon.answer(sample, "major", 1))
     new = regex.search(r"We eat (.*)\.", said.output)[1]
     (home,) = {e.culture for e in lexicon.entries() if (e.kind, e.language, e.surface) == ("dish", "English", new)}
     assert new in said.explanation
@@ -214,9 +214,17 @@ def test_the_explanation_keeps_to_the_rules_of_table_7():
     assert said.error_type == "incorrect information about food"
 
 
-@pytest.mark.parametrize("text", ["{src} {0} %s \\1 \"tea\" 'tea' {", "tea \x00 👩‍👧 \u202e tea", "tea " * 20_000])
-def test_hostile_texts(text):
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{src} {0} %s \\1 \"tea\" 'tea' {", None),
+        ("tea \x00 👩‍👧 \u202e tea", "control-characters"),  # no row of a benchmark holds them
+        ("tea " * 20_000, "too-long"),
+    ],
+)
+def test_hostile_texts(text, reason):
     sample = right(text, culture="}{")
     text = lexicon.answer(sample, "minor", 0)
     assert json.loads(text.removeprefix("OUTPUT: "))["Cultural Content"] == "Yes"
-    assert isinstance(soft.soft_error(sample, "minor", text, "strict"), Sample)
+    made = soft.soft_error(sample, "minor", text, "strict")
+    assert made.reason == reason if reason else isinstance(made, Sample)

@@ -14,7 +14,7 @@ import pytest
 from base_samples import split_up
 
 from excam import tables
-from excam.construction import duplicates, hard, lexicon, soft, splits
+from excam.construction import duplicates, generator, hard, lexicon, splits
 from excam.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid, SourceInvalid
 from excam.inference import fake, opening
 from excam.provenance import sha256
@@ -235,7 +235,7 @@ def test_a_models_answers_verbatim(monkeypatch):
     model = {"backend": "openai", "endpoint": "http://localhost", "licence": "none", "context": 512}
     options = {"shards": 1, "generator": "served", "model": json.dumps(model)}
     rows = generate(0, **options)
-    asked = [soft.messages(sample, "minor") for sample in samples if sample.pair.endswith("/minor")]
+    asked = [generator.messages(sample, "minor") for sample in samples if sample.pair.endswith("/minor")]
     assert [request.messages for request in backend.asked] == asked
     assert [row["answer"] for row in rows] == [backend.answer(request) for request in backend.asked]
     assert {row["finish"] for row in rows} == {"stop"}

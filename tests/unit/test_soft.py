@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from excam.construction import soft
+from excam.construction import generator, soft
 from excam.records import Report, Sample, Unreadable
 
 RIGHT = Sample(
@@ -43,13 +43,13 @@ def answered(**changed):
 
 def test_the_question_is_table_7_and_braces_in_the_data_stay():
     right = replace(RIGHT, instruction="{gt} {MINOR/MAJOR}", output=r"{src} \1 \g<0> }{")
-    (message,) = soft.messages(right, "major")
+    (message,) = generator.messages(right, "major")
     assert message.role == "user"
     assert "\n\nInstruction: {gt} {MINOR/MAJOR}\n\nGenerated Text: {src} \\1 \\g<0> }{\n\nFollow" in message.content
     assert "\n6, Your error(s) should be major and significantly incorrect.\n" in message.content
     assert r'Do NOT use the words \"modified\" or \"now\". Just say what is wrong.", "Severity"' in message.content
-    assert "\n6, Your error(s) should be minor, but still incorrect.\n" in soft.messages(right, "minor")[0].content
-    assert all(f'"{key}": "' in soft.PROMPT for key in soft.KEYS)
+    assert "\n6, Your error(s) should be minor, but still incorrect.\n" in generator.messages(right, "minor")[0].content
+    assert all(f'"{key}": "' in generator.PROMPT for key in generator.KEYS)
 
 
 def test_figures_7_and_8_two_spans_in_the_output():
@@ -71,7 +71,7 @@ def test_the_severity_asked_for_counts_and_the_one_returned_is_kept():
     wrong = soft.soft_error(RIGHT, "minor", answered(), "paper")
     assert {e.severity for e in wrong.report.errors} == {"minor"}
     assert (wrong.origin, wrong.score) == ("soft-minor", -2)
-    assert soft.read(answered()).severity == "major"
+    assert generator.read(answered()).severity == "major"
 
 
 def test_errors_of_the_instruction_count_too():
@@ -101,8 +101,8 @@ def test_errors_of_the_instruction_count_too():
     ],
 )  # fmt: skip
 def test_answers_that_can_be_read(answer):
-    said = soft.read(answer)
-    assert isinstance(said, soft.SoftAnswer), said
+    said = generator.read(answer)
+    assert isinstance(said, generator.SoftAnswer), said
     assert said.output == WRONG_OUTPUT
     assert said.explanation.startswith("Guests are never")
     assert said.cultural
@@ -132,10 +132,10 @@ def test_answers_that_can_be_read(answer):
     ],
 )
 def test_answers_that_cannot_be_read(answer, reason):
-    said = soft.read(answer)
+    said = generator.read(answer)
     assert isinstance(said, Unreadable)
     assert said.reason == reason
-    assert said.reason in soft.UNREADABLE
+    assert said.reason in generator.UNREADABLE
     assert soft.soft_error(RIGHT, "minor", answer, "paper").reason == f"unreadable:{reason}"
 
 
@@ -182,7 +182,7 @@ def test_the_stated_severity_is_kept_and_labels_only_if_wanted(said, stated):
 
 
 def test_a_number_of_more_digits_than_python_reads_is_no_crash():
-    assert soft.read('{"a": ' + "9" * 4301 + "}").reason == "bad-json"
+    assert generator.read('{"a": ' + "9" * 4301 + "}").reason == "bad-json"
 
 
 @pytest.mark.parametrize("field", ["Modified_Generated_Text", "Modified_Instruction", "Explanation", "Error_Type"])
