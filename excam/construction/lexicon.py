@@ -1,6 +1,6 @@
 """`lexicon`: a deterministic stand-in for the generator of soft errors, for people without a GPU. Our own, not ExCAM's.
 
-`answer` gives a text in the answer form of Table 7, so that `excam.construction.generator` reads it like any model's. It
+`answer` gives a text in the answer form of Table 7, so that `excam.construction.generator` reads it as any model's. It
 swaps words listed in `lexicon.tsv` for others of the same kind. Rows are kind, culture ("-": of no one culture),
 language, surface; a kind is "family" or "family/set", and only words of the same kind stand in for each other.
 """
