@@ -39,11 +39,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         for sample in mixed:
             stream.write(json.dumps(to_row(sample), ensure_ascii=False) + "\n")
     pool = [sample for samples in by_dataset.values() for sample in samples]
+    left_out = sum(sample.base in leaking for sample in pool)
     counts = {
         "rows": len(mixed),
         "by_dataset": dict(sorted(Counter(sample.dataset for sample in mixed).items())),
-        "near_duplicates_of_judged_rows": sum(sample.base in leaking for sample in pool),
-        "not_drawn": len(pool) - len(mixed) - sum(sample.base in leaking for sample in pool),
+        "near_duplicates_of_judged_rows": left_out,
+        "not_drawn": len(pool) - len(mixed) - left_out,
     }
     provenance.write_json(args.counts, counts)
     provenance.say(f"{args.mixture}: {counts}")

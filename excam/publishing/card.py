@@ -8,11 +8,12 @@ from typing import Any
 import yaml
 
 from excam.audits.page import CONTENT_NOTICE
+from excam.construction import splits
 from excam.markdown import demoted, escaped, table, unlinked
 from excam.publishing import EXAMPLE_TABLES, examples, folder_of, grouped, prose
 from excam.publishing.about import ABOUT, EXCAM, about, codes
 from excam.publishing.columns import COLUMNS, ERROR_COLUMNS
-from excam.publishing.parts import LABELS, Part, cells
+from excam.publishing.parts import LABELS, Part
 from excam.records import SPLITS
 
 NAME = "ExCAM40k, rebuilt"
@@ -133,7 +134,8 @@ def _columns() -> str:
 def _counts(parts: Sequence[Part]) -> str:
     lines: list[list[object]] = []
     for part in parts:
-        counted = [count[name] for _, count in cells(part) for name in LABELS]
+        cells = [splits.cells(part.splits[split]) for split in SPLITS]
+        counted = [cell[name] for cell in cells for name in LABELS]
         lines.append([about(part.dataset).name, *counted, sum(counted)])
     total = [sum(line[at] for line in lines) for at in range(1, len(lines[0]))]  # pyright: ignore[reportArgumentType, reportCallIssue]
     short = {"right": "right", "wrong_hard": "hard", "wrong_soft": "soft"}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import polars as pl
 from excam import tables
 from excam.licences import permissive
 from excam.publishing import folder_of
-from excam.records import SPLITS, Sample, Split, to_row
+from excam.records import SPLITS, Sample, Split, flat, to_row
 
 SUBSET = "test-100"
 LABELS = ("right", "wrong_hard", "wrong_soft")
@@ -92,18 +92,7 @@ def write(parts: Sequence[Part], folder: Path) -> list[Path]:
 def frame(samples: Iterable[Sample], subset: frozenset[str]) -> pl.DataFrame:
     """Rows as they are published: nested errors, the gold score, and whether a row is in the balanced subset."""
     rows = [
-        {**to_row(s), "errors": [asdict(error) for error in s.report.errors], "in_test_100": s.id in subset}
+        {**to_row(s), "errors": [flat(error) for error in s.report.errors], "in_test_100": s.id in subset}
         for s in samples
     ]
     return pl.DataFrame(rows, schema=dict(SCHEMA), orient="row")
-
-
-def label(sample: Sample) -> str:
-    """A column of Table 2: right, wrong by a hard error, wrong by a soft error."""
-    return {"source": "right", "hard": "wrong_hard"}.get(sample.origin, "wrong_soft")
-
-
-def cells(part: Part) -> Iterator[tuple[Split, dict[str, int]]]:
-    """Rows of each label in each split."""
-    for split in SPLITS:
-        yield split, {name: sum(label(sample) == name for sample in part.splits[split]) for name in LABELS}
