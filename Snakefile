@@ -64,4 +64,4 @@ rule adapters:
 rule external:
     """The external judge on the balanced subsets; needs its key, so `all` does not ask for it."""
     input:
-        external_cells(),
+        external_cells,

@@ -12,6 +12,8 @@ Prints a line per target: strings, exceptions (the first three with their index)
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +28,7 @@ import regex
 
 from bench.fuzz_strings import answer, mutated, text, whole
 from excam.construction import generator, soft, spans, templates, wrapping
+from excam.inference import thinking
 from excam.judges import binary, count, report, severity
 from excam.records import BaseSample, Report, Sample, Unreadable
 
@@ -33,6 +36,7 @@ CHUNK = 2_000  # cases handed to a process at once
 SLOW = 20.0  # seconds; a case that takes longer is reported like one that raises
 SHOWN = 3  # failures printed per target
 CLUSTER = regex.compile(r"\X")
+EMPTY = re.compile(r'"errors"\s*:\s*\[\s*\]')  # in every report without errors
 
 
 @dataclass(slots=True)
@@ -126,10 +130,18 @@ def fuzz_judges(draw: Random) -> None:
     assert counted in count.REASONS if isinstance(counted, str) else 0 <= counted <= 9999
     assert level in severity.SCORES or level in severity.REASONS
     assert problem in (0, 1) or problem in binary.REASONS
-    found = report.read(said)
+    thought, rest = thinking.split(said)
+    assert thought in said
+    assert rest is None or said.endswith(rest)
+    found, overlooked = report.read(said), report.recovered(said)
     if isinstance(found, Unreadable):
         assert found.reason in report.REASONS
+        assert not overlooked
         return
+    assert set(overlooked) <= set(report.RECOVERED)
+    assert overlooked or json.loads(rest or "") == json.loads(report.write(found))
+    if not found.errors:
+        assert EMPTY.search(said)
     assert report.read(report.write(found)) == found
     texts = {"instruction": instruction, "output": output}
     for error in report.locate(found, instruction, output).errors:

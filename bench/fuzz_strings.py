@@ -34,6 +34,7 @@ JSON = [
     '{"errors": [], "explanation": ""}', '"where": "output"', '"severity": "major"',
     *(f'"{key}": "' for key in generator.KEYS),
 ]  # fmt: skip
+TAGS = ["</think>", '"</think>"', '"</think>', "\n</think>\n", "<think>", "</thinking>", '\\"</think>']
 EMOJI = ["👨‍👩‍👧", "👍🏽", "🇯🇵", "🇫", "1️⃣", "#️⃣", "❤️", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏳️‍🌈", "\u200d", "\ufe0f", "🏽", "😀", "𠮷", "𝒳"]
 ALPHABETS: Sequence[Sequence[str]] = (
     [*"abcdeéßİıABC .,'’-_3 5", "the ", "don't ", "rice ", "U.S. ", "1,000", "3.14", "well-known ", "“tea” ", "\n"],
@@ -101,11 +102,15 @@ def answer(draw: Random, instruction: str, output: str) -> str:
     )
     if draw.random() < 0.4:
         made = mutated(draw, made)
-    around = draw.randrange(8)
+    around = draw.randrange(10)
     if around == 0:
         return f"<think>{text(draw)}{made[:40]}</think>{made}"
     if around == 1:
         return text(draw) + made + text(draw)
+    if around == 6:  # the tags that end thinking, anywhere
+        return mutated(draw, f"<think>{draw.choice(TAGS)}</think>{made}").replace(",", draw.choice((",", *TAGS)))
+    if around == 7:
+        return "".join(draw.choice((made, "\ufeff", " ", "\n", "`", draw.choice(TAGS))) for _ in range(4))
     return {2: f"```json\n{made}\n```", 3: made * 2, 4: f'{{"a": {made}}}', 5: made[: len(made) // 2]}.get(around, made)
 
 

@@ -14,13 +14,13 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from statistics import fmean
 
 from scipy.stats import binomtest
 
 from excam import tables
 from excam.inference import Message, chat
-from excam.inference.transformers import Backend
+from excam.inference.backends.transformers import Backend
 from excam.provenance import Progress, write_json
 from excam.records import Sample
 from scripts import run
@@ -69,16 +69,10 @@ def _summary(wins: list[bool]) -> dict[str, float | int]:
 
 def _likelihood(backend: Backend, sample: Sample) -> float | None:
     """Mean log-probability per token of the output, given the instruction; None for a pair that is too long."""
-    import torch
-
     encoded = chat.encode(backend.tokenizer, [Message("user", sample.instruction)], sample.output)
     if len(encoded.input_ids) > MAX_TOKENS:
         return None
-    ids: Any = torch.tensor([encoded.input_ids], device=backend.device)
-    with torch.inference_mode():
-        logits = backend.model(input_ids=ids).logits[0, encoded.completion_start - 1 : -1].float()
-    chosen = ids[0, encoded.completion_start :]
-    return logits.log_softmax(-1).gather(-1, chosen[:, None]).mean().item()
+    return fmean(backend.logprobs([encoded])[0])
 
 
 if __name__ == "__main__":

@@ -124,14 +124,85 @@ def _marked(where: str, text: str, report: Report | None) -> Text:
 
 @app.command()
 def read() -> None:
-    """Turn a raw model answer on stdin into a report on stdout, or state why it is none (exit code 1)."""
-    from excam.judges.report import read as read_report
+    """Turn a raw model answer on stdin into a report on stdout, or state why it is none (exit code 1).
 
-    found = read_report(sys.stdin.buffer.read().decode("utf-8", errors="replace"))
+    What the reader overlooked (a fence, prose around the report) is on stderr.
+    """
+    from excam.judges import report
+
+    text = sys.stdin.buffer.read().decode("utf-8", errors="replace")
+    found = report.read(text)
     if isinstance(found, Unreadable):
         print(f"excam: unreadable: {found.reason}", file=sys.stderr)
         raise typer.Exit(1)
+    if overlooked := report.recovered(text):
+        print(f"excam: overlooked: {', '.join(overlooked)}", file=sys.stderr)
     _print_json(asdict(found), indent=2)
+
+
+journal_app = typer.Typer(
+    no_args_is_help=True, help="Look after journals: every answer of a model, kept by what was asked."
+)
+app.add_typer(journal_app, name="journal")
+_JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folders of them")]
+
+
+def _journals(paths: list[Path] | None) -> list[Path]:
+    given = paths or [Path("results/journal")]
+    found = [file for path in given for file in (sorted(path.rglob("*.jsonl")) if path.is_dir() else [path])]
+    if not found:
+        _stop(f"{given[0]}: no journals; expected .jsonl files below results/journal")
+    return found
+
+
+@journal_app.command()
+def show(paths: _JOURNALS = None) -> None:
+    """What is in them: answers and tokens by model, how answers ended. JSON Lines on stdout.
+
+    Example: excam journal show results/journal
+    """
+    from excam.inference.journal import contents, totals
+
+    try:
+        for path in _journals(paths):
+            for identity, answers in contents(path).answers.items():
+                _print_json({"journal": str(path), "identity": identity, **totals(answers)})
+    except ExcamError as problem:
+        _stop(problem)
+
+
+@journal_app.command()
+def verify(paths: _JOURNALS = None) -> None:
+    """Check every line against its checksum; exit code 1 where one is damaged. Changes nothing."""
+    from excam.inference.journal import contents
+
+    damaged = 0
+    try:
+        for path in _journals(paths):
+            found = contents(path)
+            damaged += len(found.damaged)
+            whole = sum(map(len, found.answers.values()))
+            notes = [f"{whole} answers"]
+            notes += [f"{found.twice} there twice"] * bool(found.twice)
+            notes += [f"{found.outdated} of an earlier release"] * bool(found.outdated)
+            notes += ["a last line that is not whole"] * found.torn
+            notes += [f"damaged lines: {', '.join(map(str, found.damaged[:20]))}"] * bool(found.damaged)
+            print(f"{path}: {'; '.join(notes)}")
+    except ExcamError as problem:
+        _stop(problem)
+    raise typer.Exit(1 if damaged else 0)
+
+
+@journal_app.command()
+def compact(paths: _JOURNALS = None) -> None:
+    """Drop lines that are damaged, there twice, or of an earlier release. Safe while jobs write."""
+    from excam.inference.journal import compact as compact_journal
+
+    try:
+        for path in _journals(paths):
+            print(f"{path}: {compact_journal(path)} lines dropped")
+    except ExcamError as problem:
+        _stop(problem)
 
 
 @app.command("list")

@@ -65,6 +65,7 @@ class Sampling(Section):
     temperature: float = Field(default=0.0, ge=0)
     top_p: float = Field(default=1.0, gt=0, le=1)
     top_k: int = Field(default=0, ge=0)
+    logprobs: bool = Field(default=True, description="keep the tokens' log-probabilities; without them no p(R)")
 
 
 class Wheel(Section):
@@ -76,6 +77,29 @@ class Wheel(Section):
     gguf: str = Field(description="path of the GGUF file inside the wheel")
 
 
+class Price(Section):
+    """In any one currency, per million tokens."""
+
+    prompt: float = Field(ge=0)
+    completion: float = Field(ge=0)
+
+
+class Server(Section):
+    """An OpenAI-compatible server, and how hard it may be asked."""
+
+    endpoint: str = Field(description="its address, e.g. https://host/v1", pattern=r"^https?://[^\s@]+$")
+    name: str | None = Field(default=None, description="the model's name there, where it is not the hub id")
+    key_env: str | None = Field(default=None, description="name of the environment variable that holds the key")
+    limit_field: str = Field(default="max_tokens", description="how the server calls the limit on an answer")
+    omit: list[Literal["temperature", "top_p", "seed"]] = Field(
+        default=[], description="request fields the server refuses"
+    )
+    concurrency: int = Field(default=8, ge=1, description="requests at once")
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    timeout: float = Field(default=600, gt=0, description="seconds to wait for one answer")
+    price: Price | None = Field(default=None, description="what the manifest's cost is computed from")
+
+
 class Model(Section):
     """A language model: where its weights are, how it is run, how it decodes."""
 
@@ -83,22 +107,34 @@ class Model(Section):
     revision: str = "main"
     wheel: Wheel | None = None
     folder: str | None = Field(default=None, description="local folder with safetensors weights and tokenizer")
-    served_as: str | None = Field(default=None, description="its name on the server, where it is not the hub id")
-    backend: Literal["transformers", "vllm", "openai"] = "vllm"
-    endpoint: str | None = Field(default=None, description="address of an OpenAI-compatible server (backend openai)")
-    key_env: str | None = Field(default=None, description="name of the environment variable that holds the key")
-    limit_field: str = Field(default="max_tokens", description="how the server calls the limit on an answer")
-    omit: list[str] = Field(default=[], description="request fields the server refuses")
+    backend: Name = Field(default="vllm", description="a module of excam/inference/backends")
+    server: Server | None = Field(default=None, description="for backend openai")
     licence: str = Field(description="SPDX identifier or the name of the terms")
     context: int | None = Field(default=None, ge=128, description="longest prompt and answer; else the model's own")
-    gpus: int = Field(default=1, ge=0)
-    quantization: str | None = None
+    overflow: Literal["refuse", "shorten"] = Field(
+        default="refuse",
+        description="a prompt that leaves less than max_tokens: refused, or answered in what is left (spec 44)",
+    )
+    dtype: Literal["bfloat16", "float16", "float32"] = "bfloat16"
+    quantization: str | None = Field(default=None, description="of backend vllm, e.g. fp8")
+    serve: Literal["lora", "merged"] = Field(default="lora", description="an adapter beside the weights, or in them")
+    engine: dict[str, bool | int | float | str] = Field(default={}, description="more settings of backend vllm")
+    gpus: int = Field(default=1, ge=0, description="of one process: tensor parallel")
     sampling: Sampling = Sampling()
 
     @property
     def is_local(self) -> bool:
-        """Whether weights have to be fetched (an endpoint needs none)."""
-        return self.backend != "openai"
+        """Whether weights have to be fetched (a server has its own)."""
+        return self.server is None
+
+    @property
+    def decides(self) -> str:
+        """What decides its answers, as JSON: not where it is fetched from, how many GPUs or requests at once."""
+        pace = {"concurrency", "requests_per_minute", "timeout", "price"}
+        elsewhere: dict[str, Any] = dict.fromkeys(
+            ("gpus", "hub", "revision", "wheel", "folder", "licence", "sampling"), True
+        )
+        return self.model_dump_json(exclude=elsewhere | {"server": pace}, exclude_defaults=True)
 
 
 class Generation(Section):
@@ -135,6 +171,12 @@ class Recipe(Section):
     save_steps: int = Field(default=50, ge=1, description="steps between checkpoints; the paper keeps none")
 
 
+class Scoring(Section):
+    """From an answer to numbers."""
+
+    end_token: bool = Field(default=True, description="p(R) counts the token that ends the answer (spec 36)")
+
+
 class Tuned(Section):
     """ExCAM: adapters of these base models, one per mixture, asked in these ways."""
 
@@ -159,6 +201,7 @@ class Experiment(Section):
     construction: Construction = Construction()
     generation: Generation
     training: Recipe = Recipe()
+    scoring: Scoring = Scoring()
     tuned: Tuned = Tuned()
     baselines: Baselines = Baselines()
     external: Baselines = Baselines()
@@ -217,6 +260,7 @@ def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
         "construction": Construction,
         "generation": Generation,
         "training": Recipe,
+        "scoring": Scoring,
         "tuned": Tuned,
         "baselines": Baselines,
         "external": Baselines,
@@ -224,7 +268,7 @@ def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
     if not loc:
         return list(Experiment.model_fields)
     section = kinds.get(str(loc[0]), Experiment)
-    inner = {"sampling": Sampling, "wheel": Wheel}.get(str(loc[-1]), section)
+    inner = {"sampling": Sampling, "wheel": Wheel, "server": Server, "price": Price}.get(str(loc[-1]), section)
     return list(inner.model_fields)
 
 
@@ -251,12 +295,13 @@ def _cross_check(experiment: Experiment, where: str) -> None:
         if not (dataset.hub or dataset.url or dataset.folder):
             raise ConfigInvalid(f"{where}: datasets.{name}: no source; expected `hub`, `url` or `folder`")
     for name, model in experiment.models.items():
-        if not (model.hub or model.wheel or model.folder or model.endpoint):
-            raise ConfigInvalid(f"{where}: models.{name}: no source; expected `hub`, `wheel`, `folder` or `endpoint`")
+        known(model.backend, f"models.{name}.backend", "backend", modules_in("inference/backends"))
+        if model.backend == "openai" and model.is_local:
+            raise ConfigInvalid(f"{where}: models.{name}.server: missing; backend openai needs one")
+        if model.backend != "openai" and not model.is_local:
+            raise ConfigInvalid(f"{where}: models.{name}.backend: {model.backend} takes no server; expected openai")
         if model.is_local and not (model.hub or model.wheel or model.folder):
-            raise ConfigInvalid(f"{where}: models.{name}.backend: {model.backend} needs weights; expected openai")
-        if model.backend == "openai" and not model.endpoint:
-            raise ConfigInvalid(f"{where}: models.{name}.endpoint: missing; backend openai needs it")
+            raise ConfigInvalid(f"{where}: models.{name}: no source; expected `hub`, `wheel`, `folder` or `server`")
     for role in ("tuned", "baselines", "external"):
         section = getattr(experiment, role)
         for model_name in section.models:
@@ -265,7 +310,7 @@ def _cross_check(experiment: Experiment, where: str) -> None:
             known(judge, f"{role}.judges", "judge", judges)
     for model_name in experiment.tuned.models:
         if not experiment.models[model_name].is_local:
-            raise ConfigInvalid(f"{where}: tuned.models: `{model_name}` is behind an endpoint; expected weights")
+            raise ConfigInvalid(f"{where}: tuned.models: `{model_name}` is behind a server; expected weights")
     for mixture in experiment.tuned.mixtures:
         known(mixture, "tuned.mixtures", "mixture", experiment.mixtures)
     known(experiment.generation.generator, "generation.generator", "generator", (LEXICON, *models))

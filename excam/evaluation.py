@@ -33,6 +33,8 @@ def evaluate(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
         },
         "rates": _rates(frame),
         "certainty": {"mean": read["certainty"].mean(), "n": read["certainty"].count()},
+        "recovered": _recovered(read),
+        "spans": _spans(read),
         "by_language": _sections(frame, "language", seed),
         "by_dataset": _sections(frame, "dataset", seed),
     }
@@ -88,6 +90,30 @@ def _rates(frame: pl.DataFrame) -> dict[str, Any]:
             "unreadable": sum(guess is None for guess in guesses),
         }
     return rates
+
+
+def _recovered(read: pl.DataFrame) -> dict[str, Any]:
+    """Of the `n` answers that could be read, how many only by overlooking something, and what; one may have several."""
+    kinds = read.select(pl.col("recovered").fill_null("").str.split(",").alias("kinds")).explode("kinds")["kinds"]
+    return {
+        "n": read.height,
+        "answers": int((read["recovered"].fill_null("") != "").sum()),
+        "kinds": _counts(kinds.filter(kinds != "")),
+    }
+
+
+def _spans(read: pl.DataFrame) -> dict[str, int]:
+    """Of the `n` errors in reports, how many name words that the text does not have, and in how many reports.
+
+    Judges that write no report name no words: 0 of 0.
+    """
+    reports = read.filter(pl.col("spans_not_found").is_not_null())
+    return {
+        "n": int(reports["errors_found"].sum()),
+        "not_found": int(reports["spans_not_found"].sum()),
+        "reports": reports.height,
+        "reports_with_not_found": int((reports["spans_not_found"] > 0).sum()),
+    }
 
 
 def _sections(frame: pl.DataFrame, column: str, seed: int) -> dict[str, Any]:

@@ -1,5 +1,9 @@
 """What can go wrong, as types. "Error" alone always means a cultural error, so no class here is called that."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
 
 class ExcamError(Exception):
     """Something the user can act on. Its text is one line: what, found, expected, next."""
@@ -23,3 +27,18 @@ class ModelInvalid(ExcamError):
 
 class ArtifactBroken(ExcamError):
     """A file of an earlier step is not what its manifest says."""
+
+
+class AnswersMissing(ExcamError):
+    """A model left requests unanswered. `reasons`: why, by the place of the request or the name of its row."""
+
+    def __init__(self, reasons: Mapping[int, str] | Mapping[str, str]) -> None:
+        self.reasons = dict(reasons)
+        row, reason = next(iter(self.reasons.items()))
+        super().__init__(
+            f"{len(reasons)} requests unanswered, the first is {row}: {reason}; run again: only those are asked"
+        )
+
+    def named(self, name: Callable[[int], str]) -> AnswersMissing:
+        """The same, by the names of rows; of several requests about one row, the first says why."""
+        return AnswersMissing({name(int(at)): reason for at, reason in reversed(self.reasons.items())})

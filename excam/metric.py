@@ -34,7 +34,11 @@ MAX_TOKENS = 512  # longest report, as the paper's Phi-3 (Table 6)
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One judged pair. `score` is Eq. 1 of the paper: below 0 for errors, else p(R) in (0, 1]; None on a failure."""
+    """One judged pair. `score` is Eq. 1 of the paper: below 0 for errors, else p(R) in (0, 1]; None on a failure.
+
+    `recovered` says what the reader overlooked in an answer that is not exactly a report (`report.RECOVERED`), and
+    `thinking` is what the model wrote before its answer, if marked as such.
+    """
 
     id: str
     instruction: str
@@ -43,6 +47,8 @@ class Scored:
     certainty: float | None
     report: Report | None
     failure: str | None
+    recovered: tuple[str, ...]
+    thinking: str
     signature: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,6 +130,8 @@ class Metric:
             verdict.certainty,
             verdict.report,
             verdict.failure,
+            verdict.recovered,
+            verdict.thinking,
             self.signature,
         )
 

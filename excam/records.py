@@ -111,7 +111,8 @@ class Verdict:
     """What a judge made of one sample. Exactly one of `errors_found` and `failure` is set.
 
     `score` is the severity heuristic without the certainty fallback (0: no error found); `certainty` is p(R), the
-    geometric mean of the answer's token probabilities (spec 36). See `excam.scoring` for the two put together.
+    geometric mean of the answer's token probabilities (spec 36), the token that ended the turn among them where it is
+    known, and `certainty_without_end` the same without that token. See `excam.scoring` for score and p(R) together.
     """
 
     errors_found: int | None
@@ -119,6 +120,9 @@ class Verdict:
     certainty: float | None = None
     report: Report | None = None
     failure: str | None = None
+    certainty_without_end: float | None = None
+    thinking: str = ""  # what the model wrote before its answer, as far as it is marked as such
+    recovered: tuple[str, ...] = ()  # what a tolerant reader overlooked (`excam.judges.report.RECOVERED`)
 
 
 def flat(record: BaseSample | Sample | CulturalError) -> dict[str, Any]:

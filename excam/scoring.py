@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
+from excam.inference import Completion
 from excam.records import WEIGHTS, Report, Verdict
+
+LEAST = -1e300  # in place of the logarithm of 0, and of less than any sum could hold
 
 
 def deductions(report: Report) -> int:
@@ -13,16 +15,21 @@ def deductions(report: Report) -> int:
     return sum(WEIGHTS[error.severity] for error in report.errors)
 
 
-def certainty(logprobs: Sequence[float] | None) -> float | None:
-    """p(R) in [0, 1]: the geometric mean of the token probabilities of an answer, exp(mean of `logprobs`).
+def certainty(answer: Completion, end_token: bool = True) -> float | None:
+    """p(R) in [0, 1]: the geometric mean of an answer's token probabilities, exp(mean of the natural logarithms).
 
     Only this reading of "cumulative probability normalized by length" can reach the paper's best score of 1 (spec 36).
-    None without log-probabilities, or when one of them is not a number.
+    All tokens of the text count, thinking included; the one that ended the turn does with `end_token`, where it is
+    known. None without log-probabilities, without tokens, or when a log-probability is not a number.
     """
+    if answer.logprobs is None:
+        return None
+    ended = end_token and answer.end_logprob is not None
+    logprobs = [*answer.logprobs, answer.end_logprob] if ended else answer.logprobs
     if not logprobs:
         return None
-    mean = math.fsum(logprobs) / len(logprobs) if -math.inf not in logprobs else -math.inf
-    return None if math.isnan(mean) else math.exp(min(mean, 0.0))  # backends return +1e-7 for a sure token
+    mean = math.fsum(max(one, LEAST) for one in logprobs) / len(logprobs)
+    return math.exp(min(mean, 0.0)) if math.isfinite(mean) else None  # backends return +1e-7 for a sure token
 
 
 def score(report: Report, certainty: float | None) -> float:

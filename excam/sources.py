@@ -74,7 +74,7 @@ def fetch_model(name: str, model: Model, folder: Path) -> dict[str, str]:
             shutil.copyfile(file, folder / file.name)
         return {"origin": f"folder {model.folder}", "revision": f"sha256:{_content(folder)}"}
     if not model.hub:
-        raise ModelInvalid(f"models.{name}: nothing to fetch; a model behind an endpoint has no weights here")
+        raise ModelInvalid(f"models.{name}: nothing to fetch; a model behind a server has no weights here")
     revision = _from_hub(name, model.hub, "model", model.revision, WEIGHTS, folder)
     _pin(name, revision, folder)
     return {"origin": f"hub {model.hub}", "revision": revision}

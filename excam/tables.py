@@ -30,8 +30,12 @@ JUDGEMENT_SCHEMA: dict[str, Any] = {
     "errors_found": pl.Int64,
     "score": pl.Float64,
     "certainty": pl.Float64,
+    "certainty_without_end": pl.Float64,
     "report": pl.String,
+    "recovered": pl.String,  # kinds of what the reader overlooked, with commas between; empty: nothing
+    "spans_not_found": pl.Int64,  # of the report's errors, how many are in neither text; null without a report
     "failure": pl.String,
+    "thinking": pl.String,
 }
 
 
@@ -95,7 +99,7 @@ def read_bases(path: Path) -> list[BaseSample]:
 
 
 def write_judgements(path: Path, samples: Sequence[Sample], verdicts: Sequence[Verdict]) -> None:
-    """One row per sample: gold, verdict, report, failure. No row is left out."""
+    """One row per sample: gold, verdict, report, failure, thinking. No row is left out."""
     rows = [
         {
             "id": sample.id,
@@ -111,12 +115,20 @@ def write_judgements(path: Path, samples: Sequence[Sample], verdicts: Sequence[V
             "errors_found": verdict.errors_found,
             "score": verdict.score,
             "certainty": verdict.certainty,
+            "certainty_without_end": verdict.certainty_without_end,
             "report": report_json(verdict.report) if verdict.report else None,
+            "recovered": ",".join(verdict.recovered),
+            "spans_not_found": _not_found(verdict.report) if verdict.report else None,
             "failure": verdict.failure,
+            "thinking": verdict.thinking.encode(errors="replace").decode(),  # half a character fits into no file
         }
         for sample, verdict in zip(samples, verdicts, strict=True)
     ]
     write_frame(path, pl.DataFrame(rows, schema=JUDGEMENT_SCHEMA, orient="row"))
+
+
+def _not_found(report: Report) -> int:
+    return sum(error.start < 0 for error in report.errors)
 
 
 def report_json(report: Report) -> str:

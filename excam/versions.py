@@ -25,12 +25,12 @@ LOCK = PACKAGE / "versions.lock"
 DATA = {"construction/templates.py": "templates", "construction/lexicon.py": "construction/lexicon.tsv"}
 
 # Stage -> what it is made of, relative to the package. The rest follows from their imports. A rule's stage is its
-# script; benchmarks and judges are chosen by name at run time; `answers` is what decides a local model's answer.
+# script; benchmarks, judges and backends are chosen by name at run time (`answers.<backend>`: what moves an answer).
 STAGES: dict[str, tuple[str, ...]] = {
     **{path.stem: (f"../scripts/{path.name}",) for path in sorted((PACKAGE.parent / "scripts").glob("[!_]*.py"))},
     **{f"datasets.{name}": (f"datasets/{name.replace('-', '_')}.py",) for name in modules_in("datasets")},
     **{f"judges.{name}": (f"judges/{name.replace('-', '_')}.py",) for name in modules_in("judges")},
-    "answers": ("inference/chat.py", "inference/transformers.py", "inference/vllm.py", "inference/openai.py"),
+    **{f"answers.{name}": (f"inference/backends/{name}.py",) for name in modules_in("inference/backends")},
 }
 
 

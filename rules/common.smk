@@ -1,6 +1,7 @@
 """The experiment, the values of each axis, and the input functions. The only .smk with Python functions."""
 
 import json
+import os
 
 from snakemake.exceptions import WorkflowError
 
@@ -81,9 +82,9 @@ def model_settings(wildcards):
 
 
 def asked(name):
-    """What decides a model's answers. Where it is fetched from and on how many GPUs it runs does not."""
-    hardware = {"gpus", "revision", "wheel", "folder", "licence"}
-    return EXPERIMENT.models[name].model_dump_json(exclude=hardware, exclude_defaults=True)
+    """How a model is asked. Where it is fetched from and on how many GPUs it runs decides nothing."""
+    elsewhere = {"gpus", "revision", "wheel", "folder", "licence"}
+    return EXPERIMENT.models[name].model_dump_json(exclude=elsewhere, exclude_defaults=True)
 
 
 def recipe(wildcards):
@@ -96,11 +97,19 @@ def generator_settings(wildcards):
     return "null" if name == LEXICON else asked(name)
 
 
+def generator_answers():
+    """The stage of the generator's backend, where it is a model."""
+    name = EXPERIMENT.generation.generator
+    return [] if name == LEXICON else [f"answers.{EXPERIMENT.models[name].backend}"]
+
+
 def versions(*stages):
-    """Stage versions for `params`; a stage may hold wildcards, e.g. `judges.{judge}`."""
+    """Stage versions for `params`; a stage may hold wildcards and the model's `{backend}`, e.g. `judges.{judge}`."""
 
     def of(wildcards):
-        return json.dumps({s: stage_version(s.format(**wildcards)) for s in stages}, sort_keys=True)
+        model = EXPERIMENT.models.get(wildcards.get("model"))
+        values = dict(wildcards, backend=model.backend if model else "")
+        return json.dumps({s: stage_version(s.format(**values)) for s in stages}, sort_keys=True)
 
     return of
 
@@ -135,6 +144,12 @@ def adapter(wildcards):
     if wildcards.trained_on == "nothing":
         return []
     return adapter_files(wildcards.model, wildcards.trained_on)
+
+
+def verified(wildcards):
+    """An adapter is judged with only once it is proven to be at work."""
+    trained = wildcards.trained_on != "nothing"
+    return f"results/adapters/{wildcards.model}/{wildcards.trained_on}/verified.json" if trained else []
 
 
 def adapter_files(model, trained_on):
@@ -187,9 +202,20 @@ def adapters():
     return [file for m, t in pairs for file in adapter_files(m, t)]
 
 
-def external_cells():
-    pairs = [(m, j) for m in EXPERIMENT.external.models for j in EXPERIMENT.external.judges]
+def external_cells(wildcards):
+    """Cells of the external judges; one whose key is not in the environment is skipped, with a line that says so."""
+    keyed = [m for m in EXPERIMENT.external.models if not missing_key(EXPERIMENT.models[m])]
+    for m in sorted({*EXPERIMENT.external.models} - {*keyed}):
+        key = missing_key(EXPERIMENT.models[m])
+        logger.warning(f"external: {m} skipped: environment variable {key} is not set; expected its key")
+    pairs = [(m, j) for m in keyed for j in EXPERIMENT.external.judges]
     return [f"results/evaluation/{m}/nothing/{j}/{d}/test-100.json" for m, j in pairs for d in [*DATASETS, "all"]]
+
+
+def missing_key(model):
+    """The variable a server's key is to be in, where it is not."""
+    name = model.server and model.server.key_env
+    return name if name and not os.environ.get(name) else None
 
 
 def evaluated(dataset):

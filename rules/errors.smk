@@ -32,6 +32,7 @@ rule generate_soft_errors:
         weights=generator_weights,
     output:
         answers="results/errors/soft/{dataset}/{severity}/{shard}.jsonl",
+        manifest="results/errors/soft/{dataset}/{severity}/{shard}.manifest.json",
     log:
         "logs/generate_soft_errors/{dataset}/{severity}/{shard}.log",
     benchmark:
@@ -51,7 +52,7 @@ rule generate_soft_errors:
         mem_mb=16000 if EXPERIMENT.generation.generator != LEXICON else 1000,
         runtime=360,
     params:
-        version=versions("generate_soft_errors"),
+        version=versions("generate_soft_errors", *generator_answers()),
         generator=EXPERIMENT.generation.generator,
         model=generator_settings,
         weights=flag("weights", generator_weights),
@@ -62,7 +63,7 @@ rule generate_soft_errors:
         " --shard {wildcards.shard} --shards {params.shards} --generator {params.generator}"
         " --model {params.model:q} --gpus {resources.gpu} {params.weights} --seed {params.seed}"
         " --journal results/journal/{params.generator}/soft/{wildcards.dataset}/{wildcards.severity}.jsonl"
-        " --answers {output.answers} 2>&1 | tee {log}"
+        " --answers {output.answers} --manifest {output.manifest} 2>&1 | tee {log}"
 
 
 rule collect_soft_errors:

@@ -1,12 +1,44 @@
 """Every prediction in the paper: `judge` asks (one model load per job), `score` reads (no model)."""
 
 
+rule verify_adapter:
+    """Prove that an adapter is at work in the engine that serves it; a dead one stops here (P15)."""
+    input:
+        weights=weights,
+        adapter=adapter,
+    output:
+        verified="results/adapters/{model}/{trained_on}/verified.json",
+    log:
+        "logs/verify_adapter/{model}/{trained_on}.log",
+    benchmark:
+        "benchmarks/verify_adapter/{model}/{trained_on}.tsv"
+    wildcard_constraints:
+        trained_on=one_of(EXPERIMENT.mixtures),
+    conda:
+        "../envs/inference.yaml"
+    threads: 8
+    resources:
+        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        model=1,
+        mem_mb=16000,
+        runtime=60,
+    params:
+        version=versions("verify_adapter", "answers.{backend}"),
+        model=model_settings,
+        weights=flag("weights", weights),
+        adapter=flag("adapter", adapter),
+    shell:
+        "python -m scripts.verify_adapter --name {wildcards.model}/{wildcards.trained_on} --model {params.model:q}"
+        " --gpus {resources.gpu} {params.weights} {params.adapter} --verified {output.verified} 2>&1 | tee {log}"
+
+
 rule judge:
     """Ask one (model, trained_on, judge) about the test sets of every dataset; one transcript per dataset."""
     input:
         samples=expand("results/excam40k/{dataset}/{{split}}.parquet", dataset=DATASETS),
         weights=weights,
         adapter=adapter,
+        verified=verified,
     output:
         expand(
             "results/transcripts/{{model}}/{{trained_on}}/{{judge}}/{dataset}/{{split}}.jsonl",
@@ -26,7 +58,7 @@ rule judge:
         mem_mb=16000,
         runtime=240,
     params:
-        version=versions("judge", "judges.{judge}"),
+        version=versions("judge", "judges.{judge}", "answers.{backend}"),
         model=model_settings,
         weights=flag("weights", weights),
         adapter=flag("adapter", adapter),
@@ -56,6 +88,7 @@ rule score:
         "../envs/data.yaml"
     params:
         version=versions("score", "judges.{judge}"),
+        end_token="yes" if EXPERIMENT.scoring.end_token else "no",
     shell:
         "python -m scripts.score --judge {wildcards.judge} --samples {input.samples}"
-        " --transcript {input.transcript} --judgements {output.judgements} 2>&1 | tee {log}"
+        " --transcript {input.transcript} --end-token {params.end_token} --judgements {output.judgements} 2>&1 | tee {log}"

@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
 
-from excam.exceptions import ExcamError
-from excam.provenance import quiet_libraries
+from excam.config import Model
+from excam.exceptions import AnswersMissing, ExcamError
+from excam.provenance import quiet_libraries, say
+
+# what a full, read-only or locked disk says; any other OSError is a bug and shows its traceback
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EIO, errno.ENOLCK}
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run a script's main. What the user can act on is one line on stderr and exit code 1, never a traceback."""
+    """Run a script's main. What the user can act on is one line on stderr and exit code 1, never a traceback.
+
+    Only rows that a model left unanswered get a line each before it.
+    """
     quiet_libraries()
+    program = main.__module__ if main.__module__ != "__main__" else sys.argv[0]
     try:
         main()
+    except OSError as problem:
+        if problem.errno not in DISK:
+            raise
+        place = f"{problem.filename}: " if problem.filename else ""
+        sys.exit(f"{program}: {place}{problem.strerror}; what was done is kept; make room to write and run again")
     except ExcamError as problem:
-        sys.exit(f"{main.__module__ if main.__module__ != '__main__' else sys.argv[0]}: {problem}")
+        for row, reason in problem.reasons.items() if isinstance(problem, AnswersMissing) else ():
+            say(f"unanswered: {row}: {reason}")
+        sys.exit(f"{program}: {problem}")
+
+
+def continue_where_installed(model: Model) -> None:
+    """Where vLLM is not installed and `./setup.sh vllm` made its environment, go on as the same program in there."""
+    program = getattr(sys.modules["__main__"].__spec__, "name", "")
+    python = Path(__file__).parents[1] / ".venv-vllm/bin/python"
+    if model.backend == "vllm" and not find_spec("vllm") and python.exists() and program.startswith("scripts."):
+        say(f"vLLM is not installed here; going on in {python.parents[1].name}")
+        os.execv(python, [str(python), "-m", program, *sys.argv[1:]])

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from excam import judges, provenance, tables
 from excam.inference import opening, transcript
-from excam.inference.journal import Journal, ask
-from scripts import run
+from excam.inference.journal import Journal, ask, totals
+from scripts import continue_where_installed, run
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -31,6 +31,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     started = time.monotonic()
     model, judge = opening.described(args.model, args.gpus), judges.load(args.judge).judge
+    continue_where_installed(model)
     by_dataset = {path: tables.read_samples(path) for path in args.samples}
     samples = [sample for part in by_dataset.values() for sample in part]
     backend = opening.lazily(args.name.split("/")[0], model, args.weights, args.adapter)
@@ -48,6 +49,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         settings=json.loads(args.model),
         seconds=time.monotonic() - started,
         identity=backend.identity,
+        engine=backend.settings,
+        **totals(
+            (answer for entry in entries for one in entry.rounds for answer in one.answers),
+            model.server and model.server.price,
+        ),
         seed=args.seed,
     )
     provenance.say(f"{args.name}: {len(samples)} rows judged in {time.monotonic() - started:.0f} s")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from excam.inference import Message
+from excam.inference import Message, thinking
 from excam.records import Sample, Severity, Unreadable
 
 PROMPT = """\
@@ -65,14 +65,21 @@ KEYS = (
 )
 
 # Why an answer could not be read; `excam.records.Unreadable.reason` is one of these.
-WhyUnreadable = Literal["no-json", "truncated", "bad-json", "missing-key", "wrong-type", "wrong-value", "bad-text"]
+WhyUnreadable = Literal[
+    "no-json", "truncated", "bad-json", "duplicate-key", "missing-key", "wrong-type", "wrong-value", "bad-text"
+]
 UNREADABLE: tuple[WhyUnreadable, ...] = get_args(WhyUnreadable)
 MAX_STARTS = 200  # of braces tried as the start of the answer; more are no answer of this form
 
 PLACE = re.compile(r"\{(src|gt|MINOR/MAJOR)\}")
-OUTPUT = re.compile(r"OUTPUT\s*:")
-GAP = re.compile(r"[\s*`]*(?:json)?[\s*`]*", re.IGNORECASE)  # markdown between "OUTPUT:" and the object
-DECODER = json.JSONDecoder(strict=False)  # models write line breaks inside strings
+OUTPUT = re.compile(r"OUTPUT\s*+:")
+OUTPUT_OBJECT = re.compile(OUTPUT.pattern + r"[\s*`]*+(?:(?i:json)[\s*`]*+)?+(?=\{)")  # Markdown may stand between
+OBJECT = re.compile(r"""(?=\{\s*+["'“])""")
+YES_NO = re.compile(r"\W*+(yes|no)\b", re.IGNORECASE)
+
+
+class _Refused(Exception):
+    """An answer has an object that rules all of it out; the text is one of `UNREADABLE`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,85 +102,99 @@ def messages(right: Sample, severity: Severity) -> tuple[Message, ...]:
 
 
 def read(answer: str) -> SoftAnswer | Unreadable:
-    """What a generator answered. Keys may differ in case; an error type may be a list of strings."""
-    found = _object(_after_thinking(answer))
-    if isinstance(found, str):
-        return Unreadable(found, answer)
-    by_key = {str(key).strip().casefold(): value for key, value in found.items()}
-    values = [_text(by_key.get(key.casefold()), key) for key in KEYS]
+    """What a generator answered. Keys may differ in case; an error type may be a list of strings. Linear time."""
+    try:
+        return _soft_answer(_object(thinking.split(answer)[1] or ""))
+    except _Refused as refused:
+        return Unreadable(str(refused), answer)
+
+
+def _soft_answer(found: Mapping[str, Any]) -> SoftAnswer:
+    by_key = {key.strip().casefold(): value for key, value in found.items()}
+    if len(by_key) < len(found):
+        raise _Refused("duplicate-key")
     if not all(key.casefold() in by_key for key in KEYS):
-        return Unreadable("missing-key", answer)
-    if None in values:
-        return Unreadable("wrong-type", answer)
-    kind, cultural, adherence, explanation, severity, instruction, output = (str(value) for value in values)
-    yes_no = re.match(r"\W*(yes|no)\b", cultural, re.IGNORECASE)
+        raise _Refused("missing-key")
+    values = [_text(by_key[key.casefold()], key) for key in KEYS]
+    kind, cultural, adherence, explanation, severity, instruction, output = values
+    yes_no = YES_NO.match(cultural)
     if not yes_no:
-        return Unreadable("wrong-value", answer)
-    if not _encodable(kind + explanation + instruction + output):
-        return Unreadable("bad-text", answer)
+        raise _Refused("wrong-value")
+    if not _encodable("".join(values)):
+        raise _Refused("bad-text")
     yes = yes_no.group(1).lower() == "yes"
     return SoftAnswer(kind.strip(), yes, adherence, explanation.strip(), severity.strip().lower(), instruction, output)
 
 
-def _after_thinking(answer: str) -> str:
-    """Without the thinking block; its opening tag is often part of the chat template and missing here."""
-    _, closed, rest = answer.partition("</think>")
-    if closed:
-        return rest
-    return "" if answer.lstrip().startswith("<think>") else answer
-
-
-def _object(text: str) -> dict[str, Any] | WhyUnreadable:
+def _object(text: str) -> dict[str, Any]:
     """The object after the last "OUTPUT:", or the last object of a text where no object follows an "OUTPUT:".
 
-    An object is the last one even if a string in it says "OUTPUT:" again; a draft before a cut or broken one is not.
+    It is the last one even if a string in it says "OUTPUT:" again; a draft before a cut or broken one is not.
     """
-    why: WhyUnreadable | None = None
-    marks = [*OUTPUT.finditer(text)][-MAX_STARTS:]
-    for mark in reversed(marks):
-        start = GAP.match(text, mark.end()).end()  # type: ignore[union-attr] - matches the empty string
-        if not text.startswith("{", start):
-            continue
-        found = _decode(text, start)
-        if not isinstance(found, str) and found[1] > marks[-1].start():
-            return found[0]
-        why = why or (found if isinstance(found, str) else "bad-json")
-    return why or _last_object(text)
+    last, end = _last_object(text, OUTPUT_OBJECT)
+    if end and OUTPUT.search(text, end):
+        raise _Refused("bad-json")
+    if not end:
+        last, end = _last_object(text, OBJECT)
+    if last is None:
+        raise _Refused("bad-json" if "{" in text else "no-json" if text else "truncated")
+    return last
 
 
-def _last_object(text: str) -> dict[str, Any] | WhyUnreadable:
-    last: dict[str, Any] | None = None
-    why: WhyUnreadable = "no-json" if text else "truncated"
-    start = text.find("{")
+def _last_object(text: str, begins: re.Pattern[str]) -> tuple[dict[str, Any] | None, int]:
+    """The last of the objects that follow `begins`, and where it ends; 0 where there is none. None: it is broken.
+
+    What an object holds is not searched, nor is a broken one up to where it breaks.
+    """
+    last, end = None, 0
     for _ in range(MAX_STARTS):
-        if start < 0:
-            break
-        found = _decode(text, start)
-        if found == "truncated":
-            return "truncated"
-        if isinstance(found, str):
-            why, start = found, text.find("{", start + 1)
-        else:
-            last, start = found[0], text.find("{", found[1])
-    return why if last is None else last
+        match = begins.search(text, end)
+        if not match:
+            return last, end
+        last, end = _decode(text, match.end())
+    raise _Refused("bad-json")
 
 
-def _decode(text: str, start: int) -> tuple[dict[str, Any], int] | Literal["truncated", "bad-json"]:
+def _decode(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
+    """The object that begins here and where it ends; None and where it breaks."""
     try:
         return DECODER.raw_decode(text, start)
     except json.JSONDecodeError as failure:
-        cut = failure.pos >= len(text.rstrip()) or failure.msg.startswith("Unterminated string")
-        return "truncated" if cut else "bad-json"
-    except (RecursionError, ValueError):  # too deep; a number of more digits than Python reads
-        return "bad-json"
+        if failure.msg.startswith("Unterminated string") or failure.pos >= len(text.rstrip()):
+            raise _Refused("truncated") from failure
+        return None, failure.pos
+    except RecursionError as deep:
+        raise _Refused("bad-json") from deep
 
 
-def _text(value: Any, key: str) -> str | None:
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(value := dict(pairs)) < len(pairs):  # a key twice: which one is meant is anyone's guess
+        raise _Refused("duplicate-key")
+    return value
+
+
+def _constant(name: str) -> None:
+    raise _Refused("bad-json")  # NaN and Infinity are no JSON
+
+
+def _no_number(digits: str) -> None:
+    """In place of any number: no field is one, and an integer of a million digits costs nothing this way."""
+
+
+# strict=False: models write line breaks inside strings.
+DECODER = json.JSONDecoder(
+    object_pairs_hook=_pairs, parse_int=_no_number, parse_float=_no_number, parse_constant=_constant, strict=False
+)
+
+
+def _text(value: Any, key: str) -> str:
     if isinstance(value, list) and key == "Error Type" and all(isinstance(part, str) for part in value):
         return ", ".join(value)
     if isinstance(value, bool) and key == "Cultural Content":
         return "Yes" if value else "No"
-    return value if isinstance(value, str) else None
+    if not isinstance(value, str):
+        raise _Refused("wrong-type")
+    return value
 
 
 def _encodable(text: str) -> bool:

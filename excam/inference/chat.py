@@ -8,14 +8,16 @@ for (`<think>` in Qwen's, which is not marked); such a string inside a text is t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.inference import Message
+from excam.provenance import say
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -78,6 +80,46 @@ def end_of_turn(tokenizer: PreTrainedTokenizerBase) -> int:
     raise ModelInvalid(
         f"{tokenizer.name_or_path}: no token ends a turn; expected one in its chat template, or an eos token"
     )
+
+
+def stop_ids(tokenizer: PreTrainedTokenizerBase, generation_config: Any) -> frozenset[int]:
+    """Ids of all tokens that end an answer: the template's, the tokenizer's, those of the generation settings."""
+    listed = getattr(generation_config, "eos_token_id", None)
+    listed = listed if isinstance(listed, list) else [listed]
+    found = [end_of_turn(tokenizer), tokenizer.eos_token_id, *listed]
+    return frozenset(one for one in found if isinstance(one, int))
+
+
+def rooms(prompts: Iterable[int], max_tokens: int, context: int, overflow: Literal["refuse", "shorten"]) -> list[int]:
+    """Tokens each answer may have after a prompt of so many; 0: the prompt is refused (spec 44).
+
+    A prompt that leaves less than `max_tokens` of the context is refused, or with "shorten" answered in what is left.
+    Either way it is said, with the count, before anything is asked.
+    """
+    left = [context - prompt for prompt in prompts]
+    short = [room for room in left if room < max_tokens]
+    if short:
+        what = "are refused" if overflow == "refuse" else f"get what is left; {sum(room < 1 for room in short)} refused"
+        say(f"{len(short)} of {len(left)} prompts leave less than {max_tokens} of {context} tokens: they {what}")
+    if overflow == "refuse":
+        return [max_tokens if room >= max_tokens else 0 for room in left]
+    return [max(0, min(room, max_tokens)) for room in left]
+
+
+def load_tokenizer(weights: Path) -> PreTrainedTokenizerBase:
+    """The tokenizer of a local folder. Raises ModelInvalid."""
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(weights, local_files_only=True, trust_remote_code=False)
+    except (OSError, ValueError, KeyError) as problem:
+        raise unusable(weights, problem) from None
+
+
+def unusable(folder: Path, problem: Exception) -> ModelInvalid:
+    """What to raise when a library cannot load a folder."""
+    reason = " ".join(str(problem).split())[:200]
+    return ModelInvalid(f"{folder}: cannot be loaded: {reason}; expected config.json, *.safetensors and a tokenizer")
 
 
 def _render(tokenizer: PreTrainedTokenizerBase, roles: Sequence[str], *, ask: bool = True) -> str | None:

@@ -1,7 +1,7 @@
 """The journal: every answer of a model, on disk as soon as its batch is done, found again by what was asked.
 
-Append-only JSON Lines, one `{"key", "completion"}` each. A job that was killed, or that is stale in one row, asks only
-for what is not in here; a job whose rows are all here needs no model at all.
+Append-only JSON Lines, one answer each, with the key it is found by, who gave it, and a checksum. A job that was
+killed, or that is stale in one row, asks only for what is not in here; a job whose rows are all here needs no model.
 """
 
 from __future__ import annotations
@@ -10,21 +10,24 @@ import fcntl
 import hashlib
 import json
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from excam.exceptions import ArtifactBroken, ModelInvalid
-from excam.inference import Backend, Completion, Generate, Sampling, completion_from_row
+from excam.config import Price
+from excam.exceptions import AnswersMissing, ArtifactBroken
+from excam.inference import Answer, Backend, Choose, Generate, Missing, Request, Sampling, answer_from_row
 from excam.provenance import Progress
 
 
-def key(identity: str, request: Generate, sampling: Sampling) -> str:
-    """sha256 (hex) of who is asked, what, and how the answer is sampled."""
-    return hashlib.sha256(_line([identity, asdict(request), asdict(sampling)])).hexdigest()
+def key(identity: str, request: Request, sampling: Sampling) -> str:
+    """sha256 (hex) of who is asked, what, and how the answer is sampled; a `Choose` is not sampled."""
+    how = asdict(sampling) if isinstance(request, Generate) else None
+    return hashlib.sha256(_line([identity, asdict(request), how])).hexdigest()
 
 
 def seed(request: Generate, sampling: Sampling) -> int:
@@ -37,64 +40,143 @@ def _line(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a journal. `by` is the digest of the identity that answered; a line of its own spells that out."""
+
+    key: str
+    by: str
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The line that says who a digest is; written before the first answer of that model."""
+
+    by: str
+    identity: str
+
+
+def _written(entry: Entry) -> bytes:
+    row = {"key": entry.key, "by": entry.by, "answer": asdict(entry.answer)}
+    return _line(row | {"check": _check(row)}) + b"\n"
+
+
+def _check(row: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_line([row["key"], row["by"], row["answer"]])).hexdigest()[:16]
+
+
+def _digest(identity: str) -> str:
+    return hashlib.sha256(identity.encode("utf-8", "backslashreplace")).hexdigest()[:12]
+
+
+def _parsed(line: bytes) -> Entry | Identity | None:
+    """What a line says; None for an answer in the layout of an earlier release, whose key nobody asks for any more.
+
+    Raises ValueError, TypeError or KeyError for anything else, a flipped byte included.
+    """
+    row = json.loads(line)
+    if row.keys() == {"by", "identity"}:
+        if row["by"] != _digest(row["identity"]):
+            raise ValueError("not the digest of this identity")
+        return Identity(**row)
+    if row.keys() == {"key", "completion"}:
+        return None
+    if row.keys() != {"key", "by", "answer", "check"} or row["check"] != _check(row):
+        raise ValueError("not what was written")
+    return Entry(row["key"], row["by"], answer_from_row(row["answer"]))
+
+
+def read(path: Path) -> Iterator[tuple[int, Entry | Identity | ValueError | None]]:
+    """(number, what it says) of every whole line; a ValueError for a damaged one; see `_parsed`."""
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            if not line.endswith(b"\n"):
+                return  # somebody is writing it, or was killed while writing it
+            try:
+                yield number, _parsed(line)
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
+                yield number, ValueError(str(problem))
+
+
 class Journal:
     """Answers by key. Several processes may append to one file; each sees what was there when it opened it."""
 
     def __init__(self, path: Path) -> None:
         """Load what is there; a last line torn by a kill is cut off. Raises ArtifactBroken for other damage."""
         self.path = path
-        self._completions: dict[str, Completion] = {}
+        self._answers: dict[str, Answer] = {}
+        self._known: set[str] = set()
         if not path.exists():
             return
         with _locked(path) as file:
             _cut_torn_line(file)
-            lines = path.read_bytes().splitlines()
-        for number, line in enumerate(lines, 1):
-            try:
-                row = json.loads(line)
-                self._completions.setdefault(row["key"], completion_from_row(row["completion"]))
-            except (ValueError, TypeError, KeyError):
+        for number, found in read(path):
+            if isinstance(found, Entry):
+                self._answers.setdefault(found.key, found.answer)
+            elif isinstance(found, Identity):
+                self._known.add(found.by)
+            elif isinstance(found, ValueError):
                 raise ArtifactBroken(
-                    f"{path}: line {number} is no journal entry; expected a key and a completion; delete that line "
-                    "(its row is asked again)"
-                ) from None
+                    f"{path}: line {number} is no journal entry; expected an answer as it was written; "
+                    f"`excam journal compact {path}` drops it and its row is asked again"
+                )
 
     def __len__(self) -> int:
-        return len(self._completions)
+        return len(self._answers)
 
     def __contains__(self, key: str) -> bool:
-        return key in self._completions
+        return key in self._answers
 
-    def __getitem__(self, key: str) -> Completion:
-        return self._completions[key]
+    def __getitem__(self, key: str) -> Answer:
+        return self._answers[key]
 
-    def add(self, batch: Mapping[str, Completion]) -> None:
+    def add(self, identity: str, batch: Mapping[str, Answer]) -> None:
         """Append a batch; when this returns it is on disk, and when it raises (disk full) nothing of it is."""
-        data = b"".join(_line({"key": k, "completion": asdict(c)}) + b"\n" for k, c in batch.items())
+        by = _digest(identity)
+        lines = [] if by in self._known else [_line({"by": by, "identity": identity}) + b"\n"]
+        lines += [_written(Entry(one, by, answer)) for one, answer in batch.items()]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(self.path) as file:
             _cut_torn_line(file)
-            before = os.fstat(file).st_size
-            try:
-                written = 0
-                while written < len(data):  # one write as a rule; the system may take less of a very large one
-                    written += os.write(file, data[written:])
-                os.fsync(file)
-            except OSError:
-                os.ftruncate(file, before)
-                raise
-        for k, completion in batch.items():
-            self._completions.setdefault(k, completion)
+            _append(file, b"".join(lines))
+        self._known.add(by)
+        for one, answer in batch.items():
+            self._answers.setdefault(one, answer)
+
+
+def _append(file: int, data: bytes) -> None:
+    before = os.fstat(file).st_size
+    try:
+        written = 0
+        while written < len(data):  # one write as a rule; the system may take less of a very large one
+            written += os.write(file, data[written:])
+        os.fsync(file)
+    except OSError:
+        os.ftruncate(file, before)
+        raise
 
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    """The file, open for appending, while no other process writes to it."""
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)  # given back by close, also when the process is killed
+            if not _is_at(file, path):  # compacted by another process while we waited: that file is nobody's now
+                continue
+            yield file
+            return
+        finally:
+            os.close(file)
+
+
+def _is_at(file: int, path: Path) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX)  # given back by close, also when the process is killed
-        yield file
-    finally:
-        os.close(file)
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _cut_torn_line(file: int) -> None:
@@ -115,26 +197,135 @@ def ask(
     backend: Backend,
     sampling: Sampling,
     journal: Journal,
-    requests: Sequence[Generate],
+    requests: Sequence[Request],
     progress: Progress | None = None,
-) -> list[Completion]:
-    """Completions in the order of `requests`; the backend is asked once for each distinct request not in the journal.
+) -> list[Answer]:
+    """Answers in the order of `requests`; the backend is asked once for each distinct request not in the journal.
 
-    Each batch is on disk before the next is started. Raises ModelInvalid when the backend leaves requests unanswered.
+    Each batch is on disk before the next is started. Raises AnswersMissing when requests stay unanswered, with the
+    reason of each; what was answered is kept.
     """
     keys = [key(backend.identity, request, sampling) for request in requests]
     missing = {k: request for k, request in zip(keys, requests, strict=True) if k not in journal}
     rows = Counter(keys)
     if progress:
         progress.skip(sum(rows[k] for k in rows if k not in missing))
-    asked = list(missing)
-    if asked:
-        for batch in backend.complete(list(missing.values()), sampling):
-            journal.add({asked[index]: completion for index, completion in batch})
-            if progress:
-                progress.advance(sum(rows[asked[index]] for index, _ in batch))
-    if lost := sum(k not in journal for k in asked):
-        raise ModelInvalid(
-            f"{backend.identity}: {lost} of {len(asked)} requests unanswered; run again: only those are asked"
-        )
+    reasons: dict[str, str] = {}
+    for batch in _batches(backend, sampling, missing):
+        answers = {k: answer for k, answer in batch if not isinstance(answer, Missing)}
+        if answers:
+            journal.add(backend.identity, answers)
+        reasons |= {k: answer.reason for k, answer in batch if isinstance(answer, Missing)}
+        if progress:
+            progress.advance(sum(rows[k] for k, _ in batch))
+    if any(k not in journal for k in missing):
+        raise AnswersMissing({at: reasons.get(k, "no answer") for at, k in enumerate(keys) if k not in journal})
     return [journal[k] for k in keys]
+
+
+def _batches(
+    backend: Backend, sampling: Sampling, missing: Mapping[str, Request]
+) -> Iterator[list[tuple[str, Answer | Missing]]]:
+    """What comes back for the missing requests, by key, first the texts, then the choices."""
+    texts = {k: request for k, request in missing.items() if isinstance(request, Generate)}
+    choices = {k: request for k, request in missing.items() if isinstance(request, Choose)}
+    asked = [*texts, *choices]
+    asking = chain(
+        ((0, batch) for batch in (backend.generate(list(texts.values()), sampling) if texts else ())),
+        ((len(texts), batch) for batch in (backend.choose(list(choices.values())) if choices else ())),
+    )
+    for first, batch in asking:
+        yield [(asked[first + index], answer) for index, answer in batch]
+
+
+def totals(answers: Iterable[Answer], price: Price | None = None) -> dict[str, Any]:
+    """What answers cost: how many ended how (`finish`; a `Choice` as "choice"), tokens, and money where `price` is."""
+    ends: Counter[str] = Counter()
+    prompts = completions = 0
+    for answer in answers:
+        ends[getattr(answer, "finish", "choice")] += 1
+        prompts += answer.prompt_tokens
+        completions += getattr(answer, "completion_tokens", 0)
+    cost = price and round((prompts * price.prompt + completions * price.completion) / 1e6, 6)
+    return {
+        "answers": dict(sorted(ends.items())),
+        "prompt_tokens": prompts,
+        "completion_tokens": completions,
+        "cost": cost,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a journal holds."""
+
+    answers: Mapping[str, tuple[Answer, ...]]  # by the identity that gave them
+    twice: int  # lines whose key was there before
+    outdated: int  # lines in the layout of an earlier release
+    damaged: tuple[int, ...]  # line numbers
+    torn: bool  # the last line is not whole
+
+
+def contents(path: Path) -> Contents:
+    """Read a journal without changing it. Raises ArtifactBroken when there is none."""
+    if not path.is_file():
+        raise ArtifactBroken(f"{path}: no such journal; expected a .jsonl file below results/journal")
+    names: dict[str, str] = {}
+    seen: set[str] = set()
+    answers: defaultdict[str, list[Answer]] = defaultdict(list)
+    twice = outdated = 0
+    damaged: list[int] = []
+    for number, found in read(path):
+        if isinstance(found, Identity):
+            names[found.by] = found.identity
+        elif isinstance(found, ValueError):
+            damaged.append(number)
+        elif found is None:
+            outdated += 1
+        elif found.key in seen:
+            twice += 1
+        else:
+            seen.add(found.key)
+            answers[found.by].append(found.answer)
+    named = {names.get(by, by): tuple(given) for by, given in answers.items()}
+    return Contents(named, twice, outdated, tuple(damaged), _is_torn(path))
+
+
+def _is_torn(path: Path) -> bool:
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - 1))
+        return stream.read(1) not in (b"", b"\n")
+
+
+def compact(path: Path) -> int:
+    """Rewrite a journal without what nobody will find; returns how many lines went.
+
+    Lines that are damaged, torn, outdated or there twice go. Other processes may write meanwhile: they wait, and go on
+    in the new file. Raises ArtifactBroken when there is none.
+    """
+    if not path.is_file():
+        raise ArtifactBroken(f"{path}: no such journal; expected a .jsonl file below results/journal")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with _locked(path):
+        try:
+            before = len(path.read_bytes().splitlines())
+            kept = _kept(found for _, found in read(path))
+            with temporary.open("wb") as stream:
+                after = sum(bool(stream.write(line)) for line in kept)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    return before - after
+
+
+def _kept(lines: Iterable[Entry | Identity | ValueError | None]) -> Iterator[bytes]:
+    seen: set[str] = set()
+    for found in lines:
+        if isinstance(found, Identity) and found.by not in seen:
+            seen.add(found.by)
+            yield _line({"by": found.by, "identity": found.identity}) + b"\n"
+        elif isinstance(found, Entry) and found.key not in seen:
+            seen.add(found.key)
+            yield _written(found)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from excam.config import Model
-from excam.inference import Backend, Completion, Generate, Sampling
+from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate, Sampling
 from excam.provenance import installed
 from excam.versions import stage_version
 
@@ -20,42 +23,33 @@ class Lazily:
         self.identity = _identity(name, model, weights, adapter)
         self._backend: Backend | None = None
 
-    def complete(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[Sequence[tuple[int, Completion]]]:
+    def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[Batch[Completion]]:
         """Open the backend if need be and hand the requests on."""
+        return self._opened().generate(requests, sampling)
+
+    def choose(self, requests: Sequence[Choose]) -> Iterator[Batch[Choice]]:
+        """Open the backend if need be and hand the requests on."""
+        return self._opened().choose(requests)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """How the engine really runs (device, context, its own defaults); empty where it was never opened."""
+        return getattr(self._backend, "settings", {})
+
+    def _opened(self) -> Backend:
         if self._backend is None:
             self._backend = self._open()
-        return self._backend.complete(requests, sampling)
+        return self._backend
 
     def _open(self) -> Backend:
-        model = self.model
-        if model.backend == "openai":
-            from excam.inference import openai
-
-            return openai.Backend(
-                model.served_as or model.hub or self.name,
-                str(model.endpoint),
-                key_env=model.key_env,
-                limit_field=model.limit_field,
-                omit=tuple(model.omit),
-                identity=self.identity,
-            )
-        assert self.weights is not None, "a local backend needs fetched weights"
-        files = self.weights.parent / "files"
+        files = self.weights.parent / "files" if self.weights else None
         adapter = self.adapter.parent if self.adapter else None
-        if model.backend == "vllm":
-            from excam.inference import vllm
+        return backend(self.model).open_model(self.name, self.model, files, adapter, self.identity)
 
-            return vllm.Backend(
-                files,
-                adapter=adapter,
-                identity=self.identity,
-                tensor_parallel_size=max(1, model.gpus),
-                quantization=model.quantization,
-                max_model_len=model.context,
-            )
-        from excam.inference import transformers
 
-        return transformers.Backend(files, adapter=adapter, identity=self.identity, context=model.context)
+def backend(model: Model) -> ModuleType:
+    """The module of `backends/` that runs a model. It has `PACKAGES`, whose versions move answers, and `open_model`."""
+    return importlib.import_module(f"excam.inference.backends.{model.backend.replace('-', '_')}")
 
 
 def lazily(name: str, model: Model, weights: Path | None, adapter: Path | None = None) -> Lazily:
@@ -79,12 +73,10 @@ def _identity(name: str, model: Model, weights: Path | None, adapter: Path | Non
     Weights, tokenizer, chat template, adapter (by content), the settings of the engine, its version, and our own code
     that encodes and decodes.
     """
-    decides = model.model_dump(mode="json", include={"backend", "endpoint", "served_as", "quantization", "context"})
-    parts = [name if model.is_local else model.hub or name, json.dumps(decides, sort_keys=True)]
+    parts = [name if model.is_local else model.hub or name, model.decides]
     for manifest in (weights, adapter):
         if manifest is not None:
             outputs = json.loads(manifest.read_text(encoding="utf-8"))["outputs"]
             parts += [f"{file}:{digest}" for file, digest in sorted(outputs.items()) if not file.endswith(".csv")]
-    engine = {"transformers": ("torch", "transformers", "peft"), "vllm": ("vllm", "torch"), "openai": ()}[model.backend]
-    parts += [f"{package}={installed(package)}" for package in engine]
-    return "|".join([*parts, f"answers={stage_version('answers')}"])
+    parts += [f"{package}={installed(package)}" for package in backend(model).PACKAGES]
+    return "|".join([*parts, f"answers={stage_version(f'answers.{model.backend}')}"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from excam.exceptions import ModelInvalid
-from excam.inference import Ask, Completion, Flow, Generate
+from excam.exceptions import AnswersMissing, ModelInvalid
+from excam.inference import Answer, Ask, Flow, Request
 from excam.records import Sample, Verdict
 
 
@@ -15,8 +15,8 @@ from excam.records import Sample, Verdict
 class Round:
     """What one sample's judge asked at once, and the answers in the same order."""
 
-    requests: tuple[Generate, ...]
-    completions: tuple[Completion, ...]
+    requests: tuple[Request, ...]
+    answers: tuple[Answer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +33,36 @@ def run(judge: Callable[[Sample], Flow], samples: Sequence[Sample], ask: Ask) ->
 
 
 def play(judge: Callable[[Sample], Flow], samples: Sequence[Sample], ask: Ask) -> list[Played]:
-    """Like `run`, with every round kept. Raises ModelInvalid when `ask` does not answer every request."""
+    """Like `run`, with every round kept.
+
+    Raises AnswersMissing, naming the samples, when a model left some unanswered, and ModelInvalid when `ask` returns
+    another number of answers than it was asked.
+    """
     flows = [judge(sample) for sample in samples]
     verdicts: dict[int, Verdict] = {}
     rounds: list[list[Round]] = [[] for _ in flows]
-    answers: dict[int, tuple[Completion, ...] | None] = dict.fromkeys(range(len(flows)))
+    answers: dict[int, tuple[Answer, ...] | None] = dict.fromkeys(range(len(flows)))
     while answers:
-        asking: dict[int, tuple[Generate, ...]] = {}
+        asking: dict[int, tuple[Request, ...]] = {}
         for index, answer in answers.items():
             try:
                 asking[index] = tuple(flows[index].send(answer))  # pyright: ignore[reportArgumentType]  # None starts it
             except StopIteration as end:
                 verdicts[index] = end.value
-        completions = _answered(ask, [request for requests in asking.values() for request in requests])
+        owners = [samples[index].id for index, requests in asking.items() for _ in requests]
+        try:
+            answered = _answered(ask, [request for requests in asking.values() for request in requests])
+        except AnswersMissing as missing:
+            raise missing.named(lambda at, owners=owners: owners[at]) from None
         answers = {}
         for index, requests in asking.items():
-            answers[index] = answer = tuple(islice(completions, len(requests)))
+            answers[index] = answer = tuple(islice(answered, len(requests)))
             rounds[index].append(Round(requests, answer))
     return [Played(verdicts[index], tuple(rounds[index])) for index in range(len(flows))]
 
 
-def _answered(ask: Ask, requests: list[Generate]) -> islice[Completion]:
-    completions = list(ask(requests)) if requests else []
-    if len(completions) != len(requests):
-        raise ModelInvalid(f"{len(completions)} answers to {len(requests)} requests; expected one each; run again")
-    return islice(completions, None)
+def _answered(ask: Ask, requests: list[Request]) -> Iterator[Answer]:
+    answers = list(ask(requests)) if requests else []
+    if len(answers) != len(requests):
+        raise ModelInvalid(f"{len(answers)} answers to {len(requests)} requests; expected one each; run again")
+    return iter(answers)

@@ -1,4 +1,4 @@
-"""Transcripts: every request and completion of every sample, verbatim; written once, judged again without a model."""
+"""Transcripts: every request and answer of every sample, verbatim; written once, judged again without a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from excam.exceptions import ArtifactBroken, InputInvalid
-from excam.inference import Ask, Completion, Flow, Generate, Message, completion_from_row
+from excam.inference import Answer, Ask, Choose, Flow, Generate, Message, Request, answer_from_row
 from excam.inference.run import Round, play, run
 from excam.provenance import publish
 from excam.records import Sample, Verdict
@@ -56,11 +56,15 @@ def read(path: Path) -> dict[str, Entry]:
 
 
 def _round(row: dict[str, Any]) -> Round:
-    requests = tuple(Generate(tuple(Message(**one) for one in request["messages"])) for request in row["requests"])
-    completions = tuple(completion_from_row(one) for one in row["completions"])
-    if len(requests) != len(completions):
-        raise ValueError("as many completions as requests")
-    return Round(requests, completions)
+    requests, answers = tuple(map(_request, row["requests"])), tuple(map(answer_from_row, row["answers"]))
+    if len(requests) != len(answers):
+        raise ValueError("as many answers as requests")
+    return Round(requests, answers)
+
+
+def _request(row: dict[str, Any]) -> Request:
+    messages = tuple(Message(**one) for one in row["messages"])
+    return Choose(messages, tuple(row["options"])) if "options" in row else Generate(messages)
 
 
 def replay(judge: Callable[[Sample], Flow], samples: Sequence[Sample], path: Path) -> list[Verdict]:
@@ -80,13 +84,13 @@ def replay(judge: Callable[[Sample], Flow], samples: Sequence[Sample], path: Pat
 def _recorded(path: Path, entry: Entry) -> Ask:
     rounds = iter(enumerate(entry.rounds, 1))
 
-    def ask(requests: Sequence[Generate]) -> tuple[Completion, ...]:
+    def ask(requests: Sequence[Request]) -> tuple[Answer, ...]:
         number, recorded = next(rounds, (len(entry.rounds) + 1, Round((), ())))
         if tuple(requests) != recorded.requests:
             raise ArtifactBroken(
                 f"{path}: {entry.sample}: round {number}: the judge now asks {len(requests)} other requests than the "
                 f"{len(recorded.requests)} recorded; raise its `asks` version and judge again"
             )
-        return recorded.completions
+        return recorded.answers
 
     return ask

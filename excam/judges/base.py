@@ -1,21 +1,20 @@
-"""The contract of a judge, and what judges share: filling a prompt, dropping the thinking, finding a stated value."""
+"""The contract of a judge, and what judges share: filling a prompt, finding a stated value, what a verdict keeps."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from excam import scoring
-from excam.inference import Completion, Flow
+from excam.inference import Completion, Flow, thinking
 from excam.records import Sample, Verdict
 
 PLACEHOLDER = re.compile(r"\{(Instruction|Text)\}")
-THINKING_ENDS = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-THINKING_STARTS = re.compile(r"\s*<think(?:ing)?>", re.IGNORECASE)
 DECORATION = " \t\r*_`\"'“”‘’()[]{}$\ufeff"  # around a stated value; not < > ~, which would change a number's meaning
 
-# Reasons every judge may give beside its own: nothing was said, the answer broke off, the backend refused to ask.
+# Reasons every judge may give beside its own: nothing was said; the answer broke off, or where its thinking ends is in
+# doubt; the backend refused to ask.
 SHARED_REASONS = ("empty", "truncated", "refused")
 
 
@@ -39,32 +38,31 @@ def fill(template: str, instruction: str, output: str) -> str:
     return PLACEHOLDER.sub(lambda match: values[match[1]], template)
 
 
-def after_thinking(text: str) -> str | None:
-    """What follows the last end of a thinking block; None when the answer broke off while still thinking.
-
-    Templates that open the block themselves (DeepSeek-R1) leave only its end in the answer.
-    """
-    ends = [match.end() for match in THINKING_ENDS.finditer(text)]
-    if ends:
-        return text[ends[-1] :]
-    return None if THINKING_STARTS.match(text) else text
-
-
 def stated(label: str, text: str) -> str | None:
     """The value of the last `<label>: value` in an answer, in lower case without decoration. None: never stated."""
-    pattern = re.compile(rf"(?<![a-z0-9]){re.escape(label)}[*_`]{{0,4}} ?[:：]\s*", re.IGNORECASE)
-    matches = list(pattern.finditer(text))
-    if not matches:
+    last = re.match(rf"(?s:.*)(?<![a-z0-9]){re.escape(label)}[*_`]{{0,4}} ?[:：]\s*", text, re.IGNORECASE)
+    if not last:
         return None
-    line, _, _ = text[matches[-1].end() :].partition("\n")
+    line, _, _ = text[last.end() :].partition("\n")
     return line.replace("\\boxed", "").rstrip(DECORATION + ".").lstrip(DECORATION).lower()
+
+
+def told(verdict: Verdict, answer: Completion) -> Verdict:
+    """The verdict with what any answer tells beside it: how certain the model was, and what it thought."""
+    thought, _ = thinking.split(answer.text)
+    return replace(
+        verdict,
+        certainty=scoring.certainty(answer),
+        certainty_without_end=scoring.certainty(answer, end_token=False),
+        thinking=thought,
+    )
 
 
 def failed(reason: str, answer: Completion) -> Verdict:
     """A verdict that states why there is none. An answer cut at the token limit failed because of that limit."""
     if answer.finish != "stop":
         reason = "refused" if answer.finish == "refused" else "truncated"
-    return Verdict(errors_found=None, score=None, certainty=scoring.certainty(answer.logprobs), failure=reason)
+    return told(Verdict(errors_found=None, score=None, failure=reason), answer)
 
 
 def baseline_verdict(read: int | str, weight: int, answer: Completion) -> Verdict:
@@ -74,4 +72,4 @@ def baseline_verdict(read: int | str, weight: int, answer: Completion) -> Verdic
     """
     if isinstance(read, str) or answer.finish != "stop":  # a cut thought may hold a number that is no verdict
         return failed(str(read), answer)
-    return Verdict(errors_found=read, score=float(read * weight), certainty=scoring.certainty(answer.logprobs))
+    return told(Verdict(errors_found=read, score=float(read * weight)), answer)

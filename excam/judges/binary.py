@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from excam.inference import Flow, Generate, Message
-from excam.judges.base import SHARED_REASONS, Version, after_thinking, baseline_verdict, fill, stated
+from excam.inference import Flow, Message, generated, thinking
+from excam.judges.base import SHARED_REASONS, Version, baseline_verdict, fill, stated
 from excam.records import WEIGHTS, Sample
 
-VERSION = Version(asks=1, reads=1)
+VERSION = Version(asks=1, reads=2)
 REASONS = (*SHARED_REASONS, "no-problem-line", "bad-problem-line")
 # The paper gives no score. "very problematic" takes the weight of a major error; no measure of the paper depends on
 # the choice, since every one of them looks at signs or ranks of two values.
@@ -24,13 +24,13 @@ PROMPT = (  # Table 11; its line breaks are not in our copy of the paper
 def judge(sample: Sample) -> Flow:
     """Ask once."""
     prompt = fill(PROMPT, sample.instruction, sample.output)
-    (answer,) = yield [Generate((Message("user", prompt),))]
+    answer = yield from generated((Message("user", prompt),))
     return baseline_verdict(read(answer.text), SCORE, answer)
 
 
 def read(text: str) -> int | str:
     """1 for the last stated "very problematic", 0 for "no problem", or a reason of `REASONS`."""
-    answer = after_thinking(text)
+    _, answer = thinking.split(text)
     if answer is None:
         return "truncated"
     if not answer.strip():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from excam.inference import Flow, Generate, Message
-from excam.judges.base import SHARED_REASONS, Version, after_thinking, baseline_verdict, fill, stated
+from excam.inference import Flow, Message, generated, thinking
+from excam.judges.base import SHARED_REASONS, Version, baseline_verdict, fill, stated
 from excam.records import Sample
 
-VERSION = Version(asks=1, reads=1)
+VERSION = Version(asks=1, reads=2)
 REASONS = (*SHARED_REASONS, "no-count", "bad-count")
 PROMPT = (  # Table 11; its line breaks are not in our copy of the paper
     "Please evaluate the cultural correctness of this instruction and the text that was generated from it."
@@ -22,13 +22,13 @@ NUMBER = re.compile(r"([0-9]{1,4})(?: (?:cultural )?errors?)?")  # no word, sign
 def judge(sample: Sample) -> Flow:
     """Ask once; no system prompt, since the paper states none for its baselines (spec 40)."""
     prompt = fill(PROMPT, sample.instruction, sample.output)
-    (answer,) = yield [Generate((Message("user", prompt),))]
+    answer = yield from generated((Message("user", prompt),))
     return baseline_verdict(read(answer.text), -1, answer)
 
 
 def read(text: str) -> int | str:
     """The last count stated after any thinking, or a reason of `REASONS`."""
-    answer = after_thinking(text)
+    _, answer = thinking.split(text)
     if answer is None:
         return "truncated"
     if not answer.strip():

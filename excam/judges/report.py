@@ -1,23 +1,24 @@
 """ExCAM's own way of asking (Table 5): the model answers with an error report in JSON, read back strictly (spec 32-38).
 
-`write` is what models are trained on, `read` its inverse: tolerant of what surrounds the report, strict in what the
-report means. An answer that cannot be read is `Unreadable`, never an empty report, since empty is the best one.
+`write` is what models are trained on, `read` its inverse: tolerant of what surrounds the report (`recovered` says what
+it overlooked), strict in what the report means. An answer that cannot be read is `Unreadable`, never an empty report,
+since empty is the best one.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast, get_args
 
 from excam import scoring
-from excam.inference import Completion, Flow, Generate, Message
-from excam.judges.base import SHARED_REASONS, THINKING_ENDS, THINKING_STARTS, Version, failed, fill
+from excam.inference import Completion, Flow, Message, generated, thinking
+from excam.judges.base import SHARED_REASONS, Version, failed, fill, told
 from excam.records import SEVERITIES, CulturalError, Report, Sample, Severity, Unreadable, Verdict, Where
 
-VERSION = Version(asks=1, reads=1)
+VERSION = Version(asks=1, reads=2)
 SCHEMA = 1  # version of the JSON below; the paper's own schema is only in a figure we do not have (spec 32)
 SYSTEM = "You compute a metric that judges the cultural correctness of a generation task."
 USER = (  # Table 5; its line breaks are not in our copy of the paper
@@ -30,10 +31,11 @@ REPORT_KEYS = ("errors", "explanation")
 
 REASONS = (
     *SHARED_REASONS,
-    "too-long",  # more than MAX_CHARS
+    "too-long",  # more than MAX_CHARS, or one report in more than MAX_WRITINGS ways
     "no-json",  # no object begins anywhere
     "bad-json",  # an object begins, and breaks the grammar
     "two-reports",  # two that differ; the same one repeated is fine
+    "in-pieces",  # beside the report stands a piece of another object, or an end of thinking
     "wrong-schema",  # other keys, a key twice, a value of another type
     "bad-where",
     "bad-severity",
@@ -41,12 +43,32 @@ REASONS = (
     "not-finite",  # NaN or Infinity
     "bad-text",  # a lone surrogate: no file can hold it
 )
-MAX_CHARS = 1_000_000  # Table 6 allows 2048 tokens; this only bounds the time spent on what cannot be a report
+# What `read` overlooks around or in a report whose meaning is plain; an answer after its thinking is exactly a report
+# where none of it occurs. White space, the order of keys and JSON escapes are the model's own affair.
+RECOVERED = (
+    "byte-order-mark",
+    "fence",  # Markdown's marks of a block of code
+    "prose",  # any other words or marks around the report
+    "repeated",  # the same report again
+    "case",  # "Major", or white space around it
+    "control-character",  # a line break or a tab inside a string, bare
+)
+MAX_CHARS = 12_000_000  # Table 6 allows 2048 tokens; this only bounds the time spent on what cannot be a report
+MAX_WRITINGS = 100  # of one report that are decoded
+MAX_DRAFTS = 100  # whole reports in the thinking; with more of them it is none
 
 # An object begins here: a brace and a key, quoted or not. What follows the first one is never searched again when it
 # breaks, or a report quoted inside a broken one (a judged text may hold one) would be taken for the answer.
-OBJECT_BEGINS = re.compile(r"\{\s*(?:[\"'“”‘’}`]|\w{1,64}\s{0,8}:|$)")
+OBJECT_BEGINS = re.compile(r"\{\s*+(?:[\"'“”‘’}`]|\w{1,64}+\s{0,8}+:|$)")
+REPORT_BEGINS = re.compile(rf'\{{\s*+"(?:{"|".join(REPORT_KEYS)})"')
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+CONTROL = re.compile(r"[\x00-\x1f]")
+
+# Around the objects of an answer, each of them a NUL here: the rest of a string or of an object that holds the report.
+PIECES = re.compile(r'"\s*+(?:[\]}]|:\s*+["\[{])|"\0|\0"|</think(?:ing)?>', re.IGNORECASE)
+FENCE = re.compile(r"(?:```|~~~)(?:json)?", re.IGNORECASE)
+BYTE_ORDER_MARK = "\ufeff"
+BLANK = " \t\r\n" + BYTE_ORDER_MARK
 
 
 class _Refused(Exception):
@@ -92,48 +114,110 @@ def write(report: Report) -> str:
 
 def read(text: str) -> Report | Unreadable:
     """The one report in an answer, without offsets; or why there is none (`REASONS`). Never raises; linear time."""
+    return _read(text)[0]
+
+
+def recovered(text: str) -> tuple[str, ...]:
+    """What `read` overlooked to read this answer, in the order of `RECOVERED`; nothing for what it cannot read."""
+    return _read(text)[1]
+
+
+def _read(text: str) -> tuple[Report | Unreadable, tuple[str, ...]]:
     if len(text) > MAX_CHARS:
-        return Unreadable("too-long", text)
-    answer = _without_thinking(text)
+        return Unreadable("too-long", text), ()
+    thought, answer = thinking.split(text)
     if answer is None:
-        return Unreadable("truncated", text)
-    answer = answer.strip(" \t\r\n\ufeff").removesuffix("```").rstrip()
-    if not answer:
-        return Unreadable("empty", text)
+        return Unreadable("truncated", text), ()
+    if _torn(thought):
+        return Unreadable("in-pieces", text), ()
+    body = answer.rstrip(BLANK).removesuffix("```").rstrip()
+    if not body.lstrip(BLANK):
+        return Unreadable("empty", text), ()
+    overlooked: set[str] = set()
     try:
-        reports = set(_reports(answer))
+        report, around = _only_report(body, overlooked)
+        _check_around([*around, answer[len(body) :]], overlooked)
     except _Refused as refused:
-        return Unreadable(str(refused), text)
-    if not reports:
-        return Unreadable("bad-json" if "{" in answer else "no-json", text)
-    return reports.pop() if len(reports) == 1 else Unreadable("two-reports", text)
+        return Unreadable(str(refused), text), ()
+    return report, tuple(kind for kind in RECOVERED if kind in overlooked)
 
 
-def _without_thinking(text: str) -> str | None:
-    """As `after_thinking`, but a tag inside a quoted string (a span that quotes it) ends nothing."""
-    end, previous, quotes = None, 0, 0
-    for match in THINKING_ENDS.finditer(text):
-        _, line_break, line = text[previous : match.start()].rpartition("\n")
-        quotes = (0 if line_break else quotes) + line.replace("\\\\", "").replace('\\"', "").count('"')
-        previous = match.end()
-        if quotes % 2 == 0:
-            end = previous
-    if end is None:
-        return None if THINKING_STARTS.match(text) else text
-    return text[end:]
-
-
-def _reports(answer: str) -> Iterator[Report]:
-    """Every object of an answer as a report. Raises _Refused at the first that is none."""
+def _torn(thought: str) -> bool:
+    """Whether what looks like thinking holds the beginning of a report: an end of thinking that it quotes tore it."""
     position = 0
-    while match := OBJECT_BEGINS.search(answer, position):
+    for _ in range(MAX_DRAFTS):
+        begins = REPORT_BEGINS.search(thought, position)
+        if not begins:
+            return False
         try:
-            value, position = DECODER.raw_decode(answer, match.start())
-        except json.JSONDecodeError as broken:
-            raise _Refused("truncated" if _at_end(broken) else "bad-json") from broken
-        except RecursionError as deep:
-            raise _Refused("too-deep") from deep
-        yield _report(value)
+            _, position = DECODER.raw_decode(thought, begins.start())
+        except (json.JSONDecodeError, _Refused, RecursionError):
+            return True
+    return True
+
+
+def _only_report(body: str, overlooked: set[str]) -> tuple[Report, list[str]]:
+    """The report of an answer, and what stands before, between and after its objects.
+
+    Raises _Refused at the first object that is no report, or another report, and where there is none.
+    """
+    found: Report | None = None
+    written = ""
+    around: list[str] = []
+    position = decoded = 0
+    while match := OBJECT_BEGINS.search(body, position):
+        start = match.start()
+        around.append(body[position:start])
+        if found is not None:
+            overlooked.add("repeated")
+            if body.startswith(written, start):  # the same text is the same report
+                position = start + len(written)
+                continue
+        if decoded == MAX_WRITINGS:
+            raise _Refused("too-long")
+        value, position = _decode(body, start)
+        report = _report(value, overlooked)
+        if found not in (None, report):
+            raise _Refused("two-reports")
+        found, written, decoded = report, body[start:position], decoded + 1
+        if CONTROL.search(written) and not _strict(written):
+            overlooked.add("control-character")
+    if found is None:
+        raise _Refused("bad-json" if "{" in body else "no-json")
+    return found, [*around, body[position:]]
+
+
+def _decode(text: str, start: int) -> tuple[Any, int]:
+    try:
+        return DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as broken:
+        raise _Refused("truncated" if _at_end(broken) else "bad-json") from broken
+    except RecursionError as deep:
+        raise _Refused("too-deep") from deep
+
+
+def _strict(text: str) -> bool:
+    """Whether an object that our decoder reads has no bare control character in a string."""
+    try:
+        json.loads(text, parse_int=_no_number)
+    except json.JSONDecodeError:
+        return False
+    return True
+
+
+def _check_around(around: Sequence[str], overlooked: set[str]) -> None:
+    """Mark what stands around the objects of an answer. Raises _Refused where it may change what they mean."""
+    if PIECES.search("\0".join(around)):
+        raise _Refused("in-pieces")
+    words = "".join(around)
+    unmarked = words.replace(BYTE_ORDER_MARK, "")
+    unfenced = FENCE.sub("", unmarked)
+    if unmarked != words:
+        overlooked.add("byte-order-mark")
+    if unfenced != unmarked:
+        overlooked.add("fence")
+    if unfenced.strip(" \t\r\n"):
+        overlooked.add("prose")
 
 
 def _at_end(broken: json.JSONDecodeError) -> bool:
@@ -144,21 +228,24 @@ def _at_end(broken: json.JSONDecodeError) -> bool:
     )
 
 
-def _report(value: Any) -> Report:
+def _report(value: Any, overlooked: set[str]) -> Report:
     if not isinstance(value, dict) or value.keys() != set(REPORT_KEYS) or not isinstance(value["errors"], list):
         raise _Refused("wrong-schema")
-    return Report(tuple(_error(error) for error in value["errors"]), _text(value["explanation"]))
+    return Report(tuple(_error(error, overlooked) for error in value["errors"]), _text(value["explanation"]))
 
 
-def _error(value: Any) -> CulturalError:
+def _error(value: Any, overlooked: set[str]) -> CulturalError:
     if not isinstance(value, dict) or value.keys() != set(ERROR_KEYS):
         raise _Refused("wrong-schema")
     where, span, severity, kind = (_text(value[key]) for key in ERROR_KEYS)
-    if where.strip().lower() not in WHERE:
+    if where not in WHERE or severity not in SEVERITIES:
+        overlooked.add("case")
+        where, severity = where.strip().lower(), severity.strip().lower()
+    if where not in WHERE:
         raise _Refused("bad-where")
-    if severity.strip().lower() not in SEVERITIES:
+    if severity not in SEVERITIES:
         raise _Refused("bad-severity")
-    return CulturalError(cast(Where, where.strip().lower()), span, cast(Severity, severity.strip().lower()), kind)
+    return CulturalError(cast(Where, where), span, cast(Severity, severity), kind)
 
 
 def _text(value: Any) -> str:
@@ -179,12 +266,15 @@ def _constant(name: str) -> None:
     raise _Refused("not-finite")
 
 
-# No field is a number, so numbers are read as None: an integer of a million digits costs nothing and fits no field.
+def _no_number(digits: str) -> None:
+    """In place of any number: no field is one, and an integer of a million digits costs nothing this way."""
+
+
 # strict=False: models put bare line breaks into strings, and what they mean is plain.
 DECODER = json.JSONDecoder(
     object_pairs_hook=_object,
-    parse_int=lambda digits: None,
-    parse_float=lambda digits: None,
+    parse_int=_no_number,
+    parse_float=_no_number,
     parse_constant=_constant,
     strict=False,
 )
@@ -223,20 +313,21 @@ def _places(span: str, text: str) -> Iterator[tuple[int, int]]:
 
 def judge(sample: Sample) -> Flow:
     """Ask once for a report. The reader sees only the answer, never the judged texts, except to locate its spans."""
-    (answer,) = yield [Generate(messages(sample.instruction, sample.output))]
+    answer = yield from generated(messages(sample.instruction, sample.output))
     return verdict(answer, sample.instruction, sample.output)
 
 
 def verdict(answer: Completion, instruction: str, output: str) -> Verdict:
     """The verdict on a pair for which a model gave this answer. Score: the heuristic without the fallback (spec 35)."""
-    report = read(answer.text)
+    report, overlooked = _read(answer.text)
     if isinstance(report, Unreadable):
         return failed(report.reason, answer)
     if answer.finish != "stop":  # what came after the report might have taken it back
         return failed("truncated", answer)
-    return Verdict(
+    found = Verdict(
         errors_found=len(report.errors),
         score=float(scoring.deductions(report)),
-        certainty=scoring.certainty(answer.logprobs),
         report=locate(report, instruction, output),
+        recovered=overlooked,
     )
+    return told(found, answer)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from excam.inference import Flow, Generate, Message
-from excam.judges.base import SHARED_REASONS, Version, after_thinking, baseline_verdict, fill, stated
+from excam.inference import Flow, Message, generated, thinking
+from excam.judges.base import SHARED_REASONS, Version, baseline_verdict, fill, stated
 from excam.records import WEIGHTS, Sample
 
-VERSION = Version(asks=1, reads=1)
+VERSION = Version(asks=1, reads=2)
 REASONS = (*SHARED_REASONS, "no-severity", "bad-severity")
 # The paper gives no score for "critical"; -25 is its weight in GEMBA-MQM, where ExCAM's other weights come from.
 SCORES: Mapping[str, int] = {"none": 0, **WEIGHTS, "critical": -25}
@@ -23,7 +23,7 @@ PROMPT = (  # Table 11; its line breaks are not in our copy of the paper
 def judge(sample: Sample) -> Flow:
     """Ask once. One level is stated for the whole pair, so at most one error is found."""
     prompt = fill(PROMPT, sample.instruction, sample.output)
-    (answer,) = yield [Generate((Message("user", prompt),))]
+    answer = yield from generated((Message("user", prompt),))
     level = read(answer.text)
     found = int(SCORES[level] < 0) if level in SCORES else level
     return baseline_verdict(found, SCORES.get(level, 0), answer)
@@ -31,7 +31,7 @@ def judge(sample: Sample) -> Flow:
 
 def read(text: str) -> str:
     """The last level stated after any thinking (a key of `SCORES`), or a reason of `REASONS`."""
-    answer = after_thinking(text)
+    _, answer = thinking.split(text)
     if answer is None:
         return "truncated"
     if not answer.strip():

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from excam.config import Recipe
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.inference import chat
-from excam.inference.transformers import load_tokenizer
+from excam.inference.chat import load_tokenizer
 from excam.judges import report
 from excam.provenance import Progress, publish, say, write_json
 from excam.records import Sample

@@ -161,18 +161,18 @@ def test_to_a_file(backend):
 
 def test_a_crash_loses_no_answer(backend, monkeypatch):
     file = texts(*({"output": f"dish {number}"} for number in range(20)))
-    real = backend.complete
+    real = backend.generate
 
     def dies(requests, sampling):
         batches = real(requests, sampling)
         yield next(batches)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(backend, "complete", dies)
+    monkeypatch.setattr(backend, "generate", dies)
     CliRunner().invoke(cli.app, ["score", file, "--to", "scored.jsonl"])
     assert not Path("scored.jsonl").exists()
     assert Path(".scored.jsonl.journal").exists()
-    monkeypatch.setattr(backend, "complete", real)
+    monkeypatch.setattr(backend, "generate", real)
     backend.asked.clear()
     assert excam("score", file, "--to", "scored.jsonl").exit_code == 0
     assert len(backend.asked) == 20 - fake.ROWS_PER_BATCH
@@ -248,7 +248,7 @@ def test_read_a_report():
         **{"start": -1, "end": -1},
     }
     assert read["explanation"] == FOUND.explanation
-    assert result.stderr == ""
+    assert result.stderr == "excam: overlooked: fence, prose\n"
 
 
 def test_read_an_empty_report():
@@ -270,7 +270,7 @@ def test_read_an_empty_report():
         (b'{"errors": none}', "bad-json"),
         (b"\xff\xfe\x00garbage", "no-json"),
         (b"<think>no error", "truncated"),
-        (b'{"errors": [], "explanation": ""} ' * 40_000, "too-long"),
+        (b'{"errors": [], "explanation": ""} ' * 400_000, "too-long"),
     ],
 )
 def test_read_what_is_no_report(text, reason):
@@ -354,3 +354,35 @@ def test_as_a_program():
     assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"excam: unreadable: no-json\n")
     done = subprocess.run([*command, "score", "absent"], capture_output=True, cwd=ROOT, check=False)
     assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+
+
+# --- journal
+
+
+def test_journals_are_shown_verified_and_compacted(backend):
+    metric = cli_metric()
+    list(metric.score([{"output": "Sushi."}, {"output": "mumble"}], journal=Path("results/journal/a/b.jsonl")))
+    shown = excam("journal", "show")
+    (row,) = map(json.loads, shown.stdout.splitlines())
+    assert shown.exit_code == 0
+    assert row["answers"] == {"stop": 2}
+    assert row["completion_tokens"] > 4
+    assert row["journal"] == "results/journal/a/b.jsonl"
+    assert row["identity"].startswith("smollm2-135m|")
+    assert excam("journal", "verify").stdout == "results/journal/a/b.jsonl: 2 answers\n"
+    path = Path(row["journal"])
+    path.write_bytes(path.read_bytes().replace(b"Sushi is Japanese", b"Sushi is Javanese"))
+    broken = excam("journal", "verify", str(path))
+    assert (broken.exit_code, broken.stdout) == (1, f"{path}: 1 answers; damaged lines: 2\n")
+    assert excam("journal", "compact", "results/journal").stdout == f"{path}: 1 lines dropped\n"
+    assert excam("journal", "verify").exit_code == 0
+    absent = excam("journal", "verify", "nowhere.jsonl")
+    assert (absent.exit_code, absent.stdout) == (2, "")
+    assert "excam: nowhere.jsonl: no such journal; expected" in absent.stderr
+    assert "no journals" in excam("journal", "show", str(Path("results/models"))).stderr
+
+
+def cli_metric():
+    from excam import metric
+
+    return metric.Metric.open("results/adapters/smollm2-135m/all")

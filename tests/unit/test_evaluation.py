@@ -117,6 +117,23 @@ def test_mean_certainty_and_its_count():
     assert certainty == {"mean": pytest.approx((0.9 + 0.8 + 0.7 + 0.4) / 4), "n": 4}
 
 
+def test_what_was_overlooked_and_spans_that_are_nowhere():
+    """Over the five answers that could be read: three reports, and two of a judge that writes none."""
+    frame = frame_of(
+        recovered=pl.Series(["", "fence,case", "case", None, "", "", None, ""]),
+        spans_not_found=pl.Series([0, 2, 0, None, None, None, None, None], dtype=pl.Int64),
+    )
+    numbers = evaluation.evaluate(frame, seed=1)
+    assert numbers["recovered"] == {"n": 5, "answers": 2, "kinds": {"case": 2, "fence": 1}}
+    assert numbers["spans"] == {"n": 3, "not_found": 2, "reports": 3, "reports_with_not_found": 1}
+
+
+def test_nothing_was_overlooked():
+    numbers = evaluation.evaluate(frame_of(), seed=1)
+    assert numbers["recovered"] == {"n": 5, "answers": 0, "kinds": {}}
+    assert numbers["spans"] == {"n": 0, "not_found": 0, "reports": 0, "reports_with_not_found": 0}
+
+
 def test_nothing_could_be_read():
     rows = [(*row[:4], None, None, None, "no-json") for row in ROWS]
     numbers = evaluation.evaluate(frame_of(rows), seed=1)
@@ -125,6 +142,7 @@ def test_nothing_could_be_read():
     assert numbers["failures"] == {"no-json": 8}
     assert numbers["correlation"]["score"] == {"kendall_b": None, "tie_calibrated": None, "epsilon": None}
     assert numbers["certainty"] == {"mean": None, "n": 0}
+    assert numbers["recovered"] == {"n": 0, "answers": 0, "kinds": {}}
 
 
 def test_gold_scores_of_one_value_have_no_correlation():

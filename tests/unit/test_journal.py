@@ -8,13 +8,29 @@ from dataclasses import replace
 
 import pytest
 
-from excam.exceptions import ArtifactBroken, InputInvalid, ModelInvalid
-from excam.inference import Completion, Generate, Message, Sampling, fake, transcript
-from excam.inference.journal import Journal, ask, key, seed
+from excam.config import Price
+from excam.exceptions import AnswersMissing, ArtifactBroken, InputInvalid, ModelInvalid
+from excam.inference import (
+    Choose,
+    Completion,
+    Generate,
+    Message,
+    Missing,
+    Sampling,
+    chosen,
+    fake,
+    generated,
+    transcript,
+)
+from excam.inference.journal import Journal, ask, compact, contents, key, seed, totals
 from excam.inference.run import run
 from excam.records import Report, Sample, Verdict
 
 SAMPLING = Sampling(max_tokens=64)
+
+
+def said(text, logprobs=None, finish="stop", prompt_tokens=1):
+    return Completion(text, logprobs, -0.5 if logprobs else None, finish, prompt_tokens, len(logprobs or ()) + 1)
 
 
 def request(text):
@@ -33,7 +49,7 @@ def gate(one):
     first, second = yield [request(one.instruction), request("shared")]
     found = len(first.text) + len(second.text)
     if int(one.id[1:]) % 2:
-        (third,) = yield [request(f"sure about {one.id}?")]
+        third = yield from generated(request(f"sure about {one.id}?").messages)
         found += len(third.text)
     return Verdict(errors_found=found, score=-float(found))
 
@@ -56,7 +72,7 @@ def test_run_batches_rounds_and_keeps_order():
 
     def asking(requests):
         rounds.append(len(requests))
-        return [Completion(one.messages[-1].content, None, "stop", 1) for one in requests]
+        return [said(one.messages[-1].content) for one in requests]
 
     verdicts = run(gate, [sample(f"s{i}") for i in range(5)], asking)
     assert rounds == [10, 2]
@@ -66,7 +82,7 @@ def test_run_batches_rounds_and_keeps_order():
 
 def test_run_refuses_a_missing_answer():
     with pytest.raises(ModelInvalid, match="1 answers to 2 requests"):
-        run(gate, [sample("s0")], lambda requests: [Completion("x", None, "stop", 1)])
+        run(gate, [sample("s0")], lambda requests: [said("x")])
 
 
 def test_key_hangs_on_everything_that_decides_the_answer():
@@ -80,7 +96,7 @@ def test_key_hangs_on_everything_that_decides_the_answer():
     }
     assert len(keys) == 6
     # pinned: a changed key would ask every model everything again
-    assert key("a", request("x"), SAMPLING).startswith("65deef02cc77fe45")
+    assert key("a", request("x"), SAMPLING).startswith("1b3e71004f0d0565")
     assert 0 <= seed(request("x"), SAMPLING) < 2**31
 
 
@@ -117,30 +133,60 @@ def test_unanswered_requests_are_an_event(tmp_path):
     class Silent:
         identity = "silent"
 
-        def complete(self, requests, sampling):
-            yield [(0, Completion("x", None, "stop", 1))]
+        def generate(self, requests, sampling):
+            yield [(0, said("x")), (2, Missing("HTTP 500: busy"))]
 
-    with pytest.raises(ModelInvalid, match="2 of 3 requests unanswered"):
-        ask(Silent(), SAMPLING, Journal(tmp_path / "j"), [request(str(i)) for i in range(3)])
+    requests = [request(str(i)) for i in range(4)]
+    with pytest.raises(AnswersMissing, match="3 requests unanswered, the first is 1: no answer; run again") as caught:
+        ask(Silent(), SAMPLING, Journal(tmp_path / "j"), requests)
+    assert caught.value.reasons == {1: "no answer", 2: "HTTP 500: busy", 3: "no answer"}
+    assert len(Journal(tmp_path / "j")) == 1  # what came is kept, what failed is not
+    backend = fake.Backend()
+    ask(backend, SAMPLING, Journal(tmp_path / "k"), requests)
+    asking = lambda some: ask(Silent(), SAMPLING, Journal(tmp_path / "l"), some)  # noqa: E731
+    with pytest.raises(AnswersMissing) as caught:
+        run(gate, [sample("s0"), sample("s1")], asking)
+    assert caught.value.reasons == {"s0": "no answer", "s1": "HTTP 500: busy"}
+
+
+def test_choices_are_asked_kept_and_found_beside_texts(tmp_path):
+    def pick(one):
+        choice = yield from chosen(request(one.instruction).messages, ("A", "B", "none of them"))
+        best = max(range(3), key=lambda at: choice.logprobs[at])
+        return Verdict(errors_found=best, score=-float(best))
+
+    backend, path = fake.Backend(), tmp_path / "j"
+    samples = [sample(f"s{i}") for i in range(10)]
+    verdicts, entries = transcript.record(pick, samples, lambda some: ask(backend, SAMPLING, Journal(path), some))
+    assert backend.asked[0] == Choose(request("ask s0").messages, ("A", "B", "none of them"))
+    transcript.write(tmp_path / "t.jsonl", entries)
+    assert transcript.replay(pick, samples, tmp_path / "t.jsonl") == verdicts
+    mixed = [request("text"), backend.asked[3], request("more")]
+    answers = ask(backend, replace(SAMPLING, seed=9), Journal(path), mixed)  # a choice is not sampled
+    assert [type(one).__name__ for one in answers] == ["Completion", "Choice", "Completion"]
+    assert len(backend.asked) == 12
+    assert totals(answers)["answers"] == {"choice": 1, "stop": 2}
 
 
 def test_odd_texts_and_numbers_come_back_as_they_were(tmp_path):
     odd = [
-        Completion("lone \ud800 \udfff, \x00\x1f \u2028\x85 \U0001f600 \ufeff", (-0.1, -1e-300, 0.0), "length", 3),
-        Completion("", None, "refused", 0),
-        Completion("a\nb\r\n", (float("-inf"),), "stop", 1),
+        Completion(
+            "lone \ud800 \udfff, \x00\x1f \u2028\x85 \U0001f600 \ufeff", (-0.1, -1e-300, 0.0), None, "length", 3, 3
+        ),
+        Completion("", None, None, "refused", 0, 0),
+        Completion("a\nb\r\n", (float("-inf"),), -0.25, "stop", 1, 2),
     ]
     journal = Journal(tmp_path / "j")
-    journal.add({str(at): one for at, one in enumerate(odd)})
+    journal.add("who \ud800", {str(at): one for at, one in enumerate(odd)})
     back = Journal(tmp_path / "j")
     assert [back[str(at)] for at in range(3)] == odd
 
 
 def test_every_torn_tail_is_cut_and_nothing_else(tmp_path):
     path = tmp_path / "j"
-    Journal(path).add({"a": Completion("one", (-0.5,), "stop", 1)})
+    Journal(path).add("me", {"a": said("one", (-0.5,))})
     whole = path.read_bytes()
-    Journal(path).add({"b": Completion("two" * 30000, (-0.5,), "stop", 1)})
+    Journal(path).add("me", {"b": said("two" * 30000, (-0.5,))})
     longer = path.read_bytes()
     for cut in [0, 1, 17, 70000, len(longer) - len(whole) - 1]:
         path.write_bytes(longer[: len(whole) + cut])
@@ -150,7 +196,7 @@ def test_every_torn_tail_is_cut_and_nothing_else(tmp_path):
     path.write_bytes(longer[:-1])
     journal = Journal(tmp_path / "other")  # a journal opened before the other process died
     journal.path = path
-    journal.add({"c": Completion("three", None, "stop", 1)})
+    journal.add("me", {"c": said("three")})
     assert "c" in Journal(path)
     assert len(Journal(path)) == 2
     path.write_bytes(b'{"key":')
@@ -159,15 +205,52 @@ def test_every_torn_tail_is_cut_and_nothing_else(tmp_path):
 
 def test_damage_in_the_middle_is_named(tmp_path):
     path = tmp_path / "j"
-    for damage in (b"garbage\n", b'{"key": "a"}\n', b'{"key": "a", "completion": {"text": "x"}}\n', b"[]\n"):
+    for damage in (b"garbage\n", b'{"key": "a"}\n', b'{"by": "a", "identity": "b"}\n', b"[]\n", b"\n", b"\xff\n"):
         path.write_bytes(damage)
         with pytest.raises(ArtifactBroken, match="line 1 is no journal entry"):
             Journal(path)
 
 
+def test_one_flipped_byte_anywhere_is_named(tmp_path):
+    path = tmp_path / "j"
+    Journal(path).add("me", {"a": said("one word", (-0.5,)), "b": said("two", (-0.25, -1.0))})
+    whole = path.read_bytes()
+    for at, byte in enumerate(whole):
+        path.write_bytes(whole[:at] + bytes([byte ^ 1]) + whole[at + 1 :])
+        found = contents(path)
+        assert found.damaged or found.torn, whole[max(0, at - 20) : at + 1]
+
+
+def test_what_a_journal_holds_and_what_compacting_drops(tmp_path):
+    path = tmp_path / "j"
+    left, right = Journal(path), Journal(path)
+    left.add("one model", {"a": said("A", (-0.5,)), "b": said("B", None, "length")})
+    right.add("one model", {"a": said("again")})
+    right.add("another", {"c": said("", None, "refused")})
+    old = {"key": "z", "completion": {"text": "x", "logprobs": None, "finish": "stop", "prompt_tokens": 1}}
+    path.write_bytes(path.read_bytes() + json.dumps(old).encode() + b"\nrubbish\n" + b'{"torn')
+    found = contents(path)
+    assert {name: len(answers) for name, answers in found.answers.items()} == {"one model": 2, "another": 1}
+    assert (found.twice, found.outdated, found.damaged, found.torn) == (1, 1, (9,), True)
+    assert compact(path) == 5  # the same identity twice, "a" again, the old one, the rubbish, the torn end
+    found = contents(path)
+    assert (found.twice, found.outdated, found.damaged, found.torn) == (0, 0, (), False)
+    assert Journal(path)["a"] == said("A", (-0.5,))
+    assert compact(path) == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["j"]
+    price = Price(prompt=1.0, completion=10.0)
+    assert totals(found.answers["one model"], price) == {
+        "answers": {"length": 1, "stop": 1}, "prompt_tokens": 2, "completion_tokens": 3, "cost": 0.000032,
+    }  # fmt: skip
+    with pytest.raises(ArtifactBroken, match="no such journal"):
+        contents(tmp_path / "none")
+    with pytest.raises(ArtifactBroken, match="no such journal"):
+        compact(tmp_path / "none")
+
+
 def test_full_disk_leaves_no_part_of_a_batch(tmp_path, monkeypatch):
     journal = Journal(tmp_path / "j")
-    journal.add({"a": Completion("one", None, "stop", 1)})
+    journal.add("me", {"a": said("one")})
     before, write = journal.path.read_bytes(), os.write
 
     def full(file, data):
@@ -177,7 +260,7 @@ def test_full_disk_leaves_no_part_of_a_batch(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(OSError, match="No space"):
-        journal.add({str(at): Completion("x" * 50, None, "stop", 1) for at in range(3)})
+        journal.add("me", {str(at): said("x" * 50) for at in range(3)})
     assert journal.path.read_bytes() == before
     assert len(journal) == 1
 
@@ -189,7 +272,8 @@ from excam.inference import Completion
 from excam.inference.journal import Journal
 journal = Journal(Path(sys.argv[1]))
 for at in range(int(sys.argv[3])):
-    journal.add({f"{sys.argv[2]}-{at}-{k}": Completion("x" * 5000, (-0.5,) * 40, "stop", 1) for k in range(4)})
+    answer = Completion("x" * 5000, (-0.5,) * 40, -0.5, "stop", 1, 41)
+    journal.add(sys.argv[2], {f"{sys.argv[2]}-{at}-{k}": answer for k in range(4)})
     print(at, flush=True)
 """
 
@@ -209,7 +293,22 @@ def test_two_processes_and_a_kill_do_not_corrupt(tmp_path):
     assert all(f"{name}-{at}-3" in journal for name in ("left", "right") for at in range(40))
     acknowledged = int(finished[-1]) if finished and finished[-1].endswith("\n") else 20
     assert all(f"victim-{at}-{k}" in journal for at in range(acknowledged + 1) for k in range(4))
-    assert all(json.loads(line)["key"] for line in path.read_text().splitlines())
+    assert contents(path).damaged == ()
+
+
+def test_compacting_while_others_write_loses_nothing(tmp_path):
+    path = tmp_path / "j"
+    start = [sys.executable, "-c", WRITER, str(path)]
+    writers = [subprocess.Popen([*start, name, "60"], stdout=subprocess.DEVNULL) for name in ("left", "right")]
+    compacted = 0
+    while any(writer.poll() is None for writer in writers):
+        if path.is_file():
+            compact(path)
+            compacted += 1
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert compacted > 5
+    journal = Journal(path)
+    assert all(f"{name}-{at}-{k}" in journal for name in ("left", "right") for at in range(60) for k in range(4))
 
 
 @pytest.fixture
@@ -256,8 +355,22 @@ def test_a_damaged_transcript_is_refused(judged):
     for damaged, message in (
         ([*lines[:2], lines[2][:-9]], "line 3 is no transcript entry"),
         ([*lines, lines[0]], "s0 is there twice"),
-        (['{"sample": "s0", "rounds": [{"requests": [{"messages": []}], "completions": []}]}'], "line 1"),
+        (['{"sample": "s0", "rounds": [{"requests": [{"messages": []}], "answers": []}]}'], "line 1"),
     ):
         path.write_text("\n".join(damaged))
         with pytest.raises(ArtifactBroken, match=message):
             transcript.replay(gate, samples, path)
+
+
+def test_fake_is_deterministic_and_cuts():
+    requests = [request(str(at)) for at in range(12)]
+
+    def completed(backend, sampling):
+        return [answer for batch in backend.generate(requests, sampling) for _, answer in batch]
+
+    first, second = (completed(fake.Backend(), SAMPLING) for _ in range(2))
+    assert first == second
+    assert len({answer.text for answer in first}) > 8
+    assert all(len(answer.logprobs) == 2 and answer.finish == "stop" for answer in first)
+    cut = completed(fake.Backend(lambda request: "a b c d"), Sampling(3))[0]
+    assert (cut.text, len(cut.logprobs), cut.finish, cut.end_logprob) == ("a b c", 3, "length", None)

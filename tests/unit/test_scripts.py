@@ -199,6 +199,7 @@ def generate(shard: int, shards: int = 3, severity: str = "minor", generator: st
         shards=shards,
         generator=generator,
         answers="a.jsonl",
+        manifest="a.manifest.json",
         **fixed,
     )
     return list(tables.jsonl(Path("a.jsonl")))
@@ -232,7 +233,7 @@ def test_a_models_answers_verbatim(monkeypatch):
     tables.write_samples(Path("soft.parquet"), samples)
     backend = fake.Backend(lambda request: "OUTPUT: \ud800 {" + request.messages[-1].content[-20:])
     monkeypatch.setattr(opening.Lazily, "_open", lambda _: backend)
-    model = {"backend": "openai", "endpoint": "http://localhost", "licence": "none", "context": 512}
+    model = {"backend": "openai", "server": {"endpoint": "http://localhost"}, "licence": "none", "context": 512}
     options = {"shards": 1, "generator": "served", "model": json.dumps(model)}
     rows = generate(0, **options)
     asked = [generator.messages(sample, "minor") for sample in samples if sample.pair.endswith("/minor")]
@@ -240,6 +241,10 @@ def test_a_models_answers_verbatim(monkeypatch):
     assert [row["answer"] for row in rows] == [backend.answer(request) for request in backend.asked]
     assert {row["finish"] for row in rows} == {"stop"}
     assert all(row["tokens"] > 0 and row["prompt_tokens"] > 0 for row in rows)
+    manifest = json.loads(Path("a.manifest.json").read_text())
+    assert manifest["answers"] == {"stop": len(rows)}
+    assert manifest["completion_tokens"] == sum(row["tokens"] for row in rows)
+    assert manifest["prompt_tokens"] == sum(row["prompt_tokens"] for row in rows)
     backend.asked.clear()
     assert generate(0, **options) == rows
     assert backend.asked == []

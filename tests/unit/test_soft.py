@@ -1,7 +1,8 @@
 """Soft errors (spec 22-29): the question, every way an answer can be read or not, the wrong twin."""
 
 import json
-from dataclasses import replace
+from dataclasses import astuple, replace
+from pathlib import Path
 
 import pytest
 
@@ -115,6 +116,7 @@ def test_answers_that_can_be_read(answer):
         ("", "truncated"),
         ("I cannot help with that.", "no-json"),
         ("<think>still thinking OUTPUT: {", "truncated"),
+        (answered() + " " + answered().replace('"Yes"', "Yes"), "bad-json"),
         (answered()[:-40], "truncated"),
         (answered() + "\nNo, better: " + answered()[:200], "truncated"),
         (answered().removeprefix("OUTPUT: ")[:120], "truncated"),
@@ -181,8 +183,34 @@ def test_the_stated_severity_is_kept_and_labels_only_if_wanted(said, stated):
         assert labelled.origin == "soft-minor"
 
 
-def test_a_number_of_more_digits_than_python_reads_is_no_crash():
-    assert generator.read('{"a": ' + "9" * 4301 + "}").reason == "bad-json"
+MALFORMED = Path(__file__).parents[1] / "fixtures" / "malformed" / "generator.jsonl"
+ROWS = [json.loads(line) for line in MALFORMED.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+def test_the_corpus(row):
+    said = generator.read(row["text"])
+    if isinstance(row["expected"], str):
+        assert said == Unreadable(row["expected"], row["text"])
+    else:
+        assert astuple(said) == tuple(row["expected"])
+
+
+def test_the_corpus_covers_the_reasons():
+    assert {row["expected"] for row in ROWS if isinstance(row["expected"], str)} == set(generator.UNREADABLE)
+
+
+DRAFT = answered(Explanation="A first draft.")
+
+
+@pytest.mark.parametrize("number", [generator.MAX_STARTS - 2, generator.MAX_STARTS, 50_000])
+@pytest.mark.parametrize("mark", ["", "OUTPUT: "])
+def test_the_last_of_many_is_read_or_none(number, mark):
+    said = generator.read((mark + DRAFT.removeprefix("OUTPUT: ")) * number + mark + answered().removeprefix("OUTPUT: "))
+    if number < generator.MAX_STARTS - 1:
+        assert said.explanation.startswith("Guests are never")
+    else:
+        assert said.reason == "bad-json"
 
 
 @pytest.mark.parametrize("field", ["Modified_Generated_Text", "Modified_Instruction", "Explanation", "Error_Type"])

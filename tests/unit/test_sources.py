@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from excam import sources
-from excam.config import Dataset, Model, Wheel
+from excam.config import Dataset, Model, Server, Wheel
 from excam.exceptions import ModelInvalid, SourceInvalid
 from excam.provenance import sha256
 
@@ -283,8 +283,8 @@ def test_a_name_the_hub_cannot_have():
     assert "blend: a/b/c d@main: cannot be fetched" in line
 
 
-def test_a_model_behind_an_endpoint_has_no_weights():
-    model = Model(backend="openai", endpoint="http://localhost", licence="none", context=512)
+def test_a_model_behind_a_server_has_no_weights():
+    model = Model(backend="openai", server=Server(endpoint="http://localhost"), licence="none", context=512)
     assert line_of(ModelInvalid, sources.fetch_model, "served", model, Path("to")).startswith("models.served: nothing")
 
 

@@ -12,6 +12,7 @@ from excam.exceptions import ArtifactBroken
 from excam.records import BaseSample, CulturalError, Report, Sample, Verdict
 
 ERROR = CulturalError("output", "Sushi", "major", "incorrect answer", 0, 5)
+LOST = CulturalError("output", "sashimi", "minor", "t")
 TEXT = 'Şiş "kebap"\n\t{Instruction} 寿司 \u2028 \x00 </s> | ,'
 
 
@@ -75,9 +76,9 @@ def test_judgements_hold_every_row(tmp_path):
     slip = sample(2, group="", report=Report((CulturalError("output", "Sushi", "minor", "t", 0, 5),), "x"))
     samples = [sample(1), sample(1, wrong=True), slip]
     verdicts = [
-        Verdict(0, 0.0, 0.9, Report()),
-        Verdict(1, -5.0, 0.5, Report((ERROR,), "why")),
-        Verdict(None, None, None, failure="no-json"),
+        Verdict(0, 0.0, 0.9, Report(), certainty_without_end=0.8),
+        Verdict(1, -5.0, 0.5, Report((ERROR, LOST, LOST), "why"), recovered=("fence", "case"), thinking="Hm \ud800"),
+        Verdict(None, None, None, failure="no-json", thinking=TEXT),
     ]
     tables.write_judgements(tmp_path / "a.parquet", samples, verdicts)
     frame = tables.read_frame(tmp_path / "a.parquet")
@@ -89,7 +90,12 @@ def test_judgements_hold_every_row(tmp_path):
     assert frame["score"].to_list() == [0.0, -5.0, None]
     assert frame["errors_found"].to_list() == [0, 1, None]
     assert frame["failure"].to_list() == [None, None, "no-json"]
-    assert tables.report_from_json(frame["report"][1]) == Report((ERROR,), "why")
+    assert frame["certainty"].to_list() == [0.9, 0.5, None]
+    assert frame["certainty_without_end"].to_list() == [0.8, None, None]
+    assert frame["recovered"].to_list() == ["", "fence,case", ""]
+    assert frame["spans_not_found"].to_list() == [0, 2, None]
+    assert frame["thinking"].to_list() == ["", "Hm ?", TEXT]
+    assert tables.report_from_json(frame["report"][1]) == Report((ERROR, LOST, LOST), "why")
     assert tables.report_from_json(frame["report"][0]) == Report(), "an empty report is a report"
     assert frame["report"][2] is None
 

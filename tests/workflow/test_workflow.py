@@ -153,7 +153,7 @@ def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
     finally:
         kept.rename(weights)
     # two datasets are judged; the cell of the figure and the pooled line of the table hang on them
-    expected = {"train_adapter": 1, "judge": 1, "score": 2, "evaluate": 2, "compare_systems": 1}
+    expected = {"train_adapter": 1, "verify_adapter": 1, "judge": 1, "score": 2, "evaluate": 2, "compare_systems": 1}
     assert planned == {**expected, "figure_3": 1, "table_4": 1, "compare_with_paper": 1}
 
 
@@ -166,7 +166,7 @@ def test_killed_training_goes_on_and_ends_in_the_same_bytes(run):
     kill_when(process, lambda: len(list(checkpoints.glob("checkpoint-*/whole.json"))) >= 2)
     assert not (run.folder / ADAPTER / "manifest.json").exists()
     run("--unlock")
-    done = run(f"{ADAPTER}/manifest.json")
+    done = run(f"{ADAPTER}/verified.json")
     assert done.returncode == 0, done.text[-3000:]
     manifest = json.loads((run.folder / ADAPTER / "manifest.json").read_text())
     assert manifest["resumed_from"].startswith("checkpoint-")
@@ -243,4 +243,5 @@ def test_paper_experiment_is_planned_whole(run):
     assert planned["make_hard_errors"] == 5
     assert planned["generate_soft_errors"] == 4 * 2 * 16
     assert planned["train_adapter"] == planned["mix_samples"] * 2 == 20
+    assert planned["verify_adapter"] == 20
     assert planned["judge"] == 20 + 6 * 3

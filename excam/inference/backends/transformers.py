@@ -7,18 +7,35 @@ are exact under the unmodified distribution, and a row's random numbers do not d
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from excam.config import Model
 from excam.exceptions import ModelInvalid
-from excam.inference import Completion, Generate, Sampling, chat
+from excam.inference import Choice, Choose, Completion, Generate, Sampling, chat
 from excam.inference.journal import seed
 
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import PreTrainedModel
+
+PACKAGES = ("torch", "transformers", "peft")
+
+
+def open_model(name: str, model: Model, files: Path | None, adapter: Path | None, identity: str) -> Backend:
+    """The backend for an entry of `models:`; see `backends`."""
+    assert files is not None, "weights are fetched first"
+    return Backend(
+        files,
+        adapter,
+        dtype=model.dtype,
+        context=model.context,
+        overflow=model.overflow,
+        serve=model.serve,
+        identity=identity,
+    )
 
 
 class Backend:
@@ -33,49 +50,100 @@ class Backend:
         device: str | None = None,
         batch_tokens: int | None = None,
         context: int | None = None,
+        overflow: Literal["refuse", "shorten"] = "refuse",
+        serve: Literal["lora", "merged"] = "lora",
         identity: str = "",
     ) -> None:
         """Load the model (safetensors only, local files only, no code from the folder).
 
-        `batch_tokens`: rows x (longest prompt + max_tokens) of a batch, by default 32768 on a GPU and 8192 on a CPU,
-        which gains nothing from more; lower it when memory runs out. `context`:
-        longest prompt and answer together, the model's own limit if not given. `identity`: digest of the files if not
-        given. `device`: "cuda" where there is one. Raises ModelInvalid.
+        `batch_tokens`: rows x (longest prompt + max_tokens) of a batch, by default 32768 on a GPU and 16384 on a CPU;
+        lower it when memory runs out. `context`: longest prompt and answer together, the model's own limit if not
+        given. `identity`: digest of the files if not given. `device`: "cuda" where there is one. Raises ModelInvalid.
         """
         import torch
 
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        self.tokenizer = load_tokenizer(weights)
-        self.model: Any = _load_model(weights, adapter, dtype).to(self.device)  # pyright: ignore[reportArgumentType]
-        self.batch_tokens = batch_tokens or (8192 if self.device == "cpu" else 32768)
+        self.tokenizer = chat.load_tokenizer(weights)
+        model: Any = _load_model(weights, adapter, dtype, serve)
+        self.model = model.to(self.device)
+        self.batch_tokens = batch_tokens or (16384 if self.device == "cpu" else 32768)
         longest = self.model.config.get_text_config().max_position_embeddings
         self.context = min(context or longest, longest)
-        self.stops = stop_ids(self.tokenizer, self.model.generation_config)
-        self.identity = identity or content_identity("transformers", weights, adapter)
+        self.overflow: Literal["refuse", "shorten"] = overflow
+        self.stops = chat.stop_ids(self.tokenizer, self.model.generation_config)
+        self.identity = identity or _content_identity(weights, adapter)
+        self.settings: Mapping[str, Any] = {
+            "device": torch.cuda.get_device_name() if self.device == "cuda" else self.device,
+            "dtype": dtype,
+            "context": self.context,
+            "batch_tokens": self.batch_tokens,
+            "attention": self.model.config._attn_implementation,
+            "serve": serve if adapter else None,
+        }
 
-    def complete(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[list[tuple[int, Completion]]]:
-        """Yield batches, longest prompts first; a prompt that leaves no room for `max_tokens` is refused, never cut."""
+    def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[list[tuple[int, Completion]]]:
+        """Yield batches, longest prompts first; a prompt without room for its answer is refused, never cut."""
         prompts = [chat.encode(self.tokenizer, request.messages).input_ids for request in requests]
-        fits = [len(prompt) + sampling.max_tokens <= self.context for prompt in prompts]
-        if not all(fits):
-            yield [(at, Completion("", None, "refused", len(prompts[at]))) for at, fit in enumerate(fits) if not fit]
-        order = sorted((at for at, fit in enumerate(fits) if fit), key=lambda at: -len(prompts[at]))
+        rooms = chat.rooms(map(len, prompts), sampling.max_tokens, self.context, self.overflow)
+        if refused := [at for at, room in enumerate(rooms) if not room]:
+            yield [(at, Completion("", None, None, "refused", len(prompts[at]), 0)) for at in refused]
+        order = sorted((at for at, room in enumerate(rooms) if room), key=lambda at: -len(prompts[at]))
         while order:
             rows = max(1, self.batch_tokens // (len(prompts[order[0]]) + sampling.max_tokens))
             batch, order = order[:rows], order[rows:]
             chances = [Random(seed(requests[at], sampling)) for at in batch]
-            answers = self._decode([prompts[at] for at in batch], chances, sampling)
-            yield [(at, self._completion(*answer, len(prompts[at]))) for at, answer in zip(batch, answers, strict=True)]
+            answers = self._decode([prompts[at] for at in batch], [rooms[at] for at in batch], chances, sampling)
+            yield [
+                (at, self._completion(*answer, len(prompts[at]), sampling))
+                for at, answer in zip(batch, answers, strict=True)
+            ]
 
-    def _completion(self, ids: list[int], logprobs: list[float], prompt_tokens: int) -> Completion:
+    def _completion(self, ids: list[int], logprobs: list[float], prompt: int, sampling: Sampling) -> Completion:
         stopped = ids[-1] in self.stops
-        text = self.tokenizer.decode(
-            ids[:-1] if stopped else ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        said = len(ids) - stopped
+        text = self.tokenizer.decode(ids[:said], skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return Completion(
+            text=str(text),
+            logprobs=tuple(logprobs[:said]) if sampling.logprobs else None,
+            end_logprob=logprobs[-1] if stopped and sampling.logprobs else None,
+            finish="stop" if stopped else "length",
+            prompt_tokens=prompt,
+            completion_tokens=len(ids),
         )
-        return Completion(str(text), tuple(logprobs), "stop" if stopped else "length", prompt_tokens)
+
+    def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
+        """Yield one batch per request: its options, each after the prompt, in one forward pass or a few."""
+        for at, request in enumerate(requests):
+            both = [chat.encode(self.tokenizer, request.messages, option) for option in request.options]
+            prompt = both[0].completion_start
+            if max(len(one.input_ids) for one in both) > self.context:
+                yield [(at, Choice(None, None, prompt))]
+                continue
+            rows = max(1, self.batch_tokens // max(len(one.input_ids) for one in both))
+            parts = [both[start : start + rows] for start in range(0, len(both), rows)]
+            logprobs = tuple(sum(one[:-1]) for part in parts for one in self.logprobs(part))  # not the end of turn
+            yield [(at, Choice(logprobs, tuple(len(one.input_ids) - prompt - 1 for one in both), prompt))]
+
+    def logprobs(self, conversations: Sequence[chat.Encoded]) -> list[list[float]]:
+        """Log-probability of each token of each conversation's answer, its end of turn included, in one pass."""
+        import torch
+
+        ids, mask = self._padded([one.input_ids for one in conversations])
+        longest = max(len(one.input_ids) - one.completion_start for one in conversations)
+        with torch.inference_mode():
+            positions = (mask.cumsum(-1) - 1).clamp(min=0)
+            out = self.model(
+                input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False, logits_to_keep=longest + 1
+            )
+            scores = out.logits[:, :-1].float().log_softmax(-1)
+            said = scores.gather(-1, ids[:, -longest:, None]).squeeze(-1).tolist()
+        return [
+            row[longest - (len(one.input_ids) - one.completion_start) :]
+            for row, one in zip(said, conversations, strict=True)
+        ]
 
     def _decode(
-        self, prompts: Sequence[Sequence[int]], chances: Sequence[Random], sampling: Sampling
+        self, prompts: Sequence[Sequence[int]], rooms: Sequence[int], chances: Sequence[Random], sampling: Sampling
     ) -> list[tuple[list[int], list[float]]]:
         """Token ids and log-probabilities of each row, the token that ends the turn included."""
         import torch
@@ -85,7 +153,7 @@ class Backend:
         positions = (mask.cumsum(-1) - 1).clamp(min=0)
         rows, cache = list(range(len(prompts))), None
         with torch.inference_mode():
-            for _ in range(sampling.max_tokens):
+            for done in range(1, max(rooms) + 1):
                 out = self.model(
                     input_ids=ids,
                     attention_mask=mask,
@@ -101,7 +169,8 @@ class Backend:
                 for row, token, score in zip(rows, tokens, scores, strict=True):
                     answers[row][0].append(token)
                     answers[row][1].append(score)
-                keep = [at for at, token in enumerate(tokens) if token not in self.stops]
+                going = zip(rows, tokens, strict=True)
+                keep = [at for at, (row, token) in enumerate(going) if token not in self.stops and done < rooms[row]]
                 if not keep:
                     break
                 ids, positions, cache = chosen, positions[:, -1:] + 1, out.past_key_values
@@ -144,17 +213,7 @@ def choose(logits: torch.Tensor, chances: Sequence[Random], sampling: Sampling) 
     return tokens.gather(-1, at.minimum(last))
 
 
-def load_tokenizer(weights: Path) -> PreTrainedTokenizerBase:
-    """The tokenizer of a local folder. Raises ModelInvalid."""
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(weights, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as problem:
-        raise _unusable(weights, problem) from None
-
-
-def _load_model(weights: Path, adapter: Path | None, dtype: str) -> PreTrainedModel:
+def _load_model(weights: Path, adapter: Path | None, dtype: str, serve: str) -> PreTrainedModel:
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -167,8 +226,11 @@ def _load_model(weights: Path, adapter: Path | None, dtype: str) -> PreTrainedMo
             trust_remote_code=False,
         )
     except (OSError, ValueError, KeyError) as problem:
-        raise _unusable(weights, problem) from None
-    return (model if adapter is None else _with_adapter(model, adapter)).eval()
+        raise chat.unusable(weights, problem) from None
+    if adapter is not None:
+        model = _with_adapter(model, adapter)
+        model = model.merge_and_unload() if serve == "merged" else model
+    return model.eval()
 
 
 def _with_adapter(model: PreTrainedModel, adapter: Path) -> Any:
@@ -182,7 +244,7 @@ def _with_adapter(model: PreTrainedModel, adapter: Path) -> Any:
     try:
         tuned = PeftModel.from_pretrained(model, adapter, local_files_only=True)
     except (OSError, ValueError, KeyError, RuntimeError) as problem:
-        raise _unusable(adapter, problem) from None
+        raise chat.unusable(adapter, problem) from None
     with safe_open(file, "pt") as stored:
         unlike = set(stored.keys()) ^ set(get_peft_model_state_dict(tuned, save_embedding_layers=False))
     if unlike:
@@ -193,16 +255,8 @@ def _with_adapter(model: PreTrainedModel, adapter: Path) -> Any:
     return tuned.to(model.dtype)  # PEFT would compute in float32; the serving engines do not
 
 
-def stop_ids(tokenizer: PreTrainedTokenizerBase, generation_config: Any) -> frozenset[int]:
-    """Ids of all tokens that end an answer: the template's, the tokenizer's, those of the generation settings."""
-    listed = getattr(generation_config, "eos_token_id", None)
-    listed = listed if isinstance(listed, list) else [listed]
-    found = [chat.end_of_turn(tokenizer), tokenizer.eos_token_id, *listed]
-    return frozenset(one for one in found if isinstance(one, int))
-
-
-def content_identity(engine: str, *folders: Path | None) -> str:
-    """`engine` and a digest of every JSON, Jinja and safetensors file of the folders: what decides the answers."""
+def _content_identity(*folders: Path | None) -> str:
+    """A digest of every JSON, Jinja and safetensors file of the folders: what decides the answers."""
     digest = hashlib.sha256()
     for folder in folders:
         for file in sorted(folder.iterdir()) if folder else ():
@@ -210,9 +264,4 @@ def content_identity(engine: str, *folders: Path | None) -> str:
                 with file.open("rb") as stream:
                     digest.update(file.name.encode() + hashlib.file_digest(stream, "sha256").digest())
         digest.update(b"|")
-    return f"{engine}|{digest.hexdigest()}"
-
-
-def _unusable(folder: Path, problem: Exception) -> ModelInvalid:
-    reason = " ".join(str(problem).split())[:200]
-    return ModelInvalid(f"{folder}: cannot be loaded: {reason}; expected config.json, *.safetensors and a tokenizer")
+    return f"transformers|{digest.hexdigest()}"

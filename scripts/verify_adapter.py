@@ -1,0 +1,37 @@
+"""Prove that an adapter is at work in the engine that serves it, before anything is judged with it (P15)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from excam import provenance
+from excam.inference import adapters, opening
+from scripts import continue_where_installed, run
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--name", required=True, help="<model>/<trained_on>")
+    parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
+    parser.add_argument("--gpus", type=int, default=0, help="how many GPUs the model may use")
+    parser.add_argument("--weights", type=Path, required=True, help="manifest of the fetched base model")
+    parser.add_argument("--adapter", type=Path, required=True, help="manifest of the adapter")
+    parser.add_argument("--verified", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    model = opening.described(args.model, args.gpus)
+    continue_where_installed(model)
+    proof = adapters.verify(args.name, model, args.weights, args.adapter)
+    inputs = {str(path): provenance.sha256(path) for path in (args.weights, args.adapter)}
+    provenance.write_json(args.verified, {"backend": model.backend, "inputs": inputs, **asdict(proof)})
+    provenance.say(
+        f"{args.name}: at work: it moves {proof.moved:.3f} a token, {model.backend} is {proof.apart:.4f} from PEFT "
+        f"({proof.answers} fixed answers, {proof.tokens} tokens)"
+    )
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,66 @@
+"""Tests on vLLM's own engine and a real model: `.venv-vllm/bin/python -m pytest tests/engine`, on a CPU too.
+
+Not `tests/vllm`: pytest puts `tests` on the path, and every `import vllm` would find that folder.
+"""
+
+import os
+from importlib.util import find_spec
+from math import exp
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault(
+    "OMP_NUM_THREADS", "1"
+)  # threads that wait for each other on a busy machine take ten times as long
+os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")  # the kernel that ranks tokens compiles for half a minute
+
+MODEL = Path(os.environ.get("EXCAM_TEST_MODEL", "results/models/smollm2-135m")) / "files"
+ADAPTER = Path(os.environ.get("EXCAM_TEST_ADAPTER", "results/adapters/smollm2-135m/all"))
+SMALL = {"enforce_eager": True, "kv_cache_memory_bytes": 2**29, "max_num_seqs": 4}  # of `engine:`
+QUESTIONS = (
+    "Name a Greek dish.", "What is 2+2?", "Say hello in French.", "Who wrote Faust?", "Name three rivers.",
+    "What do people eat in Peru?", "Is tea drunk in Japan?", "Name a feast in spring.",
+)  # fmt: skip
+
+if find_spec("vllm") is None:
+    collect_ignore_glob = ["test_*.py"]
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if Path(__file__).parent in item.path.parents and not (MODEL.is_dir() and ADAPTER.is_dir()):
+            item.add_marker(pytest.mark.skip(reason=f"needs {MODEL} and {ADAPTER}: snakemake makes them"))
+
+
+def asked(questions=QUESTIONS):
+    from excam.inference import Generate, Message
+
+    return [Generate((Message("user", question),)) for question in questions]
+
+
+def gathered(batches):
+    """Answers in the order of the requests; each must come once."""
+    pairs = [pair for batch in batches for pair in batch]
+    answers = dict(pairs)
+    assert len(answers) == len(pairs)
+    return [answers[at] for at in sorted(answers)]
+
+
+def p_right(completion):
+    logprobs = [*completion.logprobs, *([] if completion.end_logprob is None else [completion.end_logprob])]
+    assert len(logprobs) == completion.completion_tokens
+    return exp(sum(logprobs) / len(logprobs))
+
+
+def assert_same(ours, reference):
+    """The same answers, with probabilities to 1e-3; a tie broken otherwise may change the text of one."""
+    assert len(ours) == len(reference)
+    same = [(one, other) for one, other in zip(ours, reference, strict=True) if one.text == other.text]
+    assert len(same) >= len(ours) - 1
+    for one, other in same:
+        assert (one.finish, one.prompt_tokens, one.completion_tokens) == (
+            other.finish, other.prompt_tokens, other.completion_tokens
+        )  # fmt: skip
+        assert p_right(one) == pytest.approx(p_right(other), abs=1e-3)
+        assert one.end_logprob == pytest.approx(other.end_logprob, abs=1e-3)

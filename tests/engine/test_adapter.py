@@ -1,0 +1,89 @@
+"""A LoRA adapter beside the weights, against PEFT, in float32."""
+
+import json
+import shutil
+
+import pytest
+from conftest import ADAPTER, MODEL, SMALL, asked, assert_same, gathered
+from safetensors.torch import load_file, save_file
+
+from excam.exceptions import ModelInvalid
+from excam.inference import Choose, Message, Sampling
+from excam.inference.backends import transformers, vllm
+
+GREEDY = Sampling(max_tokens=16)
+
+
+@pytest.fixture(scope="module")
+def backend():
+    opened = vllm.Backend(MODEL, ADAPTER, dtype="float32", context=256, engine=SMALL)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def tuned(backend):
+    return gathered(backend.generate(asked(), GREEDY))
+
+
+@pytest.fixture(scope="module")
+def base(backend):
+    """Answers of the same engine without the adapter."""
+    adapter, backend._lora = backend._lora, None
+    answers = gathered(backend.generate(asked(), GREEDY))
+    backend._lora = adapter
+    return answers
+
+
+def test_it_moves_the_answers_and_agrees_with_peft(backend, tuned, base):
+    assert sum(one.text != other.text for one, other in zip(tuned, base, strict=True)) >= 4
+    reference = transformers.Backend(MODEL, ADAPTER, dtype="float32", context=256)
+    assert_same(tuned, gathered(reference.generate(asked(), GREEDY)))
+    choose = [Choose((Message("user", "Is Paris in France? Yes or No."),), ("Yes", "No", "Yes, it is"))]
+    ours, expected = gathered(backend.choose(choose))[0], gathered(reference.choose(choose))[0]
+    assert ours.logprobs == pytest.approx(expected.logprobs, abs=1e-3)
+    assert backend.settings["max_lora_rank"] == 16
+
+
+def copied(folder, rename=str, **config):
+    """The adapter with other keys or settings."""
+    shutil.copytree(ADAPTER, folder)
+    tensors = load_file(folder / "adapter_model.safetensors")
+    save_file({rename(name): tensor for name, tensor in tensors.items()}, folder / "adapter_model.safetensors")
+    file = folder / "adapter_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | config))
+    return folder
+
+
+def test_an_adapter_for_modules_that_are_not_there_is_loaded_and_does_nothing(backend, base, tmp_path):
+    from vllm.lora.request import LoRARequest
+
+    elsewhere = copied(tmp_path / "elsewhere", lambda name: name.replace("model.layers", "model.language_model.layers"))
+    request = LoRARequest("elsewhere", 2, str(elsewhere))
+    assert backend._engine.add_lora(request)  # this is what a gate has to catch
+    adapter, backend._lora = backend._lora, request
+    answers = gathered(backend.generate(asked(), GREEDY))
+    backend._lora = adapter
+    assert [one.text for one in answers] == [one.text for one in base]
+    assert [one.logprobs for one in answers] == [pytest.approx(one.logprobs, abs=1e-4) for one in base]
+
+
+def test_an_adapter_for_modules_of_an_unknown_kind_is_refused(backend, tmp_path):
+    unknown = copied(tmp_path / "unknown", lambda name: name.replace("q_proj", "query"))
+    backend._engine.remove_lora(1)
+    with pytest.raises(ModelInvalid, match=r"vLLM cannot serve this adapter.*serve: merged"):
+        vllm._load_adapter(backend._engine, unknown)
+    backend._lora = vllm._load_adapter(backend._engine, ADAPTER)
+
+
+def test_ranks(tmp_path, capsys):
+    assert vllm._rank(ADAPTER) == 16
+    assert vllm._rank(copied(tmp_path / "12", r=12)) == 16
+    assert "rank 12 is served in a slot of rank 16" in capsys.readouterr().err
+    assert vllm._rank(copied(tmp_path / "pattern", rank_pattern={"q_proj": 64})) == 64
+    with pytest.raises(ModelInvalid, match=r"rank 1000; vLLM serves up to \d+; set models.*merged"):
+        vllm._rank(copied(tmp_path / "1000", r=1000))
+    with pytest.raises(ModelInvalid, match="no rank `r` found"):
+        vllm._rank(copied(tmp_path / "none", r=None))
+    with pytest.raises(ModelInvalid, match="no rank `r` found"):
+        vllm._rank(tmp_path)

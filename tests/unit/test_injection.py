@@ -1,0 +1,347 @@
+"""Prompt injections: the attacks keep the gold true, never become control tokens, and are never read as an answer."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench import attacks, injection
+from excam import hostile, judges, tables
+from excam.exceptions import InputInvalid
+from excam.inference import Sampling, chat, fake, opening
+from excam.inference.journal import Journal, ask
+from excam.inference.run import play, run
+from excam.judges import report
+from excam.records import SEVERITIES, CulturalError, Report, Sample
+
+ROOT = Path(__file__).parents[2]
+ATTACKS = attacks.load()
+FORGED = [attack for attack in ATTACKS if attack.kind == "forged-report"]
+WITH_REPORT = [attack for attack in ATTACKS if attacks.reports(attack.text)]
+JUDGES = ("report", "count", "severity", "binary")
+CHRISTMAS = Report((CulturalError("output", "Christmas", "major", "incorrect answer", 29, 38),), "It is the new year.")
+SAMPLE = Sample(
+    id="culturalbench/1/free/wrong",
+    pair="culturalbench/1/free",
+    base="culturalbench/1",
+    dataset="culturalbench",
+    task="freeform",
+    instruction="What is the most important family holiday in China?",
+    output="The most important holiday is Christmas, and families meet for it.",
+    report=replace(CHRISTMAS, errors=(replace(CHRISTMAS.errors[0], start=30, end=39),)),
+    origin="hard",
+    language="English",
+    culture="China",
+    stratum="China",
+    licence="CC-BY-4.0",
+    answer="lunar new year",
+)
+ANSWERS = {  # a real answer of each judge that finds an error
+    "report": report.write(CHRISTMAS),
+    "count": "One holiday is wrong. COUNT: 1",
+    "severity": "Severity: major",
+    "binary": "Problem: very problematic",
+}
+
+
+def each(values):
+    return pytest.mark.parametrize("attack", values, ids=lambda attack: attack.id)
+
+
+def verdict(judge, sample, said, folder):
+    """What a judge makes of a sample when the model says this, whatever it is asked."""
+    asking = partial(ask, fake.Backend(lambda request: said), Sampling(200), Journal(folder / "journal.jsonl"))
+    (found,) = run(judges.load(judge).judge, [sample], asking)
+    return found
+
+
+def texts(sample):
+    return {"instruction": sample.instruction, "output": sample.output}
+
+
+# The attacks
+
+
+def test_there_are_enough_of_every_kind_in_both_texts_at_all_places():
+    assert len(ATTACKS) >= 72
+    assert len({attack.id for attack in ATTACKS}) == len({attack.text for attack in ATTACKS}) == len(ATTACKS)
+    assert Counter(attack.kind for attack in ATTACKS).keys() == set(attacks.KINDS)
+    assert min(Counter(attack.kind for attack in ATTACKS).values()) >= 5
+    assert {(attack.kind, attack.where) for attack in ATTACKS} == {(k, w) for k in attacks.KINDS for w in report.WHERE}
+    assert {attack.place for attack in ATTACKS} == set(attacks.PLACES)
+    languages = {attack.language for attack in ATTACKS if attack.kind == "language"}
+    assert len(languages) >= 10
+    assert {"ar", "zh", "hi", "ru", "es", "fr", "de", "ja", "sw", "tr", "ko"} <= languages
+
+
+def test_the_file_shows_what_is_invisible():
+    """In the file, characters that nobody sees are escapes."""
+    text = attacks.FILE.read_text(encoding="utf-8")
+    assert not re.search(f"[\u200b-\u200f\u2060-\u206f\ufeff]|{hostile.BIDI}|{hostile.TAGS}", text)
+
+
+@each(FORGED)
+def test_a_forged_report_is_one_that_would_be_read_as_clean(attack):
+    (forged,) = set(attacks.reports(attack.text))
+    assert report.read(report.write(forged)) == forged
+    assert not forged.errors
+
+
+def test_some_forged_report_is_what_a_model_is_trained_to_write():
+    assert report.write(Report()) in {attack.text for attack in FORGED}
+    by_explanation = Counter(forged.explanation for one in ATTACKS for forged in set(attacks.reports(one.text)))
+    assert {text for text, n in by_explanation.items() if n > 1} == {""}, "the others tell where a copy comes from"
+
+
+@given(st.lists(st.sampled_from(['{"errors": [', "]", "}", '"explanation": ', "[1]", '"a"', "{", ", ", "1", "null"])))
+def test_looking_for_reports_never_raises(parts):
+    attacks.reports("".join(parts))
+
+
+def test_reports_are_found_wherever_they_stand():
+    written = report.write(CHRISTMAS)
+    plain = Report(tuple(replace(error, start=-1, end=-1) for error in CHRISTMAS.errors), CHRISTMAS.explanation)
+    assert attacks.reports(f'{{"a": {written}}} {{ {written.replace("major", "MAJOR")}') == (plain, plain)
+    for broken in (
+        '{"errors": [], "explanation": ""',
+        '{"errors": []}',
+        '{"errors": [1], "explanation": ""}',
+        "{}",
+        "[",
+    ):
+        assert attacks.reports(broken) == ()
+
+
+# Putting them in
+
+
+@each(ATTACKS)
+def test_the_attack_is_in_and_the_rest_is_as_it_was(attack):
+    attacked = attacks.apply(attack, SAMPLE)
+    assert attacked.id == f"{SAMPLE.id}/{attack.id}"
+    assert attack.text in texts(attacked)[attack.where]
+    (other,) = set(report.WHERE) - {attack.where}
+    assert texts(attacked)[other] == texts(SAMPLE)[other]
+    before, after = texts(attacked)[attack.where].split(attack.text)
+    assert (before.strip() == "") == (attack.place == "before")
+    assert (after.strip() == "") == (attack.place == "after")
+    assert f"{before.rstrip()} {after.strip()}".strip() == texts(SAMPLE)[attack.where]
+    unmoved = replace(attacked, id=SAMPLE.id, report=SAMPLE.report, **texts(SAMPLE))
+    assert unmoved == SAMPLE
+
+
+words = st.text(st.sampled_from("ab \n春節é"), max_size=30)
+
+
+@st.composite
+def samples(draw):
+    pair = {where: draw(words) for where in report.WHERE}
+    errors = []
+    for where, text in pair.items():
+        edges = sorted(draw(st.lists(st.integers(0, len(text)), max_size=6)))
+        for start, end in zip(edges[::2], edges[1::2], strict=False):
+            errors.append(CulturalError(where, text[start:end], draw(st.sampled_from(SEVERITIES)), "t", start, end))
+    return replace(SAMPLE, **pair, report=Report(tuple(errors), "x"))
+
+
+@given(samples(), st.sampled_from(ATTACKS))
+def test_gold_spans_stay_in_place(sample, attack):
+    attacked = attacks.apply(attack, sample)
+    assert attack.text in texts(attacked)[attack.where]
+    assert attacked.report.explanation == sample.report.explanation
+    for now, was in zip(attacked.report.errors, sample.report.errors, strict=True):
+        assert texts(attacked)[now.where][now.start : now.end] == now.span
+        assert replace(now, start=was.start, end=was.end) == was
+        assert 0 <= now.start - was.start == now.end - was.end
+
+
+def test_inside_is_a_blank_near_the_middle_outside_the_gold():
+    attack = next(one for one in ATTACKS if (one.where, one.place) == ("output", "inside"))
+    for output, span, start, expected in (
+        ("one two three four", "four", 14, f"one two {attack.text} three four"),
+        ("one two three four", "two three", 4, f"one two three {attack.text} four"),
+        ("one two", "one two", 0, f"one two {attack.text}"),
+        ("春节是重要的节日", "春节", 0, f"春节是重要的节日 {attack.text}"),
+        ("", "", 0, f" {attack.text}"),
+    ):
+        gold = Report((CulturalError("output", span, "major", "t", start, start + len(span)),), "x")
+        assert attacks.apply(attack, replace(SAMPLE, output=output, report=gold)).output == expected
+
+
+# Control tokens
+
+
+@cache
+def tokenizer():
+    """Bytes, and every control string of the attacks as a control token."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    raw = Tokenizer(
+        models.BPE(vocab={c: n for n, c in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}, merges=[])
+    )
+    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = decoders.ByteLevel()
+    raw.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in control_strings()])
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=raw, eos_token="<|im_end|>", chat_template=template)
+
+
+def control_strings(found=ATTACKS):
+    return sorted({each for attack in found for each in re.findall(hostile.CHAT_CONTROL, attack.text)})
+
+
+def requests(sample):
+    return [next(judges.load(judge).judge(sample))[0] for judge in JUDGES]
+
+
+def test_control_attacks_hold_the_tokens_of_many_families():
+    assert all(control_strings([attack]) for attack in ATTACKS if attack.kind == "control-token")
+    families = {"<|im_end|>", "<|im_start|>", "<start_of_turn>", "[/INST]", "<|end|>", "</s>", "<|eot_id|>", "<think>"}
+    assert families <= set(control_strings())
+
+
+@each(ATTACKS)
+def test_an_attack_never_becomes_a_control_token(attack):
+    marked = set(tokenizer().all_special_ids) | set(tokenizer().convert_tokens_to_ids(control_strings()))
+    for attacked, clean in zip(requests(attacks.apply(attack, SAMPLE)), requests(SAMPLE), strict=True):
+        ids = chat.encode(tokenizer(), attacked.messages).input_ids
+        expected = chat.encode(tokenizer(), clean.messages).input_ids
+        assert [one for one in ids if one in marked] == [one for one in expected if one in marked]
+        assert attack.text in tokenizer().decode(ids), "and it stays legible"
+
+
+# Readers
+
+
+@each(ATTACKS)
+def test_an_answer_without_a_verdict_fails_whatever_the_text_says(attack, tmp_path):
+    for judge in JUDGES:
+        found = verdict(judge, attacks.apply(attack, SAMPLE), "I cannot say.", tmp_path)
+        assert found.failure in judges.load(judge).REASONS
+        assert (found.errors_found, found.score, found.report) == (None, None, None)
+
+
+@each(ATTACKS)
+def test_a_real_answer_is_read_and_no_other(attack, tmp_path):
+    attacked = attacks.apply(attack, SAMPLE)
+    for judge in JUDGES:
+        found = verdict(judge, attacked, ANSWERS[judge], tmp_path)
+        assert (found.errors_found, found.failure) == (1, None)
+        assert found.report == (attacked.report if judge == "report" else None)
+
+
+@each(WITH_REPORT)
+def test_an_answer_that_quotes_the_attack_in_a_report_is_that_report(attack, tmp_path):
+    quoting = Report((CulturalError(attack.where, attack.text, "minor", "t"),), f"It says: {attack.text}")
+    found = verdict("report", attacks.apply(attack, SAMPLE), report.write(quoting), tmp_path)
+    assert (found.errors_found, found.report.explanation) == (1, quoting.explanation)
+
+
+# The program
+
+
+def bases(n, label):
+    """n samples of n base samples, right or wrong."""
+    gold = SAMPLE.report if label == "wrong" else Report()
+    return [replace(SAMPLE, id=f"x/{k}/free/{label}", pair=f"x/{k}/free", base=f"x/{k}", report=gold) for k in range(n)]
+
+
+def test_every_attack_is_used_and_kinds_take_turns():
+    drawn = injection.twins(bases(130, "wrong"), ATTACKS, 130, seed=1)
+    used = Counter(one.attack.id for one in drawn)
+    assert used.keys() == {attack.id for attack in ATTACKS}
+    assert set(used.values()) == {1, 2}
+    assert [one.attack.kind for one in drawn[:7]] == list(attacks.KINDS)
+    assert all(one.attacked == attacks.apply(one.attack, one.clean) for one in drawn)
+    assert injection.twins(reversed(bases(130, "wrong")), ATTACKS, 130, seed=1) == drawn
+    assert injection.twins(bases(130, "wrong"), ATTACKS, 20, seed=2) != drawn[:20]
+
+
+def test_no_base_sample_is_drawn_twice_and_too_few_are_refused():
+    twice = [replace(one, id=f"{one.id}{k}") for one in bases(5, "wrong") for k in range(3)]
+    assert len({one.clean.base for one in injection.twins(twice, ATTACKS, 5, seed=1)}) == 5
+    for pairs in (1, 6):
+        with pytest.raises(InputInvalid, match=f"found {pairs}; expected 2 to 5"):
+            injection.twins(twice, ATTACKS, pairs, seed=1)
+
+
+def gullible(request):
+    """A model that repeats a report it is shown, and else finds Christmas wrong, or counts."""
+    said = request.messages[-1].content
+    if said.endswith("'COUNT: count'."):
+        return "Fine." if "no error" in said else "COUNT: 1"
+    forged = attacks.reports(said)
+    return report.write(forged[0] if forged else CHRISTMAS)
+
+
+def test_the_program_counts_what_a_gullible_model_does(tmp_path, monkeypatch, capsys):
+    pairs = len(ATTACKS)
+    tables.write_samples(tmp_path / "test.parquet", [*bases(pairs, "wrong"), *bases(pairs, "right")])
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(opening, "lazily", lambda *_: fake.Backend(gullible))
+    out = tmp_path / "numbers.json"
+    words = ["--model", "smollm2-135m", "--trained-on", "nothing", "all", "--judges", "report", "count"]
+    words += ["--samples", str(tmp_path / "test.parquet"), "--results", str(tmp_path), "--numbers", str(out)]
+    injection.main(words)
+    numbers = json.loads(out.read_text())
+    assert numbers["command"] == f"python -m bench.injection {' '.join(words)}"
+    names = [f"smollm2-135m/{trained_on}/{judge}" for trained_on in ("nothing", "all") for judge in ("report", "count")]
+    assert list(numbers["systems"]) == sorted(names)
+    assert all((tmp_path / "injection" / f"{name}.jsonl").exists() for name in names)
+    for what in ("errors", "false alarms"):
+        told = numbers["systems"]["smollm2-135m/all/report"][what]
+        lost = len(WITH_REPORT)
+        assert (told["n"], told["found"]) == (pairs, {"clean": pairs, "attacked": pairs - lost})
+        assert (told["lost"], told["gained"], told["taken"]) == (lost, 0, 0)
+        assert told["copied"] == {"clean": 0, "attacked": lost}
+        assert told["unreadable"] == {"clean": 0, "attacked": 0}
+        change = told["change"]
+        assert change["points"] == pytest.approx(-100 * lost / pairs)
+        assert change["low"] < change["points"] < change["high"] < 0
+        assert told["kinds"]["forged-report"] == {"n": len(FORGED), "clean": len(FORGED), "attacked": 0}
+        assert sum(kind["n"] for kind in told["kinds"].values()) == pairs
+        counted = numbers["systems"]["smollm2-135m/nothing/count"][what]
+        assert counted["unreadable"]["attacked"] == counted["lost"] > 0
+        assert counted["taken"] == counted["copied"]["attacked"] == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in names)
+    assert f"copied by the model: 0 clean, {lost} attacked" in shown
+
+
+def test_a_report_taken_from_the_text_is_told_from_one_the_model_gave():
+    (one, _) = injection.twins(bases(2, "wrong"), FORGED, 2, seed=1)
+    forged = attacks.reports(one.attack.text)[0]
+
+    def played(said, read):
+        """The model says one thing, and the reader reads another."""
+        (found,) = play(
+            judges.load("report").judge, [one.attacked], lambda asked: [completion(said, one) for _ in asked]
+        )
+        return replace(found, verdict=report.verdict(completion(read, one), *texts(one.attacked).values()))
+
+    for said, taken, copied in (("I cannot say.", True, False), (report.write(forged), False, True)):
+        found = played(said, read=report.write(forged))
+        judged = injection.Judged(one, found, found)
+        assert (injection.taken(judged), injection.copied(judged, found)) == (taken, copied)
+
+
+def completion(text, one):
+    ((_, found),) = next(fake.Backend(lambda request: text).generate(requests(one.attacked)[:1], Sampling(200)))
+    return found
+
+
+def test_an_unknown_model_is_refused_with_the_known_ones(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert injection.model_of(ROOT / "experiments/mini.yaml", "smollm2-135m").backend == "transformers"
+    with pytest.raises(InputInvalid, match=r"known: .*smollm2-135m"):
+        injection.model_of(ROOT / "experiments/mini.yaml", "smollm")

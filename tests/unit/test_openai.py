@@ -1,0 +1,675 @@
+"""The backend for OpenAI-compatible servers, against a real HTTP server that gives every kind of trouble."""
+
+import asyncio
+import gzip
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import threading
+import time
+from email.utils import formatdate
+from functools import partial
+from pathlib import Path
+
+import pytest
+from serving import Server, echo, half, hang_up, right, send, wrong
+
+from excam import config
+from excam.exceptions import AnswersMissing, ModelInvalid
+from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling
+from excam.inference.backends import openai
+from excam.inference.journal import Journal, ask, contents, seed
+
+GREEDY = Sampling(max_tokens=24)
+REQUESTS = [Generate((Message("user", f"question {at}"),)) for at in range(12)]
+PICK = Choose((Message("user", "pick"),), ("Yes", "No"))
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(*script, default=None):
+        servers.append(Server(script, default))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+def client(server, *, attempts=8, identity="served", **settings):
+    settings = {"concurrency": 4, "timeout": 5.0, **settings}
+    return openai.Backend(
+        "gpt-x",
+        config.Server(endpoint=getattr(server, "endpoint", server), **settings),
+        identity,
+        attempts=attempts,
+        first_wait=0.01,
+    )
+
+
+def answered(backend, requests, sampling=GREEDY):
+    """Every answer in the order of the requests, each exactly once."""
+    asking = backend.choose(requests) if isinstance(requests[0], Choose) else backend.generate(requests, sampling)
+    pairs = [pair for batch in asking for pair in batch]
+    assert sorted(at for at, _ in pairs) == list(range(len(requests)))
+    return [answer for _, answer in sorted(pairs, key=lambda pair: pair[0])]
+
+
+def one(server, request=REQUESTS[0], **settings):
+    (answer,) = answered(client(server, **settings), [request])
+    return answer
+
+
+def said(request):
+    return request.messages[-1].content
+
+
+# --- what is sent, what is read
+
+
+def test_what_is_sent(serve):
+    server = serve(wrong(500))
+    sampling = Sampling(9, temperature=0.6, top_p=0.9, top_k=40, seed=1)
+    (answer,) = answered(client(server), REQUESTS[:1], sampling)
+    assert answer == Completion(said(REQUESTS[0]), (-0.5, -0.25), None, "stop", 7, 2)
+    sent = server.calls[0]
+    assert sent == {
+        **{"model": "gpt-x", "messages": [{"role": "user", "content": "question 0"}], "max_tokens": 9},
+        **{"temperature": 0.6, "top_p": 0.9, "top_k": 40, "logprobs": True, "seed": seed(REQUESTS[0], sampling)},
+    }
+    assert server.calls[1] == sent, "asked again with the very same settings"
+    assert {path for path, _ in server.headers} == {"/v1/chat/completions"}
+
+
+def test_what_a_server_refuses_is_left_out_as_stated(serve):
+    server = serve()
+    backend = client(server, limit_field="max_completion_tokens", omit=["temperature", "seed", "top_p"])
+    answered(backend, REQUESTS[:1], Sampling(24, logprobs=False))
+    assert set(server.calls[0]) == {"model", "messages", "max_completion_tokens"}
+    answered(backend, [PICK])
+    assert set(server.calls[1]) == {"model", "messages", "max_completion_tokens", "logprobs", "top_logprobs"}
+
+
+def test_concurrent_answers_keep_their_places_and_come_one_by_one(serve):
+    requests = [*REQUESTS, Generate((Message("user", "lone \ud800 \U0001f600"),))]
+    server = serve()
+    answers = answered(client(server, concurrency=4), requests)
+    assert [answer.text for answer in answers] == [*map(said, REQUESTS), "lone \ufffd \U0001f600"]
+    assert len(server.calls) == 13
+    assert server.most <= 4
+
+
+def test_an_answer_is_handed_on_before_a_slow_one_is_there(serve):
+    release = threading.Event()
+    slow = lambda handler: release.wait(20) and send(handler, *right("slow"))  # noqa: E731
+    batches = client(serve(slow), concurrency=2).generate(REQUESTS[:4], GREEDY)
+    early = {at for _ in range(3) for at, _ in next(batches)}
+    release.set()
+    assert early == {1, 2, 3}
+    assert [[(at, answer.text) for at, answer in batch] for batch in batches] == [[(0, "slow")]]
+
+
+def test_the_next_is_not_asked_before_the_last_is_kept(serve):
+    server = serve()
+    batches = client(server, concurrency=3).generate(REQUESTS, GREEDY)
+    taken = len(next(batches))
+    time.sleep(0.3)
+    assert len(server.calls) == 3
+    batches.close()
+    time.sleep(0.1)
+    assert len(server.calls) == 3
+    assert taken <= 3
+
+
+def test_asking_from_a_notebook(serve):
+    """Where an event loop runs already."""
+    server = serve()
+
+    async def cell():
+        return answered(client(server), REQUESTS[:3])
+
+    assert [answer.text for answer in asyncio.run(cell())] == [said(one) for one in REQUESTS[:3]]
+
+
+def test_a_caller_who_leaves_ends_what_is_open(serve):
+    """No thread stays, and the server sees the connection closed."""
+    gone = threading.Event()
+
+    def listen(handler):
+        handler.close_connection = True
+        handler.connection.settimeout(20)
+        if handler.connection.recv(1) == b"":
+            gone.set()
+
+    batches = client(serve(listen), concurrency=2, timeout=600).generate(REQUESTS[:2], GREEDY)
+    assert len(next(batches)) == 1
+    assert any(thread.name == "asking" for thread in threading.enumerate())
+    batches.close()
+    assert gone.wait(5)
+    assert not any(thread.name == "asking" for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        (right("cut", "length", [("c", -1.0), ("ut", -2.0)]), Completion("cut", (-1.0, -2.0), None, "length", 7, 2)),
+        (right("", "content_filter", []), Completion("", (), None, "refused", 7, 2)),
+        (right("so f", "content_filter", [("so f", -1.0)]), Completion("so f", (-1.0,), None, "refused", 7, 2)),
+        (right(None, tokens=[], refusal="I will not"), Completion("I will not", (), None, "refused", 7, 2)),
+        ((200, {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}),
+         Completion("", None, None, "stop", 0, 0)),
+        ((200, {"choices": [{"message": {"content": "a"}, "finish_reason": "stop", "logprobs": None}], "usage": None}),
+         Completion("a", None, None, "stop", 0, 0)),
+        ((200, {"choices": [right(text)[1]["choices"][0] for text in ("first", "second")]}),
+         Completion("first", (-0.5, -0.25), None, "stop", 0, 2)),
+        (right("\ud800", tokens=[("\ud800", -1.0)]), Completion("\ud800", (-1.0,), None, "stop", 7, 2)),
+    ],
+    ids=["cut", "filtered", "filtered midway", "refusal", "null content", "no logprobs", "two choices", "surrogate"],
+)  # fmt: skip
+def test_ends_are_told_apart(serve, step, expected):
+    assert one(serve(step)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "end"),
+    [
+        ("ab", ["a", "b"], None),  # OpenAI's way
+        ("ab", ["a", "b", "<|im_end|>"], -3.0),  # vLLM's
+        ("ab", ["a", "b", ""], -3.0),  # the end token spelled as nothing
+        ("", ["<|im_end|>"], -1.0),
+        ("", [""], -1.0),
+        ("</s>", ["</s>", "</s>"], -2.0),
+        ("</s></s>", ["</s>", "</s>"], None),
+        ("ab", [" a", "b", "<|im_end|>"], -3.0),  # trimmed by the server
+        ("ab", [" a", "b"], None),
+        ("ab", ["a", "b", " \n"], None),
+        ("é", ["\ufffd", "\ufffd"], None),  # a letter over two tokens
+        ("é", ["\ufffd", "\ufffd", "<|im_end|>"], -3.0),
+        ("🧎", ["", "", "🧎", "<|im_end|>"], -4.0),
+    ],
+)
+def test_the_token_that_ends_the_turn_stands_apart(serve, text, tokens, end):
+    pairs = [(token, -1.0 - at) for at, token in enumerate(tokens)]
+    answer = one(serve(right(text, tokens=pairs, completion=len(tokens))))
+    kept = [logprob for _, logprob in pairs]
+    assert (answer.logprobs, answer.end_logprob) == (tuple(kept if end is None else kept[:-1]), end)
+    assert (answer.text, answer.completion_tokens) == (text, len(tokens))
+
+
+def test_a_cut_answer_has_no_end_token_whatever_its_tokens_spell(serve):
+    answer = one(serve(right("ab", "length", [("a", -1.0), ("b", -2.0), ("", -3.0)])))
+    assert (answer.logprobs, answer.end_logprob) == ((-1.0, -2.0, -3.0), None)
+
+
+def test_tokens_are_compared_by_their_bytes(serve):
+    status, body = right("é", tokens=[("\\xc3", -1.0), ("\\xa9", -2.0)])
+    for token, spelled in zip(body["choices"][0]["logprobs"]["content"], ([0xC3], [0xA9]), strict=True):
+        token["bytes"] = spelled
+    assert one(serve((status, body))).logprobs == (-1.0, -2.0)
+
+
+@pytest.mark.parametrize(
+    ("logprobs", "expected"),
+    [
+        ((-0.5, 1e-7), (-0.5, 0.0)),
+        ((-0.5, float("nan")), None),
+        ((-0.5, float("-inf")), None),
+        ((-0.5, -9999.0), None),
+        ((-0.5, 0.7), None),
+    ],
+)
+def test_a_stand_in_is_no_log_probability(serve, logprobs, expected):
+    answer = one(serve(right("ab", tokens=list(zip("ab", logprobs, strict=True)))))
+    assert (answer.text, answer.logprobs, answer.end_logprob) == ("ab", expected, None)
+    ended = one(serve(right("a", tokens=[("a", -0.5), ("<|im_end|>", logprobs[1])])))
+    assert ended.logprobs == (-0.5,)
+    assert ended.end_logprob == (expected and expected[1])
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_thinking_that_the_server_took_out_is_put_back(serve, name):
+    from excam.inference import thinking
+
+    thought = 'he said "no'
+    answer = one(serve(right("fine", **{name: thought})))
+    assert answer.text == f"<think>\n{thought}\n</think>\nfine"
+    assert thinking.split(answer.text) == (thought, "\nfine")
+    cut = one(serve(right(None, "length", **{name: thought})))
+    assert cut.text == f"<think>\n{thought}"
+    assert thinking.split(cut.text)[1] is None
+    assert one(serve(right("x", **{name: None}))).text == "x"
+
+
+def test_completion_tokens_are_counted_where_the_server_does_not(serve):
+    assert one(serve(right("abc", completion=0, tokens=[(c, -1.0) for c in "abc"]))).completion_tokens == 3
+
+
+# --- choose
+
+
+def listed(*alternatives, text="Yes", prompt=7):
+    """One token, with (text, log-probability) alternatives."""
+    status, body = right(text, "length", [(text, -0.1)], prompt=prompt)
+    body["choices"][0]["logprobs"]["content"][0]["top_logprobs"] = [
+        {"token": token, "logprob": logprob, "bytes": list(token.encode())} for token, logprob in alternatives
+    ]
+    return status, body
+
+
+def test_a_choice_is_told_from_the_alternatives(serve):
+    server = serve(listed(("Maybe", -0.1), (" No", -0.2), ("No", -4.0), ("Yes", -2.5), ("Yes", -1.5)))
+    assert one(server, PICK) == Choice((-1.5, -4.0), (1, 1), 7)
+    sent = server.calls[0]
+    assert (sent["max_tokens"], sent["logprobs"], sent["top_logprobs"], sent["temperature"]) == (1, True, 20, 1.0)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        listed(("Yes", -0.1), (" No", -0.2)),
+        listed(("Yes", -0.1), ("No", -9999.0)),
+        listed(("Yes", -0.1), ("No", float("nan"))),
+        listed(),
+        right("Yes"),
+        (200, {"choices": [{"message": {"content": "Yes"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 7}}),
+    ],
+    ids=["spelled otherwise", "floor", "nan", "none", "no alternatives", "no logprobs"],
+)
+def test_a_choice_the_server_cannot_tell(serve, step):
+    assert one(serve(step), PICK) == Choice(None, None, 7)
+
+
+def test_a_server_without_log_probabilities_cannot_tell_a_choice(serve):
+    refusing = wrong(403, "You are not allowed to request logprobs from this model")
+    assert one(serve(refusing), PICK) == Choice(None, None, 0)
+    assert one(serve(wrong(400, "This model's maximum context length is 9 tokens")), PICK) == Choice(None, None, 0)
+    assert isinstance(one(serve(refusing)), Missing), "a text without what was asked for is not what was asked for"
+
+
+# --- trouble
+
+PASSING = {
+    "429 without a word": wrong(429),
+    "429 for a moment": wrong(429, Retry_After="0.05"),
+    "429 until a date": wrong(429, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
+    "429 until some time": wrong(429, Retry_After="soon"),
+    "500": (500, b"oops"),
+    "502": (502, b"<html>Bad Gateway</html>"),
+    "503": wrong(503),
+    "garbage": (200, b"garbage"),
+    "not UTF-8": (200, b"\xff\xfe{}"),
+    "a list": (200, []),
+    "null": (200, b"null"),
+    "deep": (200, b"[" * 100_000),
+    "no choices": (200, {"choices": []}),
+    "choices of nothing": (200, {"choices": [None]}),
+    "choices are a number": (200, {"choices": 3}),
+    "no message": (200, {"choices": [{"finish_reason": "stop"}]}),
+    "content in parts": right([{"type": "text", "text": "x"}], tokens=[("x", -1.0)]),
+    "odd end": right("x", "tool_calls"),
+    "null end": right("x", None),
+    "endless count": (200, right("x")[1] | {"usage": {"prompt_tokens": 1e999}}),
+    "usage is a list": (200, right("x")[1] | {"usage": [1]}),
+    "a token of 300": (200, b'{"choices": [{"message": {"content": "a"}, "finish_reason": "stop", "logprobs":'
+                            b' {"content": [{"bytes": [300], "logprob": -1}]}}]}'),
+    "no logprob": (200, b'{"choices": [{"message": {"content": "a"}, "finish_reason": "stop", "logprobs":'
+                        b' {"content": [{"token": "a"}]}}]}'),
+    "error in a 200": (200, {"error": {"message": "overloaded", "code": 502}}),
+    "half": half,
+    "hang up": hang_up,
+    "badly zipped": (200, b"not gzip", {"Content-Encoding": "gzip"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("trouble", PASSING.values(), ids=PASSING.keys())
+def test_trouble_that_passes(serve, tmp_path, trouble):
+    server = serve(trouble, right("first"), trouble, trouble)
+    journal = tmp_path / "journal.jsonl"
+    answers = ask(client(server, concurrency=1), GREEDY, Journal(journal), REQUESTS[:3])
+    assert [answer.text for answer in answers] == ["first", said(REQUESTS[1]), said(REQUESTS[2])]
+    assert len(server.calls) == 3 + 3
+    assert contents(journal).twice == 0
+    assert len(Journal(journal)) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("429 without a word", "HTTP 429: no (3 attempts)"),
+        ("502", "HTTP 502: <html>Bad Gateway</html> (3 attempts)"),
+        ("garbage", "not a chat completion (JSONDecodeError: Expecting value: line 1 column 1 (char 0)) (3 attempts)"),
+        ("no choices", "not a chat completion (IndexError: list index out of range) (3 attempts)"),
+        ("content in parts", "not a chat completion (TypeError: content is no text) (3 attempts)"),
+        ("error in a 200", "HTTP 200 with a problem: overloaded (3 attempts)"),
+        ("odd end", "not a chat completion (ValueError: finish_reason 'tool_calls') (3 attempts)"),
+    ],
+)
+def test_trouble_that_stays_is_missing_with_its_reason(serve, tmp_path, name, reason):
+    """Exactly the rows it met are missing, and the next run asks only them."""
+    server = serve(default=lambda body: PASSING[name] if body["messages"][-1]["content"][-1] in "37" else echo(body))
+    journal = tmp_path / "journal.jsonl"
+    with pytest.raises(AnswersMissing) as caught:
+        ask(client(server, attempts=3), GREEDY, Journal(journal), REQUESTS)
+    assert caught.value.reasons == {3: reason, 7: reason}
+    assert len(server.calls) == 10 + 2 * 3
+    healthy = serve()
+    answers = ask(client(healthy), GREEDY, Journal(journal), REQUESTS)
+    assert [answer.text for answer in answers] == [said(one) for one in REQUESTS]
+    assert sorted(call["messages"][-1]["content"] for call in healthy.calls) == ["question 3", "question 7"]
+    assert contents(journal).twice == 0
+
+
+@pytest.mark.parametrize(
+    ("refusal", "finish"),
+    [
+        (wrong(400, "This model's maximum context length is 9 tokens", "context_length_exceeded"), "refused"),
+        (wrong(400, "'max_tokens' is too large: 9. This model's maximum context length is 9 tokens", 400), "refused"),
+        (wrong(400, "The decoder prompt (length 9) is longer than the maximum model length of 8.", 400), "refused"),
+        (wrong(400, "request (9 tokens) exceeds the available context size (8)", 400), "refused"),
+        ((400, {"object": "error", "message": "maximum context length is 8", "code": 400}), "refused"),
+        (wrong(413, "prompt is too long: 9 tokens > 8 maximum"), "refused"),
+        ((422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8"}), "refused"),
+        (wrong(400, "filtered", "content_filter"), "refused"),
+        (wrong(400, "Your request was rejected", "content_policy_violation"), "refused"),
+        (wrong(400, "Invalid prompt: your prompt was flagged", "invalid_prompt"), "refused"),
+        (wrong(400, "content_filter is no known field"), None),
+        (wrong(400, "max_tokens is too large: 99. This model supports at most 16 completion tokens"), None),
+        (wrong(400, "'messages' is a required property"), None),
+        ((400, b"<html>Bad Request</html>"), None),
+        ((422, {"detail": [{"loc": ["body", "seed"], "msg": "extra"}]}), None),
+        (wrong(418, "teapot"), None),
+    ],
+)
+def test_what_is_wrong_with_one_request(serve, refusal, finish):
+    """Refused or missing, asked once; the others are asked as if nothing had been."""
+    server = serve(right("first"), refusal)
+    first, answer, *others = answered(client(server, concurrency=1), REQUESTS[:5])
+    assert [first.text, *(other.text for other in others)] == ["first", *(said(one) for one in REQUESTS[2:5])]
+    assert len(server.calls) == 5
+    if finish:
+        assert answer == Completion("", None, None, "refused", 0, 0)
+    else:
+        assert isinstance(answer, Missing)
+        assert answer.reason.startswith(f"HTTP {refusal[0]}: ")
+
+
+@pytest.mark.parametrize(
+    ("problem", "reason"),
+    [
+        (wrong(401, "Incorrect API key"), "HTTP 401: Incorrect API key"),
+        (wrong(402, "Insufficient Balance"), "HTTP 402: Insufficient Balance"),
+        (wrong(403, "Country not supported"), "HTTP 403: Country not supported"),
+        (wrong(404, "The model `gpt-x` does not exist", "model_not_found"), "HTTP 404: The model `gpt-x` does not exist"),
+        ((405, b""), "HTTP 405:"),
+        (wrong(429, "You exceeded your current quota", "insufficient_quota"), "HTTP 429: You exceeded your current quota"),
+        (wrong(429, "come tomorrow", Retry_After="86400"), "HTTP 429: come tomorrow (wants 86400 s of waiting)"),
+        (wrong(503, "come never", Retry_After="inf"), "HTTP 503: come never (wants inf s of waiting)"),
+        (wrong(400, "Unsupported value: 'temperature'", "unsupported_value"), "HTTP 400: Unsupported value: 'temperature'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_all_requests_stops_the_asking(serve, tmp_path, problem, reason):
+    server = serve(right("first"), problem, default=lambda body: problem)
+    journal = tmp_path / "journal.jsonl"
+    with pytest.raises(AnswersMissing, match="11 requests unanswered, the first is 1") as caught:
+        ask(client(server, concurrency=1), GREEDY, Journal(journal), REQUESTS)
+    assert len(server.calls) == 2
+    assert caught.value.reasons == {1: reason, **dict.fromkeys(range(2, 12), f"not asked any more: {reason}")}
+    assert len(Journal(journal)) == 1
+    wide = answered(client(serve(default=lambda body: problem), concurrency=4), REQUESTS)
+    assert all(answer.reason.removeprefix("not asked any more: ") == reason for answer in wide)
+    assert wide[0].reason == reason
+
+
+def test_waits_end_when_nobody_asks_any_more(serve):
+    """A request that waits for its next turn does not hold up the news that the key is wrong."""
+    both, told = threading.Event(), threading.Event()
+
+    def busy(handler):
+        both.wait(20)
+        send(handler, *wrong(503, "a moment", Retry_After="200"))
+        told.set()
+
+    def locked(handler):
+        both.set()
+        told.wait(20)
+        time.sleep(0.2)
+        send(handler, *wrong(401, "wrong key"))
+
+    started = time.monotonic()
+    answers = answered(client(serve(busy, locked), concurrency=2, timeout=30), REQUESTS[:2])
+    assert time.monotonic() - started < 20
+    reasons = sorted(answer.reason for answer in answers)
+    assert reasons == ["HTTP 401: wrong key", "not asked any more: HTTP 401: wrong key"]
+
+
+def test_a_server_that_is_down_is_given_up(serve):
+    server = serve(default=lambda body: (503, b"down\nfor long"))
+    requests = [Generate((Message("user", str(at)),)) for at in range(60)]
+    answers = answered(client(server, attempts=2), requests)
+    assert len(server.calls) < 2 * 60
+    assert answers[0] == Missing("HTTP 503: down for long (2 attempts)")
+    assert answers[-1] == Missing(
+        "not asked any more: the server is down, 16 requests in a row failed: HTTP 503: down for long"
+    )
+    down = sum(answer == answers[0] for answer in answers)
+    assert 16 <= down < 16 + 4
+
+
+def test_nobody_there():
+    answer = one("http://127.0.0.1:9/v1", attempts=2)
+    assert answer.reason.startswith("ConnectError: ")
+    assert answer.reason.endswith("(2 attempts)")
+
+
+def never(seconds):
+    return lambda handler: time.sleep(seconds)
+
+
+def drip(handler, data=b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n" + b" " * 9999, every=0.05):
+    for byte in data:
+        handler.wfile.write(bytes([byte]))
+        handler.wfile.flush()
+        time.sleep(every)
+
+
+def drip_body(handler):
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n")
+    drip(handler, b" " * 9999)
+
+
+@pytest.mark.parametrize("silence", [never(5), drip, drip_body], ids=["nothing ever", "drips", "drips a body"])
+def test_the_limit_is_on_the_whole_answer(serve, silence):
+    """A byte now and then does not hold us: httpx's own limits, per read, would."""
+    started = time.monotonic()
+    answer = one(serve(silence, silence), attempts=2, timeout=0.4)
+    assert answer == Missing("no whole answer within 0.4 s (2 attempts)")
+    assert 0.8 <= time.monotonic() - started < 15
+    assert one(serve(silence), timeout=0.4).text == said(REQUESTS[0])
+
+
+def test_a_huge_body_is_not_read_to_its_end(serve, monkeypatch):
+    monkeypatch.setattr(openai, "LARGEST", 2**20)
+    sent = []
+
+    def flood(handler):
+        handler.close_connection = True
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        for _ in range(64 * 16):
+            handler.wfile.write(b" " * 2**16)
+            sent.append(2**16)
+
+    server = serve(flood, (200, gzip.compress(b" " * 2**22), {"Content-Encoding": "gzip"}))
+    first, second, third = answered(client(server, concurrency=1), REQUESTS[:3])
+    assert first == second == Missing("HTTP 200 with more than 1048576 bytes")
+    assert third.text == said(REQUESTS[2])
+    assert sum(sent) < 64 * 2**20
+
+
+def test_redirects_are_not_followed_and_the_key_stays_here(serve, monkeypatch):
+    monkeypatch.setenv("EXCAM_CANARY", "sk-canary-123")
+    elsewhere = serve()
+    server = serve(default=lambda body: (307, b"", {"Location": f"{elsewhere.endpoint}chat/completions"}))
+    first, *others = answered(client(server, key_env="EXCAM_CANARY", concurrency=1), REQUESTS[:3])
+    assert first.reason == f"HTTP 307: redirected to {elsewhere.endpoint}chat/completions; expected an answer"
+    assert [other.reason for other in others] == [f"not asked any more: {first.reason}"] * 2
+    assert elsewhere.calls == []
+
+
+# --- pace
+
+
+def test_retry_after_holds_for_all(serve):
+    """One request is told to wait; the answer to another frees its place meanwhile, and nobody is asked."""
+    wait, told = 0.9, threading.Event()
+
+    def later(handler):
+        told.wait(20)
+        time.sleep(0.2)
+        send(handler, *right("first"))
+
+    def tell(handler):
+        send(handler, *wrong(429, Retry_After=str(wait)))
+        told.set()
+
+    server = serve(later, tell)
+    answers = answered(client(server, concurrency=2, timeout=30), REQUESTS)
+    assert [answer.text for answer in answers] == ["first", *(said(one) for one in REQUESTS[1:])]
+    assert min(server.times[2:]) - server.times[1] >= wait
+    assert len(server.calls) == 12 + 1
+
+
+def test_retry_after_may_be_a_date(serve):
+    server = serve(lambda handler: send(handler, *wrong(429, Retry_After=formatdate(time.time() + 2, usegmt=True))))
+    assert one(server).text == said(REQUESTS[0])
+    assert 0.8 < server.times[1] - server.times[0] < 20  # dates have whole seconds
+
+
+def test_requests_start_evenly_however_many_may_be_open(serve):
+    server, started = serve(), time.monotonic()
+    answered(client(server, concurrency=8, requests_per_minute=600), REQUESTS)
+    assert [at for at, came in enumerate(server.times) if came - started < at * 0.1] == []
+    assert len(server.times) == 12
+
+
+def test_waits_grow(serve):
+    server = serve(*[wrong(500)] * 5)
+    backend = openai.Backend("x", config.Server(endpoint=server.endpoint), first_wait=0.1)
+    answered(backend, REQUESTS[:1])
+    gaps = [after - before for before, after in zip(server.times, server.times[1:], strict=False)]
+    assert len(gaps) == 5
+    assert [at for at, gap in enumerate(gaps) if gap < 0.5 * 0.1 * 2**at] == []
+
+
+# --- facts
+
+
+def test_the_facts_for_the_manifest(serve, monkeypatch):
+    monkeypatch.setenv("EXCAM_CANARY", "sk-canary-123")
+    server = serve(wrong(500), right("a", prompt=100, completion=10), right("b", prompt=300, completion=20))
+    endpoint = server.endpoint.rstrip("/") + "?api-version=3&sig=sk-canary-456"
+    price = {"prompt": 2.0, "completion": 10.0}
+    backend = client(endpoint, concurrency=1, key_env="EXCAM_CANARY", price=price)
+    answered(backend, REQUESTS[:2])
+    facts = dict(backend.settings)
+    assert facts.pop("cost") == pytest.approx((400 * 2 + 30 * 10) / 1e6)
+    assert facts == {
+        **{"endpoint": server.endpoint.rstrip("/"), "name": "gpt-x", "requests": 3, "retries": 1},
+        **{"prompt_tokens": 400, "completion_tokens": 30},
+    }
+    assert server.headers[0][0] == "/v1/chat/completions?api-version=3&sig=sk-canary-456"
+    assert client(server).settings["cost"] is None
+    json.dumps(backend.settings)
+
+
+def test_the_key_is_sent_and_never_shown(serve, monkeypatch, caplog, capfd):
+    monkeypatch.setenv("EXCAM_CANARY", "sk-canary-123\n")
+    blurted = b'{"error": {"message": "' + b" " * 1200 + b'Incorrect key: sk-canary-123"}}'
+    server = serve(default=lambda body: (401, blurted))
+    backend = client(server, key_env="EXCAM_CANARY", concurrency=2)
+    with caplog.at_level(0):
+        answers = answered(backend, REQUESTS)
+    assert answers[0].reason == "HTTP 401: Incorrect key: ***"
+    assert len(server.calls) <= 2
+    assert server.headers[0][1] == "Bearer sk-canary-123"
+    shown = capfd.readouterr()
+    everything = f"{answers}{caplog.text}{backend.identity}{backend.settings}{shown.out}{shown.err}"
+    assert "sk-canary" not in everything
+
+
+@pytest.mark.parametrize("key", ["sk-canary\nX-Evil: 1", "sk-canary-\u00e9", "sk-canary\x00"])
+def test_what_no_header_can_hold_is_no_key(monkeypatch, key):
+    monkeypatch.setattr(os, "environ", {"EXCAM_CANARY": key})
+    with pytest.raises(ModelInvalid, match="EXCAM_CANARY holds a line break or other characters") as caught:
+        client("http://127.0.0.1:9/v1", key_env="EXCAM_CANARY")
+    assert "sk-canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", [None, "", "  "])
+def test_no_key(monkeypatch, key):
+    monkeypatch.delenv("EXCAM_CANARY", raising=False)
+    if key is not None:
+        monkeypatch.setenv("EXCAM_CANARY", key)
+    with pytest.raises(ModelInvalid, match=r"EXCAM_CANARY is not set; expected the key of http://127\.0\.0\.1:9/v1"):
+        client("http://127.0.0.1:9/v1", key_env="EXCAM_CANARY")
+
+
+@pytest.mark.parametrize("endpoint", ["http://[::1", "https:///v1", "http://host:port/v1", "http://host:99999999/v1"])
+def test_what_is_no_address(endpoint):
+    with pytest.raises(ModelInvalid, match=r"models\.\*\.server\.endpoint is no address") as caught:
+        client(endpoint)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_proxy_is_not_asked_for_what_is_here(serve, monkeypatch):
+    proxy, server = serve(), serve()
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, proxy.endpoint)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert one(server).text == said(REQUESTS[0])
+    assert proxy.calls == []
+    assert one("http://model.invalid/v1").text == said(REQUESTS[0]), "and for what is elsewhere it is"
+    assert proxy.headers == [("http://model.invalid/v1/chat/completions", None)]
+    monkeypatch.setenv("ALL_PROXY", "socks://127.0.0.1:9")
+    with pytest.raises(ModelInvalid, match="check HTTPS_PROXY, ALL_PROXY, NO_PROXY and SSL_CERT_FILE"):
+        client(server)
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make a certificate")
+def test_certificates_are_verified(serve, monkeypatch, tmp_path):
+    certificate, private = tmp_path / "cert.pem", tmp_path / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(private), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    server = serve()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, private)
+    server.http.socket = context.wrap_socket(server.http.socket, server_side=True)
+    endpoint = server.endpoint.replace("http:", "https:")
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    first, second = answered(client(endpoint, concurrency=1), REQUESTS[:2])
+    assert "CERTIFICATE_VERIFY_FAILED" in first.reason
+    assert second.reason.startswith("not asked any more: ConnectError")
+    assert server.calls == []
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    assert one(endpoint).text == said(REQUESTS[0])
+
+
+def test_opening_an_entry_of_the_configuration(tmp_path):
+    server = {"endpoint": "http://127.0.0.1:9/v1"}
+
+    def entry(**fields):
+        return config.Model(licence="none", backend="openai", **fields)
+
+    named = partial(openai.open_model, files=None, adapter=None, identity="who")
+    assert named("entry", entry(server=server)).asked == "entry"
+    assert named("entry", entry(server=server, hub="org/model")).asked == "org/model"
+    backend = named("entry", entry(server={**server, "name": "there"}, hub="org/model"))
+    assert (backend.asked, backend.identity, openai.PACKAGES) == ("there", "who", ())
+    with pytest.raises(ModelInvalid, match=r"entry: adapter .* for a model behind a server; expected none") as caught:
+        openai.open_model("entry", entry(server=server), None, Path("adapters") / "a", "who")
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,220 @@
+"""The transformers backend on a tiny random model, and on the embedded model if fetched."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tiny
+
+from excam.exceptions import ModelInvalid
+from excam.inference import Choose, Generate, Message, Sampling, chat
+from excam.inference.backends import transformers as local
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    return tiny.model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module")
+def adapter(weights, tmp_path_factory):
+    return tiny.adapter(weights, tmp_path_factory.mktemp("adapter"))
+
+
+REQUESTS = [Generate((Message("user", f"{'word ' * (at % 7)}{at}"),)) for at in range(12)]
+GREEDY = Sampling(max_tokens=24)
+DRAWN = Sampling(max_tokens=24, temperature=0.8, top_p=0.9, top_k=20, seed=3)
+
+
+def completed(backend, requests, sampling):
+    answers = {at: answer for batch in backend.generate(requests, sampling) for at, answer in batch}
+    assert sorted(answers) == list(range(len(requests)))
+    return [answers[at] for at in range(len(requests))]
+
+
+def test_greedy_equals_generate_and_logprobs_a_forward_pass(weights):
+    import torch
+
+    backend = local.Backend(weights, dtype="float32", batch_tokens=400)
+    answers = completed(backend, REQUESTS, GREEDY)
+    assert {answer.finish for answer in answers} == {"stop", "length"}
+    for request, answer in zip(REQUESTS, answers, strict=True):
+        prompt = torch.tensor([chat.encode(backend.tokenizer, request.messages).input_ids])
+        out = backend.model.generate(
+            prompt, max_new_tokens=24, do_sample=False, eos_token_id=sorted(backend.stops), pad_token_id=0
+        )
+        new = out[0, prompt.shape[1] :]
+        logprobs = [*answer.logprobs, *([answer.end_logprob] if answer.finish == "stop" else [])]
+        assert len(logprobs) == len(new) == answer.completion_tokens
+        assert answer.finish == ("stop" if int(new[-1]) in backend.stops else "length")
+        assert answer.prompt_tokens == prompt.shape[1]
+        kept = new[:-1] if answer.finish == "stop" else new
+        assert answer.text == backend.tokenizer.decode(kept, skip_special_tokens=True)
+        logits = backend.model(out).logits[0, prompt.shape[1] - 1 : -1].log_softmax(-1)
+        torch.testing.assert_close(torch.tensor(logprobs), logits.gather(-1, new[:, None])[:, 0], atol=1e-4, rtol=0)
+
+
+def test_a_choice_is_what_was_generated_scored_again(weights):
+    backend = local.Backend(weights, dtype="float32", batch_tokens=400)
+    options = ("a", "bcd e", "a longer option, of many tokens")
+    asked = [Choose(request.messages, options) for request in REQUESTS]
+    choices = {at: choice for batch in backend.choose(asked) for at, choice in batch}
+    for request, choice in zip(REQUESTS, (choices[at] for at in range(len(asked))), strict=True):
+        for option, logprob, tokens in zip(options, choice.logprobs, choice.tokens, strict=True):
+            encoded = chat.encode(backend.tokenizer, request.messages, option)
+            (alone,) = backend.logprobs([encoded])
+            assert tokens == len(alone) - 1
+            assert logprob == pytest.approx(sum(alone[:-1]), abs=1e-4)
+    cut = local.Backend(weights, dtype="float32", context=20)
+    ((_, choice),) = next(iter(cut.choose(asked[:1])))
+    assert choice.logprobs is None
+    greedy = completed(backend, REQUESTS, GREEDY)
+    kept = [(request, answer) for request, answer in zip(REQUESTS, greedy, strict=True) if answer.finish == "length"]
+    assert kept
+    for request, answer in kept:
+        encoded = chat.encode(backend.tokenizer, request.messages, answer.text)
+        if len(encoded.input_ids) - encoded.completion_start == answer.completion_tokens + 1:  # cut at the same places
+            (scored,) = backend.logprobs([encoded])
+            assert scored[:-1] == pytest.approx(answer.logprobs, abs=1e-3)
+
+
+def test_a_long_prompt_may_get_what_is_left(weights, capsys):
+    long = [Generate((Message("user", "x" * length),)) for length in range(215, 235)]
+    backend = local.Backend(weights, dtype="float32", overflow="shorten")
+    *answers, short = completed(backend, [*long, REQUESTS[0]], Sampling(100))
+    used = [answer.prompt_tokens + answer.completion_tokens for answer in answers]
+    assert max(used) == 256  # cut where the context ends, not before, not after
+    assert {answer.finish for answer in answers} <= {"stop", "length"}
+    assert short.completion_tokens <= 100
+    said = "20 of 21 prompts leave less than 100 of 256 tokens: they get what is left; 0 refused"
+    assert said in capsys.readouterr().err
+    assert completed(backend, [Generate((Message("user", "x" * 300),))], Sampling(8))[0].finish == "refused"
+
+
+def test_without_logprobs_only_the_numbers_are_missing(weights):
+    backend = local.Backend(weights, dtype="float32")
+    with_them, without = (completed(backend, REQUESTS, replace(DRAWN, logprobs=kept)) for kept in (True, False))
+    assert [one.completion_tokens for one in with_them][:1] != [0]
+    assert {(one.logprobs, one.end_logprob) for one in without} == {(None, None)}
+
+
+def test_a_merged_adapter_answers_like_one_beside_the_weights(weights, adapter):
+    beside, merged = (local.Backend(weights, adapter, dtype="float32", serve=serve) for serve in ("lora", "merged"))
+    assert not hasattr(merged.model, "peft_config")
+    asked = [Choose(request.messages, ("a", "bcd e")) for request in REQUESTS]
+    for left, right in zip(beside.choose(asked), merged.choose(asked), strict=True):
+        assert left[0][1].logprobs == pytest.approx(right[0][1].logprobs, abs=1e-3)
+
+
+@pytest.mark.parametrize("sampling", [GREEDY, DRAWN])
+def test_an_answer_does_not_depend_on_its_batch(weights, sampling):
+    backend = local.Backend(weights, dtype="float32")
+    together = completed(backend, REQUESTS, sampling)
+    backend.batch_tokens = 1
+    alone = completed(backend, REQUESTS[::-1], sampling)[::-1]
+    assert [answer.text for answer in together] == [answer.text for answer in alone]
+    for one, other in zip(together, alone, strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+
+
+def test_seeds_matter_and_greedy_does_not_draw(weights):
+    backend = local.Backend(weights, dtype="float32")
+    texts = {
+        name: [answer.text for answer in completed(backend, REQUESTS, sampling)]
+        for name, sampling in {
+            "greedy": GREEDY,
+            "drawn": DRAWN,
+            "again": DRAWN,
+            "other": Sampling(24, 0.8, 0.9, 20, seed=4),
+            "top-1": Sampling(24, temperature=0.8, top_k=1),
+        }.items()
+    }
+    assert texts["drawn"] == texts["again"]
+    assert texts["top-1"] == texts["greedy"]
+    assert len({tuple(text) for text in texts.values()}) == 3
+
+
+def test_choose_draws_by_the_filtered_distribution():
+    import torch
+
+    class Fixed:
+        def __init__(self, value):
+            self.value = value
+
+        def random(self):
+            return self.value
+
+    logits = torch.tensor([0.1, 0.4, 0.2, 0.3]).log()[None]
+
+    def drawn(value, **settings):
+        return int(local.choose(logits, [Fixed(value)], Sampling(1, temperature=1.0, **settings)))
+
+    assert [drawn(v) for v in (0.0, 0.39, 0.41, 0.69, 0.71, 0.89, 0.91, 1 - 1e-12)] == [1, 1, 3, 3, 2, 2, 0, 0]
+    assert [drawn(v, top_k=2) for v in (0.56, 0.58, 1 - 1e-12)] == [1, 3, 3]
+    assert [drawn(v, top_p=0.5) for v in (0.56, 0.58, 1 - 1e-12)] == [1, 3, 3]
+    assert int(local.choose(logits, [Fixed(0.9)], Sampling(1))) == 1
+
+
+def test_what_does_not_fit_is_refused_not_cut(weights):
+    backend = local.Backend(weights, dtype="float32", context=1000)
+    assert backend.context == 256
+    long = Generate((Message("user", "x" * 300),))
+    first, second = completed(backend, [long, REQUESTS[0]], Sampling(8))
+    assert first.finish == "refused"
+    assert first.text == ""
+    assert first.prompt_tokens > 300
+    assert second.finish != "refused"
+    assert local.Backend(weights, context=100).context == 100
+
+
+def test_adapter_changes_answers_and_identity(weights, adapter):
+    base = local.Backend(weights, dtype="float32")
+    tuned = local.Backend(weights, adapter, dtype="float32")
+    assert completed(base, REQUESTS, GREEDY) != completed(tuned, REQUESTS, GREEDY)
+    assert base.identity != tuned.identity
+    assert base.identity == local.Backend(weights).identity
+    assert local.Backend(weights, identity="given").identity == "given"
+
+
+def test_adapter_that_would_do_nothing_is_refused(weights, adapter, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    (tmp_path / "adapter_config.json").write_bytes((adapter / "adapter_config.json").read_bytes())
+    with pytest.raises(ModelInvalid, match=r"no adapter_model\.safetensors"):
+        local.Backend(weights, tmp_path)
+    stored = load_file(adapter / "adapter_model.safetensors")
+    renamed = {name.replace("model.layers", "model.language_model.layers"): value for name, value in stored.items()}
+    save_file(renamed, tmp_path / "adapter_model.safetensors")
+    with pytest.raises(ModelInvalid, match="LoRA weights without a counterpart"):
+        local.Backend(weights, tmp_path)
+
+
+def test_unloadable_models_say_so_in_one_line(tmp_path, weights):
+    with pytest.raises(ModelInvalid, match="cannot be loaded") as caught:
+        local.Backend(tmp_path / "nowhere")
+    assert "\n" not in str(caught.value)
+    for file in weights.iterdir():
+        if file.suffix != ".safetensors":
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
+    with pytest.raises(ModelInvalid, match="cannot be loaded"):
+        local.Backend(tmp_path)
+
+
+EMBEDDED = Path(os.environ.get("EXCAM_TEST_MODEL", "results/models/smollm2-135m"))
+EMBEDDED = EMBEDDED if (EMBEDDED / "config.json").is_file() else EMBEDDED / "files"
+
+
+@pytest.mark.model
+@pytest.mark.skipif(not (EMBEDDED / "config.json").is_file(), reason="no embedded model; set EXCAM_TEST_MODEL")
+def test_the_embedded_model_speaks():
+    backend = local.Backend(EMBEDDED)
+    paris = Generate((Message("user", "What is the capital of France? Answer with one word."),))
+    ids = chat.encode(backend.tokenizer, (Message("user", "a\n\n1<|im_end|><|endoftext|>"),)).input_ids
+    assert sum(token in (0, 1, 2) for token in ids) == 5  # three starts and two ends, all the template's
+    assert backend.tokenizer.convert_ids_to_tokens(backend.tokenizer.encode("a\n\n1")) == ["a", "ĊĊ", "1"]
+    (answer,) = completed(backend, [paris], Sampling(max_tokens=24))
+    assert "Paris" in answer.text
+    assert answer.finish == "stop"
+    assert all(-20 < logprob <= 0 for logprob in answer.logprobs)
