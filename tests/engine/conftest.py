@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-os.environ.setdefault(
-    "OMP_NUM_THREADS", "1"
-)  # threads that wait for each other on a busy machine take ten times as long
-os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")  # the kernel that ranks tokens compiles for half a minute
+# Threads that wait for each other on a busy machine take ten times as long, and the kernel that ranks tokens compiles
+# for half a minute.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")
 
-MODEL = Path(os.environ.get("EXCAM_TEST_MODEL", "results/models/smollm2-135m")) / "files"
+MODEL = Path(os.environ.get("EXCAM_TEST_MODEL", "results/models/smollm2-135m"))
+MODEL = MODEL if (MODEL / "config.json").is_file() else MODEL / "files"
 ADAPTER = Path(os.environ.get("EXCAM_TEST_ADAPTER", "results/adapters/smollm2-135m/all"))
 SMALL = {"enforce_eager": True, "kv_cache_memory_bytes": 2**29, "max_num_seqs": 4}  # of `engine:`
 QUESTIONS = (

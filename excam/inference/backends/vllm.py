@@ -95,6 +95,7 @@ class Backend:
         # The scheduler runs in this process: the same requests then make the same batches in every run, and a job that
         # is killed leaves no engine behind. Whoever sets the variable can have it elsewhere.
         os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
+        os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")  # it would tell its makers what runs here
         _refuse_without_vllm()
         self.tokenizer = chat.load_tokenizer(weights)
         self.stops = chat.stop_ids(self.tokenizer, _generation_config(weights))
@@ -204,7 +205,8 @@ class Backend:
 
         One token is generated after each beginning of an option and the log-probability of the option's own next token
         read off. Beginnings that options share are asked once; what they have in common with the prompt is in the
-        engine's prefix cache. (Asking for the log-probabilities of a prompt kills an engine that serves an adapter.)
+        engine's prefix cache. (Asking for the log-probabilities of a prompt goes past that cache, and has killed
+        engines that serve an adapter.)
         """
         refused: list[tuple[int, Choice | Missing]] = []
         asked: dict[int, _Asked] = {}
@@ -337,11 +339,12 @@ def served_adapter(adapter: Path, files: Path) -> Iterator[Path]:
     if not file.is_file():
         raise ModelInvalid(f"{adapter}: no {file.name}; expected the folder of a LoRA adapter in safetensors")
     with safe_open(file, "pt") as stored:
-        names = {name: _nested_name(name) for name in stored.keys()}  # noqa: SIM118 - it is no mapping
-        if not nested or any("language_model" in name for name in names):
-            yield adapter
-            return
-        tensors = {new: stored.get_tensor(old) for old, new in names.items()}
+        names = list(stored.keys())
+        is_renamed = nested and not any("language_model" in name for name in names)
+        tensors = {_nested_name(name): stored.get_tensor(name) for name in names} if is_renamed else {}
+    if not is_renamed:
+        yield adapter
+        return
     with tempfile.TemporaryDirectory(prefix="excam-adapter-") as folder:
         copy = Path(folder)
         shutil.copy(adapter / "adapter_config.json", copy)
@@ -385,6 +388,7 @@ def _refuse_without_vllm() -> None:
 def _start(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Any:
     """The engine with our settings and those of the configuration. Raises ModelInvalid."""
     from vllm import EngineArgs, LLMEngine  # pyright: ignore
+    from vllm.exceptions import VLLMError  # pyright: ignore
 
     known = [one.name for one in fields(EngineArgs)]
     for name in theirs:
@@ -398,7 +402,7 @@ def _start(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Any:
             raise ModelInvalid(f"models.*.engine: vLLM has no setting `{name}`; {hint}")
     try:
         return LLMEngine.from_engine_args(EngineArgs(**theirs, **ours))
-    except (ValueError, RuntimeError, OSError, NotImplementedError) as problem:
+    except (VLLMError, ValueError, RuntimeError, OSError) as problem:
         raise ModelInvalid(
             f"{ours['model']}: vLLM cannot take it: {_one_line(problem)}; check models.*.context, quantization, engine "
             "and gpus"
