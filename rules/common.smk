@@ -109,7 +109,8 @@ def versions(*stages):
     def of(wildcards):
         model = EXPERIMENT.models.get(wildcards.get("model"))
         values = dict(wildcards, backend=model.backend if model else "")
-        return json.dumps({s: stage_version(s.format(**values)) for s in stages}, sort_keys=True)
+        names = [stage.format(**values) for stage in stages]
+        return json.dumps({name: stage_version(name) for name in names}, sort_keys=True)
 
     return of
 

