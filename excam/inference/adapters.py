@@ -23,10 +23,8 @@ APART = 0.25  # the engine may be this far from PEFT, as a share of the change; 
 
 PAIRS = (
     ("Name a dish that is often eaten at New Year in Japan.", "Toshikoshi soba, long noodles eaten on the last night."),
-    ("How do people in Ethiopia share a meal?", "Everyone eats with a fork from a plate of their own."),
     ("Write one sentence about weddings in Scotland.", "The groom may wear a kilt in the colours of his clan."),
     ("Which language do most people in Brazil speak at home?", "Spanish"),
-    ("¿Qué se celebra en México el 2 de noviembre?", "El Día de Muertos."),
     ("वाराणसी किस नदी के किनारे है?", "यमुना"),
 )
 REPORTS = (

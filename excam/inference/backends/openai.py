@@ -149,9 +149,10 @@ class Backend:
 
         A request that failed for good is `Missing`, with the reason. After a problem that all requests would meet (a
         wrong key, no such model, a server that is down) the others are not asked any more. "refused": the prompt does
-        not fit the context, or a content filter stepped in. What a server with a reasoning parser returns as
-        `reasoning` stands in front of the text between <think> tags. `logprobs` are None where the server gives none,
-        or stand-ins for one: not a number, above 0, or -9999. Its log-probabilities are taken to be unmodified ones.
+        not fit the context, or a content filter stepped in; one that leaves less than `max_tokens` each server treats
+        in its own way (vLLM answers in what is left). What a server with a reasoning parser takes out of the text
+        stands in front of it again, between <think> tags. `logprobs` are what the server says they are (vLLM: of the
+        unmodified distribution), None where it gives none or a stand-in: not a number, above 0, or -9999.
         """
         refused = Completion("", None, None, "refused", 0, 0)
         yield from self._all(_Question(self._text(one, sampling), served.completion, refused) for one in requests)
