@@ -41,4 +41,7 @@ class AnswersMissing(ExcamError):
 
     def named(self, name: Callable[[int], str]) -> AnswersMissing:
         """The same, by the names of rows; of several requests about one row, the first says why."""
-        return AnswersMissing({name(int(at)): reason for at, reason in reversed(self.reasons.items())})
+        named: dict[str, str] = {}
+        for at, reason in self.reasons.items():
+            named.setdefault(name(int(at)), reason)
+        return AnswersMissing(named)

@@ -14,7 +14,7 @@ from excam.exceptions import AnswersMissing, ExcamError
 from excam.provenance import quiet_libraries, say
 
 # what a full, read-only or locked disk says; any other OSError is a bug and shows its traceback
-DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EIO, errno.ENOLCK}
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOLCK}
 
 
 def run(main: Callable[[], None]) -> None:
@@ -23,7 +23,7 @@ def run(main: Callable[[], None]) -> None:
     Only rows that a model left unanswered get a line each before it.
     """
     quiet_libraries()
-    program = main.__module__ if main.__module__ != "__main__" else sys.argv[0]
+    program = main.__module__ if main.__module__ != "__main__" else Path(sys.argv[0]).stem
     try:
         main()
     except OSError as problem:

@@ -21,23 +21,8 @@ from typing import Any
 from excam.config import Price
 from excam.exceptions import AnswersMissing, ArtifactBroken
 from excam.inference import Answer, Backend, Choose, Generate, Missing, Request, Sampling, answer_from_row
+from excam.inference.keys import canonical, key
 from excam.provenance import Progress
-
-
-def key(identity: str, request: Request, sampling: Sampling) -> str:
-    """sha256 (hex) of who is asked, what, and how the answer is sampled; a `Choose` is not sampled."""
-    how = asdict(sampling) if isinstance(request, Generate) else None
-    return hashlib.sha256(_line([identity, asdict(request), how])).hexdigest()
-
-
-def seed(request: Generate, sampling: Sampling) -> int:
-    """31 bits from the experiment's seed and the request: a row's chance depends neither on its batch nor its shard."""
-    return int(key("seed", request, sampling)[:8], 16) & 0x7FFFFFFF
-
-
-def _line(value: Any) -> bytes:
-    # ASCII only, so that lone surrogates (a model's or a data set's) survive as escapes
-    return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +44,11 @@ class Identity:
 
 def _written(entry: Entry) -> bytes:
     row = {"key": entry.key, "by": entry.by, "answer": asdict(entry.answer)}
-    return _line(row | {"check": _check(row)}) + b"\n"
+    return canonical(row | {"check": _check(row)}) + b"\n"
 
 
 def _check(row: Mapping[str, Any]) -> str:
-    return hashlib.sha256(_line([row["key"], row["by"], row["answer"]])).hexdigest()[:16]
+    return hashlib.sha256(canonical([row["key"], row["by"], row["answer"]])).hexdigest()[:16]
 
 
 def _digest(identity: str) -> str:
@@ -134,27 +119,27 @@ class Journal:
     def add(self, identity: str, batch: Mapping[str, Answer]) -> None:
         """Append a batch; when this returns it is on disk, and when it raises (disk full) nothing of it is."""
         by = _digest(identity)
-        lines = [] if by in self._known else [_line({"by": by, "identity": identity}) + b"\n"]
+        lines = [] if by in self._known else [canonical({"by": by, "identity": identity}) + b"\n"]
         lines += [_written(Entry(one, by, answer)) for one, answer in batch.items()]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(self.path) as file:
             _cut_torn_line(file)
-            _append(file, b"".join(lines))
+            _append(file, b"".join(lines), self.path)
         self._known.add(by)
         for one, answer in batch.items():
             self._answers.setdefault(one, answer)
 
 
-def _append(file: int, data: bytes) -> None:
+def _append(file: int, data: bytes, path: Path) -> None:
     before = os.fstat(file).st_size
     try:
         written = 0
         while written < len(data):  # one write as a rule; the system may take less of a very large one
             written += os.write(file, data[written:])
         os.fsync(file)
-    except OSError:
+    except OSError as problem:
         os.ftruncate(file, before)
-        raise
+        raise OSError(problem.errno, problem.strerror, str(path)) from None
 
 
 @contextmanager
@@ -325,7 +310,7 @@ def _kept(lines: Iterable[Entry | Identity | ValueError | None]) -> Iterator[byt
     for found in lines:
         if isinstance(found, Identity) and found.by not in seen:
             seen.add(found.by)
-            yield _line({"by": found.by, "identity": found.identity}) + b"\n"
+            yield canonical({"by": found.by, "identity": found.identity}) + b"\n"
         elif isinstance(found, Entry) and found.key not in seen:
             seen.add(found.key)
             yield _written(found)

@@ -62,7 +62,9 @@ def test_one_that_was_never_trained_is_refused(weights, adapter):
     with pytest.raises(ModelInvalid, match=r"LoRA modules: 1 of 14 hold zeros only, e.g. .*layers.1.mlp.up_proj"):
         verify(weights, adapter)
     changed(adapter, lambda name, value: (name, value * 1e-9 + 1e-12))
-    with pytest.raises(ModelInvalid, match=r"not at work: it changes log-probabilities by 0.0000 a token.*learned noth"):
+    with pytest.raises(
+        ModelInvalid, match=r"not at work: it changes log-probabilities by 0.0000 a token.*learned noth"
+    ):
         verify(weights, adapter)
 
 

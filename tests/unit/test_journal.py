@@ -22,7 +22,8 @@ from excam.inference import (
     generated,
     transcript,
 )
-from excam.inference.journal import Journal, ask, compact, contents, key, seed, totals
+from excam.inference.journal import Journal, ask, compact, contents, totals
+from excam.inference.keys import key, seed
 from excam.inference.run import run
 from excam.records import Report, Sample, Verdict
 

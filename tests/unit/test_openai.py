@@ -20,7 +20,8 @@ from excam import config
 from excam.exceptions import AnswersMissing, ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling
 from excam.inference.backends import openai
-from excam.inference.journal import Journal, ask, contents, seed
+from excam.inference.journal import Journal, ask, contents
+from excam.inference.keys import seed
 
 GREEDY = Sampling(max_tokens=24)
 REQUESTS = [Generate((Message("user", f"question {at}"),)) for at in range(12)]

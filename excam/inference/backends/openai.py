@@ -28,9 +28,10 @@ from urllib.parse import urlsplit
 
 from excam.config import Model, Server
 from excam.exceptions import ModelInvalid
-from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling, served
+from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling
+from excam.inference.backends import _openai_bodies as bodies
 from excam.inference.chat import well_formed
-from excam.inference.journal import seed
+from excam.inference.keys import seed
 
 if TYPE_CHECKING:
     import httpx
@@ -155,7 +156,7 @@ class Backend:
         unmodified distribution), None where it gives none or a stand-in: not a number, above 0, or -9999.
         """
         refused = Completion("", None, None, "refused", 0, 0)
-        yield from self._all(_Question(self._text(one, sampling), served.completion, refused) for one in requests)
+        yield from self._all(_Question(self._text(one, sampling), bodies.completion, refused) for one in requests)
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice | Missing]]]:
         """Yield each choice as it comes, told from the alternatives to the first token of an answer.
@@ -166,7 +167,7 @@ class Backend:
         """
         yield from self._all(
             _Question(
-                self._first_token(one), served.choice_of(one.options), Choice(None, None, 0), may_lack_logprobs=True
+                self._first_token(one), bodies.choice_of(one.options), Choice(None, None, 0), may_lack_logprobs=True
             )
             for one in requests
         )
@@ -250,16 +251,16 @@ class Backend:
         response, body = await self._posted(client, question.fields)
         if response.status_code == 200:
             return self._read(question, body)
-        code, message = served.problem(body)
+        code, message = bodies.problem(body)
         reason = f"HTTP {response.status_code}: {message}"
         if response.is_redirect:
             where = response.headers.get("Location", "nowhere")
             raise _Failed(f"HTTP {response.status_code}: redirected to {where}; expected an answer", final=True)
-        if response.status_code in (400, 403, 413, 422) and served.is_refusal(code, message):
+        if response.status_code in (400, 403, 413, 422) and bodies.is_refusal(code, message):
             return question.refused
         if question.may_lack_logprobs and response.status_code in (400, 403, 422) and "logprobs" in message.lower():
             return question.refused
-        delay = served.retry_after(response.headers.get("Retry-After", ""))
+        delay = bodies.retry_after(response.headers.get("Retry-After", ""))
         if delay > LONGEST_WAIT:
             raise _Failed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
         final = response.status_code in FINAL or code in FINAL_CODES
@@ -292,10 +293,10 @@ class Backend:
         """The answer in a body of status 200. Raises _Failed, to be asked again, when there is none."""
         try:
             found = json.loads(body)
-            prompt, completion = served.usage(found)
+            prompt, completion = bodies.usage(found)
             self._counts.update(prompt_tokens=prompt, completion_tokens=completion)
             if "error" in found and not found.get("choices"):
-                raise _Failed(f"HTTP 200 with a problem: {served.problem(body)[1]}", again=True)
+                raise _Failed(f"HTTP 200 with a problem: {bodies.problem(body)[1]}", again=True)
             return question.read(found)
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
             detail = f"{type(problem).__name__}: {problem}"

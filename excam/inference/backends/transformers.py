@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from excam.config import Model
 from excam.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Sampling, chat
-from excam.inference.journal import seed
+from excam.inference.keys import seed
 
 if TYPE_CHECKING:
     import torch

