@@ -26,8 +26,7 @@ from typing import Any
 
 from excam import judges, provenance, tables
 from excam.config import Model
-from excam.inference import Backend, Completion, Generate, Sampling
-from excam.inference.backends import transformers as ours
+from excam.inference import Backend, Completion, Generate, Sampling, opening
 from excam.records import Sample
 from scripts import run
 
@@ -44,8 +43,8 @@ class Timing:
     seconds: float = 0.0
     answers: list[tuple[str, int]] = field(default_factory=list)
 
-    def row(self, first: Timing) -> dict[str, Any]:
-        """Rates, and the ratio of rows a second to the first way's."""
+    def row(self, first: Timing, cells: int) -> dict[str, Any]:
+        """Rates, rows a second against the first way's, and what loading anew for each of `cells` would cost."""
         equal = sum(a[0].strip() == b[0].strip() for a, b in zip(self.answers, first.answers, strict=True))
         return {
             "rows": len(self.answers),
@@ -55,6 +54,7 @@ class Timing:
             "tokens_per_s": round(sum(tokens for _, tokens in self.answers) / self.seconds, 1),
             "times_first": round(first.seconds / self.seconds, 2),
             "equal_to_first": equal,
+            "times_as_long_loaded_per_cell": round((cells * self.load + self.seconds) / (self.load + self.seconds), 2),
         }
 
 
@@ -71,6 +71,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--max-tokens", type=int, default=128)
     parser.add_argument("--dtype", default="bfloat16", choices=["bfloat16", "float32"])
     parser.add_argument("--gpus", type=int, default=1, help="tensor parallel, for vLLM")
+    parser.add_argument("--cells", type=int, default=9, help="data sets that share one loaded model")
     parser.add_argument("--shape", choices=["phi3-medium"], help="random weights; tokenizer and prompts of --weights")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--numbers", type=Path, help="write them here, as JSON")
@@ -96,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 timings[way].answers += ask(requests[start : start + args.rows])
                 timings[way].seconds += time.monotonic() - started
                 provenance.say(f"{way}: {start + args.rows}/{len(requests)} rows, {timings[way].seconds:.1f} s")
-    table = {way: timing.row(timings[args.ways[0]]) for way, timing in timings.items()}
+    table = {way: timing.row(timings[args.ways[0]], args.cells) for way, timing in timings.items()}
     _show(table)
     if args.numbers:
         about = {"command": sys.argv, "device": _device(), "judge": args.judge, "dtype": args.dtype}
@@ -111,22 +112,14 @@ def _request(judge: str, sample: Sample) -> Generate:
 
 
 def _open(way: str, files: Path, adapter: Path | None, args: argparse.Namespace) -> Ask:
-    sampling = Sampling(max_tokens=args.max_tokens)
-    engine = {"ignore_eos": True} if args.shape else {}
     if way in ("single", "pipeline", "pipeline-batched"):
         return _library(way, files, adapter, args)
-    backend_name, _, merged = way.partition("-")
-    model = Model(
-        backend=backend_name, licence="", dtype=args.dtype, gpus=args.gpus, serve="merged" if merged else "lora"
-    )
-    if backend_name == "vllm":
-        from excam.inference.backends import vllm
-
-        return _asking(vllm.open_model(way, model, files, adapter, way), sampling)
-    backend = ours.open_model(way, model, files, adapter, way)
-    if engine:
-        backend.stops = frozenset()
-    return _asking(backend, sampling)
+    name, _, merged = way.partition("-")
+    model = Model(backend=name, licence="", dtype=args.dtype, gpus=args.gpus, serve="merged" if merged else "lora")
+    backend = opening.backend(model).open_model(way, model, files, adapter, way)
+    if args.shape:
+        backend.stops = frozenset()  # random weights end an answer anywhere
+    return _asking(backend, Sampling(max_tokens=args.max_tokens))
 
 
 def _asking(backend: Backend, sampling: Sampling) -> Ask:

@@ -68,7 +68,12 @@ def _generated(results: Path, name: str, right: Path, shards: int) -> list[Path]
             script(
                 "generate_soft_errors",
                 **{"samples": right, "severity": severity, "shard": shard, "shards": shards, "generator": "lexicon"},
-                **{"journal": results / "journal.jsonl", "seed": SEED, "answers": path},
+                **{
+                    "journal": results / "journal.jsonl",
+                    "seed": SEED,
+                    "answers": path,
+                    "manifest": path.with_suffix(".manifest.json"),
+                },
             )
             answers.append(path)
     return answers
