@@ -56,7 +56,7 @@ class Backend:
     ) -> None:
         """Load the model (safetensors only, local files only, no code from the folder).
 
-        `batch_tokens`: rows x (longest prompt + max_tokens) of a batch, by default 32768 on a GPU and 16384 on a CPU;
+        `batch_tokens`: rows x (longest prompt + max_tokens) of a batch, by default 32768 on a GPU and 8192 on a CPU;
         lower it when memory runs out. `context`: longest prompt and answer together, the model's own limit if not
         given. `identity`: digest of the files if not given. `device`: "cuda" where there is one. Raises ModelInvalid.
         """
@@ -66,7 +66,7 @@ class Backend:
         self.tokenizer = chat.load_tokenizer(weights)
         model: Any = load_model(weights, adapter, dtype, serve)
         self.model = model.to(self.device)
-        self.batch_tokens = batch_tokens or (16384 if self.device == "cpu" else 32768)
+        self.batch_tokens = batch_tokens or (8192 if self.device == "cpu" else 32768)
         longest = self.model.config.get_text_config().max_position_embeddings
         self.context = min(context or longest, longest)
         self.overflow: Literal["refuse", "shorten"] = overflow
