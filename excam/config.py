@@ -83,6 +83,10 @@ class Price(Section):
     prompt: float = Field(ge=0)
     completion: float = Field(ge=0)
 
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """What so many tokens cost, to a millionth."""
+        return round((prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6, 6)
+
 
 class Server(Section):
     """An OpenAI-compatible server, and how hard it may be asked."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 
 class ExcamError(Exception):
@@ -39,9 +39,9 @@ class AnswersMissing(ExcamError):
             f"{len(reasons)} requests unanswered, the first is {row}: {reason}; run again: only those are asked"
         )
 
-    def named(self, name: Callable[[int], str]) -> AnswersMissing:
-        """The same, by the names of rows; of several requests about one row, the first says why."""
+    def named(self, names: Sequence[str]) -> AnswersMissing:
+        """The same, by the name of each request's row; of several requests about one row, the first says why."""
         named: dict[str, str] = {}
         for at, reason in self.reasons.items():
-            named.setdefault(name(int(at)), reason)
+            named.setdefault(names[int(at)], reason)
         return AnswersMissing(named)

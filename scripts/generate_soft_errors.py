@@ -72,7 +72,7 @@ def _from_model(wanted: list[Sample], args: argparse.Namespace) -> tuple[list[di
     try:
         answers = ask(backend, opening.sampling(model, args.seed), Journal(args.journal), requests, progress)
     except AnswersMissing as missing:
-        raise missing.named(lambda at: wanted[at].pair) from None
+        raise missing.named([sample.pair for sample in wanted]) from None
     completions = [answer for answer in answers if isinstance(answer, Completion)]
     rows = [
         {"answer": c.text, "finish": c.finish, "prompt_tokens": c.prompt_tokens, "tokens": c.completion_tokens}

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from excam.inference import Message, thinking
+from excam.inference.objects import decoder
 from excam.records import Sample, Severity, Unreadable
 
 PROMPT = """\
@@ -167,24 +168,7 @@ def _decode(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
         raise _Refused("bad-json") from deep
 
 
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(value := dict(pairs)) < len(pairs):  # a key twice: which one is meant is anyone's guess
-        raise _Refused("duplicate-key")
-    return value
-
-
-def _constant(name: str) -> None:
-    raise _Refused("bad-json")  # NaN and Infinity are no JSON
-
-
-def _no_number(digits: str) -> None:
-    """In place of any number: no field is one, and an integer of a million digits costs nothing this way."""
-
-
-# strict=False: models write line breaks inside strings.
-DECODER = json.JSONDecoder(
-    object_pairs_hook=_pairs, parse_int=_no_number, parse_float=_no_number, parse_constant=_constant, strict=False
-)
+DECODER = decoder(_Refused, twice="duplicate-key", not_finite="bad-json")
 
 
 def _text(value: Any, key: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from excam.config import Model
 from excam.exceptions import ModelInvalid
-from excam.inference import Backend, Choose, opening
+from excam.inference import Backend, Choose, chat, opening
 from excam.judges import report
 from excam.records import CulturalError, Report
 
@@ -92,10 +92,7 @@ def _trained_modules(name: str, adapter: Path) -> int:
     """How many modules have a LoRA. Raises ModelInvalid when some hold zeros, as before the first step."""
     from safetensors import safe_open
 
-    file = adapter / "adapter_model.safetensors"
-    if not file.is_file():
-        raise ModelInvalid(f"{adapter}: no {file.name}; expected the folder of a LoRA adapter in safetensors")
-    with safe_open(file, "pt") as stored:
+    with safe_open(chat.adapter_weights(adapter), "pt") as stored:
         keys = [key for key in stored.keys() if "lora_B" in key]  # noqa: SIM118 - it is no dictionary
         trained = {key: bool(stored.get_tensor(key).any()) for key in keys}
     if not trained or not all(trained.values()):

@@ -8,7 +8,7 @@ for (`<think>` in Qwen's, which is not marked); such a string inside a text is t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from excam.exceptions import InputInvalid, ModelInvalid
-from excam.inference import Message
+from excam.inference import Completion, Message
 from excam.provenance import say
 
 if TYPE_CHECKING:
@@ -116,10 +116,43 @@ def load_tokenizer(weights: Path) -> PreTrainedTokenizerBase:
         raise unusable(weights, problem) from None
 
 
+def adapter_weights(adapter: Path) -> Path:
+    """The file with the weights of a LoRA adapter. Raises ModelInvalid where the folder has none."""
+    file = adapter / "adapter_model.safetensors"
+    if not file.is_file():
+        raise ModelInvalid(f"{adapter}: no {file.name}; expected the folder of a LoRA adapter in safetensors")
+    return file
+
+
 def unusable(folder: Path, problem: Exception) -> ModelInvalid:
     """What to raise when a library cannot load a folder."""
     reason = " ".join(str(problem).split())[:200]
     return ModelInvalid(f"{folder}: cannot be loaded: {reason}; expected config.json, *.safetensors and a tokenizer")
+
+
+def completion(
+    tokenizer: PreTrainedTokenizerBase,
+    stops: Collection[int],
+    prompt_tokens: int,
+    ids: Sequence[int],
+    logprobs: Sequence[float] | None,
+) -> Completion:
+    """What a model generated, read the same for every local backend.
+
+    `ids` are all generated tokens, one of `stops` last where the answer is finished; `logprobs` theirs, None where they
+    are not kept.
+    """
+    stopped = ids[-1] in stops
+    said = len(ids) - stopped
+    text = tokenizer.decode(list(ids[:said]), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    return Completion(
+        text=str(text),
+        logprobs=None if logprobs is None else tuple(logprobs[:said]),
+        end_logprob=logprobs[-1] if stopped and logprobs is not None else None,
+        finish="stop" if stopped else "length",
+        prompt_tokens=prompt_tokens,
+        completion_tokens=len(ids),
+    )
 
 
 def _render(tokenizer: PreTrainedTokenizerBase, roles: Sequence[str], *, ask: bool = True) -> str | None:

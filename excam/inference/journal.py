@@ -42,9 +42,9 @@ class Identity:
     identity: str
 
 
-def _written(entry: Entry) -> bytes:
-    row = {"key": entry.key, "by": entry.by, "answer": asdict(entry.answer)}
-    return canonical(row | {"check": _check(row)}) + b"\n"
+def _written(line: Entry | Identity) -> bytes:
+    row = asdict(line)
+    return canonical(row | {"check": _check(row)} if isinstance(line, Entry) else row) + b"\n"
 
 
 def _check(row: Mapping[str, Any]) -> str:
@@ -119,7 +119,7 @@ class Journal:
     def add(self, identity: str, batch: Mapping[str, Answer]) -> None:
         """Append a batch; when this returns it is on disk, and when it raises (disk full) nothing of it is."""
         by = _digest(identity)
-        lines = [] if by in self._known else [canonical({"by": by, "identity": identity}) + b"\n"]
+        lines = [] if by in self._known else [_written(Identity(by, identity))]
         lines += [_written(Entry(one, by, answer)) for one, answer in batch.items()]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(self.path) as file:
@@ -231,12 +231,11 @@ def totals(answers: Iterable[Answer], price: Price | None = None) -> dict[str, A
         ends[getattr(answer, "finish", "choice")] += 1
         prompts += answer.prompt_tokens
         completions += getattr(answer, "completion_tokens", 0)
-    cost = price and round((prompts * price.prompt + completions * price.completion) / 1e6, 6)
     return {
         "answers": dict(sorted(ends.items())),
         "prompt_tokens": prompts,
         "completion_tokens": completions,
-        "cost": cost,
+        "cost": price and price.cost(prompts, completions),
     }
 
 
@@ -253,8 +252,7 @@ class Contents:
 
 def contents(path: Path) -> Contents:
     """Read a journal without changing it. Raises ArtifactBroken when there is none."""
-    if not path.is_file():
-        raise ArtifactBroken(f"{path}: no such journal; expected a .jsonl file below results/journal")
+    _refuse_absent(path)
     names: dict[str, str] = {}
     seen: set[str] = set()
     answers: defaultdict[str, list[Answer]] = defaultdict(list)
@@ -276,6 +274,11 @@ def contents(path: Path) -> Contents:
     return Contents(named, twice, outdated, tuple(damaged), _is_torn(path))
 
 
+def _refuse_absent(path: Path) -> None:
+    if not path.is_file():
+        raise ArtifactBroken(f"{path}: no such journal; expected a .jsonl file below results/journal")
+
+
 def _is_torn(path: Path) -> bool:
     with path.open("rb") as stream:
         stream.seek(max(0, path.stat().st_size - 1))
@@ -288,12 +291,12 @@ def compact(path: Path) -> int:
     Lines that are damaged, torn, outdated or there twice go. Other processes may write meanwhile: they wait, and go on
     in the new file. Raises ArtifactBroken when there is none.
     """
-    if not path.is_file():
-        raise ArtifactBroken(f"{path}: no such journal; expected a .jsonl file below results/journal")
+    _refuse_absent(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     with _locked(path):
         try:
-            before = len(path.read_bytes().splitlines())
+            with path.open("rb") as stream:
+                before = sum(1 for _ in stream)
             kept = _kept(found for _, found in read(path))
             with temporary.open("wb") as stream:
                 after = sum(bool(stream.write(line)) for line in kept)
@@ -310,7 +313,7 @@ def _kept(lines: Iterable[Entry | Identity | ValueError | None]) -> Iterator[byt
     for found in lines:
         if isinstance(found, Identity) and found.by not in seen:
             seen.add(found.by)
-            yield canonical({"by": found.by, "identity": found.identity}) + b"\n"
+            yield _written(found)
         elif isinstance(found, Entry) and found.key not in seen:
             seen.add(found.key)
             yield _written(found)

@@ -53,7 +53,7 @@ def play(judge: Callable[[Sample], Flow], samples: Sequence[Sample], ask: Ask) -
         try:
             answered = _answered(ask, [request for requests in asking.values() for request in requests])
         except AnswersMissing as missing:
-            raise missing.named(lambda at, owners=owners: owners[at]) from None
+            raise missing.named(owners) from None
         answers = {}
         for index, requests in asking.items():
             answers[index] = answer = tuple(islice(answered, len(requests)))

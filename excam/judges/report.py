@@ -15,6 +15,7 @@ from typing import Any, cast, get_args
 
 from excam import scoring
 from excam.inference import Completion, Flow, Message, generated, thinking
+from excam.inference.objects import decoder, no_number
 from excam.judges.base import SHARED_REASONS, Version, failed, fill, told
 from excam.records import SEVERITIES, CulturalError, Report, Sample, Severity, Unreadable, Verdict, Where
 
@@ -199,7 +200,7 @@ def _decode(text: str, start: int) -> tuple[Any, int]:
 def _strict(text: str) -> bool:
     """Whether an object that our decoder reads has no bare control character in a string."""
     try:
-        json.loads(text, parse_int=_no_number)
+        json.loads(text, parse_int=no_number)
     except json.JSONDecodeError:
         return False
     return True
@@ -256,28 +257,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(value := dict(pairs)) < len(pairs):  # a key twice: which one is meant is anyone's guess
-        raise _Refused("wrong-schema")
-    return value
-
-
-def _constant(name: str) -> None:
-    raise _Refused("not-finite")
-
-
-def _no_number(digits: str) -> None:
-    """In place of any number: no field is one, and an integer of a million digits costs nothing this way."""
-
-
-# strict=False: models put bare line breaks into strings, and what they mean is plain.
-DECODER = json.JSONDecoder(
-    object_pairs_hook=_object,
-    parse_int=_no_number,
-    parse_float=_no_number,
-    parse_constant=_constant,
-    strict=False,
-)
+DECODER = decoder(_Refused, twice="wrong-schema", not_finite="not-finite")
 
 
 def locate(report: Report, instruction: str, output: str) -> Report:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -306,6 +307,7 @@ def test_compacting_while_others_write_loses_nothing(tmp_path):
         if path.is_file():
             compact(path)
             compacted += 1
+            time.sleep(0.02)  # a lock is not handed on in order: without a pause only this process would ever have it
     assert [writer.wait() for writer in writers] == [0, 0]
     assert compacted > 5
     journal = Journal(path)

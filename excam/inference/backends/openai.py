@@ -140,7 +140,7 @@ class Backend:
             "retries": self._counts["retries"],
             "prompt_tokens": prompt,
             "completion_tokens": completion,
-            "cost": round((prompt * price.prompt + completion * price.completion) / 1e6, 6) if price else None,
+            "cost": price and price.cost(prompt, completion),
         }
 
     def generate(

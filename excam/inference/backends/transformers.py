@@ -94,22 +94,14 @@ class Backend:
             chances = [Random(seed(requests[at], sampling)) for at in batch]
             answers = self._decode([prompts[at] for at in batch], [rooms[at] for at in batch], chances, sampling)
             yield [
-                (at, self._completion(*answer, len(prompts[at]), sampling))
-                for at, answer in zip(batch, answers, strict=True)
+                (
+                    at,
+                    chat.completion(
+                        self.tokenizer, self.stops, len(prompts[at]), ids, kept if sampling.logprobs else None
+                    ),
+                )
+                for at, (ids, kept) in zip(batch, answers, strict=True)
             ]
-
-    def _completion(self, ids: list[int], logprobs: list[float], prompt: int, sampling: Sampling) -> Completion:
-        stopped = ids[-1] in self.stops
-        said = len(ids) - stopped
-        text = self.tokenizer.decode(ids[:said], skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return Completion(
-            text=str(text),
-            logprobs=tuple(logprobs[:said]) if sampling.logprobs else None,
-            end_logprob=logprobs[-1] if stopped and sampling.logprobs else None,
-            finish="stop" if stopped else "length",
-            prompt_tokens=prompt,
-            completion_tokens=len(ids),
-        )
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
         """Yield one batch per request: its options, each after the prompt, in one forward pass or a few."""
@@ -239,9 +231,7 @@ def _with_adapter(model: PreTrainedModel, adapter: Path) -> Any:
     from peft import PeftModel, get_peft_model_state_dict
     from safetensors import safe_open
 
-    file = adapter / "adapter_model.safetensors"
-    if not file.is_file():
-        raise ModelInvalid(f"{adapter}: no {file.name}; expected the folder of a LoRA adapter in safetensors")
+    file = chat.adapter_weights(adapter)
     try:
         tuned = PeftModel.from_pretrained(model, adapter, local_files_only=True)
     except (OSError, ValueError, KeyError, RuntimeError) as problem:

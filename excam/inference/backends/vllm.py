@@ -188,19 +188,10 @@ class Backend:
         answer = output.outputs[0]
         if answer.finish_reason not in ("stop", "length"):
             return Missing(f"vLLM ended it with {answer.finish_reason!r}")
-        ids = list(answer.token_ids)
-        stopped = ids[-1] in self.stops
-        said = len(ids) - stopped
-        text = self.tokenizer.decode(ids[:said], skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        logprobs = [float(of[token].logprob) for token, of in zip(ids, answer.logprobs or (), strict=sampling.logprobs)]
-        return Completion(
-            text=str(text),
-            logprobs=tuple(logprobs[:said]) if sampling.logprobs else None,
-            end_logprob=logprobs[-1] if stopped and sampling.logprobs else None,
-            finish="stop" if stopped else "length",
-            prompt_tokens=len(output.prompt_token_ids),
-            completion_tokens=len(ids),
-        )
+        ids, logprobs = list(answer.token_ids), None
+        if sampling.logprobs:
+            logprobs = [float(of[token].logprob) for token, of in zip(ids, answer.logprobs, strict=True)]
+        return chat.completion(self.tokenizer, self.stops, len(output.prompt_token_ids), ids, logprobs)
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice | Missing]]]:
         """Yield choices as they are known; options that do not fit the context are refused.
@@ -337,9 +328,7 @@ def served_adapter(adapter: Path, files: Path) -> Iterator[Path]:
     nested = any(name.endswith("ForConditionalGeneration") for name in classes) or (
         not classes and "text_config" in config
     )
-    file = adapter / "adapter_model.safetensors"
-    if not file.is_file():
-        raise ModelInvalid(f"{adapter}: no {file.name}; expected the folder of a LoRA adapter in safetensors")
+    file = chat.adapter_weights(adapter)
     with safe_open(file, "pt") as stored:
         names = list(stored.keys())
         is_renamed = nested and not any("language_model" in name for name in names)
