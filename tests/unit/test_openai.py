@@ -538,7 +538,8 @@ def test_retry_after_holds_for_all(serve):
 
     server = serve(later, tell)
     answers = answered(client(server, concurrency=2, timeout=30), REQUESTS)
-    assert [answer.text for answer in answers] == ["first", *(said(one) for one in REQUESTS[1:])]
+    texts, usual = [answer.text for answer in answers], list(map(said, REQUESTS))
+    assert texts in (["first", *usual[1:]], [usual[0], "first", *usual[2:]])  # either of the two may come first
     assert min(server.times[2:]) - server.times[1] >= wait
     assert len(server.calls) == 12 + 1
 
