@@ -38,6 +38,7 @@ rule all:
         "results/paper/table-4.csv",
         "results/paper/figure-3.pdf",
         "results/paper/comparison.md",
+        training_pages(),
         "results/audits/summary.md",
         expand("results/paper/table-{number}.md", number=EXAMPLE_TABLES),
         expand("results/published/{build}/manifest.json", build=BUILDS),

@@ -22,13 +22,13 @@ from excam.config import Model, Recipe
 from excam.config import Sampling as SamplingSettings
 from excam.construction import hard, wrapping
 from excam.construction.chance import digest
-from excam.inference import opening
+from excam.inference import chat, opening
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run as run_judge
 from excam.judges import report
 from excam.metaeval import accuracy
 from excam.records import BaseSample, Sample
-from excam.training import sft
+from excam.training import layout, sft, tokens
 from scripts import run
 
 
@@ -48,14 +48,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     known, unseen = (_pairs(args, split) for split in ("train", "test"))
     recipe = Recipe(
         rank=16, learning_rate=args.learning_rate, warmup_steps=8, weight_decay=0.0, epochs=args.epochs,
-        rows_per_pass=8, checkpointing=False,
+        layout="cpu",
     )  # fmt: skip
     adapter = args.folder / args.dataset
     facts = sft.train(
         weights=args.weights.parent / "files",
         base=provenance.content(args.weights),
-        samples=known,
+        rows=tokens.encode(chat.load_tokenizer(args.weights.parent / "files"), known),
         recipe=recipe,
+        layout=layout.load(recipe.layout),
         seed=args.seed,
         checkpoints=args.folder / "checkpoints",
         folder=adapter,
@@ -68,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         outputs=outputs,
         settings=recipe.model_dump(),
         seconds=0,
-        **facts,
+        **(facts or {}),
     )
     sft.discard(args.folder / "checkpoints")
     sets = {"by heart": known, "same facts, other templates": _rewrapped(known, bases, args.seed), "unseen": unseen}

@@ -20,6 +20,7 @@ from excam.exceptions import ConfigInvalid
 from excam.records import SPLITS, Split
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$", max_length=60)]
+LAYOUTS = Path(__file__).parent / "training" / "layouts"
 LEXICON = "lexicon"  # the soft-error generator that is no model (excam/construction/lexicon.py)
 
 
@@ -163,16 +164,19 @@ class Recipe(Section):
     beta2: float = 0.95
     max_grad_norm: float = 1.0
     epochs: float = Field(default=1, gt=0)
+    loss: Literal["report", "conversation"] = Field(
+        default="report", description="on the report and the end of its turn, or on every token [silent in the paper]"
+    )
     rows_per_step: int = Field(default=8, ge=1, description="effective batch: rows per optimizer step")
-    rows_per_pass: int = Field(default=8, ge=1, description="rows per forward pass on one device")
     max_length: int = Field(default=4096, ge=128, description="tokens; see `overflow`, a row is never cut")
     overflow: Literal["refuse", "drop"] = Field(default="refuse", description="rows over max_length; drop: whole pairs")
-    checkpointing: bool = True
     order: Literal["random", "length"] = Field(
         default="random", description="rows of a step: at random or of like length"
     )
     rows: int | None = Field(default=None, ge=2, description="train on at most this many, evenly over datasets")
+    seed: int | None = Field(default=None, description="of order, adapter and dropout; else the experiment's")
     save_steps: int = Field(default=50, ge=1, description="steps between checkpoints; the paper keeps none")
+    layout: Name = Field(default="single", description="a file of excam/training/layouts: processes, device, memory")
 
 
 class Scoring(Section):
@@ -318,6 +322,8 @@ def _cross_check(experiment: Experiment, where: str) -> None:
     for mixture in experiment.tuned.mixtures:
         known(mixture, "tuned.mixtures", "mixture", experiment.mixtures)
     known(experiment.generation.generator, "generation.generator", "generator", (LEXICON, *models))
+    layouts = tuple(sorted(path.stem for path in LAYOUTS.glob("*.yaml")))
+    known(experiment.training.layout, "training.layout", "layout", layouts)
     _check_numbers(experiment, where)
 
 
@@ -332,11 +338,6 @@ def _check_numbers(experiment: Experiment, where: str) -> None:
         raise ConfigInvalid(
             f"{where}: construction.subset: found {experiment.construction.subset}; expected an even number: "
             "pairs stay together"
-        )
-    step, rows = experiment.training.rows_per_step, experiment.training.rows_per_pass
-    if rows < step and step % rows:
-        raise ConfigInvalid(
-            f"{where}: training.rows_per_pass: found {rows}; expected a divisor of training.rows_per_step={step}"
         )
 
 

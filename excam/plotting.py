@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,9 @@ ROW, GAP, MARGIN, BAR = (
 )  # inches: a row, a separator in cells, the border, the colour bar's width
 # Orange to blue through near-white: told apart under every common colour blindness; both ends dark in greyscale.
 PALETTE = ("#7f3b08", "#b35806", "#e08214", "#fdb863", "#f7f6f4", "#92c5de", "#4393c3", "#2166ac", "#053061")
+# Lines on white, in the order in which they are told apart best (Okabe and Ito), the palest left out.
+INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#56b4e9", "#e69f00")
+DASHES = ("-", "--", ":")  # when the inks begin again
 METADATA: dict[str, dict[str, Any]] = {  # without what differs from day to day
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     ".svg": {"Date": None, "Creator": None},
@@ -89,6 +92,48 @@ def heat_map(
                 face = None if number is None else colours(0.5 + number / reach / 2)
                 _draw_cell(cells, across[c], down[r], text, face, "*" if marks and marks[r][c] else "")
         _draw_bar(bar, colours, low, high, reach)
+    return figure
+
+
+def curves(
+    lines: Mapping[str, Sequence[tuple[float, float]]], *, title: str, across: str, up: str, note: str = ""
+) -> Figure:
+    """Lines over a common axis, `lines` (x, y) by name; the legend beside them lists them as they end, from the top.
+
+    Raises InputInvalid when there is nothing to draw.
+    """
+    if not lines or not all(lines.values()):
+        raise InputInvalid(f"curves got {len(lines)} lines, expected some, and points in each")
+    with _defaults():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        longest = max(_size(name, size=FONT)[0] for name in lines)
+        left, width, right, height = 0.75, 4.6, longest + 0.75, 2.8
+        fine: dict[str, Any] = {"size": FONT - 1}
+        note = _filled(note, left + width + right - 2 * MARGIN, **fine)
+        foot, top = 0.62 + _size(note or " ", **fine)[1] + MARGIN, 0.42
+        size = (left + width + right, foot + height + top)
+        figure = Figure(figsize=size, facecolor="white")
+        FigureCanvasAgg(figure)
+        axes = figure.add_axes((left / size[0], foot / size[1], width / size[0], height / size[1]))
+        for at, points in enumerate(lines.values()):
+            ink, dash = INKS[at % len(INKS)], DASHES[at // len(INKS) % len(DASHES)]
+            axes.plot(*zip(*points, strict=True), color=ink, linestyle=dash, linewidth=1.3)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(labelsize=FONT - 1, length=3, width=0.6)
+        axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.set_xlabel(across, size=FONT)
+        axes.set_ylabel(up, size=FONT)
+        axes.margins(x=0.01)
+        order = sorted(lines, key=lambda name: -lines[name][-1][1])
+        drawn = dict(zip(lines, axes.get_lines(), strict=True))
+        place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False}
+        axes.legend([drawn[name] for name in order], order, fontsize=FONT, labelspacing=0.5, **place)
+        edge = MARGIN / size[0]
+        figure.text(edge, 1 - MARGIN / size[1], title, va="top", size=FONT + 1.5, weight="bold", parse_math=False)
+        figure.text(edge, MARGIN / size[1], note, va="bottom", color="#444444", parse_math=False, **fine)
     return figure
 
 

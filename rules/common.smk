@@ -10,10 +10,13 @@ from excam.config import LEXICON, load
 from excam.exceptions import ExcamError
 from excam.licences import permissive
 from excam.publishing import BUILDS, EXAMPLE_TABLES
+from excam.training import layout
 from excam.versions import stage_version
 
 try:
     EXPERIMENT = load(config)
+    LAYOUT = layout.load(EXPERIMENT.training.layout)
+    LAYOUT.passes(EXPERIMENT.training.rows_per_step)
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
 
@@ -34,6 +37,7 @@ def one_of(values):
 localrules:
     fetch_source,
     fetch_model,
+    tokenize_samples,
     score,
     evaluate,
     compare_systems,
@@ -45,6 +49,8 @@ localrules:
     table_10,
     publish_excam40k,
     figure_3,
+    figure_losses,
+    count_tokens,
     compare_with_paper,
     audit_leaks,
     audit_balance,
@@ -88,8 +94,8 @@ def asked(name):
 
 
 def recipe(wildcards):
-    """What decides an adapter. How many rows go through at once and how often is saved does not."""
-    return EXPERIMENT.training.model_dump_json(exclude={"rows_per_pass", "save_steps", "rows"}, exclude_defaults=True)
+    """What decides an adapter. On which devices it is trained and how often is saved does not."""
+    return EXPERIMENT.training.model_dump_json(exclude={"layout", "save_steps", "rows"}, exclude_defaults=True)
 
 
 def generator_settings(wildcards):
@@ -158,11 +164,19 @@ def adapter_files(model, trained_on):
     return [f"{folder}/manifest.json", f"{folder}/adapter_model.safetensors"]
 
 
+def learnt_from(trained_on):
+    """The datasets an adapter may learn from; a left-out one is no input at all."""
+    wanted = DATASETS if trained_on != "permissive" else PERMISSIVE
+    return [name for name in wanted if trained_on != f"without-{name}"]
+
+
 def train_sets(wildcards):
-    """The sets an adapter may learn from; a left-out dataset is no input at all."""
-    wanted = DATASETS if wildcards.trained_on != "permissive" else PERMISSIVE
-    names = [name for name in wanted if wildcards.trained_on != f"without-{name}"]
-    return [f"results/excam40k/{name}/{wildcards.split}.parquet" for name in names]
+    return [f"results/excam40k/{name}/{wildcards.split}.parquet" for name in learnt_from(wildcards.trained_on)]
+
+
+def train_tokens(wildcards):
+    """The same sets as tokens of the base model."""
+    return [f"results/tokens/{wildcards.model}/{name}/train.parquet" for name in learnt_from(wildcards.trained_on)]
 
 
 def flag(name, source):
@@ -201,6 +215,15 @@ def column_systems(dataset):
 def adapters():
     pairs = [(m, t) for m in EXPERIMENT.tuned.models for t in EXPERIMENT.tuned.mixtures]
     return [file for m, t in pairs for file in adapter_files(m, t)]
+
+
+def training_pages():
+    """What is told of training, where anything is trained."""
+    models = EXPERIMENT.tuned.models if EXPERIMENT.tuned.mixtures else []
+    return [
+        *(f"results/paper/losses/{model}.pdf" for model in models),
+        *(["results/paper/tokens.md"] if models else []),
+    ]
 
 
 def external_cells(wildcards):

@@ -1,4 +1,27 @@
-"""One LoRA adapter per base model and mixture."""
+"""Training rows as tokens, once per base model; then one LoRA adapter per base model and mixture."""
+
+
+rule tokenize_samples:
+    """What a base model is trained on, as its tokens: mixtures are filters of these (spec 46)."""
+    input:
+        weights=weights,
+        samples="results/excam40k/{dataset}/{split}.parquet",
+    output:
+        tokens="results/tokens/{model}/{dataset}/{split}.parquet",
+        counts="results/tokens/{model}/{dataset}/{split}.json",
+    log:
+        "logs/tokenize_samples/{model}/{dataset}/{split}.log",
+    benchmark:
+        "benchmarks/tokenize_samples/{model}/{dataset}/{split}.tsv"
+    wildcard_constraints:
+        dataset=one_of(DATASETS),
+    conda:
+        "../envs/training.yaml"
+    params:
+        version=versions("tokenize_samples"),
+    shell:
+        "python -m scripts.tokenize_samples --weights {input.weights} --samples {input.samples}"
+        " --tokens {output.tokens} --counts {output.counts} 2>&1 | tee {log}"
 
 
 rule train_adapter:
@@ -6,10 +29,12 @@ rule train_adapter:
     input:
         weights=weights,
         mixture="results/mixtures/{trained_on}/train.jsonl",
+        tokens=train_tokens,
     output:
         adapter="results/adapters/{model}/{trained_on}/adapter_model.safetensors",
         config="results/adapters/{model}/{trained_on}/adapter_config.json",
         loss="results/adapters/{model}/{trained_on}/loss.csv",
+        card="results/adapters/{model}/{trained_on}/README.md",
         manifest="results/adapters/{model}/{trained_on}/manifest.json",
     log:
         "logs/train_adapter/{model}/{trained_on}.log",
@@ -21,9 +46,9 @@ rule train_adapter:
         "../envs/training.yaml"
     threads: 8
     resources:
-        gpu=lambda w: min(1, EXPERIMENT.models[w.model].gpus),
-        mem_mb=lambda w, attempt: (64000 if EXPERIMENT.models[w.model].gpus else 16000) * attempt,
-        rows_per_pass=EXPERIMENT.training.rows_per_pass,
+        gpu=LAYOUT.processes if LAYOUT.device == "gpu" else 0,
+        mem_mb=lambda w, attempt: (64000 if LAYOUT.device == "gpu" else 16000) * attempt,
+        layout=EXPERIMENT.training.layout,
         save_steps=EXPERIMENT.training.save_steps,
         model=1,
         runtime=360,
@@ -35,6 +60,48 @@ rule train_adapter:
         folder=subpath(output.manifest, parent=True),
     shell:
         "python -m scripts.train_adapter --model {wildcards.model} --weights {input.weights}"
-        " --trained-on {wildcards.trained_on} --mixture {input.mixture} --recipe {params.recipe:q}"
-        " --rows-per-pass {resources.rows_per_pass} --save-steps {resources.save_steps}"
+        " --trained-on {wildcards.trained_on} --mixture {input.mixture} --tokens {input.tokens}"
+        " --recipe {params.recipe:q} --layout {resources.layout} --save-steps {resources.save_steps}"
         " --seed {params.seed} --checkpoints {params.checkpoints} --adapter {params.folder} 2>&1 | tee {log}"
+
+
+rule count_tokens:
+    """Tokens per training row of every base model that is trained, by dataset."""
+    input:
+        counts=expand("results/tokens/{model}/{dataset}/train.json", model=EXPERIMENT.tuned.models, dataset=DATASETS),
+    output:
+        numbers="results/paper/tokens.csv",
+        page=report("results/paper/tokens.md", caption="../report/tokens.rst", category="Training"),
+    log:
+        "logs/count_tokens.log",
+    benchmark:
+        "benchmarks/count_tokens.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("count_tokens"),
+    shell:
+        "python -m scripts.count_tokens --counts {input.counts} --numbers {output.numbers} --page {output.page}"
+        " 2>&1 | tee {log}"
+
+
+rule figure_losses:
+    """The loss curves of a base model's adapters."""
+    input:
+        losses=lambda w: [f"results/adapters/{w.model}/{t}/loss.csv" for t in EXPERIMENT.tuned.mixtures],
+    output:
+        numbers="results/paper/losses/{model}.csv",
+        pdf="results/paper/losses/{model}.pdf",
+        svg=report("results/paper/losses/{model}.svg", caption="../report/losses.rst", category="Training"),
+        png="results/paper/losses/{model}.png",
+    log:
+        "logs/figure_losses/{model}.log",
+    benchmark:
+        "benchmarks/figure_losses/{model}.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("figure_losses"),
+    shell:
+        "python -m scripts.figure_losses --model {wildcards.model} --losses {input.losses} --numbers {output.numbers}"
+        " --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"

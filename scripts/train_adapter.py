@@ -1,17 +1,23 @@
-"""Train one LoRA adapter (Appendix B); resumes from its last checkpoint; the manifest is written last."""
+"""Train one LoRA adapter (Appendix B) on the processes of its layout; resumes from its last checkpoint.
+
+The manifest is written last.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from excam import provenance, tables
 from excam.config import Recipe
-from excam.records import sample_from_row
-from excam.training import sft
+from excam.exceptions import InputInvalid
+from excam.training import card, devices, layout, sft, tokens
 from scripts import run
 
 
@@ -20,9 +26,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--model", required=True)
     parser.add_argument("--weights", type=Path, required=True, help="manifest of the fetched base model")
     parser.add_argument("--trained-on", required=True)
-    parser.add_argument("--mixture", type=Path, required=True)
+    parser.add_argument("--mixture", type=Path, required=True, help="the rows, by id")
+    parser.add_argument("--tokens", type=Path, nargs="+", required=True, help="the same rows as tokens of this model")
     parser.add_argument("--recipe", required=True, help="the section `training` of config.yaml as JSON")
-    parser.add_argument("--rows-per-pass", type=int, required=True)
+    parser.add_argument("--layout", required=True, help="a file of excam/training/layouts")
     parser.add_argument("--save-steps", type=int, required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--checkpoints", type=Path, required=True)
@@ -30,32 +37,63 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     started = time.monotonic()
-    hardware = {"rows_per_pass": args.rows_per_pass, "save_steps": args.save_steps}
-    recipe = Recipe.model_validate({**json.loads(args.recipe), **hardware})
-    samples = [sample_from_row(row) for row in tables.jsonl(args.mixture)]
+    chosen = layout.load(args.layout)
+    devices.spread(chosen, "scripts.train_adapter", list(sys.argv[1:] if argv is None else argv))
+    how = {"layout": args.layout, "save_steps": args.save_steps}
+    recipe = Recipe.model_validate({**json.loads(args.recipe), **how})
+    rows = _mixture(args.mixture, args.trained_on)
     facts = sft.train(
         weights=args.weights.parent / "files",
         base=provenance.content(args.weights),
-        samples=samples,
+        rows=tokens.read(args.tokens, [row["id"] for row in rows]),
         recipe=recipe,
+        layout=chosen,
         seed=args.seed,
         checkpoints=args.checkpoints,
         folder=args.adapter,
         name=f"{args.model}/{args.trained_on}",
     )
+    if facts is None:  # another process of the layout publishes
+        return
+    base = json.loads(args.weights.read_text(encoding="utf-8"))
+    settings = {**recipe.model_dump(), "layout": {"name": args.layout, **chosen.model_dump(exclude_none=True)}}
+    with provenance.publish(args.adapter / "README.md") as temporary:
+        page = card.written(
+            model=args.model,
+            source=base["settings"]["hub"],
+            licence=base["licence"],
+            trained_on=args.trained_on,
+            by_dataset=dict(sorted(Counter(row["dataset"] for row in rows).items())),
+            mixture=provenance.sha256(args.mixture),
+            recipe=settings,
+            measured=facts,
+        )
+        temporary.write_text(page, encoding="utf-8")
     provenance.write_manifest(
         args.adapter / "manifest.json",
-        inputs=[args.mixture, args.weights],
-        outputs=[args.adapter / name for name in sft.PUBLISHED],
-        settings=recipe.model_dump(),
+        inputs=[args.mixture, *args.tokens, args.weights],
+        outputs=[args.adapter / name for name in (*sft.PUBLISHED, "README.md")],
+        settings=settings,
         seconds=time.monotonic() - started,
         model=args.model,
-        base=json.loads(args.weights.read_text(encoding="utf-8"))["revision"],
+        base=base["revision"],
         trained_on=args.trained_on,
         seed=args.seed,
         **facts,
     )
     sft.discard(args.checkpoints)
+
+
+def _mixture(mixture: Path, trained_on: str) -> list[dict[str, Any]]:
+    """A mixture's rows. Raises InputInvalid when the dataset that was to be left out is among them (P16)."""
+    rows = list(tables.jsonl(mixture))
+    left_out = [row["id"] for row in rows if trained_on == f"without-{row['dataset']}"]
+    if left_out:
+        raise InputInvalid(
+            f"{mixture}: {len(left_out)} rows of the left-out dataset, the first is {left_out[0]}; expected none; "
+            "delete it and run again"
+        )
+    return rows
 
 
 if __name__ == "__main__":

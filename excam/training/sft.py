@@ -1,35 +1,37 @@
 """LoRA fine-tuning on error reports (Appendix B, spec 45-50): TRL's SFTTrainer, PEFT, and our own order of rows.
 
 The order of rows is fixed before training starts (a function of seed and row ids), so a resumed run sees exactly the
-batches of an uninterrupted one. Loss is taken on the report only ([silent] in the paper).
+batches of an uninterrupted one, on however many processes. What is learnt is the recipe's, on what is the layout's.
 """
 
 from __future__ import annotations
 
 import csv
+import fcntl
 import hashlib
 import json
-import os
 import random
 import re
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from excam.config import Recipe
 from excam.exceptions import InputInvalid, ModelInvalid
-from excam.inference import chat
 from excam.inference.chat import load_tokenizer
-from excam.judges import report
 from excam.provenance import Progress, publish, say, write_json
-from excam.records import Sample
+from excam.training import devices, tokens
+from excam.training.layout import Layout
+from excam.training.tokens import IGNORED
 from excam.versions import stage_version
 
 if TYPE_CHECKING:
+    import polars as pl
     from peft import PeftModel
-    from transformers import PreTrainedTokenizerBase, TrainerCallback
+    from transformers import TrainerCallback
 
 PUBLISHED = ("adapter_model.safetensors", "adapter_config.json", "loss.csv")
 EYES = r".*(vision_tower|multi_modal_projector).*"  # of Gemma 3: no text trains them
@@ -41,116 +43,135 @@ def train(
     *,
     weights: Path,
     base: str,
-    samples: Sequence[Sample],
+    rows: pl.DataFrame,
     recipe: Recipe,
+    layout: Layout,
     seed: int,
     checkpoints: Path,
     folder: Path,
     name: str,
-) -> dict[str, Any]:
-    """Train an adapter on `samples`, publish it in `folder`, and return facts for its manifest.
+) -> dict[str, Any] | None:
+    """Train an adapter on `rows` (see `tokens.SCHEMA`), publish it in `folder`, and return facts for its manifest.
 
-    `weights` is the folder of the base model, `base` a digest of what is in it.
-    Continues from the last whole checkpoint of the same run in `checkpoints`. Raises InputInvalid when a row is longer
-    than `recipe.max_length`, ModelInvalid when the base or the recipe cannot be used.
+    `weights` is the folder of the base model, `base` a digest of what is in it. Of several processes the first one
+    publishes; the others return None. Continues from the last whole checkpoint of the same run in `checkpoints`.
+    Raises InputInvalid when a row is longer than `recipe.max_length`, ConfigInvalid or ModelInvalid when recipe, layout
+    and base do not go together, before anything is trained.
     """
+    from datasets import Dataset
     from transformers import set_seed
+    from trl.trainer.sft_config import SFTConfig
 
-    _one_device()
-    set_seed(seed)
-    tokenizer = load_tokenizer(weights)
-    rows, too_long = encode(tokenizer, samples, recipe)
-    ordered = in_order(rows, recipe, seed)
-    model = _with_adapter(weights, recipe)
-    everything = [
-        base,
-        stage_version("train_adapter"),
-        recipe.model_dump(exclude={"save_steps", "rows"}),
-        seed,
-        ordered,
-    ]
-    run_id = hashlib.sha256(json.dumps(everything).encode())
-    started = time.monotonic()
-    last = _last_whole(checkpoints, run_id.hexdigest())
-    if last:
-        say(f"{name}: goes on from {last.name}")
-    trainer = _trainer(model, tokenizer, ordered, recipe, seed, checkpoints)
-    trainer.add_callback(_watcher(name, run_id.hexdigest(), len(ordered) // recipe.rows_per_step, last))
-    trainer.train(resume_from_checkpoint=str(last) if last else None)
-    seconds = time.monotonic() - started
-    history = [entry for entry in trainer.state.log_history if "loss" in entry]
-    _publish(model, folder, history, name)
-    tokens = sum(len(row["input_ids"]) for row in ordered)
+    layout.passes(recipe.rows_per_step)
+    devices.claim(layout, weights)
+    with _alone(checkpoints, name):
+        seed = recipe.seed if recipe.seed is not None else seed
+        set_seed(seed)
+        tokenizer = load_tokenizer(weights)
+        kept = tokens.fitting(rows, recipe)
+        ordered = tokens.labelled(in_order(kept, recipe, seed), recipe.loss)
+        model = _with_adapter(weights, recipe, layout)
+        decisive = recipe.model_dump(exclude={"save_steps", "rows", "layout"})
+        everything = [base, stage_version("train_adapter"), decisive, layout.model_dump(), seed, ordered]
+        run_id = hashlib.sha256(json.dumps(everything).encode()).hexdigest()
+        last = _last_whole(checkpoints, run_id)
+        if last:
+            say(f"{name}: goes on from {last.name}")
+        trainer = trainer_class(layout)(
+            model=model,
+            args=SFTConfig(**settings(recipe, layout, seed, checkpoints)),
+            train_dataset=Dataset.from_list([dict(row) for row in ordered]),
+            processing_class=tokenizer,
+        )
+        trainer.add_callback(_watcher(trainer, name, run_id, len(ordered) // recipe.rows_per_step, last))
+        if layout.checkpointing == "half":
+            trainer.add_callback(every_other())
+        started = time.monotonic()
+        with devices.explained(layout):
+            trainer.train(resume_from_checkpoint=str(last) if last else None)
+        seconds = time.monotonic() - started
+        history = [entry for entry in trainer.state.log_history if "loss" in entry]
+        _publish(trainer, folder, history, name)
+    if not trainer.is_world_process_zero():
+        return None
+    seen = ordered[recipe.rows_per_step * int(last.name.split("-")[1]) :] if last else ordered
     return {
-        "device": str(model.device),
-        "rows": len(rows),
-        "rows_too_long": too_long,
+        "rows": kept.height,
+        "rows_too_long": rows.height - kept.height,
         "steps": trainer.state.global_step,
-        "tokens": tokens,
-        "supervised_tokens": sum(sum(label != -100 for label in row["labels"]) for row in ordered),
+        "tokens": sum(len(row["input_ids"]) for row in ordered),
+        "supervised_tokens": sum(sum(label != IGNORED for label in row["labels"]) for row in ordered),
         "training_seconds": round(seconds, 1),
         "resumed_from": last.name if last else None,
         "final_loss": history[-1]["loss"] if history else None,
+        **devices.measured(model, sum(len(row["input_ids"]) for row in seen), seconds),
     }
 
 
-def encode(
-    tokenizer: PreTrainedTokenizerBase, samples: Sequence[Sample], recipe: Recipe
-) -> tuple[list[dict[str, list[int]]], int]:
-    """Token ids and labels of the samples, and how many samples were left out as too long (spec 44).
+@contextmanager
+def _alone(checkpoints: Path, name: str) -> Iterator[None]:
+    """No other job may train the same adapter meanwhile. Raises ModelInvalid when one does."""
+    if devices.rank():
+        yield
+        return
+    checkpoints.parent.mkdir(parents=True, exist_ok=True)
+    lock = checkpoints.with_name(f".{checkpoints.name}.lock")
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # given back by close, also when the process is killed
+        except BlockingIOError:
+            raise ModelInvalid(f"{name}: another job is training it; wait for that one, or stop it first") from None
+        yield
 
-    Labels are -100 up to where the report starts. No row is cut: with `overflow: refuse` the first that is longer than
-    `max_length` tokens raises InputInvalid, with `drop` it is left out together with its twin.
+
+def in_order(rows: pl.DataFrame, recipe: Recipe, seed: int) -> pl.DataFrame:
+    """All epochs' rows in the order they are seen, whole steps only; `length` makes steps of like prompts.
+
+    `rows` has the columns of `tokens.SCHEMA`. Raises InputInvalid when there are less than a step's.
     """
-    rows: dict[str, list[dict[str, list[int]]]] = {}
-    for sample in samples:
-        messages = report.messages(sample.instruction, sample.output)
-        encoded = chat.encode(tokenizer, messages, report.write(sample.report))
-        if len(encoded.input_ids) > recipe.max_length and recipe.overflow == "refuse":
-            raise InputInvalid(
-                f"{sample.id}: {len(encoded.input_ids)} tokens; expected at most "
-                f"training.max_length={recipe.max_length}; raise it, or set training.overflow to drop"
-            )
-        ids, start = list(encoded.input_ids), encoded.completion_start
-        rows.setdefault(sample.pair, []).append({"input_ids": ids, "labels": [-100] * start + ids[start:]})
-    fitting = [pair for pair in rows.values() if max(len(row["input_ids"]) for row in pair) <= recipe.max_length]
-    kept = [row for pair in fitting for row in pair]
-    return kept, len(samples) - len(kept)
-
-
-def in_order(rows: Sequence[dict[str, list[int]]], recipe: Recipe, seed: int) -> list[dict[str, list[int]]]:
-    """All epochs' rows in the order they are seen, whole steps only; `length` makes steps of like prompts."""
-    wanted = int(len(rows) * recipe.epochs) // recipe.rows_per_step * recipe.rows_per_step
+    wanted = int(rows.height * recipe.epochs) // recipe.rows_per_step * recipe.rows_per_step
     if not wanted:
         raise InputInvalid(
-            f"{len(rows)} training rows; expected at least training.rows_per_step={recipe.rows_per_step}"
+            f"{rows.height} training rows; expected at least training.rows_per_step={recipe.rows_per_step}"
         )
-    ordered: list[dict[str, list[int]]] = []
+    prompts = rows["prompt_tokens"].to_list()
+    ordered: list[int] = []
     epoch = 0
     while len(ordered) < wanted:
         chance = random.Random(f"{seed}/{epoch}")
-        shuffled = chance.sample(list(rows), len(rows))
+        shuffled = chance.sample(range(rows.height), rows.height)
         if recipe.order == "length":
             # by the prompt alone: reports are longer than "no error", so whole rows would part right from wrong ones
-            shuffled.sort(key=lambda row: row["labels"].count(-100))
+            shuffled.sort(key=prompts.__getitem__)
             size = recipe.rows_per_step
             steps = [shuffled[at : at + size] for at in range(0, len(shuffled), size)]
             shuffled = [row for step in chance.sample(steps, len(steps)) for row in step]
         ordered += shuffled
         epoch += 1
-    return ordered[:wanted]
+    return rows[ordered[:wanted]]
 
 
-def _with_adapter(weights: Path, recipe: Recipe) -> PeftModel:
+def _with_adapter(weights: Path, recipe: Recipe, layout: Layout) -> PeftModel:
     import torch
-    from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM
 
     if not any(weights.glob("*.safetensors")):
         raise ModelInvalid(f"{weights}: no *.safetensors; expected the folder of a fetched model")
     base = AutoModelForCausalLM.from_pretrained(
-        weights, dtype=torch.bfloat16, local_files_only=True, use_safetensors=True, attn_implementation="sdpa"
+        weights,
+        dtype=torch.bfloat16,
+        local_files_only=True,
+        use_safetensors=True,
+        trust_remote_code=False,
+        attn_implementation=layout.attention,
     )
+    return with_lora(base, recipe)
+
+
+def with_lora(base: Any, recipe: Recipe) -> PeftModel:
+    """The base model with untrained LoRA matrices. Raises ModelInvalid when `targets` names no module of it."""
+    from peft import LoraConfig, get_peft_model
+
     lora = LoraConfig(
         r=recipe.rank,
         lora_alpha=recipe.alpha,
@@ -166,51 +187,44 @@ def _with_adapter(weights: Path, recipe: Recipe) -> PeftModel:
         raise ModelInvalid(f"training.targets: {recipe.targets}: {first}") from None
 
 
-def _trainer(
-    model: PeftModel,
-    tokenizer: PreTrainedTokenizerBase,
-    ordered: list[dict[str, list[int]]],
-    recipe: Recipe,
-    seed: int,
-    checkpoints: Path,
-) -> Any:
-    import torch
-    from datasets import Dataset
-    from trl.trainer.sft_config import SFTConfig
-
-    on_gpu = torch.cuda.is_available()
-    config = SFTConfig(
-        output_dir=str(checkpoints),
-        per_device_train_batch_size=min(recipe.rows_per_pass, recipe.rows_per_step),
-        gradient_accumulation_steps=max(1, recipe.rows_per_step // recipe.rows_per_pass),
-        num_train_epochs=1,  # `ordered` already holds every epoch
-        learning_rate=recipe.learning_rate,
-        lr_scheduler_type=recipe.schedule,
-        warmup_steps=recipe.warmup_steps,
-        weight_decay=recipe.weight_decay,
-        adam_beta1=recipe.beta1,
-        adam_beta2=recipe.beta2,
-        max_grad_norm=recipe.max_grad_norm,
-        max_length=None,  # rows were measured in `encode`
-        packing=False,
-        gradient_checkpointing=recipe.checkpointing,
-        bf16=on_gpu,
-        use_cpu=not on_gpu,
-        logging_steps=1,
-        save_strategy="steps",
-        save_steps=recipe.save_steps,
-        save_total_limit=2,
-        report_to="none",
-        disable_tqdm=True,
-        seed=seed,
-        dataset_num_proc=None,
-        dataloader_num_workers=0,
-    )
-    data = Dataset.from_list(ordered)
-    return _trainer_class(on_gpu)(model=model, args=config, train_dataset=data, processing_class=tokenizer)
+def settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Path) -> dict[str, Any]:
+    """What SFTConfig is told: the recipe, the layout, and nothing left to its defaults that moves a result."""
+    on_gpu = layout.device == "gpu"
+    return {
+        "output_dir": str(checkpoints),
+        "per_device_train_batch_size": layout.rows_per_pass,
+        "gradient_accumulation_steps": layout.passes(recipe.rows_per_step),
+        "num_train_epochs": 1,  # the rows given already hold every epoch
+        "learning_rate": recipe.learning_rate,
+        "lr_scheduler_type": recipe.schedule,
+        "warmup_steps": recipe.warmup_steps,
+        "weight_decay": recipe.weight_decay,
+        "adam_beta1": recipe.beta1,
+        "adam_beta2": recipe.beta2,
+        "max_grad_norm": recipe.max_grad_norm,
+        "max_length": None,  # rows were measured before
+        "packing": False,
+        "padding_free": layout.padding == "free",
+        "gradient_checkpointing": layout.checkpointing != "off",
+        "deepspeed": layout.deepspeed,
+        "fsdp": bool(layout.fsdp) or None,
+        "fsdp_config": {"version": 2, **layout.fsdp} if layout.fsdp else None,
+        "accelerator_config": {"use_configured_state": bool(layout.deepspeed) and not on_gpu},  # see `devices`
+        "bf16": on_gpu,
+        "use_cpu": not on_gpu and layout.processes == 1,  # of several, accelerate would not start DeepSpeed
+        "logging_steps": 1,
+        "save_strategy": "steps",
+        "save_steps": recipe.save_steps,
+        "save_total_limit": 2,
+        "report_to": "none",
+        "disable_tqdm": True,
+        "seed": seed,
+        "dataset_num_proc": None,
+        "dataloader_num_workers": 0,
+    }
 
 
-def _trainer_class(on_gpu: bool) -> Any:
+def trainer_class(layout: Layout) -> Any:
     """SFTTrainer that reads rows in the given order and, on a CPU, does the same work in less time.
 
     Without Triton, TRL's head scores every position, masked ones too: half of the time and a gigabyte on a CPU. The
@@ -224,8 +238,16 @@ def _trainer_class(on_gpu: bool) -> Any:
     from trl.trainer.sft_trainer import SFTTrainer
 
     class InGivenOrder(SFTTrainer):
+        unproven = layout.padding == "free"
+
         def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
             return SequentialSampler(train_dataset if train_dataset is not None else self.train_dataset)  # pyright: ignore
+
+        def training_step(self, model: Any, inputs: Any, *args: Any, **options: Any) -> Any:
+            if self.unproven:
+                refuse_leak(model, self._prepare_inputs(inputs))
+                self.unproven = False
+            return super().training_step(model, inputs, *args, **options)
 
     class OnCpu(InGivenOrder):
         def train(self, *args: Any, **options: Any) -> Any:
@@ -240,18 +262,64 @@ def _trainer_class(on_gpu: bool) -> Any:
             labels = inputs["labels"][:, 1:]
             base.set_attn_implementation("eager" if labels.shape[1] < SHORT else "sdpa")
             with torch.autocast("cpu", dtype=torch.bfloat16):
-                hidden = base.get_decoder()(
-                    input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], use_cache=False
-                ).last_hidden_state
-            supervised = labels != -100
+                read = {key: value for key, value in inputs.items() if key != "labels"}
+                hidden = base.get_decoder()(**read, use_cache=False).last_hidden_state
+            supervised = labels != IGNORED
             logits = base.get_output_embeddings()(hidden[:, :-1][supervised]).float()
             loss = torch.nn.functional.cross_entropy(logits, labels[supervised], reduction="sum")
-            return loss / (num_items_in_batch if num_items_in_batch is not None else supervised.sum())
+            if num_items_in_batch is None:
+                return loss / supervised.sum()
+            return loss / num_items_in_batch * self.accelerator.num_processes  # of all of them, who are averaged
 
-    return InGivenOrder if on_gpu else OnCpu
+    return InGivenOrder if layout.device == "gpu" else OnCpu
 
 
-def _watcher(name: str, run_id: str, steps: int, last: Path | None) -> TrainerCallback:
+def refuse_leak(model: Any, inputs: dict[str, Any]) -> None:
+    """Raises ModelInvalid when a row laid behind another one can see it.
+
+    Rows are apart only where the attention knows where each begins, and libraries merely warn when theirs does not. So
+    it is tried on the first batch: with other words in the row before, the last row's logits must stay the same.
+    """
+    import torch
+
+    read = {key: value for key, value in inputs.items() if key != "labels"}
+    starts = (read["position_ids"][0] == 0).nonzero().flatten()
+    if len(starts) < 2:
+        return
+    other = read["input_ids"].clone()
+    before = slice(int(starts[-2]), int(starts[-1]))
+    other[0, before] = other[0, before].flip(0)
+    was_training = model.training
+    model.eval()  # the same dropout, none, in both
+    with torch.no_grad(), torch.autocast(read["input_ids"].device.type, dtype=torch.bfloat16):
+        seen = [
+            model(**{**read, "input_ids": ids}, use_cache=False, logits_to_keep=4).logits.float()
+            for ids in (read["input_ids"], other)
+        ]
+    model.train(was_training)
+    apart = float((seen[0] - seen[1]).abs().max())
+    if apart > 0.01 * float(seen[0].abs().max()):
+        raise ModelInvalid(
+            f"rows laid end to end see each other (logits move by {apart:.2g}): this attention does not keep them "
+            "apart; choose a training.layout with padding: padded, or another attention"
+        )
+
+
+def every_other() -> TrainerCallback:
+    """Lets every other layer keep its activations, where Trainer makes all of them compute theirs again."""
+    from transformers import TrainerCallback
+    from transformers.modeling_layers import GradientCheckpointingLayer
+
+    class EveryOther(TrainerCallback):
+        def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
+            layers = [module for module in model.modules() if isinstance(module, GradientCheckpointingLayer)]
+            for layer in layers[1::2]:
+                layer.gradient_checkpointing = False
+
+    return EveryOther()
+
+
+def _watcher(trainer: Any, name: str, run_id: str, steps: int, last: Path | None) -> TrainerCallback:
     from transformers import TrainerCallback
 
     progress = Progress(f"training {name}, steps", steps)
@@ -259,31 +327,40 @@ def _watcher(name: str, run_id: str, steps: int, last: Path | None) -> TrainerCa
 
     class Watcher(TrainerCallback):
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            progress.advance()
+            if state.is_world_process_zero:
+                progress.advance()
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            write_json(Path(args.output_dir, f"checkpoint-{state.global_step}", MARK), {"run": run_id})
+            trainer.accelerator.wait_for_everyone()  # each process has written its part
+            if state.is_world_process_zero:
+                write_json(Path(args.output_dir, f"checkpoint-{state.global_step}", MARK), {"run": run_id})
 
     return Watcher()
 
 
 def _last_whole(checkpoints: Path, run_id: str) -> Path | None:
-    """The newest checkpoint that is complete and belongs to this very run; all others are removed."""
+    """The newest checkpoint that is complete and belongs to this very run; the first process removes all others."""
     found = sorted(checkpoints.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]), reverse=True)
     chosen = None
     for path in found:
         mark = path / MARK
         if chosen is None and mark.exists() and json.loads(mark.read_text(encoding="utf-8"))["run"] == run_id:
             chosen = path
-        else:
-            shutil.rmtree(path)
+        elif not devices.rank():
+            shutil.rmtree(path, ignore_errors=True)
     return chosen
 
 
-def _publish(model: PeftModel, folder: Path, history: list[dict[str, float]], name: str) -> None:
+def _publish(trainer: Any, folder: Path, history: list[dict[str, float]], name: str) -> None:
     scratch = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(scratch, ignore_errors=True)
-    model.save_pretrained(str(scratch), save_embedding_layers=False)
+    if trainer.is_world_process_zero():
+        shutil.rmtree(scratch, ignore_errors=True)
+    trainer.accelerator.wait_for_everyone()
+    state = trainer.accelerator.get_state_dict(trainer.model_wrapped if trainer.is_fsdp_enabled else trainer.model)
+    if not trainer.is_world_process_zero():
+        return
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    model.save_pretrained(str(scratch), state_dict=state, save_embedding_layers=False)
     config = json.loads((scratch / "adapter_config.json").read_text(encoding="utf-8"))
     config["base_model_name_or_path"] = name.split("/")[0]  # a name, not a path of this machine
     if isinstance(config.get("target_modules"), list):
@@ -296,17 +373,6 @@ def _publish(model: PeftModel, folder: Path, history: list[dict[str, float]], na
         table.writerow(["step", "loss", "grad_norm", "learning_rate"])
         table.writerows([e["step"], e["loss"], e.get("grad_norm"), e.get("learning_rate")] for e in history)
     shutil.rmtree(scratch)
-
-
-def _one_device() -> None:
-    """Raises ModelInvalid where several GPUs are visible: Trainer would multiply the rows of a step by them."""
-    import torch
-
-    if torch.cuda.device_count() > 1 and "LOCAL_RANK" not in os.environ:
-        raise ModelInvalid(
-            f"{torch.cuda.device_count()} GPUs visible; expected one, or rows_per_step would be multiplied; "
-            "set CUDA_VISIBLE_DEVICES"
-        )
 
 
 def discard(checkpoints: Path) -> None:

@@ -187,13 +187,10 @@ def test_a_subset_that_cannot_be_balanced():
     )
 
 
-def test_a_pass_that_does_not_divide_the_step():
-    """8 // 3 passes of 3 rows would be steps of 6."""
-    assert "rows_per_pass: found 3; expected a divisor of training.rows_per_step=8" in refused(
-        put("training/rows_per_pass", 3)
+def test_a_layout_that_is_not_there():
+    assert "training.layout: no such layout: `singel`; did you mean `single`? known: cpu, fsdp2" in refused(
+        put("training/layout", "singel")
     )
-    for fine in (1, 4, 8, 100):
-        config.load(put("training/rows_per_pass", fine))
 
 
 @pytest.mark.parametrize(

@@ -5,18 +5,24 @@ import hashlib
 import json
 import math
 import random
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
+from excam import config, tables
 from excam.config import Recipe
-from excam.exceptions import InputInvalid, ModelInvalid
+from excam.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid, ModelInvalid
 from excam.judges import report
-from excam.records import CulturalError, Report, Sample
-from excam.training import sft
+from excam.provenance import write_json
+from excam.records import CulturalError, Report, Sample, to_row
+from excam.training import layout, sft, tokens
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -29,11 +35,12 @@ RECIPE = Recipe(
     learning_rate=1e-2,
     warmup_steps=2,
     rows_per_step=4,
-    rows_per_pass=2,
     max_length=256,
-    checkpointing=False,
     save_steps=2,
+    layout="cpu",
 )
+CPU = layout.load("cpu")
+ROOT = Path(__file__).parents[2]
 
 
 @cache
@@ -72,14 +79,17 @@ def samples_of(pairs: int = 12) -> list[Sample]:
     return [sample for number in range(pairs) for sample in pair(number, number % 5 + 1)]
 
 
-# --- encode
+def rows_of(samples: list[Sample], recipe: Recipe = RECIPE) -> list[tokens.Row]:
+    return tokens.labelled(tokens.fitting(tokens.encode(tokenizer_of(), samples), recipe), recipe.loss)
+
+
+# --- tokens
 
 
 def test_loss_is_on_the_report_and_the_end_of_the_turn():
     tokenizer = tokenizer_of()
     right, wrong = pair(0)
-    rows, left_out = sft.encode(tokenizer, [right, wrong], RECIPE)
-    assert left_out == 0
+    rows = rows_of([right, wrong])
     for sample, row in zip((right, wrong), rows, strict=True):
         assert len(row["labels"]) == len(row["input_ids"])
         start = row["labels"].count(-100)
@@ -95,16 +105,14 @@ def test_training_and_judging_share_the_prompt():
     from excam.inference import chat
 
     tokenizer = tokenizer_of()
-    (row, _), _ = sft.encode(tokenizer, pair(0), RECIPE)
+    row, _ = rows_of(pair(0))
     asked = chat.encode(tokenizer, report.messages(pair(0)[0].instruction, pair(0)[0].output))
     assert tuple(row["input_ids"][: row["labels"].count(-100)]) == asked.input_ids
 
 
 def test_a_row_that_is_too_long_is_refused():
-    samples = [*pair(0), *pair(1, length=600)]
-    tokenizer = tokenizer_of()
     with pytest.raises(InputInvalid) as caught:
-        sft.encode(tokenizer, samples, RECIPE)
+        rows_of([*pair(0), *pair(1, length=600)])
     line = str(caught.value)
     assert line.startswith("blend/1/right: ")
     assert "tokens; expected at most training.max_length=256; raise it, or set training.overflow to drop" in line
@@ -113,41 +121,103 @@ def test_a_row_that_is_too_long_is_refused():
 
 def test_the_longest_row_that_fits():
     """At the limit is not over it."""
-    tokenizer = tokenizer_of()
-    rows, _ = sft.encode(tokenizer, pair(0), RECIPE)
-    longest = max(len(row["input_ids"]) for row in rows)
-    assert len(sft.encode(tokenizer, pair(0), RECIPE.model_copy(update={"max_length": longest}))[0]) == 2
+    longest = max(len(row["input_ids"]) for row in rows_of(pair(0)))
+    assert len(rows_of(pair(0), RECIPE.model_copy(update={"max_length": longest}))) == 2
     with pytest.raises(InputInvalid, match="blend/0/wrong"):
-        sft.encode(tokenizer, pair(0), RECIPE.model_copy(update={"max_length": longest - 1}))
+        rows_of(pair(0), RECIPE.model_copy(update={"max_length": longest - 1}))
 
 
 def test_what_is_dropped_goes_with_its_twin_and_is_counted():
     """A right row whose wrong twin is too long would tip the balance; nothing is ever cut."""
-    tokenizer = tokenizer_of()
-    whole, _ = sft.encode(tokenizer, [*pair(0), *pair(2)], RECIPE)
+    whole = rows_of([*pair(0), *pair(2)])
     longest = max(len(row["input_ids"]) for row in whole)
     only_wrong_too_long = pair(1)
     error = replace(only_wrong_too_long[1].report.errors[0], type="long " * 50)
     only_wrong_too_long[1] = replace(only_wrong_too_long[1], report=Report((error,), "x"))
     drop = RECIPE.model_copy(update={"max_length": longest, "overflow": "drop"})
-    rows, left_out = sft.encode(tokenizer, [*pair(0), *only_wrong_too_long, *pair(2)], drop)
-    assert left_out == 2
-    assert rows == whole
+    assert rows_of([*pair(0), *only_wrong_too_long, *pair(2)], drop) == whole
+
+
+def test_loss_on_every_token():
+    encoded = tokens.encode(tokenizer_of(), pair(0))
+    assert all(row["labels"] == row["input_ids"] for row in tokens.labelled(encoded, "conversation"))
+
+
+def test_a_mixture_is_a_filter_of_what_was_tokenised_once(tmp_path):
+    encoded = tokens.encode(tokenizer_of(), samples_of())
+    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for file, part in zip(files, (encoded[:6], encoded[6:]), strict=True):
+        tables.write_frame(file, part)
+    wanted = [encoded["id"][at] for at in (20, 3, 7, 21, 6)]
+    read = tokens.read(files, wanted)
+    assert read.rows() == [encoded.row(at) for at in (20, 21, 3, 7, 6)], "twins side by side"
+    with pytest.raises(
+        ArtifactBroken, match=r"4 rows of the mixture are in none of 1 tokenised sets, the first is blend/"
+    ):
+        tokens.read(files[:1], wanted)
+
+
+def test_tokens_are_counted():
+    encoded = tokens.encode(tokenizer_of(), samples_of())
+    counts = tokens.statistics(encoded)
+    lengths = [len(ids) for ids in encoded["input_ids"]]
+    assert (counts["rows"], counts["tokens"], counts["longest"]) == (24, sum(lengths), max(lengths))
+    assert counts["mean"] == pytest.approx(sum(lengths) / 24, abs=0.05)
+    assert tokens.statistics(encoded[:0]) == {"rows": 0}
+
+
+# --- layouts
+
+
+def test_every_layout_is_one():
+    for path in sorted(config.LAYOUTS.glob("*.yaml")):
+        assert layout.load(path.stem).passes(8) >= 1, path.stem
+    single, paper = layout.load("single"), layout.load("zero2")
+    assert (single.processes, single.rows_per_pass, single.padding) == (1, 8, "free")
+    assert (paper.processes, paper.rows_per_pass, paper.deepspeed["zero_optimization"]["stage"]) == (2, 4, 2)
+
+
+def test_rows_that_do_not_go_into_a_layout():
+    with pytest.raises(ConfigInvalid, match=r"rows_per_step=6 with 2 processes of 4 rows; expected a multiple of 8"):
+        layout.load("zero2").passes(6)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("processes: 2", "one.yaml: device: field required"),
+        (
+            "{processes: 1, device: tpu, rows_per_pass: 1, padding: free, checkpointing: full}",
+            "one.yaml: device: input should be 'gpu' or 'cpu'",
+        ),
+        (
+            "{processes: 1, device: gpu, rows_per_pass: 1, padding: free, checkpointing: full, fsdp: {a: 1}, "
+            "deepspeed: {a: 1}}",
+            "one.yaml: layout: value error, deepspeed and fsdp together; expected one of them",
+        ),
+    ],
+)
+def test_a_file_that_is_no_layout(tmp_path, monkeypatch, text, line):
+    (tmp_path / "one.yaml").write_text(text)
+    monkeypatch.setattr(layout, "LAYOUTS", tmp_path)
+    with pytest.raises(ConfigInvalid) as caught:
+        layout.load("one")
+    assert str(caught.value) == line
+    with pytest.raises(ConfigInvalid, match="no layout 'two'; expected a file of excam/training/layouts"):
+        layout.load("two")
 
 
 # --- in_order
 
 
-def made_rows(lengths: list[tuple[int, int]]) -> list[dict[str, list[int]]]:
-    """Rows of (prompt, report) lengths; the first id names the row."""
-    return [
-        {"input_ids": [at] * (prompt + answer), "labels": [-100] * prompt + [at] * answer}
-        for at, (prompt, answer) in enumerate(lengths)
-    ]
+def made_rows(lengths: list[tuple[int, int]]) -> pl.DataFrame:
+    """Rows of (prompt, report) lengths; every id of a row is its number."""
+    rows = [(str(at), str(at), [at] * (prompt + answer), prompt) for at, (prompt, answer) in enumerate(lengths)]
+    return pl.DataFrame(rows, schema=tokens.SCHEMA, orient="row")
 
 
-def names(rows) -> list[int]:
-    return [row["input_ids"][0] for row in rows]
+def names(rows: pl.DataFrame) -> list[int]:
+    return list(map(int, rows["id"]))
 
 
 @pytest.mark.parametrize("order", ["random", "length"])
@@ -175,12 +245,13 @@ def test_steps_of_like_prompts():
     lengths = [(at // 2 + 1, 2 if at % 2 else 60) for at in range(24)]
     random.Random(3).shuffle(lengths)
     ordered = sft.in_order(made_rows(lengths), RECIPE.model_copy(update={"order": "length"}), SEED)
-    prompts = [row["labels"].count(-100) for row in ordered]
+    prompts = ordered["prompt_tokens"].to_list()
     steps = [prompts[at : at + 4] for at in range(0, 24, 4)]
     assert all(max(step) - min(step) <= 1 for step in steps)
     assert sorted(sorted(step) for step in steps) != [sorted(step) for step in steps], "steps in random order"
     for at in range(0, 24, 4):
-        reports = Counter(sum(label != -100 for label in row["labels"]) for row in ordered[at : at + 4])
+        step = ordered[at : at + 4]
+        reports = Counter(step["input_ids"].list.len() - step["prompt_tokens"])
         assert reports == {2: 2, 60: 2}, "right and wrong twins stay in one step"
 
 
@@ -189,7 +260,7 @@ def test_fewer_rows_than_a_step():
         sft.in_order(made_rows([(3, 2)] * 3), RECIPE, SEED)
     assert str(caught.value) == "3 training rows; expected at least training.rows_per_step=4"
     with pytest.raises(InputInvalid, match="0 training rows"):
-        sft.in_order([], RECIPE, SEED)
+        sft.in_order(made_rows([]), RECIPE, SEED)
 
 
 # --- checkpoints
@@ -257,12 +328,18 @@ def train(weights: Path, place: Path, recipe: Recipe = RECIPE, **changes) -> dic
     """A run on the CPU; its adapter lies in `place/adapter`."""
     import torch
 
-    options = {"base": "digest", "samples": samples_of(), "seed": SEED, "name": "tiny/all"} | changes
+    options = {"base": "digest", "layout": CPU, "seed": SEED, "name": "tiny/all"} | changes
+    rows = tokens.encode(tokenizer_of(), options.pop("samples", samples_of()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch.cuda, "is_available", lambda: False)
         patch.setattr(torch.cuda, "device_count", lambda: 0)
         return sft.train(
-            weights=weights, recipe=recipe, checkpoints=place / "checkpoints", folder=place / "adapter", **options
+            weights=weights,
+            rows=rows,
+            recipe=recipe,
+            checkpoints=place / "checkpoints",
+            folder=place / "adapter",
+            **options,
         )
 
 
@@ -283,7 +360,7 @@ def uninterrupted(weights, tmp_path_factory):
 
 def test_what_a_run_leaves(uninterrupted, weights):
     place, facts = uninterrupted
-    rows, _ = sft.encode(tokenizer_of(), samples_of(), RECIPE)
+    rows = rows_of(samples_of())
     assert sorted(path.name for path in (place / "adapter").iterdir()) == sorted(sft.PUBLISHED)
     assert (facts["steps"], facts["rows"], facts["rows_too_long"], facts["resumed_from"]) == (6, 24, 0, None)
     assert facts["tokens"] == sum(len(row["input_ids"]) for row in rows)
@@ -372,8 +449,8 @@ def plain_losses(weights: Path) -> list[float]:
     model = get_peft_model(base, lora).train()
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-2, betas=(0.9, 0.95), weight_decay=0.1)
-    rows, _ = sft.encode(tokenizer_of(), samples_of(), RECIPE)
-    ordered = sft.in_order(rows, RECIPE, SEED)
+    encoded = tokens.encode(tokenizer_of(), samples_of())
+    ordered = tokens.labelled(sft.in_order(encoded, RECIPE, SEED), RECIPE.loss)
     found = []
     for step in range(6):
         batch = ordered[step * 4 : step * 4 + 4]
@@ -407,9 +484,34 @@ def test_the_loss_is_that_of_a_plain_loop(uninterrupted, weights):
     assert losses(uninterrupted[0])[-1] < losses(uninterrupted[0])[0], "it learns"
 
 
-def test_checkpointing_changes_no_loss(uninterrupted, weights, tmp_path):
-    train(weights, tmp_path, recipe=RECIPE.model_copy(update={"checkpointing": not RECIPE.checkpointing}))
-    assert losses(tmp_path) == pytest.approx(losses(uninterrupted[0]), abs=1e-5)
+@pytest.mark.parametrize("change", [{"checkpointing": "full"}, {"checkpointing": "half"}, {"padding": "free"}])
+def test_a_layout_changes_no_loss(uninterrupted, weights, tmp_path, change):
+    train(weights, tmp_path, layout=CPU.model_copy(update=change))
+    assert losses(tmp_path) == pytest.approx(losses(uninterrupted[0]), abs=2e-3 if "padding" in change else 1e-5)
+
+
+def test_the_papers_layout_on_two_processes(uninterrupted, weights, tmp_path):
+    """DeepSpeed ZeRO-2 with real processes: the steps of one process, two rows on each (spec 46)."""
+    write_json(
+        tmp_path / "base/manifest.json",
+        {"revision": "0", "licence": "MIT", "settings": {"hub": None}, "outputs": {"model": "digest"}},
+    )
+    (tmp_path / "base/files").symlink_to(weights)
+    tables.write_frame(tmp_path / "tokens.parquet", tokens.encode(tokenizer_of(), samples_of()))
+    (tmp_path / "train.jsonl").write_text("".join(json.dumps(to_row(sample)) + "\n" for sample in samples_of()))
+    recipe = RECIPE.model_dump_json(exclude={"layout", "save_steps", "rows"}, exclude_defaults=True)
+    words = ["--model", "tiny", "--trained-on", "all", "--recipe", recipe, "--layout", "zero2-cpu"]
+    words += ["--weights", tmp_path / "base/manifest.json", "--mixture", tmp_path / "train.jsonl"]
+    words += ["--tokens", tmp_path / "tokens.parquet", "--save-steps", 4, "--seed", SEED]
+    words += ["--checkpoints", tmp_path / "checkpoints", "--adapter", tmp_path / "adapter"]
+    command = [sys.executable, "-m", "scripts.train_adapter", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert losses(tmp_path) == pytest.approx(losses(uninterrupted[0]), abs=1e-4)
+    manifest = json.loads((tmp_path / "adapter/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["settings"]["layout"]["processes"] == 2
+    assert manifest["steps"] == 6
+    assert not (tmp_path / "checkpoints").exists()
 
 
 @pytest.mark.parametrize("targets", [["no_such_module"], "no_such_module"])
@@ -428,15 +530,72 @@ def test_too_few_rows_for_a_step(weights, tmp_path):
         train(weights, tmp_path, samples=pair(0))
 
 
-def test_several_devices_are_refused(weights, tmp_path, monkeypatch):
-    """Each would take a step's rows of its own."""
-    import torch
+def test_a_layout_of_other_devices_is_refused(weights, tmp_path):
+    """On more GPUs than it has processes, Trainer would multiply the rows of a step."""
+    with pytest.raises(ModelInvalid, match=r"0 GPUs visible; expected 1, .*choose another training\.layout"):
+        train(weights, tmp_path, RECIPE.model_copy(update={"rows_per_step": 8}), layout=layout.load("single"))
 
-    monkeypatch.delenv("LOCAL_RANK", raising=False)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    options = {"samples": samples_of(), "recipe": RECIPE, "seed": SEED, "name": "tiny/all", "base": "digest"}
-    with pytest.raises(ModelInvalid, match=r"2 GPUs visible; expected one, .* set CUDA_VISIBLE_DEVICES"):
-        sft.train(weights=weights, checkpoints=tmp_path, folder=tmp_path / "adapter", **options)
+
+class Leaking:
+    """Attention that sees every earlier token, whatever the positions say."""
+
+    training = True
+
+    def eval(self):
+        self.training = False
+
+    def train(self, mode):
+        self.training = mode
+
+    def __call__(self, input_ids, position_ids, use_cache, logits_to_keep):
+        del position_ids, use_cache
+        seen = input_ids.float().mul(input_ids.new_tensor(range(input_ids.shape[1]))).cumsum(-1)
+        return SimpleNamespace(logits=seen[..., None][:, -logits_to_keep:])
+
+
+def test_rows_that_see_each_other_are_refused(weights):
+    """The real model keeps rows apart that are laid end to end; one that does not is found out, and not trained."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    ids = torch.tensor([[5, 6, 7, 8, 9, 10, 11, 12]])
+    inputs = {"input_ids": ids, "labels": ids, "position_ids": torch.tensor([[0, 1, 2, 3, 0, 1, 2, 3]])}
+    model = AutoModelForCausalLM.from_pretrained(weights, dtype=torch.float32, attn_implementation="sdpa")
+    sft.refuse_leak(model, inputs)
+    with pytest.raises(ModelInvalid, match="rows laid end to end see each other"):
+        sft.refuse_leak(Leaking(), inputs)
+    with pytest.raises(ModelInvalid, match="rows laid end to end see each other"):
+        sft.refuse_leak(CachingModel(model), inputs)
+
+
+class CachingModel:
+    """The same model with a cache, where transformers does not look at the positions any more."""
+
+    def __init__(self, model) -> None:
+        self.model, self.training = model, False
+        self.eval, self.train = model.eval, model.train
+
+    def __call__(self, use_cache, **inputs):
+        del use_cache
+        return self.model(use_cache=True, **inputs)
+
+
+def test_two_jobs_never_train_one_adapter(weights, tmp_path):
+    refused = pytest.raises(ModelInvalid, match="tiny/all: another job is training it; wait for that one")
+    with sft._alone(tmp_path / "checkpoints", "tiny/all"), refused:
+        train(weights, tmp_path)
+    train(weights, tmp_path)
+
+
+def test_what_a_left_out_dataset_may_not_hold(tmp_path):
+    from scripts import train_adapter
+
+    (tmp_path / "train.jsonl").write_text("".join(json.dumps(to_row(sample)) + "\n" for sample in pair(0)))
+    assert len(train_adapter._mixture(tmp_path / "train.jsonl", "all")) == 2
+    with pytest.raises(
+        InputInvalid, match=r"2 rows of the left-out dataset, the first is blend/0/right; expected none"
+    ):
+        train_adapter._mixture(tmp_path / "train.jsonl", "without-blend")
 
 
 def test_weights_that_are_none(weights, tmp_path):

@@ -1,0 +1,121 @@
+"""The machine's side of training: processes and devices of a layout, memory, and what was made of them."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from excam.exceptions import ModelInvalid
+from excam.training.layout import Layout
+
+# Dense bfloat16 operations a second, in 1e12, as the makers print them.
+PEAKS = {"A100": 312, "H100 PCIe": 756, "H100": 989, "H200": 989, "B200": 2250}
+
+
+def rank() -> int:
+    """Which of the processes of a layout this is."""
+    return int(os.environ.get("RANK", "0"))
+
+
+def spread(layout: Layout, module: str, argv: list[str]) -> None:
+    """Replace this process by all processes of the layout, unless it is one of them already."""
+    if layout.device == "cpu":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    if layout.processes == 1 or "LOCAL_RANK" in os.environ:
+        return
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // layout.processes)))
+    run = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={layout.processes}", "-m", module]
+    os.execv(sys.executable, [sys.executable, *run, *argv])
+
+
+def claim(layout: Layout, weights: Path) -> None:
+    """Check that the layout's devices are there and hold the base model. Raises ModelInvalid."""
+    import torch
+
+    if layout.device == "cpu":
+        needed, free, unit = _bytes(weights), _free_memory() * layout.processes, "of memory"
+        if layout.deepspeed:
+            _gather_over_gloo()
+    else:
+        found = torch.cuda.device_count()
+        if found != layout.processes:
+            raise ModelInvalid(
+                f"{found} GPUs visible; expected {layout.processes}, one for each process of the layout; set "
+                "CUDA_VISIBLE_DEVICES, or choose another training.layout"
+            )
+        shared = layout.processes if layout.fsdp else 1
+        needed, free, unit = _bytes(weights) // shared, torch.cuda.mem_get_info(0)[0], "on the GPU"
+    if needed > free:
+        raise ModelInvalid(
+            f"{weights}: weights of {needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free {unit}; choose a "
+            "smaller base, a larger device, or training.layout fsdp2"
+        )
+
+
+def _gather_over_gloo() -> None:
+    """Let accelerate count the processes of DeepSpeed on a CPU: left to itself it finds no backend, and only one.
+
+    TrainingArguments then keeps this state where it is told so (`use_configured_state`).
+    """
+    from accelerate import PartialState
+
+    if "LOCAL_RANK" in os.environ:
+        os.environ["ACCELERATE_USE_DEEPSPEED"] = "true"
+        PartialState(backend="gloo")
+        del os.environ["ACCELERATE_USE_DEEPSPEED"]
+
+
+def _bytes(weights: Path) -> int:
+    return sum(file.stat().st_size for file in weights.glob("*.safetensors"))
+
+
+def _free_memory() -> int:
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def explained(layout: Layout) -> Iterator[None]:
+    """Raises ModelInvalid where memory ran out, with the knobs that save some."""
+    import torch
+
+    try:
+        yield
+    except (torch.OutOfMemoryError, MemoryError) as problem:
+        knobs = ["fewer rows_per_pass"] if layout.rows_per_pass > 1 else []
+        knobs += ["checkpointing: full"] if layout.checkpointing != "full" else []
+        knobs += ["fsdp2 over two cards"] if not layout.fsdp else ["more processes"]
+        first = str(problem).split(". ")[0][:160]
+        raise ModelInvalid(
+            f"out of memory while training ({first}); the same result takes less with a layout of {', or '.join(knobs)}"
+        ) from None
+
+
+def measured(model: Any, tokens: int, seconds: float) -> dict[str, Any]:
+    """Speed and memory of a run: what a manifest says of the machine.
+
+    `peak_share` is 4 operations per weight of the base's linear layers and token (forward, and the gradient of the
+    activations: the base is frozen), over what the card could do; computing activations again does not count.
+    """
+    import torch
+
+    on_gpu = model.device.type == "cuda"
+    device = torch.cuda.get_device_name() if on_gpu else "cpu"
+    peak = next((value for name, value in PEAKS.items() if name in device), None)
+    linear = sum(
+        module.weight.numel()
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.Linear) and "lora_" not in name
+    )
+    share = 4 * linear * tokens / seconds / (peak * 1e12) if peak and seconds else None
+    memory = torch.cuda.max_memory_allocated() if on_gpu else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {
+        "device": device,
+        "tokens_per_second": round(tokens / seconds, 1) if seconds else None,
+        "peak_share": share and round(share, 4),
+        "peak_memory_gib": round(memory / 2**30, 2),
+    }

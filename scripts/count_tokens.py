@@ -1,0 +1,43 @@
+"""Tokens per training row, by base model and dataset: what a card has to carry (spec 46, 48)."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from excam import markdown
+from excam.provenance import publish
+from scripts import run
+
+COLUMNS = ("model", "dataset", "rows", "tokens", "mean", "median", "longest", "report_mean")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--counts", type=Path, nargs="+", required=True, help="tokens/<model>/<dataset>/<split>.json")
+    parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    lines = []
+    for path in args.counts:
+        counted = json.loads(path.read_text(encoding="utf-8"))
+        lines.append({"model": path.parts[-3], "dataset": path.parts[-2], **counted})
+    with publish(args.numbers) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        table = csv.DictWriter(stream, COLUMNS)
+        table.writeheader()
+        table.writerows(lines)
+    with publish(args.page) as temporary:
+        shown = [[markdown.escaped(str(line.get(column, "–"))) for column in COLUMNS] for line in lines]
+        temporary.write_text(
+            "# Tokens per training row\n\nThe conversation and the report, as the base model's own tokenizer counts "
+            "them; `report_mean` is of what carries loss.\n\n" + markdown.table(COLUMNS, shown),
+            encoding="utf-8",
+        )
+
+
+if __name__ == "__main__":
+    run(main)
