@@ -38,7 +38,7 @@ def claim(layout: Layout, weights: Path) -> None:
     import torch
 
     if layout.device == "cpu":
-        needed, free, unit = _bytes(weights), _free_memory() * layout.processes, "of memory"
+        needed, free, unit = _bytes(weights) * layout.processes, _free_memory(), "of memory"
         if layout.deepspeed:
             _gather_over_gloo()
     else:
@@ -49,11 +49,11 @@ def claim(layout: Layout, weights: Path) -> None:
                 "CUDA_VISIBLE_DEVICES, or choose another training.layout"
             )
         shared = layout.processes if layout.fsdp else 1
-        needed, free, unit = _bytes(weights) // shared, torch.cuda.mem_get_info(0)[0], "on the GPU"
+        needed, free, unit = _bytes(weights) // shared, torch.cuda.mem_get_info(0)[0], "of the GPU"
     if needed > free:
         raise ModelInvalid(
-            f"{weights}: weights of {needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free {unit}; choose a "
-            "smaller base, a larger device, or training.layout fsdp2"
+            f"{weights}: weights of {needed / 2**30:.1f} GiB to load, and {free / 2**30:.1f} GiB {unit} are free; "
+            "choose a smaller base, a larger device, or training.layout fsdp2"
         )
 
 
@@ -75,7 +75,12 @@ def _bytes(weights: Path) -> int:
 
 
 def _free_memory() -> int:
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    """Bytes that can be had without swapping; what caches files now counts as free."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):  # not Linux
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextmanager

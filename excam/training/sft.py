@@ -75,7 +75,7 @@ def train(
         everything = [base, stage_version("train_adapter"), decisive, layout.model_dump(), seed, ordered]
         run_id = hashlib.sha256(json.dumps(everything).encode()).hexdigest()
         last = _last_whole(checkpoints, run_id)
-        if last:
+        if last and not devices.rank():
             say(f"{name}: goes on from {last.name}")
         trainer = trainer_class(layout)(
             model=model,

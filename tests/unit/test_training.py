@@ -22,7 +22,7 @@ from excam.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid, ModelI
 from excam.judges import report
 from excam.provenance import write_json
 from excam.records import CulturalError, Report, Sample, to_row
-from excam.training import layout, sft, tokens
+from excam.training import devices, layout, sft, tokens
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -534,6 +534,24 @@ def test_a_layout_of_other_devices_is_refused(weights, tmp_path):
     """On more GPUs than it has processes, Trainer would multiply the rows of a step."""
     with pytest.raises(ModelInvalid, match=r"0 GPUs visible; expected 1, .*choose another training\.layout"):
         train(weights, tmp_path, RECIPE.model_copy(update={"rows_per_step": 8}), layout=layout.load("single"))
+
+
+def test_a_base_that_does_not_fit_is_refused_before_training(weights, tmp_path, monkeypatch):
+    monkeypatch.setattr(devices, "_free_memory", lambda: 1000)
+    with pytest.raises(ModelInvalid, match=r"weights of 0\.0 GiB to load, and 0\.0 GiB of memory are free; choose a"):
+        train(weights, tmp_path)
+
+
+def test_out_of_memory_says_which_knob():
+    import torch
+
+    paper = layout.load("zero2").model_copy(update={"checkpointing": "off"})
+    with pytest.raises(ModelInvalid) as caught, devices.explained(paper):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+    assert str(caught.value) == (
+        "out of memory while training (CUDA out of memory); the same result takes less with a layout of fewer "
+        "rows_per_pass, or checkpointing: full, or fsdp2 over two cards"
+    )
 
 
 class Leaking:
