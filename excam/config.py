@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from math import isclose
@@ -112,6 +113,10 @@ class Model(Section):
     revision: str = "main"
     wheel: Wheel | None = None
     folder: str | None = Field(default=None, description="local folder with safetensors weights and tokenizer")
+    base: Name | None = Field(default=None, description="the entry whose weights these are; they are fetched once")
+    training: dict[str, bool | int | float | str | list[str]] = Field(
+        default={}, description="fields of `training` that differ for this model's adapters"
+    )
     backend: Name = Field(default="vllm", description="a module of excam/inference/backends")
     server: Server | None = Field(default=None, description="for backend openai")
     licence: str = Field(description="SPDX identifier or the name of the terms")
@@ -219,6 +224,20 @@ class Experiment(Section):
         """Every mixture this experiment could train on."""
         return ("all", "permissive", *(f"without-{name}" for name in self.datasets))
 
+    def recipe(self, model: str) -> Recipe:
+        """How this model's adapters are trained: `training`, with what differs for the model."""
+        return Recipe.model_validate({**self.training.model_dump(), **self.models[model].training})
+
+    def weights(self, model: str) -> str:
+        """The entry whose weights this one has: its own, or its base's."""
+        return self.models[model].base or model
+
+    @cached_property
+    def variants(self) -> tuple[str, ...]:
+        """Tuned models that share their weights with another one: recipes to be compared (spec 47)."""
+        shared = Counter(map(self.weights, self.tuned.models))
+        return tuple(model for model in self.tuned.models if shared[self.weights(model)] > 1)
+
     @cached_property
     def systems(self) -> tuple[tuple[str, str, str], ...]:
         """(model, trained_on, judge) of everything that is judged on the full test sets, baselines first."""
@@ -308,8 +327,17 @@ def _cross_check(experiment: Experiment, where: str) -> None:
             raise ConfigInvalid(f"{where}: models.{name}.server: missing; backend openai needs one")
         if model.backend != "openai" and not model.is_local:
             raise ConfigInvalid(f"{where}: models.{name}.backend: {model.backend} takes no server; expected openai")
-        if model.is_local and not (model.hub or model.wheel or model.folder):
+        own = [key for key in ("hub", "wheel", "folder") if getattr(model, key)]
+        if model.is_local and not own and not model.base:
             raise ConfigInvalid(f"{where}: models.{name}: no source; expected `hub`, `wheel`, `folder` or `server`")
+        if model.base:
+            known(model.base, f"models.{name}.base", "model", models)
+            other = experiment.models[model.base]
+            if own or not model.is_local or other.base or not other.is_local:
+                raise ConfigInvalid(
+                    f"{where}: models.{name}.base: expected an entry with weights of its own, and none of them here"
+                )
+        _check_recipe(experiment, name, where)
     for role in ("tuned", "baselines", "external"):
         section = getattr(experiment, role)
         for model_name in section.models:
@@ -324,7 +352,20 @@ def _cross_check(experiment: Experiment, where: str) -> None:
     known(experiment.generation.generator, "generation.generator", "generator", (LEXICON, *models))
     layouts = tuple(sorted(path.stem for path in LAYOUTS.glob("*.yaml")))
     known(experiment.training.layout, "training.layout", "layout", layouts)
+    for name in models:
+        known(experiment.recipe(name).layout, f"models.{name}.training.layout", "layout", layouts)
     _check_numbers(experiment, where)
+
+
+def _check_recipe(experiment: Experiment, name: str, where: str) -> None:
+    """What a model changes in `training`; which rows there are is every model's."""
+    changed = experiment.models[name].training
+    try:
+        experiment.recipe(name)
+    except ValidationError as problem:
+        raise ConfigInvalid(f"{where}: models.{name}.training.{_one_line(problem)}") from None
+    if "rows" in changed:
+        raise ConfigInvalid(f"{where}: models.{name}.training.rows: mixtures are drawn once for all; set training.rows")
 
 
 def _check_numbers(experiment: Experiment, where: str) -> None:

@@ -74,7 +74,8 @@ class Metric:
         folder = Path(adapter)
         manifest = _manifest(folder, "an adapter", ("model", "base", "trained_on", "outputs"))
         _check_adapter(folder, manifest["outputs"])
-        weights = Path(base) if base else [*folder.resolve().parents][:3][-1] / "models" / manifest["model"]
+        kept = [*folder.resolve().parents][:3][-1] / "models" / manifest.get("weights", manifest["model"])
+        weights = Path(base) if base else kept
         weights_manifest = weights / "manifest.json"
         found = _manifest(weights, "its base model; name its folder with --base", ("revision", "licence", "settings"))
         if found["revision"] != manifest["base"]:

@@ -15,8 +15,9 @@ from excam.versions import stage_version
 
 try:
     EXPERIMENT = load(config)
-    LAYOUT = layout.load(EXPERIMENT.training.layout)
-    LAYOUT.passes(EXPERIMENT.training.rows_per_step)
+    LAYOUTS = {name: layout.load(EXPERIMENT.recipe(name).layout) for name in EXPERIMENT.models}
+    for name in EXPERIMENT.tuned.models:
+        LAYOUTS[name].passes(EXPERIMENT.recipe(name).rows_per_step)
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
 
@@ -51,6 +52,7 @@ localrules:
     figure_3,
     figure_losses,
     count_tokens,
+    table_recipes,
     compare_with_paper,
     audit_leaks,
     audit_balance,
@@ -89,13 +91,14 @@ def model_settings(wildcards):
 
 def asked(name):
     """How a model is asked. Where it is fetched from and on how many GPUs it runs decides nothing."""
-    elsewhere = {"gpus", "revision", "wheel", "folder", "licence"}
+    elsewhere = {"gpus", "revision", "wheel", "folder", "licence", "base", "training"}
     return EXPERIMENT.models[name].model_dump_json(exclude=elsewhere, exclude_defaults=True)
 
 
 def recipe(wildcards):
     """What decides an adapter. On which devices it is trained and how often is saved does not."""
-    return EXPERIMENT.training.model_dump_json(exclude={"layout", "save_steps", "rows"}, exclude_defaults=True)
+    chosen = EXPERIMENT.recipe(wildcards.model)
+    return chosen.model_dump_json(exclude={"layout", "save_steps", "rows"}, exclude_defaults=True)
 
 
 def generator_settings(wildcards):
@@ -139,12 +142,16 @@ def wrong_twins(wildcards):
 
 def generator_weights(wildcards):
     name = EXPERIMENT.generation.generator
-    return [] if name == LEXICON or not EXPERIMENT.models[name].is_local else f"results/models/{name}/manifest.json"
+    return (
+        []
+        if name == LEXICON or not EXPERIMENT.models[name].is_local
+        else f"results/models/{EXPERIMENT.weights(name)}/manifest.json"
+    )
 
 
 def weights(wildcards):
     local = EXPERIMENT.models[wildcards.model].is_local
-    return f"results/models/{wildcards.model}/manifest.json" if local else []
+    return f"results/models/{EXPERIMENT.weights(wildcards.model)}/manifest.json" if local else []
 
 
 def adapter(wildcards):
@@ -176,7 +183,8 @@ def train_sets(wildcards):
 
 def train_tokens(wildcards):
     """The same sets as tokens of the base model."""
-    return [f"results/tokens/{wildcards.model}/{name}/train.parquet" for name in learnt_from(wildcards.trained_on)]
+    base = EXPERIMENT.weights(wildcards.model)
+    return [f"results/tokens/{base}/{name}/train.parquet" for name in learnt_from(wildcards.trained_on)]
 
 
 def flag(name, source):

@@ -46,10 +46,10 @@ rule train_adapter:
         "../envs/training.yaml"
     threads: 8
     resources:
-        gpu=LAYOUT.processes if LAYOUT.device == "gpu" else 0,
-        mem_mb=lambda w, attempt: (64000 if LAYOUT.device == "gpu" else 16000) * attempt,
-        layout=EXPERIMENT.training.layout,
-        save_steps=EXPERIMENT.training.save_steps,
+        gpu=lambda w: LAYOUTS[w.model].processes if LAYOUTS[w.model].device == "gpu" else 0,
+        mem_mb=lambda w, attempt: (64000 if LAYOUTS[w.model].device == "gpu" else 16000) * attempt,
+        layout=lambda w: EXPERIMENT.recipe(w.model).layout,
+        save_steps=lambda w: EXPERIMENT.recipe(w.model).save_steps,
         model=1,
         runtime=360,
     params:
@@ -68,7 +68,11 @@ rule train_adapter:
 rule count_tokens:
     """Tokens per training row of every base model that is trained, by dataset."""
     input:
-        counts=expand("results/tokens/{model}/{dataset}/train.json", model=EXPERIMENT.tuned.models, dataset=DATASETS),
+        counts=expand(
+            "results/tokens/{model}/{dataset}/train.json",
+            model=sorted({*map(EXPERIMENT.weights, EXPERIMENT.tuned.models)}),
+            dataset=DATASETS,
+        ),
     output:
         numbers="results/paper/tokens.csv",
         page=report("results/paper/tokens.md", caption="../report/tokens.rst", category="Training"),
@@ -105,3 +109,23 @@ rule figure_losses:
     shell:
         "python -m scripts.figure_losses --model {wildcards.model} --losses {input.losses} --numbers {output.numbers}"
         " --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"
+
+
+rule table_recipes:
+    """Recipes that share a base model, on the dev sets: the paper's rank 128 against 16 (spec 47)."""
+    input:
+        cells=expand("results/evaluation/{model}/all/report/all/dev.json", model=EXPERIMENT.variants),
+        adapters=expand("results/adapters/{model}/all/manifest.json", model=EXPERIMENT.variants),
+    output:
+        numbers=report("results/paper/recipes.csv", caption="../report/recipes.rst", category="Training"),
+    log:
+        "logs/table_recipes.log",
+    benchmark:
+        "benchmarks/table_recipes.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("table_recipes"),
+    shell:
+        "python -m scripts.table_recipes --cells {input.cells} --adapters {input.adapters} --numbers {output.numbers}"
+        " 2>&1 | tee {log}"

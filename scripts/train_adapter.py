@@ -76,6 +76,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         settings=settings,
         seconds=time.monotonic() - started,
         model=args.model,
+        weights=args.weights.parent.name,
         base=base["revision"],
         trained_on=args.trained_on,
         seed=args.seed,

@@ -260,3 +260,31 @@ def test_the_papers_experiment():
     assert len(experiment.datasets) == 9
     assert len(experiment.systems) == 2 * 10 + 6 * 3
     assert experiment.training == config.Recipe()
+
+
+def test_a_recipe_of_a_models_own():
+    """The rank ablation is one more entry that shares the weights of another (spec 47)."""
+    raw = put("models/tiny-r16", {"base": "tiny", "training": {"rank": 16, "layout": "cpu"}, "licence": "MIT"})
+    raw["tuned"] = {"models": ["tiny", "tiny-r16"], "mixtures": ["all"]}
+    experiment = config.load(raw)
+    assert (experiment.recipe("tiny").rank, experiment.recipe("tiny-r16").rank) == (128, 16)
+    assert experiment.recipe("tiny-r16").model_copy(update={"rank": 128, "layout": "single"}) == experiment.training
+    assert [experiment.weights(name) for name in ("tiny", "tiny-r16")] == ["tiny", "tiny"]
+    assert experiment.variants == ("tiny", "tiny-r16")
+    assert config.load(put("seed", 1)).variants == ()
+
+
+@pytest.mark.parametrize(
+    ("entry", "parts"),
+    [
+        ({"base": "tony"}, ("models.other.base: no such model: `tony`", "did you mean `tiny`?")),
+        ({"base": "tiny", "hub": "a/b"}, ("models.other.base: expected an entry with weights of its own",)),
+        ({"hub": "a/b", "training": {"rank": 0}}, ("models.other.training.rank: input should be greater",)),
+        ({"hub": "a/b", "training": {"rnak": 1}}, ("models.other.training.rnak: unknown key",)),
+        ({"hub": "a/b", "training": {"layout": "gpu"}}, ("models.other.training.layout: no such layout: `gpu`",)),
+        ({"hub": "a/b", "training": {"rows": 9}}, ("training.rows: mixtures are drawn once for all",)),
+    ],
+)
+def test_a_recipe_of_its_own_that_cannot_be(entry, parts):
+    line = refused(put("models/other", {"licence": "MIT", **entry}))
+    assert all(part in line for part in parts), line
