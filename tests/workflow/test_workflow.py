@@ -105,6 +105,7 @@ def test_every_artifact_is_there_and_adds_up(run):
         "figure-3.svg",
         "figure-3.png",
         "comparison.md",
+        *("tokens.md", "tokens.csv", "losses/smollm2-135m.csv", "losses/smollm2-135m.svg"),
     ):
         assert (paper / name).stat().st_size > 0, name
     with (paper / "table-2.csv").open() as stream:
@@ -115,6 +116,10 @@ def test_every_artifact_is_there_and_adds_up(run):
         systems = list(csv.DictReader(stream))
     assert {line["model"] for line in systems} == {"smollm2-135m", "constant"}
     assert all(int(line["n"]) == test_rows for line in systems)
+    with (paper / "tokens.csv").open() as stream:
+        assert {line["dataset"]: int(line["rows"]) for line in csv.DictReader(stream)} == {
+            name: int(rows[name]["train"]) for name in ("blend", "normad")
+        }
     cell = json.loads((run.folder / CELL).read_text())
     assert sum(part["n"] for part in cell["rates"].values()) == cell["n"] == int(rows["blend"]["test"])
     for part in cell["rates"].values():
@@ -154,7 +159,7 @@ def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
         kept.rename(weights)
     # two datasets are judged; the cell of the figure and the pooled line of the table hang on them
     expected = {"train_adapter": 1, "verify_adapter": 1, "judge": 1, "score": 2, "evaluate": 2, "compare_systems": 1}
-    assert planned == {**expected, "figure_3": 1, "table_4": 1, "compare_with_paper": 1}
+    assert planned == {**expected, "figure_losses": 1, "figure_3": 1, "table_4": 1, "compare_with_paper": 1}
 
 
 def test_killed_training_goes_on_and_ends_in_the_same_bytes(run):
