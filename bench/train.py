@@ -115,8 +115,6 @@ def _trained(way: str, args: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         trainer = _trainer(way, rows, recipe, chosen, Path(folder), args)
         trainer.add_callback(Clock())
-        if chosen.checkpointing == "half":
-            trainer.add_callback(sft.every_other())
         trainer.train()
     timed = rows[args.warm * recipe.rows_per_step :]
     seconds = clock[-1] - clock[args.warm - 1]
@@ -166,35 +164,14 @@ def _layout(way: str, args: argparse.Namespace) -> layout.Layout:
 def _trainer(
     way: str, rows: list[tokens.Row], recipe: Recipe, chosen: layout.Layout, folder: Path, args: argparse.Namespace
 ) -> Any:
-    from datasets import Dataset
-    from trl.trainer.sft_config import SFTConfig
-    from trl.trainer.sft_trainer import SFTTrainer
-
     settings = sft.settings(recipe, chosen, args.seed, folder)
     if way.startswith("packed"):
         settings |= {"packing": True, "max_length": recipe.max_length, "padding_free": False}
     files = args.weights.parent / "files"
     model = _unsloth(files, recipe) if way == "unsloth" else sft.with_lora(_base(files, chosen, args), recipe)
-    options: dict[str, Any] = {
-        "model": model,
-        "args": SFTConfig(**settings),
-        "train_dataset": Dataset.from_list([dict(row) for row in rows]),
-        "processing_class": chat.load_tokenizer(files),
-    }
-    if way in ("trl", "unsloth"):
-        return _in_order(SFTTrainer)(**options)
-    return (_plain(sft.trainer_class(chosen)) if way.endswith("plain") else sft.trainer_class(chosen))(**options)
-
-
-def _in_order(kind: Any) -> Any:
-    """A trainer class that reads the rows in the order given, so that losses compare."""
-    from torch.utils.data import SequentialSampler
-
-    class InOrder(kind):
-        def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
-            return SequentialSampler(train_dataset if train_dataset is not None else self.train_dataset)
-
-    return InOrder
+    kind = sft.in_given_order() if way in ("trl", "unsloth") else sft.trainer_class(chosen)
+    kind = _plain(kind) if way.endswith("plain") else kind
+    return sft.assembled(kind, model, chat.load_tokenizer(files), rows, chosen, settings)
 
 
 def _plain(kind: Any) -> Any:

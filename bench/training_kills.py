@@ -103,7 +103,7 @@ def _sample(number: int) -> Sample:
 
 
 def _start(target: Path, folder: Path, save_steps: int) -> subprocess.Popen[str]:
-    recipe = RECIPE.model_dump_json(exclude={"layout", "save_steps", "rows"}, exclude_defaults=True)
+    recipe = RECIPE.decides
     command = ["--model", "tiny", "--weights", folder / "base/manifest.json", "--trained-on", "all"]
     command += ["--mixture", folder / "train.jsonl", "--tokens", folder / "tokens.parquet", "--recipe", recipe]
     command += ["--layout", "cpu", "--save-steps", save_steps, "--seed", SEED, "--adapter", target]

@@ -142,7 +142,7 @@ class Model(Section):
         """What decides its answers, as JSON: not where it is fetched from, how many GPUs or requests at once."""
         pace = {"concurrency", "requests_per_minute", "timeout", "price"}
         elsewhere: dict[str, Any] = dict.fromkeys(
-            ("gpus", "hub", "revision", "wheel", "folder", "licence", "sampling"), True
+            ("gpus", "hub", "revision", "wheel", "folder", "licence", "sampling", "base", "training"), True
         )
         return self.model_dump_json(exclude=elsewhere | {"server": pace}, exclude_defaults=True)
 
@@ -182,6 +182,14 @@ class Recipe(Section):
     seed: int | None = Field(default=None, description="of order, adapter and dropout; else the experiment's")
     save_steps: int = Field(default=50, ge=1, description="steps between checkpoints; the paper keeps none")
     layout: Name = Field(default="single", description="a file of excam/training/layouts: processes, device, memory")
+
+    @property
+    def decides(self) -> str:
+        """What decides an adapter, as JSON: not on which devices it is trained, nor how often is saved.
+
+        `rows` decides the mixture, which is another artifact.
+        """
+        return self.model_dump_json(exclude={"layout", "save_steps", "rows"}, exclude_defaults=True)
 
 
 class Scoring(Section):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -58,6 +59,20 @@ def write_csv(path: Path, frame: pl.DataFrame) -> None:
     """Write a frame as CSV, atomically."""
     with publish(path) as temporary:
         frame.write_csv(temporary)
+
+
+def write_lines(path: Path, columns: Sequence[str], lines: Iterable[Mapping[str, Any]]) -> None:
+    """Write dictionaries as CSV, atomically: a line each, with these columns; what one lacks is left empty."""
+    with publish(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        table = csv.DictWriter(stream, columns)
+        table.writeheader()
+        table.writerows(lines)
+
+
+def read_lines(path: Path) -> list[dict[str, str]]:
+    """The lines of a CSV file, by column, as they are written: numbers too are texts."""
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
 
 
 def read_csv(path: Path, schema: Mapping[str, Any]) -> pl.DataFrame:

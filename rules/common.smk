@@ -96,9 +96,7 @@ def asked(name):
 
 
 def recipe(wildcards):
-    """What decides an adapter. On which devices it is trained and how often is saved does not."""
-    chosen = EXPERIMENT.recipe(wildcards.model)
-    return chosen.model_dump_json(exclude={"layout", "save_steps", "rows"}, exclude_defaults=True)
+    return EXPERIMENT.recipe(wildcards.model).decides
 
 
 def generator_settings(wildcards):

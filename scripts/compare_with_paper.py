@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
+from excam import tables
 from excam.provenance import publish
 from scripts import run
 
@@ -22,15 +22,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     text = "# Ours beside the paper's\n\n"
     text += "Numbers compare only where model, data and generator are the paper's; where both are there, the "
     text += "difference stands in brackets.\n"
-    text += _rows(_table(args.table_2), _table(args.printed[0]))
-    text += _systems(_table(args.table_4), _table(args.printed[1]))
+    text += _rows(tables.read_lines(args.table_2), tables.read_lines(args.printed[0]))
+    text += _systems(tables.read_lines(args.table_4), tables.read_lines(args.printed[1]))
     with publish(args.comparison) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def _table(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
 
 
 def _rows(ours: list[dict[str, str]], printed: list[dict[str, str]]) -> str:

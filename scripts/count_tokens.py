@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import markdown
+from excam import markdown, tables
 from excam.provenance import publish
 from scripts import run
 
@@ -26,10 +25,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for path in args.counts:
         counted = json.loads(path.read_text(encoding="utf-8"))
         lines.append({"model": path.parts[-3], "dataset": path.parts[-2], **counted})
-    with publish(args.numbers) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-        table = csv.DictWriter(stream, COLUMNS)
-        table.writeheader()
-        table.writerows(lines)
+    tables.write_lines(args.numbers, COLUMNS, lines)
     with publish(args.page) as temporary:
         shown = [[markdown.escaped(str(line.get(column, "–"))) for column in COLUMNS] for line in lines]
         temporary.write_text(

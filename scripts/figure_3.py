@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from excam import plotting
-from excam.provenance import publish
+from excam import plotting, tables
 from scripts import run
 
 IN_DOMAIN, AVERAGE = "ALL (ID)", "AVG (OOD)"
@@ -30,12 +28,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     tests = {path.parts[-2]: json.loads(path.read_text(encoding="utf-8"))["tests"] for path in args.tests}
     lines = [_line(path, tests) for path in args.cells]
     lines += _averages(lines, args.datasets)
-    with publish(args.numbers) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-        table = csv.DictWriter(stream, COLUMNS)
-        table.writeheader()
-        table.writerows(lines)
-    with args.numbers.open(newline="", encoding="utf-8") as stream:
-        draw(list(csv.DictReader(stream)), args.datasets, args.pictures)
+    tables.write_lines(args.numbers, COLUMNS, lines)
+    draw(tables.read_lines(args.numbers), args.datasets, args.pictures)
 
 
 def _line(path: Path, tests: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from excam.provenance import publish
+from excam import tables
 from scripts import run
 
 COLUMNS = (
@@ -27,10 +26,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     tests = json.loads(args.tests.read_text(encoding="utf-8"))["tests"]
     lines = [line for path in args.cells for line in _lines(path, tests)]
-    with publish(args.numbers) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-        table = csv.DictWriter(stream, COLUMNS)
-        table.writeheader()
-        table.writerows([*lines, _floor(args.cells[0])])
+    tables.write_lines(args.numbers, COLUMNS, [*lines, _floor(args.cells[0])])
 
 
 def _lines(path: Path, tests: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam.provenance import publish
+from excam import tables
 from scripts import run
 
 COLUMNS = (
@@ -43,10 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 "cell": str(cell),
             }
         )
-    with publish(args.numbers) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-        table = csv.DictWriter(stream, COLUMNS)
-        table.writeheader()
-        table.writerows(lines)
+    tables.write_lines(args.numbers, COLUMNS, lines)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import random
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,13 +25,13 @@ from excam.inference.chat import load_tokenizer
 from excam.provenance import Progress, publish, say, write_json
 from excam.training import devices, tokens
 from excam.training.layout import Layout
-from excam.training.tokens import IGNORED
+from excam.training.tokens import IGNORED, Row
 from excam.versions import stage_version
 
 if TYPE_CHECKING:
     import polars as pl
     from peft import PeftModel
-    from transformers import TrainerCallback
+    from transformers import PreTrainedTokenizerBase, TrainerCallback
 
 PUBLISHED = ("adapter_model.safetensors", "adapter_config.json", "loss.csv")
 EYES = r".*(vision_tower|multi_modal_projector).*"  # of Gemma 3: no text trains them
@@ -58,9 +58,7 @@ def train(
     Raises InputInvalid when a row is longer than `recipe.max_length`, ConfigInvalid or ModelInvalid when recipe, layout
     and base do not go together, before anything is trained.
     """
-    from datasets import Dataset
     from transformers import set_seed
-    from trl.trainer.sft_config import SFTConfig
 
     layout.passes(recipe.rows_per_step)
     devices.claim(layout, weights)
@@ -71,21 +69,14 @@ def train(
         kept = tokens.fitting(rows, recipe)
         ordered = tokens.labelled(in_order(kept, recipe, seed), recipe.loss)
         model = _with_adapter(weights, recipe, layout)
-        decisive = recipe.model_dump(exclude={"save_steps", "rows", "layout"})
-        everything = [base, stage_version("train_adapter"), decisive, layout.model_dump(), seed, ordered]
+        everything = [base, stage_version("train_adapter"), recipe.decides, layout.model_dump(), seed, ordered]
         run_id = hashlib.sha256(json.dumps(everything).encode()).hexdigest()
         last = _last_whole(checkpoints, run_id)
         if last and not devices.rank():
             say(f"{name}: goes on from {last.name}")
-        trainer = trainer_class(layout)(
-            model=model,
-            args=SFTConfig(**settings(recipe, layout, seed, checkpoints)),
-            train_dataset=Dataset.from_list([dict(row) for row in ordered]),
-            processing_class=tokenizer,
-        )
+        told = settings(recipe, layout, seed, checkpoints)
+        trainer = assembled(trainer_class(layout), model, tokenizer, ordered, layout, told)
         trainer.add_callback(_watcher(trainer, name, run_id, len(ordered) // recipe.rows_per_step, last))
-        if layout.checkpointing == "half":
-            trainer.add_callback(every_other())
         started = time.monotonic()
         with devices.explained(layout):
             trainer.train(resume_from_checkpoint=str(last) if last else None)
@@ -224,6 +215,37 @@ def settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Path) -> di
     }
 
 
+def assembled(
+    kind: Any,
+    model: Any,
+    tokenizer: PreTrainedTokenizerBase,
+    ordered: Sequence[Row],
+    layout: Layout,
+    told: Mapping[str, Any],
+) -> Any:
+    """A trainer of this class for the rows as they are ordered; `told` as `settings` gives it."""
+    from datasets import Dataset
+    from trl.trainer.sft_config import SFTConfig
+
+    data = Dataset.from_list([dict(row) for row in ordered])
+    trainer = kind(model=model, args=SFTConfig(**told), train_dataset=data, processing_class=tokenizer)
+    if layout.checkpointing == "half":
+        trainer.add_callback(_every_other())
+    return trainer
+
+
+def in_given_order() -> Any:
+    """TRL's SFTTrainer, reading the rows in the order they are given."""
+    from torch.utils.data import SequentialSampler
+    from trl.trainer.sft_trainer import SFTTrainer
+
+    class InGivenOrder(SFTTrainer):
+        def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
+            return SequentialSampler(train_dataset if train_dataset is not None else self.train_dataset)  # pyright: ignore
+
+    return InGivenOrder
+
+
 def trainer_class(layout: Layout) -> Any:
     """SFTTrainer that reads rows in the given order and, on a CPU, does the same work in less time.
 
@@ -234,14 +256,9 @@ def trainer_class(layout: Layout) -> Any:
     """
     import torch
     from peft.helpers import disable_input_dtype_casting
-    from torch.utils.data import SequentialSampler
-    from trl.trainer.sft_trainer import SFTTrainer
 
-    class InGivenOrder(SFTTrainer):
+    class KeptApart(in_given_order()):
         unproven = layout.padding == "free"
-
-        def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
-            return SequentialSampler(train_dataset if train_dataset is not None else self.train_dataset)  # pyright: ignore
 
         def training_step(self, model: Any, inputs: Any, *args: Any, **options: Any) -> Any:
             if self.unproven:
@@ -249,7 +266,7 @@ def trainer_class(layout: Layout) -> Any:
                 self.unproven = False
             return super().training_step(model, inputs, *args, **options)
 
-    class OnCpu(InGivenOrder):
+    class OnCpu(KeptApart):
         def train(self, *args: Any, **options: Any) -> Any:
             # around all of it: with checkpointing, layers run again in the backward pass and must see the same types
             with disable_input_dtype_casting(self.model):  # pyright: ignore
@@ -271,7 +288,7 @@ def trainer_class(layout: Layout) -> Any:
                 return loss / supervised.sum()
             return loss / num_items_in_batch * self.accelerator.num_processes  # of all of them, who are averaged
 
-    return InGivenOrder if layout.device == "gpu" else OnCpu
+    return KeptApart if layout.device == "gpu" else OnCpu
 
 
 def refuse_leak(model: Any, inputs: dict[str, Any]) -> None:
@@ -305,7 +322,7 @@ def refuse_leak(model: Any, inputs: dict[str, Any]) -> None:
         )
 
 
-def every_other() -> TrainerCallback:
+def _every_other() -> TrainerCallback:
     """Lets every other layer keep its activations, where Trainer makes all of them compute theirs again."""
     from transformers import TrainerCallback
     from transformers.modeling_layers import GradientCheckpointingLayer

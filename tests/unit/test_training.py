@@ -499,7 +499,7 @@ def test_the_papers_layout_on_two_processes(uninterrupted, weights, tmp_path):
     (tmp_path / "base/files").symlink_to(weights)
     tables.write_frame(tmp_path / "tokens.parquet", tokens.encode(tokenizer_of(), samples_of()))
     (tmp_path / "train.jsonl").write_text("".join(json.dumps(to_row(sample)) + "\n" for sample in samples_of()))
-    recipe = RECIPE.model_dump_json(exclude={"layout", "save_steps", "rows"}, exclude_defaults=True)
+    recipe = RECIPE.decides
     words = ["--model", "tiny", "--trained-on", "all", "--recipe", recipe, "--layout", "zero2-cpu"]
     words += ["--weights", tmp_path / "base/manifest.json", "--mixture", tmp_path / "train.jsonl"]
     words += ["--tokens", tmp_path / "tokens.parquet", "--save-steps", 4, "--seed", SEED]
