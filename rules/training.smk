@@ -50,6 +50,7 @@ rule train_adapter:
         mem_mb=lambda w, attempt: (64000 if LAYOUTS[w.model].device == "gpu" else 16000) * attempt,
         layout=lambda w: EXPERIMENT.recipe(w.model).layout,
         save_steps=lambda w: EXPERIMENT.recipe(w.model).save_steps,
+        report_to=lambda w: EXPERIMENT.recipe(w.model).report_to,
         model=1,
         runtime=360,
     params:
@@ -62,7 +63,7 @@ rule train_adapter:
         "python -m scripts.train_adapter --model {wildcards.model} --weights {input.weights}"
         " --trained-on {wildcards.trained_on} --mixture {input.mixture} --tokens {input.tokens}"
         " --recipe {params.recipe:q} --layout {resources.layout} --save-steps {resources.save_steps}"
-        " --seed {params.seed} --checkpoints {params.checkpoints} --adapter {params.folder} 2>&1 | tee {log}"
+        " --report-to {resources.report_to} --seed {params.seed} --checkpoints {params.checkpoints} --adapter {params.folder} 2>&1 | tee {log}"
 
 
 rule count_tokens:

@@ -31,6 +31,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--recipe", required=True, help="the section `training` of config.yaml as JSON")
     parser.add_argument("--layout", required=True, help="a file of excam/training/layouts")
     parser.add_argument("--save-steps", type=int, required=True)
+    parser.add_argument("--report-to", default="none", help="a tracker that follows the loss")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--checkpoints", type=Path, required=True)
     parser.add_argument("--adapter", type=Path, required=True, help="folder of the adapter")
@@ -39,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     started = time.monotonic()
     chosen = layout.load(args.layout)
     devices.spread(chosen, "scripts.train_adapter", list(sys.argv[1:] if argv is None else argv))
-    how = {"layout": args.layout, "save_steps": args.save_steps}
+    how = {"layout": args.layout, "save_steps": args.save_steps, "report_to": args.report_to}
     recipe = Recipe.model_validate({**json.loads(args.recipe), **how})
     rows = _mixture(args.mixture, args.trained_on)
     facts = sft.train(

@@ -160,7 +160,7 @@ def _render(tokenizer: PreTrainedTokenizerBase, roles: Sequence[str], *, ask: bo
     from jinja2 import TemplateError
 
     if not tokenizer.chat_template:
-        raise ModelInvalid(f"{tokenizer.name_or_path}: no chat template; expected an instruction-tuned model")
+        raise ModelInvalid(f"{tokenizer.name_or_path}: no chat template; expected one, or models.<name>.chat_template")
     conversation = [{"role": role, "content": f"{PAD}\ue000{at}\ue001{PAD}"} for at, role in enumerate(roles)]
     try:
         return str(tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=ask))

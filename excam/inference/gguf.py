@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 def convert(gguf: Path, folder: Path) -> None:
     """Write the model in `gguf`, dequantised to bfloat16, and its tokenizer to `folder`, ready for `from_pretrained`.
 
-    Raises ModelInvalid when transformers cannot read the file, or when it has no chat template or no token that ends a
-    turn.
+    Raises ModelInvalid when transformers cannot read the file, or when it names no token that ends a text.
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
@@ -29,8 +28,8 @@ def convert(gguf: Path, folder: Path) -> None:
     except (OSError, ValueError, KeyError, NotImplementedError) as problem:
         reason = " ".join(str(problem).split())[:200]
         raise ModelInvalid(f"{gguf}: not a model that transformers can read: {reason}; use another file") from None
-    if not tokenizer.chat_template or tokenizer.eos_token_id is None:
-        raise ModelInvalid(f"{gguf}: no chat template or no end token; expected an instruction-tuned model")
+    if tokenizer.eos_token_id is None:
+        raise ModelInvalid(f"{gguf}: no end token; expected one in the file's metadata")
     _repair_digits(tokenizer, gguf)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -10,17 +10,19 @@ import csv
 import fcntl
 import hashlib
 import json
+import os
 import random
 import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from excam.config import Recipe
-from excam.exceptions import InputInvalid, ModelInvalid
+from excam.exceptions import ConfigInvalid, InputInvalid, ModelInvalid
 from excam.inference.chat import load_tokenizer
 from excam.provenance import Progress, publish, say, write_json
 from excam.training import devices, tokens
@@ -61,6 +63,7 @@ def train(
     from transformers import set_seed
 
     layout.passes(recipe.rows_per_step)
+    tracker = _tracker(recipe.report_to, name)
     devices.claim(layout, weights)
     with _alone(checkpoints, name):
         seed = recipe.seed if recipe.seed is not None else seed
@@ -74,7 +77,7 @@ def train(
         last = _last_whole(checkpoints, run_id)
         if last and not devices.rank():
             say(f"{name}: goes on from {last.name}")
-        told = settings(recipe, layout, seed, checkpoints)
+        told = settings(recipe, layout, seed, checkpoints) | tracker
         trainer = assembled(trainer_class(layout), model, tokenizer, ordered, layout, told)
         trainer.add_callback(_watcher(trainer, name, run_id, len(ordered) // recipe.rows_per_step, last))
         started = time.monotonic()
@@ -97,6 +100,20 @@ def train(
         "final_loss": history[-1]["loss"] if history else None,
         **devices.measured(model, sum(len(row["input_ids"]) for row in seen), seconds),
     }
+
+
+def _tracker(report_to: str, name: str) -> dict[str, str]:
+    """What SFTConfig is told to follow the loss elsewhere too. Raises ConfigInvalid when the package is not there."""
+    if report_to == "none":
+        return {}
+    packages = {"tensorboard": ("tensorboard", "tensorboardX"), "trackio": ("trackio",)}[report_to]
+    if not any(map(find_spec, packages)):
+        raise ConfigInvalid(
+            f"training.report_to: {report_to}: no package {packages[-1]}; pip install {packages[-1]}, or set it to none"
+        )
+    os.environ["TENSORBOARD_LOGGING_DIR"] = str(Path("logs", "tensorboard", name))
+    os.environ["TRACKIO_DIR"] = str(Path("logs", "trackio"))
+    return {"report_to": report_to, "project": "excam", "run_name": name}
 
 
 @contextmanager
@@ -207,7 +224,7 @@ def settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Path) -> di
         "save_strategy": "steps",
         "save_steps": recipe.save_steps,
         "save_total_limit": 2,
-        "report_to": "none",
+        "report_to": "none",  # unless `_tracker` says otherwise
         "disable_tqdm": True,
         "seed": seed,
         "dataset_num_proc": None,

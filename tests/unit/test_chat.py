@@ -3,7 +3,7 @@
 import pytest
 from tiny import (
     CHATML,
-    GEMMA2,
+    GEMMA,
     PHI3,
     POISON,
     QWEN3,
@@ -40,7 +40,7 @@ def test_clean_text_is_what_the_library_makes_of_it():
 @pytest.mark.parametrize(
     ("template", "prompt", "end"),
     [
-        (GEMMA2, "<s><start_of_turn>user\nJudge.\n\nOne\n\n2 <table><end_of_turn>\n<start_of_turn>model\n", "<end_of_turn>"),
+        (GEMMA, "<s><start_of_turn>user\nJudge.\n\nOne\n\n2 <table><end_of_turn>\n<start_of_turn>model\n", "<end_of_turn>"),
         (PHI3, "<|user|>Judge.\n\nOne\n\n2 <table><|end|>\n<|assistant|>", "<|end|>"),
         (QWEN3, "<|im_start|>system\nJudge.<|im_end|>\n<|im_start|>user\nOne\n\n2 <table><|im_end|>\n"
                 "<|im_start|>assistant\n<think>\n", "<|im_end|>"),
@@ -55,10 +55,10 @@ def test_templates_of_the_papers_models(template, prompt, end):
 def test_contents_are_trimmed_only_where_the_template_trims():
     spaced = (Message("user", "  \n x \n"),)
     assert "user\n  \n x \n<|im_end|>" in said(make_tokenizer(), chat.encode(make_tokenizer(), spaced))
-    assert "user\nx<end_of_turn>" in said(make_tokenizer(GEMMA2), chat.encode(make_tokenizer(GEMMA2), spaced))
+    assert "user\nx<end_of_turn>" in said(make_tokenizer(GEMMA), chat.encode(make_tokenizer(GEMMA), spaced))
 
 
-@pytest.mark.parametrize("template", [CHATML, GEMMA2, PHI3, QWEN3])
+@pytest.mark.parametrize("template", [CHATML, GEMMA, PHI3, QWEN3])
 def test_no_control_token_comes_out_of_data(template):
     tokenizer = make_tokenizer(template)
     marked = set(tokenizer.convert_tokens_to_ids([*SPECIAL, *RIGHT_STRIPPED]))

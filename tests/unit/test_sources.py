@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from excam import sources
+from excam import config, sources
 from excam.config import Dataset, Model, Server, Wheel
 from excam.exceptions import ModelInvalid, SourceInvalid
 from excam.provenance import sha256
@@ -306,6 +306,30 @@ def test_a_model_from_a_folder():
     assert inside(Path("to")) == ["config.json", "model.safetensors"], "neither pickles nor code"
     write(Path("mine/config.json"), "{ }")
     assert sources.fetch_model("tiny", model, Path("to"))["revision"] != facts["revision"]
+
+
+def test_a_model_from_a_folder_with_one_gguf_file(monkeypatch):
+    from excam.inference import gguf
+
+    monkeypatch.setattr(gguf, "convert", lambda file, folder: write(folder / "model.safetensors", file.name))
+    model = Model(folder="mine", licence="MIT", context=512)
+    write(Path("mine/tiny.gguf"))
+    sources.fetch_model("tiny", model, Path("to"))
+    assert Path("to/model.safetensors").read_text() == "tiny.gguf"
+    write(Path("mine/other.gguf"))
+    line = line_of(ModelInvalid, sources.fetch_model, "tiny", model, Path("to"))
+    assert line == "models.tiny.folder: mine: no *.safetensors and 2 *.gguf; expected a model's folder"
+
+
+def test_a_chat_template_instead_of_the_models_own(hub):
+    """In the weights' folder, so that training, judging and servers see one; the hub's pin is of what the hub has."""
+    theirs = Model(hub="owner/tiny", revision=COMMIT, licence="MIT", context=512)
+    ours = theirs.model_copy(update={"chat_template": "chatml"})
+    for model in (theirs, ours, ours):
+        sources.fetch_model("tiny", model, Path("to"))
+    template = (config.CHAT_TEMPLATES / "chatml.jinja").read_text()
+    assert Path("to/chat_template.jinja").read_text() == template
+    assert "chat_template.jinja" not in json.loads(Path("pins/tiny.json").read_text())["files"]
 
 
 def wheel_in(scratch: str, names: list[str]) -> None:

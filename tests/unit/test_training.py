@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
+import tiny
 
 from excam import config, tables
 from excam.config import Recipe
@@ -24,10 +25,6 @@ from excam.provenance import write_json
 from excam.records import CulturalError, Report, Sample, to_row
 from excam.training import devices, layout, sft, tokens
 
-CHATML = (
-    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
 SEED = 11
 RECIPE = Recipe(
     rank=4,
@@ -58,7 +55,7 @@ def tokenizer_of():
     special = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
     raw.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in special])
     return PreTrainedTokenizerFast(
-        tokenizer_object=raw, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=CHATML
+        tokenizer_object=raw, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=tiny.CHATML
     )
 
 
@@ -434,10 +431,37 @@ def test_whose_checkpoints_are_gone_on_from(weights, tmp_path):
     assert len({ours, *(run_id(weights, tmp_path, **change) for change in others)}) == 6
 
 
-def plain_losses(weights: Path) -> list[float]:
-    """The same six steps in plain PyTorch: cross-entropy over all positions that carry a label, cosine with warm-up."""
+def twenty_steps(place: Path, weights: Path, **changes) -> Path:
+    train(weights, place, samples=samples_of(40), **changes)
+    return place
+
+
+@pytest.fixture(scope="module")
+def twenty(weights, tmp_path_factory):
+    """Twenty steps of four rows, two rows a pass."""
+    return twenty_steps(tmp_path_factory.mktemp("twenty"), weights)
+
+
+def trained(place: Path) -> dict:
+    from safetensors.torch import load_file
+
+    return load_file(place / "adapter" / "adapter_model.safetensors")
+
+
+def apart(found: dict, expected: dict) -> float:
+    """How far two adapters lie apart, as a share of how far training moved one from the other's start at zero."""
     import torch
-    from peft import LoraConfig, get_peft_model
+
+    assert found.keys() == expected.keys()
+    names = [name for name in expected if "lora_B" in name]  # they begin at 0
+    moved = torch.cat([expected[name].flatten() for name in names])
+    return float((torch.cat([found[name].flatten() for name in names]) - moved).norm() / moved.norm())
+
+
+def plain_loop(weights: Path) -> tuple[list[float], dict]:
+    """The same twenty steps in plain PyTorch: cross-entropy over all positions with a label, cosine with warm-up."""
+    import torch
+    from peft import LoraConfig, get_peft_model, get_peft_model_state_dict
     from peft.helpers import disable_input_dtype_casting
     from transformers import AutoModelForCausalLM, set_seed
 
@@ -449,10 +473,10 @@ def plain_losses(weights: Path) -> list[float]:
     model = get_peft_model(base, lora).train()
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-2, betas=(0.9, 0.95), weight_decay=0.1)
-    encoded = tokens.encode(tokenizer_of(), samples_of())
+    encoded = tokens.encode(tokenizer_of(), samples_of(40))
     ordered = tokens.labelled(sft.in_order(encoded, RECIPE, SEED), RECIPE.loss)
     found = []
-    for step in range(6):
+    for step in range(20):
         batch = ordered[step * 4 : step * 4 + 4]
         supervised = sum(label != -100 for row in batch for label in row["labels"])
         total = 0.0
@@ -471,23 +495,70 @@ def plain_losses(weights: Path) -> list[float]:
             total += loss.item() / supervised
         found.append(total)
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
-        scale = step / 2 if step < 2 else 0.5 * (1 + math.cos(math.pi * (step - 2) / 4))
+        scale = step / 2 if step < 2 else 0.5 * (1 + math.cos(math.pi * (step - 2) / 18))
         for group in optimizer.param_groups:
             group["lr"] = 1e-2 * scale
         optimizer.step()
         optimizer.zero_grad()
+    return found, get_peft_model_state_dict(model)
+
+
+def test_twenty_steps_are_those_of_a_plain_loop(twenty, weights):
+    """Nothing hidden in the trainer changes the recipe (spec 46): losses and weights."""
+    expected, adapter = plain_loop(weights)
+    assert losses(twenty) == pytest.approx(expected, abs=1e-5)
+    assert apart(trained(twenty), adapter) < 1e-5
+    assert losses(twenty)[-1] < 0.8 * losses(twenty)[0], "it learns"
+
+
+def test_rows_end_to_end_give_the_weights_of_padded_ones(twenty, weights, tmp_path):
+    free = twenty_steps(tmp_path, weights, layout=CPU.model_copy(update={"padding": "free"}))
+    assert losses(free) == pytest.approx(losses(twenty), abs=1e-2)
+    assert apart(trained(free), trained(twenty)) < 0.01
+
+
+@pytest.mark.parametrize("checkpointing", ["full", "half"])
+def test_computing_activations_again_changes_nothing(uninterrupted, weights, tmp_path, checkpointing):
+    train(weights, tmp_path, layout=CPU.model_copy(update={"checkpointing": checkpointing}))
+    assert losses(tmp_path) == pytest.approx(losses(uninterrupted[0]), abs=1e-5)
+    assert apart(trained(tmp_path), trained(uninterrupted[0])) < 1e-5
+
+
+def test_tensorboard_follows_the_loss(uninterrupted, weights, tmp_path, monkeypatch):
+    """The curve of loss.csv, and an adapter that does not change for being watched."""
+    from tensorboardX.proto.event_pb2 import Event
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", "is put back after the test")
+    train(weights, tmp_path, RECIPE.model_copy(update={"report_to": "tensorboard"}))
+    (file,) = (tmp_path / "logs/tensorboard/tiny/all").glob("events.out.tfevents.*")
+    told = [
+        value.simple_value
+        for event in events(file, Event)
+        for value in event.summary.value
+        if value.tag == "train/loss"
+    ]
+    assert told == pytest.approx(losses(tmp_path), abs=1e-4)
+    assert digests(tmp_path) == digests(uninterrupted[0])
+
+
+def events(file: Path, kind) -> list:
+    """A file of TensorBoard: each event between its length (eight bytes, four of checksum) and four of checksum."""
+    raw, found = file.read_bytes(), []
+    while raw:
+        length = int.from_bytes(raw[:8], "little")
+        found.append(kind.FromString(raw[12 : 12 + length]))
+        raw = raw[16 + length :]
     return found
 
 
-def test_the_loss_is_that_of_a_plain_loop(uninterrupted, weights):
-    assert losses(uninterrupted[0]) == pytest.approx(plain_losses(weights), abs=1e-5)
-    assert losses(uninterrupted[0])[-1] < losses(uninterrupted[0])[0], "it learns"
-
-
-@pytest.mark.parametrize("change", [{"checkpointing": "full"}, {"checkpointing": "half"}, {"padding": "free"}])
-def test_a_layout_changes_no_loss(uninterrupted, weights, tmp_path, change):
-    train(weights, tmp_path, layout=CPU.model_copy(update=change))
-    assert losses(tmp_path) == pytest.approx(losses(uninterrupted[0]), abs=2e-3 if "padding" in change else 1e-5)
+def test_a_tracker_that_is_not_installed(weights, tmp_path, monkeypatch):
+    monkeypatch.setattr(sft, "find_spec", lambda _: None)
+    with pytest.raises(ConfigInvalid) as caught:
+        train(weights, tmp_path, RECIPE.model_copy(update={"report_to": "trackio"}))
+    assert str(caught.value) == (
+        "training.report_to: trackio: no package trackio; pip install trackio, or set it to none"
+    )
 
 
 def test_the_papers_layout_on_two_processes(uninterrupted, weights, tmp_path):

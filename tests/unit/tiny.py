@@ -2,15 +2,10 @@
 
 from pathlib import Path
 
-CHATML = (
-    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-GEMMA2 = (
-    "{{ bos_token }}{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
-    "{% for m in messages %}<start_of_turn>{{ 'model' if m.role == 'assistant' else m.role }}\n"
-    "{{ m['content'] | trim }}<end_of_turn>\n{% endfor %}{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
-)
+from excam.config import CHAT_TEMPLATES
+
+CHATML = (CHAT_TEMPLATES / "chatml.jinja").read_text(encoding="utf-8")
+GEMMA = (CHAT_TEMPLATES / "gemma.jinja").read_text(encoding="utf-8")  # refuses a system message
 PHI3 = (  # leaves a system message out without a word, and opens the answer whatever is asked
     "{% for m in messages %}{% if m.role == 'user' %}<|user|>\n{{ m.content }}<|end|>\n<|assistant|>\n"
     "{% elif m.role == 'assistant' %}{{ m.content }}<|end|>\n{% endif %}{% endfor %}"
