@@ -28,7 +28,7 @@ from excam.inference.run import run as run_judge
 from excam.judges import report
 from excam.metaeval import accuracy
 from excam.records import BaseSample, Sample
-from excam.training import layout, sft, tokens
+from excam.training import checkpoints, layout, sft, tokens
 from scripts import run
 
 
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         seconds=0,
         **(facts or {}),
     )
-    sft.discard(args.folder / "checkpoints")
+    checkpoints.discard(args.folder / "checkpoints")
     sets = {"by heart": known, "same facts, other templates": _rewrapped(known, bases, args.seed), "unseen": unseen}
     numbers = {name: _judge(name, samples, args, adapter) for name, samples in sets.items()}
     provenance.write_json(args.folder / f"{args.dataset}.json", {"training": facts, "judged": numbers})

@@ -33,7 +33,7 @@ from excam import provenance, tables
 from excam.config import Recipe
 from excam.exceptions import InputInvalid
 from excam.inference import chat
-from excam.training import devices, layout, sft, tokens
+from excam.training import devices, layout, sft, tokens, trainers
 from scripts import run
 
 OURS = ["-".join(parts) for parts in product(("padded", "free", "packed"), ("full", "half", "off"))]
@@ -169,9 +169,9 @@ def _trainer(
         settings |= {"packing": True, "max_length": recipe.max_length, "padding_free": False}
     files = args.weights.parent / "files"
     model = _unsloth(files, recipe) if way == "unsloth" else sft.with_lora(_base(files, chosen, args), recipe)
-    kind = sft.in_given_order() if way in ("trl", "unsloth") else sft.trainer_class(chosen)
+    kind = trainers.in_given_order() if way in ("trl", "unsloth") else trainers.trainer_class(chosen)
     kind = _plain(kind) if way.endswith("plain") else kind
-    return sft.assembled(kind, model, chat.load_tokenizer(files), rows, chosen, settings)
+    return trainers.assembled(kind, model, chat.load_tokenizer(files), rows, chosen, settings)
 
 
 def _plain(kind: Any) -> Any:

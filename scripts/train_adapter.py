@@ -17,7 +17,7 @@ from typing import Any
 from excam import provenance, tables
 from excam.config import Recipe
 from excam.exceptions import InputInvalid
-from excam.training import card, devices, layout, sft, tokens
+from excam.training import card, checkpoints, devices, layout, sft, tokens
 from scripts import run
 
 
@@ -80,10 +80,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         weights=args.weights.parent.name,
         base=base["revision"],
         trained_on=args.trained_on,
-        seed=args.seed,
         **facts,
     )
-    sft.discard(args.checkpoints)
+    checkpoints.discard(args.checkpoints)
 
 
 def _mixture(mixture: Path, trained_on: str) -> list[dict[str, Any]]:

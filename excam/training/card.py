@@ -73,12 +73,16 @@ def written(
         system=markdown.escaped(report.SYSTEM),
         user=markdown.escaped(report.USER),
         recipe=_table(("setting", "value"), recipe),
-        measured=_table(("", "value"), {name: value for name, value in measured.items() if value is not None}),
+        measured=_table(("", "value"), measured),
     )
     return f"---\n{yaml.safe_dump(header, sort_keys=False)}---\n\n# ExCAM: {model}, trained on {trained_on}\n\n{page}"
 
 
 def _table(head: tuple[str, str], values: Mapping[str, Any]) -> str:
-    return markdown.table(
-        head, [(markdown.escaped(name), markdown.escaped(str(value))) for name, value in values.items()]
-    )
+    """What has a value, a line each."""
+    rows = [(name, _in_words(value)) for name, value in values.items() if value is not None]
+    return markdown.table(head, [(markdown.escaped(name), markdown.escaped(value)) for name, value in rows])
+
+
+def _in_words(value: Any) -> str:
+    return ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, Mapping) else str(value)

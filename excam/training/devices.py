@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import resource
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from excam.exceptions import ModelInvalid
 from excam.training.layout import Layout
@@ -23,14 +26,48 @@ def rank() -> int:
 
 
 def spread(layout: Layout, module: str, argv: list[str]) -> None:
-    """Replace this process by all processes of the layout, unless it is one of them already."""
+    """Run all processes of the layout and exit with their code, unless this is the only one or one of them."""
     if layout.device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
     if layout.processes == 1 or "LOCAL_RANK" in os.environ:
         return
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // layout.processes)))
-    run = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={layout.processes}", "-m", module]
-    os.execv(sys.executable, [sys.executable, *run, *argv])
+    if layout.device == "cpu" and Path("/sys/class/net/lo").exists():
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # one machine: the name of the host need lead nowhere
+    sys.exit(_launched(layout.processes, ["-m", module, *argv]))
+
+
+def _launched(processes: int, words: list[str]) -> int | str:
+    """Code of the processes, which PyTorch's launcher starts and ends together; the first one's output is seen.
+
+    Where another failed alone, its last line; not the launcher's table of who failed, since they say themselves why.
+    """
+    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, Std
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+    logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)
+    with tempfile.TemporaryDirectory() as folder:
+        config = LaunchConfig(
+            min_nodes=1,
+            max_nodes=1,
+            nproc_per_node=processes,
+            max_restarts=0,
+            run_id=uuid4().hex,
+            rdzv_backend="c10d",
+            rdzv_endpoint="localhost:0",
+            logs_specs=DefaultLogsSpecs(folder, redirects=dict.fromkeys(range(1, processes), Std.ALL)),
+        )
+        try:
+            elastic_launch(config, sys.executable)(*words)
+        except ChildFailedError as problem:
+            told = problem.failures.get(0)
+            if told is not None and told.exitcode > 0:  # below 0: ended by the launcher, as another had failed
+                return told.exitcode
+            rank, _ = problem.get_first_failure()
+            said = [line for file in Path(folder).rglob(f"{rank}/stderr.log") for line in file.read_text().splitlines()]
+            return f"process {rank}: {said[-1] if said else problem}"
+    return 0
 
 
 def claim(layout: Layout, weights: Path) -> None:

@@ -23,7 +23,7 @@ from excam.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid, ModelI
 from excam.judges import report
 from excam.provenance import write_json
 from excam.records import CulturalError, Report, Sample, to_row
-from excam.training import devices, layout, sft, tokens
+from excam.training import checkpoints, devices, layout, sft, tokens, trainers
 
 SEED = 11
 RECIPE = Recipe(
@@ -268,7 +268,7 @@ def checkpoint(folder: Path, step: int, run: str | None) -> None:
     path.mkdir(parents=True)
     (path / "weights").write_text("x")
     if run:
-        (path / sft.MARK).write_text(json.dumps({"run": run}))
+        (path / checkpoints.MARK).write_text(json.dumps({"run": run}))
 
 
 def left(folder: Path) -> list[str]:
@@ -278,18 +278,18 @@ def left(folder: Path) -> list[str]:
 def test_the_last_whole_checkpoint_of_this_run(tmp_path):
     for step, run in ((9, "mine"), (10, "mine"), (11, None), (12, "other")):
         checkpoint(tmp_path, step, run)
-    assert sft._last_whole(tmp_path, "mine") == tmp_path / "checkpoint-10", "10 comes after 9"
+    assert checkpoints.last_whole(tmp_path, "mine") == tmp_path / "checkpoint-10", "10 comes after 9"
     assert left(tmp_path) == ["checkpoint-10"], "torn, foreign and older ones are gone"
-    assert sft._last_whole(tmp_path, "another") is None
+    assert checkpoints.last_whole(tmp_path, "another") is None
     assert left(tmp_path) == []
-    assert sft._last_whole(tmp_path / "absent", "mine") is None
+    assert checkpoints.last_whole(tmp_path / "absent", "mine") is None
 
 
 def test_checkpoints_are_discarded_in_the_end(tmp_path):
     checkpoint(tmp_path / "c", 1, "mine")
-    sft.discard(tmp_path / "c")
+    checkpoints.discard(tmp_path / "c")
     assert not (tmp_path / "c").exists()
-    sft.discard(tmp_path / "c")
+    checkpoints.discard(tmp_path / "c")
 
 
 # --- a real run
@@ -379,7 +379,7 @@ class Killed(BaseException):
 def killed(weights: Path, place: Path, step: int, **changes) -> None:
     """A run that dies in this step."""
     steps = iter(range(1, 100))
-    advance = sft.Progress.advance
+    advance = checkpoints.Progress.advance
 
     def dying(self, rows: int = 1) -> None:
         if next(steps) == step:
@@ -387,7 +387,7 @@ def killed(weights: Path, place: Path, step: int, **changes) -> None:
         advance(self, rows)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sft.Progress, "advance", dying)
+        patch.setattr(checkpoints.Progress, "advance", dying)
         with pytest.raises(Killed):
             train(weights, place, **changes)
     assert not (place / "adapter").exists()
@@ -410,7 +410,7 @@ def run_id(weights: Path, place: Path, **changes) -> str:
         raise Killed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sft, "_last_whole", last)
+        patch.setattr(sft, "last_whole", last)
         with pytest.raises(Killed):
             train(weights, place, **changes)
     return seen[0]
@@ -585,6 +585,17 @@ def test_the_papers_layout_on_two_processes(uninterrupted, weights, tmp_path):
     assert not (tmp_path / "checkpoints").exists()
 
 
+FAILING = "import os, sys, time; rank = os.environ['RANK']; rank in sys.argv[1:] and sys.exit('broken'); time.sleep(9)"
+
+
+@pytest.mark.parametrize(("failing", "code"), [(["0"], 1), (["0", "1"], 1), (["1"], "process 1: broken"), (["2"], 0)])
+def test_a_process_that_fails_is_told_in_its_own_words(failing, code, capfd):
+    """One line, also where every process says the same; none is lost."""
+    words = FAILING.replace("9", "0") if "2" in failing else FAILING
+    assert devices._launched(2, ["-c", words, *failing]) == code
+    assert capfd.readouterr().err == ("broken\n" if "0" in failing else "")
+
+
 @pytest.mark.parametrize("targets", [["no_such_module"], "no_such_module"])
 def test_a_target_module_that_is_not_there(weights, tmp_path, targets):
     with pytest.raises(ModelInvalid) as caught:
@@ -650,11 +661,11 @@ def test_rows_that_see_each_other_are_refused(weights):
     ids = torch.tensor([[5, 6, 7, 8, 9, 10, 11, 12]])
     inputs = {"input_ids": ids, "labels": ids, "position_ids": torch.tensor([[0, 1, 2, 3, 0, 1, 2, 3]])}
     model = AutoModelForCausalLM.from_pretrained(weights, dtype=torch.float32, attn_implementation="sdpa")
-    sft.refuse_leak(model, inputs)
+    trainers.refuse_leak(model, inputs)
     with pytest.raises(ModelInvalid, match="rows laid end to end see each other"):
-        sft.refuse_leak(Leaking(), inputs)
+        trainers.refuse_leak(Leaking(), inputs)
     with pytest.raises(ModelInvalid, match="rows laid end to end see each other"):
-        sft.refuse_leak(CachingModel(model), inputs)
+        trainers.refuse_leak(CachingModel(model), inputs)
 
 
 class CachingModel:
@@ -671,7 +682,7 @@ class CachingModel:
 
 def test_two_jobs_never_train_one_adapter(weights, tmp_path):
     refused = pytest.raises(ModelInvalid, match="tiny/all: another job is training it; wait for that one")
-    with sft._alone(tmp_path / "checkpoints", "tiny/all"), refused:
+    with checkpoints.alone(tmp_path / "checkpoints", "tiny/all"), refused:
         train(weights, tmp_path)
     train(weights, tmp_path)
 
