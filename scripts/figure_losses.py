@@ -12,7 +12,7 @@ from excam import plotting, tables
 from scripts import run
 
 SCHEMA = {"trained_on": pl.String, "step": pl.Int64, "loss": pl.Float64, "smooth": pl.Float64}
-WINDOW = 20  # steps of the running mean: single steps of eight rows are mostly noise
+SHARE = 20  # a running mean reaches a twentieth of the run to either side: single steps of eight rows are mostly noise
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -23,10 +23,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--pictures", type=Path, nargs="+", required=True)
     args = parser.parse_args(argv)
 
-    smooth = pl.col("loss").rolling_mean(WINDOW, min_samples=1)
+    losses = [(path.parts[-2], pl.read_csv(path)) for path in args.losses]
+    window = 1 + 2 * (max(table.height for _, table in losses) // SHARE)
+    smooth = pl.col("loss").rolling_mean(window, min_samples=1, center=True)
     curves = [
-        pl.read_csv(path).select(pl.lit(path.parts[-2]).alias("trained_on"), "step", "loss", smooth.alias("smooth"))
-        for path in args.losses
+        table.select(pl.lit(name).alias("trained_on"), "step", "loss", smooth.alias("smooth")) for name, table in losses
     ]
     tables.write_csv(args.numbers, pl.concat(curves))
     drawn = tables.read_csv(args.numbers, SCHEMA)
@@ -38,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         title=f"Training loss, {args.model}",
         across="optimizer step",
         up="loss per report token (nats)",
-        note=f"Mean of the last {WINDOW} steps. One line per adapter: what it was trained on.",
+        note=f"Running mean over {window} steps. One line per adapter: what it was trained on.",
     )
     plotting.save(figure, args.pictures)
 
