@@ -23,6 +23,7 @@ include: "rules/excam40k.smk"
 include: "rules/training.smk"
 include: "rules/judging.smk"
 include: "rules/evaluation.smk"
+include: "rules/reports.smk"
 include: "rules/paper.smk"
 include: "rules/audits.smk"
 include: "rules/publishing.smk"
@@ -33,15 +34,16 @@ rule all:
     default_target: True
     input:
         adapters(),
-        "results/paper/table-1.md",
-        "results/paper/table-2.csv",
-        "results/paper/table-4.csv",
-        "results/paper/figure-3.pdf",
-        "results/paper/comparison.md",
+        paper(),
         training_pages(),
         "results/audits/summary.md",
-        expand("results/paper/table-{number}.md", number=EXAMPLE_TABLES),
         expand("results/published/{build}/manifest.json", build=BUILDS),
+
+
+rule paper:
+    """Every table and figure of the paper; from the transcripts on, no model is needed."""
+    input:
+        paper(),
 
 
 rule publish:
@@ -66,3 +68,4 @@ rule external:
     """The external judge on the balanced subsets; needs its key, so `all` does not ask for it."""
     input:
         external_cells,
+        external_figure,

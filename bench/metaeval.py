@@ -1,9 +1,13 @@
-"""How fast is exact tie calibration? Against all pairs in NumPy and against a plain double loop, in the same run.
+"""How fast are the statistics? Exact tie calibration beside plain ones, correlation tests, the paper's whole grid.
 
-    python -m bench.metaeval --items 1000 7600 --loop-items 300
+    OPENBLAS_NUM_THREADS=1 python -m bench.metaeval --parts calibration draws stage
 
-All three give the same number, which is asserted. The others are skipped above sizes where they would take minutes or
-memory the machine has not got (24 bytes and more per pair).
+`calibration`: exact tie calibration against all pairs in NumPy and a plain double loop, in the same run; all give the
+same number, which is asserted. Each is measured in a process of its own, for its peak memory (process and libraries
+included). Above a size where a plain one would take minutes, or memory the machine has not got, its time is that of its
+largest size times the ratio of pairs, marked ~ (sorting makes the true one longer). `draws`: the paired test of two
+metrics. `stage`: all numbers and tests of two bases with ten adapters each and seven baselines, nine datasets, 7,600
+rows. `CPU s` is processor time, which other jobs on the machine lengthen less than the wall time.
 """
 
 from __future__ import annotations
@@ -11,21 +15,43 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
+from itertools import combinations
+from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 
+from excam import evaluation, metaeval
 from excam.metaeval import TieCalibration, tie_calibrated_accuracy
+from excam.tables import JUDGEMENT_SCHEMA
+
+ROWS, DATASETS, ADAPTERS, BASELINES = 7600, 9, 10, 7
+SYSTEMS = [
+    f"{base}/{one}" for base in ("gemma3", "phi3") for one in ("all", *(f"without-{d}" for d in range(DATASETS)))
+]
+SYSTEMS += [f"baseline-{number}" for number in range(BASELINES)]
+GOALS = {7600: 0.1, 40_000: 0.5}  # seconds of exact tie calibration
+STAGE_GOAL, MEMORY_GOAL = 180.0, 1000  # seconds on two cores, MB
 
 
-def gold_and_metric(items: int, kind: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gold scores mixed as in ExCAM, and a metric: its own kind of scores, continuous ones, or noise."""
+def gold_and_metric(items: int, kind: str, seed: int, other: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Gold scores mixed as in ExCAM, and a metric: its own kind of scores, whole numbers, continuous ones, or noise.
+
+    `other` seeds the metric alone: another metric on the same items.
+    """
     rng = np.random.default_rng(seed)
     gold = rng.choice([0.0, -1, -2, -5, -10], items, p=[0.5, 0.1, 0.1, 0.25, 0.05])
+    rng = rng if other is None else np.random.default_rng(other)
     if kind == "noise":
         return gold, rng.random(items)
     if kind == "continuous":
         return gold, gold + rng.normal(0, 3, items)
     guess = np.where(rng.random(items) < 0.8, gold, rng.choice([0.0, -1, -5], items))
+    if kind == "counts":
+        return gold, guess
     return gold, np.where(guess < 0, guess, np.exp(-rng.exponential(0.1, items)))
 
 
@@ -68,41 +94,175 @@ def double_loop(gold: np.ndarray, metric: np.ndarray) -> TieCalibration:
     return TieCalibration(best / len(pairs), epsilon)
 
 
-def seconds(work: Callable[[], TieCalibration], repeats: int) -> tuple[float, TieCalibration]:
-    """Best wall time of `repeats`, and the result."""
+PLAIN: dict[str, Callable[[np.ndarray, np.ndarray], TieCalibration]] = {
+    "exact": tie_calibrated_accuracy,
+    "pairs": all_pairs,
+    "loop": double_loop,
+}
+
+
+def measured(name: str, kind: str, items: int, seed: int, repeats: int) -> tuple[float, float, TieCalibration, int]:
+    """Best wall and CPU seconds of `repeats`, the result, and the peak of this process in MB."""
+    gold, metric = gold_and_metric(items, kind, seed)
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        times.append(time.perf_counter() - start)
-    return min(times), result
+        wall, cpu = time.perf_counter(), time.process_time()
+        result = PLAIN[name](gold, metric)
+        times.append((time.perf_counter() - wall, time.process_time() - cpu))
+    return min(times)[0], min(cpu for _, cpu in times), result, peak()
+
+
+def peak() -> int:
+    """The most memory this process has held, in MB."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(status.split("VmHWM:")[1].split()[0]) // 1024
+
+
+def alone(*work: object) -> tuple:
+    """The result of `measured` in a fresh process."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(measured, *work).result()  # pyright: ignore
+
+
+def calibration(chosen: argparse.Namespace) -> None:
+    heads = f"{'wall s':>9}{'CPU s':>8}{'goal':>6}{'MB':>6}"
+    plain = f"{'all pairs CPU':>15}{'ratio':>8}{'MB':>7}{'loop CPU':>12}{'ratio':>8}{'MB':>7}"
+    print(f"{'metric':<11}{'items':>7}{'pairs':>13}{heads}{plain}")
+    for kind in chosen.kind:
+        for items in chosen.items:
+            wall, cpu, exact, memory = alone("exact", kind, items, chosen.seed, chosen.repeats)
+            line = f"{kind:<11}{items:>7,}{items * (items - 1) // 2:>13,}{wall:>9.3f}{cpu:>8.3f}"
+            line += f"{GOALS.get(items, ''):>6}{memory:>6}"
+            for name, largest, width in (("pairs", chosen.pairs_items, 15), ("loop", chosen.loop_items, 12)):
+                size = min(items, largest)
+                _, slow, found, memory = alone(name, kind, size, chosen.seed, 1)
+                same = exact if size == items else tie_calibrated_accuracy(*gold_and_metric(size, kind, chosen.seed))
+                assert abs(found.accuracy - same.accuracy) < 1e-12, (found, same)
+                assert found.epsilon == same.epsilon, (found, same)
+                slow *= items * (items - 1) / (size * (size - 1))
+                mark = "~" if size < items else ""
+                line += f"{f'{mark}{slow:,.1f}':>{width}}{f'{slow / cpu:,.0f}x':>8}{f'{mark and chr(62)}{memory:,}':>7}"
+            print(line, flush=True)
+
+
+def draws(chosen: argparse.Namespace) -> None:
+    """The paired test of two metrics of each kind, swapping bases of four rows."""
+    print(f"{'metrics':<11}{'items':>7}{'draws':>7}{'measure':>16}{'wall s':>9}{'CPU s':>8}{'p':>7}{'MB':>6}")
+    clusters = (np.arange(ROWS) // 4).tolist()
+    for kind in ("counts", "excam", "continuous"):
+        gold, a = gold_and_metric(ROWS, kind, chosen.seed)
+        b = gold_and_metric(ROWS, kind, chosen.seed, other=chosen.seed + 1)[1]
+        for measure in ("kendall", "tie-calibrated"):
+            wall, cpu = time.perf_counter(), time.process_time()
+            found = metaeval.correlation_permutation(
+                gold, a, b, measure=measure, clusters=clusters, draws=chosen.draws, seed=chosen.seed
+            )
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+            line = f"{kind:<11}{ROWS:>7,}{chosen.draws:>7,}{measure:>16}{wall:>9.1f}{cpu:>8.1f}"
+            print(f"{line}{found.p_value:>7.3f}{peak():>6}", flush=True)
+
+
+@lru_cache(maxsize=len(SYSTEMS))
+def judgements(system: int, seed: int) -> pl.DataFrame:
+    """What one system said about the test set: the same rows for all, a skill and scores of its own."""
+    kind = "counts" if SYSTEMS[system].startswith("baseline") else "excam"
+    gold, score = gold_and_metric(ROWS, kind, seed, other=seed + 1 + system)
+    rng = np.random.default_rng([seed, system])
+    failed = rng.random(ROWS) < 0.01
+    base = np.arange(ROWS) // 4
+    columns = {
+        **{"id": np.arange(ROWS).astype(str), "pair": (np.arange(ROWS) // 2).astype(str)},
+        **{"base": base.astype(str), "group": base.astype(str), "dataset": (base % DATASETS).astype(str)},
+        **{"language": np.array(["English", "Turkish", "Greek"])[base % 3], "gold_score": gold, "gold_error": gold < 0},
+        **{"errors_found": np.where(failed, 0, (score < 0) + 0), "score": np.minimum(score, 0)},
+        **{"certainty": np.exp(-rng.exponential(0.1, ROWS)), "failure": np.where(failed, "no-json", "")},
+    }
+    frame = pl.DataFrame({name: columns.get(name, [None] * ROWS) for name in JUDGEMENT_SCHEMA}, strict=False)
+    frame = frame.cast(JUDGEMENT_SCHEMA).with_columns(pl.col("failure").replace("", None))  # pyright: ignore
+    lost = pl.col("failure").is_not_null()
+    return frame.with_columns(pl.when(~lost).then(pl.col(name)).alias(name) for name in ("errors_found", "score"))
+
+
+def scores(frame: pl.DataFrame, fallback: bool) -> list[float | None]:
+    """Scores, with p(R) for 0 or without; None for a failure."""
+    row = evaluation.with_certainty(frame) if fallback else frame["score"]
+    return [None if failed else one for one, failed in zip(row, frame["failure"].is_not_null(), strict=True)]
+
+
+def cell(system: int, dataset: int | None, seed: int) -> tuple[str, float, int]:
+    """Every number of one system on one dataset, or on all."""
+    cpu, frame = time.process_time(), judgements(system, seed)
+    frame = frame if dataset is None else frame.filter(pl.col("dataset") == str(dataset))
+    evaluation.evaluate(frame, seed)
+    gold, said, sure = frame["gold_error"].to_list(), evaluation.predicted(frame), frame["certainty"].to_list()
+    signed = metaeval.signed_certainty(said, sure)
+    metaeval.ranking(gold, scores(frame, fallback=True))
+    metaeval.abstention(gold, said, sure)
+    for method in ("isotonic", "platt"):
+        fitted = metaeval.fit_calibration(gold, signed, method)
+        if fitted:
+            for binning in ("equal-width", "equal-mass"):
+                metaeval.reliability(gold, metaeval.error_probabilities(fitted, signed), binning=binning)
+    return "numbers", time.process_time() - cpu, peak()
+
+
+def accuracy_pair(a: int, b: int, dataset: int | None, number: int, seed: int) -> tuple[str, float, int]:
+    """Two systems' accuracies: the exact test and the paper's."""
+    cpu, frames = time.process_time(), [judgements(system, seed) for system in (a, b)]
+    frames = [one if dataset is None else one.filter(pl.col("dataset") == str(dataset)) for one in frames]
+    gold, clusters = frames[0]["gold_error"].to_list(), frames[0]["group"].to_list()
+    said = [evaluation.predicted(frame) for frame in frames]
+    metaeval.paired_permutation(gold, *said, clusters=clusters)
+    metaeval.paired_permutation(gold, *said, clusters=clusters, mode="paper", draws=number, seed=seed)
+    return "accuracy tests", time.process_time() - cpu, peak()
+
+
+def correlation_pair(a: int, b: int, number: int, seed: int) -> tuple[str, float, int]:
+    """Two systems' correlations, with the certainty fallback of ExCAM's own."""
+    cpu, frames = time.process_time(), [judgements(system, seed) for system in (a, b)]
+    rows = [
+        scores(frame, fallback=not SYSTEMS[at].startswith("baseline")) for at, frame in zip((a, b), frames, strict=True)
+    ]
+    gold, clusters = frames[0]["gold_score"].to_list(), frames[0]["group"].to_list()
+    for measure in ("kendall", "tie-calibrated"):
+        metaeval.correlation_permutation(gold, *rows, measure=measure, clusters=clusters, draws=number, seed=seed)
+    return "correlation tests", time.process_time() - cpu, peak()
+
+
+def stage(chosen: argparse.Namespace) -> None:
+    """Table 4, Figures 3 and 11: each column's systems are its leave-one-out adapters, the full ones, the baselines."""
+    start, seed, number = time.perf_counter(), chosen.seed, chosen.draws
+    full = [at for at, name in enumerate(SYSTEMS) if name.endswith("/all") or name.startswith("baseline")]
+    jobs: list[tuple] = [(correlation_pair, a, b, number, seed) for a, b in combinations(full, 2)]
+    for dataset in (None, *range(DATASETS)):
+        here = full + [at for at, name in enumerate(SYSTEMS) if name.endswith(f"/without-{dataset}")]
+        jobs += [(accuracy_pair, a, b, dataset, number, seed) for a, b in combinations(here, 2)]
+        jobs += [(cell, system, dataset, seed) for system in range(len(SYSTEMS))]
+    with ProcessPoolExecutor(chosen.processes, mp_context=get_context("spawn")) as pool:
+        done = [future.result() for future in [pool.submit(*job) for job in jobs]]
+    wall, cpu = time.perf_counter() - start, sum(one for _, one, _ in done)
+    for kind in ("numbers", "accuracy tests", "correlation tests"):
+        mine = [one for name, one, _ in done if name == kind]
+        print(f"{kind:<20}{len(mine):>6} jobs{sum(mine):>9.1f} CPU s")
+    most = max(memory for *_, memory in done)
+    print(f"{'stage':<20}{len(done):>6} jobs{cpu:>9.1f} CPU s{wall:>8.1f} wall s, {chosen.processes} processes", end="")
+    print(f" (goal {STAGE_GOAL:.0f}); largest process {most} MB (goal {MEMORY_GOAL})", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--items", type=int, nargs="+", default=[500, 2000, 7600, 40000])
+    parser.add_argument("--parts", choices=["calibration", "draws", "stage"], nargs="+", default=["calibration"])
+    parser.add_argument("--items", type=int, nargs="+", default=[500, 2000, 7600, 40_000])
     parser.add_argument("--kind", choices=["excam", "continuous", "noise"], nargs="+", default=["excam", "continuous"])
-    parser.add_argument("--pairs-items", type=int, default=2000, help="largest size for all pairs in NumPy")
-    parser.add_argument("--loop-items", type=int, default=500, help="largest size for the double loop")
+    parser.add_argument("--pairs-items", type=int, default=7600, help="largest size for all pairs in NumPy (2 GB)")
+    parser.add_argument("--loop-items", type=int, default=1000, help="largest size for the double loop")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
-    heads = f"{'exact s':>10}{'all pairs s':>13}{'ratio':>8}{'loop s':>9}{'ratio':>8}"
-    print(f"{'metric':<11}{'items':>7}{'pairs':>13}{heads}")
-    for kind in chosen.kind:
-        for items in chosen.items:
-            gold, metric = gold_and_metric(items, kind, chosen.seed)
-            fast, result = seconds(lambda g=gold, m=metric: tie_calibrated_accuracy(g, m), chosen.repeats)
-            line = f"{kind:<11}{items:>7,}{items * (items - 1) // 2:>13,}{fast:>10.4f}"
-            for slow, largest, width in ((all_pairs, chosen.pairs_items, 13), (double_loop, chosen.loop_items, 9)):
-                if items > largest:
-                    line += f"{'-':>{width}}{'-':>8}"
-                    continue
-                taken, same = seconds(lambda g=gold, m=metric, s=slow: s(g, m), 1)
-                assert abs(same.accuracy - result.accuracy) < 1e-12, (same, result)
-                assert same.epsilon == result.epsilon, (same, result)
-                line += f"{taken:>{width}.3f}{taken / fast:>7.0f}x"
-            print(line, flush=True)
+    for part in chosen.parts:
+        {"calibration": calibration, "draws": draws, "stage": stage}[part](chosen)
 
 
 if __name__ == "__main__":

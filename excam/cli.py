@@ -3,50 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from excam.exceptions import ExcamError
+from excam.lineage import commands
 from excam.records import WEIGHTS, Report, Unreadable
+from excam.terminal import holds, print_json, stop, visible
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__)
 _COLOURS = {"minor": "black on yellow", "major": "white on red"}
-
-
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-
-
-def _visible(text: str) -> str:
-    """Control characters as escapes: a judged text must not steer the terminal that shows it."""
-    return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
-
-
-def _stop(problem: ExcamError | str) -> NoReturn:
-    line = _visible(str(problem)).replace("\n", "\\n")
-    print(f"excam: {line}", file=sys.stderr)
-    raise typer.Exit(2)
-
-
-def _print_json(value: object, indent: int | None = None) -> None:
-    """JSON on stdout: readable, or in ASCII escapes where stdout cannot hold a character."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    print(text if _holds(text) else json.dumps(value, indent=indent))
-
-
-def _holds(text: str) -> bool:
-    """Whether stdout can hold every character of a text."""
-    try:
-        text.encode(sys.stdout.encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @app.command()
@@ -69,7 +41,7 @@ def score(
     quiet_libraries()
     try:
         if to and (to.is_dir() or to.resolve() == file.resolve()):
-            _stop(f"{to}: is {'a folder' if to.is_dir() else 'the input'}; expected another file to write to")
+            stop(f"{to}: is {'a folder' if to.is_dir() else 'the input'}; expected another file to write to")
         pairs = metric.read_pairs(file)
         opened = metric.Metric.open(adapter, base=base, max_tokens=max_tokens)
         journal = to.with_name(f".{to.name}.journal") if to else None
@@ -78,13 +50,13 @@ def score(
             scored.append(result)
             _show(result)
             if not to:
-                _print_json(result.to_dict())
+                print_json(result.to_dict())
         if to and journal:
             with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
                 stream.writelines(json.dumps(result.to_dict()) + "\n" for result in scored)
             journal.unlink(missing_ok=True)
     except ExcamError as problem:
-        _stop(problem)
+        stop(problem)
     failed = sum(result.failure is not None for result in scored)
     found = sum(bool(result.report and result.report.errors) for result in scored)
     print(f"{len(scored)} rows: {found} with errors, {failed} not judged\n{opened.signature}", file=sys.stderr)
@@ -97,11 +69,11 @@ def _show(result: object) -> None:
     assert isinstance(result, Scored)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     head = f"failure: {result.failure}" if result.score is None else f"score {result.score:.3f}"
-    console.print(Text(_visible(f"── {result.id} · {head}"), style="bold"))
+    console.print(Text(visible(f"── {result.id} · {head}"), style="bold"))
     for where in ("instruction", "output"):
         console.print(_marked(where, getattr(result, where), result.report))
     if result.report and result.report.explanation:
-        console.print(Text(_visible(f"   why: {result.report.explanation}")))
+        console.print(Text(visible(f"   why: {result.report.explanation}")))
 
 
 def _marked(where: str, text: str, report: Report | None) -> Text:
@@ -111,13 +83,13 @@ def _marked(where: str, text: str, report: Report | None) -> Text:
     for error in sorted(errors, key=lambda error: error.start):
         if error.start < at:
             continue  # not found in the text, or inside a span already marked: listed below
-        line.append(_visible(text[at : error.start]))
-        line.append(_visible(f"[{text[error.start : error.end]}]"), style=_COLOURS[error.severity])
+        line.append(visible(text[at : error.start]))
+        line.append(visible(f"[{text[error.start : error.end]}]"), style=_COLOURS[error.severity])
         at = error.end
-    line.append(_visible(text[at:]))
+    line.append(visible(text[at:]))
     for error in errors:
         place = "" if error.start >= 0 else ", not found in the text"
-        kind = _visible(error.type)
+        kind = visible(error.type)
         line.append(f"\n   {error.severity} ({WEIGHTS[error.severity]}): {kind}: {error.span!r}{place}")
     return line
 
@@ -137,7 +109,7 @@ def read() -> None:
         raise typer.Exit(1)
     if overlooked := report.recovered(text):
         print(f"excam: overlooked: {', '.join(overlooked)}", file=sys.stderr)
-    _print_json(asdict(found), indent=2)
+    print_json(asdict(found), indent=2)
 
 
 journal_app = typer.Typer(
@@ -151,7 +123,7 @@ def _journals(paths: list[Path] | None) -> list[Path]:
     given = paths or [Path("results/journal")]
     found = [file for path in given for file in (sorted(path.rglob("*.jsonl")) if path.is_dir() else [path])]
     if not found:
-        _stop(f"{given[0]}: no journals; expected .jsonl files below results/journal")
+        stop(f"{given[0]}: no journals; expected .jsonl files below results/journal")
     return found
 
 
@@ -166,9 +138,9 @@ def show(paths: _JOURNALS = None) -> None:
     try:
         for path in _journals(paths):
             for identity, answers in contents(path).answers.items():
-                _print_json({"journal": str(path), "identity": identity, **totals(answers)})
+                print_json({"journal": str(path), "identity": identity, **totals(answers)})
     except ExcamError as problem:
-        _stop(problem)
+        stop(problem)
 
 
 @journal_app.command()
@@ -189,7 +161,7 @@ def verify(paths: _JOURNALS = None) -> None:
             notes += [f"damaged lines: {', '.join(map(str, found.damaged[:20]))}"] * bool(found.damaged)
             print(f"{path}: {'; '.join(notes)}")
     except ExcamError as problem:
-        _stop(problem)
+        stop(problem)
     raise typer.Exit(1 if damaged else 0)
 
 
@@ -202,7 +174,12 @@ def compact(paths: _JOURNALS = None) -> None:
         for path in _journals(paths):
             print(f"{path}: {compact_journal(path)} lines dropped")
     except ExcamError as problem:
-        _stop(problem)
+        stop(problem)
+
+
+app.command()(commands.audit)
+app.command()(commands.why)
+app.command()(commands.rows)
 
 
 @app.command("list")
@@ -211,7 +188,7 @@ def list_(what: Annotated[str, typer.Argument(help="datasets or judges")] = "dat
     from excam.config import modules_in
 
     if what not in ("datasets", "judges"):
-        _stop(f"{what}: nothing to list; known: datasets, judges")
+        stop(f"{what}: nothing to list; known: datasets, judges")
     if what == "judges":
         print("\n".join(modules_in("judges")))
         return
@@ -219,7 +196,7 @@ def list_(what: Annotated[str, typer.Argument(help="datasets or judges")] = "dat
 
     table = listing.lines(Path("results"))
     text = "\n".join(listing.aligned(table) if sys.stdout.isatty() else ["\t".join(line) for line in table])
-    print(text if _holds(text) else text.replace(listing.ABSENT, "-"))
+    print(text if holds(text) else text.replace(listing.ABSENT, "-"))
 
 
 @app.command()
@@ -233,5 +210,5 @@ def lock(
     try:
         moved = versions.lock(stages or (), same_output)
     except ExcamError as problem:
-        _stop(problem)
+        stop(problem)
     print("\n".join(moved) or "nothing moved")

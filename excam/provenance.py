@@ -20,6 +20,8 @@ from typing import Any
 import excam
 
 PACKAGE = Path(__file__).parent
+HASHES = Path("results/.hashes")
+UNRECORDED = (HASHES.name, "checkpoints", "journal")  # the records themselves, and what grows while a job runs
 WATCHED = (
     "torch",
     "transformers",
@@ -43,16 +45,40 @@ def sha256(path: Path) -> str:
 
 @contextmanager
 def publish(path: Path) -> Iterator[Path]:
-    """Give a temporary path in the same folder; on success it becomes `path` at once, on failure nothing remains."""
+    """Give a temporary path in the same folder; on success it becomes `path` at once, on failure nothing remains.
+
+    What the workflow publishes below results/ has its hash recorded (`record_of`), for `excam audit`.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    record = record_of(path)
     try:
         yield temporary
         with temporary.open("rb") as stream:
             os.fsync(stream.fileno())
+        line = f"{sha256(temporary)}  {path.as_posix()}\n" if record else ""
+        if record:
+            record.unlink(missing_ok=True)  # killed from here on, the file is unproven, never accused
         temporary.replace(path)
+        if record:
+            with publish(record) as note:
+                note.write_text(line, encoding="utf-8")
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def record_of(path: Path) -> Path | None:
+    """Where the hash of a published file is kept, as a line that `sha256sum --check` reads; one file for each.
+
+    One file for each, because jobs on many machines publish at the same time and no lock holds on every shared disk.
+    None for what is no artifact: files that are not named from the workflow's folder, checkpoints, journals.
+    """
+    first, *rest = path.parts or ("",)
+    if first != "results" or not rest or ".." in rest or rest[0] in UNRECORDED:
+        return None
+    if rest[0] in ("sources", "models") and len(rest) > 3:  # fetched files, copied too: their manifest has the hashes
+        return None
+    return HASHES.joinpath(*rest[:-1], f"{rest[-1]}.sha256")
 
 
 def write_json(path: Path, value: Any) -> None:

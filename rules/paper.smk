@@ -1,4 +1,26 @@
-"""One rule per table and figure of the paper, and our numbers beside the printed ones."""
+"""One rule per table and figure of the paper, what scores without judgement get, and ours beside the printed."""
+
+
+rule floors:
+    """What scores without judgement get on each test set: constant, lengths, templates, random (spec 51-55)."""
+    input:
+        samples=expand(
+            "results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test", "test-100"]
+        ),
+    output:
+        numbers=report("results/paper/floors.csv", caption="../report/floors.rst", category="Results"),
+    log:
+        "logs/floors.log",
+    benchmark:
+        "benchmarks/floors.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("floors"),
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.floors --samples {input.samples} --seed {params.seed} --numbers {output.numbers}"
+        " 2>&1 | tee {log}"
 
 
 rule table_2:
@@ -25,10 +47,11 @@ rule table_2:
 
 
 rule table_4:
-    """Scaled accuracy, Kendall and tie-calibrated accuracy of every system (spec 51-55)."""
+    """Scaled accuracy, Kendall and tie-calibrated accuracy of every system, and the floors (spec 51-55)."""
     input:
         cells=evaluated("all"),
         tests="results/significance/all/test.json",
+        floors="results/paper/floors.csv",
     output:
         numbers=report("results/paper/table-4.csv", caption="../report/table-4.rst", category="Results"),
     log:
@@ -40,7 +63,70 @@ rule table_4:
     params:
         version=versions("table_4"),
     shell:
-        "python -m scripts.table_4 --cells {input.cells} --tests {input.tests} --numbers {output.numbers} 2>&1 | tee {log}"
+        "python -m scripts.table_4 --cells {input.cells} --tests {input.tests} --floors {input.floors}"
+        " --numbers {output.numbers} 2>&1 | tee {log}"
+
+
+rule table_6:
+    """Models, how they decode, and libraries, beside the printed (spec 39, 64)."""
+    input:
+        locks=["requirements/core.lock", "requirements/vllm.lock"],
+        printed=["paper/table-6.csv", "paper/table-6-software.csv"],
+    output:
+        numbers="results/paper/table-6.csv",
+        page=report("results/paper/table-6.md", caption="../report/table-6.rst", category="Settings"),
+    log:
+        "logs/table_6.log",
+    benchmark:
+        "benchmarks/table_6.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("table_6"),
+        models=models_asked(),
+    shell:
+        "python -m scripts.table_6 --models {params.models:q} --locks {input.locks} --printed {input.printed}"
+        " --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
+
+
+rule table_prompts:
+    """Tables 5, 7 and 11: the prompts, as the code asks them (spec 22, 32, 40, 64)."""
+    output:
+        excam=report("results/paper/table-5.md", caption="../report/table-prompts.rst", category="Settings"),
+        errors=report("results/paper/table-7.md", caption="../report/table-prompts.rst", category="Settings"),
+        baselines=report("results/paper/table-11.md", caption="../report/table-prompts.rst", category="Settings"),
+    log:
+        "logs/table_prompts.log",
+    benchmark:
+        "benchmarks/table_prompts.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("table_prompts"),
+    shell:
+        "python -m scripts.table_prompts --pages {output.excam} {output.errors} {output.baselines} 2>&1 | tee {log}"
+
+
+rule error_rates:
+    """How often an error is reported where there is one, and none where there is none (spec 60)."""
+    input:
+        judgements=[f"results/judgements/{s}/{d}/test.parquet" for s in column_systems("all") for d in DATASETS],
+        printed="paper/error-rates.csv",
+    output:
+        numbers="results/paper/error-rates.csv",
+        page=report("results/paper/error-rates.md", caption="../report/error-rates.rst", category="Results"),
+    log:
+        "logs/error_rates.log",
+    benchmark:
+        "benchmarks/error_rates.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("error_rates"),
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.error_rates --judgements {input.judgements} --printed {input.printed} --seed {params.seed}"
+        " --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
 
 
 rule figure_3:
@@ -62,17 +148,123 @@ rule figure_3:
     params:
         version=versions("figure_3"),
         datasets=" ".join(DATASETS),
+        soft=" ".join(SOFT),
     shell:
-        "python -m scripts.figure_3 --datasets {params.datasets} --cells {input.cells} --tests {input.tests}"
+        "python -m scripts.figure_3 --datasets {params.datasets} --soft {params.soft} --cells {input.cells}"
+        " --tests {input.tests} --numbers {output.numbers} --pictures {output.pdf} {output.svg} {output.png}"
+        " 2>&1 | tee {log}"
+
+
+rule figure_4:
+    """In-domain ExCAM beside the external judges on the balanced subsets (spec 57); only where one was asked."""
+    input:
+        tuned=in_domain_judgements(),
+        external=external_judgements,
+        claims="paper/claims.csv",
+    output:
+        numbers="results/paper/figure-4.csv",
+        page=report("results/paper/figure-4.md", caption="../report/figure-4.rst", category="Results"),
+        pdf="results/paper/figure-4.pdf",
+        svg=report("results/paper/figure-4.svg", caption="../report/figure-4.rst", category="Results"),
+        png="results/paper/figure-4.png",
+    log:
+        "logs/figure_4.log",
+    benchmark:
+        "benchmarks/figure_4.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("figure_4"),
+        datasets=" ".join(DATASETS),
+        level=0.1,
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.figure_4 --datasets {params.datasets} --tuned {input.tuned} --external {input.external}"
+        " --level {params.level} --seed {params.seed} --claims {input.claims} --page {output.page}"
         " --numbers {output.numbers} --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"
 
 
+rule figure_10:
+    """Scaled accuracy by language, for languages with more than 100 rows (spec 58)."""
+    input:
+        cells=[f"results/evaluation/{system}/all/test.json" for system in column_systems("all")],
+    output:
+        numbers="results/paper/figure-10.csv",
+        pdf="results/paper/figure-10.pdf",
+        svg=report("results/paper/figure-10.svg", caption="../report/figure-10.rst", category="Results"),
+        png="results/paper/figure-10.png",
+    log:
+        "logs/figure_10.log",
+    benchmark:
+        "benchmarks/figure_10.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("figure_10"),
+        more_than=100,
+    shell:
+        "python -m scripts.figure_10 --more-than {params.more_than} --cells {input.cells} --numbers {output.numbers}"
+        " --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"
+
+
+rule figure_11:
+    """Every adapter of a base model on every test set (spec 59)."""
+    input:
+        cells=lambda w: [f"results/evaluation/{s}/{d}/test.json" for s in adapted(w.model) for d in [*DATASETS, "all"]],
+        changes="results/paper/leave-one-out.csv",
+    output:
+        numbers="results/paper/figure-11/{model}.csv",
+        pdf="results/paper/figure-11/{model}.pdf",
+        svg=report("results/paper/figure-11/{model}.svg", caption="../report/figure-11.rst", category="Results"),
+        png="results/paper/figure-11/{model}.png",
+    log:
+        "logs/figure_11/{model}.log",
+    benchmark:
+        "benchmarks/figure_11/{model}.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("figure_11"),
+        datasets=" ".join(DATASETS),
+        unseen=" ".join(unseen()),
+    shell:
+        "python -m scripts.figure_11 --model {wildcards.model} --datasets {params.datasets} --unseen {params.unseen}"
+        " --cells {input.cells} --changes {input.changes} --numbers {output.numbers}"
+        " --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"
+
+
+rule leave_one_out:
+    """What one dataset less in training changes, tested row by row (spec 65)."""
+    input:
+        judgements=leave_one_out_judgements(),
+    output:
+        numbers="results/paper/leave-one-out.csv",
+        statement=report("results/paper/leave-one-out.md", caption="../report/leave-one-out.rst", category="Results"),
+    log:
+        "logs/leave_one_out.log",
+    benchmark:
+        "benchmarks/leave_one_out.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("leave_one_out"),
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.leave_one_out --judgements {input.judgements} --seed {params.seed}"
+        " --numbers {output.numbers} --statement {output.statement} 2>&1 | tee {log}"
+
+
 rule compare_with_paper:
-    """Printed value, our value, difference, and the file it came from."""
+    """Printed value, our value, difference, the file it came from; and where the paper contradicts itself (spec 55)."""
     input:
         table_2="results/paper/table-2.csv",
         table_4="results/paper/table-4.csv",
+        figure_3="results/paper/figure-3.csv",
+        figure_10="results/paper/figure-10.csv",
+        error_rates="results/paper/error-rates.csv",
+        leave_one_out="results/paper/leave-one-out.md",
         printed=["paper/table-2.csv", "paper/table-4.csv"],
+        claims="paper/claims.csv",
     output:
         comparison=report("results/paper/comparison.md", caption="../report/comparison.rst", category="Results"),
     log:
@@ -85,4 +277,6 @@ rule compare_with_paper:
         version=versions("compare_with_paper"),
     shell:
         "python -m scripts.compare_with_paper --table-2 {input.table_2} --table-4 {input.table_4}"
-        " --printed {input.printed} --comparison {output.comparison} 2>&1 | tee {log}"
+        " --figure-3 {input.figure_3} --figure-10 {input.figure_10}"
+        " --error-rates {input.error_rates} --leave-one-out {input.leave_one_out}"
+        " --printed {input.printed} --claims {input.claims} --comparison {output.comparison} 2>&1 | tee {log}"

@@ -1,4 +1,4 @@
-"""Table 4: scaled accuracy, Kendall and tie-calibrated accuracy of every system, with n, failures and the floor."""
+"""Table 4: scaled accuracy, Kendall and tie-calibrated accuracy of every system, with n, failures and the floors."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", type=Path, nargs="+", required=True)
     parser.add_argument("--tests", type=Path, required=True)
+    parser.add_argument("--floors", type=Path, required=True)
     parser.add_argument("--numbers", type=Path, required=True)
     args = parser.parse_args(argv)
 
     tests = json.loads(args.tests.read_text(encoding="utf-8"))["tests"]
     lines = [line for path in args.cells for line in _lines(path, tests)]
-    tables.write_lines(args.numbers, COLUMNS, [*lines, _floor(args.cells[0])])
+    tables.write_lines(args.numbers, COLUMNS, [*lines, *_floors(args.floors)])
 
 
 def _lines(path: Path, tests: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -63,17 +64,17 @@ def _with(common: dict[str, Any], cell: dict[str, Any], fallback: str) -> dict[s
     }
 
 
-def _floor(path: Path) -> dict[str, Any]:
-    cell = json.loads(path.read_text(encoding="utf-8"))
-    constant = cell["correlation"]["constant"]
-    accuracy = 2 * max(cell["gold_errors"], cell["n"] - cell["gold_errors"]) / cell["n"] - 1 if cell["n"] else None
-    return {
-        **{"model": "constant", "trained_on": "nothing", "judge": "none", "fallback": "", "cell": str(path)},
-        "scaled_accuracy": _round(accuracy),
-        "tie_calibrated_accuracy": _round(constant["tie_calibrated"]),
-        "n": cell["n"],
-        "failures": 0,
-    }
+def _floors(path: Path) -> list[dict[str, Any]]:
+    """What scores without judgement get on all test sets together: no system, so nothing was compared with them."""
+    return [
+        {
+            **{"model": line["floor"], "trained_on": "nothing", "judge": "none", "fallback": "", "cell": str(path)},
+            **{name: line[name] for name in ("scaled_accuracy", "low", "high", "kendall_b", "n")},
+            **{"tie_calibrated_accuracy": line["tie_calibrated_accuracy"], "n_scored": line["n"], "failures": 0},
+        }
+        for line in tables.read_lines(path)
+        if (line["dataset"], line["split"]) == ("all", "test")
+    ]
 
 
 def better_than_all(system: str, tests: list[dict[str, Any]], level: float = 0.05) -> str:

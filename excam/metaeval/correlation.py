@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from excam.exceptions import InputInvalid
+from excam.metaeval.pairs import At, Pairs, middle_difference, pairs_between
 
 Numbers = Sequence[float] | NDArray[np.floating] | NDArray[np.integer]
+Scores = Sequence[float | None] | NDArray[np.floating] | NDArray[np.integer]  # None: the item has no score
 
 FEW, PER_CELL = 1 << 14, 2  # an interval with so few pairs, or so few per cell, is sorted: bounds would cost more
 
@@ -37,9 +39,9 @@ def kendall(gold: Numbers, metric: Numbers, variant: Literal["b", "c", "23"] = "
     `b` and `c` are scipy's, NaN when a vector is constant; `23` is (C + T_both - D - T_gold - T_metric) / all pairs
     (Deutsch et al. 2023). Raises InputInvalid for unequal lengths, fewer than two items, NaN or infinity.
     """
-    gold_scores, scores = _vectors(gold, metric)
+    gold_scores, scores = vectors(gold, metric)
     if variant == "23":
-        pairs = _Pairs(gold_scores, scores)
+        pairs = Pairs(gold_scores, scores)
         return 2 * pairs.at(0.0).agreeing / pairs.total - 1
     from scipy.stats import kendalltau
 
@@ -52,7 +54,7 @@ def tie_calibrated_accuracy(gold: Numbers, metric: Numbers) -> TieCalibration:
     Gold ties are exact; differences are compared as computed in float64. The value is in-sample: epsilon is chosen on
     the pairs it is reported for, as in the reference. Raises InputInvalid as `kendall` does.
     """
-    return _calibration(_best(pairs := _Pairs(*_vectors(gold, metric))), pairs.total)
+    return _calibration(_best(pairs := Pairs(*vectors(gold, metric))), pairs.total)
 
 
 def sampled_tie_calibration(gold: Numbers, metric: Numbers, pairs: int = 10**6, seed: int = 0) -> TieCalibration:
@@ -62,7 +64,7 @@ def sampled_tie_calibration(gold: Numbers, metric: Numbers, pairs: int = 10**6, 
     """
     if pairs < 1:
         raise InputInvalid(f"sampled tie calibration got pairs={pairs}, expected at least 1")
-    gold_scores, scores = _vectors(gold, metric)
+    gold_scores, scores = vectors(gold, metric)
     total = len(scores) * (len(scores) - 1) // 2
     if total <= pairs:
         return tie_calibrated_accuracy(gold_scores, scores)
@@ -81,8 +83,9 @@ def _calibration(best: tuple[int, float], pairs: int) -> TieCalibration:
     return TieCalibration(best[0] / pairs, abs(best[1]))
 
 
-def _vectors(gold: ArrayLike, metric: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    vectors = []
+def vectors(gold: ArrayLike, metric: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both as rows of float64. Raises InputInvalid unless they are two or more finite numbers each, equally many."""
+    rows = []
     for name, given in (("gold", gold), ("metric", metric)):
         try:
             scores = np.asarray(given, dtype=np.float64)
@@ -93,94 +96,13 @@ def _vectors(gold: ArrayLike, metric: ArrayLike) -> tuple[NDArray[np.float64], N
                 raise InputInvalid(
                     f"{name} scores must be one row of two or more finite numbers; leave others out first"
                 )
-        vectors.append(scores)
-    if len(vectors[0]) != len(vectors[1]):
-        raise InputInvalid(f"got {len(vectors[0])} gold and {len(vectors[1])} metric scores, expected equally many")
-    return vectors[0], vectors[1]
+        rows.append(scores)
+    if len(rows[0]) != len(rows[1]):
+        raise InputInvalid(f"got {len(rows[0])} gold and {len(rows[1])} metric scores, expected equally many")
+    return rows[0], rows[1]
 
 
-@dataclass(frozen=True, slots=True)
-class _At:
-    """Agreement at one epsilon: pairs tied in both, concordant pairs; for each cell the first cell farther away."""
-
-    epsilon: float
-    reach: NDArray[np.intp]
-    ties: int
-    concordant: int
-
-    @property
-    def agreeing(self) -> int:
-        return self.ties + self.concordant
-
-
-class _Pairs:
-    """All pairs of n items, counted in O(n log classes) per epsilon.
-
-    Items alike in metric and gold are one cell; cells are sorted by metric. A wavelet matrix over their gold classes
-    answers, for all cells at once, "from cell p on, how many items are of a higher class, how many of the same".
-    """
-
-    def __init__(self, gold: NDArray[np.float64], metric: NDArray[np.float64]) -> None:
-        classes = np.unique(gold, return_inverse=True)[1]
-        self.ranked, ranks = np.unique(metric, return_inverse=True)
-        width = int(classes.max()) + 1
-        cells, self.size = np.unique(ranks * width + classes, return_counts=True)
-        self.rank, self.gold = np.divmod(cells, width)
-        self.value = self.ranked[self.rank]
-        self.total = len(gold) * (len(gold) - 1) // 2
-        self._first = np.searchsorted(self.rank, np.arange(len(self.ranked) + 1))
-        self._index()
-        self._above, same = self._descend(np.full(len(cells), len(cells)))
-        self._same = same - int(np.sum(np.bincount(classes) ** 2) - len(gold)) // 2
-
-    def _index(self) -> None:
-        """Per bit of the class, highest first: ones so far in cells and in items, zeros in all, own bit, weight."""
-        self._levels = []
-        row, size = self.gold, self.size
-        for bit in reversed(range(int(row.max()).bit_length())):
-            one = (row >> bit & 1).astype(bool)
-            own = (self.gold >> bit & 1).astype(bool)
-            ones, items = np.r_[0, np.cumsum(one)], np.r_[0, np.cumsum(one * size)]
-            self._levels.append((ones, items, len(row) - ones[-1], own, ~own * self.size))
-            row, size = np.r_[row[~one], row[one]], np.r_[size[~one], size[one]]
-        self._items = np.r_[0, np.cumsum(size)]
-
-    def _descend(self, position: NDArray[np.intp]) -> tuple[int, int]:
-        """Summed over all items: higher-class items before its position, and where its class puts that position."""
-        above = 0
-        for ones, items, zeros, own, weight in self._levels:
-            above += int(items[position] @ weight)
-            before = ones[position]
-            position = np.where(own, before + zeros, position - before)
-        return above, int(self._items[position] @ self.size)
-
-    def at(self, epsilon: float) -> _At:
-        """Pairs tied in both and concordant pairs when differences up to `epsilon` are metric ties."""
-        reach = self._first[self._reach(epsilon)][self.rank]
-        above, same = self._descend(reach)
-        return _At(epsilon, reach, same - self._same, self._above - above)
-
-    def _reach(self, epsilon: float) -> NDArray[np.intp]:
-        """For each rank the first rank whose value, minus this one's, exceeds epsilon: by differences as computed."""
-        ranked, end = self.ranked, len(self.ranked)
-        reach = np.searchsorted(ranked, ranked + epsilon, side="right")
-        wrong = np.append(ranked, np.inf)[reach] - ranked <= epsilon
-        wrong |= ranked[reach - 1] - ranked > epsilon
-        low = start = np.flatnonzero(wrong)  # rounding of the sum and of the difference disagree: bisect on the latter
-        high = np.full(len(start), end)
-        while (low + 1 < high).any():
-            middle = (low + high) // 2
-            near = ranked[middle] - ranked[start] <= epsilon
-            low, high = np.where(near, middle, low), np.where(near, high, middle)
-        reach[start] = high
-        return reach
-
-    def next_below(self, epsilon: float) -> float:
-        """The largest difference of two metric values that is smaller than `epsilon`."""
-        return float(np.max(self.ranked[self._reach(float(np.nextafter(epsilon, 0))) - 1] - self.ranked))
-
-
-def _best(pairs: _Pairs) -> tuple[int, float]:
+def _best(pairs: Pairs) -> tuple[int, float]:
     """Most agreeing pairs, and minus the smallest epsilon that gives them: best-first over intervals (low, high]."""
     low, high = pairs.at(0.0), pairs.at(float(pairs.ranked[-1] - pairs.ranked[0]))
     best = max((low.agreeing, -low.epsilon), (high.agreeing, -high.epsilon))
@@ -193,7 +115,7 @@ def _best(pairs: _Pairs) -> tuple[int, float]:
         if sizes.sum() <= max(FEW, PER_CELL * len(sizes)):
             best = max(best, _best_between(pairs, low, sizes) or best)
             continue
-        middle = _middle(pairs, low, sizes)
+        middle = middle_difference(pairs, low.reach, sizes)
         at_end = middle == high.epsilon  # most pairs lie at the right end, which is known: only those below it count
         if at_end:
             middle = pairs.next_below(middle)
@@ -208,24 +130,10 @@ def _best(pairs: _Pairs) -> tuple[int, float]:
     return best
 
 
-def _middle(pairs: _Pairs, low: _At, sizes: NDArray[np.intp]) -> float:
-    """About the median difference of an interval: the median of 63 of its pairs of cells, evenly spread."""
-    ends = np.cumsum(sizes)
-    chosen = np.linspace(0, ends[-1] - 1, 63).astype(np.intp)
-    left = np.searchsorted(ends, chosen, side="right")
-    right = chosen - (ends - sizes - low.reach)[left]
-    return float(np.median(pairs.value[right] - pairs.value[left]))
-
-
-def _best_between(pairs: _Pairs, low: _At, sizes: NDArray[np.intp]) -> tuple[int, float] | None:
-    """The best of an interval by listing its pairs of cells: `sizes[i]` pairs of cell i, from `low.reach[i]` on."""
-    ends = np.cumsum(sizes)
-    right = np.arange(ends[-1]) - np.repeat(ends - sizes - low.reach, sizes)
-    step = pairs.gold[right] - np.repeat(pairs.gold, sizes)
-    matters = np.flatnonzero(step >= 0)  # discordant pairs agree with the gold order under no epsilon
-    left = np.searchsorted(ends, matters, side="right")
-    right = right[matters]
-    gain = np.where(step[matters] == 0, 1, -1) * pairs.size[left] * pairs.size[right]
+def _best_between(pairs: Pairs, low: At, sizes: NDArray[np.intp]) -> tuple[int, float] | None:
+    """The best of an interval, by listing its pairs of cells."""
+    left, right, sign = pairs_between(pairs, low.reach, sizes)
+    gain = sign * pairs.size[left] * pairs.size[right]
     return _best_of(pairs.value[right] - pairs.value[left], gain, low.agreeing)
 
 

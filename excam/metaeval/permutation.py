@@ -7,7 +7,7 @@ twins; without clusters, a row) flips the sign of that cluster's difference in r
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -95,13 +95,17 @@ def _exact(differences: NDArray[np.int64]) -> float:
     return min(1.0, max(2 * upper, sys.float_info.min))  # an exact p is never 0; float64 may not hold it
 
 
-def _swapped(differences: NDArray[np.int64], draws: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """The total difference under each of `draws` random swaps. Masks depend on the number of clusters alone."""
-    totals = []
+def swap_masks(clusters: int, draws: int, generator: np.random.Generator) -> Iterator[NDArray[np.int8]]:
+    """Random swaps in batches: rows are draws, 1 where a cluster is swapped. They depend on these numbers alone."""
     for start in range(0, draws, BATCH):
-        swap = generator.integers(0, 2, (min(BATCH, draws - start), len(differences)), dtype=np.int8)
-        totals.append(differences.sum() - 2 * (swap.astype(np.float64) @ differences).astype(np.int64))
-    return np.concatenate(totals)
+        yield generator.integers(0, 2, (min(BATCH, draws - start), clusters), dtype=np.int8)
+
+
+def _swapped(differences: NDArray[np.int64], draws: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """The total difference under each of `draws` random swaps."""
+    kept = differences.sum()
+    masks = swap_masks(len(differences), draws, generator)
+    return np.concatenate([kept - 2 * (swap.astype(np.float64) @ differences).astype(np.int64) for swap in masks])
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from excam.exceptions import InputInvalid
-from excam.plotting import heat_map, save
+from excam.plotting import curves, forest, heat_map, save, words
 
 COLUMNS = [
     "BLEnD",
@@ -30,7 +30,7 @@ def example(columns=14, **options):
     values = np.random.default_rng(0).uniform(-0.9, 0.9, (4, columns)).tolist()
     values[2][1] = None
     values[0][0], values[0][1] = -0.001, -0.25
-    marks = [[row < 2] * columns for row in range(4)]
+    marks = [["*" if row == 0 else "°" if row == 1 else ""] * columns for row in range(4)]
     note = "* better than EVERY BASELINE (paired permutation test, Holm, p ≤ .05). " * 5
     return heat_map(
         values,
@@ -48,7 +48,8 @@ def texts(figure):
 def test_every_cell_says_its_number():
     shown = [text.get_text() for text in texts(example())]
     assert shown.count("n/a") == 1
-    assert shown.count("*") == 28
+    assert shown.count("*") == 14
+    assert shown.count("°") == 14
     assert "0.00" in shown  # not "−0.00"
     assert "−0.00" not in shown
     assert "−0.25" in shown
@@ -65,13 +66,21 @@ def test_no_text_overlaps_another_or_leaves_the_figure(columns, options):
         figure = heat_map([[0.5]], ["x"], ["y"], title="A title wider than its figure", note="a note " * 20)
     else:
         figure = example(columns, **options)
+    assert_readable(figure)
+
+
+def assert_readable(figure):
+    """No text over another one, none outside."""
     figure.dpi = 300
     figure.draw_without_rendering()
     boxes = [(text.get_text(), text.get_window_extent()) for text in texts(figure)]
-    for axes in figure.axes[1:]:
-        low, high = axes.get_ylim()
-        ticks = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
-        boxes += [(label.get_text(), label.get_window_extent()) for at, label in ticks if low <= at <= high]
+    for axes in figure.axes:
+        for axis, (low, high) in ((axes.xaxis, sorted(axes.get_xlim())), (axes.yaxis, sorted(axes.get_ylim()))):
+            if axes.axison and axis.get_visible():
+                ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+                boxes += [
+                    (t.get_text(), t.get_window_extent()) for at, t in ticks if low <= at <= high and t.get_text()
+                ]
     wide, tall = figure.bbox.width, figure.bbox.height
     for (one, box), (other, its) in itertools.combinations(boxes, 2):
         across = min(box.x1, its.x1) - max(box.x0, its.x0)
@@ -79,8 +88,79 @@ def test_no_text_overlaps_another_or_leaves_the_figure(columns, options):
         assert not (across > 1 and along > 5), (one, other)  # line boxes are taller than letters: 5 pixels at 300 dpi
     for text, box in boxes:
         assert box.x0 >= 0, text
+        assert box.y0 >= 0, text
         assert box.x1 <= wide, text
         assert box.y1 <= tall, text
+
+
+def languages(panels, rows, **options):
+    points = [(0.5 - 0.1 * at, 0.3 - 0.1 * at, 0.6) for at in range(rows)]
+    names = [f"{'North Macedonian' if at == 1 else 'Turkish'} {at}\nn = {1000 - at:,}" for at in range(panels)]
+    labels = [f"mistral-small-24b-instruct-2501 ({at})" for at in range(rows)]
+    spreads = ("spread", ["0.14"] * rows)
+    drawn = {name: [None, *points[1:]] if at == 2 else points for at, name in enumerate(names)}
+    tuned = [at >= rows // 2 for at in range(rows)]
+    return forest(drawn, labels, tuned=tuned, beside=spreads, title="By language", note="A note. " * 30, **options)
+
+
+@pytest.mark.parametrize(("panels", "rows"), [(1, 1), (5, 9), (12, 4)])
+def test_no_text_of_a_forest_overlaps_another_or_leaves_the_figure(panels, rows):
+    figure = languages(panels, rows)
+    assert_readable(figure)
+    assert len(figure.axes) == panels
+    assert len({axes.get_xlim() for axes in figure.axes}) == 1, "one scale for all panels"
+    shown = [text.get_text() for text in texts(figure)]
+    assert shown.count("0.14") == rows, "beside the first line of panels only"
+    assert shown.count("n/a") == (panels > 2)
+
+
+def test_a_forest_draws_each_point_at_its_value_with_its_interval():
+    figure = forest({"x": [(0.2, -0.1, 0.4), (0.6, 0.5, 0.9)]}, ["a", "b"], tuned=[False, True])
+    lines = [line.get_xydata().tolist() for line in figure.axes[0].lines[1:]]
+    assert lines == [[[-0.1, 0], [0.4, 0]], [[0.2, 0]], [[0.5, 1], [0.9, 1]], [[0.6, 1]]]
+    shapes = [(line.get_marker(), line.get_color()) for line in figure.axes[0].lines if line.get_marker() != "None"]
+    assert shapes[0][0] != shapes[1][0], "told apart without colour too"
+
+
+@pytest.mark.parametrize(
+    ("panels", "rows", "tuned"),
+    [
+        ({}, ["a"], [True]),
+        ({"x": [None]}, ["a", "b"], [True, True]),
+        ({"x": [None]}, ["a"], []),
+        ({"x": [(0.5, 0.6, 0.7)]}, ["a"], [True]),
+        ({"x": [(float("nan"), 0, 1)]}, ["a"], [True]),
+    ],
+)
+def test_a_forest_that_does_not_fit_is_refused(panels, rows, tuned):
+    with pytest.raises(InputInvalid):
+        forest(panels, rows, tuned=tuned)
+
+
+def test_words_are_a_figure_too(tmp_path):
+    figure = words("Scaled accuracy by language", "No language has more than 100 rows. " * 8)
+    assert_readable(figure)
+    save(figure, [tmp_path / "a.pdf", tmp_path / "a.png"])
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_framed_cells_have_a_black_frame_and_no_others():
+    figure = heat_map([[0.1, 0.2]], ["x"], ["y", "z"], framed=[[False, True]])
+    frames = [p for p in figure.axes[0].patches if not p.get_fill() and p.get_edgecolor() == (0, 0, 0, 1)]
+    assert [round(patch.get_x() + patch.get_width() / 2, 6) for patch in frames] == [1.0]
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: languages(7, 3), lambda: curves({"a": [(0, 1), (1, 2)]}, title="t", across="x", up="y")]
+)
+def test_other_figures_too_give_the_same_bytes(make, tmp_path, monkeypatch):
+    paths = [tmp_path / f"figure{suffix}" for suffix in (".pdf", ".svg", ".png")]
+    save(make(), paths)
+    first = [path.read_bytes() for path in paths]
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    monkeypatch.setitem(mpl.rcParams, "font.size", 30)
+    save(make(), paths)
+    assert [path.read_bytes() for path in paths] == first
 
 
 def luminance(colour):
@@ -143,7 +223,8 @@ def test_an_unknown_suffix_writes_nothing(tmp_path):
         ([[0.1]], {}),
         ([[0.1, float("nan")]], {}),
         ([[0.1, float("inf")]], {}),
-        ([[0.1, 0.2]], {"marks": [[True]]}),
+        ([[0.1, 0.2]], {"marks": [["*"]]}),
+        ([[0.1, 0.2]], {"framed": [[True]]}),
         ([[0.1, 0.2]], {"counts": [1]}),
     ],
 )

@@ -3,6 +3,8 @@
 import json
 import os
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +62,95 @@ def test_publish_of_nothing_written_is_no_file(tmp_path):
     with pytest.raises(FileNotFoundError), provenance.publish(tmp_path / "rows.txt"):
         pass
     assert names(tmp_path) == []
+
+
+def put(path: str, content: bytes = b"abc") -> None:
+    with provenance.publish(Path(path)) as temporary:
+        temporary.write_bytes(content)
+
+
+def records(folder) -> dict[str, str]:
+    found = sorted((folder / provenance.HASHES).rglob("*"))
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in found if path.is_file()}
+
+
+def test_what_the_workflow_publishes_has_its_hash_recorded(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    put("results/paper/figure-3.csv")
+    line = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  results/paper/figure-3.csv\n"
+    assert records(tmp_path) == {"results/.hashes/paper/figure-3.csv.sha256": line}
+    put("results/paper/figure-3.csv", b"other")
+    (line,) = records(tmp_path).values()
+    assert line.startswith(provenance.sha256(Path("results/paper/figure-3.csv")))
+    provenance.write_json(Path("results/a.json"), {})
+    assert list(records(tmp_path)) == ["results/.hashes/a.json.sha256", "results/.hashes/paper/figure-3.csv.sha256"]
+    assert names(tmp_path / "results/paper") == ["figure-3.csv"], "nothing lies beside what is handed on"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("scored.jsonl", "elsewhere/results/a.csv", "results/../a.csv", "results/checkpoints/m/all/whole.json"),
+        *("results/journal/m.jsonl", "results/sources/blend/files/a.csv", "results/models/m/files/model.safetensors"),
+    ],
+)
+def test_what_is_no_artifact_has_no_record(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    put(path)
+    put(str(tmp_path / "results/absolute.csv"))
+    assert Path(path).read_bytes() == b"abc"
+    assert records(tmp_path) == {}
+
+
+def test_a_failed_job_keeps_the_old_file_and_its_record(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    put("results/a.csv")
+    before = records(tmp_path)
+    with pytest.raises(ValueError, match="stop"):
+        fail(Path("results/a.csv"), ValueError("stop"))
+    assert (Path("results/a.csv").read_bytes(), records(tmp_path)) == (b"abc", before)
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_killed_at_the_worst_moment_a_file_is_unproven_not_accused(tmp_path, monkeypatch, published):
+    """Just before or just after the file gets its name: never is there a record of other bytes."""
+    monkeypatch.chdir(tmp_path)
+    put("results/a.csv")
+    real = Path.replace
+
+    def killed(path, target):
+        if published:
+            real(path, target)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(provenance.Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        put("results/a.csv", b"new")
+    assert Path("results/a.csv").read_bytes() == (b"new" if published else b"abc")
+    assert records(tmp_path) == {}
+
+
+def test_jobs_that_publish_at_the_same_time_keep_their_records_apart(tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from excam.provenance import publish\n"
+        "for n in range(40):\n"
+        "    with publish(Path(f'results/x/{sys.argv[1]}-{n}')) as t: t.write_text(f'{sys.argv[1]} {n}')\n"
+        "    with publish(Path('results/x/same')) as t: t.write_text('same')\n"
+    )
+    root = Path(provenance.__file__).parents[1]
+    jobs = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(job)], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(root)}
+        )
+        for job in range(4)
+    ]
+    assert [job.wait() for job in jobs] == [0] * 4
+    found = records(tmp_path)
+    assert len(found) == 4 * 40 + 1
+    for line in found.values():
+        digest, name = line.rstrip("\n").split("  ")
+        assert digest == provenance.sha256(tmp_path / name)
 
 
 def test_json_is_canonical(tmp_path):

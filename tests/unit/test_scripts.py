@@ -396,9 +396,22 @@ def won(a: str, b: str, p: float = 0.01, difference: float = 0.2) -> dict:
 TUNED, COUNT, OTHER = "m/all/report", "m/nothing/count", "x/nothing/binary"
 
 
-def test_table_4_two_lines_a_system_and_the_floor():
+def floors_csv() -> str:
+    """What scripts.floors writes, for two floors."""
+    names = ("floor", "dataset", "split", "scaled_accuracy", "low", "high", "kendall_b", "tie_calibrated_accuracy", "n")
+    lines = [("constant", "0.2", "", "0.49"), ("random", "0.01", "0.02", "0.5")]
+    rows = [
+        dict(zip(names, (name, dataset, "test", scaled, "-0.1", "0.3", kendall, ties, "40"), strict=True))
+        for name, scaled, kendall, ties in lines
+        for dataset in ("blend", "all")
+    ]
+    tables.write_lines(Path("floors.csv"), names, rows)
+    return "floors.csv"
+
+
+def test_table_4_two_lines_a_system_and_the_floors():
     tests = put_json("tests.json", {"tests": [won(TUNED, COUNT), won(COUNT, OTHER, p=0.5)]})
-    call(table_4, cells=[cell(TUNED), cell(COUNT)], tests=tests, numbers="t.csv")
+    call(table_4, cells=[cell(TUNED), cell(COUNT)], tests=tests, floors=floors_csv(), numbers="t.csv")
     lines = rows_of("t.csv")
     assert [(line["model"], line["trained_on"], line["judge"], line["fallback"]) for line in lines] == [
         ("m", "all", "report", ""),
@@ -406,6 +419,7 @@ def test_table_4_two_lines_a_system_and_the_floor():
         ("m", "nothing", "count", ""),
         ("m", "nothing", "count", "p"),
         ("constant", "nothing", "none", ""),
+        ("random", "nothing", "none", ""),
     ]
     assert lines[0] == {
         **{"model": "m", "trained_on": "all", "judge": "report", "fallback": "", "scaled_accuracy": "0.5"},
@@ -416,7 +430,7 @@ def test_table_4_two_lines_a_system_and_the_floor():
     assert (lines[1]["kendall_b"], lines[1]["tie_calibrated_accuracy"], lines[1]["epsilon"]) == ("0.4", "0.6", "0.25")
     assert lines[2]["better_than_all"] == "no"
     floor = lines[4]
-    assert floor["scaled_accuracy"] == "0.2", "always saying what is more frequent: 2 * 24/40 - 1"
+    assert (floor["scaled_accuracy"], floor["kendall_b"]) == ("0.2", "")
     assert (floor["tie_calibrated_accuracy"], floor["n"], floor["failures"]) == ("0.49", "40", "0")
 
 
@@ -508,12 +522,18 @@ def test_comparison_names_both_values_and_where_ours_came_from():
     made_table_2(put_json("blend/counts.json", {"cells": cells, "beyond_cap": 0, "dropped": {}}))
     tests = put_json("tests.json", {"tests": []})
     system = "ds-r1-14b/nothing/count"
-    call(table_4, cells=[cell(system), cell(COUNT)], tests=tests, numbers="table-4.csv")
+    call(table_4, cells=[cell(system), cell(COUNT)], tests=tests, floors=floors_csv(), numbers="table-4.csv")
+    tables.write_lines(Path("f3.csv"), figure_3.COLUMNS, [])
+    tables.write_lines(Path("f10.csv"), importlib.import_module("scripts.figure_10").COLUMNS, [])
+    tables.write_lines(Path("rates.csv"), importlib.import_module("scripts.error_rates").COLUMNS, [])
+    Path("l.md").write_text("# One dataset less\n\nNothing.\n", encoding="utf-8")
     call(
         compare_with_paper,
         table_2="table-2.csv",
         table_4="table-4.csv",
+        **{"figure_3": "f3.csv", "figure_10": "f10.csv", "error_rates": "rates.csv", "leave_one_out": "l.md"},
         printed=[ROOT / "paper/table-2.csv", ROOT / "paper/table-4.csv"],
+        claims=ROOT / "paper/claims.csv",
         comparison="c.md",
     )
     text = Path("c.md").read_text(encoding="utf-8")
@@ -523,14 +543,15 @@ def test_comparison_names_both_values_and_where_ours_came_from():
     assert [part.strip() for part in line.strip("|").split("|")] == [
         *(system, "0.5 [0.4, 0.6]", f"0.331 ({0.5 - 0.331:+.3f})", "n/a", printed["kendall"]),
         *("0.1235", f"0.474 ({0.1235 - 0.474:+.3f})", "40", "3"),
-        f"`results/evaluation/{system}/all/test.json`",
+        *(f"`results/evaluation/{system}/all/test.json`", "same model, adapter and judge"),
     ]
     assert f"| {COUNT}+p | 0.5 [0.4, 0.6] | – | 0.4 | – |" in text, "ours alone"
-    assert "| constant/nothing/none | 0.2 | – |" in text
+    assert "| constant/nothing/none | 0.2 [-0.1, 0.3] | – |" in text
     missing = text.split("Printed, not in this experiment: ")[1]
     assert "gemma3-27b/nothing/count" in missing
     assert f"{system}," not in missing
-    widths = {line.count("|") for line in text.split("## Table 4")[1].splitlines() if line.startswith("|")}
+    systems = text.split("## Table 4")[1].split("\n## ")[0].splitlines()
+    widths = {line.count("|") for line in systems if line.startswith("|")}
     assert len(widths) == 1, "head, rule and rows of a Markdown table have one width"
 
 

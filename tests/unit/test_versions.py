@@ -161,7 +161,7 @@ def test_every_part_of_a_stage_is_there():
         ("judges.count", "excam/judges/base.py"),
         ("evaluate", "excam/metaeval/accuracy.py"),
         ("compare_systems", "excam/metaeval/permutation.py"),
-        ("figure_3", "excam/plotting.py"),
+        ("figure_3", "excam/plotting/heat.py"),
     ],
 )
 def test_what_the_real_stages_are_made_of(stage, name):

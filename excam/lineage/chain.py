@@ -1,0 +1,125 @@
+"""From an artifact back to the raw shards: every file on the way, who made it of what, and whether it still is that.
+
+A file is `proven` when some hash of it is recorded and all agree with its bytes, `differs` when one does not, `gone`
+when it is not there, `unproven` when nobody recorded a hash: then nothing can be said, which is not the same as proven.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from excam.lineage.evidence import Claim, Evidence
+from excam.lineage.snakemake_records import Record
+from excam.provenance import Progress, sha256
+
+Status = Literal["proven", "differs", "gone", "unproven"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One file of a chain."""
+
+    file: str
+    sha256: str | None  # of its bytes now; None where it is gone
+    claims: tuple[Claim, ...]
+    record: Record | None  # how Snakemake made it; None for raw files and what a manifest stands for
+    vouched: tuple[str, ...]  # manifests that name it among their outputs
+    facts: dict[str, Any]  # of a manifest: revision, licence, seed, commit ...
+
+    @property
+    def status(self) -> Status:
+        """What can be said about its bytes."""
+        if self.sha256 is None:
+            return "gone"
+        if not self.claims:
+            return "unproven"
+        return "proven" if all(claim.sha256 == self.sha256 for claim in self.claims) else "differs"
+
+    @property
+    def problem(self) -> str | None:
+        """One line that names the file, what was recorded and what is there; None where it is proven."""
+        if self.status == "proven":
+            return None
+        if self.status == "unproven":
+            return f"{self.file}: unproven: no hash of it is recorded; found sha256 {self.sha256}"
+        against = [claim for claim in self.claims if claim.sha256 != self.sha256]
+        wanted = "; ".join(f"{digest} ({by})" for digest, by in _told(against)) or "a file (an input of a job)"
+        there = f"found {self.sha256 or 'nothing'}"
+        agree = sum(claim.sha256 == self.sha256 for claim in self.claims)
+        if agree:
+            there += f"; {agree} other records agree with what is there: made anew since, or that record changed"
+        return f"{self.file}: {self.status}: expected sha256 {wanted}, {there}"
+
+
+def _told(claims: Iterable[Claim]) -> list[tuple[str, str]]:
+    """Each digest once, with who says so first and how many more do."""
+    by_digest: dict[str, list[str]] = {}
+    for claim in claims:
+        by_digest.setdefault(claim.sha256, []).append(claim.by)
+    return [(one, by[0] + (f" and {len(by) - 1} more" if len(by) > 1 else "")) for one, by in by_digest.items()]
+
+
+def walk(evidence: Evidence, artifacts: Sequence[str]) -> list[Link]:
+    """The chain of `artifacts` (paths as the rules name them), from them back to the raw shards, every file once."""
+    claims, order = _claims(evidence, artifacts)
+    progress = Progress("hashing, files", len(order))
+    found: dict[str, str | None] = {}
+    with ThreadPoolExecutor(4) as pool:
+        for file, digest in zip(order, pool.map(lambda name: _digest(evidence.root / name), order), strict=True):
+            found[file] = digest
+            progress.advance()
+    return [
+        Link(
+            file,
+            found[file],
+            tuple(claims[file] or evidence.consumers(file)),
+            evidence.records.get(file),
+            tuple(evidence.vouchers.get(file, ())),
+            evidence.facts(file),
+        )
+        for file in order
+    ]
+
+
+def _digest(path: Path) -> str | None:
+    return sha256(path) if path.is_file() else None
+
+
+def _claims(evidence: Evidence, artifacts: Sequence[str]) -> tuple[dict[str, list[Claim]], list[str]]:
+    """Claims by file, and the files in the order in which they are met, nearest first.
+
+    A manifest that is an input stands for its files (weights, raw shards), so the chain goes on through them. One that
+    only vouches for a file does not pull in what else its job made.
+    """
+    claims: dict[str, list[Claim]] = {}
+    todo = deque((file, True) for file in artifacts)
+    followed: set[tuple[str, bool]] = set()
+    while todo:
+        file, stands = todo.popleft()
+        if (file, stands) in followed:
+            continue
+        followed.add((file, stands))
+        if file not in claims:
+            claims[file] = evidence.own(file)
+            vouched = evidence.vouchers.get(file, ())
+            claims[file] += [Claim(evidence.outputs(manifest)[file], manifest) for manifest in vouched]
+            todo += [(manifest, False) for manifest in evidence.manifests(file)]
+            record = evidence.records.get(file)
+            todo += [(name, True) for name in (*(record.inputs if record else ()), *evidence.inputs(file))]
+        if stands:
+            todo += [(name, True) for name in evidence.outputs(file)]
+    for file in list(claims):  # only now: every file of the chain is known, and each may speak of any other
+        for name, claim in _said(evidence, file):
+            claims[name].append(claim)
+    return claims, list(claims)
+
+
+def _said(evidence: Evidence, file: str) -> Iterable[tuple[str, Claim]]:
+    """What one file of the chain and its record say about the hashes of what it was made of."""
+    yield from ((name, Claim(digest, file)) for name, digest in evidence.inputs(file).items())
+    yield from evidence.checksums(file).items()

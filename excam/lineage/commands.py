@@ -1,0 +1,94 @@
+"""The commands that lead a number back to where it came from: audit, why, rows."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from excam.exceptions import ExcamError
+from excam.terminal import print_json, show, stop, visible
+
+_ROOT = Annotated[Path, typer.Option("--directory", "-d", help="folder of the workflow, where results/ lies")]
+_JSONL = Annotated[bool, typer.Option("--jsonl", help="JSON Lines on stdout, for machines")]
+
+
+def audit(
+    artifacts: Annotated[list[Path], typer.Argument(help="files below results/: a figure, a cell, an adapter ...")],
+    directory: _ROOT = Path(),
+    jsonl: _JSONL = False,
+) -> None:
+    """Show the chain from artifacts back to the raw shards and verify every hash that is recorded.
+
+    Exit code 1 where a file is not what was recorded, each named on stderr with expected and found sha256; 3 where none
+    differs but some file has no recorded hash.
+
+    Example: excam audit results/paper/figure-3.pdf
+    """
+    from excam.lineage import chain, evidence, page
+
+    try:
+        names = [evidence.artifact(directory, path) for path in artifacts]
+        links = chain.walk(evidence.Evidence(directory), names)
+    except ExcamError as problem:
+        stop(problem)
+    if jsonl:
+        for row in page.rows(links):
+            print_json(row)
+    else:
+        for line in page.lines(links):
+            show(line)
+    for problem in filter(None, (link.problem for link in links)):
+        print(visible(problem), file=sys.stderr)
+    print(page.summary(links), file=sys.stderr)
+    kinds = {link.status for link in links}
+    raise typer.Exit(1 if kinds & {"differs", "gone"} else 3 if "unproven" in kinds else 0)
+
+
+def why(
+    target: Annotated[str, typer.Argument(help="model/trained_on/judge/dataset, any file below results/, or a target")],
+    options: Annotated[list[str] | None, typer.Argument(help="after --: options of snakemake")] = None,
+    directory: _ROOT = Path(),
+) -> None:
+    """Say what would run for a target, and for which reason. Nothing is run.
+
+    Example: excam why smollm2-135m/nothing/count/blend -- --profile local
+    """
+    from excam.lineage import reasons
+
+    try:
+        jobs = reasons.ask(target, options or (), directory)
+    except ExcamError as problem:
+        stop(problem)
+    for job in jobs:
+        show(str(job))
+    print(f"{len(jobs)} jobs would run" if jobs else "nothing to do", file=sys.stderr if jobs else sys.stdout)
+
+
+def rows(
+    figure: Annotated[Path, typer.Argument(help="a figure or table below results/paper, or a cell's JSON file")],
+    cell: Annotated[str | None, typer.Argument(help="model/trained_on/judge/dataset, or the path of its cell")] = None,
+    wrong: Annotated[bool, typer.Option("--wrong", help="only rows judged wrongly")] = False,
+    right: Annotated[bool, typer.Option("--right", help="only rows judged rightly")] = False,
+    unreadable: Annotated[bool, typer.Option("--unreadable", help="only rows whose answer could not be read")] = False,
+    directory: _ROOT = Path(),
+    jsonl: _JSONL = False,
+) -> None:
+    """Show the rows behind a number: what was asked, the verbatim answer, the report read from it, and gold.
+
+    Example: excam rows results/paper/figure-3.csv smollm2-135m/nothing/count/blend --wrong
+    """
+    from excam.lineage import rows as behind
+
+    chosen = {"wrong": wrong, "right": right, "unreadable": unreadable}
+    wanted = {name for name, asked in chosen.items() if asked} or set(chosen)
+    try:
+        opened = behind.open_cell(directory, behind.find(directory, figure, cell))
+    except ExcamError as problem:
+        stop(problem)
+    for row in opened.rows:
+        if row.outcome in wanted:
+            print_json(row.to_dict()) if jsonl else show(row.text())
+    print(opened.summary(), file=sys.stderr)

@@ -1,0 +1,74 @@
+"""A chain written down: a block for each job, from the artifact back, or a JSON line for each file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from excam.lineage.chain import Link
+
+FACTS = (  # of a manifest, in this order, as far as it has them
+    *("origin", "revision", "licence", "model", "base", "trained_on", "identity", "seed", "device", "rows"),
+    *("excam", "commit", "python", "written"),
+)
+
+
+def lines(links: Sequence[Link]) -> Iterator[str]:
+    """The chain for a reader. Files that one job made stand together; raw files come last."""
+    jobs: dict[tuple[str, ...], list[Link]] = {}
+    for link in links:
+        jobs.setdefault(_job(link), []).append(link)
+    for _, made in sorted(jobs.items(), key=lambda job: not job[0]):  # stable: only the raw files move
+        yield from _block(made)
+
+
+def _job(link: Link) -> tuple[str, ...]:
+    """What tells jobs apart; nothing for a raw file."""
+    if link.record:
+        return (link.record.rule, link.record.command)
+    return link.vouched[:1]
+
+
+def _block(made: Sequence[Link]) -> Iterator[str]:
+    record, vouched = made[0].record, made[0].vouched
+    if record:
+        stages = ", ".join(f"{name} {version}" for name, version in record.stages.items()) or "none recorded"
+        yield f"rule {record.rule}, stage versions: {stages}, {record.made}"
+        yield from (f"  settings: {text}" for text in record.settings)
+        yield f"  command: {record.command}"
+    elif vouched:
+        yield f"files that {vouched[0]} stands for"
+    else:
+        yield "raw files, and others that no recorded rule made"
+    for facts in filter(None, (link.facts for link in made)):
+        yield "  manifest: " + ", ".join(f"{name} {facts[name]}" for name in FACTS if name in facts)
+    for link in made:
+        yield f"  {link.status:8} {link.sha256 or 'none':64} {link.file}"
+    yield ""
+
+
+def rows(links: Sequence[Link]) -> Iterator[dict[str, Any]]:
+    """The chain for machines: every file with its hashes and how it was made."""
+    for link in links:
+        record = link.record
+        yield {
+            "file": link.file,
+            "status": link.status,
+            "sha256": link.sha256,
+            "recorded": [{"sha256": claim.sha256, "by": claim.by} for claim in link.claims],
+            "rule": record and record.rule,
+            "stages": record and record.stages,
+            "settings": record and list(record.settings),
+            "command": record and record.command,
+            "made": record and record.made,
+            "inputs": record and list(record.inputs),
+            "manifest": link.facts or None,
+        }
+
+
+def summary(links: Sequence[Link]) -> str:
+    """How many files, and how many of each kind; the kinds add up."""
+    count = Counter(link.status for link in links)
+    kinds = ", ".join(f"{count[kind]} {kind}" for kind in ("proven", "differs", "gone", "unproven"))
+    return f"{len(links)} files: {kinds}"

@@ -1,0 +1,140 @@
+"""What would run for a target and why: Snakemake's own dry run, in plain words, one line for each job."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from excam.exceptions import InputInvalid
+
+# How Snakemake 9 says it (`jobs.Reason`) and how we do; `{}`: files, at most two of them by name.
+WORDS = {
+    "Missing output files": "not there yet",
+    "Incomplete output files": "left unfinished by a job that was stopped",
+    "Updated input files": "what it is made of changed: {}",
+    "Input files updated by another job": "made of what will be made anew: {}",
+    "Set of input files has changed since last execution": "it was made of another set of files",
+    "Code has changed since last execution": "the command of its rule changed",
+    "Params have changed since last execution": "settings changed: {}",
+    "Software environment definition has changed since last execution": "its software environment changed",
+    "Forced execution": "asked for by force",
+}
+_SAID = re.compile(rf"(?:^|; )({'|'.join(map(re.escape, WORDS))})(?:: )?")
+_HEAD = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$")
+_FIELD = re.compile(r"^    (output|reason): (.*)$")
+_PARAMS = re.compile(r"before: (.*?) now: (.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job that would run."""
+
+    rule: str
+    outputs: tuple[str, ...]
+    reason: str  # in plain words
+
+    def __str__(self) -> str:
+        made = f" {_few(self.outputs)}" if self.outputs else ""
+        return f"{self.rule}{made}: {self.reason}"
+
+
+def ask(target: str, options: Sequence[str], root: Path) -> list[Job]:
+    """Jobs that Snakemake would run for `target` in `root`; `options` are passed on (`--profile`, `--configfile`).
+
+    Raises InputInvalid with Snakemake's own words when it cannot plan, or is not installed.
+    """
+    if not find_spec("snakemake"):
+        raise InputInvalid("snakemake: not installed in this environment; expected the extra excam[workflow]")
+    command = [sys.executable, "-m", "snakemake", path_of(target), *options]
+    # last, so that a profile's words about the same options do not hide the reasons
+    command += ["--dry-run", "--nocolor", "--quiet", "host", "progress"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise InputInvalid(f"snakemake cannot plan {target}: {_complaint(done.stdout + done.stderr)}")
+    return list(jobs(done.stdout))
+
+
+def path_of(target: str) -> str:
+    """The file of a cell that is named model/trained_on/judge/dataset; any other target as it is."""
+    parts = target.split("/")
+    return f"results/evaluation/{target}/test.json" if len(parts) == 4 and parts[0] != "results" else target
+
+
+def jobs(printed: str) -> Iterator[Job]:
+    """The jobs of a printed dry run."""
+    rule, fields = "", dict[str, str]()
+    for line in [*printed.splitlines(), "rule end:"]:
+        if head := _HEAD.match(line):
+            if rule and "reason" in fields:
+                yield Job(rule, tuple(filter(None, fields.get("output", "").split(", "))), plain(fields["reason"]))
+            rule, fields = head[1], {}
+        elif field := _FIELD.match(line):
+            fields.setdefault(field[1], field[2])
+
+
+def plain(reason: str) -> str:
+    """Snakemake's reason in plain words; what it does not know stays as Snakemake said it."""
+    found = list(_SAID.finditer(reason))
+    if not found:
+        return reason
+    ends = [match.start() for match in found[1:]] + [len(reason)]
+    said = []
+    for match, end in zip(found, ends, strict=True):
+        detail = reason[match.end() : end]
+        about = _changed(detail) if match[1].startswith("Params") else _few(detail.split(", "))
+        said.append(WORDS[match[1]].format(about))
+    return "; ".join(said)
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+
+
+def _changed(detail: str) -> str:
+    """Params before and now: of labelled JSON only the entries that changed, else both values."""
+    match = _PARAMS.search(detail.strip())
+    if not match:
+        return detail
+    before, now = _values(match[1]), _values(match[2])
+    told, rest = [], list(now)
+    for old in before:
+        new = next((one for one in rest if _labels(one) and _labels(one).keys() & _labels(old).keys()), None)
+        if new is None:
+            told.append(f"no longer {old}")
+            continue
+        rest.remove(new)
+        a, b = _labels(old), _labels(new)
+        told += [f"{name} {a.get(name)} -> {b.get(name)}" for name in sorted({*a, *b}) if a.get(name) != b.get(name)]
+    return ", ".join([*told, *(f"now {one}" for one in rest)])
+
+
+def _values(text: str) -> list[str]:
+    """Params as Snakemake prints them: their `repr`s with commas between."""
+    try:
+        return [str(value) for value in ast.literal_eval(f"[{text.strip()}]")]
+    except (ValueError, SyntaxError):
+        return [] if text.startswith("<nothing") else [text.strip()]
+
+
+def _labels(text: str) -> dict[str, object]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _complaint(printed: str) -> str:
+    """What Snakemake said after it began to plan, on one line."""
+    if " error: " in printed:  # of its command line, after the list of all options
+        return printed.rsplit(" error: ", 1)[1].strip()
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    noise = ("Assuming", "Building", "Using", "host:", "Config file")
+    return " ".join(line for line in lines if not line.startswith(noise))[-500:] or "no reason given"

@@ -1,0 +1,96 @@
+"""Percentile bootstrap of ratio statistics, drawing whole clusters: means, shares, precision, recall, F1.
+
+What shares content (twins, translations of one question) is not independent, so a draw takes clusters whole, with
+replacement, and computes the statistic from the sums over what it drew (spec 54 gives the unit).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from excam.exceptions import InputInvalid
+from excam.metaeval.accuracy import cluster_numbers
+
+Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+BATCH = 250  # draws held in memory at once
+ROUNDING = 1e-12  # differences of draws, relative, that sums of floats make by themselves
+
+
+def ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """sums[0] / sums[1], NaN where nothing is to be divided by; shape (2, draws) to (draws,)."""
+    return np.divide(sums[0], sums[1], out=np.full(sums.shape[1:], np.nan), where=sums[1] != 0)
+
+
+def ratio_interval(
+    numerators: ArrayLike,
+    denominators: ArrayLike,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> tuple[float, float] | None:
+    """Interval of sum(numerators) / sum(denominators); one of each per item. As `interval` otherwise."""
+    return interval([numerators, denominators], ratio, clusters, level, draws, seed)
+
+
+def measure(
+    columns: Sequence[ArrayLike], statistic: Statistic, clusters: Sequence[Hashable], seed: int
+) -> dict[str, float | None]:
+    """`value` of a statistic of column sums, and `low` and `high`, its 95 % interval over clusters.
+
+    None where there is none. Raises InputInvalid as `interval` does.
+    """
+    sums = np.array([[np.sum(column)] for column in columns], dtype=np.float64)
+    value = float(statistic(sums)[0])
+    drawn = interval(columns, statistic, clusters, seed=seed) if clusters else None
+    low, high = drawn or (None, None)
+    return {"value": None if np.isnan(value) else value, "low": low, "high": high}
+
+
+def interval(
+    columns: Sequence[ArrayLike],
+    statistic: Statistic,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> tuple[float, float] | None:
+    """Lower and upper bound of a statistic of sums: `statistic` gets the k column sums of each draw, shape (k, draws).
+
+    Without `clusters` every item is its own. A draw for which the statistic is undefined (NaN) is left out. None where
+    the draws tell nothing: the statistic of the whole is undefined, or every draw gives the same (one cluster alone has
+    something, or all are alike), which would pass for certainty.
+    Raises InputInvalid for columns of unequal length or without finite numbers, cluster names that are not one per
+    item, a level outside 0 to 1, or fewer than one draw.
+    """
+    if not 0 < level < 1 or draws < 1:
+        raise InputInvalid(f"bootstrap got level={level} and draws={draws}, expected 0 < level < 1 and draws >= 1")
+    sums = _cluster_sums(columns, clusters)
+    if np.isnan(statistic(sums.sum(axis=1, keepdims=True))[0]):
+        return None
+    # Clusters alike in every sum are exchangeable: drawing how many of each kind is the same bootstrap, cheaper.
+    kinds, counts = np.unique(sums, axis=1, return_counts=True)
+    generator, size = np.random.default_rng(seed), sums.shape[1]
+    values = []
+    for start in range(0, draws, BATCH):
+        times = generator.multinomial(size, counts / size, size=min(BATCH, draws - start))
+        values.append(statistic(kinds @ times.T))
+    drawn = np.concatenate(values)
+    defined = drawn[~np.isnan(drawn)]
+    if len(defined) == 0 or np.ptp(defined) <= ROUNDING * np.abs(defined).max():
+        return None
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _cluster_sums(columns: Sequence[ArrayLike], clusters: Sequence[Hashable] | None) -> NDArray[np.float64]:
+    """Shape (columns, clusters)."""
+    vectors = [np.asarray(column, dtype=np.float64) for column in columns]
+    lengths = {len(vector) for vector in vectors}
+    if len(lengths) != 1 or not all(np.isfinite(vector).all() for vector in vectors):
+        raise InputInvalid(f"bootstrap got columns of {sorted(lengths)} items, expected one length and finite numbers")
+    number = cluster_numbers(clusters, lengths.pop())
+    return np.stack([np.bincount(number, weights=vector).astype(np.float64) for vector in vectors])

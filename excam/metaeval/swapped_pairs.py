@@ -1,0 +1,174 @@
+"""All pairs of items under two metrics whose scores are swapped, counted draw after draw from tables made once.
+
+A draw gives every item the score of one of two metrics, so its pairs are among the pairs of the 2n scores there are.
+What does not depend on the draw is made once and kept: the cells (items alike in score and gold), the tree of intervals
+of epsilon with the reach of every cell at their ends, the sorted pairs of narrow intervals. A draw then costs a few
+look-ups; `Search` bounds the tie-calibrated agreement from both sides, only as far as a comparison needs it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from excam.metaeval.pairs import Pairs, middle_difference, pairs_between
+
+LEAF = 1 << 13  # pairs of cells: an interval with no more of them is listed, not halved
+TABLE = 1 << 22  # entries of a draw's table (gold classes x cells); 32 MB
+HALF = 32  # bits of each of the two counts in an entry
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One epsilon: for each cell, where the first cell farther away stands in the row of its class in a table."""
+
+    epsilon: float
+    places: NDArray[np.int32]
+
+
+@dataclass(slots=True)
+class _Interval:
+    """Epsilons in (low, high]: the ends, how many pairs of cells; once asked for, its halves or its pairs."""
+
+    low: End
+    high: End
+    count: int
+    halves: list[_Interval] | None = None
+    listed: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64], NDArray[np.intp]] | None = None
+
+
+class SwappedPairs:
+    """Two metrics on the same n items, and what every swap of them shares."""
+
+    def __init__(self, gold: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64]) -> None:
+        """Gold scores and both metrics' scores: three rows of n finite numbers."""
+        self.n = len(gold)
+        self.total = self.n * (self.n - 1) // 2
+        self.pairs = Pairs(np.concatenate([gold, gold]), np.concatenate([a, b]))
+        self._first, self._second = self.pairs.cell[: self.n], self.pairs.cell[self.n :]
+        self.cells = len(self.pairs.size)
+        classes = np.bincount(np.unique(gold, return_inverse=True)[1])
+        self.class_sizes = classes
+        self.gold_ties = int(np.sum(classes * (classes - 1)) // 2)
+        self._rows = self.pairs.gold * (self.cells + 1)
+        self.root = self._between(self._end(0.0), self._end(float(self.pairs.ranked[-1] - self.pairs.ranked[0])))
+
+    @property
+    def fits(self) -> bool:
+        """Whether a draw's table stays small: gold scores are sums of a few severities, counts fit in half an entry."""
+        return len(self.class_sizes) * (self.cells + 1) <= TABLE and self.n**2 < 1 << (HALF - 1)
+
+    def drawn(self, swap: NDArray[np.bool_]) -> tuple[Drawn, Drawn]:
+        """Both metrics after swapping the items of `swap`."""
+        one = np.bincount(np.where(swap, self._second, self._first), minlength=self.cells)
+        return Drawn(self, one), Drawn(self, self.pairs.size - one)
+
+    def _end(self, epsilon: float) -> End:
+        return End(epsilon, (self._rows + self.pairs.reach(epsilon)).astype(np.int32))
+
+    def _between(self, low: End, high: End) -> _Interval:
+        return _Interval(low, high, int((high.places - low.places).sum(dtype=np.int64)))
+
+    def halved(self, interval: _Interval) -> list[_Interval]:
+        """Two intervals with about half the pairs each; one where the other has no pair inside."""
+        if interval.halves is None:
+            low, high = interval.low, interval.high
+            middle = middle_difference(self.pairs, low.places - self._rows, high.places - low.places)
+            if middle < high.epsilon:
+                split = self._end(middle)
+                interval.halves = [self._between(low, split), self._between(split, high)]
+            else:  # most pairs lie at the right end, which is known: only those below it count
+                middle = self.pairs.next_below(middle)
+                interval.halves = [self._between(low, self._end(middle))] if middle > low.epsilon else []
+        return interval.halves
+
+    def listed(self, interval: _Interval) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Pairs of cells by difference: left, right, what tying them gains, and the last pair at each difference."""
+        if interval.listed is None:
+            low, high = interval.low.places, interval.high.places
+            left, right, sign = pairs_between(self.pairs, low - self._rows, high - low)
+            steps = self.pairs.value[right] - self.pairs.value[left]
+            order = np.argsort(steps, kind="stable")
+            last = np.flatnonzero(np.r_[np.diff(steps[order]) != 0, True]) if len(order) else order
+            interval.listed = left[order], right[order], sign[order], last
+        return interval.listed
+
+
+class Drawn:
+    """One metric of one draw: how many of its items are in each cell, and how many lie before each place."""
+
+    def __init__(self, swaps: SwappedPairs, weight: NDArray[np.int64]) -> None:
+        self.swaps, self.weight = swaps, weight
+        cells, pairs = swaps.cells, swaps.pairs
+        before = np.zeros((len(swaps.class_sizes), cells + 1), dtype=np.int64)
+        before[pairs.gold, np.arange(1, cells + 1)] = weight
+        np.cumsum(before, axis=1, out=before)  # [g, p]: items of class g in cells before p
+        after = np.zeros_like(before)  # [g, p]: items of a higher class than g in cells from p on
+        np.cumsum((swaps.class_sizes[:, None] - before)[:0:-1], axis=0, out=after[-2::-1])
+        self._table = (before + (after << HALF)).ravel()  # one look-up and one product count both
+        self.both_ties = int(weight @ (weight - 1)) // 2
+        self._offset = 0
+        self._offset = self.both_ties - self.at(swaps.root.low)[0]
+
+    def at(self, end: End) -> tuple[int, int]:
+        """Pairs tied in both, and concordant pairs, when differences up to the end's epsilon are metric ties."""
+        concordant, ties = divmod(int(self.weight @ self._table[end.places]), 1 << HALF)
+        return ties + self._offset, concordant
+
+    def kendall(self) -> float:
+        """Kendall's tau-b; 0 where all scores of this draw are the same, which order nothing."""
+        swaps = self.swaps
+        concordant = self.at(swaps.root.low)[1]
+        alike = np.bincount(swaps.pairs.rank, weights=self.weight).astype(np.int64)
+        ties = int(alike @ (alike - 1)) // 2
+        discordant = swaps.total - swaps.gold_ties - ties + self.both_ties - concordant
+        untied = (swaps.total - swaps.gold_ties) * (swaps.total - ties)
+        return (concordant - discordant) / untied**0.5 if untied else 0.0
+
+
+class Search:
+    """The most agreeing pairs of one draw over every epsilon: at least `best`, at most `bound`."""
+
+    def __init__(self, drawn: Drawn) -> None:
+        self.drawn = drawn
+        root = drawn.swaps.root
+        low, high = drawn.at(root.low), drawn.at(root.high)
+        self.best = max(sum(low), sum(high))
+        self._heap: list[tuple[int, float, tuple[int, int], tuple[int, int], _Interval]] = []
+        self._push(root, low, high)
+
+    @property
+    def bound(self) -> int:
+        return max(self.best, -self._heap[0][0]) if self._heap else self.best
+
+    @property
+    def slack(self) -> int:
+        """How far apart the two are; 0 at the end."""
+        return self.bound - self.best
+
+    def _push(self, interval: _Interval, low: tuple[int, int], high: tuple[int, int]) -> None:
+        bound = low[1] + high[0]  # concordant pairs only shrink with epsilon, pairs tied in both only grow
+        if bound > self.best and interval.high.epsilon > interval.low.epsilon:
+            heapq.heappush(self._heap, (-bound, interval.low.epsilon, low, high, interval))
+
+    def refine(self) -> None:
+        """Look into the interval that may hold most."""
+        _, _, low, high, interval = heapq.heappop(self._heap)
+        swaps = self.drawn.swaps
+        if interval.count <= LEAF:
+            left, right, sign, last = swaps.listed(interval)
+            if len(last):
+                gained = np.cumsum(sign * self.drawn.weight[left] * self.drawn.weight[right])
+                self.best = max(self.best, sum(low) + int(gained[last].max()))
+            return
+        halves = swaps.halved(interval)
+        if not halves:
+            return
+        split = self.drawn.at(halves[0].high)
+        self.best = max(self.best, sum(split))
+        self._push(halves[0], low, split)
+        if len(halves) > 1:
+            self._push(halves[1], split, high)

@@ -1,0 +1,47 @@
+"""What every command does with a terminal: data as JSON on stdout, one line on stderr when it has to stop."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import NoReturn
+
+import typer
+
+from excam.exceptions import ExcamError
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """Control characters as escapes: a text that a model or a data set wrote must not steer the terminal."""
+    return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def stop(problem: ExcamError | str) -> NoReturn:
+    """Say on one line what cannot be done, and end with exit code 2."""
+    line = visible(str(problem)).replace("\n", "\\n")
+    print(f"excam: {line}", file=sys.stderr)
+    raise typer.Exit(2)
+
+
+def print_json(value: object, indent: int | None = None) -> None:
+    """JSON on stdout: readable, or in ASCII escapes where stdout cannot hold a character."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    print(text if holds(text) else json.dumps(value, indent=indent))
+
+
+def holds(text: str) -> bool:
+    """Whether stdout can hold every character of a text."""
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def show(text: str) -> None:
+    """Text on stdout, with escapes for control characters and for what stdout cannot hold."""
+    safe, charset = visible(text), sys.stdout.encoding
+    print(safe if holds(safe) else safe.encode(charset, errors="backslashreplace").decode(charset))

@@ -1,0 +1,47 @@
+"""How good the reports themselves are: spans, severity, types, explanations, twins. Only judges that write reports."""
+
+
+rule evaluate_reports:
+    """Reports of one cell, or of all datasets together, beside the gold reports (spec 61, 63)."""
+    input:
+        judgements=judgements_pooled,
+        samples=lambda w: [
+            f"results/excam40k/{name}/{w.split}.parquet" for name in (DATASETS if w.dataset == "all" else [w.dataset])
+        ],
+    output:
+        numbers="results/reports/{model}/{trained_on}/{judge}/{dataset}/{split}.json",
+    log:
+        "logs/evaluate_reports/{model}/{trained_on}/{judge}/{dataset}/{split}.log",
+    benchmark:
+        "benchmarks/evaluate_reports/{model}/{trained_on}/{judge}/{dataset}/{split}.tsv"
+    wildcard_constraints:
+        judge="report",
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("evaluate_reports"),
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.evaluate_reports --judgements {input.judgements} --samples {input.samples}"
+        " --seed {params.seed} --numbers {output.numbers} 2>&1 | tee {log}"
+
+
+rule table_reports:
+    """The reports of every system that writes them, on all test sets together and on each."""
+    input:
+        cells=[f"results/reports/{system}/all/test.json" for system in SYSTEMS if system.endswith("/report")],
+        claims="paper/claims.csv",
+    output:
+        numbers="results/paper/reports.csv",
+        page=report("results/paper/reports.md", caption="../report/reports.rst", category="Results"),
+    log:
+        "logs/table_reports.log",
+    benchmark:
+        "benchmarks/table_reports.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("table_reports"),
+    shell:
+        "python -m scripts.table_reports --cells {input.cells} --printed-claims {input.claims}"
+        " --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"

@@ -1,0 +1,110 @@
+"""How often no error is reported where there is none, and an error where there is one (ExCAM §5; spec 60)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam import cells, evaluation, tables
+from excam.cells import System
+from excam.markdown import escaped, table
+from excam.metaeval.bootstrap import ratio_interval
+from excam.provenance import publish
+from scripts import run
+
+COLUMNS = (
+    *("system", "rows", "reported", "rate", "low", "high", "hits", "n", "unreadable", "printed", "difference"),
+    *("printed_source",),
+)
+PARTS = {
+    "without error": pl.col("origin") == "source",
+    "with an error": pl.col("origin") != "source",
+    "with a hard error": pl.col("origin") == "hard",
+    "with a soft error": pl.col("origin").str.starts_with("soft"),
+}
+NOTE = (
+    "Rates with 95 % intervals, a bootstrap over groups. An unreadable answer reports nothing and is no hit; it is "
+    "counted. The paper gives its rates of found errors where it speaks of hard errors, and does not say whether soft "
+    "ones count: they stand beside those of all errors."
+)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--judgements", type=Path, nargs="+", required=True, help="of each system and dataset")
+    parser.add_argument("--printed", type=Path, required=True, help="paper/error-rates.csv")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    paper = {(line["system"], line["rows"]): line for line in tables.read_lines(args.printed)}
+    frames: dict[System, list[pl.DataFrame]] = {}
+    for path in args.judgements:
+        frames.setdefault(System(*path.parts[-5:-2]), []).append(tables.read_frame(path))
+    lines = [line for system, own in frames.items() for line in _lines(system.key, pl.concat(own), paper, args.seed)]
+    tables.write_lines(args.numbers, COLUMNS, lines)
+    with publish(args.page) as temporary:
+        temporary.write_text(_page(lines, list(paper.values())), encoding="utf-8")
+
+
+def _lines(
+    system: str, frame: pl.DataFrame, paper: dict[tuple[str, str], dict[str, str]], seed: int
+) -> Iterator[dict[str, Any]]:
+    for rows, condition in PARTS.items():
+        part = frame.filter(condition)
+        if not part.height:
+            continue
+        guesses, wanted = evaluation.predicted(part), rows != "without error"
+        hits = [guess is wanted for guess in guesses]
+        rate = sum(hits) / len(hits)
+        low, high = ratio_interval(hits, [1] * len(hits), part["group"].to_list(), seed=seed) or (None, None)
+        printed = paper.get((system, rows), {})
+        yield {
+            **{"system": system, "rows": rows, "reported": "an error" if wanted else "none"},
+            **{"rate": cells.rounded(rate), "low": cells.rounded(low), "high": cells.rounded(high)},
+            **{"hits": sum(hits), "n": len(hits), "unreadable": guesses.count(None)},
+            **{"printed": printed.get("rate"), "printed_source": printed.get("source")},
+            "difference": cells.rounded(rate - float(printed["rate"])) if printed else None,
+        }
+
+
+def _page(lines: Sequence[dict[str, Any]], paper: Sequence[dict[str, str]]) -> str:
+    head = ["system", "rows", "reported", "rate [95 %]", "hits of n", "unreadable", "paper", "difference"]
+    body = [
+        [
+            *(
+                escaped(line["system"]),
+                line["rows"],
+                line["reported"],
+                _interval(line),
+                f"{line['hits']} of {line['n']}",
+            ),
+            *(line["unreadable"], line["printed"] or "–", _signed(line["difference"])),
+        ]
+        for line in lines
+    ]
+    ours = {line["system"] for line in lines}
+    missing = [line for line in paper if line["system"] not in ours]
+    text = f"# Errors reported, by what the row holds\n\n{NOTE}\n\n{table(head, body)}"
+    if missing:
+        text += "\nPrinted for base models that this experiment does not tune:\n\n"
+        columns = ("printed_name", "rows", "rate", "source")
+        text += table(columns, [[escaped(line[column]) for column in columns] for line in missing])
+    return text
+
+
+def _interval(line: dict[str, Any]) -> str:
+    return f"{line['rate']}" + ("" if line["low"] is None else f" [{line['low']}, {line['high']}]")
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.3f}"
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,161 @@
+"""Figure 4: in-domain ExCAM beside the external judges on the balanced subsets, drawn from the numbers it writes.
+
+ExCAM has judged whole test sets; its judgements of the rows of the subsets are taken from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam import cells, claims, evaluation, plotting, tables
+from excam.cells import System
+from excam.claims import Claims
+from excam.exceptions import ArtifactBroken
+from excam.markdown import escaped, table
+from excam.metaeval import accuracy, permutation
+from excam.provenance import publish
+from scripts import run
+
+ALL = "ALL"
+COLUMNS = (
+    *("row", "tuned", "column", "scaled_accuracy", "low", "high", "n", "failures", "p_value", "p_holm", "judgements"),
+)
+
+Frames = Mapping[System, pl.DataFrame]  # judgements of the same rows, by system
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets", nargs="+", required=True)
+    parser.add_argument(
+        "--tuned", type=Path, nargs="+", required=True, help="<model>/all/<judge>/<dataset>/test.parquet"
+    )
+    parser.add_argument("--external", type=Path, nargs="+", required=True, help="the same of the subset test-100")
+    parser.add_argument("--level", type=float, default=0.1, help="of the tests: 100 rows are few (ExCAM Figure 4)")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--claims", type=Path, required=True, help="paper/claims.csv")
+    parser.add_argument("--page", type=Path, required=True)
+    parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
+    args = parser.parse_args(argv)
+
+    external, tuned = _read(args.external), _read(args.tuned)
+    lines = []
+    for column in [*args.datasets, ALL]:
+        names = args.datasets if column == ALL else [column]
+        ids = pl.concat([next(iter(external.values()))[name] for name in names])["id"].to_list()
+        frames = {system: _rows(system, own, names, ids) for system, own in [*external.items(), *tuned.items()]}
+        lines += _column(column, frames, args.seed)
+    for line, p in zip(lines, cells.adjusted([line["p_value"] for line in lines]), strict=True):
+        line |= {"p_value": cells.digits(line["p_value"]), "p_holm": cells.digits(p)}
+    tables.write_lines(args.numbers, COLUMNS, lines)
+    drawn = tables.read_lines(args.numbers)
+    with publish(args.page) as temporary:
+        temporary.write_text(_page(drawn, args.level, claims.read(args.claims)), encoding="utf-8")
+    draw(drawn, args.datasets, args.level, args.pictures)
+
+
+def _read(paths: Sequence[Path]) -> dict[System, dict[str, pl.DataFrame]]:
+    found: dict[System, dict[str, pl.DataFrame]] = {}
+    for path in paths:
+        found.setdefault(System(*path.parts[-5:-2]), {})[path.parts[-2]] = tables.read_frame(path)
+    return found
+
+
+def _rows(system: System, own: Mapping[str, pl.DataFrame], names: Sequence[str], ids: list[str]) -> pl.DataFrame:
+    """A system's judgements of these rows, in this order. Raises ArtifactBroken where it has not judged them all."""
+    judged = pl.concat([own[name] for name in names])
+    rows = pl.DataFrame({"id": ids}).join(judged, on="id", how="inner", maintain_order="left")
+    if rows["id"].to_list() != ids:
+        missing = next((one for one in ids if one not in set(judged["id"])), "each row once")
+        raise ArtifactBroken(f"{system.key}: its judgements lack {missing} of test-100; run `score` again")
+    return rows
+
+
+def _column(column: str, frames: Frames, seed: int) -> list[dict[str, Any]]:
+    """One line per system; its p-value is that of "better than every system of the other kind"."""
+    guesses = {system: evaluation.predicted(frame) for system, frame in frames.items()}
+    first = next(iter(frames.values()))
+    gold, groups = first["gold_error"].to_list(), first["group"].to_list()
+    tests = []
+    for a in frames:
+        for b in (b for b in frames if a.tuned and not b.tuned):
+            result = permutation.paired_permutation(gold, guesses[a], guesses[b], clusters=groups, seed=seed)
+            tests.append({"a": a.key, "b": b.key, "p_value": result.p_value, "difference": result.difference})
+    lines = []
+    for system, guess in guesses.items():
+        found = accuracy.summarise(gold, guess, clusters=groups, seed=seed)
+        lines.append(
+            {
+                **{"row": system.name, "tuned": system.tuned, "column": column, "n": found.n},
+                **{"scaled_accuracy": cells.rounded(found.scaled), "low": cells.rounded(found.low)},
+                **{"high": cells.rounded(found.high), "failures": found.failures},
+                "p_value": cells.p_better(system.key, tests, lambda _: True),
+                "judgements": f"results/judgements/{system.key}",
+            }
+        )
+    return lines
+
+
+def _page(lines: list[dict[str, str]], level: float, paper: Claims) -> str:
+    head = ["row", "scaled accuracy on all", "above every row of the other kind"]
+    head += [f"significantly, p ≤ {level}", "after Holm", "n each"]
+    body = [_against(row, lines, level) for row in dict.fromkeys(line["row"] for line in lines)]
+    text = (
+        "# Figure 4: in-domain ExCAM and external judges\n\nThe cells of the paper's figure are printed in a picture "
+    )
+    text += "only, and its judge is GPT-5 of August 2025: no differences are taken.\n\n"
+    return text + table(head, body) + claims.said(paper, ("gpt5-wins", "gpt5-loses", "gpt5-margin", "epic-in-domain"))
+
+
+def _against(row: str, lines: list[dict[str, str]], level: float) -> list[str]:
+    """On which test sets one row of Figure 4 is above all rows of the other kind."""
+    own = {line["column"]: line for line in lines if line["row"] == row}
+    tuned = next(iter(own.values()))["tuned"]
+    others = [line for line in lines if line["tuned"] != tuned]
+    datasets = [column for column in own if column != "ALL"]
+    best = {name: max(float(line["scaled_accuracy"]) for line in others if line["column"] == name) for name in datasets}
+    above = [name for name in datasets if float(own[name]["scaled_accuracy"]) > best[name]]
+    won = [[name for name in datasets if float(own[name][p]) <= level] for p in ("p_value", "p_holm")]
+    listed = [f"{len(names)} of {len(datasets)}: {', '.join(names)}" if names else "0" for names in (above, *won)]
+    sizes = sorted({int(own[name]["n"]) for name in datasets})
+    return [escaped(row), own["ALL"]["scaled_accuracy"], *map(escaped, listed), ", ".join(map(str, sizes))]
+
+
+def draw(lines: list[dict[str, str]], datasets: list[str], level: float, pictures: Sequence[Path]) -> None:
+    """Draw from the rows of figure-4.csv alone."""
+    names = dict.fromkeys(line["row"] for line in lines)
+    tuned = {line["row"] for line in lines if line["tuned"] == "True"}
+    rows, columns = sorted(names, key=lambda row: row in tuned), [*datasets, ALL]
+    at = {(line["row"], line["column"]): line for line in lines}
+    grid = [[at[row, column] for column in columns] for row in rows]
+    shown = f"{level:.2f}".rstrip("0").removeprefix("0")
+    figure = plotting.heat_map(
+        [[float(line["scaled_accuracy"]) for line in row] for row in grid],
+        rows=rows,
+        columns=[cells.title(column) for column in columns],
+        counts=[int(line["n"]) for line in grid[0]],
+        marks=[[_mark(line, level) for line in row] for row in grid],
+        title="In-domain ExCAM and external judges on the balanced subsets",
+        note=f"* better than every row of the other kind: paired permutation tests over groups, two-sided, p ≤ {shown} "
+        f"after Holm's correction over the figure; ° p ≤ {shown} in the column alone. 0 is chance; an unreadable "
+        "answer counts as wrong. ExCAM was trained on the train splits of all datasets.",
+        separators=[len(datasets)],
+        row_separators=[len(rows) - len(tuned)],
+    )
+    plotting.save(figure, pictures)
+
+
+def _mark(line: dict[str, str], level: float) -> str:
+    if not line["p_value"] or float(line["p_value"]) > level:
+        return ""
+    return "*" if float(line["p_holm"]) <= level else "°"
+
+
+if __name__ == "__main__":
+    run(main)

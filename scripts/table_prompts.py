@@ -1,0 +1,56 @@
+"""Tables 5, 7 and 11: the prompts, as the code asks them (spec 22, 32, 40, 64)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from excam.construction import generator
+from excam.judges import binary, count, report, severity
+from excam.provenance import publish
+from scripts import run
+
+TABLES: Mapping[int, tuple[str, Mapping[str, str]]] = {
+    5: (
+        "ExCAM's prompts, for training and for judging. The caption of the paper's table also names a variant ExCAM_g, "
+        "for which there is neither a prompt nor a result; it is not built.",
+        {"System prompt": report.SYSTEM, "Report style": report.USER},
+    ),
+    7: (
+        "The prompt that makes soft errors. One of the first two sentences stands at the end of rule 6, whose comma is "
+        "the paper's.",
+        {
+            "MINOR": generator.RULE_6["minor"],
+            "MAJOR": generator.RULE_6["major"],
+            "Main prompt": generator.PROMPT,
+        },
+    ),
+    11: (
+        "The prompts of models as they come. The running text of the paper knows two of the three; it gives no system "
+        "prompt for them.",
+        {"Counting": count.PROMPT, "Severity": severity.PROMPT, "Binary": binary.PROMPT},
+    ),
+}
+NOTE = "Shown as it is sent; words in braces are filled in. The words are the paper's, the line breaks may not be."
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=Path, nargs=3, required=True, help="of Tables 5, 7 and 11")
+    args = parser.parse_args(argv)
+
+    for path, (number, (what, prompts)) in zip(args.pages, TABLES.items(), strict=True):
+        with publish(path) as temporary:
+            temporary.write_text(_page(number, what, prompts), encoding="utf-8")
+
+
+def _page(number: int, what: str, prompts: Mapping[str, str]) -> str:
+    text = f"# Table {number}\n\n{what}\n\n{NOTE}\n"
+    for name, prompt in prompts.items():
+        text += f"\n## {name}\n\n~~~~text\n{prompt}\n~~~~\n"
+    return text
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,231 @@
+"""How good the reports of every system are: spans, severity and type, scores, explanations, twins (spec 61, 63)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from excam import markdown, tables
+from excam.provenance import publish
+from scripts import run
+
+COLUMNS = (
+    *("model", "trained_on", "judge", "dataset", "measure", "over", "value", "low", "high", "n", "of"),
+    *("floor", "rows", "failures", "cell"),
+)
+UNDEFINED = "–"  # nothing to divide by
+FLOORS = ("one_severity", "one_type", "independent_within_datasets")  # what takes no skill
+
+# Where a number stands in a cell, over which rows it is, what its n counts; its name is the place with underscores.
+SPANS = [
+    (f"spans.{over}.{kind}.{number}", over, of)
+    for over, kind in product(("strict", "readable", "erroneous_strict", "erroneous_readable"), ("exact", "partial"))
+    for number, of in (
+        ("precision", "predicted errors"),
+        ("recall", "gold errors"),
+        ("f1", "errors of both"),
+    )
+]
+AGREEMENT = [
+    ("agreement.place", "erroneous_readable", "rows with found errors"),
+    *((f"agreement.{name}", "readable", "matched errors") for name in ("severity", "type")),
+]
+DIFFERENCES = [
+    (f"{name}.{part}.{number}", over, "rows")
+    for name, (part, prefix) in product(("error_count", "score"), (("all", ""), ("erroneous", "erroneous_")))
+    for number, over in (
+        *((number, f"{prefix}readable") for number in ("signed", "absolute", "exact")),
+        ("exact_strict", f"{prefix}strict"),
+    )
+]
+EXPLANATIONS = [
+    *(("explanations." + name, "detected hard errors", "rows") for name in ("held", "outside")),
+    ("explanations.answer_shown", "detected hard errors with the answer in the instruction", "rows"),
+    ("explanations.answer_not_shown", "detected hard errors without the answer in the instruction", "rows"),
+    ("explanations.strict", "hard errors", "rows"),
+    ("explanations.gold_held", "hard errors, their gold explanations", "rows"),
+]
+TWINS = [("twins.pairs", "strict", "pairs"), ("twins.bases", "strict", "base samples")]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cells", type=Path, nargs="+", required=True, help="reports/<system>/<dataset>/<split>.json")
+    parser.add_argument("--printed-claims", type=Path, required=True, help="paper/claims.csv")
+    parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    cells = {path: json.loads(path.read_text(encoding="utf-8")) for path in args.cells}
+    tables.write_lines(args.numbers, COLUMNS, (line for path, cell in cells.items() for line in _lines(path, cell)))
+    printed = [line for line in tables.read_lines(args.printed_claims) if line["id"].startswith("explanation-match")]
+    with publish(args.page) as temporary:
+        temporary.write_text(_page(cells, printed), encoding="utf-8")
+
+
+def _at(cell: dict[str, Any], place: str) -> Any:
+    return reduce(lambda found, key: found[key], place.split("."), cell)
+
+
+def _parts(path: Path, cell: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The cell, then each of its datasets."""
+    return [(path.parts[-2], cell), *cell.get("by_dataset", {}).items()]
+
+
+def _lines(path: Path, cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    model, trained_on, judge = path.parts[-5:-2]
+    for dataset, part in _parts(path, cell):
+        common = {"model": model, "trained_on": trained_on, "judge": judge, "dataset": dataset, "cell": str(path)}
+        common |= {"rows": part["n"], "failures": part["n"] - part["readable"]}
+        for place, over, of in (*SPANS, *AGREEMENT, *DIFFERENCES, *EXPLANATIONS, *TWINS):
+            found = _at(part, place)
+            numbers = {key: _rounded(found[key]) for key in ("value", "low", "high")}
+            floor = next((_rounded(found[name]) for name in FLOORS if name in found), "")
+            named = {"measure": place.replace(".", "_"), "over": over, "n": found["n"], "of": of, "floor": floor}
+            yield {**common, **numbers, **named}
+
+
+def _rounded(number: float | None) -> float | str:
+    return "" if number is None else round(number, 4)
+
+
+def _shown(cell: dict[str, Any], place: str) -> str:
+    """A number with its interval and its denominator, or a count as it is."""
+    found = _at(cell, place)
+    if not isinstance(found, dict):
+        return UNDEFINED if found is None else f"{found:.3f}" if isinstance(found, float) else str(found)
+    if found["value"] is None:
+        return f"{UNDEFINED} (n = {found['n']})"
+    bounds = "" if found["low"] is None else f" [{found['low']:.3f}, {found['high']:.3f}]"
+    return f"{found['value']:.3f}{bounds} (n = {found['n']})"
+
+
+def _section(
+    title: str, text: str, named: Sequence[tuple[str, dict[str, Any]]], columns: Sequence[tuple[str, str]]
+) -> str:
+    rows = [[name, *(_shown(cell, place) for _, place in columns)] for name, cell in named]
+    return f"\n## {title}\n\n{text}\n\n" + markdown.table(["system", *(head for head, _ in columns)], rows)
+
+
+def _page(cells: dict[Path, dict[str, Any]], printed: Sequence[dict[str, str]]) -> str:
+    named = [(markdown.escaped("/".join(path.parts[-5:-2])), cell) for path, cell in cells.items()]
+    parts = [
+        (f"{name}, {dataset}", part)
+        for (name, _), path in zip(named, cells, strict=True)
+        for dataset, part in _parts(path, cells[path])
+    ]
+    said = "; ".join(f"{line['printed']} {line['unit']} for {line['id'].split('-')[-1]}" for line in printed)
+    return "".join(
+        [
+            "# How good the reports are\n\n",
+            "Each number stands before its 95 % interval (a bootstrap over groups: rows that share content are drawn "
+            "together) and its denominator; there is no interval where every group gave the same. *Strict*: over every "
+            "row, where an unreadable answer found nothing and is right in nothing. "
+            f"{UNDEFINED}: nothing to divide by.\n",
+            *(_section(title, text, named, columns) for title, text, columns in SECTIONS),
+            _section("Explanations", EXPLAINED.format(said=said or UNDEFINED), parts, EXPLANATION_COLUMNS),
+        ]
+    )
+
+
+SECTIONS = (
+    (
+        "Rows and errors",
+        "*Not found*: predicted errors whose words are not in the text they name. *In the instruction*: errors there, "
+        "gold and predicted. Gold errors of hard and soft rows together.",
+        [
+            *(("rows", "n"), ("readable", "readable"), ("base samples", "base_samples"), ("groups", "groups")),
+            *(("gold errors", "gold.n"), ("in rows", "gold.rows"), ("in the instruction", "gold.in_instruction")),
+            *(("predicted", "predicted.n"), ("in rows", "predicted.rows"), ("not found", "predicted.not_found")),
+            ("in the instruction", "predicted.in_instruction"),
+        ],
+    ),
+    *(
+        (
+            f"Spans, {title}",
+            "Micro precision, recall and F1 of predicted against gold spans. *Exact*: same text, start and end. "
+            "*Partial*: spans are matched one to one so that the sum of their character F1 is greatest; a match gives "
+            "precision the share of the predicted span's characters that are the gold one's, and recall the share of "
+            "the gold span's. Spans in instruction and output never match, nor do spans that were not found; they "
+            "count. The n of F1 is errors of both sides.",
+            [
+                (f"{kind} {number}", f"spans.{over}.{kind}.{key}")
+                for kind in ("exact", "partial")
+                for number, key in (("precision", "precision"), ("recall", "recall"), ("F1", "f1"))
+            ],
+        )
+        for title, over in (("all rows (strict)", "strict"), ("erroneous rows (strict)", "erroneous_strict"))
+    ),
+    (
+        "Place, severity and type",
+        "*Place*: of erroneous rows in which an error was found, how many have one that shares a character with a "
+        "gold one; the others are right for another reason. Of matched errors (any shared character, one to one) in "
+        "readable rows: how often severity and type are the gold ones; a type is compared after NFKC, case folding and "
+        "white space. *One*: what naming the most frequent gold value throughout would give. Confusions are "
+        "gold > predicted.",
+        [
+            ("place", "agreement.place"),
+            *(("severity", "agreement.severity"), ("one severity", "agreement.severity.one_severity")),
+            *(
+                (f"{gold} > {predicted}", f"agreement.severity.confusion.{gold}.{predicted}")
+                for gold, predicted in product(("minor", "major"), repeat=2)
+            ),
+            *(("type", "agreement.type"), ("one type", "agreement.type.one_type")),
+        ],
+    ),
+    *(
+        (
+            title,
+            f"Predicted minus gold {what}, over readable rows: the mean, the mean of its size, the share of rows "
+            "without any difference (*strict*: of every row).",
+            [
+                (f"{part} rows: {number.replace('_', ', ')}", f"{name}.{part}.{number}")
+                for part in ("all", "erroneous")
+                for number in ("signed", "absolute", "exact", "exact_strict")
+            ],
+        )
+        for title, name, what in (
+            ("Error count", "error_count", "number of errors"),
+            ("Score", "score", "score, without p(R) where it would be 0"),
+        )
+    ),
+    (
+        "Twins",
+        "Pairs of a right and a wrong row, and base samples with all their pairs, of which every row is judged right "
+        "(strict). *Independent*: what the same two rates would give if no row were judged in the light of its twin; "
+        "*within datasets*: with each dataset's own rates, so that being good on some datasets is no consistency.",
+        [
+            *(("pairs", "twins.pairs"), ("independent", "twins.pairs.independent")),
+            *(("within datasets", "twins.pairs.independent_within_datasets"), ("base samples", "twins.bases")),
+            ("independent", "twins.bases.independent"),
+            ("within datasets", "twins.bases.independent_within_datasets"),
+            *(("only the right row", "twins.right_row_only"), ("only the wrong row", "twins.wrong_row_only")),
+            *(("neither", "twins.neither"), ("rows without twin", "twins.rows_without_twin")),
+        ],
+    ),
+)
+EXPLAINED = (
+    "Rows with a hard error; soft ones have no short right answer. *Held*: of the detected errors, how many "
+    "explanations hold the right answer word for word (the paper prints {said}), after straight quotes, NFKC, case "
+    "folding, white space, without punctuation around it, at word boundaries where the script sets spaces. *Outside*: "
+    "at a place that is not part of the wrong answer. *Strict*: of all hard errors. *Gold*: the gold explanations, so "
+    "what can be reached."
+)
+EXPLANATION_COLUMNS = [
+    *(("hard errors", "explanations.n"), ("detected", "explanations.detected"), ("missed", "explanations.missed")),
+    *(("unreadable", "explanations.unreadable"), ("held", "explanations.held"), ("outside", "explanations.outside")),
+    *(("strict", "explanations.strict"), ("answer in the instruction", "explanations.answer_shown")),
+    *(("answer not there", "explanations.answer_not_shown"), ("gold", "explanations.gold_held")),
+    *(("right answer only", "explanations.right_only"), ("right and wrong", "explanations.right_and_wrong")),
+    *(("wrong answer only", "explanations.wrong_only"), ("neither", "explanations.neither")),
+    ("soft errors, left out", "explanations.soft"),
+]
+
+
+if __name__ == "__main__":
+    run(main)

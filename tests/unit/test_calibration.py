@@ -1,0 +1,299 @@
+"""Ranking, calibration and abstention against scikit-learn, exact fractions over small cases, and values by hand."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from excam.exceptions import InputInvalid
+from excam.metaeval import (
+    abstention,
+    error_probabilities,
+    fit_calibration,
+    ranking,
+    reliability,
+    signed_certainty,
+    uncalibrated,
+)
+
+T, F = True, False
+
+
+# --- the signed certainty
+
+
+def test_verdict_and_certainty_become_one_number():
+    assert signed_certainty([T, F, None, T], [0.9, 0.8, 0.7, None]) == [0.9, -0.8, None, None]
+    assert uncalibrated([1.0, -1.0, 0.0, None]) == [1.0, 0.0, 0.5, None]
+
+
+# --- AUROC
+
+
+def auroc_by_pairs(gold, scores):
+    """In fractions, over every pair of an erroneous and a correct item."""
+    won = pairs = Fraction(0)
+    for (g, s), (h, t) in itertools.product(zip(gold, scores, strict=True), repeat=2):
+        if g and not h:
+            pairs += 1
+            won += Fraction(1, 2) if s == t else int(s < t)
+    return won / pairs if pairs else None
+
+
+def test_auroc_is_the_share_of_pairs_in_every_small_case():
+    for n in (1, 2, 3):
+        for gold in itertools.product((T, F), repeat=n):
+            for scores in itertools.product((-5.0, -1.0, 0.3), repeat=n):
+                expected, found = auroc_by_pairs(gold, scores), ranking(gold, scores)
+                assert (found.auroc is None) == (expected is None)
+                if expected is not None:
+                    assert found.auroc == pytest.approx(float(expected), abs=1e-12)
+                    assert found.strict == found.auroc
+
+
+def test_auroc_equals_scikit_learn():
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(0)
+    for decimals in (0, 1, 8):
+        gold = rng.random(2000) < 0.4
+        scores = np.round(rng.normal(0, 2, 2000) - gold, decimals)
+        assert ranking(gold, scores).auroc == pytest.approx(roc_auc_score(gold, -scores), abs=1e-12)
+
+
+def test_an_unscored_item_loses_its_pairs_in_the_strict_value_only():
+    found = ranking([T, T, F, F], [-5, None, 0.9, None])
+    assert (found.auroc, found.strict, found.n, found.unscored, found.errors) == (1.0, 0.25, 2, 2, 1)
+    nothing = ranking([T, F], [None, None])
+    assert (nothing.auroc, nothing.strict) == (None, 0.0)  # no pair to rank, and every pair lost
+
+
+# --- reliability
+
+
+def test_reliability_by_hand():
+    # (0, .5]: .1 and .5, one true; (.5, 1]: .7 and .9, both true. ECE: (2 * |.3 - .5| + 2 * |.8 - 1|) / 4 = .2
+    found = reliability([F, T, T, T, F], [0.1, 0.5, 0.7, 0.9, None], bins=2)
+    assert found.expected_error == pytest.approx(0.2, abs=1e-12)
+    assert found.brier == pytest.approx((0.01 + 0.25 + 0.09 + 0.01) / 4, abs=1e-12)
+    assert [(b.n, b.observed) for b in found.bins] == [(2, 0.5), (2, 1.0)]
+    assert (found.n, found.unscored) == (4, 1)
+
+
+def test_equal_width_bins_are_closed_on_the_right():
+    found = reliability([T] * 5, [0.0, 0.1, 0.3, 0.30000000000000004, 1.0], bins=10)
+    assert [b.n for b in found.bins] == [2, 0, 1, 1, 0, 0, 0, 0, 0, 1]
+    assert found.bins[1].observed is None
+
+
+def test_equal_width_equals_scikit_learn():
+    from sklearn.calibration import calibration_curve
+    from sklearn.metrics import brier_score_loss
+
+    rng = np.random.default_rng(1)
+    p = rng.beta(0.5, 0.7, 3000)
+    true = rng.random(3000) < p**2
+    found = reliability(true, p, bins=15)
+    observed, mean = calibration_curve(true, p, n_bins=15)
+    assert [b.observed for b in found.bins] == pytest.approx(observed, abs=1e-12)
+    assert [b.probability for b in found.bins] == pytest.approx(mean, abs=1e-12)
+    assert found.brier == pytest.approx(brier_score_loss(true, p), abs=1e-12)
+
+
+def test_equal_mass_bins_hold_equally_many_and_keep_ties_together():
+    rng = np.random.default_rng(2)
+    p = rng.random(103)
+    found = reliability(rng.random(103) < p, p, bins=10, binning="equal-mass")
+    assert sorted({b.n for b in found.bins}) == [10, 11]
+    assert [b.low for b in found.bins[1:]] > [b.high for b in found.bins[:-1]]
+    tied = [0.2] * 6 + [0.9] * 2
+    bins = reliability([T, F] * 4, tied, 4, "equal-mass").bins
+    assert [(b.n, b.low, b.high) for b in bins] == [(6, 0.2, 0.2), (2, 0.9, 0.9)]
+
+
+@pytest.mark.parametrize("binning", ["equal-width", "equal-mass"])
+def test_expected_error_in_fractions(binning):
+    for case in itertools.product(
+        ((T, Fraction(1, 4)), (F, Fraction(3, 4)), (T, Fraction(1)), (F, Fraction(0))), repeat=3
+    ):
+        true, p = [c[0] for c in case], [c[1] for c in case]
+        bins = {}
+        for outcome, value in case:
+            below = sum(v < value for v in p)
+            key = max(0, math.ceil(value * 2) - 1) if binning == "equal-width" else below * 2 // 3
+            bins.setdefault(key, []).append((outcome, value))
+        expected = sum(abs(sum(v for _, v in b) - sum(o for o, _ in b)) for b in bins.values()) / Fraction(3)
+        found = reliability(true, [float(v) for v in p], bins=2, binning=binning)
+        assert found.expected_error == pytest.approx(float(expected), abs=1e-12)
+
+
+def test_nothing_to_measure_is_none_not_zero():
+    found = reliability([T, F], [None, None])
+    assert (found.expected_error, found.brier, found.n, found.unscored) == (None, None, 0, 2)
+    assert reliability([], [], binning="equal-mass").bins == ()
+
+
+# --- the calibrated probability
+
+
+def isotonic_by_min_max(x, y):
+    """The non-decreasing least-squares fit as max over starts of min over ends of means, in fractions."""
+    levels = sorted(set(x))
+    at = {v: [Fraction(int(b)) for a, b in zip(x, y, strict=True) if a == v] for v in levels}
+
+    def mean(low, high):
+        values = [b for v in levels[low : high + 1] for b in at[v]]
+        return sum(values) / len(values)
+
+    return {
+        v: max(min(mean(low, high) for high in range(i, len(levels))) for low in range(i + 1))
+        for i, v in enumerate(levels)
+    }
+
+
+def test_isotonic_is_the_least_squares_fit_in_small_cases():
+    for gold in itertools.product((T, F), repeat=5):
+        if len(set(gold)) < 2:
+            continue
+        for signed in ([-1.0, -0.5, 0.0, 0.5, 1.0], [-0.5, -0.5, 0.25, 0.25, 0.75]):
+            expected = isotonic_by_min_max(signed, gold)
+            found = error_probabilities(fit_calibration(gold, signed, "isotonic"), signed)
+            assert found == pytest.approx([float(expected[v]) for v in signed], abs=1e-12)
+
+
+def test_isotonic_applies_like_scikit_learn():
+    from sklearn.isotonic import IsotonicRegression
+
+    rng = np.random.default_rng(3)
+    signed = np.round(rng.uniform(-0.9, 0.9, 400), 2)
+    gold, new = rng.random(400) < (1 + signed) / 2, rng.uniform(-1, 1, 300)
+    expected = IsotonicRegression(out_of_bounds="clip").fit(signed, gold).predict(new)
+    assert error_probabilities(fit_calibration(gold, signed, "isotonic"), new) == pytest.approx(expected, abs=1e-12)
+
+
+def test_platt_maximises_the_likelihood_of_its_smoothed_targets():
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(4)
+    signed = rng.uniform(-1, 1, 300)
+    for gold in (rng.random(300) < 1 / (1 + np.exp(-3 * signed + 0.5)), signed > 0):  # the second is separable
+        positive = gold.sum()
+        target = np.where(gold, (positive + 1) / (positive + 2), 1 / (300 - positive + 2))
+
+        def loss(ab, target=target):
+            z = ab[0] * signed + ab[1]
+            return np.sum(np.logaddexp(0, z) - target * z)
+
+        best = minimize(loss, [0.0, 0.0], tol=1e-12)
+        found = fit_calibration(gold, signed, "platt")
+        assert loss([found.slope, found.intercept]) <= best.fun + 1e-9
+        assert (found.slope, found.intercept) == pytest.approx(tuple(best.x), rel=1e-3)
+        # at the optimum residuals are orthogonal to what the curve is made of
+        residual = np.array(error_probabilities(found, signed)) - target
+        assert abs(residual.sum()) < 1e-6
+        assert abs(residual @ signed) < 1e-6
+
+
+@pytest.mark.parametrize("method", ["isotonic", "platt"])
+def test_fitting_on_dev_calibrates_test(method):
+    rng = np.random.default_rng(5)
+    signed = rng.choice([-1, 1], 6000) * rng.uniform(0.6, 1, 6000)  # an overconfident judge
+    gold = rng.random(6000) < 0.5 + 0.2 * np.sign(signed)
+    fitted = fit_calibration(gold[:3000], signed[:3000], method)
+    after = reliability(gold[3000:], error_probabilities(fitted, signed[3000:]))
+    before = reliability(gold[3000:], uncalibrated(signed[3000:]))
+    assert before.expected_error > 0.15
+    assert after.expected_error < 0.05
+    assert after.brier < before.brier
+
+
+def test_unscored_items_are_counted_and_stay_unscored():
+    fitted = fit_calibration([T, F, T, F], [0.5, -0.5, None, 0.1], "isotonic")
+    assert (fitted.n, fitted.unscored, fitted.errors) == (3, 1, 1)
+    assert error_probabilities(fitted, [None, 0.5]) == [None, 1.0]
+
+
+@pytest.mark.parametrize("method", ["isotonic", "platt"])
+@pytest.mark.parametrize(
+    ("gold", "signed"), [([], []), ([T, T], [0.1, 0.2]), ([T, F], [0.3, 0.3]), ([T, F], [None] * 2)]
+)
+def test_what_cannot_be_fitted_is_none(method, gold, signed):
+    assert fit_calibration(gold, signed, method) is None
+
+
+# --- abstention
+
+
+def area_over_every_order(right, sure):
+    """Mean risk over coverages, averaged over every order of equally sure items, in fractions."""
+    orders = [
+        [right[i] for i in order]
+        for order in itertools.permutations(range(len(right)))
+        if all(sure[a] >= sure[b] for a, b in itertools.pairwise(order))
+    ]
+    areas = [
+        sum(Fraction(sum(not r for r in order[:k]), k) for k in range(1, len(order) + 1)) / len(order)
+        for order in orders
+    ]
+    return sum(areas) / len(areas)
+
+
+def test_the_area_is_the_mean_over_orders_of_ties_in_every_small_case():
+    for right in itertools.product((T, F), repeat=4):
+        for sure in itertools.combinations_with_replacement((0.2, 0.5, 0.9), 4):
+            found = abstention([T] * 4, right, sure)
+            assert found.area == pytest.approx(float(area_over_every_order(right, sure)), abs=1e-12)
+
+
+def test_abstention_by_hand():
+    found = abstention([T, T, F, F], [T, F, F, F], [0.9, 0.2, 0.8, 0.2])
+    assert found.coverage == (0.25, 0.5, 1.0)
+    assert found.risk == (0.0, 0.0, 0.25)
+    assert found.area == pytest.approx((0 + 0 + 0.5 / 3 + 0.25) / 4, abs=1e-12)
+
+
+def test_a_failure_comes_last_and_is_wrong_however_sure():
+    found = abstention([T, F, F], [T, None, F], [0.5, 0.99, None])
+    assert found.coverage == (1 / 3, 1.0)
+    assert found.risk == (0.0, 1 / 3)
+    assert (found.n, found.unscored) == (3, 2)
+    assert abstention([T], [None], [0.9]).area is None
+
+
+def test_certainty_that_says_nothing_saves_nothing():
+    rng = np.random.default_rng(6)
+    right = rng.random(20_000) < 0.7
+    assert abstention(np.ones(20_000, bool), right, rng.random(20_000)).area == pytest.approx(0.3, abs=0.02)
+    assert abstention(np.ones(20_000, bool), right, np.full(20_000, 0.8)).area == pytest.approx(
+        1 - right.mean(), abs=1e-12
+    )
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: ranking([T, F], [0.1]),
+        lambda: ranking([T, F], [0.1, math.nan]),
+        lambda: ranking([T, F], [0.1, math.inf]),
+        lambda: ranking([T, 1], [0.1, 0.2]),
+        lambda: ranking([T, F], ["a", "b"]),
+        lambda: reliability([T], [1.5]),
+        lambda: reliability([T], [0.5], bins=0),
+        lambda: reliability([T], [0.5], binning="quantile"),
+        lambda: signed_certainty([T], [1.1]),
+        lambda: signed_certainty([T], []),
+        lambda: abstention([], [], []),
+        lambda: fit_calibration([T, F], [0.1, 2.0], "isotonic"),
+        lambda: fit_calibration([T, F], [0.1, 0.2], "spline"),
+        lambda: uncalibrated([math.nan]),
+    ],
+)
+def test_input_that_is_no_certainty_is_refused_in_one_line(work):
+    with pytest.raises(InputInvalid) as caught:
+        work()
+    assert "\n" not in str(caught.value)

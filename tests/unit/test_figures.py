@@ -1,0 +1,373 @@
+"""The scripts of the figures and of what stands beside them: numbers worked out by hand, files with the same bytes."""
+
+import importlib
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from excam import cells, leave_one_out, tables
+from excam.cells import System
+from excam.exceptions import ArtifactBroken
+from excam.metaeval import holm, paired_permutation
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ("error_rates", "figure_3", "figure_4", "figure_10", "figure_11", "table_6", "table_prompts")
+error_rates, figure_3, figure_4, figure_10, figure_11, table_6, table_prompts = (
+    importlib.import_module(f"scripts.{name}") for name in SCRIPTS
+)
+loo_script, compare_with_paper = (
+    importlib.import_module(f"scripts.{name}") for name in ("leave_one_out", "compare_with_paper")
+)
+TUNED, COUNT, OTHER = "m/all/report", "m/nothing/count", "x/nothing/binary"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def call(script, **options):
+    words = []
+    for name, value in options.items():
+        words += [f"--{name.replace('_', '-')}", *map(str, value if isinstance(value, list) else [value])]
+    script.main(words)
+
+
+def lines_of(path):
+    return tables.read_lines(Path(path))
+
+
+def put(path, value):
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def cell(system, dataset="all", scaled=0.5, n=40, by_language=None):
+    accuracy = {"scaled": scaled, "low": scaled - 0.1, "high": scaled + 0.1, "excluding": None, "failures": 3}
+    value = {"n": n, "accuracy": accuracy, "by_language": by_language or {}}
+    return put(f"results/evaluation/{system}/{dataset}/test.json", value)
+
+
+def language(n, scaled):
+    return {"n": n, "scaled": scaled, "low": scaled - 0.05, "high": scaled + 0.05, "excluding": None, "failures": 0}
+
+
+def won(a, b, p, difference=0.1):
+    return {"a": a, "b": b, "p_value": p, "difference": difference}
+
+
+def judged(system, dataset, right, split="test", groups=2):
+    """Judgements of len(right) rows, error-free and wrong by turns; `right[i]` None: unreadable."""
+    rows = []
+    for at, is_right in enumerate(right):
+        wrong = at % 2 == 1
+        rows.append(
+            {
+                **{"id": f"{dataset}/{at}", "group": f"{dataset}/{at // groups}", "dataset": dataset},
+                **{"origin": ("hard" if at % 4 == 1 else "soft-minor") if wrong else "source", "gold_error": wrong},
+                "gold_score": -1 if wrong else 0,
+                "errors_found": None if is_right is None else int(wrong == is_right),
+                "failure": "truncated" if is_right is None else None,
+            }
+        )
+    path = Path(f"results/judgements/{system}/{dataset}/{split}.parquet")
+    tables.write_frame(path, pl.DataFrame(rows, schema=tables.JUDGEMENT_SCHEMA, orient="row"))
+    return str(path)
+
+
+# --- cells
+
+
+def test_better_than_every_one_is_the_worst_single_test():
+    found = [won(TUNED, COUNT, 0.01), won(OTHER, TUNED, 0.03, difference=-0.2), won("y/all/report", TUNED, 0.5)]
+    assert cells.p_better(TUNED, found, lambda other: not other.tuned) == 0.03
+    assert cells.p_better(TUNED, found, lambda other: other.model == "m") == 0.01
+    assert cells.p_better(TUNED, found, lambda other: True) == 1.0, "not ahead of y"
+    assert cells.p_better(TUNED, found, lambda other: other.model == "nobody") is None
+    assert cells.p_better(COUNT, found, lambda other: True) == 1.0
+
+
+def test_holm_leaves_what_does_not_exist_in_its_place():
+    assert cells.adjusted([None, 0.01, None, 0.04]) == [None, 0.02, None, 0.04]
+
+
+def test_what_is_no_cell_is_refused(tmp_path):
+    for text in ("", "[]", "{}", "7"):
+        path = tmp_path / "m/nothing/count/all/test.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        with pytest.raises(ArtifactBroken, match=r"test\.json"):
+            cells.read(path)
+
+
+# --- figure 3
+
+
+def test_stars_of_figure_3_are_corrected_over_the_figure():
+    """.03 in one column of two is a star in the column alone; .001 is one in the figure."""
+    paths = [cell("m/without-blend/report", "blend"), cell("m/without-epic/report", "epic"), cell(COUNT, "blend", 0.1)]
+    tests = [
+        put("significance/blend/test.json", {"tests": [won("m/without-blend/report", COUNT, 0.001)]}),
+        put("significance/epic/test.json", {"tests": [won("m/without-epic/report", OTHER, 0.06)]}),
+    ]
+    call(figure_3, datasets=["blend", "epic"], soft="epic", cells=paths, tests=tests, numbers="f.csv", pictures="f.svg")
+    at = {(line["row"], line["column"]): line for line in lines_of("f.csv")}
+    blend, epic = at["ExCAM (m)", "blend"], at["ExCAM (m)", "epic"]
+    assert (blend["p_baselines"], blend["p_baselines_holm"], blend["significant"]) == ("0.001", "0.002", "True")
+    assert (epic["p_baselines"], epic["p_baselines_holm"], epic["significant"]) == ("0.06", "0.06", "False")
+    assert (blend["p_own_base"], epic["p_own_base"]) == ("0.001", ""), "x is not m's base model"
+    assert at["m (count)", "blend"]["p_baselines"] == ""
+    assert figure_3._mark(blend) == "*"
+    assert figure_3._mark({**blend, "p_baselines_holm": "0.06"}) == "°"
+    assert figure_3._mark(epic) == figure_3._mark({}) == ""
+
+
+# --- figure 10
+
+
+def test_figure_10_shows_languages_with_more_rows_than_the_threshold():
+    sections = {"Turkish": language(101, 0.3), "German": language(100, 0.9), "Chinese": language(200, 0.44)}
+    paths = [cell(TUNED, n=450, by_language=sections), cell(COUNT, n=450, by_language=sections)]
+    call(figure_10, cells=paths, numbers="f.csv", pictures=["f.pdf", "f.svg", "f.png"])
+    own = [line for line in lines_of("f.csv") if line["row"] == "ExCAM (m)"]
+    assert [(line["language"], line["shown"], line["n"]) for line in own] == [
+        ("Chinese", "True", "200"),
+        ("Turkish", "True", "101"),
+        ("German", "False", "100"),
+        ("", "False", "49"),
+    ]
+    assert sum(int(line["n"]) for line in own) == 450, "no row is left out uncounted"
+    assert [line["spread"] for line in own] == ["0.14", "0.14", "", ""]
+    first = [Path(name).read_bytes() for name in ("f.csv", "f.pdf", "f.svg", "f.png")]
+    call(figure_10, cells=paths, numbers="f.csv", pictures=["f.pdf", "f.svg", "f.png"])
+    assert [Path(name).read_bytes() for name in ("f.csv", "f.pdf", "f.svg", "f.png")] == first
+
+
+def test_figure_10_says_so_where_no_language_has_enough_rows():
+    call(figure_10, cells=cell(TUNED, by_language={"English": language(30, 0.1)}), numbers="f.csv", pictures="f.pdf")
+    assert [line["shown"] for line in lines_of("f.csv")] == ["False", "False"]
+    assert Path("f.pdf").read_bytes().startswith(b"%PDF")
+
+
+# --- leave one out, figure 11
+
+
+def adapters(change):
+    rng = np.random.default_rng(0)
+    base = {name: (rng.random(80) < 0.8).tolist() for name in ("blend", "epic", "mango")}
+    flipped = {
+        name: [not v if at < change.get(name, 0) else v for at, v in enumerate(own)] for name, own in base.items()
+    }
+    paths = [judged("m/all/report", name, own) for name, own in base.items()]
+    return base, flipped, paths + [judged("m/without-blend/report", name, own) for name, own in flipped.items()]
+
+
+def test_leave_one_out_equals_the_paired_test_on_the_others_together():
+    base, other, paths = adapters({"epic": 10, "mango": 4, "blend": 30})
+    call(loo_script, judgements=paths, seed=1, numbers="l.csv", statement="l.md")
+    at = {line["on"]: line for line in lines_of("l.csv")}
+    assert list(at) == [leave_one_out.OTHERS, "blend", "epic", "mango"]
+    gold = [index % 2 == 1 for index in range(80)] * 2
+    names = ("epic", "mango")
+    guess = {
+        key: [g == r for g, r in zip(gold, [*own["epic"], *own["mango"]], strict=True)]
+        for key, own in (("all", base), ("less", other))
+    }
+    clusters = [f"{name}/{index // 2}" for name in names for index in range(80)]
+    test = paired_permutation(gold, guess["less"], guess["all"], clusters=clusters)
+    line = at[leave_one_out.OTHERS]
+    assert float(line["difference"]) == pytest.approx(2 * test.difference, abs=1e-4)
+    assert float(line["p_value"]) == pytest.approx(test.p_value, rel=1e-3)
+    assert (line["n"], line["groups"]) == ("160", "80")
+    assert float(line["low"]) <= float(line["difference"]) <= float(line["high"])
+    single = [float(at[name]["p_value"]) for name in ("blend", "epic", "mango")]
+    assert [float(at[name]["p_holm"]) for name in ("blend", "epic", "mango")] == pytest.approx(holm(single), rel=1e-3)
+    text = Path("l.md").read_text(encoding="utf-8")
+    assert f"{float(line['difference']):+.3f}" in text
+    assert "only weakly influenced" in text
+
+
+def test_leave_one_out_without_such_adapters_says_so():
+    call(
+        loo_script, judgements=[judged("m/all/report", "blend", [True] * 8)], seed=1, numbers="l.csv", statement="l.md"
+    )
+    assert lines_of("l.csv") == []
+    assert loo_script.NONE in Path("l.md").read_text(encoding="utf-8")
+    call(loo_script, judgements=[], seed=1, numbers="l.csv", statement="l.md")
+
+
+def test_adapters_that_judged_other_rows_are_not_compared():
+    paths = [judged("m/all/report", "blend", [True] * 8), judged("m/without-blend/report", "blend", [True] * 6)]
+    with pytest.raises(ArtifactBroken, match="without blend"):
+        call(loo_script, judgements=paths, seed=1, numbers="l.csv", statement="l.md")
+
+
+def test_figure_11_has_every_adapter_and_frames_what_it_never_saw():
+    systems = ("m/all/report", "m/without-blend/report", "m/permissive/report")
+    values = {"blend": 0.2, "epic": 0.6, "all": 0.5}
+    paths = [cell(system, name, value) for system in systems for name, value in values.items()]
+    tables.write_lines(
+        Path("l.csv"),
+        loo_script.COLUMNS,
+        [
+            {"model": model, "judge": "report", "left_out": "blend", "on": "epic", "difference": -0.3, "p_holm": p}
+            for model, p in (("m", 0.04), ("x", 0.9))
+        ],
+    )
+    pictures = ["f.pdf", "f.svg"]
+    unseen = ["without-blend/blend", "permissive/epic"]
+    words = {"model": "m", "datasets": ["blend", "epic"], "unseen": unseen, "cells": paths, "changes": "l.csv"}
+    call(figure_11, **words, numbers="f.csv", pictures=pictures)
+    at = {(line["trained_on"], line["column"]): line for line in lines_of("f.csv")}
+    assert len(at) == 3 * 4
+    assert {key for key, line in at.items() if line["seen"] == "False"} == {
+        ("without-blend", "blend"),
+        ("permissive", "epic"),
+    }
+    assert at["without-blend", "MEAN"]["scaled_accuracy"] == "0.4", "of the datasets, without ALL"
+    assert (at["without-blend", "MEAN"]["n"], at["without-blend", "ALL"]["n"]) == ("2", "40")
+    assert at["without-blend", "epic"]["p_holm"] == "0.04", "of this model"
+    assert at["all", "epic"]["p_holm"] == ""
+    first = [Path(name).read_bytes() for name in pictures]
+    figure_11.draw(lines_of("f.csv"), "m", ["blend", "epic"], [Path(name) for name in pictures])
+    assert [Path(name).read_bytes() for name in pictures] == first, "drawn from the CSV alone"
+
+
+# --- figure 4
+
+
+def test_figure_4_takes_the_rows_of_the_subset_and_tests_both_sides():
+    right = [True] * 60
+    tuned = [judged(TUNED, name, right) for name in ("blend", "epic")]
+    external = [
+        judged("gpt/nothing/count", name, [at % 3 > 0 for at in range(40)], "test-100") for name in ("blend", "epic")
+    ]
+    options = {"datasets": ["blend", "epic"], "tuned": tuned, "external": external, "seed": 1}
+    call(figure_4, **options, claims=ROOT / "paper/claims.csv", page="p.md", numbers="f.csv", pictures="f.svg")
+    at = {(line["row"], line["column"]): line for line in lines_of("f.csv")}
+    assert {line["n"] for (_, column), line in at.items() if column != "ALL"} == {"40"}
+    assert at["ExCAM (m)", "ALL"]["n"] == "80"
+    assert at["ExCAM (m)", "blend"]["scaled_accuracy"] == "1.0"
+    gold = [index % 2 == 1 for index in range(40)]
+    theirs = [g == (index % 3 > 0) for index, g in enumerate(gold)]
+    test = paired_permutation(gold, gold, theirs, clusters=[index // 2 for index in range(40)])
+    assert float(at["ExCAM (m)", "blend"]["p_value"]) == pytest.approx(test.p_value, rel=1e-3)
+    assert at["gpt (count)", "blend"]["p_value"] == "1.0", "not better"
+    assert "2 of 2: blend, epic" in Path("p.md").read_text(encoding="utf-8")
+    with pytest.raises(ArtifactBroken, match="blend/39"):
+        call(
+            figure_4,
+            **{**options, "tuned": [judged(TUNED, "blend", right[:39]), tuned[1]]},
+            claims=ROOT / "paper/claims.csv",
+            page="p.md",
+            numbers="f.csv",
+            pictures="f.svg",
+        )
+
+
+# --- rates
+
+
+def test_error_rates_count_unreadable_answers_as_no_hit_and_stand_beside_the_printed():
+    right = [True, True, False, True, None, False, True, None]
+    paths = [judged("gemma3-27b/all/report", "blend", right)]
+    call(error_rates, judgements=paths, printed=ROOT / "paper/error-rates.csv", seed=1, numbers="r.csv", page="r.md")
+    by = {line["rows"]: line for line in lines_of("r.csv")}
+    assert [(rows, line["hits"], line["n"], line["unreadable"]) for rows, line in by.items()] == [
+        ("without error", "2", "4", "1"),
+        ("with an error", "2", "4", "1"),
+        ("with a hard error", "1", "2", "0"),
+        ("with a soft error", "1", "2", "1"),
+    ]
+    assert (by["without error"]["printed"], by["without error"]["difference"]) == ("0.87", "-0.37")
+    assert by["with a hard error"]["printed"] == ""
+    assert "phi3" in Path("r.md").read_text(encoding="utf-8").lower(), "printed, not ours"
+
+
+def test_printed_rates_are_those_of_the_claims():
+    claims = {line["id"]: line for line in lines_of(ROOT / "paper/claims.csv")}
+    for line in lines_of(ROOT / "paper/error-rates.csv"):
+        assert float(line["rate"]) == float(claims[line["claim"]]["printed"]) / 100
+        assert line["source"] == claims[line["claim"]]["source"]
+
+
+# --- tables of settings
+
+
+def test_prompts_are_shown_to_the_letter():
+    call(table_prompts, pages=["t5.md", "t7.md", "t11.md"])
+    for path, (_, prompts) in zip(("t5.md", "t7.md", "t11.md"), table_prompts.TABLES.values(), strict=True):
+        text = Path(path).read_text(encoding="utf-8")
+        for name, prompt in prompts.items():
+            assert f"## {name}\n\n~~~~text\n{prompt}\n~~~~\n" in text
+    assert "Return an error report in JSON format." in Path("t5.md").read_text(encoding="utf-8")
+
+
+def test_table_6_names_what_differs_from_the_printed():
+    printed = [ROOT / "paper/table-6.csv", ROOT / "paper/table-6-software.csv"]
+    greedy = {"temperature": 0.0, "top_p": 1.0, "top_k": 0, "max_tokens": 1024}
+    models = {
+        "gemma3-27b": {"roles": ["tuned"], "weights": "google/gemma-3-27b-it", "sampling": greedy},
+        "phi4": {
+            "roles": ["baselines"],
+            "weights": "microsoft/phi-4",
+            "sampling": {**greedy, "top_k": 5, "max_tokens": 9},
+        },
+        "own": {"roles": ["tuned"], "weights": "folder", "sampling": greedy},
+    }
+    Path("a.lock").write_text("torch==9.1 \\\n    --hash=sha256:0\nvllm-cpu==3\n")
+    call(table_6, models=json.dumps(models), locks=["a.lock"], printed=printed, numbers="t.csv", page="t.md")
+    assert [line["differs"] for line in lines_of("t.csv")] == ["no", "top_k, max_tokens", "not in the paper's table"]
+    text = Path("t.md").read_text(encoding="utf-8")
+    assert "| torch | 9.1 | 2.10.0 |" in text
+    assert "| vllm | 3 | 0.17.1 |" in text
+
+
+# --- the comparison
+
+
+def system(name, model, trained_on="all", judge="report", fallback="p"):
+    line = {"model": model, "trained_on": trained_on, "judge": judge, "fallback": fallback}
+    assert compare_with_paper._system(line) == name
+    return line
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (system("gemma3-27b/all/report+p", "gemma3-27b"), "same model"),
+        (system("gemma3-27b/all/report", "gemma3-27b", fallback=""), "only with p"),
+        (system("phi4/nothing/binary", "phi4", "nothing", "binary", ""), "no untuned binary"),
+        (system("smollm2/all/report+p", "smollm2"), "other base model"),
+        (system("smollm2/nothing/count", "smollm2", "nothing", "count", ""), "does not ask"),
+        (system("gemma3-27b/without-epic/report+p", "gemma3-27b", "without-epic"), "Figures 3 and 11"),
+        (system("gemma3-27b/permissive/report+p", "gemma3-27b", "permissive"), "does not have"),
+        (system("length-only/nothing/none", "length-only", "nothing", "none", ""), "a floor"),
+    ],
+)
+def test_every_line_says_why_it_has_or_lacks_a_difference(line, why):
+    paper = {row["system"]: row for row in lines_of(ROOT / "paper/table-4.csv")}
+    assert why in compare_with_paper._why(line, compare_with_paper._system(line), paper)
+
+
+def test_every_contradiction_of_the_paper_is_listed():
+    from excam import claims
+
+    paper = claims.read(ROOT / "paper/claims.csv")
+    text = compare_with_paper._contradictions(paper)
+    listed = [line for line in paper.values() if line["contradiction"]]
+    assert len(listed) > 20
+    assert all(f"`{line['id']}`" in text for line in listed)
+    assert text.count("\n| ") == len(listed) + 2, "head and rule"
+
+
+def test_names_of_systems_in_figures():
+    assert System("m", "without-x", "report").name == "ExCAM (m)"
+    assert System("m", "all", "count").name == "ExCAM (m, count)"
+    assert System("m", "nothing", "report").name == "m (report)"
+    assert cells.title("globalopinionqa") == "GlobalOpinionQA"
+    assert cells.title("ALL (ID)") == "ALL (ID)"

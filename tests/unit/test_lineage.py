@@ -1,0 +1,539 @@
+"""A number leads to its rows and to the raw shards, and one flipped byte on the way is named (P19).
+
+The chain under test is made by the real scripts with a model that is none; Snakemake's records of it are its own, as
+`--touch` writes them.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from excam import cli, provenance, tables
+from excam.inference import fake, opening
+from excam.judges import report
+from excam.lineage import chain, evidence, page, reasons, rows, snakemake_records
+from excam.records import CulturalError, Report
+from scripts import build_samples, evaluate, fetch_source, judge, make_hard_errors, score, split_samples
+
+ROOT = Path(__file__).parents[2]
+CELL = "results/evaluation/tiny/all/report/culturalbench/test.json"
+JUDGED = "results/judgements/tiny/all/report/culturalbench/test.parquet"
+TRANSCRIPT = "results/transcripts/tiny/all/report/culturalbench/test.jsonl"
+SAMPLES = "results/excam40k/culturalbench/test.parquet"
+SHARD = "results/published/permissive/mit/culturalbench/test.parquet"
+FIGURE = "results/paper/figure-3.pdf"
+RAW = "mini/culturalbench/CulturalBench-Easy.csv"
+KINDS = {  # an artifact of each kind that the chain of the figure and of the published build has
+    *(RAW, "results/sources/culturalbench/files/CulturalBench-Easy.csv", "results/sources/culturalbench/manifest.json"),
+    *("results/samples/culturalbench.parquet", "results/samples/culturalbench.bases.jsonl"),
+    *("results/errors/hard/culturalbench.parquet", SAMPLES, TRANSCRIPT, JUDGED, CELL, FIGURE, SHARD),
+    *("results/models/tiny/files/model.safetensors", "results/models/tiny/manifest.json"),
+    *("results/adapters/tiny/all/adapter_model.safetensors", "results/adapters/tiny/all/manifest.json"),
+    *("results/transcripts/tiny/all/report/test.manifest.json", "results/published/permissive/manifest.json"),
+}
+SNAKEFILE = """
+rule all:
+    input: "results/paper/figure-3.pdf", "results/published/permissive/manifest.json"
+rule fetch_source:
+    input: "mini/culturalbench/CulturalBench-Easy.csv"
+    output: "results/sources/culturalbench/manifest.json"
+    params: version='{"fetch_source": "2"}', source='{"folder": "mini/culturalbench"}'
+    shell: "python -m scripts.fetch_source --manifest {output}"
+rule fetch_model:
+    output: "results/models/tiny/manifest.json"
+    shell: "python -m scripts.fetch_model --manifest {output}"
+rule train_adapter:
+    input: "results/models/tiny/manifest.json"
+    output: "results/adapters/tiny/all/adapter_model.safetensors", "results/adapters/tiny/all/manifest.json"
+    params: version='{"train_adapter": "2"}', recipe='{"rank": 4}'
+    shell: "python -m scripts.train_adapter --weights {input}"
+rule build_samples:
+    input: "results/sources/culturalbench/manifest.json"
+    output: "results/samples/culturalbench.bases.jsonl", "results/samples/culturalbench.parquet"
+    params: version='{"build_samples": "2", "datasets.culturalbench": "1+0a1b2c3d"}', cap=8, seed=1
+    shell: "python -m scripts.build_samples --source {input} --cap {params.cap}"
+rule make_hard_errors:
+    input: rules.build_samples.output
+    output: "results/errors/hard/culturalbench.parquet"
+    shell: "python -m scripts.make_hard_errors --errors {output}"
+rule split_samples:
+    input: "results/samples/culturalbench.parquet", "results/errors/hard/culturalbench.parquet"
+    output: "results/excam40k/culturalbench/test.parquet"
+    shell: "python -m scripts.split_samples --folder results/excam40k/culturalbench"
+rule judge:
+    input: rules.split_samples.output, rules.fetch_model.output, rules.train_adapter.output
+    output:
+        "results/transcripts/tiny/all/report/culturalbench/test.jsonl",
+        "results/transcripts/tiny/all/report/test.manifest.json",
+    params: version='{"judge": "2"}', model='{"context": 512}'
+    shell: "python -m scripts.judge --transcripts results/transcripts/tiny/all/report"
+rule score:
+    input: rules.split_samples.output, rules.judge.output[0]
+    output: "results/judgements/tiny/all/report/culturalbench/test.parquet"
+    shell: "python -m scripts.score --judgements {output}"
+rule evaluate:
+    input: rules.score.output
+    output: "results/evaluation/tiny/all/report/culturalbench/test.json"
+    params: version='{"evaluate": "2"}'
+    shell: "python -m scripts.evaluate --numbers {output}"
+rule figure_3:
+    input: rules.evaluate.output
+    output: "results/paper/figure-3.csv", "results/paper/figure-3.pdf"
+    shell: "python -m scripts.figure_3 --cells {input}"
+rule publish_excam40k:
+    input: rules.split_samples.output, rules.fetch_source.output
+    output: "results/published/permissive/README.md", "results/published/permissive/manifest.json"
+    shell: "python -m scripts.publish_excam40k --build permissive"
+"""
+
+
+def answer(request) -> str:
+    """By the length of the text: no report at all, one that finds an error, or one that finds none."""
+    number = len(request.messages[-1].content) % 3
+    found = Report((CulturalError("output", "\x1b[2Jred", "major", "incorrect answer"),), "No.\nreport: forged")
+    return "I \x1b[31mrefuse" if number == 0 else report.write(found if number == 1 else Report())
+
+
+def publish(name: str, content: bytes) -> Path:
+    with provenance.publish(Path(name)) as temporary:
+        temporary.write_bytes(content)
+    return Path(name)
+
+
+def data() -> None:
+    """Raw shard to test set, by the real scripts."""
+    shutil.copytree(ROOT / "mini/culturalbench", "mini/culturalbench")
+    source = {"hub": None, "url": None, "revision": "main", "folder": "mini/culturalbench"}
+    manifest, made = "results/sources/culturalbench/manifest.json", "results/samples/culturalbench"
+    fetch_source.main(["--dataset", "culturalbench", "--source", json.dumps(source), "--manifest", manifest])
+    words = [
+        *("--dataset", "culturalbench", "--source", manifest, "--cap", "8", "--cap-stage", "before", "--seed", "1")
+    ]
+    shares = ["--allocation", "equal", "--shares", '{"train": 0.2, "dev": 0.2, "test": 0.6}']
+    files = ["--bases", f"{made}.bases.jsonl", "--samples", f"{made}.parquet"]
+    build_samples.main([*words, *shares, *files, "--counts", f"{made}.counts.json"])
+    wrong = "results/errors/hard/culturalbench.parquet"
+    make_hard_errors.main([*files, "--seed", "1", "--errors", wrong, "--counts", "results/errors/hard/c.counts.json"])
+    folder = ["--folder", "results/excam40k/culturalbench"]
+    split_samples.main(["--right", f"{made}.parquet", "--wrong", wrong, "--subset", "2", "--seed", "1", *folder])
+
+
+def model_and_numbers(monkeypatch) -> None:
+    """A model and an adapter that are bytes, then the real scripts from transcript to cell, and a figure."""
+    weights, adapter = Path("results/models/tiny/manifest.json"), Path("results/adapters/tiny/all/manifest.json")
+    Path("results/models/tiny/files").mkdir(parents=True)
+    for name in ("config.json", "model.safetensors"):
+        (weights.parent / "files" / name).write_bytes(name.encode() * 9)
+    fetched = sorted((weights.parent / "files").iterdir())
+    facts = {"revision": "c" * 40, "licence": "MIT"}
+    provenance.write_manifest(weights, inputs=[], outputs=fetched, settings={}, seconds=1, **facts)
+    trained = [publish("results/adapters/tiny/all/adapter_model.safetensors", b"weights" * 9)]
+    provenance.write_manifest(adapter, inputs=[weights], outputs=trained, settings={}, seconds=1, base="c" * 40)
+    monkeypatch.setattr(opening.Lazily, "_open", lambda _: fake.Backend(answer))
+    words = ["--name", "tiny/all/report", "--model", '{"backend": "transformers", "sampling": {"max_tokens": 64}}']
+    words += ["--weights", str(weights), "--adapter", str(adapter), "--judge", "report", "--samples", SAMPLES]
+    words += ["--journal", "results/journal/tiny.jsonl", "--seed", "1"]
+    judge.main([*words, "--transcripts", "results/transcripts/tiny/all/report"])
+    files = ["--samples", SAMPLES, "--transcript", TRANSCRIPT, "--judgements", JUDGED]
+    score.main(["--judge", "report", "--end-token", "yes", *files])
+    evaluate.main(["--judgements", JUDGED, "--seed", "1", "--numbers", CELL])
+    tables.write_lines(
+        Path(FIGURE).with_suffix(".csv"), ["row", "n", "cell"], [{"row": "AVG"}, {"row": "a", "cell": CELL}]
+    )
+    publish(FIGURE, b"%PDF-1.7 a figure")
+
+
+def published() -> None:
+    folder = Path("results/published/permissive")
+    tables.write_samples(Path(SHARD), tables.read_samples(Path(SAMPLES)))
+    card = publish(f"{folder}/README.md", b"card")
+    manifest = folder / "manifest.json"
+    provenance.write_manifest(manifest, inputs=[Path(SAMPLES)], outputs=[card, Path(SHARD)], settings={}, seconds=1)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of a workflow that has run."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(folder)
+        data()
+        model_and_numbers(monkeypatch)
+        published()
+        Path("Snakefile").write_text(SNAKEFILE)
+        touch = ["snakemake", "--touch", "--forceall", "--cores", "1", "--quiet", "all", "--", "all"]
+        subprocess.run([sys.executable, "-m", *touch], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def here(made, tmp_path, monkeypatch):
+    """A copy of it to spoil, as the current folder."""
+    folder = tmp_path / "copy"
+    shutil.copytree(made, folder)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def links(*artifacts: str) -> dict[str, chain.Link]:
+    return {link.file: link for link in chain.walk(evidence.Evidence(Path()), artifacts or (FIGURE, SHARD))}
+
+
+def named(*artifacts: str) -> list[str]:
+    return [file for file, link in links(*artifacts).items() if link.status in ("differs", "gone")]
+
+
+def flip(file: str, at: int = -1) -> None:
+    content = bytearray(Path(file).read_bytes())
+    content[at] ^= 1
+    Path(file).write_bytes(content)
+
+
+def excam(*words: str):
+    result = CliRunner().invoke(cli.app, list(words), env={"COLUMNS": "200"})
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+# --- audit
+
+
+def test_the_chain_goes_back_to_the_raw_shards_and_holds(here):
+    found = links()
+    assert set(found) >= KINDS
+    assert {link.status for link in found.values()} == {"proven"}
+    for file, link in found.items():
+        assert link.sha256 == hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    assert next(iter(found)) == FIGURE
+    record = found["results/samples/culturalbench.parquet"].record
+    assert record.stages == {"build_samples": "2", "datasets.culturalbench": "1+0a1b2c3d"}
+    assert sorted(record.settings) == ["1", "8"]
+    assert record.inputs == ("results/sources/culturalbench/manifest.json",)
+    assert (
+        record.command == "python -m scripts.build_samples --source results/sources/culturalbench/manifest.json --cap 8"
+    )
+
+
+@pytest.mark.parametrize("at", [0, 0.5, 1])
+def test_one_flipped_byte_in_any_file_is_named(here, at):
+    """P19, over every file of the chain: `at` is where in the file."""
+    found = links()
+    for file, link in found.items():
+        before = Path(file).read_bytes()
+        flip(file, round(at * (len(before) - 1)))
+        now = links()
+        problem = now[file].problem
+        spoiled = [name for name, one in now.items() if one.status != "proven"]
+        assert spoiled == [file] or (file in spoiled and file.endswith(".json")), (
+            "a spoiled digest accuses its file too"
+        )
+        assert problem.startswith(f"{file}: differs: expected sha256 {link.sha256} (")
+        assert f", found {now[file].sha256}" in problem
+        Path(file).write_bytes(before)
+    assert not named()
+
+
+def test_a_hash_that_a_manifest_holds_is_no_better_than_its_file(here):
+    """The manifest whose digest was changed differs; what it speaks of does too, by its word."""
+    manifest = Path("results/adapters/tiny/all/manifest.json")
+    text, digest = manifest.read_text(), provenance.sha256(manifest.with_name("adapter_model.safetensors"))
+    manifest.write_text(text.replace(digest, digest[::-1]))
+    assert set(named()) == {str(manifest), "results/adapters/tiny/all/adapter_model.safetensors"}
+
+
+def test_without_own_records_the_other_witnesses_still_speak(here):
+    """Runs of before there were any: Snakemake's checksums of inputs, manifests and cells cover all but the last."""
+    shutil.rmtree(provenance.HASHES)
+    unproven = {file for file, link in links().items() if link.status == "unproven"}
+    last = {FIGURE, "results/published/permissive/manifest.json"}
+    assert unproven == last | {"results/transcripts/tiny/all/report/test.manifest.json"}
+    for file in sorted(KINDS - unproven):
+        flip(file)
+        assert file in named(), file
+        flip(file)
+
+
+def test_what_no_hash_covers_is_said_to_be_unproven(here):
+    Path(provenance.HASHES, "paper/figure-3.pdf.sha256").unlink()
+    result = excam("audit", FIGURE)
+    assert result.exit_code == 3
+    assert f"{FIGURE}: unproven: no hash of it is recorded" in result.stderr
+    assert f"unproven {provenance.sha256(Path(FIGURE))} {FIGURE}" in result.stdout
+    assert "0 differs, 0 gone, 1 unproven" in result.stderr
+
+
+def test_a_consumer_outside_the_chain_speaks_where_nobody_else_does(here):
+    shutil.rmtree(provenance.HASHES)
+    assert links(JUDGED)[JUDGED].claims[0].by == f"Snakemake's record of {CELL}"
+    flip(JUDGED)
+    assert named(JUDGED) == [JUDGED]
+
+
+def test_what_is_gone_is_named_with_what_was_there(here):
+    digest = provenance.sha256(Path(RAW))
+    Path(RAW).unlink()
+    result = excam("audit", CELL)
+    assert result.exit_code == 1
+    assert f"{RAW}: gone: expected sha256 {digest} (Snakemake's record of" in result.stderr
+    assert "found nothing" in result.stderr
+
+
+def test_made_anew_is_told_from_changed(here):
+    """Judgements that were published again are what their record says, but not what the cell was made of."""
+    tables.write_frame(Path(JUDGED), tables.read_frame(Path(JUDGED)).reverse())
+    problem = links(CELL)[JUDGED].problem
+    assert f"({CELL} and 1 more)" in problem
+    assert "1 other records agree with what is there: made anew since" in problem
+
+
+def test_a_damaged_record_is_named_with_its_file(here):
+    record = Path(provenance.HASHES, "paper/figure-3.pdf.sha256")
+    for content in (record.read_bytes()[:30], b"\xff" * 99, b""):
+        record.write_bytes(content)
+        (problem,) = [link.problem for link in links(FIGURE).values() if link.problem]
+        assert problem.startswith(f"{FIGURE}: differs: expected sha256 a damaged record ")
+        assert f"({record})" in problem
+
+
+def test_records_are_lines_that_sha256sum_reads(here):
+    lines = b"".join(path.read_bytes() for path in sorted(provenance.HASHES.rglob("*.sha256")))
+    done = subprocess.run(["sha256sum", "--check", "--strict"], input=lines, capture_output=True)
+    assert done.returncode == 0, done.stdout
+    flip(CELL)
+    done = subprocess.run(["sha256sum", "--check", "--quiet"], input=lines, capture_output=True)
+    assert done.stdout.decode() == f"{CELL}: FAILED\n"
+
+
+def test_without_snakemakes_records_the_manifests_lead_on(here):
+    shutil.rmtree(".snakemake")
+    found = links(CELL, "results/adapters/tiny/all/adapter_model.safetensors")
+    assert {JUDGED, "results/models/tiny/files/model.safetensors"} <= set(found)
+    text = "\n".join(page.lines(list(found.values())))
+    assert "others that no recorded rule made" in text
+
+
+def test_the_page_says_all_of_every_file(here):
+    result = excam("audit", FIGURE)
+    assert result.exit_code == 0
+    found = links(FIGURE)
+    for file, link in found.items():
+        assert f"  proven   {link.sha256} {file}\n" in result.stdout
+    assert "rule build_samples, stage versions: build_samples 2, datasets.culturalbench 1+0a1b2c3d" in result.stdout
+    assert '  settings: {"folder": "mini/culturalbench"}\n' in result.stdout
+    assert f"revision {'c' * 40}, licence MIT" in result.stdout
+    assert "  command: python -m scripts.figure_3 --cells " + CELL in result.stdout
+    assert result.stdout.rstrip().endswith(RAW), "raw shards come last"
+    assert result.stderr.splitlines()[-1] == f"{len(found)} files: {len(found)} proven, 0 differs, 0 gone, 0 unproven"
+
+
+def test_the_chain_for_machines(here):
+    flip(JUDGED)
+    result = excam("audit", FIGURE, "--jsonl")
+    assert result.exit_code == 1
+    by_file = {row["file"]: row for row in map(json.loads, result.stdout.splitlines())}
+    assert by_file[JUDGED]["status"] == "differs"
+    assert {claim["sha256"] for claim in by_file[JUDGED]["recorded"]} != {by_file[JUDGED]["sha256"]}
+    assert by_file[FIGURE]["inputs"] == [CELL]
+    assert by_file[CELL]["stages"] == {"evaluate": "2"}
+    assert by_file["results/models/tiny/manifest.json"]["manifest"]["revision"] == "c" * 40
+
+
+def test_audit_from_elsewhere_and_of_no_artifact(here, monkeypatch):
+    monkeypatch.chdir("/")
+    assert excam("audit", "-d", str(here), CELL).exit_code == 0
+    assert excam("audit", "-d", str(here), str(here / CELL)).exit_code == 0
+    monkeypatch.chdir(here)
+    for path, part in (
+        *(("results/none.json", "no such file"), (RAW, "no artifact of this workflow"), ("results", "no such file")),
+        *(("/etc/passwd", "no artifact of this workflow"), ("results/journal/tiny.jsonl", "journal verify")),
+    ):
+        result = excam("audit", path)
+        assert result.exit_code == 2, path
+        assert part in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+
+
+def test_results_may_be_a_link(here):
+    shutil.move("results", "elsewhere")
+    Path("results").symlink_to("elsewhere")
+    assert {link.status for link in links().values()} == {"proven"}
+    assert excam("audit", CELL).exit_code == 0
+
+
+# --- Snakemake's records
+
+
+def test_long_names_and_torn_records(tmp_path):
+    """As `FilePersistence._record_path` cuts them; a record that is just being written is none."""
+    row = {"rule": "a", "input": ["b"], "params": ["''", "'x'"], "shellcmd": None, "endtime": 0.0}
+    row["input_checksums"] = {"b": "sha256:" + "0" * 64, "c": "md5:0"}
+    output = "results/" + "é" * 200
+    encoded = base64.urlsafe_b64encode(output.encode()).decode()
+    assert len(encoded) > 255
+    path = tmp_path / snakemake_records.METADATA / f"@{encoded[:254]}" / f"@{encoded[254:508]}" / encoded[508:]
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(row))
+    torn = tmp_path / snakemake_records.METADATA / base64.urlsafe_b64encode(b"results/torn").decode()
+    torn.write_text(json.dumps(row)[:20])
+    assert snakemake_records.read_all(tmp_path) == {
+        output: snakemake_records.Record("a", ("b",), ("x",), "", {"b": "0" * 64}, "1970-01-01T00:00:00+00:00")
+    }
+    assert snakemake_records.read_all(tmp_path / "none") == {}
+
+
+def test_manifests_find_their_files_without_naming_the_folder(tmp_path):
+    """The deepest common folder of the outputs is not in a manifest; a lone language lies one deeper than several."""
+    for names in (("files/Greek/test.txt",), ("files/Greek/test.txt", "files/Turkish/test.txt"), ("test.txt",)):
+        folder = tmp_path / str(len(names)) / names[0].split("/")[0] / "results/sources/include"
+        files = [folder / name for name in names]
+        for file in files:
+            file.parent.mkdir(parents=True)
+            file.write_text(str(file))
+        provenance.write_manifest(folder / "manifest.json", inputs=[], outputs=files, settings={}, seconds=0)
+        root = folder.parents[2]
+        outputs = evidence.Evidence(root).outputs("results/sources/include/manifest.json")
+        assert outputs == {file.relative_to(root).as_posix(): provenance.sha256(file) for file in files}
+
+
+# --- rows
+
+
+def test_rows_add_up_and_are_what_was_asked_and_answered(here):
+    cell = rows.open_cell(Path(), CELL)
+    samples = {sample.id: sample for sample in tables.read_samples(Path(SAMPLES))}
+    numbers = json.loads(Path(CELL).read_text())
+    assert len(cell.rows) == numbers["n"] == len(samples) > 6
+    assert {row.outcome for row in cell.rows} == set(rows.OUTCOMES), "the fixture has all three"
+    assert sum(row.outcome == "unreadable" for row in cell.rows) == sum(numbers["failures"].values())
+    for row in cell.rows:
+        request, said = row.rounds[0].requests[0], row.rounds[0].answers[0].text
+        assert request.messages == report.messages(row.sample.instruction, row.sample.output)
+        assert said == answer(request)
+        read = report.read(said)
+        expected = bool(read.errors) == bool(samples[row.sample.id].report.errors) if isinstance(read, Report) else None
+        assert row.outcome == {True: "right", False: "wrong", None: "unreadable"}[expected]
+        assert row.to_dict()["gold"]["score"] == samples[row.sample.id].score
+
+
+@pytest.mark.parametrize("figure", ["results/paper/figure-3.csv", FIGURE])
+@pytest.mark.parametrize("cell", [CELL, "tiny/all/report/culturalbench"])
+def test_a_number_of_a_figure_leads_to_its_rows(here, figure, cell):
+    result = excam("rows", figure, cell, "--jsonl")
+    assert result.exit_code == 0
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(found) == json.loads(Path(CELL).read_text())["n"]
+    assert result.stdout == excam("rows", CELL, "--jsonl").stdout
+
+
+def test_filters_part_the_rows(here):
+    shown = {name: excam("rows", CELL, "--jsonl", f"--{name}").stdout.splitlines() for name in rows.OUTCOMES}
+    assert {row["outcome"] for name in shown for row in map(json.loads, shown[name])} == set(rows.OUTCOMES)
+    assert sorted(line for lines in shown.values() for line in lines) == sorted(
+        excam("rows", CELL, "--jsonl").stdout.splitlines()
+    )
+    both = excam("rows", CELL, "--jsonl", "--wrong", "--unreadable").stdout.splitlines()
+    assert sorted(both) == sorted(shown["wrong"] + shown["unreadable"])
+    counts = [len(shown[name]) for name in ("right", "wrong", "unreadable")]
+    assert f"{counts[0]} + {counts[1]} + {counts[2]} = n = {sum(counts)}" in excam("rows", CELL, "--right").stderr
+
+
+def test_what_a_model_wrote_does_not_steer_the_terminal(here):
+    text = excam("rows", CELL).stdout
+    assert "\x1b" not in text
+    assert r"I \x1b[31mrefuse" in text
+    assert not [line for line in text.splitlines() if line.startswith(("report", "── forged"))]
+    assert any("\x1b" in said for said in [json.loads(line)["rounds"][0]["answers"][0]["text"]
+               for line in excam("rows", CELL, "--jsonl", "--unreadable").stdout.splitlines()])  # fmt: skip
+
+
+def test_rows_of_another_run_are_refused(here):
+    tables.write_frame(Path(JUDGED), tables.read_frame(Path(JUDGED)).reverse())
+    result = excam("rows", CELL)
+    assert result.exit_code == 2
+    assert f"{JUDGED}: not the judgements that the cell was made of" in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("change", [{"n": 99}, {"accuracy": {"scaled": 0.123}}])
+def test_a_cell_whose_numbers_its_rows_do_not_give_is_refused(here, change):
+    provenance.write_json(Path(CELL), json.loads(Path(CELL).read_text()) | change)
+    assert "its rows are " in excam("rows", CELL).stderr
+
+
+def test_what_is_no_cell(here):
+    for words, part in (
+        *(
+            (("results/paper/figure-3.csv",), "which cell?"),
+            (("results/paper/figure-3.csv", "a/b/c/d"), "no cell a/b/c/d"),
+        ),
+        *(((RAW, "a/b/c/d"), "names no cells"), (("results/none.csv", "x"), "no such file")),
+        *((("results/models/tiny/manifest.json",), "no cell"), (("results/paper/none.json",), "no cell")),
+    ):
+        result = excam("rows", *words)
+        assert result.exit_code == 2, words
+        assert part in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+    assert "tiny/all/report/culturalbench" in excam("rows", "results/paper/figure-3.csv").stderr
+
+
+# --- why
+
+
+def test_why_asks_snakemake_and_nothing_runs(here):
+    """A changed stage version, a changed raw shard and a lost file, each by its own reason."""
+    (here / "Snakefile").write_text(SNAKEFILE.replace('{"train_adapter": "2"}', '{"train_adapter": "3"}'))
+    before = provenance.sha256(Path(CELL))
+    Path(JUDGED).unlink()
+    flip(RAW)
+    os.utime(RAW)
+    result = excam("why", "tiny/all/report/culturalbench", "--", "--cores", "1", "--quiet", "all")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert f"fetch_source results/sources/culturalbench/manifest.json: what it is made of changed: {RAW}" in lines
+    assert [
+        line for line in lines if line.startswith(f"score {JUDGED}: not there yet; made of what will be made anew: ")
+    ]
+    (training,) = [line for line in lines if line.startswith("train_adapter ")]
+    assert training.endswith("/manifest.json: settings changed: train_adapter 2 -> 3")
+    assert f"evaluate {CELL}: made of what will be made anew: {JUDGED}" in lines
+    assert result.stderr == f"{len(lines)} jobs would run\n"
+    assert provenance.sha256(Path(CELL)) == before
+    assert not Path(JUDGED).exists()
+
+
+def test_why_nothing_and_why_not(here):
+    result = excam("why", FIGURE, "--", "--cores", "1")
+    assert (result.stdout, result.exit_code) == ("nothing to do\n", 0)
+    result = excam("why", "tiny/all/report/blnd", "--", "--cores", "1")
+    assert result.exit_code == 2
+    assert "No rule to produce results/evaluation/tiny/all/report/blnd/test.json" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "plain"),
+    [
+        (
+            "Missing output files: a, b; Incomplete output files: c",
+            "not there yet; left unfinished by a job that was stopped",
+        ),
+        ("Updated input files: a, b, c, d", "what it is made of changed: a, b and 2 more"),
+        ("Code has changed since last execution", "the command of its rule changed"),
+        ("Something new", "Something new"),
+        (
+            "Params have changed since last execution: Union of exclusive params before and now across all output: "
+            """before: '{"a": 1, "b; c": 2}','--x 1' now: '{"a": 1, "b; c": 3}',7 ; Forced execution""",
+            "settings changed: b; c 2 -> 3, no longer --x 1, now 7; asked for by force",
+        ),
+    ],
+)
+def test_reasons_in_plain_words(said, plain):
+    assert reasons.plain(said) == plain

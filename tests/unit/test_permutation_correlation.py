@@ -1,0 +1,305 @@
+"""The correlation tests against every swap in exact fractions, scipy, and the existing exact tie calibration."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom, kendalltau
+
+from excam.exceptions import InputInvalid
+from excam.metaeval import (
+    correlation_permutation,
+    kendall,
+    kendall_test,
+    paired_permutation,
+    swapped_pairs,
+    tie_calibrated_accuracy,
+)
+from excam.metaeval import permutation_correlation as tested
+from excam.metaeval.permutation_correlation import standardised
+from excam.metaeval.swapped_pairs import Search, SwappedPairs
+
+MEASURES = ["kendall", "tie-calibrated"]
+
+
+# --- p-values of Kendall's tau
+
+
+def test_kendall_p_by_counting_orders():
+    metric = [3, 1, 2, 4, 5]
+    taus = [kendalltau(range(5), order).statistic for order in itertools.permutations(metric)]
+    found = kendall_test(range(5), metric)
+    extreme = Fraction(sum(abs(tau) >= abs(found.tau) - 1e-12 for tau in taus), math.factorial(5))
+    assert found.p_value == pytest.approx(float(extreme), abs=1e-12)
+    assert found.n == 5
+
+
+def test_kendall_p_with_ties_is_scipys_normal_approximation():
+    rng = np.random.default_rng(0)
+    gold, metric = rng.integers(0, 4, 80), rng.integers(0, 5, 80)
+    for variant in ("b", "c"):
+        expected = kendalltau(gold, metric, variant=variant)
+        found = kendall_test(gold, metric, variant)
+        assert (found.tau, found.p_value) == (expected.statistic, expected.pvalue)
+    assert kendall_test(gold, metric, "b").p_value == kendall_test(gold, metric, "c").p_value
+    assert kendall_test(gold, metric, "23").p_value is None
+
+
+def test_a_constant_metric_has_neither_tau_nor_p():
+    found = kendall_test([0, 1, 2], [1, 1, 1])
+    assert (found.tau, found.p_value) == (None, None)
+
+
+# --- the common scale
+
+
+def test_standardised_scores_have_mean_0_and_deviation_1():
+    from scipy.stats import zscore
+
+    rng = np.random.default_rng(1)
+    for scores in (
+        rng.normal(3, 7, 500),
+        rng.integers(-9, 1, 500) * 1.0,
+        rng.normal(0, 1e200, 50),
+        rng.random(50) * 1e-200,
+    ):
+        with np.errstate(over="ignore", invalid="ignore"):
+            expected = zscore(scores / np.ptp(scores))
+        assert standardised(scores) == pytest.approx(expected, abs=1e-6)
+    assert (standardised(np.full(4, 0.3)) == 0).all()
+
+
+def test_equal_differences_of_severity_scores_stay_equal():
+    """0 - -5 and -5 - -10 are one epsilon; a z-score rounded by float64 would make them two."""
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        scores = rng.choice([0.0, -1, -2, -5, -6, -10, -11, -47], 40)
+        scaled = standardised(scores)
+        raw, new = np.subtract.outer(scores, scores), np.subtract.outer(scaled, scaled)
+        assert len({(r, n) for r, n in zip(raw.ravel(), new.ravel(), strict=True)}) == len(set(raw.ravel()))
+    gold = rng.choice([0.0, -1, -5], 40)
+    assert tie_calibrated_accuracy(gold, scaled).accuracy == tie_calibrated_accuracy(gold, scores).accuracy
+
+
+# --- counts of one draw against the definitions
+
+
+SCORES = {
+    "few values": lambda rng, gold: rng.choice([0.0, -1, -5, -6], len(gold)),
+    "continuous": lambda rng, gold: gold + rng.normal(0, 2, len(gold)),
+    "excam": lambda rng, gold: np.where(
+        rng.random(len(gold)) < 0.5, rng.choice([-10.0, -5, -1], len(gold)), rng.random(len(gold))
+    ),
+    "constant": lambda rng, gold: np.full(len(gold), 0.3),
+}
+
+
+@pytest.mark.parametrize("leaf", [1, 1 << 13])
+@pytest.mark.parametrize(("one", "other"), itertools.combinations_with_replacement(SCORES, 2))
+def test_a_draw_counts_like_the_swapped_vectors(monkeypatch, leaf, one, other):
+    monkeypatch.setattr(swapped_pairs, "LEAF", leaf)
+    rng = np.random.default_rng(len(one) * 31 + len(other))
+    for _ in range(4):
+        n = int(rng.integers(2, 40))
+        gold = rng.integers(-3, rng.integers(-2, 4), n) * 1.0
+        a, b = (standardised(SCORES[kind](rng, gold)) for kind in (one, other))
+        swaps = SwappedPairs(gold, a, b)
+        for _ in range(3):
+            swap = rng.random(n) < 0.5
+            for drawn, scores in zip(swaps.drawn(swap), (np.where(swap, b, a), np.where(swap, a, b)), strict=True):
+                expected = kendall(gold, scores)
+                assert drawn.kendall() == pytest.approx(0.0 if np.isnan(expected) else expected, abs=1e-12)
+                search = Search(drawn)
+                exact = tie_calibrated_accuracy(gold, scores).accuracy * swaps.total
+                while search.slack:
+                    assert search.best <= exact + 1e-6
+                    assert exact - 1e-6 <= search.bound
+                    search.refine()
+                assert search.best / swaps.total == pytest.approx(exact / swaps.total, abs=1e-12)
+
+
+# --- the whole test against every swap, in fractions
+
+
+def tau_parts(gold, scores):
+    """Concordant minus discordant pairs and the squared denominator of tau-b: whole numbers."""
+    pairs = list(itertools.combinations(range(len(gold)), 2))
+    sign = [(np.sign(gold[i] - gold[j]), np.sign(scores[i] - scores[j])) for i, j in pairs]
+    return int(sum(g * s for g, s in sign)), sum(g != 0 for g, _ in sign) * sum(s != 0 for _, s in sign)
+
+
+def calibrated(gold, scores):
+    pairs = list(itertools.combinations(range(len(gold)), 2))
+    found = []
+    for epsilon in {Fraction(0)} | {abs(scores[i] - scores[j]) for i, j in pairs}:
+        right = 0
+        for i, j in pairs:
+            g, s = gold[i] - gold[j], scores[i] - scores[j]
+            tied = abs(s) <= epsilon
+            right += tied if g == 0 else (not tied and (g > 0) == (s > 0))
+        found.append(right)
+    return Fraction(max(found), len(pairs))
+
+
+def every_swap(gold, a, b, clusters, measure):
+    """Differences of the measure under all 2^clusters swaps, on scores as exact fractions."""
+    names = sorted(set(clusters))
+    differences = []
+    for swap in itertools.product((False, True), repeat=len(names)):
+        swapped = [swap[names.index(c)] for c in clusters]
+        first = [y if s else x for x, y, s in zip(a, b, swapped, strict=True)]
+        second = [x if s else y for x, y, s in zip(a, b, swapped, strict=True)]
+        if measure == "tie-calibrated":
+            differences.append(calibrated(gold, first) - calibrated(gold, second))
+        else:
+            parts = [tau_parts(gold, row) for row in (first, second)]
+            differences.append(
+                math.fsum(top / below**0.5 * s if below else 0 for (top, below), s in zip(parts, (1, -1), strict=True))
+            )
+    return differences
+
+
+@pytest.mark.parametrize("mode", ["draws", "paper"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_p_value_is_the_share_of_swaps_as_extreme(monkeypatch, measure, mode):
+    """With every swap as the draws, p is (hits + 1) / (2^clusters + 1)."""
+    rng = np.random.default_rng(3)
+    for _ in range(8):
+        clusters = [0, 0, 1, 2, 2, 3, 4]
+        gold = rng.choice([0, -1, -5], 7).tolist()
+        gold[:2] = [0, -5]
+        a, b = (rng.choice([0.0, -1, -5, 0.7], 7) for _ in range(2))
+        a[:2], b[:2] = [0.7, -1], [-5, 0]
+        every = np.array(list(itertools.product((0, 1), repeat=5)), dtype=np.int8)
+        monkeypatch.setattr(tested, "swap_masks", lambda n, draws, generator, every=every: iter([every]))
+        found = correlation_permutation(gold, a, b, measure=measure, clusters=clusters, mode=mode, draws=32)
+        exact = [[Fraction(float(v)) for v in standardised(row)] for row in (a, b)]
+        differences = every_swap(gold, *exact, clusters, measure)
+        observed = differences[0]  # no cluster swapped
+        if mode == "paper":
+            hits = sum(d >= observed - Fraction(1, 10**12) for d in differences)
+        else:
+            hits = sum(abs(d) >= abs(observed) - Fraction(1, 10**12) for d in differences)
+        assert found.p_value == (hits + 1) / 33
+        assert found.difference == pytest.approx(float(observed), abs=1e-12)
+        assert (found.n, found.clusters, found.sides) == (7, 5, "a-better" if mode == "paper" else "two-sided")
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("mode", ["draws", "paper"])
+def test_the_shared_tables_change_no_p_value(monkeypatch, measure, mode):
+    rng = np.random.default_rng(4)
+    gold = rng.choice([0.0, -1, -5], 60)
+    a, b = (SCORES["excam"](rng, gold) for _ in range(2))
+    fast = correlation_permutation(gold, a, b, measure=measure, mode=mode, draws=60, seed=5)
+    monkeypatch.setattr(swapped_pairs, "TABLE", 0)
+    slow = correlation_permutation(gold, a, b, measure=measure, mode=mode, draws=60, seed=5)
+    assert (fast.p_value, fast.n, fast.draws) == (slow.p_value, slow.n, slow.draws)
+    assert fast.difference == pytest.approx(slow.difference, abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_large_difference_is_found_and_signed(measure):
+    rng = np.random.default_rng(6)
+    gold = rng.choice([0.0, -1, -5], 300)
+    good, bad = gold + rng.normal(0, 0.5, 300), rng.normal(0, 1, 300)
+    both = correlation_permutation(gold, good, bad, measure=measure, draws=99)
+    assert both.p_value == 0.01
+    assert both.difference > 0.1
+    assert both.difference == pytest.approx(both.a - both.b, abs=1e-12)
+    assert correlation_permutation(gold, bad, good, measure=measure, draws=99).p_value == 0.01
+    assert correlation_permutation(gold, good, bad, measure=measure, draws=99, mode="paper").p_value == 0.01
+    assert correlation_permutation(gold, bad, good, measure=measure, draws=99, mode="paper").p_value == 1.0
+    assert correlation_permutation(gold, good, good, measure=measure, draws=99).p_value == 1.0
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_metrics_own_scale_does_not_matter(measure):
+    rng = np.random.default_rng(7)
+    gold = rng.choice([0.0, -1, -5], 80)
+    a, b = (rng.choice([0.0, -1, -5, -6], 80) for _ in range(2))
+    plain = correlation_permutation(gold, a, b, measure=measure, draws=80)
+    assert correlation_permutation(gold, 4 * a - 8, b, measure=measure, draws=80) == plain
+    assert plain == correlation_permutation(gold, a, b, measure=measure, draws=80)
+    assert plain.a == pytest.approx(
+        kendall(gold, a) if measure == "kendall" else tie_calibrated_accuracy(gold, a).accuracy, abs=1e-12
+    )
+
+
+def test_twins_swapped_together_carry_less():
+    rng = np.random.default_rng(8)
+    gold = np.repeat(rng.choice([0.0, -1, -5], 30), 4)
+    a = gold + np.repeat(rng.normal(0, 1.5, 30), 4)
+    b = gold + np.repeat(rng.normal(0, 2.5, 30), 4)
+    row = correlation_permutation(gold, a, b, draws=199)
+    group = correlation_permutation(gold, a, b, draws=199, clusters=np.repeat(np.arange(30), 4).tolist())
+    assert row.clusters == 120
+    assert group.clusters == 30
+    assert row.p_value < group.p_value
+
+
+def test_an_item_without_a_score_is_left_out_for_both_and_counted():
+    gold, a, b = [0, -1, -5, 0, -5], [0, -1, -5, None, -1], [0.5, None, -5, 0, 0]
+    found = correlation_permutation(gold, a, b, draws=9, clusters=list("vvxyz"))
+    assert (found.n, found.left_out, found.clusters) == (3, 2, 3)
+    assert found.a == pytest.approx(kendall([0, -5, -5], [0, -5, -1]), abs=1e-12)
+
+
+def test_the_swaps_are_those_of_the_accuracy_test():
+    """Equal seeds and clusters: with one error or none per item, both tests see the same swaps."""
+    from excam.metaeval.permutation import swap_masks
+
+    masks = np.concatenate(list(swap_masks(300, 600, np.random.default_rng(0))))
+    assert masks.shape == (600, 300)
+    right = np.random.default_rng(1).random(300) < 0.7
+    differences = right.astype(int) - np.random.default_rng(2).permutation(right)
+    swapped = np.abs((1 - 2 * masks.astype(int)) @ differences) >= abs(differences.sum())
+    other = right & (differences == 0) | (~right & (differences == -1))
+    found = paired_permutation([True] * 300, right, other, mode="draws", draws=600)
+    assert found.p_value == (swapped.sum() + 1) / 601
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("twins", [1, 3])
+def test_false_positives_under_the_null(measure, twins):
+    """Two metrics with the same noise, shared by twins: at 5 %, with the binomial's own 99.9 % bounds."""
+    rng = np.random.default_rng(9)
+    rounds, bases = 120, 24
+    clusters = np.repeat(np.arange(bases), twins).tolist()
+    hits = 0
+    for seed in range(rounds):
+        gold = np.repeat(rng.choice([0.0, -1, -5], bases), twins)
+        a, b = (gold + np.repeat(rng.normal(0, 3, bases), twins) + rng.normal(0, 1, len(gold)) for _ in range(2))
+        found = correlation_permutation(gold, a, b, measure=measure, clusters=clusters, draws=19, seed=seed)
+        hits += found.p_value <= 0.05
+    low, high = binom.ppf([0.0005, 0.9995], rounds, 0.05)
+    assert low <= hits <= high
+
+
+@pytest.mark.parametrize(
+    ("gold", "a", "b", "more"),
+    [
+        ([0, 1], [0, 1], [0], {}),
+        ([0, 1], [0, None], [1, 0], {}),
+        ([], [], [], {}),
+        ([0, 1, 2], [0, math.nan, 1], [0, 1, 2], {}),
+        ([0, 1, 2], [0, math.inf, 1], [0, 1, 2], {}),
+        ([0, 0, 0], [0, 1, 2], [0, 1, 2], {}),
+        ([0, 1, 2], [5, 5, 5], [0, 1, 2], {}),
+        ([0, 1, 2], [0, 1, 2], [0, 2, 1], {"draws": 0}),
+        ([0, 1, 2], [0, 1, 2], [0, 2, 1], {"mode": "exact"}),
+        ([0, 1, 2], [0, 1, 2], [0, 2, 1], {"measure": "pearson"}),
+        ([0, 1, 2], [0, 1, 2], [0, 2, 1], {"clusters": ["x"]}),
+    ],
+)
+def test_what_cannot_be_tested_is_refused_in_one_line(gold, a, b, more):
+    with pytest.raises(InputInvalid) as caught:
+        correlation_permutation(gold, a, b, **more)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_constant_metric_has_a_tie_calibration_but_orders_nothing():
+    found = correlation_permutation([0, 0, -1, -5], [0.3] * 4, [1, 2, 3, 4], measure="tie-calibrated", draws=19)
+    assert found.a == pytest.approx(1 / 6)
