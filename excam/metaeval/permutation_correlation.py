@@ -144,6 +144,8 @@ def _complete(gold: Numbers, a: Scores, b: Scores) -> tuple[NDArray[np.intp], li
     if not len(gold) == len(a) == len(b):
         raise InputInvalid(f"got {len(gold)} gold scores and {len(a)} and {len(b)} scores, expected equally many")
     kept = np.array([i for i, pair in enumerate(zip(a, b, strict=True)) if None not in pair], dtype=np.intp)
+    if len(kept) < 2:
+        raise InputInvalid(f"{len(kept)} of {len(gold)} items have a score from both metrics, expected two or more")
     gold_scores, first = vectors([gold[i] for i in kept], [a[i] for i in kept])
     return kept, [gold_scores, first, vectors(gold_scores, [b[i] for i in kept])[1]]
 

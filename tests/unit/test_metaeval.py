@@ -5,8 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, kendalltau
+from scipy.stats import binom, binomtest, kendalltau
 
+from bench import statistics
 from excam.exceptions import InputInvalid
 from excam.metaeval import (
     TieCalibration,
@@ -272,6 +273,31 @@ def test_p_values_under_the_null_are_uniform():
     assert false_positives["row"] > 0.15  # why the unit is the base sample
     for half in ("cluster", "paper"):
         assert np.mean(np.array(p_values[half]) <= 0.5) == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "accuracy, exact, twins as one",
+        "accuracy, draws, rows",
+        "accuracy, draws, twins as one",
+        "accuracy, paper mode, rows",
+        "interval misses the truth, rows",
+        "interval misses the truth, twins as one",
+    ],
+)
+def test_a_true_null_is_rejected_and_an_interval_misses_in_a_twentieth(line):
+    """The first cases of `bench.statistics`, within the binomial's own 99.9 % bounds; all 2,000 come out .04 to .06."""
+    cases = 160
+    hits, _ = statistics.block(line, range(cases))
+    low, high = binom.ppf([0.0005, 0.9995], cases, 0.05)
+    assert low <= hits <= high
+
+
+def test_what_an_exact_test_can_attain_by_hand():
+    assert statistics.attainable(5) == 0  # the smallest p is 2 / 32
+    assert statistics.attainable(6) == pytest.approx(2 / 64, abs=1e-12)
+    assert statistics.attainable(100) == pytest.approx(2 * binom.cdf(39, 100, 0.5), abs=1e-12)
 
 
 def test_a_failure_loses_against_an_answer():
