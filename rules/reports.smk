@@ -29,7 +29,7 @@ rule evaluate_reports:
 rule table_reports:
     """The reports of every system that writes them, on all test sets together and on each."""
     input:
-        cells=[f"results/reports/{system}/all/test.json" for system in SYSTEMS if system.endswith("/report")],
+        cells=[f"results/reports/{m}/{t}/{j}/all/test.json" for m, t, j in EXPERIMENT.systems if j == "report"],
         claims="paper/claims.csv",
     output:
         numbers="results/paper/reports.csv",
