@@ -6,10 +6,10 @@
 
 `trl` is TRL's SFTTrainer as it comes, with the paper's settings; `unsloth` the same rows with that library, where it is
 installed. Ours are `<padded|free|packed>-<full|half|off>[-plain]`: how rows are laid out, which layers compute their
-activations again, and the loss over full logits instead of the supervised positions. `packed` fills rows up to
-`max_length`, so its steps hold other rows. Every way runs in a process of its own, one after the other in every round,
-on the same rows in the same order; the first steps are not timed. `--shape` takes random weights: speed and memory are
-those of real ones, losses are not.
+activations again, and the loss over full logits instead of the supervised positions. `packed` fills packs of the tokens
+of a pass, so its steps hold other rows, and its rows a second are tokens over the mean row. Every way runs in a
+process of its own, one after the other in every round, on the same rows in the same order; the first steps are not
+timed. `--shape` takes random weights: speed and memory are those of real ones, losses are not.
 """
 
 from __future__ import annotations
@@ -116,13 +116,16 @@ def _trained(way: str, args: argparse.Namespace) -> dict[str, Any]:
         trainer = _trainer(way, rows, recipe, chosen, Path(folder), args)
         trainer.add_callback(Clock())
         trainer.train()
-    timed = rows[args.warm * recipe.rows_per_step :]
+    if len(clock) <= args.warm:
+        raise InputInvalid(f"{len(clock)} steps; expected more than --warm {args.warm}: take more --steps")
     seconds = clock[-1] - clock[args.warm - 1]
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    seen = sum(len(row["input_ids"]) for row in timed)
+    lengths = [len(ids) for ids in trainer.train_dataset["input_ids"]]  # of rows, or of packs of them
+    each = trainer.args.per_device_train_batch_size * trainer.args.gradient_accumulation_steps
+    seen = sum(lengths[args.warm * each :])
     return {
         "losses": losses,
-        "rows_per_s": len(timed) / seconds,
+        "rows_per_s": seen / _mean_length(rows) / seconds,
         "tokens_per_s": round(seen / seconds, 1),
         **devices.measured(trainer.model, seen, seconds),
     }
@@ -166,7 +169,7 @@ def _trainer(
 ) -> Any:
     settings = sft.settings(recipe, chosen, args.seed, folder)
     if way.startswith("packed"):
-        settings |= {"packing": True, "max_length": recipe.max_length, "padding_free": False}
+        settings |= _packs(rows, recipe, chosen)
     files = args.weights.parent / "files"
     model = _unsloth(files, recipe) if way == "unsloth" else sft.with_lora(_base(files, chosen, args), recipe)
     kind = trainers.in_given_order() if way in ("trl", "unsloth") else trainers.trainer_class(chosen)
@@ -174,13 +177,32 @@ def _trainer(
     return trainers.assembled(kind, model, chat.load_tokenizer(files), rows, chosen, settings)
 
 
+def _packs(rows: list[tokens.Row], recipe: Recipe, chosen: layout.Layout) -> dict[str, Any]:
+    """Packs of about the tokens of a pass, one a pass, as many a step as hold the rows of a step on average."""
+    longest = max(len(row["input_ids"]) for row in rows)
+    length = max(longest, round(chosen.rows_per_pass * _mean_length(rows)))
+    return {
+        "packing": True,
+        "padding_free": False,
+        "max_length": length,
+        "per_device_train_batch_size": 1,
+        "gradient_accumulation_steps": max(1, round(recipe.rows_per_step * _mean_length(rows) / length)),
+    }
+
+
+def _mean_length(rows: list[tokens.Row]) -> float:
+    return mean(len(row["input_ids"]) for row in rows)
+
+
 def _plain(kind: Any) -> Any:
     """A trainer class with the loss over the logits of every position."""
+    import torch
     from transformers import Trainer
 
     class Plain(kind):
         def compute_loss(self, model: Any, inputs: Any, *rest: Any, **options: Any) -> Any:
-            return Trainer.compute_loss(self, model, {**inputs, "use_cache": False}, *rest, **options)
+            with torch.autocast(model.device.type, dtype=torch.bfloat16):
+                return Trainer.compute_loss(self, model, {**inputs, "use_cache": False}, *rest, **options)
 
     return Plain
 

@@ -104,6 +104,14 @@ def test_every_artifact_is_there_and_adds_up(run):
         "figure-3.pdf",
         "figure-3.svg",
         "figure-3.png",
+        *(
+            "figure-10.pdf",
+            "figure-11/smollm2-135m.pdf",
+            "floors.csv",
+            "error-rates.md",
+            "leave-one-out.md",
+            "reports.md",
+        ),
         "comparison.md",
         *("tokens.md", "tokens.csv", "losses/smollm2-135m.csv", "losses/smollm2-135m.svg"),
     ):
@@ -114,7 +122,7 @@ def test_every_artifact_is_there_and_adds_up(run):
     assert int(rows["all"]["right"]) * 2 == int(rows["all"]["rows"])
     with (paper / "table-4.csv").open() as stream:
         systems = list(csv.DictReader(stream))
-    assert {line["model"] for line in systems} == {"smollm2-135m", "constant"}
+    assert {line["model"] for line in systems} == {"smollm2-135m", "constant", "length-only", "template-only", "random"}
     assert all(int(line["n"]) == test_rows for line in systems)
     with (paper / "tokens.csv").open() as stream:
         assert {line["dataset"]: int(line["rows"]) for line in csv.DictReader(stream)} == {
@@ -157,9 +165,18 @@ def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
         planned = run.planned("all")
     finally:
         kept.rename(weights)
-    # two datasets are judged; the cell of the figure and the pooled line of the table hang on them
-    expected = {"train_adapter": 1, "verify_adapter": 1, "judge": 1, "score": 2, "evaluate": 2, "compare_systems": 1}
-    assert planned == {**expected, "figure_losses": 1, "figure_3": 1, "table_4": 1, "compare_with_paper": 1}
+    # two datasets are judged; their cells and the pooled one hang on them, and every page that shows an adapter
+    expected = {"train_adapter": 1, "verify_adapter": 1, "judge": 1, "score": 2, "evaluate": 3, "compare_systems": 1}
+    pages = (
+        "figure_losses",
+        "figure_3",
+        "figure_11",
+        "table_4",
+        "leave_one_out",
+        "table_reports",
+        "compare_with_paper",
+    )
+    assert planned == {**expected, "evaluate_reports": 1, **dict.fromkeys(pages, 1)}
 
 
 def test_killed_training_goes_on_and_ends_in_the_same_bytes(run):
