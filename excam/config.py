@@ -147,11 +147,12 @@ class Model(Section):
     def decides(self) -> str:
         """What decides its answers, as JSON: not where it is fetched from, how many GPUs or requests at once."""
         pace = {"concurrency", "requests_per_minute", "timeout", "price"}
-        elsewhere: dict[str, Any] = dict.fromkeys(
-            ("gpus", "hub", "revision", "wheel", "folder", "chat_template", "licence", "sampling", "base", "training"),
-            True,
-        )
-        return self.model_dump_json(exclude=elsewhere | {"server": pace}, exclude_defaults=True)
+        more: dict[str, Any] = {**dict.fromkeys([*ELSEWHERE, "hub", "sampling"], True), "server": pace}
+        return self.model_dump_json(exclude=more, exclude_defaults=True)
+
+
+# Fields of a model that decide none of its answers: its weights' content, another artifact, does.
+ELSEWHERE = {"gpus", "revision", "wheel", "folder", "chat_template", "licence", "base", "training"}
 
 
 class Generation(Section):

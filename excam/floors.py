@@ -14,15 +14,14 @@ Intervals of the other three are those of every cell: 95 %, a bootstrap of group
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from excam.audits import views
+from excam.audits import shortcuts, views
 from excam.metaeval import accuracy, correlation
 
 DRAWS = 200  # orders of the gold scores
@@ -84,17 +83,12 @@ def _no_error(view: views.View, learned: pl.DataFrame, tested: pl.DataFrame) -> 
 
     The view sees all rows at once, as lengths become tenths of them; it uses no label.
     """
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.linear_model import LogisticRegression
-
     shown = view(pl.concat([part.select("instruction", "output", "templates") for part in (learned, tested)]))
     wrong = (learned["score"] < 0).to_numpy()
     if len(set(wrong)) < 2:
         return np.full(tested.height, 0.0 if wrong.any() else 1.0)
-    as_it_is: Callable[[list[str]], list[str]] = list
-    matrix: Any = CountVectorizer(analyzer=as_it_is, binary=True).fit_transform(shown)  # pyright: ignore # a function
-    model = LogisticRegression(solver="liblinear", random_state=0).fit(matrix[: learned.height], ~wrong)
-    chances = model.predict_proba(matrix[learned.height :])[:, 1]
+    matrix = shortcuts.matrix_of(shown)
+    chances = shortcuts.fitted(matrix[: learned.height], ~wrong).predict_proba(matrix[learned.height :])[:, 1]
     # A pair whose two sides are shown alike must be a tie: 12 digits, and what the order of additions moves is gone.
     return np.round(chances, 12)
 

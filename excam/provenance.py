@@ -81,10 +81,15 @@ def record_of(path: Path) -> Path | None:
     return HASHES.joinpath(*rest[:-1], f"{rest[-1]}.sha256")
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text in UTF-8, atomically."""
+    with publish(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write canonical, readable JSON atomically."""
-    with publish(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
 
 
 def write_manifest(

@@ -6,7 +6,7 @@ import os
 from snakemake.exceptions import WorkflowError
 
 from excam import datasets as benchmarks
-from excam.config import CHAT_TEMPLATES, LEXICON, load
+from excam.config import CHAT_TEMPLATES, ELSEWHERE, LEXICON, load
 from excam.exceptions import ExcamError
 from excam.licences import permissive
 from excam.publishing import BUILDS, EXAMPLE_TABLES
@@ -102,8 +102,7 @@ def model_settings(wildcards):
 
 def asked(name):
     """How a model is asked. Where it is fetched from and on how many GPUs it runs decides nothing."""
-    elsewhere = {"gpus", "revision", "wheel", "folder", "chat_template", "licence", "base", "training"}
-    return EXPERIMENT.models[name].model_dump_json(exclude=elsewhere, exclude_defaults=True)
+    return EXPERIMENT.models[name].model_dump_json(exclude=ELSEWHERE, exclude_defaults=True)
 
 
 def recipe(wildcards):
@@ -267,12 +266,16 @@ def training_pages():
 
 def external_cells(wildcards):
     """Cells of the external judges; one whose key is not in the environment is skipped, with a line that says so."""
+    for m in sorted({*EXPERIMENT.external.models}):
+        if key := missing_key(EXPERIMENT.models[m]):
+            logger.warning(f"external: {m} skipped: environment variable {key} is not set; expected its key")
+    return [f"results/evaluation/{s}/{d}/test-100.json" for s in external_systems() for d in [*DATASETS, "all"]]
+
+
+def external_systems():
+    """The external judges whose key is there, as they are asked."""
     keyed = [m for m in EXPERIMENT.external.models if not missing_key(EXPERIMENT.models[m])]
-    for m in sorted({*EXPERIMENT.external.models} - {*keyed}):
-        key = missing_key(EXPERIMENT.models[m])
-        logger.warning(f"external: {m} skipped: environment variable {key} is not set; expected its key")
-    pairs = [(m, j) for m in keyed for j in EXPERIMENT.external.judges]
-    return [f"results/evaluation/{m}/nothing/{j}/{d}/test-100.json" for m, j in pairs for d in [*DATASETS, "all"]]
+    return [f"{m}/nothing/{j}" for m in keyed for j in EXPERIMENT.external.judges]
 
 
 def missing_key(model):
@@ -340,13 +343,17 @@ def unseen():
 
 def in_domain_judgements():
     """Of ExCAM, trained on all, on whole test sets."""
-    found = ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[1] == "all"]
-    return [f"results/judgements/{system}/{name}/test.parquet" for system in found for name in DATASETS]
+    return judgements_of(lambda trained_on: trained_on == "all")
 
 
 def leave_one_out_judgements():
     """Of every adapter but the permissive one; none where nothing was left out."""
-    found = ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[1] == "all" or s[1].startswith("without-")]
+    return judgements_of(lambda trained_on: trained_on == "all" or trained_on.startswith("without-"))
+
+
+def judgements_of(wanted):
+    """Of systems by what they were trained on, on every test set."""
+    found = ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if wanted(s[1])]
     return [f"results/judgements/{system}/{name}/test.parquet" for system in found for name in DATASETS]
 
 
@@ -354,13 +361,8 @@ def adapter_figures():
     return [f"results/paper/figure-11/{model}.pdf" for model in EXPERIMENT.tuned.models if adapted(model)]
 
 
-def external_models():
-    return [m for m in EXPERIMENT.external.models if not missing_key(EXPERIMENT.models[m])]
-
-
 def external_judgements(wildcards):
-    asked = [(m, j) for m in external_models() for j in EXPERIMENT.external.judges]
-    return [f"results/judgements/{m}/nothing/{j}/{d}/test-100.parquet" for m, j in asked for d in DATASETS]
+    return [f"results/judgements/{s}/{d}/test-100.parquet" for s in external_systems() for d in DATASETS]
 
 
 def external_figure(wildcards):

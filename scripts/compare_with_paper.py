@@ -11,7 +11,7 @@ from excam.cells import LEVEL
 from excam.claims import Claims
 from excam.floors import FLOORS
 from excam.markdown import escaped, table
-from excam.provenance import publish
+from excam.provenance import write_text
 from scripts import run
 
 Line = dict[str, str]
@@ -48,8 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         _rates(tables.read_lines(args.error_rates)),
         _contradictions(printed),
     ]
-    with publish(args.comparison) as temporary:
-        temporary.write_text("\n".join(parts), encoding="utf-8")
+    write_text(args.comparison, "\n".join(parts))
 
 
 def _rows(ours: list[Line], printed: list[Line]) -> str:

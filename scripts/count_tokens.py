@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam import markdown, tables
-from excam.provenance import publish
+from excam.provenance import write_text
 from scripts import run
 
 COLUMNS = ("model", "dataset", "rows", "tokens", "mean", "median", "longest", "report_mean")
@@ -26,13 +26,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         counted = json.loads(path.read_text(encoding="utf-8"))
         lines.append({"model": path.parts[-3], "dataset": path.parts[-2], **counted})
     tables.write_lines(args.numbers, COLUMNS, lines)
-    with publish(args.page) as temporary:
-        shown = [[markdown.escaped(str(line.get(column, "–"))) for column in COLUMNS] for line in lines]
-        temporary.write_text(
-            "# Tokens per training row\n\nThe conversation and the report, as the base model's own tokenizer counts "
-            "them; `report_mean` is of what carries loss.\n\n" + markdown.table(COLUMNS, shown),
-            encoding="utf-8",
-        )
+    shown = [[markdown.escaped(str(line.get(column, "–"))) for column in COLUMNS] for line in lines]
+    write_text(
+        args.page,
+        "# Tokens per training row\n\nThe conversation and the report, as the base model's own tokenizer counts them; "
+        "`report_mean` is of what carries loss.\n\n" + markdown.table(COLUMNS, shown),
+    )
 
 
 if __name__ == "__main__":

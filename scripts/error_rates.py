@@ -13,7 +13,7 @@ from excam import cells, evaluation, tables
 from excam.cells import System
 from excam.markdown import escaped, table
 from excam.metaeval.bootstrap import ratio_interval
-from excam.provenance import publish
+from excam.provenance import write_text
 from scripts import run
 
 COLUMNS = (
@@ -48,8 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         frames.setdefault(System(*path.parts[-5:-2]), []).append(tables.read_frame(path))
     lines = [line for system, own in frames.items() for line in _lines(system.key, pl.concat(own), paper, args.seed)]
     tables.write_lines(args.numbers, COLUMNS, lines)
-    with publish(args.page) as temporary:
-        temporary.write_text(_page(lines, list(paper.values())), encoding="utf-8")
+    write_text(args.page, _page(lines, list(paper.values())))
 
 
 def _lines(

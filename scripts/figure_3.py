@@ -48,7 +48,7 @@ def _line(cell: Cell, tests: Sequence[Test]) -> dict[str, Any]:
         "row": system.name,
         "column": IN_DOMAIN if cell.dataset == "all" else cell.dataset,
         **cell.accuracy,
-        "significant": baselines is not None and baselines <= LEVEL,
+        "significant": system.tuned and _beats_baselines(system.key, tests),
         "p_baselines": baselines,
         "p_own_base": own if system.tuned else None,
     }

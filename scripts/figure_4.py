@@ -18,7 +18,7 @@ from excam.claims import Claims
 from excam.exceptions import ArtifactBroken
 from excam.markdown import escaped, table
 from excam.metaeval import accuracy, permutation
-from excam.provenance import publish
+from excam.provenance import write_text
 from scripts import run
 
 ALL = "ALL"
@@ -55,8 +55,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         line |= {"p_value": cells.digits(line["p_value"]), "p_holm": cells.digits(p)}
     tables.write_lines(args.numbers, COLUMNS, lines)
     drawn = tables.read_lines(args.numbers)
-    with publish(args.page) as temporary:
-        temporary.write_text(_page(drawn, args.level, claims.read(args.claims)), encoding="utf-8")
+    write_text(args.page, _page(drawn, args.level, claims.read(args.claims)))
     draw(drawn, args.datasets, args.level, args.pictures)
 
 

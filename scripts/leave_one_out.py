@@ -13,7 +13,7 @@ import polars as pl
 from excam import cells, leave_one_out, tables
 from excam.cells import System
 from excam.markdown import escaped
-from excam.provenance import publish
+from excam.provenance import write_text
 from scripts import run
 
 COLUMNS = (
@@ -44,8 +44,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         lines += [{"model": model, "judge": judge, **_line(change)} for change in found]
         said += [leave_one_out.statement(System(model, "all", judge).name, found)] if found else []
     tables.write_lines(args.numbers, COLUMNS, lines)
-    with publish(args.statement) as temporary:
-        temporary.write_text("# One dataset less in training\n\n" + _text(said), encoding="utf-8")
+    write_text(args.statement, "# One dataset less in training\n\n" + _text(said))
 
 
 def _line(change: leave_one_out.Change) -> dict[str, Any]:

@@ -28,8 +28,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args.manifest.unlink(missing_ok=True)  # while files change, nothing says that they are whole
     build = parts.read(args.samples, args.sources, args.soft, args.build)
     shards = parts.write(build, folder)
-    with provenance.publish(args.card) as temporary:
-        temporary.write_text(card.written(args.build, build, args.audits.read_text(encoding="utf-8")), encoding="utf-8")
+    provenance.write_text(args.card, card.written(args.build, build, args.audits.read_text(encoding="utf-8")))
     name = f"{card.NAME} ({args.build})"
     provenance.write_json(args.croissant, croissant.described(name, " ".join(prose.ABOUT.split()), build, folder))
     rows = sum(len(part.samples) for part in build)

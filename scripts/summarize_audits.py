@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam.audits import checks, page
-from excam.provenance import publish, say
+from excam.provenance import say, write_text
 from excam.tables import read_csv
 from scripts import run
 
@@ -19,8 +19,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     audits = {path.stem: checks.of_frame(read_csv(path, checks.CHECK_SCHEMA)) for path in args.checks}
-    with publish(args.page) as temporary:
-        temporary.write_text(page.summary(audits), encoding="utf-8")
+    write_text(args.page, page.summary(audits))
     say(f"{args.page}: {page.verdict([check for own in audits.values() for check in own])}")
 
 

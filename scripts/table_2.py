@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam import tables
-from excam.provenance import publish
+from excam.provenance import write_text
 from excam.publishing import counts
 from scripts import run
 
@@ -28,8 +28,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     said = counts.claims(lines[-1], tables.read_lines(args.printed_claims))
     tables.write_lines(args.numbers, counts.COLUMNS, lines)
     tables.write_lines(args.claims, counts.CLAIM_COLUMNS, said)
-    with publish(args.page) as temporary:
-        temporary.write_text(counts.page(lines, said), encoding="utf-8")
+    write_text(args.page, counts.page(lines, said))
 
 
 if __name__ == "__main__":

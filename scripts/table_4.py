@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from excam import tables
+from excam import cells, tables
+from excam.cells import Cell, Test
 from scripts import run
 
 COLUMNS = (
@@ -26,42 +27,30 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     tests = json.loads(args.tests.read_text(encoding="utf-8"))["tests"]
-    lines = [line for path in args.cells for line in _lines(path, tests)]
+    lines = [line for path in args.cells for line in _lines(cells.read(path), tests)]
     tables.write_lines(args.numbers, COLUMNS, [*lines, *_floors(args.floors)])
 
 
-def _lines(path: Path, tests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _lines(cell: Cell, tests: Sequence[Test]) -> list[dict[str, Any]]:
     """Two lines per system: without and with p(R) where the score would be 0 (spec 41)."""
-    cell = json.loads(path.read_text(encoding="utf-8"))
-    model, trained_on, judge = path.parts[-5:-2]
+    system, numbers = cell.system, cell.numbers
     common = {
-        **{
-            "model": model,
-            "trained_on": trained_on,
-            "judge": judge,
-            "cell": str(path),
-            "n": cell["n"],
-            "n_scored": cell["correlation"]["n"],
-        },
-        "scaled_accuracy": _round(cell["accuracy"]["scaled"]),
-        "low": _round(cell["accuracy"]["low"]),
-        "high": _round(cell["accuracy"]["high"]),
-        "excluding_failures": _round(cell["accuracy"]["excluding"]),
-        "failures": cell["accuracy"]["failures"],
-        "better_than_all": better_than_all(f"{model}/{trained_on}/{judge}", tests),
+        **{"model": system.model, "trained_on": system.trained_on, "judge": system.judge},
+        **cell.accuracy,
+        "excluding_failures": cells.rounded(numbers["accuracy"]["excluding"]),
+        "n_scored": numbers["correlation"]["n"],
+        "better_than_all": better_than_all(system.key, tests),
     }
-    return [_with(common, cell, fallback) for fallback in ("score", "score_p")]
-
-
-def _with(common: dict[str, Any], cell: dict[str, Any], fallback: str) -> dict[str, Any]:
-    numbers = cell["correlation"][fallback]
-    return {
-        **common,
-        "fallback": "p" if fallback == "score_p" else "",
-        "kendall_b": _round(numbers["kendall_b"]),
-        "tie_calibrated_accuracy": _round(numbers["tie_calibrated"]),
-        "epsilon": _round(numbers["epsilon"]),
-    }
+    return [
+        {
+            **common,
+            "fallback": fallback,
+            "kendall_b": cells.rounded(found["kendall_b"]),
+            "tie_calibrated_accuracy": cells.rounded(found["tie_calibrated"]),
+            "epsilon": cells.rounded(found["epsilon"]),
+        }
+        for fallback, found in (("", numbers["correlation"]["score"]), ("p", numbers["correlation"]["score_p"]))
+    ]
 
 
 def _floors(path: Path) -> list[dict[str, Any]]:
@@ -77,15 +66,10 @@ def _floors(path: Path) -> list[dict[str, Any]]:
     ]
 
 
-def better_than_all(system: str, tests: list[dict[str, Any]], level: float = 0.05) -> str:
+def better_than_all(system: str, tests: Sequence[Test], level: float = cells.LEVEL) -> str:
     """`yes` when every test against another system is won at `level`; empty where it was not compared."""
-    mine = [test for test in tests if system in (test["a"], test["b"])]
-    won = [test["p_value"] <= level and test["difference"] * (1 if test["a"] == system else -1) > 0 for test in mine]
-    return ("yes" if all(won) else "no") if mine else ""
-
-
-def _round(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+    p_value = cells.p_better(system, tests, lambda _: True)
+    return "" if p_value is None else "yes" if p_value <= level else "no"
 
 
 if __name__ == "__main__":

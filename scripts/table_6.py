@@ -11,7 +11,7 @@ from typing import Any
 
 from excam import tables
 from excam.markdown import escaped, table
-from excam.provenance import publish
+from excam.provenance import write_text
 from scripts import run
 
 SETTINGS = ("temperature", "top_p", "top_k", "max_tokens")
@@ -38,8 +38,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     lines = [_line(name, entry, printed.get(name)) for name, entry in json.loads(args.models).items()]
     tables.write_lines(args.numbers, COLUMNS, lines)
     locked = {name: version for path in reversed(args.locks) for name, version in PIN.findall(path.read_text("utf-8"))}
-    with publish(args.page) as temporary:
-        temporary.write_text(_page(lines, software, locked), encoding="utf-8")
+    write_text(args.page, _page(lines, software, locked))
 
 
 def _line(name: str, entry: dict[str, Any], printed: dict[str, str] | None) -> dict[str, Any]:

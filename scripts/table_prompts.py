@@ -8,7 +8,7 @@ from pathlib import Path
 
 from excam.construction import generator
 from excam.judges import binary, count, report, severity
-from excam.provenance import publish
+from excam.provenance import write_text
 from scripts import run
 
 TABLES: Mapping[int, tuple[str, Mapping[str, str]]] = {
@@ -41,8 +41,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     for path, (number, (what, prompts)) in zip(args.pages, TABLES.items(), strict=True):
-        with publish(path) as temporary:
-            temporary.write_text(_page(number, what, prompts), encoding="utf-8")
+        write_text(path, _page(number, what, prompts))
 
 
 def _page(number: int, what: str, prompts: Mapping[str, str]) -> str:

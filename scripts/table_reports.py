@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from excam import markdown, tables
-from excam.provenance import publish
+from excam.provenance import write_text
 from scripts import run
 
 COLUMNS = (
@@ -64,8 +64,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     cells = {path: json.loads(path.read_text(encoding="utf-8")) for path in args.cells}
     tables.write_lines(args.numbers, COLUMNS, (line for path, cell in cells.items() for line in _lines(path, cell)))
     printed = [line for line in tables.read_lines(args.printed_claims) if line["id"].startswith("explanation-match")]
-    with publish(args.page) as temporary:
-        temporary.write_text(_page(cells, printed), encoding="utf-8")
+    write_text(args.page, _page(cells, printed))
 
 
 def _at(cell: dict[str, Any], place: str) -> Any:

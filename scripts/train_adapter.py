@@ -58,18 +58,17 @@ def main(argv: Sequence[str] | None = None) -> None:
         return
     base = json.loads(args.weights.read_text(encoding="utf-8"))
     settings = {**recipe.model_dump(), "layout": {"name": args.layout, **chosen.model_dump(exclude_none=True)}}
-    with provenance.publish(args.adapter / "README.md") as temporary:
-        page = card.written(
-            model=args.model,
-            source=base["settings"]["hub"],
-            licence=base["licence"],
-            trained_on=args.trained_on,
-            by_dataset=dict(sorted(Counter(row["dataset"] for row in rows).items())),
-            mixture=provenance.sha256(args.mixture),
-            recipe=settings,
-            measured=facts,
-        )
-        temporary.write_text(page, encoding="utf-8")
+    page = card.written(
+        model=args.model,
+        source=base["settings"]["hub"],
+        licence=base["licence"],
+        trained_on=args.trained_on,
+        by_dataset=dict(sorted(Counter(row["dataset"] for row in rows).items())),
+        mixture=provenance.sha256(args.mixture),
+        recipe=settings,
+        measured=facts,
+    )
+    provenance.write_text(args.adapter / "README.md", page)
     provenance.write_manifest(
         args.adapter / "manifest.json",
         inputs=[args.mixture, *args.tokens, args.weights],

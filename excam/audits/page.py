@@ -13,7 +13,7 @@ import polars as pl
 
 from excam import markdown
 from excam.audits.checks import PARTS, Audit, Check, frame
-from excam.provenance import publish, say
+from excam.provenance import say, write_text
 from excam.tables import read_frame, write_csv
 
 CONTENT_NOTICE = (
@@ -32,8 +32,7 @@ def read_parts(paths: Iterable[Path]) -> pl.DataFrame:
 def write(audit: Audit, checks: Path, page: Path) -> None:
     """Write both files; say aloud what failed. A failed check stops nothing: what it found must stay readable."""
     write_csv(checks, frame(audit.checks))
-    with publish(page) as temporary:
-        temporary.write_text(text_of(audit), encoding="utf-8")
+    write_text(page, text_of(audit))
     say(f"{page}: {verdict(audit.checks)}")
     for check in audit.checks:
         if not check.passed:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log2, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,9 @@ from numpy.typing import NDArray
 
 from excam.audits import views
 from excam.audits.checks import PARTS, Audit, Check
+
+if TYPE_CHECKING:
+    from sklearn.linear_model import LogisticRegression
 
 LEVEL = 0.95  # of all intervals together
 ENOUGH = 100  # groups of a test set; with fewer, cross-validation over all rows
@@ -120,7 +123,7 @@ def _same_in_pairs(pairs: Sequence[str], shown: Sequence[Any], wrong: Labels) ->
 
 def _guess(rows: pl.DataFrame, shown: Sequence[Any], wrong: Labels) -> tuple[str, Guesses]:
     """Guesses about rows that were not learned from."""
-    matrix, test, groups = _matrix(shown), (rows["part"] == "test").to_numpy(), rows["group"].to_numpy()
+    matrix, test, groups = matrix_of(shown), (rows["part"] == "test").to_numpy(), rows["group"].to_numpy()
     if len(set(groups[test])) >= ENOUGH:
         tested = np.flatnonzero(test)
         return "train and dev, tested on test", (tested, _fit_guess(matrix, wrong, np.flatnonzero(~test), tested))
@@ -136,15 +139,19 @@ def _guess(rows: pl.DataFrame, shown: Sequence[Any], wrong: Labels) -> tuple[str
 
 
 def _fit_guess(matrix: Any, wrong: Labels, learned: NDArray[np.intp], tested: NDArray[np.intp]) -> Labels:
-    from sklearn.linear_model import LogisticRegression
-
     if len(set(wrong[learned])) < 2:
         return np.full(len(tested), wrong[learned][0])
-    model = LogisticRegression(solver="liblinear", random_state=0).fit(matrix[learned], wrong[learned])
-    return np.asarray(model.predict(matrix[tested]), dtype=np.bool_)
+    return np.asarray(fitted(matrix[learned], wrong[learned]).predict(matrix[tested]), dtype=np.bool_)
 
 
-def _matrix(shown: Sequence[Any]) -> Any:
+def fitted(matrix: Any, labels: Labels) -> LogisticRegression:
+    """The classifier of every shortcut and floor; `labels` holds both classes."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(solver="liblinear", random_state=0).fit(matrix, labels)
+
+
+def matrix_of(shown: Sequence[Any]) -> Any:
     """A sparse row per row: its tokens; of a text the words, pairs of words and short runs of characters in it.
 
     Made from all rows at once: it uses no label, and what no learned row has gets no weight.

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from excam.exceptions import InputInvalid
+from excam.metaeval import bootstrap
 
 Booleans = Sequence[bool] | NDArray[np.bool_]
 Predictions = Sequence[bool | None] | NDArray[np.bool_]
@@ -69,32 +70,15 @@ def interval(
     A cluster is a base sample, whose twins are not independent. Without `clusters` every item is its own.
     Raises InputInvalid as `scaled_accuracy` does, and for a level outside 0 to 1 or fewer than one draw.
     """
-    if not 0 < level < 1 or draws < 1:
-        raise InputInvalid(f"bootstrap got level={level} and draws={draws}, expected 0 < level < 1 and draws >= 1")
     right = correct(gold, predicted)
-    number = cluster_numbers(clusters, len(right))
-    sizes = np.bincount(number)
-    hits = np.bincount(number, weights=right).astype(np.int64)
-    # Clusters alike in size and hits are exchangeable, so drawing how many of each kind is the same bootstrap, cheaper.
-    kinds, counts = np.unique(np.stack([hits, sizes]), axis=1, return_counts=True)
-    drawn = np.random.default_rng(seed).multinomial(len(sizes), counts / len(sizes), size=draws)
-    hits_drawn, items_drawn = (drawn @ kinds.T).T
-    tail = (1 - level) / 2
-    low, high = np.quantile(2 * hits_drawn / items_drawn - 1, [tail, 1 - tail])
-    return float(low), float(high)
+    drawn = bootstrap.interval([right, np.ones(len(right))], _scaled, clusters, level, draws, seed)
+    strict = 2 * float(np.mean(right)) - 1
+    return drawn or (strict, strict)  # every draw is the same: all clusters are alike
 
 
-def cluster_numbers(clusters: Sequence[Hashable] | None, n: int) -> NDArray[np.intp]:
-    """For each of n items the number of its cluster, 0 up in order of first appearance. None: each item its own.
-
-    Raises InputInvalid when there are not n cluster names.
-    """
-    if clusters is None:
-        return np.arange(n)
-    if len(clusters) != n:
-        raise InputInvalid(f"got {len(clusters)} cluster names for {n} items, expected one each")
-    known: dict[Hashable, int] = {}
-    return np.fromiter((known.setdefault(name, len(known)) for name in clusters), np.intp, n)
+def _scaled(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """From right answers and items, shape (2, draws)."""
+    return 2 * sums[0] / sums[1] - 1
 
 
 def summarise(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from excam.exceptions import InputInvalid
-from excam.metaeval.accuracy import cluster_numbers
+from excam.metaeval.clusters import cluster_numbers
 
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 BATCH = 250  # draws held in memory at once
@@ -82,7 +82,8 @@ def interval(
     defined = drawn[~np.isnan(drawn)]
     if len(defined) == 0 or np.ptp(defined) <= ROUNDING * np.abs(defined).max():
         return None
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    tail = (1 - level) / 2
+    low, high = np.quantile(defined, [tail, 1 - tail])
     return float(low), float(high)
 
 

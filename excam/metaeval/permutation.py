@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from excam.exceptions import InputInvalid
-from excam.metaeval.accuracy import Booleans, Predictions, cluster_numbers, correct
+from excam.metaeval.accuracy import Booleans, Predictions, correct
+from excam.metaeval.clusters import cluster_numbers
 
 Mode = Literal["exact", "draws", "paper"]
 BATCH = 256  # swap masks held in memory at once

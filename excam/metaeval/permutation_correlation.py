@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from excam.exceptions import InputInvalid
-from excam.metaeval.accuracy import cluster_numbers
+from excam.metaeval.clusters import cluster_numbers
 from excam.metaeval.correlation import Numbers, Scores, kendall, tie_calibrated_accuracy, vectors
 from excam.metaeval.permutation import swap_masks
 from excam.metaeval.swapped_pairs import Search, SwappedPairs

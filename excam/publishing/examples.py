@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from excam.markdown import escaped, marked, table
-from excam.provenance import publish
+from excam.provenance import write_text
 from excam.publishing import EXAMPLE_TABLES
 from excam.publishing.about import about
 from excam.records import Sample
@@ -87,5 +87,4 @@ def main(number: int, what: str | None, argv: Sequence[str] | None = None) -> No
     args = parser.parse_args(argv)
 
     samples = [sample for path in args.samples for sample in read_samples(path)]
-    with publish(args.table) as temporary:
-        temporary.write_text(page(number, samples), encoding="utf-8")
+    write_text(args.table, page(number, samples))

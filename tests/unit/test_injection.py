@@ -8,6 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 
 import pytest
+import tiny
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -189,11 +190,7 @@ def tokenizer():
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     raw.decoder = decoders.ByteLevel()
     raw.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in control_strings()])
-    template = (
-        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
-        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-    )
-    return PreTrainedTokenizerFast(tokenizer_object=raw, eos_token="<|im_end|>", chat_template=template)
+    return PreTrainedTokenizerFast(tokenizer_object=raw, eos_token="<|im_end|>", chat_template=tiny.CHATML)
 
 
 def control_strings(found=ATTACKS):
