@@ -22,7 +22,11 @@ PACKAGE = Path(__file__).resolve().parent
 LOCK = PACKAGE / "versions.lock"
 
 # Data that a module reads: part of every stage the module is in.
-DATA = {"construction/templates.py": "templates", "construction/lexicon.py": "construction/lexicon.tsv"}
+DATA = {
+    "construction/templates.py": "templates",
+    "construction/lexicon.py": "construction/lexicon.tsv",
+    "browsing/page.py": "browsing/assets",
+}
 
 # Stage -> what it is made of, relative to the package. The rest follows from their imports. A rule's stage is its
 # script; benchmarks, judges and backends are chosen by name at run time (`answers.<backend>`: what moves an answer).

@@ -55,6 +55,7 @@ localrules:
     table_recipes,
     evaluate_reports,
     table_reports,
+    judged_rows,
     floors,
     table_6,
     table_prompts,
@@ -251,8 +252,14 @@ def paper():
         "results/paper/figure-10.pdf",
         *adapter_figures(),
         *(["results/paper/reports.md"] if reports else []),
+        *judged_pages(),
         "results/paper/comparison.md",
     ]
+
+
+def judged_pages():
+    """Every judged test row to look at: of each baseline and of ExCAM trained on all."""
+    return [f"results/paper/judged-rows/{system}.html" for system in column_systems("all")]
 
 
 def training_pages():

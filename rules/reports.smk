@@ -45,3 +45,28 @@ rule table_reports:
     shell:
         "python -m scripts.table_reports --cells {input.cells} --printed-claims {input.claims}"
         " --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
+
+
+rule judged_rows:
+    """Every judged test row of one system in one page: errors marked, both reports, to search and to filter."""
+    input:
+        judgements=[f"results/judgements/{{model}}/{{trained_on}}/{{judge}}/{name}/test.parquet" for name in DATASETS],
+        samples=expand("results/excam40k/{dataset}/test.parquet", dataset=DATASETS),
+    output:
+        page=report(
+            "results/paper/judged-rows/{model}/{trained_on}/{judge}.html",
+            caption="../report/judged-rows.rst",
+            category="Judged rows",
+            labels={"model": "{model}", "trained on": "{trained_on}", "judge": "{judge}"},
+        ),
+    log:
+        "logs/judged_rows/{model}/{trained_on}/{judge}.log",
+    benchmark:
+        "benchmarks/judged_rows/{model}/{trained_on}/{judge}.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("judged_rows"),
+    shell:
+        "python -m scripts.judged_rows --system {wildcards.model}/{wildcards.trained_on}/{wildcards.judge}"
+        " --judgements {input.judgements} --samples {input.samples} --page {output.page} 2>&1 | tee {log}"

@@ -1,0 +1,37 @@
+"""Every judged test row of one system on one page, to search and to filter, errors marked in the texts."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from excam import provenance, tables
+from excam.browsing import page, rows
+from scripts import run
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--system", required=True, help="<model>/<trained_on>/<judge>")
+    parser.add_argument("--judgements", type=Path, nargs="+", required=True)
+    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="the rows that were judged")
+    parser.add_argument("--page", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    judgements = pl.concat([tables.read_frame(path) for path in args.judgements])
+    samples = pl.concat([tables.read_frame(path).select(rows.GOLD) for path in args.samples])
+    inputs = {str(path): provenance.sha256(path) for path in (*args.judgements, *args.samples)}
+    text = page.write(args.system, rows.join(judgements, samples), inputs)
+    provenance.write_text(args.page, text)
+    if (size := args.page.stat().st_size) > page.FITS:
+        provenance.say(
+            f"{args.page}: {size} bytes; in a report of one file Chromium shows nothing above {page.FITS}; "
+            "open it by itself, or make `snakemake --report report.zip`"
+        )
+
+
+if __name__ == "__main__":
+    run(main)
