@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from excam.exceptions import ArtifactBroken
+from excam.exceptions import ArtifactBroken, InputInvalid
 from excam.provenance import publish
 from excam.records import BaseSample, CulturalError, Report, Sample, Verdict, flat, sample_from_row, to_row
 
@@ -53,6 +53,26 @@ def read_frame(path: Path) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
         detail = " ".join(str(problem).split())[:200]
         raise ArtifactBroken(f"{path}: not a readable Parquet file ({detail}); delete it and run again") from None
+
+
+def by_system(systems: Sequence[str], judgements: Sequence[Path]) -> dict[str, pl.DataFrame]:
+    """Judgements of several systems: as many files of each, one system after the other, about the same rows.
+
+    Raises InputInvalid for another number of files, ArtifactBroken where rows or their order differ.
+    """
+    each, rest = divmod(len(judgements), len(systems))
+    if rest or not each:
+        raise InputInvalid(f"{len(judgements)} judgements for {len(systems)} systems; expected as many for each")
+    frames = {
+        system: pl.concat([read_frame(path) for path in judgements[at * each : (at + 1) * each]])
+        for at, system in enumerate(systems)
+    }
+    for system in systems[1:]:
+        if frames[system]["id"].to_list() != frames[systems[0]]["id"].to_list():
+            raise ArtifactBroken(
+                f"{systems[0]} and {system}: judged different rows, or in another order; run `judge` again"
+            )
+    return frames
 
 
 def write_csv(path: Path, frame: pl.DataFrame) -> None:

@@ -56,6 +56,10 @@ localrules:
     evaluate_reports,
     table_reports,
     judged_rows,
+    evaluate_certainty,
+    table_certainty,
+    figure_reliability,
+    figure_abstention,
     floors,
     table_6,
     table_prompts,
@@ -214,18 +218,21 @@ def flag(name, source):
 
 def judgements_pooled(wildcards):
     """One dataset's judgements, or those of every dataset for `all`."""
-    names = DATASETS if wildcards.dataset == "all" else [wildcards.dataset]
+    return judged(wildcards, wildcards.split, DATASETS if wildcards.dataset == "all" else [wildcards.dataset])
+
+
+def judged(wildcards, split, names=DATASETS):
+    """A system's judgements of these datasets."""
     folder = "results/judgements/{model}/{trained_on}/{judge}".format(**wildcards)
-    return [f"{folder}/{name}/{wildcards.split}.parquet" for name in names]
+    return [f"{folder}/{name}/{split}.parquet" for name in names]
 
 
-def judgements_compared(wildcards):
+def judgements_compared(wildcards, dataset=None):
     """What stands in a column of Figure 3: every baseline, and each tuned model as it never saw the dataset."""
-    names = DATASETS if wildcards.dataset == "all" else [wildcards.dataset]
+    column = dataset or wildcards.dataset
+    names = DATASETS if column == "all" else [column]
     return [
-        f"results/judgements/{s}/{name}/{wildcards.split}.parquet"
-        for s in column_systems(wildcards.dataset)
-        for name in names
+        f"results/judgements/{s}/{name}/{wildcards.split}.parquet" for s in column_systems(column) for name in names
     ]
 
 
@@ -253,6 +260,8 @@ def paper():
         *adapter_figures(),
         *(["results/paper/reports.md"] if reports else []),
         *judged_pages(),
+        "results/paper/certainty.md",
+        *(f"results/paper/{name}.pdf" for name in ("reliability", "abstention") if certain_cells()),
         "results/paper/comparison.md",
     ]
 
@@ -260,6 +269,11 @@ def paper():
 def judged_pages():
     """Every judged test row to look at: of each baseline and of ExCAM trained on all."""
     return [f"results/paper/judged-rows/{system}.html" for system in column_systems("all")]
+
+
+def certain_cells():
+    """How far the certainty of ExCAM, trained on all, can be trusted."""
+    return [f"results/certainty/{s}/test.json" for s in column_systems("all") if "/nothing/" not in s]
 
 
 def training_pages():

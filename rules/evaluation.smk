@@ -39,3 +39,27 @@ rule compare_systems:
     shell:
         "python -m scripts.compare_systems --systems {params.systems} --judgements {input} --seed {params.seed}"
         " --tests {output.tests} 2>&1 | tee {log}"
+
+
+rule compare_correlations:
+    """Paired tests of ExCAM's correlations against every other of Table 4, calibrated again in each draw (spec 54)."""
+    input:
+        lambda w: judgements_compared(w, "all"),
+    output:
+        tests="results/significance/all/{split}.correlations.json",
+    log:
+        "logs/compare_correlations/{split}.log",
+    benchmark:
+        "benchmarks/compare_correlations/{split}.tsv"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        runtime=60,
+    params:
+        version=versions("compare_correlations"),
+        systems=" ".join(column_systems("all")),
+        draws=1000,
+        seed=EXPERIMENT.seed,
+    shell:
+        "OPENBLAS_NUM_THREADS=1 python -m scripts.compare_correlations --systems {params.systems} --judgements {input}"
+        " --draws {params.draws} --seed {params.seed} --tests {output.tests} 2>&1 | tee {log}"

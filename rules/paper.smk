@@ -51,6 +51,7 @@ rule table_4:
     input:
         cells=evaluated("all"),
         tests="results/significance/all/test.json",
+        correlation_tests="results/significance/all/test.correlations.json",
         floors="results/paper/floors.csv",
     output:
         numbers=report("results/paper/table-4.csv", caption="../report/table-4.rst", category="Results"),
@@ -63,8 +64,8 @@ rule table_4:
     params:
         version=versions("table_4"),
     shell:
-        "python -m scripts.table_4 --cells {input.cells} --tests {input.tests} --floors {input.floors}"
-        " --numbers {output.numbers} 2>&1 | tee {log}"
+        "python -m scripts.table_4 --cells {input.cells} --tests {input.tests}"
+        " --correlation-tests {input.correlation_tests} --floors {input.floors} --numbers {output.numbers} 2>&1 | tee {log}"
 
 
 rule table_6:

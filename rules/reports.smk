@@ -50,7 +50,7 @@ rule table_reports:
 rule judged_rows:
     """Every judged test row of one system in one page: errors marked, both reports, to search and to filter."""
     input:
-        judgements=[f"results/judgements/{{model}}/{{trained_on}}/{{judge}}/{name}/test.parquet" for name in DATASETS],
+        judgements=lambda w: judged(w, "test"),
         samples=expand("results/excam40k/{dataset}/test.parquet", dataset=DATASETS),
     output:
         page=report(

@@ -8,10 +8,7 @@ from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 
-import polars as pl
-
 from excam import evaluation, provenance, tables
-from excam.exceptions import ArtifactBroken, InputInvalid
 from excam.metaeval import permutation
 from scripts import run
 
@@ -24,19 +21,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--tests", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    each, rest = divmod(len(args.judgements), len(args.systems))
-    if rest or not each:
-        raise InputInvalid(
-            f"{len(args.judgements)} judgements for {len(args.systems)} systems; expected as many for each"
-        )
-    frames = {
-        system: pl.concat([tables.read_frame(path) for path in args.judgements[at * each : (at + 1) * each]])
-        for at, system in enumerate(args.systems)
-    }
+    frames = tables.by_system(args.systems, args.judgements)
     tests = []
     for a, b in combinations(args.systems, 2):
-        if frames[a]["id"].to_list() != frames[b]["id"].to_list():
-            raise ArtifactBroken(f"{a} and {b}: judged different rows, or in another order; run `judge` again")
         gold, clusters = frames[a]["gold_error"].to_list(), frames[a]["group"].to_list()
         guesses = [evaluation.predicted(frames[system]) for system in (a, b)]
         result = permutation.paired_permutation(gold, *guesses, clusters=clusters, seed=args.seed)

@@ -14,7 +14,8 @@ from scripts import run
 
 COLUMNS = (
     *("model", "trained_on", "judge", "fallback", "scaled_accuracy", "low", "high", "excluding_failures"),
-    *("kendall_b", "tie_calibrated_accuracy", "epsilon", "n", "n_scored", "failures", "better_than_all", "cell"),
+    *("kendall_b", "tie_calibrated_accuracy", "epsilon", "n", "n_scored", "failures", "better_than_all"),
+    *("kendall_better_than_all", "tie_calibrated_better_than_all", "cell"),
 )
 
 
@@ -22,17 +23,24 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cells", type=Path, nargs="+", required=True)
     parser.add_argument("--tests", type=Path, required=True)
+    parser.add_argument("--correlation-tests", type=Path, required=True)
     parser.add_argument("--floors", type=Path, required=True)
     parser.add_argument("--numbers", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    tests = json.loads(args.tests.read_text(encoding="utf-8"))["tests"]
-    lines = [line for path in args.cells for line in _lines(cells.read(path), tests)]
+    tests, correlations = (
+        json.loads(path.read_text(encoding="utf-8"))["tests"] for path in (args.tests, args.correlation_tests)
+    )
+    lines = [line for path in args.cells for line in _lines(cells.read(path), tests, correlations)]
     tables.write_lines(args.numbers, COLUMNS, [*lines, *_floors(args.floors)])
 
 
-def _lines(cell: Cell, tests: Sequence[Test]) -> list[dict[str, Any]]:
+def _lines(cell: Cell, tests: Sequence[Test], correlations: Sequence[Test]) -> list[dict[str, Any]]:
     """Two lines per system: without and with p(R) where the score would be 0 (spec 41)."""
+    done = {
+        measure: [test for test in correlations if test["measure"] == measure and "p_value" in test]
+        for measure in ("kendall", "tie-calibrated")
+    }
     system, numbers = cell.system, cell.numbers
     common = {
         **{"model": system.model, "trained_on": system.trained_on, "judge": system.judge},
@@ -48,8 +56,13 @@ def _lines(cell: Cell, tests: Sequence[Test]) -> list[dict[str, Any]]:
             "kendall_b": cells.rounded(found["kendall_b"]),
             "tie_calibrated_accuracy": cells.rounded(found["tie_calibrated"]),
             "epsilon": cells.rounded(found["epsilon"]),
+            "kendall_better_than_all": better_than_all(name, done["kendall"]),
+            "tie_calibrated_better_than_all": better_than_all(name, done["tie-calibrated"]),
         }
-        for fallback, found in (("", numbers["correlation"]["score"]), ("p", numbers["correlation"]["score_p"]))
+        for fallback, name, found in (
+            ("", system.key, numbers["correlation"]["score"]),
+            ("p", f"{system.key}+p", numbers["correlation"]["score_p"]),
+        )
     ]
 
 
@@ -67,7 +80,10 @@ def _floors(path: Path) -> list[dict[str, Any]]:
 
 
 def better_than_all(system: str, tests: Sequence[Test], level: float = cells.LEVEL) -> str:
-    """`yes` when every test against another system is won at `level`; empty where it was not compared."""
+    """`yes` when every test against another system is won at `level`; empty where it was not compared.
+
+    Of correlations only ExCAM's are compared, with those that exist: a constant metric has none.
+    """
     p_value = cells.p_better(system, tests, lambda _: True)
     return "" if p_value is None else "yes" if p_value <= level else "no"
 

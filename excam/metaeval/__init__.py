@@ -3,10 +3,8 @@
 from excam.metaeval.accuracy import Accuracy, interval, scaled_accuracy, summarise
 from excam.metaeval.calibration import (
     Abstention,
-    Ranking,
     Reliability,
     abstention,
-    ranking,
     reliability,
     signed_certainty,
 )
@@ -24,6 +22,7 @@ from excam.metaeval.permutation_correlation import (
     correlation_permutation,
     kendall_test,
 )
+from excam.metaeval.ranking import Ranking, ranking, ranking_interval
 
 __all__ = [
     "Abstention",
@@ -45,6 +44,7 @@ __all__ = [
     "kendall_test",
     "paired_permutation",
     "ranking",
+    "ranking_interval",
     "reliability",
     "sampled_tie_calibration",
     "scaled_accuracy",

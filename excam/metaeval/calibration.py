@@ -1,9 +1,9 @@
-"""How far a judge's certainty can be trusted: ranking, calibration, abstention (beyond ExCAM, whose Eq. 1 uses p(R)).
+"""How far a judge's certainty can be trusted: calibration, abstention (beyond ExCAM, whose Eq. 1 uses p(R)).
 
 What enters: the verdict and p(R), the certainty of the answer it came from, as one number per item, the signed
 certainty: +p(R) where an error was found, -p(R) where none was, so that -1 is sure of no error and +1 sure of one. An
-item without a number (None: the answer was a failure, or the backend gave no probabilities) is left out of rankings and
-calibration and counted; in the abstention curve it comes last. Outcomes are the gold verdict "has a cultural error".
+item without a number (None: the answer was a failure, or the backend gave no probabilities) is left out of calibration
+and counted; in the abstention curve it comes last. Outcomes are the gold verdict "has a cultural error".
 """
 
 from __future__ import annotations
@@ -20,17 +20,6 @@ from excam.metaeval.correlation import Scores
 
 Binning = Literal["equal-width", "equal-mass"]
 Row = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """AUROC: the chance that an erroneous item scores below a correct one; a tie counts half. None with one class."""
-
-    auroc: float | None  # over pairs of items that have a score
-    strict: float | None  # over all pairs: one with an unscored item is lost
-    n: int  # items with a score
-    unscored: int
-    errors: int  # of the n, how many are erroneous
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +68,6 @@ def signed_certainty(predicted: Predictions, certainty: Scores) -> list[float | 
     return [None if found is None or p is None else float(p if found else -p) for found, p in pairs]
 
 
-def ranking(gold: Booleans, scores: Scores) -> Ranking:
-    """AUROC of a metric's scores, where less means more error, against the gold verdict (Mann-Whitney U).
-
-    Raises InputInvalid for unequal lengths, gold values that are no booleans, and NaN or infinity.
-    """
-    from scipy.stats import rankdata
-
-    outcomes, kept, values = matched(gold, scores)
-    errors, of_all = int(outcomes[kept].sum()), int(outcomes.sum())
-    pairs, all_pairs = errors * (len(kept) - errors), of_all * (len(outcomes) - of_all)
-    ranks = rankdata(-values)[outcomes[kept]] if len(kept) else np.zeros(0)
-    won = float(ranks.sum()) - errors * (errors + 1) / 2
-    return Ranking(
-        auroc=won / pairs if pairs else None,
-        strict=won / all_pairs if all_pairs else None,
-        n=len(kept),
-        unscored=len(outcomes) - len(kept),
-        errors=errors,
-    )
-
-
 def reliability(
     outcomes: Booleans, probabilities: Scores, bins: int = 10, binning: Binning = "equal-width"
 ) -> Reliability:
@@ -108,7 +76,8 @@ def reliability(
     Outcomes and probabilities may be "has an error" and its calibrated probability, or "the verdict is right" and p(R).
     `equal-width`: bins (k/m, (k+1)/m], 0 in the first; empty ones are listed. `equal-mass`: item i of n in order is in
     bin floor(m i / n), equal probabilities together, from the smallest to the largest inside; there are no empty ones.
-    Raises InputInvalid as `ranking` does, for a probability outside 0 to 1, no bins, or another binning.
+    Raises InputInvalid for unequal lengths, outcomes that are no booleans, a probability outside 0 to 1, no bins, or
+    another binning.
     """
     if bins < 1 or binning not in ("equal-width", "equal-mass"):
         raise InputInvalid(f"got {bins} bins, {binning!r}; expected 1 or more, equal-width or equal-mass")

@@ -14,12 +14,21 @@ if TYPE_CHECKING:
 # Lines on white, in the order in which they are told apart best (Okabe and Ito), the palest left out.
 INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#56b4e9", "#e69f00")
 DASHES = ("-", "--", ":")  # when the inks begin again
+FEW = 12  # points of a line that are marked
 
 
 def curves(
-    lines: Mapping[str, Sequence[tuple[float, float]]], *, title: str, across: str, up: str, note: str = ""
+    lines: Mapping[str, Sequence[tuple[float, float]]],
+    *,
+    title: str,
+    across: str,
+    up: str,
+    note: str = "",
+    reference: Sequence[tuple[float, float]] = (),
 ) -> Figure:
     """Lines over a common axis, `lines` (x, y) by name; the legend beside them lists them as they end, from the top.
+
+    Where a line has few points, each is marked. `reference` is a grey line of its own, for the note to explain.
 
     Raises InputInvalid when there is nothing to draw.
     """
@@ -35,7 +44,8 @@ def curves(
         axes = figure.add_axes((left / wide, foot / tall, width / wide, height / tall))
         for at, points in enumerate(lines.values()):
             ink, dash = INKS[at % len(INKS)], DASHES[at // len(INKS) % len(DASHES)]
-            axes.plot(*zip(*points, strict=True), color=ink, linestyle=dash, linewidth=1.3)
+            mark = "o" if len(points) <= FEW else ""
+            axes.plot(*zip(*points, strict=True), color=ink, linestyle=dash, linewidth=1.3, marker=mark, markersize=3)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=FONT - 1, length=3, width=0.6)
         axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
@@ -45,6 +55,8 @@ def curves(
         axes.margins(x=0.01)
         order = sorted(lines, key=lambda name: -lines[name][-1][1])
         drawn = dict(zip(lines, axes.get_lines(), strict=True))
+        if reference:
+            axes.plot(*zip(*reference, strict=True), color="#999999", linewidth=0.9, zorder=1)
         place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False}
         axes.legend([drawn[name] for name in order], order, fontsize=FONT, labelspacing=0.5, **place)
     return figure

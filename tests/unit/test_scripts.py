@@ -24,9 +24,16 @@ ROOT = Path(__file__).parents[2]
 SEED = 7
 
 run = importlib.import_module("scripts").run
-compare_systems, compare_with_paper, evaluate, figure_3, generate_soft_errors = (
+compare_correlations, compare_systems, compare_with_paper, evaluate, figure_3, generate_soft_errors = (
     importlib.import_module(f"scripts.{name}")
-    for name in ("compare_systems", "compare_with_paper", "evaluate", "figure_3", "generate_soft_errors")
+    for name in (
+        "compare_correlations",
+        "compare_systems",
+        "compare_with_paper",
+        "evaluate",
+        "figure_3",
+        "generate_soft_errors",
+    )
 )
 mix_samples, split_samples, table_2, table_4 = (
     importlib.import_module(f"scripts.{name}") for name in ("mix_samples", "split_samples", "table_2", "table_4")
@@ -357,6 +364,33 @@ def test_other_rows_or_another_order_are_not_compared():
             compared(judgements("a", RIGHT), second, systems=["a", "b"])
 
 
+def correlated(systems: list[str], *paths: str) -> dict[tuple[str, str, str], dict]:
+    call(compare_correlations, systems=systems, judgements=list(paths), draws=99, seed=SEED, tests="c.json")
+    return {(test["measure"], test["a"], test["b"]): test for test in json.loads(Path("c.json").read_text())["tests"]}
+
+
+def test_excams_correlations_are_compared_with_every_other():
+    systems = [TUNED, "y/all/report", COUNT]
+    worse = [0, 1] * 10 + [1, 0] * 10
+    found = correlated(systems, judgements("a", RIGHT), judgements("b", worse), judgements("c", worse))
+    own, other = f"{TUNED}+p", "y/all/report+p"
+    pairs = {(own, "y/all/report"), (own, other), (own, COUNT), (own, f"{COUNT}+p"), (other, TUNED), (other, COUNT)}
+    pairs |= {(other, f"{COUNT}+p")}
+    assert set(found) == {(measure, *pair) for measure in ("kendall", "tie-calibrated") for pair in pairs}
+    won = found["kendall", own, COUNT]
+    assert (won["correlation_a"], won["correlation_b"], won["n"], won["clusters"]) == (1, 0, 40, 20)
+    assert won["p_value"] == 0.01 < won["p_holm"] <= 1
+    assert found["kendall", other, COUNT]["p_value"] == 1, "p(R) is the same everywhere, so nothing differs"
+
+
+def test_a_correlation_that_does_not_exist_is_not_tested():
+    found = correlated([TUNED, COUNT], judgements("a", RIGHT), judgements("b", BLIND))
+    assert "equal scores" in found["kendall", f"{TUNED}+p", COUNT]["untested"]
+    assert "p_value" in found["tie-calibrated", f"{TUNED}+p", COUNT]
+    found = correlated([TUNED, COUNT], judgements("a", RIGHT), judgements("b", [None] * 40))
+    assert all("0 of 40 items" in test["untested"] for test in found.values())
+
+
 # --- tables and figures
 
 
@@ -411,7 +445,12 @@ def floors_csv() -> str:
 
 def test_table_4_two_lines_a_system_and_the_floors():
     tests = put_json("tests.json", {"tests": [won(TUNED, COUNT), won(COUNT, OTHER, p=0.5)]})
-    call(table_4, cells=[cell(TUNED), cell(COUNT)], tests=tests, floors=floors_csv(), numbers="t.csv")
+    correlations = [won(f"{TUNED}+p", f"{COUNT}{fallback}") | {"measure": "kendall"} for fallback in ("", "+p")]
+    correlations += [{"a": f"{TUNED}+p", "b": f"{OTHER}+p", "measure": "kendall", "untested": "a constant"}]
+    correlations += [won(f"{TUNED}+p", COUNT, difference=-0.2) | {"measure": "tie-calibrated"}]
+    found = put_json("correlations.json", {"tests": correlations})
+    paths = {"tests": tests, "correlation_tests": found, "floors": floors_csv()}
+    call(table_4, cells=[cell(TUNED), cell(COUNT)], **paths, numbers="t.csv")
     lines = rows_of("t.csv")
     assert [(line["model"], line["trained_on"], line["judge"], line["fallback"]) for line in lines] == [
         ("m", "all", "report", ""),
@@ -425,10 +464,13 @@ def test_table_4_two_lines_a_system_and_the_floors():
         **{"model": "m", "trained_on": "all", "judge": "report", "fallback": "", "scaled_accuracy": "0.5"},
         **{"low": "0.4", "high": "0.6", "excluding_failures": "", "kendall_b": "", "tie_calibrated_accuracy": "0.1235"},
         **{"epsilon": "0.0", "n": "40", "n_scored": "37", "failures": "3", "better_than_all": "yes"},
+        **{"kendall_better_than_all": "", "tie_calibrated_better_than_all": ""},
         "cell": "results/evaluation/m/all/report/all/test.json",
     }
     assert (lines[1]["kendall_b"], lines[1]["tie_calibrated_accuracy"], lines[1]["epsilon"]) == ("0.4", "0.6", "0.25")
+    assert (lines[1]["kendall_better_than_all"], lines[1]["tie_calibrated_better_than_all"]) == ("yes", "no")
     assert lines[2]["better_than_all"] == "no"
+    assert lines[3]["kendall_better_than_all"] == "no"
     floor = lines[4]
     assert (floor["scaled_accuracy"], floor["kendall_b"]) == ("0.2", "")
     assert (floor["tie_calibrated_accuracy"], floor["n"], floor["failures"]) == ("0.49", "40", "0")
@@ -522,7 +564,8 @@ def test_comparison_names_both_values_and_where_ours_came_from():
     made_table_2(put_json("blend/counts.json", {"cells": cells, "beyond_cap": 0, "dropped": {}}))
     tests = put_json("tests.json", {"tests": []})
     system = "ds-r1-14b/nothing/count"
-    call(table_4, cells=[cell(system), cell(COUNT)], tests=tests, floors=floors_csv(), numbers="table-4.csv")
+    paths = {"tests": tests, "correlation_tests": tests, "floors": floors_csv()}
+    call(table_4, cells=[cell(system), cell(COUNT)], **paths, numbers="table-4.csv")
     tables.write_lines(Path("f3.csv"), figure_3.COLUMNS, [])
     tables.write_lines(Path("f10.csv"), importlib.import_module("scripts.figure_10").COLUMNS, [])
     tables.write_lines(Path("rates.csv"), importlib.import_module("scripts.error_rates").COLUMNS, [])

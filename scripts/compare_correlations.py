@@ -1,0 +1,87 @@
+"""Is ExCAM's correlation with the gold scores higher than every other in Table 4? PERM-BOTH, clustered (spec 54)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam import evaluation, metaeval, provenance, tables
+from excam.cells import System
+from excam.exceptions import InputInvalid
+from excam.metaeval.permutation_correlation import Measure
+from scripts import run
+
+MEASURES: tuple[Measure, ...] = ("kendall", "tie-calibrated")
+Scores = list[float | None]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--systems", nargs="+", required=True, help="<model>/<trained_on>/<judge>")
+    parser.add_argument("--judgements", type=Path, nargs="+", required=True, help="the same number of each system's")
+    parser.add_argument("--draws", type=int, required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--tests", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    frames = tables.by_system(args.systems, args.judgements)
+    first = next(iter(frames.values()))
+    gold, groups = first["gold_score"].to_list(), first["group"].to_list()
+    metrics = {name: scores for system, frame in frames.items() for name, scores in _metrics(system, frame)}
+    tests = [
+        {"measure": measure, "a": a, "b": b, **_tested(measure, gold, metrics[a], metrics[b], groups, args)}
+        for measure in MEASURES
+        for a, b in _pairs(metrics)
+    ]
+    for measure in MEASURES:
+        done = [test for test in tests if test["measure"] == measure and "p_value" in test]
+        for test, p in zip(done, metaeval.holm([test["p_value"] for test in done]), strict=True):
+            test["p_holm"] = p
+    provenance.write_json(args.tests, {"systems": args.systems, "tests": tests})
+
+
+def _metrics(system: str, frame: pl.DataFrame) -> list[tuple[str, Scores]]:
+    """Both columns of scores that Table 4 has of a system: with 0 for a text without errors, and with p(R) (`+p`)."""
+    read = frame["failure"].is_null()
+    named = ((system, frame["score"]), (f"{system}+p", evaluation.with_certainty(frame)))
+    return [(name, [s if ok else None for s, ok in zip(scores, read, strict=True)]) for name, scores in named]
+
+
+def _pairs(metrics: dict[str, Scores]) -> list[tuple[str, str]]:
+    """ExCAM's score of Eq. 1 against every other system's scores of both kinds; two of ExCAM's own once."""
+    names = list(metrics)
+    own = [name for name in names if name.endswith("+p") and _system(name).tuned]
+    return [
+        (a, b)
+        for a in own
+        for b in names
+        if _system(a) != _system(b) and not (b in own and names.index(b) < names.index(a))
+    ]
+
+
+def _system(name: str) -> System:
+    return System(*name.removesuffix("+p").split("/"))
+
+
+def _tested(
+    measure: Measure, gold: list[int], a: Scores, b: Scores, groups: list[str], args: argparse.Namespace
+) -> dict[str, Any]:
+    """The test, or why there is none: too few answers that both gave, or scores that are all the same."""
+    try:
+        found = metaeval.correlation_permutation(
+            gold, a, b, measure=measure, clusters=groups, draws=args.draws, seed=args.seed
+        )
+    except InputInvalid as problem:
+        return {"untested": str(problem)}
+    return {
+        {"a": "correlation_a", "b": "correlation_b"}.get(name, name): value for name, value in asdict(found).items()
+    }
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,58 @@
+"""Abstention: how many verdicts are wrong when only the surest texts are answered, drawn from the numbers it writes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from excam import plotting, tables
+from excam.cells import System, rounded
+from scripts import run
+
+COLUMNS = ("system", "certain_by", "coverage", "risk", "n", "unscored", "cell")
+NAMES = {"certainty": "p(R)", "platt": "Platt", "isotonic": "isotonic"}
+TITLE = "Wrong verdicts when only the surest texts are answered"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cells", type=Path, nargs="+", required=True, help="certainty/<system>/<split>.json")
+    parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
+    args = parser.parse_args(argv)
+
+    lines = []
+    for path in args.cells:
+        for name, given in json.loads(path.read_text(encoding="utf-8"))["abstention"].items():
+            common = {"system": System(*path.parts[-4:-1]).key, "certain_by": name, "cell": str(path)}
+            common |= {"n": given["n"], "unscored": given["unscored"]}
+            lines += [common | {"coverage": rounded(x), "risk": rounded(y)} for x, y in given["curve"]]
+    tables.write_lines(args.numbers, COLUMNS, lines)
+    draw(tables.read_lines(args.numbers), args.pictures)
+
+
+def draw(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
+    """Draw from the rows of abstention.csv alone."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for line in lines:
+        point = (float(line["coverage"]), float(line["risk"]))
+        curves.setdefault(f"{line['system']}, {NAMES[line['certain_by']]}", []).append(point)
+    if not curves:
+        plotting.save(plotting.words(TITLE, "No answer came with a certainty: nothing to show."), pictures)
+        return
+    figure = plotting.curves(
+        curves,
+        title=TITLE,
+        across="share of texts that are answered, surest first",
+        up="share of wrong verdicts",
+        note=f"Test rows: {int(lines[0]['n']):,}. p(R): the report's verdict. Platt and isotonic: an error where its "
+        "probability, by a map fitted on the dev sets, is .5 or more. An unreadable answer is wrong and comes last; "
+        "texts with the same certainty are answered together.",
+    )
+    plotting.save(figure, pictures)
+
+
+if __name__ == "__main__":
+    run(main)

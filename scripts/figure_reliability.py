@@ -1,0 +1,65 @@
+"""Reliability: the stated probability of an error beside how often there is one, drawn from the numbers it writes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from excam import plotting, tables
+from excam.cells import System, rounded
+from scripts import run
+
+COLUMNS = ("system", "map", "low", "high", "probability", "observed", "n", "unscored", "cell")
+MAPS = {"uncalibrated": "as stated", "platt": "Platt", "isotonic": "isotonic"}
+TITLE = "Stated probability of an error, and how often there is one"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cells", type=Path, nargs="+", required=True, help="certainty/<system>/<split>.json")
+    parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
+    args = parser.parse_args(argv)
+
+    lines = []
+    for path in args.cells:
+        errors = json.loads(path.read_text(encoding="utf-8"))["error"]
+        for name, given in errors.items():
+            common = {"system": System(*path.parts[-4:-1]).key, "map": name, "unscored": given["unscored"]}
+            lines += [common | _bin(one) | {"cell": str(path)} for one in given["bins"]]
+    tables.write_lines(args.numbers, COLUMNS, lines)
+    draw(tables.read_lines(args.numbers), args.pictures)
+
+
+def _bin(one: dict[str, float]) -> dict[str, float | None]:
+    names = ("low", "high", "probability", "observed")
+    return {"n": one["n"], **{name: rounded(one[name]) for name in names}}
+
+
+def draw(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
+    """Draw from the rows of reliability.csv alone."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for line in lines:
+        point = (float(line["probability"]), float(line["observed"]))
+        curves.setdefault(f"{line['system']}, {MAPS[line['map']]}", []).append(point)
+    if not curves:
+        plotting.save(plotting.words(TITLE, "No answer came with a certainty: nothing to show."), pictures)
+        return
+    smallest, largest = (pick(int(line["n"]) for line in lines) for pick in (min, max))
+    figure = plotting.curves(
+        curves,
+        title=TITLE,
+        across="stated probability of an error",
+        up="share of texts with an error",
+        reference=((0, 0), (1, 1)),
+        note="A point is a tenth of the test rows, or more where many got the same probability "
+        f"({smallest:,} to {largest:,} rows). On the grey line the stated probability is right. As stated: "
+        "(1 ± p(R)) / 2; Platt and isotonic are maps fitted on the dev sets.",
+    )
+    plotting.save(figure, pictures)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,130 @@
+"""How far every system's certainty can be trusted: ranking, calibration, abstention."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from excam import markdown, provenance, tables
+from excam.cells import System, rounded
+from scripts import run
+
+COLUMNS = ("system", "dataset", "measure", "of", "value", "low", "high", "floor", "n", "unscored", "failures", "cell")
+RANKED = {"score": "score", "score_p": "score, p(R) for 0", "certainty": "signed certainty"}
+MAPS = {"uncalibrated": "(1 + signed certainty) / 2", "platt": "Platt, on dev", "isotonic": "isotonic, on dev"}
+CERTAIN = {"certainty": "p(R)", **{name: label for name, label in MAPS.items() if name != "uncalibrated"}}
+HEAD = """# How far certainty can be trusted
+
+Beyond the paper, which takes p(R) as a score (Eq. 1) and never asks what it is worth. In brackets: 95 % intervals from
+a bootstrap over groups. Without a number: an answer that could not be read, or whose backend gave no probabilities.
+"""
+TOLD = {
+    "ranking": "AUROC: the chance that a text with an error gets the lower score; .5 is guessing, a tie counts half.",
+    "verdict": "p(R) as the chance that the verdict is right. ECE: its distance from the share of right verdicts over "
+    "ten bins of equally many texts. Brier: the mean squared difference; beside it that of always naming the share.",
+    "error": "The probability that a text has an error. Signed certainty: +p(R) for an error, −p(R) for none; maps are "
+    "fitted on the dev sets. A Brier score above its floor is worse than always naming the share of errors.",
+    "abstention": "The judge leaves its least certain answers to a person. Area: the mean share of wrong verdicts over "
+    "every coverage. Any order: when certainty is not looked at. An unreadable answer is wrong and comes last.",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cells", type=Path, nargs="+", required=True, help="certainty/<system>/<split>.json")
+    parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    found = [line for path in args.cells for line in _lines(path)]
+    tables.write_lines(args.numbers, COLUMNS, found)
+    provenance.write_text(args.page, _page(tables.read_lines(args.numbers)))
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Every number of one system, with what it is measured against."""
+    numbers = json.loads(path.read_text(encoding="utf-8"))
+    common = {"system": System(*path.parts[-4:-1]).key, "dataset": "all", "cell": str(path)}
+    common["failures"] = numbers["failures"]
+    for name, ranked in numbers["ranking"].items():
+        yield common | _auroc(ranked) | {"of": name}
+    for dataset, ranked in numbers["by_dataset"].items():
+        yield common | _auroc(ranked) | {"of": "certainty", "dataset": dataset, "failures": ""}
+    for measure, of, given in (
+        ("verdict", "p(R)", numbers["verdict"]),
+        *(("error", name, given) for name, given in numbers["error"].items()),
+    ):
+        counts = {"of": of, "n": given["n"], "unscored": given["unscored"]}
+        yield common | counts | {"measure": f"{measure} ECE", "value": rounded(given["expected_error"])}
+        brier = {name: rounded(given[f"brier_{name}"]) for name in ("low", "high", "floor")}
+        yield common | counts | brier | {"measure": f"{measure} Brier", "value": rounded(given["brier"])}
+    for name in (name for name in CERTAIN if name in numbers["abstention"]):
+        given = numbers["abstention"][name]
+        counts = {"of": name, "n": given["n"], "unscored": given["unscored"]}
+        area = {"value": rounded(given["area"]), "floor": rounded(given["any_order"])}
+        yield common | counts | area | {"measure": "area of risk"}
+
+
+def _auroc(ranked: dict[str, Any]) -> dict[str, Any]:
+    values = {"value": rounded(ranked["auroc"]), "low": rounded(ranked["low"]), "high": rounded(ranked["high"])}
+    return {"measure": "AUROC", **values, "floor": 0.5, "n": ranked["n"], "unscored": ranked["unscored"]}
+
+
+def _page(lines: list[dict[str, str]]) -> str:
+    at = {(line["system"], line["dataset"], line["measure"], line["of"]): line for line in lines}
+    systems = list(dict.fromkeys(line["system"] for line in lines))
+    datasets = sorted({line["dataset"] for line in lines} - {"all"})
+    body = [
+        [markdown.escaped(system), *(_shown(at[system, "all", "AUROC", of]) for of in RANKED), *_counts(at, system)]
+        for system in systems
+    ]
+    page = _section("Ranking", "ranking", ["system", *RANKED.values(), "n", "without a number", "unreadable"], body)
+    body = [[markdown.escaped(s), *(_shown(at.get((s, d, "AUROC", "certainty"))) for d in datasets)] for s in systems]
+    page += "\nBy dataset, by signed certainty:\n\n" + markdown.table(["system", *datasets], body)
+    head = ["ECE", "Brier [95 %]", "Brier of the share", "n"]
+    body = [[markdown.escaped(system), *_calibrated(at, system, "verdict", "p(R)")] for system in systems]
+    page += _section("Is p(R) the chance of a right verdict?", "verdict", ["system", *head], body)
+    body = [
+        [markdown.escaped(system), label, *_calibrated(at, system, "error", of)]
+        for system in systems
+        for of, label in MAPS.items()
+        if (system, "all", "error ECE", of) in at
+    ]
+    page += _section("The probability of an error", "error", ["system", "map", *head], body)
+    body = [
+        [markdown.escaped(system), CERTAIN[of], _number(line["value"]), _number(line["floor"]), line["n"]]
+        for (system, _, measure, of), line in at.items()
+        if measure == "area of risk"
+    ]
+    return HEAD + page + _section("Abstention", "abstention", ["system", "certain by", "area", "any order", "n"], body)
+
+
+def _section(title: str, told: str, head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    return f"\n## {title}\n\n{TOLD[told]}\n\n" + markdown.table(head, body)
+
+
+def _counts(at: dict[tuple[str, str, str, str], dict[str, str]], system: str) -> list[str]:
+    line = at[system, "all", "AUROC", "certainty"]
+    return [line["n"], line["unscored"], line["failures"]]
+
+
+def _calibrated(at: dict[tuple[str, str, str, str], dict[str, str]], system: str, what: str, of: str) -> list[str]:
+    error, brier = at[system, "all", f"{what} ECE", of], at[system, "all", f"{what} Brier", of]
+    return [_number(error["value"]), _shown(brier), _number(brier["floor"]), brier["n"]]
+
+
+def _shown(line: dict[str, str] | None) -> str:
+    if line is None or not line["value"]:
+        return "–"
+    return line["value"] + (f" [{line['low']}, {line['high']}]" if line["low"] else "")
+
+
+def _number(value: str) -> str:
+    return value or "–"
+
+
+if __name__ == "__main__":
+    run(main)

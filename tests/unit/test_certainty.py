@@ -1,0 +1,180 @@
+"""How far certainty can be trusted: numbers by hand and by scikit-learn, pages and figures as their reader sees them."""
+
+import importlib
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from excam import certainty, metaeval, tables
+
+evaluate_certainty, table_certainty, figure_reliability, figure_abstention = (
+    importlib.import_module(f"scripts.{name}")
+    for name in ("evaluate_certainty", "table_certainty", "figure_reliability", "figure_abstention")
+)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def frame(rows: list[tuple], dataset: str = "blend") -> pl.DataFrame:
+    """(gold error, error found or None, p(R) or None) per row; twins are neighbours."""
+    lines = [
+        {
+            **{"id": f"{dataset}{n}", "base": f"{dataset}{n // 2}", "group": f"{dataset}{n // 2}", "dataset": dataset},
+            **{
+                "gold_error": gold,
+                "gold_score": -5 * gold,
+                "certainty": p,
+                "failure": None if said is not None else "x",
+            },
+            **{"errors_found": said and int(said), "score": None if said is None else -5.0 * said},
+        }
+        for n, (gold, said, p) in enumerate(rows)
+    ]
+    empty = dict.fromkeys(tables.JUDGEMENT_SCHEMA)
+    return pl.DataFrame([{**empty, **line} for line in lines], schema=tables.JUDGEMENT_SCHEMA, orient="row")
+
+
+def simulated(seed: int, rows: int = 400) -> pl.DataFrame:
+    """A judge that is right as often as it says, and that cannot be read now and then."""
+    rng = np.random.default_rng(seed)
+    p, gold = rng.uniform(0.5, 1, rows), rng.random(rows) < 0.5
+    said = np.where(rng.random(rows) < p, gold, ~gold)
+    lost = rng.random(rows) < 0.05
+    return frame([(bool(g), None if x else bool(s), None if x else float(q)) for g, s, q, x in zip(gold, said, p, lost, strict=True)])  # fmt: skip
+
+
+SMALL = [(True, True, 0.9), (False, False, 0.8), (True, False, 0.6), (False, None, None), (True, True, None)]
+
+
+def test_numbers_by_hand():
+    found = certainty.evaluate(frame(SMALL), None, 0)
+    assert (found["n"], found["failures"], found["without_certainty"], found["dev"]) == (5, 1, 1, None)
+    # signed certainties .9, -.8, -.6: of the two pairs of an error and none, both are in order
+    assert found["ranking"]["certainty"] | {"low": 0, "high": 0} == {
+        **{"auroc": 1.0, "strict": 2 / 6, "n": 3, "unscored": 2, "errors": 2, "low": 0, "high": 0}
+    }
+    assert found["ranking"]["score"]["auroc"] == pytest.approx((1 + 0.5 + 1) / 3), "scores -5, 0, 0 and -5"
+    assert found["ranking"]["score"]["n"] == 4
+    squares = [0.1**2, 0.2**2, 0.6**2]
+    assert found["verdict"]["brier"] == pytest.approx(sum(squares) / 3)
+    assert found["verdict"]["brier_floor"] == pytest.approx(2 / 3 * 1 / 3)
+    assert found["error"].keys() == {"uncalibrated"}
+    assert found["error"]["uncalibrated"]["brier"] == pytest.approx((0.05**2 + 0.1**2 + 0.8**2) / 3)
+    # surest first: right, right, wrong, then two without a certainty of which one is right, in either order
+    risks = [0, 0, 1 / 3, (1 + 0.5) / 4, 2 / 5]
+    assert found["abstention"]["certainty"]["area"] == pytest.approx(sum(risks) / 5)
+    assert found["abstention"]["certainty"]["curve"][-1] == [1.0, 0.4]
+    mean = 1 / 3  # of the three in any order
+    assert found["abstention"]["certainty"]["any_order"] == pytest.approx((3 * mean + risks[3] + risks[4]) / 5)
+
+
+def test_a_judge_that_says_how_often_it_is_right_is_calibrated():
+    test, dev = simulated(0, 4000), simulated(1, 4000)
+    found = certainty.evaluate(test, dev, 0)
+    assert found["verdict"]["expected_error"] < 0.03
+    assert found["verdict"]["brier_low"] < found["verdict"]["brier"] < found["verdict"]["brier_high"]
+    for method in certainty.METHODS:
+        assert found["error"][method]["brier"] < found["error"][method]["brier_floor"]
+        chosen = found["abstention"][method]
+        assert chosen["area"] < chosen["any_order"] - 0.05, "the surest answers are right more often"
+    assert found["error"]["isotonic"]["expected_error"] < 0.04 < found["error"]["uncalibrated"]["expected_error"]
+    assert found["error"]["platt"]["expected_error"] < 0.15, "no logistic curve is flat where no certainty lies"
+    assert found["dev"]["n"] == 4000
+    assert found["dev"]["fitted"]["platt"]["unscored"] == found["dev"]["failures"]
+
+
+def test_nothing_is_fitted_on_dev_sets_of_one_class():
+    found = certainty.evaluate(simulated(0), frame([(True, True, 0.9), (True, False, 0.8)]), 0)
+    assert found["dev"]["fitted"] == {"platt": None, "isotonic": None}
+    assert found["error"].keys() == {"uncalibrated"}
+    assert found["abstention"].keys() == {"certainty"}
+
+
+def test_auroc_interval_is_that_of_scikit_learn_on_the_same_draws():
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(3)
+    gold, scores, groups = rng.random(60) < 0.5, rng.integers(-4, 3, 60).astype(float), np.arange(60) // 3
+    times = np.random.default_rng(5).multinomial(20, np.full(20, 1 / 20), size=50)
+    values = []
+    for drawn in times:
+        weights = drawn[groups]
+        kept = np.repeat(np.arange(60), weights)
+        values.append(roc_auc_score(gold[kept], -scores[kept]))
+    found = metaeval.ranking_interval(gold.tolist(), scores.tolist(), groups.tolist(), draws=50, seed=5)
+    assert found == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)
+
+
+def test_auroc_interval_of_what_tells_nothing_is_none():
+    assert metaeval.ranking_interval([True, True], [0.1, 0.2]) is None, "one class"
+    assert metaeval.ranking_interval([True, False], [None, None]) is None
+    assert metaeval.ranking_interval([True, False] * 5, [1.0] * 10) is None, "every draw gives .5"
+
+
+def test_auroc_intervals_hold_the_truth_as_often_as_they_say():
+    held, cases, truth = 0, 400, 0.7602499389065233  # P(a < b), normal, one deviation apart
+    for case in range(cases):
+        rng = np.random.default_rng(case)
+        gold = np.arange(200) % 2 == 0
+        low, high = metaeval.ranking_interval(gold, rng.normal(size=200) - gold, draws=400, seed=case) or (0, 0)
+        held += low <= truth <= high
+    assert 0.92 <= held / cases <= 0.975
+
+
+SYSTEMS = ("m/nothing/count", "m/all/report")
+
+
+def written() -> list[str]:
+    """Certainty of a baseline without dev sets and of a tuned judge, as the rule writes them."""
+    paths = []
+    for name, judged in (("test", simulated(0)), ("dev", simulated(1))):
+        tables.write_frame(Path(f"{name}.parquet"), judged)
+    for system in SYSTEMS:
+        path = f"results/certainty/{system}/test.json"
+        Path(path).parent.mkdir(parents=True)
+        dev = ["--dev", "dev.parquet"] if "/all/" in system else ["--dev"]
+        evaluate_certainty.main(["--test", "test.parquet", *dev, "--seed", "1", "--numbers", path])
+        paths.append(path)
+    return paths
+
+
+def test_page_and_numbers_of_every_system():
+    table_certainty.main(["--cells", *written(), "--numbers", "c.csv", "--page", "c.md"])
+    lines = tables.read_lines(Path("c.csv"))
+    assert {line["system"] for line in lines} == set(SYSTEMS)
+    assert all(
+        int(line["n"]) + int(line["unscored"]) == 400 for line in lines if line["measure"] in ("AUROC", "verdict ECE")
+    )
+    page = Path("c.md").read_text(encoding="utf-8")
+    assert page.count("| m/all/report | Platt, on dev |") == 2, "its calibration and its abstention"
+    assert "| m/nothing/count | Platt" not in page, "nothing was fitted for a baseline"
+    widths = [[line.count("|") for line in part.splitlines() if line.startswith("|")] for part in page.split("\n\n")]
+    assert all(len(set(one)) == 1 for one in widths if one)
+
+
+@pytest.mark.parametrize("figure", [figure_reliability, figure_abstention])
+def test_figures_are_drawn_from_their_numbers_alone(figure):
+    paths = written()
+    figure.main(["--cells", *paths, "--numbers", "f.csv", "--pictures", "f.svg", "f.pdf", "f.png"])
+    first = {name: Path(name).read_bytes() for name in ("f.svg", "f.pdf", "f.png")}
+    figure.draw(tables.read_lines(Path("f.csv")), [Path(name) for name in first])
+    assert {name: Path(name).read_bytes() for name in first} == first
+
+
+def test_figures_without_any_certainty_say_so():
+    path = Path("results/certainty/m/all/report/test.json")
+    path.parent.mkdir(parents=True)
+    none = certainty.evaluate(frame([(True, True, None), (False, None, None)]), None, 0)
+    path.write_text(json.dumps(none), encoding="utf-8")
+    for figure in (figure_reliability, figure_abstention):
+        figure.main(["--cells", str(path), "--numbers", "f.csv", "--pictures", "f.svg"])
+        assert Path("f.svg").stat().st_size > 0
+        assert tables.read_lines(Path("f.csv")) == []
+    table_certainty.main(["--cells", str(path), "--numbers", "c.csv", "--page", "c.md"])
+    assert "| m/all/report | – | – | – | 0 | 2 | 1 |" in Path("c.md").read_text(encoding="utf-8")
