@@ -37,6 +37,7 @@ rule all:
         adapters(),
         paper(),
         training_pages(),
+        explanation_pages(),
         "results/audits/summary.md",
         expand("results/published/{build}/manifest.json", build=BUILDS),
 

