@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from excam.metaeval import bootstrap
-from excam.metaeval.calibration import ranking
+from excam.metaeval.ranking import ranking
 
 OUTCOMES = ("detected", "missed", "unreadable")
 KINDS = {"soft": pl.col("origin").str.starts_with("soft"), "hard": pl.col("origin") == "hard"}

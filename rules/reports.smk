@@ -75,9 +75,7 @@ rule judged_rows:
 rule compare_explanations:
     """How alike one system's explanations are to the gold ones, row by row (spec 61, 62); an embedding model on a CPU."""
     input:
-        judgements=[
-            f"results/judgements/{{model}}/{{trained_on}}/{{judge}}/{name}/{{split}}.parquet" for name in DATASETS
-        ],
+        judgements=lambda w: judged(w, w.split),
         samples=expand("results/excam40k/{dataset}/{{split}}.parquet", dataset=DATASETS),
         embedder=embedder,
     output:
