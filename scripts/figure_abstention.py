@@ -13,6 +13,7 @@ from scripts import run
 
 COLUMNS = ("system", "certain_by", "coverage", "risk", "n", "unscored", "cell")
 NAMES = {"certainty": "p(R)", "platt": "Platt", "isotonic": "isotonic"}
+FEWEST = 10  # texts of a point that is drawn: shares of fewer jump about
 TITLE = "Wrong verdicts when only the surest texts are answered"
 
 
@@ -36,11 +37,12 @@ def main(argv: Sequence[str] | None = None) -> None:
 def draw(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
     """Draw from the rows of abstention.csv alone."""
     curves: dict[str, list[tuple[float, float]]] = {}
-    for line in lines:
+    for line in (line for line in lines if float(line["coverage"]) * int(line["n"]) >= FEWEST):
         point = (float(line["coverage"]), float(line["risk"]))
         curves.setdefault(f"{line['system']}, {NAMES[line['certain_by']]}", []).append(point)
     if not curves:
-        plotting.save(plotting.words(TITLE, "No answer came with a certainty: nothing to show."), pictures)
+        text = f"Fewer than {FEWEST} answers came with a certainty: nothing to show."
+        plotting.save(plotting.words(TITLE, text), pictures)
         return
     figure = plotting.curves(
         curves,
@@ -49,7 +51,7 @@ def draw(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
         up="share of wrong verdicts",
         note=f"Test rows: {int(lines[0]['n']):,}. p(R): the report's verdict. Platt and isotonic: an error where its "
         "probability, by a map fitted on the dev sets, is .5 or more. An unreadable answer is wrong and comes last; "
-        "texts with the same certainty are answered together.",
+        f"texts with the same certainty are answered together, and shares of fewer than {FEWEST} are not drawn.",
     )
     plotting.save(figure, pictures)
 
