@@ -24,6 +24,7 @@ include: "rules/training.smk"
 include: "rules/judging.smk"
 include: "rules/evaluation.smk"
 include: "rules/reports.smk"
+include: "rules/counterfactuals.smk"
 include: "rules/paper.smk"
 include: "rules/audits.smk"
 include: "rules/publishing.smk"
@@ -36,6 +37,7 @@ rule all:
         adapters(),
         paper(),
         training_pages(),
+        counterfactual_page(),
         "results/audits/summary.md",
         expand("results/published/{build}/manifest.json", build=BUILDS),
 

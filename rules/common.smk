@@ -56,6 +56,8 @@ localrules:
     evaluate_reports,
     table_reports,
     judged_rows,
+    make_counterfactuals,
+    table_counterfactuals,
     floors,
     table_6,
     table_prompts,
@@ -260,6 +262,16 @@ def paper():
 def judged_pages():
     """Every judged test row to look at: of each baseline and of ExCAM trained on all."""
     return [f"results/paper/judged-rows/{system}.html" for system in column_systems("all")]
+
+
+def counterfactual_page():
+    """What verdicts hang on, where a judge that writes reports was asked; new answers, so `paper` does without it."""
+    return ["results/paper/counterfactuals.md"] if reporting_systems() else []
+
+
+def reporting_systems():
+    """Each baseline that writes reports, and ExCAM trained on all."""
+    return [system for system in column_systems("all") if system.endswith("/report")]
 
 
 def training_pages():
