@@ -16,6 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CELL = "results/evaluation/smollm2-135m/without-blend/report/blend/test.json"
+COUNTS = "results/counterfactuals/smollm2-135m/all/report/all/test.counts.json"
 ADAPTER = "results/adapters/smollm2-135m/without-blend"
 pytestmark = pytest.mark.model
 
@@ -112,6 +113,7 @@ def test_every_artifact_is_there_and_adds_up(run):
             "leave-one-out.md",
             "reports.md",
         ),
+        *("counterfactuals.md", "counterfactuals.csv"),
         "comparison.md",
         *("tokens.md", "tokens.csv", "losses/smollm2-135m.csv", "losses/smollm2-135m.svg"),
     ):
@@ -132,6 +134,8 @@ def test_every_artifact_is_there_and_adds_up(run):
     assert sum(part["n"] for part in cell["rates"].values()) == cell["n"] == int(rows["blend"]["test"])
     for part in cell["rates"].values():
         assert part["no_error_reported"] + part["error_reported"] + part["unreadable"] == part["n"]
+    counts = json.loads((run.folder / COUNTS).read_text())
+    assert sum(counts["outcomes"].values()) == counts["rows"] == test_rows
 
 
 def test_the_data_set_is_audited_and_published(run):
@@ -267,3 +271,4 @@ def test_paper_experiment_is_planned_whole(run):
     assert planned["train_adapter"] == planned["mix_samples"] * 2 == 20
     assert planned["verify_adapter"] == 20
     assert planned["judge"] == 20 + 6 * 3
+    assert planned["make_counterfactuals"] == planned["judge_counterfactuals"] == 2  # of the two adapters of all
