@@ -61,6 +61,8 @@ localrules:
     table_certainty,
     figure_reliability,
     figure_abstention,
+    make_counterfactuals,
+    table_counterfactuals,
     floors,
     table_6,
     table_prompts,
@@ -260,6 +262,7 @@ def adapters():
 def paper():
     """Every table and figure that this experiment has something for."""
     tables = [1, 2, 5, 6, 7, 11, *EXAMPLE_TABLES]
+    reports = any(judge == "report" for _, _, judge in EXPERIMENT.systems)
     return [
         *(f"results/paper/table-{number}.md" for number in tables),
         "results/paper/table-4.csv",
@@ -267,7 +270,7 @@ def paper():
         "results/paper/figure-3.pdf",
         "results/paper/figure-10.pdf",
         *adapter_figures(),
-        *(["results/paper/reports.md"] if reporting() else []),
+        *(["results/paper/reports.md"] if reports else []),
         *judged_pages(),
         "results/paper/certainty.md",
         *(f"results/paper/{name}.pdf" for name in ("reliability", "abstention") if certain_cells()),
@@ -277,12 +280,7 @@ def paper():
 
 def explanation_pages():
     """How alike explanations are to the gold ones: needs a model, so `paper` does not ask for it."""
-    return ["results/paper/explanations.md"] if EXPERIMENT.similarity.model and reporting() else []
-
-
-def reporting():
-    """Whether any judge writes reports."""
-    return any(judge == "report" for _, _, judge in EXPERIMENT.systems)
+    return ["results/paper/explanations.md"] if EXPERIMENT.similarity.model and reporting_systems() else []
 
 
 def judged_pages():
@@ -293,6 +291,16 @@ def judged_pages():
 def certain_cells():
     """How far the certainty of ExCAM, trained on all, can be trusted."""
     return [f"results/certainty/{s}/test.json" for s in column_systems("all") if "/nothing/" not in s]
+
+
+def counterfactual_page():
+    """What verdicts hang on, where a judge that writes reports was asked; new answers, so `paper` does without it."""
+    return ["results/paper/counterfactuals.md"] if reporting_systems() else []
+
+
+def reporting_systems():
+    """Each baseline that writes reports, and ExCAM trained on all."""
+    return [system for system in column_systems("all") if system.endswith("/report")]
 
 
 def training_pages():

@@ -101,9 +101,7 @@ rule compare_explanations:
 rule table_explanations:
     """The explanations of every system that writes reports beside floor, ceiling and the printed ratings (spec 61, 62)."""
     input:
-        similarities=[
-            f"results/explanations/{m}/{t}/{j}/test.parquet" for m, t, j in EXPERIMENT.systems if j == "report"
-        ],
+        similarities=[f"results/explanations/{system}/test.parquet" for system in reporting_systems()],
         embedder=embedder,
         claims="paper/claims.csv",
     output:

@@ -16,6 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CELL = "results/evaluation/smollm2-135m/without-blend/report/blend/test.json"
+COUNTS = "results/counterfactuals/smollm2-135m/all/report/all/test.counts.json"
 ADAPTER = "results/adapters/smollm2-135m/without-blend"
 pytestmark = pytest.mark.model
 
@@ -113,6 +114,7 @@ def test_every_artifact_is_there_and_adds_up(run):
             "reports.md",
             "explanations.md",
         ),
+        *("counterfactuals.md", "counterfactuals.csv"),
         "comparison.md",
         *("tokens.md", "tokens.csv", "losses/smollm2-135m.csv", "losses/smollm2-135m.svg"),
     ):
@@ -133,6 +135,8 @@ def test_every_artifact_is_there_and_adds_up(run):
     assert sum(part["n"] for part in cell["rates"].values()) == cell["n"] == int(rows["blend"]["test"])
     for part in cell["rates"].values():
         assert part["no_error_reported"] + part["error_reported"] + part["unreadable"] == part["n"]
+    counts = json.loads((run.folder / COUNTS).read_text())
+    assert sum(counts["outcomes"].values()) == counts["rows"] == test_rows
 
 
 def test_the_data_set_is_audited_and_published(run):
@@ -177,8 +181,7 @@ def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
         "table_reports",
         "compare_with_paper",
     )
-    explained = {"evaluate_reports": 1, "compare_explanations": 1, "table_explanations": 1}
-    assert planned == {**expected, **explained, **dict.fromkeys(pages, 1)}
+    assert planned == {**expected, "evaluate_reports": 1, **dict.fromkeys(pages, 1)}
 
 
 def test_killed_training_goes_on_and_ends_in_the_same_bytes(run):
@@ -268,7 +271,8 @@ def test_paper_experiment_is_planned_whole(run):
     assert planned["generate_soft_errors"] == 4 * 2 * 16
     assert planned["train_adapter"] == planned["mix_samples"] * 2 == 20
     assert planned["verify_adapter"] == 20
-    assert planned["judge"] == 20 + 6 * 3
+    assert planned["judge"] == 20 + 6 * 3 + 2, "and the dev sets, for the two adapters of all"
     assert planned["fetch_model"] == 6 + 1 + 1, "judges, the generator, what embeds explanations"
-    assert planned["compare_explanations"] == 20
+    assert planned["compare_explanations"] == 2
     assert "compare_explanations" not in run.planned("paper", profile="slurm", experiment=None)
+    assert planned["make_counterfactuals"] == planned["judge_counterfactuals"] == 2  # of the two adapters of all
