@@ -24,7 +24,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from excam import evaluation, metaeval
+from excam import metaeval
+from excam.evaluation import verdicts
 from excam.metaeval import TieCalibration, tie_calibrated_accuracy
 from excam.tables import JUDGEMENT_SCHEMA
 
@@ -185,7 +186,7 @@ def judgements(system: int, seed: int) -> pl.DataFrame:
 
 def scores(frame: pl.DataFrame, fallback: bool) -> list[float | None]:
     """Scores, with p(R) for 0 or without; None for a failure."""
-    row = evaluation.with_certainty(frame) if fallback else frame["score"]
+    row = verdicts.with_certainty(frame) if fallback else frame["score"]
     return [None if failed else one for one, failed in zip(row, frame["failure"].is_not_null(), strict=True)]
 
 
@@ -193,8 +194,8 @@ def cell(system: int, dataset: int | None, seed: int) -> tuple[str, float, int]:
     """Every number of one system on one dataset, or on all."""
     cpu, frame = time.process_time(), judgements(system, seed)
     frame = frame if dataset is None else frame.filter(pl.col("dataset") == str(dataset))
-    evaluation.evaluate(frame, seed)
-    gold, said, sure = frame["gold_error"].to_list(), evaluation.predicted(frame), frame["certainty"].to_list()
+    verdicts.evaluate(frame, seed)
+    gold, said, sure = frame["gold_error"].to_list(), verdicts.predicted(frame), frame["certainty"].to_list()
     signed = metaeval.signed_certainty(said, sure)
     metaeval.ranking(gold, scores(frame, fallback=True))
     metaeval.abstention(gold, said, sure)
@@ -211,7 +212,7 @@ def accuracy_pair(a: int, b: int, dataset: int | None, number: int, seed: int) -
     cpu, frames = time.process_time(), [judgements(system, seed) for system in (a, b)]
     frames = [one if dataset is None else one.filter(pl.col("dataset") == str(dataset)) for one in frames]
     gold, clusters = frames[0]["gold_error"].to_list(), frames[0]["group"].to_list()
-    said = [evaluation.predicted(frame) for frame in frames]
+    said = [verdicts.predicted(frame) for frame in frames]
     metaeval.paired_permutation(gold, *said, clusters=clusters)
     metaeval.paired_permutation(gold, *said, clusters=clusters, mode="paper", draws=number, seed=seed)
     return "accuracy tests", time.process_time() - cpu, peak()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from excam import explanation_similarity, provenance, report_quality, tables
+from excam import provenance, tables
+from excam.evaluation import explanation_similarity, report_quality
 from excam.inference import embeddings
 from scripts import run
 

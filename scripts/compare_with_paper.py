@@ -6,10 +6,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import claims, tables
-from excam.cells import LEVEL
-from excam.claims import Claims
-from excam.floors import FLOORS
+from excam import tables
+from excam.evaluation import claims
+from excam.evaluation.cells import LEVEL
+from excam.evaluation.claims import Claims
+from excam.evaluation.floors import FLOORS
 from excam.markdown import escaped, table
 from excam.provenance import write_text
 from scripts import run

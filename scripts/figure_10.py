@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from excam import cells, plotting, tables
-from excam.cells import Cell
+from excam import plotting, tables
+from excam.evaluation import cells
+from excam.evaluation.cells import Cell
 from scripts import run
 
 COLUMNS = ("row", "tuned", "language", "shown", "scaled_accuracy", "low", "high", "n", "failures", "spread", "cell")

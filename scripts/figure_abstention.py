@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam import plotting, tables
-from excam.cells import System, rounded
+from excam.evaluation.cells import System, rounded
 from scripts import run
 
 COLUMNS = ("system", "certain_by", "coverage", "risk", "n", "unscored", "cell")

@@ -9,8 +9,9 @@ from typing import get_args
 
 import polars as pl
 
-from excam import counterfactuals, provenance, tables
+from excam import provenance, tables
 from excam.construction.spans import Mode
+from excam.evaluation import counterfactuals
 from scripts import run
 
 

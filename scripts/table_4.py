@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from excam import cells, tables
-from excam.cells import Cell, Test
+from excam import tables
+from excam.evaluation import cells
+from excam.evaluation.cells import Cell, Test
 from scripts import run
 
 COLUMNS = (

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from excam import markdown, provenance, tables
-from excam.cells import System, rounded
+from excam.evaluation.cells import System, rounded
 from scripts import run
 
 COLUMNS = ("system", "dataset", "measure", "of", "value", "low", "high", "floor", "n", "unscored", "failures", "cell")

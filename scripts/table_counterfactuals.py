@@ -8,8 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from excam import counterfactual_check, judges, markdown, tables
-from excam.cells import System, rounded
+from excam import judges, markdown, tables
+from excam.evaluation import counterfactual_check
+from excam.evaluation.cells import System, rounded
 from excam.inference import transcript
 from excam.provenance import write_text
 from scripts import run

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from excam import cells, claims, explanation_match, tables
-from excam.cells import System
+from excam import tables
+from excam.evaluation import cells, claims, explanation_match
+from excam.evaluation.cells import System
 from excam.markdown import escaped, table
 from excam.provenance import write_text
 from scripts import run

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from excam import certainty, metaeval, tables
+from excam import metaeval, tables
+from excam.evaluation import certainty
 
 evaluate_certainty, table_certainty, figure_reliability, figure_abstention = (
     importlib.import_module(f"scripts.{name}")

@@ -13,8 +13,9 @@ import polars as pl
 import pytest
 from base_samples import base, wrapped
 
-from excam import counterfactual_check, counterfactuals, tables
+from excam import tables
 from excam.construction import alignment, hard, spans
+from excam.evaluation import counterfactual_check, counterfactuals
 from excam.exceptions import InputInvalid
 from excam.inference import Sampling, fake
 from excam.inference.journal import Journal, ask

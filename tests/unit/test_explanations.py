@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 import tiny
 
-from excam import explanation_match, explanation_similarity, tables
+from excam import tables
+from excam.evaluation import explanation_match, explanation_similarity
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.inference import embeddings
 from excam.inference.embeddings import Embedded

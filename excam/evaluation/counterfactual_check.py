@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from excam import counterfactuals
+from excam.evaluation import counterfactuals
 from excam.exceptions import InputInvalid
 from excam.metaeval import bootstrap
 from excam.records import CulturalError, Verdict

@@ -19,8 +19,8 @@ from typing import Any
 
 import polars as pl
 
-from excam import report_quality
 from excam.construction.chance import digest
+from excam.evaluation import report_quality
 from excam.inference.embeddings import Embedded
 from excam.metaeval.reports import Row
 from excam.metaeval.similarity import similarity, strangers

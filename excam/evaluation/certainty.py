@@ -15,7 +15,8 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from excam import evaluation, metaeval
+from excam import metaeval
+from excam.evaluation import verdicts
 from excam.metaeval import bootstrap
 from excam.metaeval.accuracy import correct
 
@@ -64,7 +65,7 @@ def evaluate(test: pl.DataFrame, dev: pl.DataFrame | None, seed: int) -> dict[st
 
 def _verdicts(frame: pl.DataFrame) -> tuple[list[bool], list[bool | None], list[float | None]]:
     """Gold verdicts, verdicts, and signed certainties."""
-    said = evaluation.predicted(frame)
+    said = verdicts.predicted(frame)
     return frame["gold_error"].to_list(), said, metaeval.signed_certainty(said, frame["certainty"].to_list())
 
 
@@ -74,7 +75,7 @@ def _scores(frame: pl.DataFrame) -> Scores:
 
 def _scores_p(frame: pl.DataFrame) -> Scores:
     """Eq. 1, p(R) for 0; None for a failure."""
-    filled = frame.with_columns(evaluation.with_certainty(frame).alias("score"))
+    filled = frame.with_columns(verdicts.with_certainty(frame).alias("score"))
     return _scores(filled)
 
 

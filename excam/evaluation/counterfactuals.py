@@ -19,9 +19,9 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from excam import report_quality
 from excam.construction import alignment, spans
 from excam.construction.alignment import Edit, Unaligned
+from excam.evaluation import report_quality
 from excam.metaeval import reports
 from excam.metaeval.reports import Row
 from excam.records import CulturalError, Report, Sample, sample_from_row, to_row
