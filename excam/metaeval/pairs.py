@@ -36,11 +36,11 @@ class Pairs:
     def __init__(self, gold: NDArray[np.float64], metric: NDArray[np.float64]) -> None:
         classes = np.unique(gold, return_inverse=True)[1]
         self.ranked, ranks = np.unique(metric, return_inverse=True)
-        width = int(classes.max()) + 1
+        self.items, self.classes = len(gold), (width := int(classes.max()) + 1)
         cells, self.cell, self.size = np.unique(ranks * width + classes, return_inverse=True, return_counts=True)
         self.rank, self.gold = np.divmod(cells, width)
         self.value = self.ranked[self.rank]
-        self.total = len(gold) * (len(gold) - 1) // 2
+        self.total = self.items * (self.items - 1) // 2
         self._first = np.searchsorted(self.rank, np.arange(len(self.ranked) + 1))
         self._index()
         self._above, same = self._descend(np.full(len(cells), len(cells)))
@@ -69,7 +69,10 @@ class Pairs:
 
     def at(self, epsilon: float) -> At:
         """Pairs tied in both and concordant pairs when differences up to `epsilon` are metric ties."""
-        reach = self.reach(epsilon)
+        return self.counted(epsilon, self.reach(epsilon))
+
+    def counted(self, epsilon: float, reach: NDArray[np.intp]) -> At:
+        """The same when each cell is tied with those up to, and without, the one given for it."""
         above, same = self._descend(reach)
         return At(epsilon, reach, same - self._same, self._above - above)
 
@@ -107,15 +110,16 @@ def middle_difference(pairs: Pairs, low: NDArray[np.integer], sizes: NDArray[np.
 
 
 def pairs_between(
-    pairs: Pairs, low: NDArray[np.integer], sizes: NDArray[np.integer]
+    pairs: Pairs, low: NDArray[np.integer], sizes: NDArray[np.integer], first: int = 0
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
     """An interval's pairs of cells: left and right cell, and +1 when tying them is right (gold tie), -1 when wrong.
 
-    Cell i has the `sizes[i]` pairs from cell `low[i]` on. Discordant pairs are left out: no epsilon makes them right.
+    Cell `first` + i has the `sizes[i]` pairs from cell `low[i]` on. Discordant pairs are left out: no epsilon makes
+    them right.
     """
     ends = np.cumsum(sizes)
+    left = np.repeat(np.arange(first, first + len(sizes)), sizes)
     right = np.arange(ends[-1]) - np.repeat(ends - sizes - low, sizes)
-    step = pairs.gold[right] - np.repeat(pairs.gold, sizes)
+    step = pairs.gold[right] - pairs.gold[left]
     matters = np.flatnonzero(step >= 0)
-    left = np.searchsorted(ends, matters, side="right")
-    return left, right[matters], np.where(step[matters] == 0, 1, -1)
+    return left[matters], right[matters], np.where(step[matters] == 0, 1, -1)
