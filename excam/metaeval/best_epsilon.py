@@ -11,22 +11,22 @@ agree under every epsilon as under the best one, all pairs may have to be listed
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from excam.metaeval.epsilon_grid import promising
-from excam.metaeval.pairs import At, Pairs, middle_difference, pairs_between
+from excam.metaeval.pairs import At, Pairs, middle_difference
 
 Candidate = tuple[int, float]  # (agreeing pairs, -epsilon): the larger tuple is the better one, also among equals
 
 SORTED = 1 << 14  # an interval with so few pairs of cells is sorted
-LISTED, PER_CELL = 1 << 22, 32  # one with no more than both (the latter for each cell) is listed, others are halved
+LISTED, PER_CELL = 1 << 22, 64  # one with no more than both (the latter for each cell) is listed, others are halved
 PER_LINE = 128  # pairs of cells for each of the lines that a listed interval is counted in before it is sorted
-BATCH = 1 << 15  # pairs of cells listed at a time, so that they stay in the processor's cache
 
 
+@np.errstate(over="ignore")  # beyond the largest float lies no score
 def best_epsilon(pairs: Pairs) -> Candidate:
     """Most agreeing pairs, and minus the smallest epsilon that gives them."""
     none, every = pairs.at(0.0), pairs.at(float(pairs.ranked[-1] - pairs.ranked[0]))
@@ -66,46 +66,46 @@ def _best_between(pairs: Pairs, low: At, high: At, best: int) -> Candidate | Non
     """
     count = int((high.reach - low.reach).sum())
     if count <= SORTED:
-        differences, gain = (np.concatenate(row) for row in zip(*_listed(pairs, low.reach, high.reach), strict=True))
+        differences, gain = _joined(_listed(pairs, low.reach, high.reach))
         return best_of(differences, gain, low.agreeing)
     exponent = (count // PER_LINE).bit_length() - int(np.frexp(high.epsilon - low.epsilon)[1])
     exponent = min(exponent, 1074, 1022 - int(np.frexp(high.epsilon)[1]))
     first, last = np.floor(np.ldexp([low.epsilon, high.epsilon], exponent))
     number = int(last - first) + 1
-    counts = np.zeros(2 * number)
+
+    def lines(differences: NDArray[np.float64]) -> NDArray[np.intp]:
+        return (np.floor(np.ldexp(differences, exponent)) - first).astype(np.intp)
+
+    ties, gained = np.zeros((2, number))
     for differences, gain in _listed(pairs, low.reach, high.reach):
-        line = (np.floor(np.ldexp(differences, exponent)) - first).astype(np.intp)
-        counts += np.bincount(2 * line + (gain < 0), gain, 2 * number)
-    ties, gained = counts[::2], counts[::2] + counts[1::2]
+        counted = np.bincount(lines(differences), gain, number)
+        gained += counted
+        ties += np.maximum(counted, 0)  # gains of one batch have one sign
     start = low.agreeing + np.cumsum(gained) - gained
     keep = (start + ties >= max(best, start.max())) & (ties > 0)
-    lines = np.flatnonzero(keep)
-    if not len(lines):
+    if not keep.any():
         return None
     start -= np.cumsum(gained * keep) - gained * keep  # what the lines kept gain is added up again
-    ends = np.ldexp([first + lines[0], first + lines[-1] + 1], -exponent)
-    narrow = max(low.epsilon, float(np.nextafter(ends[0], 0))), min(high.epsilon, float(ends[1]))
+    ends = np.ldexp(first + np.flatnonzero(keep)[[0, -1]] + [0, 1], -exponent)
+    reach = (pairs.reach(max(low.epsilon, np.nextafter(ends[0], 0))), pairs.reach(min(high.epsilon, ends[1])))
     found = []
-    for differences, gain in _listed(pairs, *(pairs.reach(end) for end in narrow)):
-        line = (np.floor(np.ldexp(differences, exponent)) - first).astype(np.intp)
-        at = keep[line]
+    for differences, gain in _listed(pairs, *reach):
+        at = keep[line := lines(differences)]
         found.append((differences[at], gain[at], start[line[at]].astype(np.int64)))
-    return best_of(*(np.concatenate(row) for row in zip(*found, strict=True)))
+    differences, gain, before = _joined(found)
+    return best_of(differences, gain, before)
 
 
 def _listed(
     pairs: Pairs, low: NDArray[np.intp], high: NDArray[np.intp]
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
     """In batches, the differences of an interval's pairs of cells and how many pairs of items tying them gains."""
-    sizes = high - low
-    ends = np.cumsum(sizes)
-    first = 0
-    while first < len(ends):
-        begin = ends[first] - sizes[first]
-        last = max(int(np.searchsorted(ends, begin + BATCH, side="right")), first + 1)
-        left, right, sign = pairs_between(pairs, low[first:last], sizes[first:last], first)
+    for left, right, sign in pairs.between(low, high):
         yield pairs.value[right] - pairs.value[left], sign * pairs.size[left] * pairs.size[right]
-        first = last
+
+
+def _joined(batches: Iterable[tuple[NDArray, ...]]) -> list[NDArray]:
+    return [np.concatenate(row) for row in zip(*batches, strict=True)]
 
 
 def best_of(

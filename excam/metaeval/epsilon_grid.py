@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from excam.metaeval.pairs import At, Pairs
 
-FIRST = 8  # places of the first transforms per cell: together they cost about as much as counting at eight epsilons
-SHORTEST, LONGEST = 1 << 10, 1 << 21  # places of a transform
+FIRST = 16  # places of the first transforms per cell, all together: no dearer than counting at a few epsilons
+SHORTEST, LONGEST = 1 << 8, 1 << 20  # places of a transform
 FINER = 4  # times as many places for the next grid
 WORTH = 1  # pairs of cells listed in the time of one place of a transform
 APART = 8  # pairs per cell between two runs of lines that are listed in the time of counting at a run's ends
@@ -47,8 +47,7 @@ def promising(
     An epsilon found here need not be a difference, but then the smallest best difference below it is in an interval.
     Grids get finer until listing the pairs left is cheaper.
     """
-    runs = []
-    top = every.epsilon
+    runs, top = [], every.epsilon
     left, transforms = int((every.reach - none.reach).sum()), pairs.classes + 2
     places = 1 << max(min(FIRST * len(pairs.value) // transforms, LONGEST // FINER).bit_length() - 1, 0)
     while SHORTEST <= places <= LONGEST and left > WORTH * transforms * places and pairs.items < ITEMS:
@@ -92,8 +91,8 @@ def _bins(ranked: NDArray[np.float64], top: float, places: int) -> tuple[int, in
 
     Gaps wider than `top` are narrowed to more bins than there are lines: no pair across them matters.
     """
-    gaps = np.minimum(np.diff(ranked), top)
-    exponent = places.bit_length() - 2 - int(np.frexp(gaps.sum() / 2 + top / 2)[1])
+    quarter = np.sum(np.minimum(np.diff(ranked), top) / 4) + top / 4  # a whole one could be more than a float holds
+    exponent = places.bit_length() - 3 - int(np.frexp(quarter)[1])
     exponent = min(exponent, 1074, 1022 - int(np.frexp(np.abs(ranked).max())[1]))  # widths and bins are floats
     while True:
         number = int(np.ldexp(top, exponent)) + 1
