@@ -2,12 +2,13 @@
 
     OPENBLAS_NUM_THREADS=1 python -m bench.metaeval --parts calibration draws stage
 
-`calibration`: exact tie calibration against all pairs in NumPy and a plain double loop, in the same run; all give the
-same number, which is asserted. Each is measured in a process of its own, for its peak memory (process and libraries
-included). Above a size where a plain one would take minutes, or memory the machine has not got, its time is that of its
-largest size times the ratio of pairs, marked ~ (sorting makes the true one longer). `draws`: the paired test of two
-metrics. `stage`: all numbers and tests of two bases with ten adapters each and seven baselines, nine datasets, 7,600
-rows. `CPU s` is processor time, which other jobs on the machine lengthen less than the wall time.
+`calibration`: exact tie calibration against all pairs in NumPy and a plain double loop, in the same run, for scores
+with many equal ones and with none; all give the same number, which is asserted. Each is measured in a process of its
+own, for its peak memory (process and libraries included). Above a size where a plain one would take minutes, or memory
+the machine has not got, its time is that of its largest size times the ratio of pairs, marked ~ (sorting makes the true
+one longer). `draws`: the paired test of two metrics. `stage`: all numbers and tests of two bases with ten adapters each
+and seven baselines, nine datasets, 7,600 rows. `CPU s` is processor time, which other jobs on the machine lengthen less
+than the wall time.
 """
 
 from __future__ import annotations
@@ -35,13 +36,15 @@ SYSTEMS = [
 ]
 SYSTEMS += [f"baseline-{number}" for number in range(BASELINES)]
 GOALS = {7600: 0.1, 40_000: 0.5}  # seconds of exact tie calibration
+KINDS = ["excam", "continuous", "noise", "certainty", "heavy"]
 STAGE_GOAL, MEMORY_GOAL = 180.0, 1000  # seconds on two cores, MB
 
 
 def gold_and_metric(items: int, kind: str, seed: int, other: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Gold scores mixed as in ExCAM, and a metric: its own kind of scores, whole numbers, continuous ones, or noise.
+    """Gold scores mixed as in ExCAM, and a metric's: ExCAM's own kind of scores, whole numbers, or no two alike.
 
-    `other` seeds the metric alone: another metric on the same items.
+    These are the gold scores with normal noise (continuous) or heavy-tailed noise (heavy), p(R)-like certainties, or
+    unrelated to gold (noise). `other` seeds the metric alone: another metric on the same items.
     """
     rng = np.random.default_rng(seed)
     gold = rng.choice([0.0, -1, -2, -5, -10], items, p=[0.5, 0.1, 0.1, 0.25, 0.05])
@@ -50,6 +53,10 @@ def gold_and_metric(items: int, kind: str, seed: int, other: int | None = None) 
         return gold, rng.random(items)
     if kind == "continuous":
         return gold, gold + rng.normal(0, 3, items)
+    if kind == "heavy":
+        return gold, gold + 2 * rng.standard_cauchy(items)
+    if kind == "certainty":
+        return gold, np.exp(-rng.exponential(0.1, items) * (1 - gold))
     guess = np.where(rng.random(items) < 0.8, gold, rng.choice([0.0, -1, -5], items))
     if kind == "counts":
         return gold, guess
@@ -119,8 +126,9 @@ def peak() -> int:
     return int(status.split("VmHWM:")[1].split()[0]) // 1024
 
 
+@lru_cache
 def alone(*work: object) -> tuple:
-    """The result of `measured` in a fresh process."""
+    """The result of `measured` in a fresh process; the same work is measured once."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(measured, *work).result()  # pyright: ignore
 
@@ -254,7 +262,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", choices=["calibration", "draws", "stage"], nargs="+", default=["calibration"])
     parser.add_argument("--items", type=int, nargs="+", default=[500, 2000, 7600, 40_000])
-    parser.add_argument("--kind", choices=["excam", "continuous", "noise"], nargs="+", default=["excam", "continuous"])
+    parser.add_argument("--kind", choices=KINDS, nargs="+", default=KINDS[:3])
     parser.add_argument("--pairs-items", type=int, default=7600, help="largest size for all pairs in NumPy (2 GB)")
     parser.add_argument("--loop-items", type=int, default=1000, help="largest size for the double loop")
     parser.add_argument("--repeats", type=int, default=3)
