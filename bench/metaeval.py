@@ -7,8 +7,8 @@ with many equal ones and with none; all give the same number, which is asserted.
 own, for its peak memory (process and libraries included). Above a size where a plain one would take minutes, or memory
 the machine has not got, its time is that of its largest size times the ratio of pairs, marked ~ (sorting makes the true
 one longer). `draws`: the paired test of two metrics. `stage`: all numbers and tests of two bases with ten adapters each
-and seven baselines, nine datasets, 7,600 rows. `CPU s` is processor time, which other jobs on the machine lengthen less
-than the wall time.
+and eighteen baselines, nine datasets, 7,600 rows. `CPU s` is processor time, which other jobs on the machine lengthen
+less than the wall time.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ import numpy as np
 import polars as pl
 
 from excam import metaeval
-from excam.evaluation import verdicts
+from excam.evaluation import certainty, verdicts
 from excam.metaeval import TieCalibration, tie_calibrated_accuracy
 from excam.tables import JUDGEMENT_SCHEMA
 
-ROWS, DATASETS, ADAPTERS, BASELINES = 7600, 9, 10, 7
+ROWS, DATASETS, ADAPTERS, BASELINES = 7600, 9, 10, 18
 SYSTEMS = [
     f"{base}/{one}" for base in ("gemma3", "phi3") for one in ("all", *(f"without-{d}" for d in range(DATASETS)))
 ]
@@ -192,26 +192,13 @@ def judgements(system: int, seed: int) -> pl.DataFrame:
     return frame.with_columns(pl.when(~lost).then(pl.col(name)).alias(name) for name in ("errors_found", "score"))
 
 
-def scores(frame: pl.DataFrame, fallback: bool) -> list[float | None]:
-    """Scores, with p(R) for 0 or without; None for a failure."""
-    row = verdicts.with_certainty(frame) if fallback else frame["score"]
-    return [None if failed else one for one, failed in zip(row, frame["failure"].is_not_null(), strict=True)]
-
-
 def cell(system: int, dataset: int | None, seed: int) -> tuple[str, float, int]:
     """Every number of one system on one dataset, or on all."""
     cpu, frame = time.process_time(), judgements(system, seed)
     frame = frame if dataset is None else frame.filter(pl.col("dataset") == str(dataset))
     verdicts.evaluate(frame, seed)
-    gold, said, sure = frame["gold_error"].to_list(), verdicts.predicted(frame), frame["certainty"].to_list()
-    signed = metaeval.signed_certainty(said, sure)
-    metaeval.ranking(gold, scores(frame, fallback=True))
-    metaeval.abstention(gold, said, sure)
-    for method in ("isotonic", "platt"):
-        fitted = metaeval.fit_calibration(gold, signed, method)
-        if fitted:
-            for binning in ("equal-width", "equal-mass"):
-                metaeval.reliability(gold, metaeval.error_probabilities(fitted, signed), binning=binning)
+    if dataset is None and not SYSTEMS[system].split("/")[-1].startswith("without"):
+        certainty.evaluate(frame, frame.sample(frame.height // 2, seed=seed), seed)
     return "numbers", time.process_time() - cpu, peak()
 
 
@@ -226,12 +213,10 @@ def accuracy_pair(a: int, b: int, dataset: int | None, number: int, seed: int) -
     return "accuracy tests", time.process_time() - cpu, peak()
 
 
-def correlation_pair(a: int, b: int, number: int, seed: int) -> tuple[str, float, int]:
-    """Two systems' correlations, with the certainty fallback of ExCAM's own."""
+def correlation_pair(a: int, b: int, fallback: bool, number: int, seed: int) -> tuple[str, float, int]:
+    """ExCAM's correlations, with the certainty fallback, beside another system's, with it or without."""
     cpu, frames = time.process_time(), [judgements(system, seed) for system in (a, b)]
-    rows = [
-        scores(frame, fallback=not SYSTEMS[at].startswith("baseline")) for at, frame in zip((a, b), frames, strict=True)
-    ]
+    rows = [verdicts.scores(frames[0], fallback=True), verdicts.scores(frames[1], fallback=fallback)]
     gold, clusters = frames[0]["gold_score"].to_list(), frames[0]["group"].to_list()
     for measure in ("kendall", "tie-calibrated"):
         metaeval.correlation_permutation(gold, *rows, measure=measure, clusters=clusters, draws=number, seed=seed)
@@ -242,7 +227,9 @@ def stage(chosen: argparse.Namespace) -> None:
     """Table 4, Figures 3 and 11: each column's systems are its leave-one-out adapters, the full ones, the baselines."""
     start, seed, number = time.perf_counter(), chosen.seed, chosen.draws
     full = [at for at, name in enumerate(SYSTEMS) if name.endswith("/all") or name.startswith("baseline")]
-    jobs: list[tuple] = [(correlation_pair, a, b, number, seed) for a, b in combinations(full, 2)]
+    tuned = [at for at in full if SYSTEMS[at].endswith("/all")]
+    pairs = [(a, b) for a in tuned for b in full if a != b]
+    jobs: list[tuple] = [(correlation_pair, a, b, also, number, seed) for a, b in pairs for also in (False, True)]
     for dataset in (None, *range(DATASETS)):
         here = full + [at for at, name in enumerate(SYSTEMS) if name.endswith(f"/without-{dataset}")]
         jobs += [(accuracy_pair, a, b, dataset, number, seed) for a, b in combinations(here, 2)]

@@ -111,7 +111,7 @@ def _shown(line: dict[str, Any]) -> list[object]:
     shown: list[object] = [system, line["dataset"], *(line[count] for count in COUNTS[:-1])]
     for name in explanation_match.MEASURES:
         shown += [_interval(line, name), _number(line[f"floor_{name}"])]
-        shown += [_interval(line, f"difference_{name}"), _number(line[f"auroc_{name}"])]
+        shown += [f"{_interval(line, f'difference_{name}')} (n = {line['floor_n']})", _number(line[f"auroc_{name}"])]
     shown += [_number(line["ceiling_f1"]), _number(line["ceiling_cosine"]), line["ceiling_n"]]
     return [*shown, line["rows_cut"], _number(line["unknown"])]
 
