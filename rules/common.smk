@@ -55,11 +55,14 @@ localrules:
     table_recipes,
     evaluate_reports,
     table_reports,
+    table_explanations,
     judged_rows,
     evaluate_certainty,
     table_certainty,
     figure_reliability,
     figure_abstention,
+    make_counterfactuals,
+    table_counterfactuals,
     floors,
     table_6,
     table_prompts,
@@ -78,7 +81,7 @@ localrules:
 
 wildcard_constraints:
     dataset=one_of([*DATASETS, "all"]),
-    model=one_of(EXPERIMENT.models),
+    model=one_of(name for name in EXPERIMENT.models if name != EXPERIMENT.similarity.model),
     trained_on=one_of(["nothing", *EXPERIMENT.mixtures]),
     judge=one_of(sorted(JUDGES)),
     split="train|dev|test|test-100",
@@ -98,6 +101,8 @@ def source_settings(wildcards):
 def model_source(wildcards):
     entry = EXPERIMENT.models[wildcards.model].model_dump(mode="json")
     kept = {key: entry[key] for key in ("hub", "revision", "wheel", "folder", "licence")}
+    if kept["wheel"]:  # which of its fields are unused is no news
+        kept["wheel"] = {key: value for key, value in kept["wheel"].items() if value is not None}
     return json.dumps(kept | ({"chat_template": entry["chat_template"]} if entry["chat_template"] else {}))
 
 
@@ -171,6 +176,13 @@ def generator_weights(wildcards):
 def weights(wildcards):
     local = EXPERIMENT.models[wildcards.model].is_local
     return f"results/models/{EXPERIMENT.weights(wildcards.model)}/manifest.json" if local else []
+
+
+def embedder(wildcards):
+    """The model that embeds explanations."""
+    if not (name := EXPERIMENT.similarity.model):
+        raise WorkflowError("config.yaml: similarity.model: none; expected a key of `models` that embeds texts")
+    return f"results/models/{EXPERIMENT.weights(name)}/manifest.json"
 
 
 def adapter(wildcards):
@@ -266,6 +278,11 @@ def paper():
     ]
 
 
+def explanation_pages():
+    """How alike explanations are to the gold ones: needs a model, so `paper` does not ask for it."""
+    return ["results/paper/explanations.md"] if EXPERIMENT.similarity.model and reporting_systems() else []
+
+
 def judged_pages():
     """Every judged test row to look at: of each baseline and of ExCAM trained on all."""
     return [f"results/paper/judged-rows/{system}.html" for system in column_systems("all")]
@@ -273,7 +290,17 @@ def judged_pages():
 
 def certain_cells():
     """How far the certainty of ExCAM, trained on all, can be trusted."""
-    return [f"results/certainty/{s}/test.json" for s in column_systems("all") if "/nothing/" not in s]
+    return [f"results/certainty/{s}/test.json" for s in column_systems("all") if Path(s).parts[1] != "nothing"]
+
+
+def counterfactual_page():
+    """What verdicts hang on, where a judge that writes reports was asked; new answers, so `paper` does without it."""
+    return ["results/paper/counterfactuals.md"] if reporting_systems() else []
+
+
+def reporting_systems():
+    """Each baseline that writes reports, and ExCAM trained on all."""
+    return [system for system in column_systems("all") if Path(system).name == "report"]
 
 
 def training_pages():

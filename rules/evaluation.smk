@@ -61,5 +61,5 @@ rule compare_correlations:
         draws=1000,
         seed=EXPERIMENT.seed,
     shell:
-        "OPENBLAS_NUM_THREADS=1 python -m scripts.compare_correlations --systems {params.systems} --judgements {input}"
+        "python -m scripts.compare_correlations --systems {params.systems} --judgements {input}"
         " --draws {params.draws} --seed {params.seed} --tests {output.tests} 2>&1 | tee {log}"

@@ -70,3 +70,53 @@ rule judged_rows:
     shell:
         "python -m scripts.judged_rows --system {wildcards.model}/{wildcards.trained_on}/{wildcards.judge}"
         " --judgements {input.judgements} --samples {input.samples} --page {output.page} 2>&1 | tee {log}"
+
+
+rule compare_explanations:
+    """How alike one system's explanations are to the gold ones, row by row (spec 61, 62); an embedding model on a CPU."""
+    input:
+        judgements=lambda w: judged(w, w.split),
+        samples=expand("results/excam40k/{dataset}/{{split}}.parquet", dataset=DATASETS),
+        embedder=embedder,
+    output:
+        similarities="results/explanations/{model}/{trained_on}/{judge}/{split}.parquet",
+    log:
+        "logs/compare_explanations/{model}/{trained_on}/{judge}/{split}.log",
+    benchmark:
+        "benchmarks/compare_explanations/{model}/{trained_on}/{judge}/{split}.tsv"
+    wildcard_constraints:
+        judge="report",
+    conda:
+        "../envs/training.yaml"
+    resources:
+        model=1,
+    params:
+        version=versions("compare_explanations"),
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.compare_explanations --judgements {input.judgements} --samples {input.samples}"
+        " --embedder {input.embedder} --seed {params.seed} --similarities {output.similarities} 2>&1 | tee {log}"
+
+
+rule table_explanations:
+    """The explanations of every system that writes reports beside floor, ceiling and the printed ratings (spec 61, 62)."""
+    input:
+        similarities=[f"results/explanations/{system}/test.parquet" for system in reporting_systems()],
+        embedder=embedder,
+        claims="paper/claims.csv",
+    output:
+        numbers="results/paper/explanations.csv",
+        page=report("results/paper/explanations.md", caption="../report/explanations.rst", category="Results"),
+    log:
+        "logs/table_explanations.log",
+    benchmark:
+        "benchmarks/table_explanations.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("table_explanations"),
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.table_explanations --similarities {input.similarities} --embedder {input.embedder}"
+        " --printed-claims {input.claims} --seed {params.seed} --numbers {output.numbers} --page {output.page}"
+        " 2>&1 | tee {log}"

@@ -35,6 +35,8 @@ rule fetch_model:
         "logs/fetch_model/{model}.log",
     benchmark:
         "benchmarks/fetch_model/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(EXPERIMENT.models),
     conda:
         "../envs/training.yaml"
     params:

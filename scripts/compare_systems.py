@@ -8,7 +8,8 @@ from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 
-from excam import evaluation, provenance, tables
+from excam import provenance, tables
+from excam.evaluation import verdicts
 from excam.metaeval import permutation
 from scripts import run
 
@@ -25,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     tests = []
     for a, b in combinations(args.systems, 2):
         gold, clusters = frames[a]["gold_error"].to_list(), frames[a]["group"].to_list()
-        guesses = [evaluation.predicted(frames[system]) for system in (a, b)]
+        guesses = [verdicts.predicted(frames[system]) for system in (a, b)]
         result = permutation.paired_permutation(gold, *guesses, clusters=clusters, seed=args.seed)
         tests.append({"a": a, "b": b, **asdict(result)})
     adjusted = permutation.holm([test["p_value"] for test in tests])

@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from excam import cells, evaluation, tables
-from excam.cells import System
+from excam import tables
+from excam.evaluation import cells, verdicts
+from excam.evaluation.cells import System
 from excam.markdown import escaped, table
 from excam.metaeval.bootstrap import ratio_interval
 from excam.provenance import write_text
@@ -18,7 +19,7 @@ from scripts import run
 
 COLUMNS = (
     *("system", "rows", "reported", "rate", "low", "high", "hits", "n", "unreadable", "printed", "difference"),
-    *("printed_source",),
+    *("printed_source", "cell"),
 )
 PARTS = {
     "without error": pl.col("origin") == "source",
@@ -58,7 +59,7 @@ def _lines(
         part = frame.filter(condition)
         if not part.height:
             continue
-        guesses, wanted = evaluation.predicted(part), rows != "without error"
+        guesses, wanted = verdicts.predicted(part), rows != "without error"
         hits = [guess is wanted for guess in guesses]
         rate = sum(hits) / len(hits)
         low, high = ratio_interval(hits, [1] * len(hits), part["group"].to_list(), seed=seed) or (None, None)
@@ -69,6 +70,7 @@ def _lines(
             **{"hits": sum(hits), "n": len(hits), "unreadable": guesses.count(None)},
             **{"printed": printed.get("rate"), "printed_source": printed.get("source")},
             "difference": cells.rounded(rate - float(printed["rate"])) if printed else None,
+            "cell": f"results/evaluation/{system}/all/test.json",
         }
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from excam import evaluation, provenance, tables
+from excam import provenance, tables
+from excam.evaluation import verdicts
 from scripts import run
 
 
@@ -20,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     frame = pl.concat([tables.read_frame(path) for path in args.judgements])
-    numbers = evaluation.evaluate(frame, args.seed)
+    numbers = verdicts.evaluate(frame, args.seed)
     numbers["inputs"] = {str(path): provenance.sha256(path) for path in args.judgements}
     provenance.write_json(args.numbers, numbers)
 

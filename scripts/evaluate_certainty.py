@@ -8,7 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from excam import certainty, provenance, tables
+from excam import provenance, tables
+from excam.evaluation import certainty
 from scripts import run
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from excam import provenance, report_quality, tables
+from excam import provenance, tables
+from excam.evaluation import report_quality
 from scripts import run
 
 

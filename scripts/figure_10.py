@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from excam import cells, plotting, tables
-from excam.cells import Cell
+from excam import plotting, tables
+from excam.evaluation import cells
+from excam.evaluation.cells import Cell
 from scripts import run
 
 COLUMNS = ("row", "tuned", "language", "shown", "scaled_accuracy", "low", "high", "n", "failures", "spread", "cell")
@@ -66,6 +67,7 @@ def draw(lines: list[dict[str, str]], more_than: int, pictures: Sequence[Path]) 
         for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     }
     spreads = {line["row"]: line["spread"] for line in shown}
+    spread = "Spread: the best language minus the worst. " if len(counts) > 1 else ""
     figure = plotting.forest(
         panels,
         rows,
@@ -74,7 +76,7 @@ def draw(lines: list[dict[str, str]], more_than: int, pictures: Sequence[Path]) 
         title=TITLE,
         note=f"Languages with more than {more_than} rows in the test sets ({hidden:,} rows are of others). Blue dots: "
         "ExCAM, trained on all datasets; orange squares: models as they come. Lines: 95 % intervals, a bootstrap over "
-        "groups. Spread: the best language minus the worst. 0 is chance; an unreadable answer counts as wrong.",
+        f"groups. {spread}0 is chance; an unreadable answer counts as wrong.",
     )
     plotting.save(figure, pictures)
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from excam import cells, plotting, tables
-from excam.cells import LEVEL, Cell, Test
+from excam import plotting, tables
+from excam.evaluation import cells
+from excam.evaluation.cells import LEVEL, Cell, Test
 from scripts import run
 
 IN_DOMAIN, AVERAGE = "ALL (ID)", "AVG (OOD)"

@@ -12,9 +12,10 @@ from typing import Any
 
 import polars as pl
 
-from excam import cells, claims, evaluation, plotting, tables
-from excam.cells import System
-from excam.claims import Claims
+from excam import plotting, tables
+from excam.evaluation import cells, claims, verdicts
+from excam.evaluation.cells import System
+from excam.evaluation.claims import Claims
 from excam.exceptions import ArtifactBroken
 from excam.markdown import escaped, table
 from excam.metaeval import accuracy, permutation
@@ -78,7 +79,7 @@ def _rows(system: System, own: Mapping[str, pl.DataFrame], names: Sequence[str],
 
 def _column(column: str, frames: Frames, seed: int) -> list[dict[str, Any]]:
     """One line per system; its p-value is that of "better than every system of the other kind"."""
-    guesses = {system: evaluation.predicted(frame) for system, frame in frames.items()}
+    guesses = {system: verdicts.predicted(frame) for system, frame in frames.items()}
     first = next(iter(frames.values()))
     gold, groups = first["gold_error"].to_list(), first["group"].to_list()
     tests = []

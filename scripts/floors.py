@@ -10,7 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from excam import floors, tables
+from excam import tables
+from excam.evaluation import floors
 from scripts import run
 
 TESTS = ("test", "test-100")

@@ -10,8 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from excam import cells, leave_one_out, tables
-from excam.cells import System
+from excam import tables
+from excam.evaluation import cells, leave_one_out
+from excam.evaluation.cells import System
 from excam.markdown import escaped
 from excam.provenance import write_text
 from scripts import run

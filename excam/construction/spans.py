@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import accumulate
-from typing import Literal
+from typing import Any, Literal
 
 import regex
 
@@ -38,7 +38,7 @@ QUOTES = str.maketrans("‘’‛ʻʼ`´＇׳“”„‟＂״", "'" * 9 + '"' *
 SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{scx=Hira}\p{scx=Kana}\p{Thai}\p{Khmer}\p{Lao}\p{Myanmar}"
 UNSPACED = regex.compile(rf"(?V1)[{SCRIPTS}]+")
 
-Change = tuple[Kind, int, int]  # the last two count words of the modified text, end exclusive
+Change = tuple[Kind, int, int, int, int]  # words of the modified text, characters of the original's keys joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +78,20 @@ def diff_spans(original: str, modified: str, mode: Mode = "paper") -> Diff:
     """
     if original == modified:
         return Diff(0, ())
-    before, after = tokens(original, mode), tokens(modified, mode)
-    key = looks if mode == "strict" else str
-    found = changes([key(token.text) for token in before], [key(token.text) for token in after], mode)
-    spans = tuple(span_of(kind, first, last, after, modified) for kind, first, last in found)
+    after = tokens(modified, mode)
+    found = changes(keys(tokens(original, mode), mode), keys(after, mode), mode)
+    spans = tuple(span_of(kind, first, last, after, modified) for kind, first, last, *_ in found)
     return Diff(len(spans), spans)
 
 
 def tokens(text: str, mode: Mode) -> list[Token]:
     """Words of `text` with their places; punctuation is stripped and what is nothing else disappears."""
     return list(_nltk_tokens(text) if mode == "paper" else _icu_tokens(text))
+
+
+def keys(words: Sequence[Token], mode: Mode) -> list[str]:
+    """What words are compared by: in strict mode what they look like."""
+    return [looks(word.text) if mode == "strict" else word.text for word in words]
 
 
 def looks(word: str) -> str:
@@ -158,7 +162,7 @@ def is_punctuation(character: str) -> bool:
 
 
 def changes(before: Sequence[str], after: Sequence[str], mode: Mode) -> list[Change]:
-    """Differences of two lists of words, in order."""
+    """Differences of two lists of words, in order: `after[first:last]` is where `"".join(before)[start:end]` was."""
     return _paper_changes(before, after) if mode == "paper" else _strict_changes(before, after)
 
 
@@ -168,10 +172,11 @@ def _paper_changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
         head = _common(before, after)
         tail = _common(before[head:][::-1], after[head:][::-1])
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
-    if old and new and not feasible(old, new, autojunk=True):
-        return [("replace", head, head + len(new))]
-    opcodes = SequenceMatcher(None, old, new).get_opcodes()
-    return [(kind, head + first, head + last) for kind, _, _, first, last in opcodes if kind != "equal"]
+    parts: list[tuple[Any, int, int, int, int]] = [("replace", 0, len(old), 0, len(new))]
+    if not (old and new) or feasible(old, new, autojunk=True):
+        parts = SequenceMatcher(None, old, new).get_opcodes()
+    at = [*accumulate(map(len, before), initial=0)][head:]
+    return [(kind, head + j1, head + j2, at[i1], at[i2]) for kind, i1, i2, j1, j2 in parts if kind != "equal"]
 
 
 def _strict_changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
@@ -180,12 +185,14 @@ def _strict_changes(before: Sequence[str], after: Sequence[str]) -> list[Change]
     if old and new and feasible(old, new, autojunk=False):
         opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         parts = [places for kind, *places in opcodes if kind != "equal"]
+    at = [*accumulate(map(len, old), initial=sum(map(len, after[:head])))]
     found: list[Change] = []
     for i1, i2, j1, j2 in parts:
         here, there, skipped = narrowed(old[i1:i2], new[j1:j2])
         if here or there:
-            first = head + j1 + skipped
-            found.append(("replace" if here and there else "delete" if here else "insert", first, first + len(there)))
+            first, start = head + j1 + skipped, at[i1] + sum(map(len, new[j1 : j1 + skipped]))
+            kind: Kind = "replace" if here and there else "delete" if here else "insert"
+            found.append((kind, first, first + len(there), start, start + sum(map(len, here))))
     return found
 
 

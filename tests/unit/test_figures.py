@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from excam import cells, leave_one_out, tables
-from excam.cells import System
+from excam import tables
+from excam.evaluation import cells, leave_one_out
+from excam.evaluation.cells import System
 from excam.exceptions import ArtifactBroken
 from excam.metaeval import holm, paired_permutation
 
@@ -355,7 +356,7 @@ def test_every_line_says_why_it_has_or_lacks_a_difference(line, why):
 
 
 def test_every_contradiction_of_the_paper_is_listed():
-    from excam import claims
+    from excam.evaluation import claims
 
     paper = claims.read(ROOT / "paper/claims.csv")
     text = compare_with_paper._contradictions(paper)

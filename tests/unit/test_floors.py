@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from excam import floors, tables
+from excam import tables
+from excam.evaluation import floors
 
 script = importlib.import_module("scripts.floors")
 table_4 = importlib.import_module("scripts.table_4")

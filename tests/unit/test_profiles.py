@@ -29,6 +29,12 @@ def test_example_of_a_site_repeats_what_it_replaces():
     assert set(SLURM["default-resources"]) <= set(site["default-resources"])
     assert "gpu_model" not in site["default-resources"]  # there, every job would get a card
     assert set(site) <= {"default-resources", "set-resources"}
+    on_cards = set()
+    for path in sorted((PROFILES.parent / "rules").glob("*.smk")):
+        for part in path.read_text().split("\nrule ")[1:]:
+            if "        gpu=" in part:
+                on_cards.add(part.split(":")[0])
+    assert set(site["set-resources"]) == on_cards
 
 
 def test_slurm_is_found_by_its_name():

@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 from base_samples import split_up
 
-from excam import report_quality, tables
+from excam import tables
 from excam.construction import hard
+from excam.evaluation import report_quality
 from excam.exceptions import InputInvalid
 from excam.judges.report import locate
 from excam.metaeval import accuracy, bootstrap, reports

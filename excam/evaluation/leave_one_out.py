@@ -16,8 +16,8 @@ from statistics import mean
 import numpy as np
 import polars as pl
 
-from excam import evaluation
-from excam.cells import LEVEL
+from excam.evaluation import verdicts
+from excam.evaluation.cells import LEVEL
 from excam.exceptions import ArtifactBroken
 from excam.metaeval import accuracy, holm, permutation
 from excam.metaeval.bootstrap import ratio_interval
@@ -63,7 +63,7 @@ def _change(left_out: str, on: str, complete: pl.DataFrame, without: pl.DataFram
     if complete["id"].to_list() != without["id"].to_list():
         raise ArtifactBroken(f"{on}: the adapters of all and without {left_out} judged different rows; judge again")
     gold, groups = complete["gold_error"].to_list(), complete["group"].to_list()
-    guesses = [evaluation.predicted(frame) for frame in (complete, without)]
+    guesses = [verdicts.predicted(frame) for frame in (complete, without)]
     test = permutation.paired_permutation(gold, guesses[1], guesses[0], clusters=groups, seed=seed)
     right = [accuracy.correct(gold, guess).astype(np.float64) for guess in guesses]
     interval = ratio_interval(2 * (right[1] - right[0]), np.ones(len(gold)), groups, seed=seed) or (None, None)

@@ -1,0 +1,90 @@
+"""Do verdicts hang on the words that are flagged? These are put right, and the judge is asked again."""
+
+
+rule make_counterfactuals:
+    """What one system flagged, undone in its rows; and what became of every row it judged (spec 63)."""
+    input:
+        judgements=lambda w: judged(w, "test"),
+        samples=expand("results/excam40k/{dataset}/test.parquet", dataset=DATASETS),
+    output:
+        samples="results/counterfactuals/{model}/{trained_on}/{judge}/all/test.parquet",
+        rows="results/counterfactuals/{model}/{trained_on}/{judge}/all/test.rows.parquet",
+        counts="results/counterfactuals/{model}/{trained_on}/{judge}/all/test.counts.json",
+    log:
+        "logs/make_counterfactuals/{model}/{trained_on}/{judge}.log",
+    benchmark:
+        "benchmarks/make_counterfactuals/{model}/{trained_on}/{judge}.tsv"
+    wildcard_constraints:
+        judge="report",
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("make_counterfactuals"),
+        spans=EXPERIMENT.construction.spans,
+    shell:
+        "python -m scripts.make_counterfactuals --judgements {input.judgements} --samples {input.samples}"
+        " --spans {params.spans} --counterfactuals {output.samples} --rows {output.rows} --counts {output.counts}"
+        " 2>&1 | tee {log}"
+
+
+rule judge_counterfactuals:
+    """Ask the same system about them; what is the right twin's text is in its journal and is not asked again."""
+    input:
+        samples="results/counterfactuals/{model}/{trained_on}/{judge}/all/test.parquet",
+        weights=weights,
+        adapter=adapter,
+        verified=verified,
+    output:
+        transcript="results/counterfactuals/{model}/{trained_on}/{judge}/all/test.jsonl",
+        manifest="results/counterfactuals/{model}/{trained_on}/{judge}/test.manifest.json",
+    log:
+        "logs/judge_counterfactuals/{model}/{trained_on}/{judge}.log",
+    benchmark:
+        "benchmarks/judge_counterfactuals/{model}/{trained_on}/{judge}.tsv"
+    wildcard_constraints:
+        judge="report",
+    conda:
+        "../envs/inference.yaml"
+    threads: 8
+    resources:
+        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        model=1,
+        mem_mb=lambda w, attempt: 16000 * attempt,
+        runtime=lambda w, attempt: 240 * attempt,
+    params:
+        version=versions("judge_counterfactuals", "judge", "judges.{judge}", "answers.{backend}"),
+        model=model_settings,
+        weights=flag("weights", weights),
+        adapter=flag("adapter", adapter),
+        seed=EXPERIMENT.seed,
+        folder=subpath(output.manifest, parent=True),
+    shell:
+        "python -m scripts.judge_counterfactuals --name {wildcards.model}/{wildcards.trained_on}/{wildcards.judge}"
+        " --model {params.model:q} --gpus {resources.gpu} {params.weights} {params.adapter} --judge {wildcards.judge}"
+        " --samples {input.samples} --seed {params.seed}"
+        " --journal results/journal/{wildcards.model}/{wildcards.trained_on}/{wildcards.judge}.jsonl"
+        " --transcripts {params.folder} 2>&1 | tee {log}"
+
+
+rule table_counterfactuals:
+    """Whether verdicts turn, beside right twins and shams: every system that writes reports (spec 63)."""
+    input:
+        samples=expand("results/counterfactuals/{system}/all/test.parquet", system=reporting_systems()),
+        rows=expand("results/counterfactuals/{system}/all/test.rows.parquet", system=reporting_systems()),
+        transcripts=expand("results/counterfactuals/{system}/all/test.jsonl", system=reporting_systems()),
+    output:
+        numbers="results/paper/counterfactuals.csv",
+        page=report("results/paper/counterfactuals.md", caption="../report/counterfactuals.rst", category="Results"),
+    log:
+        "logs/table_counterfactuals.log",
+    benchmark:
+        "benchmarks/table_counterfactuals.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("table_counterfactuals", "judges.report"),
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.table_counterfactuals --counterfactuals {input.samples} --rows {input.rows}"
+        " --transcripts {input.transcripts} --seed {params.seed} --numbers {output.numbers} --page {output.page}"
+        " 2>&1 | tee {log}"

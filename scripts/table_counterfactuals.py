@@ -1,0 +1,177 @@
+"""Whether verdicts turn when the words that a judge flagged are put right, for every system that reports (spec 63)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from excam import judges, markdown, tables
+from excam.evaluation import counterfactual_check
+from excam.evaluation.cells import System, rounded
+from excam.inference import transcript
+from excam.provenance import write_text
+from scripts import run
+
+COLUMNS = ("model", "trained_on", "judge", "dataset", "measure", "over", "value", "low", "high", "n", "cell")
+OVER = {
+    "all_undone": "checked rows, every gold error undone",
+    "turned_more": "these, and rows flagged elsewhere",
+    "twins": "right twins of erroneous rows",
+    "some_undone": "checked rows, some gold errors undone",
+}
+OUTCOMES = {
+    "not-erroneous": "not erroneous",
+    "unreadable": "unreadable",
+    "no-error-reported": "no error reported",
+    "flagged-elsewhere": "flagged elsewhere",
+    "not-aligned": "not aligned",
+    "all-undone": "checked, all undone",
+    "some-undone": "checked, some undone",
+}
+UNDEFINED = "–"  # nothing to divide by
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--counterfactuals", type=Path, nargs="+", required=True, help="<system>/all/test.parquet")
+    parser.add_argument("--rows", type=Path, nargs="+", required=True, help="of the same systems")
+    parser.add_argument("--transcripts", type=Path, nargs="+", required=True, help="of the same systems")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    found: dict[Path, dict[str, Any]] = {}
+    for made, rows, answers in zip(args.counterfactuals, args.rows, args.transcripts, strict=True):
+        verdicts = transcript.replay(judges.load(_system(made).judge).judge, tables.read_samples(made), answers)
+        judged = counterfactual_check.rows(tables.read_frame(rows), tables.read_frame(made), verdicts)
+        found[made] = counterfactual_check.evaluate(judged, args.seed)
+    lines = (line for made, part in found.items() for line in _lines(made, part))
+    tables.write_lines(args.numbers, COLUMNS, lines)
+    write_text(args.page, _page(found))
+
+
+def _system(made: Path) -> System:
+    return System(*made.parts[-5:-2])
+
+
+def _parts(numbers: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    return [("all", numbers), *numbers["by_dataset"].items()]
+
+
+def _lines(made: Path, numbers: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for dataset, part in _parts(numbers):
+        common = asdict(_system(made)) | {"dataset": dataset, "cell": str(made)}
+        for name, count in {**part["outcomes"], **part["not_aligned"]}.items():
+            yield common | {"measure": name, "over": "judged rows", "value": count, "n": part["rows"]}
+        for name, found in _measures({section: part[section] for section in OVER}):
+            value = {key: rounded(found[key]) for key in ("value", "low", "high")}
+            yield common | {"measure": name, "over": OVER[name.split(".")[0]], "n": found["n"]} | value
+
+
+def _measures(part: dict[str, Any], place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every measure below a part, by its place in it."""
+    for name, found in part.items():
+        if "value" in found:
+            yield f"{place}{name}", found
+        else:
+            yield from _measures(found, f"{place}{name}.")
+
+
+def _shown(found: dict[str, Any]) -> str:
+    if found["value"] is None:
+        return f"{UNDEFINED} (n = {found['n']})"
+    bounds = "" if found["low"] is None else f" [{found['low']:.3f}, {found['high']:.3f}]"
+    return f"{found['value']:.3f}{bounds} (n = {found['n']})"
+
+
+def _page(found: dict[Path, dict[str, Any]]) -> str:
+    parts = [
+        (markdown.escaped(f"{_system(made).key}, {dataset}"), part)
+        for made, numbers in found.items()
+        for dataset, part in _parts(numbers)
+    ]
+    text = "# Do verdicts hang on the words that are flagged?\n\n" + ASKED
+    text += "\n## Every judged row\n\n" + ROWS + "\n\n"
+    rows = [[name, part["rows"], *part["outcomes"].values(), part["not_to_the_letter"]] for name, part in parts]
+    text += markdown.table(["system", "rows", *OUTCOMES.values(), "not to the letter"], rows)
+    reasons = [[name, *part["not_aligned"].values()] for name, part in parts if part["outcomes"]["not-aligned"]]
+    if reasons:
+        text += "\n" + markdown.table(["system, rows not aligned", *parts[0][1]["not_aligned"]], reasons)
+    for title, outcome, about, columns in SECTIONS:
+        there = [(name, part) for name, part in parts if part["outcomes"][outcome] or "by_dataset" in part]
+        rows = [[name, *(_shown(_at(part, place)) for _, place in columns)] for name, part in there]
+        text += f"\n## {title}\n\n{about}\n\n" + markdown.table(["system", *(head for head, _ in columns)], rows)
+    return text
+
+
+def _at(part: dict[str, Any], place: str) -> dict[str, Any]:
+    for key in place.split("."):
+        part = part[key]
+    return part
+
+
+ASKED = (
+    "Of every wrong row in which an error was reported, the gold errors that a reported error overlaps (any shared "
+    "character) are undone: their words become those of the right twin, with the spaces and commas that go with them. "
+    "Nothing else is changed, and the judge is asked again. Each number stands before its 95 % interval (a bootstrap "
+    "over groups) and its denominator; there is no interval where every group gave the same. An unreadable answer is "
+    f"a third outcome and stays in the denominator. {UNDEFINED}: nothing to divide by.\n"
+)
+ROWS = (
+    "The outcomes add up to the rows. *Flagged elsewhere*: no reported error overlaps a gold one; the verdict is right "
+    "and hangs on other words. *Not aligned*: the right words of its errors cannot be told. *Not to the letter*: with "
+    "every error undone the text still has other spaces, punctuation or quotes than the right twin: no errors."
+)
+SECTIONS = (
+    (
+        "All gold errors flagged and undone",
+        "all-undone",
+        "Datasets without such a row are left out. *Turned*: now no error is reported. On the wrong rows that share "
+        "is 0, as only detected rows are here, so the number is the whole change. *Still there*: an error is "
+        "reported where the right words now stand. *Nothing else flagged*: turned, of the rows in which every "
+        "reported error overlapped a gold one; the others had another reason to stay.\n\n"
+        "What it means. With every gold error undone the text is the right twin, so *turned* is how often the right "
+        "twins **of these rows** are judged right (to the letter the same text is not asked about again: *as the "
+        "twin* is 1 wherever the journal still held the answer). A judge whose detections hang on nothing in the "
+        "text reaches the rate of any right twins. Beside it therefore the right twins of the other rows: *flagged "
+        "elsewhere*, where it was right for another reason; *missed*, where it reported nothing; *all*, of every "
+        "erroneous row. *More* is turned less flagged elsewhere: above 0, verdicts in the right place follow the "
+        "words.\n\n"
+        "What it does not mean. Rows in which the judge finds the place may be rows it knows more about, so *more* "
+        "is no proof that the words alone decided; a low number with *still there* near 1 says that it marks that "
+        "place whatever stands in it. Rows that are missed, or flagged elsewhere, are not in the number at all.",
+        [
+            *(("turned", "all_undone.turned"), ("error", "all_undone.error"), ("unreadable", "all_undone.unreadable")),
+            ("twins, flagged elsewhere", "twins.flagged_elsewhere"),
+            *(("missed", "twins.missed"), ("all", "twins.all"), ("more", "turned_more")),
+            ("still there", "all_undone.at_place"),
+            ("turned, nothing else flagged", "all_undone.turned_nothing_elsewhere"),
+            ("as the twin", "all_undone.as_the_twin"),
+        ],
+    ),
+    (
+        "Some gold errors flagged",
+        "some-undone",
+        "Rows with gold errors that were not flagged as well, asked twice: with the flagged ones undone, and as a "
+        "*sham*, with the others undone and the flagged ones left. The sham is the same kind of edit of the same row; "
+        "it should leave the verdict as it is. *Gone*: no error is reported any more where the flagged words were (in "
+        "the sham: are). *Rises*: the score is higher than before; without p(R), so where one error of several is "
+        "gone it rises by that error's weight. *More*: undone less sham, row by row; 0 for a judge whose reports do "
+        "not follow the words.",
+        [
+            *(("gone", "some_undone.restored.gone"), ("sham", "some_undone.sham.gone")),
+            ("more gone", "some_undone.more_gone"),
+            *(("rises", "some_undone.restored.rises"), ("sham", "some_undone.sham.rises")),
+            *(("more rise", "some_undone.more_rise"), ("still there", "some_undone.restored.at_place")),
+            *(("unreadable", "some_undone.restored.unreadable"), ("sham", "some_undone.sham.unreadable")),
+        ],
+    ),
+)
+
+
+if __name__ == "__main__":
+    run(main)
