@@ -49,8 +49,8 @@ rule judge_counterfactuals:
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
-        mem_mb=16000,
-        runtime=240,
+        mem_mb=lambda w, attempt: 16000 * attempt,
+        runtime=lambda w, attempt: 240 * attempt,
     params:
         version=versions("judge_counterfactuals", "judge", "judges.{judge}", "answers.{backend}"),
         model=model_settings,

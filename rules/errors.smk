@@ -49,8 +49,8 @@ rule generate_soft_errors:
             else EXPERIMENT.models[EXPERIMENT.generation.generator].gpus
         ),
         model=0 if EXPERIMENT.generation.generator == LEXICON else 1,
-        mem_mb=16000 if EXPERIMENT.generation.generator != LEXICON else 1000,
-        runtime=360,
+        mem_mb=lambda w, attempt: (16000 if EXPERIMENT.generation.generator != LEXICON else 1000) * attempt,
+        runtime=lambda w, attempt: 360 * attempt,
     params:
         version=versions("generate_soft_errors", *generator_answers()),
         generator=EXPERIMENT.generation.generator,

@@ -54,7 +54,7 @@ rule compare_correlations:
     conda:
         "../envs/data.yaml"
     resources:
-        runtime=60,
+        runtime=lambda w, attempt: 60 * attempt,
     params:
         version=versions("compare_correlations"),
         systems=" ".join(column_systems("all")),

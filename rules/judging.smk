@@ -20,8 +20,8 @@ rule verify_adapter:
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
-        mem_mb=16000,
-        runtime=60,
+        mem_mb=lambda w, attempt: 16000 * attempt,
+        runtime=lambda w, attempt: 60 * attempt,
     params:
         version=versions("verify_adapter", "answers.{backend}"),
         model=model_settings,
@@ -55,8 +55,8 @@ rule judge:
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
-        mem_mb=16000,
-        runtime=240,
+        mem_mb=lambda w, attempt: 16000 * attempt,
+        runtime=lambda w, attempt: 240 * attempt,
     params:
         version=versions("judge", "judges.{judge}", "answers.{backend}"),
         model=model_settings,

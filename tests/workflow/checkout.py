@@ -1,0 +1,95 @@
+"""A copy of the repository in which tests run the workflow as its user does, and kill it."""
+
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CELL = "results/evaluation/smollm2-135m/without-blend/report/blend/test.json"
+ADAPTER = "results/adapters/smollm2-135m/without-blend"
+
+
+class Run:
+    """A copy of the repository in which the workflow runs."""
+
+    profile: tuple[str, ...] = ("local",)
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.folder = folder
+        self.environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(folder),
+            **environment,
+        }
+
+    def command(
+        self, *words: str, profile: str | None = None, experiment: str | None = "tests/experiment.yaml"
+    ) -> list[str]:
+        overlay = ["--configfile", experiment] if experiment else []
+        return ["snakemake", "--profile", *([profile] if profile else self.profile), *overlay, "--nocolor", *words]
+
+    def __call__(self, *words: str, **how) -> subprocess.CompletedProcess:
+        done = subprocess.run(
+            self.command(*words, **how),
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=500,
+        )
+        done.text = done.stdout + done.stderr
+        return done
+
+    def start(self, *words: str, said: Path | None = None) -> subprocess.Popen:
+        """The command in the background; `said` takes its output."""
+        with Path(said or os.devnull).open("w") as output:
+            return subprocess.Popen(
+                self.command(*words), cwd=self.folder, env=self.environment, start_new_session=True,
+                stdout=output, stderr=output,
+            )  # fmt: skip
+
+    def planned(self, *words: str, **how) -> dict[str, int]:
+        """Jobs of a dry run, by rule."""
+        text = self("-n", *words, **how).text
+        table = re.findall(r"^(\w+) +(\d+)$", text.split("Job stats:")[-1].split("total")[0], re.M)
+        assert table or "Nothing to be done" in text, text
+        return {rule: int(count) for rule, count in table if rule != "all"}
+
+    def digest(self, *names: str) -> dict[str, str]:
+        return {name: hashlib.sha256((self.folder / name).read_bytes()).hexdigest() for name in names}
+
+
+def kill_when(process: subprocess.Popen, ready, timeout: float = 240) -> None:
+    """kill -9 the whole process group as soon as `ready()`; fails when the work is over before."""
+    wait_until(process, ready, timeout)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def wait_until(process: subprocess.Popen, ready, timeout: float = 240):
+    """What `ready()` gives as soon as it gives something; fails when the work is over before."""
+    end = time.monotonic() + timeout
+    while not (found := ready()):
+        assert process.poll() is None, "finished before it came to that"
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.02)
+    return found
+
+
+def copy_checkout(folder: Path) -> None:
+    """Every tracked file, as it lies in the working tree."""
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in filter(None, tracked.stdout.split("\0")):
+        source, target = ROOT / name, folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_symlink():
+            target.symlink_to(source.readlink())
+        elif source.is_file():
+            shutil.copyfile(source, target)
