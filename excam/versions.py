@@ -75,12 +75,13 @@ def _closure(starts: Iterable[Path]) -> set[Path]:
     return seen
 
 
-def _imports(path: Path) -> list[Path]:
+@cache
+def _imports(path: Path) -> tuple[Path, ...]:
     # these move no number; the package itself and the two registries only pass names on
     ignored = {"excam", *(f"excam.{name}" for name in ("provenance", "exceptions", "config", "versions", "sources"))}
     places = [PACKAGE.parent / name.replace(".", "/") for name in sorted(_parsed(path)[1] - ignored)]
     files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
-    return [file for file in files if file.is_file()]
+    return tuple(file for file in files if file.is_file())
 
 
 def _code(path: Path) -> bytes:
