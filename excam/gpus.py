@@ -29,12 +29,14 @@ AGAIN, MOMENT, REMINDED = 0.2, 2.0, 600.0  # seconds: between two tries, before 
 _taken: list[int] = []  # files whose locks this process holds, open until it ends
 
 
-def take(wanted: int) -> None:
+def take(wanted: int, job: str) -> None:
     """Take so many GPUs for this process and those that it starts, waiting for them; it sees no other, 0 none at all.
 
     Chosen are the first that are free of those in CUDA_VISIBLE_DEVICES (Slurm's, or the user's), else of all. Several
     are taken all at once or not at all, so no two jobs wait for each other. Where there is no GPU, nothing is done, and
-    the engine says what it makes of that. Raises ModelInvalid where there are some, but fewer.
+    the engine says what it makes of that. `job` stands in front of what is told.
+
+    Raises ModelInvalid where there are some, but fewer.
     """
     if not wanted:
         os.environ[VISIBLE] = ""
@@ -47,8 +49,8 @@ def take(wanted: int) -> None:
             "another training.layout"
         )
     os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")  # numbers as nvidia-smi gives them
-    os.environ[VISIBLE] = ",".join(_when_free(wanted, seen))
-    say(f"on GPU {os.environ[VISIBLE]}, of {len(seen)}")
+    os.environ[VISIBLE] = ",".join(_when_free(wanted, seen, job))
+    say(f"{job}: on GPU {os.environ[VISIBLE]}, of {len(seen)}")
 
 
 def visible() -> dict[str, str]:
@@ -77,7 +79,7 @@ def _listed() -> dict[str, str]:
     return dict(re.findall(r"^GPU (\d+): .*\(UUID: (GPU-[^)]+)\)", said, re.MULTILINE))
 
 
-def _when_free(wanted: int, seen: Mapping[str, str]) -> list[str]:
+def _when_free(wanted: int, seen: Mapping[str, str], job: str) -> list[str]:
     """Wait in the queue of those who choose among the same cards: a job of several is not overtaken for ever."""
     queue = "queue-" + hashlib.sha256("\n".join(sorted(seen.values())).encode()).hexdigest()[:12]
     first, tell_at = None, time.monotonic() + MOMENT
@@ -87,7 +89,8 @@ def _when_free(wanted: int, seen: Mapping[str, str]) -> list[str]:
             os.close(first)
             return words
         if time.monotonic() > tell_at:
-            say(f"waiting for {wanted} of the GPUs {', '.join(seen)}: other jobs have them (`lslocks` tells which)")
+            others = "other jobs have them (`lslocks` tells which)"
+            say(f"{job}: waiting for {wanted} of the GPUs {', '.join(seen)}: {others}")
             tell_at = time.monotonic() + REMINDED
         time.sleep(AGAIN)
 

@@ -38,7 +38,7 @@ def run(main: Callable[[], None]) -> None:
         sys.exit(f"{program}: {problem}")
 
 
-def settle(model: Model) -> None:
+def settle(model: Model, job: str) -> None:
     """Find a job its place: an environment with vLLM, where the model needs it, and GPUs that no other job has.
 
     Where vLLM is not installed and `./setup.sh vllm` made its environment, go on as the same program in there.
@@ -50,4 +50,4 @@ def settle(model: Model) -> None:
     if model.backend == "vllm" and not find_spec("vllm") and python.exists():
         say(f"vLLM is not installed here; going on in {python.parents[1].name}")
         os.execv(python, [str(python), "-m", program, *sys.argv[1:]])
-    gpus.take(model.gpus)
+    gpus.take(model.gpus, job)

@@ -29,15 +29,15 @@ def rank() -> int:
     return int(os.environ.get("RANK", "0"))
 
 
-def spread(layout: Layout, module: str, argv: list[str]) -> None:
+def spread(layout: Layout, module: str, argv: list[str], name: str) -> None:
     """Run all processes of the layout and exit with their code, unless this is the only one or one of them.
 
-    GPUs are taken by the first and left to those it starts.
+    GPUs are taken by the first, for the adapter of this name, and left to those it starts.
     """
     if "LOCAL_RANK" in os.environ:
         _end_with_the_launcher()
         return
-    gpus.take(layout.processes if layout.device == "gpu" else 0)
+    gpus.take(layout.processes if layout.device == "gpu" else 0, name)
     if layout.processes == 1:
         return
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // layout.processes)))

@@ -22,7 +22,7 @@ JOB = """
 import os, sys, time
 from pathlib import Path
 from excam import gpus
-gpus.take(int(sys.argv[1]))
+gpus.take(int(sys.argv[1]), "judge")
 cards = os.environ["CUDA_VISIBLE_DEVICES"]
 marks = [Path(sys.argv[2]) / card for card in cards.split(",") if card]
 for mark in marks:
@@ -92,7 +92,7 @@ def test_as_many_jobs_as_cards_wait_for_nobody(machine):
     jobs = [holding(machine) for _ in range(4)]
     results = [ended(job) for job in jobs]
     assert Counter(cards for cards, _ in results) == Counter("0123")
-    assert all(told == f"on GPU {cards}, of 4\n" for cards, told in results)
+    assert all(told == f"judge: on GPU {cards}, of 4\n" for cards, told in results)
 
 
 def test_a_killed_job_gives_its_cards_back(machine):
@@ -110,9 +110,9 @@ def test_a_killed_job_gives_its_cards_back(machine):
 def test_a_long_wait_is_told_once(machine):
     held, waiting = holding(machine, 4), start(machine)
     told = waiting.stderr.readline()
-    assert told == "waiting for 1 of the GPUs 0, 1, 2, 3: other jobs have them (`lslocks` tells which)\n"
+    assert told == "judge: waiting for 1 of the GPUs 0, 1, 2, 3: other jobs have them (`lslocks` tells which)\n"
     ended(held)
-    assert ended(waiting) == ("0", "on GPU 0, of 4\n")
+    assert ended(waiting) == ("0", "judge: on GPU 0, of 4\n")
 
 
 def test_lists_that_overlap(machine):
@@ -165,7 +165,7 @@ def test_numbers_inside_a_slurm_job_are_its_own(machine, monkeypatch):
 def test_a_list_without_a_card(machine, monkeypatch, listed):
     """As CUDA reads it: the first word that names none ends the list; then the engine says what it lacks."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", listed)
-    gpus.take(2)
+    gpus.take(2, "judge")
     assert os.environ["CUDA_VISIBLE_DEVICES"] == listed
     assert not (machine / "locks").exists()
 
@@ -173,7 +173,7 @@ def test_a_list_without_a_card(machine, monkeypatch, listed):
 def test_no_driver_no_list(machine, monkeypatch):
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
     monkeypatch.setenv("PATH", str(machine))
-    gpus.take(1)
+    gpus.take(1, "judge")
     assert "CUDA_VISIBLE_DEVICES" not in os.environ
 
 
@@ -181,11 +181,11 @@ def test_fewer_cards_than_needed(machine, monkeypatch):
     with pytest.raises(
         ModelInvalid, match=r"^CUDA_VISIBLE_DEVICES names 4 GPUs \(0, 1, 2, 3\); expected 8; set the mo"
     ):
-        gpus.take(8)
+        gpus.take(8, "judge")
     driver(machine, "GPU 0: NVIDIA A100 (UUID: GPU-aaaa-1)")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
     with pytest.raises(ModelInvalid, match=r"^this machine has 1 GPUs \(0\); expected 2; "):
-        gpus.take(2)
+        gpus.take(2, "judge")
 
 
 def test_locks_of_another_user_can_be_had(machine):
@@ -197,8 +197,8 @@ def test_locks_of_another_user_can_be_had(machine):
 
 
 def test_taken_once_for_the_whole_program(machine):
-    gpus.take(1)
-    gpus.take(1)
+    gpus.take(1, "judge")
+    gpus.take(1, "judge")
     assert os.environ["CUDA_VISIBLE_DEVICES"] == "0"
     assert len(gpus._taken) == 1
 
@@ -224,9 +224,9 @@ def test_a_launcher_takes_the_cards_of_its_layout(machine, monkeypatch):
     launched = []
     monkeypatch.setattr(devices, "_launched", lambda n, words: launched.append((n, os.environ["CUDA_VISIBLE_DEVICES"])))
     with pytest.raises(SystemExit):
-        devices.spread(layout.load("zero2"), "scripts.train_adapter", [])
+        devices.spread(layout.load("zero2"), "scripts.train_adapter", [], "phi/all")
     assert launched == [(2, "0,1")]
     monkeypatch.setenv("LOCAL_RANK", "1")
     monkeypatch.setattr(devices, "_end_with_the_launcher", lambda: None)
-    monkeypatch.setattr(gpus, "take", lambda wanted: pytest.fail("takes cards that its launcher has"))
-    devices.spread(layout.load("zero2"), "scripts.train_adapter", [])
+    monkeypatch.setattr(gpus, "take", lambda wanted, job: pytest.fail("takes cards that its launcher has"))
+    devices.spread(layout.load("zero2"), "scripts.train_adapter", [], "phi/all")
