@@ -35,6 +35,7 @@ from bench.processes import ROOT, Job, environment, planned
 from excam.markdown import table
 
 GOAL = 5.0  # seconds to plan the paper's experiment, and to find that all of it is up to date
+MOST_SHARDS = 999  # as many as a configuration may have
 LOOK = 0.004  # seconds between two looks at what runs
 HEAVY = ("torch", "transformers", "vllm", "sklearn", "scipy", "matplotlib")
 MADE = ("results", "logs", "benchmarks")  # what a run makes; everything else is linked into its folder
@@ -83,7 +84,10 @@ def checkout(folder: Path) -> Path:
 def enlarged(times: int) -> dict[str, Any]:
     """Config fields that make the experiment so many times as large: copies of its models under other names."""
     raw = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-    overlay: dict[str, Any] = {"models": {}, "generation": {"shards": raw["generation"]["shards"] * times}}
+    overlay: dict[str, Any] = {
+        "models": {},
+        "generation": {"shards": min(MOST_SHARDS, raw["generation"]["shards"] * times)},
+    }
     for role in ("tuned", "baselines"):
         names = [f"{model}-{copy}" for copy in range(1, times) for model in raw[role]["models"]]
         overlay[role] = {"models": raw[role]["models"] + names}
@@ -133,7 +137,8 @@ def plan(folder: Path, sizes: Sequence[int]) -> None:
         if times == 1:
             print(f"the paper's plan in under {GOAL:.0f} s: {'yes' if one.wall < GOAL else 'no'}\n")
     print(table(("experiment", "jobs", "seconds", "CPU s", "CPU ms a job", "memory, MB"), rows))
-    looked(words_of(folder, configs[sizes[0]]))
+    if 1 in configs:
+        looked(words_of(folder, configs[1]))
 
 
 def looked(words: Sequence[str]) -> None:

@@ -237,7 +237,8 @@ class Similarity(Section):
     """How alike a judge's explanations are to the gold ones, next to people's ratings of it (spec 62)."""
 
     model: Name | None = Field(
-        default=None, description="the key of `models` that embeds texts; it is no judge. null: not computed"
+        default=None,
+        description="the key of `models` that embeds texts (a mean over tokens); it is no judge. null: not computed",
     )
 
 

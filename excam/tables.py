@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -73,6 +74,33 @@ def by_system(systems: Sequence[str], judgements: Sequence[Path]) -> dict[str, p
                 f"{systems[0]} and {system}: judged different rows, or in another order; run `judge` again"
             )
     return frames
+
+
+def with_gold(
+    judgements: pl.DataFrame, samples: pl.DataFrame, columns: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Every judged row and these columns of its gold row, in the order of the judgements.
+
+    `samples` has at least `id`, `score` and `columns`. Raises InputInvalid where they are not the same rows, once each,
+    with the same gold scores.
+    """
+    if judgements.is_empty():
+        raise InputInvalid("judgements: 0 rows; expected the rows of a test set; judge it again")
+    gold = {
+        row["id"]: row for row in samples.select(list(dict.fromkeys(["id", "score", *columns]))).iter_rows(named=True)
+    }
+    judged = Counter(judgements["id"].to_list())
+    if apart := sorted(judged.keys() ^ gold.keys()) or [name for name, count in judged.items() if count > 1]:
+        raise InputInvalid(
+            f"{apart[0]}: one of {len(apart)} rows not once in judgements and in gold rows; judge the gold rows again"
+        )
+    for row in judgements.iter_rows(named=True):
+        if row["gold_score"] != gold[row["id"]]["score"]:
+            raise InputInvalid(
+                f"{row['id']}: judged with gold score {row['gold_score']}, found {gold[row['id']]['score']}; "
+                "judge it again"
+            )
+        yield row, gold[row["id"]]
 
 
 def write_csv(path: Path, frame: pl.DataFrame) -> None:

@@ -293,7 +293,7 @@ def judged_pages():
 
 def certain_cells():
     """How far the certainty of ExCAM, trained on all, can be trusted."""
-    return [f"results/certainty/{s}/test.json" for s in column_systems("all") if "/nothing/" not in s]
+    return [f"results/certainty/{s}/test.json" for s in column_systems("all") if Path(s).parts[1] != "nothing"]
 
 
 def counterfactual_page():
@@ -303,7 +303,7 @@ def counterfactual_page():
 
 def reporting_systems():
     """Each baseline that writes reports, and ExCAM trained on all."""
-    return [system for system in column_systems("all") if system.endswith("/report")]
+    return [system for system in column_systems("all") if Path(system).name == "report"]
 
 
 def training_pages():

@@ -48,9 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _metrics(system: str, frame: pl.DataFrame) -> list[tuple[str, Scores]]:
     """Both columns of scores that Table 4 has of a system: with 0 for a text without errors, and with p(R) (`+p`)."""
-    read = frame["failure"].is_null()
-    named = ((system, frame["score"]), (f"{system}+p", verdicts.with_certainty(frame)))
-    return [(name, [s if ok else None for s, ok in zip(scores, read, strict=True)]) for name, scores in named]
+    return [(system + suffix, verdicts.scores(frame, fallback=bool(suffix))) for suffix in ("", "+p")]
 
 
 def _pairs(metrics: dict[str, Scores]) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from scripts import run
 
 COLUMNS = (
     *("system", "rows", "reported", "rate", "low", "high", "hits", "n", "unreadable", "printed", "difference"),
-    *("printed_source",),
+    *("printed_source", "cell"),
 )
 PARTS = {
     "without error": pl.col("origin") == "source",
@@ -70,6 +70,7 @@ def _lines(
             **{"hits": sum(hits), "n": len(hits), "unreadable": guesses.count(None)},
             **{"printed": printed.get("rate"), "printed_source": printed.get("source")},
             "difference": cells.rounded(rate - float(printed["rate"])) if printed else None,
+            "cell": f"results/evaluation/{system}/all/test.json",
         }
 
 

@@ -11,7 +11,7 @@ from excam import plotting, tables
 from excam.evaluation.cells import System, rounded
 from scripts import run
 
-COLUMNS = ("system", "certain_by", "coverage", "risk", "n", "unscored", "cell")
+COLUMNS = ("system", "certain_by", "coverage", "risk", "rows", "unscored", "cell")
 NAMES = {"certainty": "p(R)", "platt": "Platt", "isotonic": "isotonic"}
 FEWEST = 10  # texts of a point that is drawn: shares of fewer jump about
 TITLE = "Wrong verdicts when only the surest texts are answered"
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for path in args.cells:
         for name, given in json.loads(path.read_text(encoding="utf-8"))["abstention"].items():
             common = {"system": System(*path.parts[-4:-1]).key, "certain_by": name, "cell": str(path)}
-            common |= {"n": given["n"], "unscored": given["unscored"]}
+            common |= {"rows": given["n"], "unscored": given["unscored"]}
             lines += [common | {"coverage": rounded(x), "risk": rounded(y)} for x, y in given["curve"]]
     tables.write_lines(args.numbers, COLUMNS, lines)
     draw(tables.read_lines(args.numbers), args.pictures)
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def draw(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
     """Draw from the rows of abstention.csv alone."""
     curves: dict[str, list[tuple[float, float]]] = {}
-    for line in (line for line in lines if float(line["coverage"]) * int(line["n"]) >= FEWEST):
+    for line in (line for line in lines if float(line["coverage"]) * int(line["rows"]) >= FEWEST):
         point = (float(line["coverage"]), float(line["risk"]))
         curves.setdefault(f"{line['system']}, {NAMES[line['certain_by']]}", []).append(point)
     if not curves:
@@ -49,9 +49,9 @@ def draw(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
         title=TITLE,
         across="share of texts that are answered, surest first",
         up="share of wrong verdicts",
-        note=f"Test rows: {int(lines[0]['n']):,}. p(R): the report's verdict. Platt and isotonic: an error where its "
-        "probability, by a map fitted on the dev sets, is .5 or more. An unreadable answer is wrong and comes last; "
-        f"texts with the same certainty are answered together, and shares of fewer than {FEWEST} are not drawn.",
+        note=f"Test rows: {int(lines[0]['rows']):,}. p(R): the report's verdict. Platt and isotonic: an error where "
+        "its probability, by a map fitted on the dev sets, is .5 or more. An unreadable answer is wrong, and last; "
+        f"texts with the same certainty are answered together; fewer than {FEWEST} are not drawn.",
     )
     plotting.save(figure, pictures)
 

@@ -13,6 +13,7 @@ from scripts import run
 
 COLUMNS = ("system", "map", "low", "high", "probability", "observed", "n", "unscored", "cell")
 MAPS = {"uncalibrated": "as stated", "platt": "Platt", "isotonic": "isotonic"}
+FEWEST = 10  # rows of a point that is drawn: shares of fewer jump about
 TITLE = "Stated probability of an error, and how often there is one"
 
 
@@ -41,22 +42,24 @@ def _bin(one: dict[str, float]) -> dict[str, float | None]:
 def draw(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
     """Draw from the rows of reliability.csv alone."""
     curves: dict[str, list[tuple[float, float]]] = {}
-    for line in lines:
+    for line in (line for line in lines if int(line["n"]) >= FEWEST):
         point = (float(line["probability"]), float(line["observed"]))
         curves.setdefault(f"{line['system']}, {MAPS[line['map']]}", []).append(point)
     if not curves:
-        plotting.save(plotting.words(TITLE, "No answer came with a certainty: nothing to show."), pictures)
+        plotting.save(
+            plotting.words(TITLE, f"Fewer than {FEWEST} answers came with a certainty: nothing to show."), pictures
+        )
         return
-    smallest, largest = (pick(int(line["n"]) for line in lines) for pick in (min, max))
+    counts = [int(line["n"]) for line in lines if int(line["n"]) >= FEWEST]
     figure = plotting.curves(
         curves,
         title=TITLE,
         across="stated probability of an error",
         up="share of texts with an error",
         reference=((0, 0), (1, 1)),
-        note="A point is a tenth of the test rows, or more where many got the same probability "
-        f"({smallest:,} to {largest:,} rows). On the grey line the stated probability is right. As stated: "
-        "(1 ± p(R)) / 2; Platt and isotonic are maps fitted on the dev sets.",
+        note="A point is about a tenth of the rows with a certainty, more or fewer where many got the same probability "
+        f"({min(counts):,} to {max(counts):,} rows; fewer than {FEWEST} are not drawn). On the grey line the stated "
+        "probability is right. As stated: (1 ± p(R)) / 2; Platt and isotonic are maps fitted on the dev sets.",
     )
     plotting.save(figure, pictures)
 

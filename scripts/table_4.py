@@ -10,14 +10,19 @@ from typing import Any
 
 from excam import tables
 from excam.evaluation import cells
-from excam.evaluation.cells import Cell, Test
+from excam.evaluation.cells import Cell, System, Test
 from scripts import run
 
 COLUMNS = (
     *("model", "trained_on", "judge", "fallback", "scaled_accuracy", "low", "high", "excluding_failures"),
     *("kendall_b", "tie_calibrated_accuracy", "epsilon", "n", "n_scored", "failures", "better_than_all"),
-    *("kendall_better_than_all", "tie_calibrated_better_than_all", "cell"),
+    *("kendall_better_than_all", "kendall_tests", "tie_calibrated_better_than_all", "tie_calibrated_tests", "cell"),
 )
+WON = {  # verdict -> what it is about
+    "better_than_all": "scaled_accuracy",
+    "kendall_better_than_all": "kendall_b",
+    "tie_calibrated_better_than_all": "tie_calibrated_accuracy",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -33,15 +38,21 @@ def main(argv: Sequence[str] | None = None) -> None:
         json.loads(path.read_text(encoding="utf-8"))["tests"] for path in (args.tests, args.correlation_tests)
     )
     lines = [line for path in args.cells for line in _lines(cells.read(path), tests, correlations)]
-    tables.write_lines(args.numbers, COLUMNS, [*lines, *_floors(args.floors)])
+    floors = _floors(args.floors)
+    for line in lines:
+        for verdict, column in WON.items():
+            if line.get(verdict) == "yes" and not _above(line[column], floors, column):
+                line[verdict] = "no"
+    tables.write_lines(args.numbers, COLUMNS, [*lines, *floors])
+
+
+def _above(value: float | None, floors: Sequence[dict[str, Any]], column: str) -> bool:
+    """Whether a number is above that of every floor which has one."""
+    return value is not None and all(value > float(floor[column]) for floor in floors if floor[column])
 
 
 def _lines(cell: Cell, tests: Sequence[Test], correlations: Sequence[Test]) -> list[dict[str, Any]]:
     """Two lines per system: without and with p(R) where the score would be 0 (spec 41)."""
-    done = {
-        measure: [test for test in correlations if test["measure"] == measure and "p_value" in test]
-        for measure in ("kendall", "tie-calibrated")
-    }
     system, numbers = cell.system, cell.numbers
     common = {
         **{"model": system.model, "trained_on": system.trained_on, "judge": system.judge},
@@ -57,14 +68,24 @@ def _lines(cell: Cell, tests: Sequence[Test], correlations: Sequence[Test]) -> l
             "kendall_b": cells.rounded(found["kendall_b"]),
             "tie_calibrated_accuracy": cells.rounded(found["tie_calibrated"]),
             "epsilon": cells.rounded(found["epsilon"]),
-            "kendall_better_than_all": better_than_all(name, done["kendall"]),
-            "tie_calibrated_better_than_all": better_than_all(name, done["tie-calibrated"]),
+            **(_correlated(system, correlations) if system.tuned and fallback else {}),
         }
-        for fallback, name, found in (
-            ("", system.key, numbers["correlation"]["score"]),
-            ("p", f"{system.key}+p", numbers["correlation"]["score_p"]),
-        )
+        for fallback, found in (("", numbers["correlation"]["score"]), ("p", numbers["correlation"]["score_p"]))
     ]
+
+
+def _correlated(system: System, correlations: Sequence[Test]) -> dict[str, str]:
+    """Whether ExCAM's score of Eq. 1 correlates better than every other, and by how many tests of how many.
+
+    There is no test where a correlation does not exist, as of a constant metric.
+    """
+    name, found = f"{system.key}+p", {}
+    for measure, column in (("kendall", "kendall"), ("tie-calibrated", "tie_calibrated")):
+        own = [test for test in correlations if test["measure"] == measure and name in (test["a"], test["b"])]
+        done = [test for test in own if "p_value" in test]
+        found[f"{column}_better_than_all"] = better_than_all(name, done)
+        found[f"{column}_tests"] = f"{len(done)} of {len(own)}"
+    return found
 
 
 def _floors(path: Path) -> list[dict[str, Any]]:
@@ -81,10 +102,7 @@ def _floors(path: Path) -> list[dict[str, Any]]:
 
 
 def better_than_all(system: str, tests: Sequence[Test], level: float = cells.LEVEL) -> str:
-    """`yes` when every test against another system is won at `level`; empty where it was not compared.
-
-    Of correlations only ExCAM's are compared, with those that exist: a constant metric has none.
-    """
+    """`yes` when every test against another system is won at `level`; empty where it was not compared."""
     p_value = cells.p_better(system, tests, lambda _: True)
     return "" if p_value is None else "yes" if p_value <= level else "no"
 

@@ -19,7 +19,8 @@ CERTAIN = {"certainty": "p(R)", **{name: label for name, label in MAPS.items() i
 HEAD = """# How far certainty can be trusted
 
 Beyond the paper, which takes p(R) as a score (Eq. 1) and never asks what it is worth. In brackets: 95 % intervals from
-a bootstrap over groups. Without a number: an answer that could not be read, or whose backend gave no probabilities.
+a bootstrap over groups. `n`: answers with a number; the others could not be read, or their backend gave no
+probabilities.
 """
 TOLD = {
     "ranking": "AUROC: the chance that a text with an error gets the lower score; .5 is guessing, a tie counts half.",
@@ -28,7 +29,8 @@ TOLD = {
     "error": "The probability that a text has an error. Signed certainty: +p(R) for an error, −p(R) for none; maps are "
     "fitted on the dev sets. A Brier score above its floor is worse than always naming the share of errors.",
     "abstention": "The judge leaves its least certain answers to a person. Area: the mean share of wrong verdicts over "
-    "every coverage. Any order: when certainty is not looked at. An unreadable answer is wrong and comes last.",
+    "every coverage. Any order: when certainty is not looked at. What has no certainty comes last, and is wrong where "
+    "it could not be read.",
 }
 
 
@@ -63,7 +65,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         yield common | counts | brier | {"measure": f"{measure} Brier", "value": rounded(given["brier"])}
     for name in (name for name in CERTAIN if name in numbers["abstention"]):
         given = numbers["abstention"][name]
-        counts = {"of": name, "n": given["n"], "unscored": given["unscored"]}
+        counts = {"of": name, "n": given["n"] - given["unscored"], "unscored": given["unscored"]}
         area = {"value": rounded(given["area"]), "floor": rounded(given["any_order"])}
         yield common | counts | area | {"measure": "area of risk"}
 
@@ -78,10 +80,10 @@ def _page(lines: list[dict[str, str]]) -> str:
     systems = list(dict.fromkeys(line["system"] for line in lines))
     datasets = sorted({line["dataset"] for line in lines} - {"all"})
     body = [
-        [markdown.escaped(system), *(_shown(at[system, "all", "AUROC", of]) for of in RANKED), *_counts(at, system)]
+        [markdown.escaped(system), *(_ranked(at[system, "all", "AUROC", of]) for of in RANKED), *_rows(at, system)]
         for system in systems
     ]
-    page = _section("Ranking", "ranking", ["system", *RANKED.values(), "n", "without a number", "unreadable"], body)
+    page = _section("Ranking", "ranking", ["system", *RANKED.values(), "rows", "unreadable"], body)
     body = [[markdown.escaped(s), *(_shown(at.get((s, d, "AUROC", "certainty"))) for d in datasets)] for s in systems]
     page += "\nBy dataset, by signed certainty:\n\n" + markdown.table(["system", *datasets], body)
     head = ["ECE", "Brier [95 %]", "Brier of the share", "n"]
@@ -95,20 +97,36 @@ def _page(lines: list[dict[str, str]]) -> str:
     ]
     page += _section("The probability of an error", "error", ["system", "map", *head], body)
     body = [
-        [markdown.escaped(system), CERTAIN[of], _number(line["value"]), _number(line["floor"]), line["n"]]
+        [
+            markdown.escaped(system),
+            CERTAIN[of],
+            *map(_number, (line["value"], line["floor"])),
+            line["n"],
+            line["unscored"],
+        ]
         for (system, _, measure, of), line in at.items()
         if measure == "area of risk"
     ]
-    return HEAD + page + _section("Abstention", "abstention", ["system", "certain by", "area", "any order", "n"], body)
+    return (
+        HEAD
+        + page
+        + _section(
+            "Abstention", "abstention", ["system", "certain by", "area", "any order", "n", "without certainty"], body
+        )
+    )
 
 
 def _section(title: str, told: str, head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     return f"\n## {title}\n\n{TOLD[told]}\n\n" + markdown.table(head, body)
 
 
-def _counts(at: dict[tuple[str, str, str, str], dict[str, str]], system: str) -> list[str]:
+def _rows(at: dict[tuple[str, str, str, str], dict[str, str]], system: str) -> list[str]:
     line = at[system, "all", "AUROC", "certainty"]
-    return [line["n"], line["unscored"], line["failures"]]
+    return [str(int(line["n"]) + int(line["unscored"])), line["failures"]]
+
+
+def _ranked(line: dict[str, str]) -> str:
+    return f"{_shown(line)} (n = {line['n']})"
 
 
 def _calibrated(at: dict[tuple[str, str, str, str], dict[str, str]], system: str, what: str, of: str) -> list[str]:

@@ -24,7 +24,7 @@ MEANS = (
 )
 COLUMNS = (
     *("model", "trained_on", "judge", "kind", "dataset", *COUNTS, *MEANS),
-    *("rows_cut", "pieces_cut", "unknown", "embedder", "rows"),
+    *("rows_cut", "pieces_cut", "unknown", "embedder", "cell"),
 )
 HEAD = (
     *("system", "test sets", "errors", "detected", "missed", "unreadable", "F1", "another row's", "difference"),
@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for path in args.similarities:
         system = System(*path.parts[-4:-1])
         where = {"model": system.model, "trained_on": system.trained_on, "judge": system.judge}
-        where |= {"embedder": name, "rows": str(path)}
+        where |= {"embedder": name, "cell": str(path)}
         lines += [where | _rounded(part) for part in explanation_match.parts(tables.read_frame(path), args.seed)]
     tables.write_lines(args.numbers, COLUMNS, lines)
     manifest = json.loads(args.embedder.read_text(encoding="utf-8"))
@@ -111,7 +111,7 @@ def _shown(line: dict[str, Any]) -> list[object]:
     shown: list[object] = [system, line["dataset"], *(line[count] for count in COUNTS[:-1])]
     for name in explanation_match.MEASURES:
         shown += [_interval(line, name), _number(line[f"floor_{name}"])]
-        shown += [_interval(line, f"difference_{name}"), _number(line[f"auroc_{name}"])]
+        shown += [f"{_interval(line, f'difference_{name}')} (n = {line['floor_n']})", _number(line[f"auroc_{name}"])]
     shown += [_number(line["ceiling_f1"]), _number(line["ceiling_cosine"]), line["ceiling_n"]]
     return [*shown, line["rows_cut"], _number(line["unknown"])]
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from excam.exceptions import InputInvalid
+from excam import tables
 
 Outcome = Literal["hit", "miss", "false alarm", "correct rejection", "unreadable"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -40,22 +40,10 @@ def join(judgements: pl.DataFrame, samples: pl.DataFrame) -> list[JudgedRow]:
     `judgements` has the columns of `tables.JUDGEMENT_SCHEMA`, `samples` (at least) those of GOLD. Raises InputInvalid
     where they are not the same rows, once each, with the same gold scores.
     """
-    if judgements.is_empty():
-        raise InputInvalid("judgements: 0 rows; expected the rows of a test set; judge it again")
-    gold = {row["id"]: row for row in samples.select(GOLD).iter_rows(named=True)}
-    judged = Counter(judgements["id"].to_list())
-    if apart := sorted(judged.keys() ^ gold.keys()) or [name for name, count in judged.items() if count > 1]:
-        raise InputInvalid(
-            f"{apart[0]}: one of {len(apart)} rows not once in judgements and in gold rows; judge the gold rows again"
-        )
-    return [_row(row, gold[row["id"]]) for row in judgements.iter_rows(named=True)]
+    return [_row(judged, gold) for judged, gold in tables.with_gold(judgements, samples, GOLD)]
 
 
 def _row(judged: Mapping[str, Any], gold: Mapping[str, Any]) -> JudgedRow:
-    if judged["gold_score"] != gold["score"]:
-        raise InputInvalid(
-            f"{judged['id']}: judged with gold score {judged['gold_score']}, found {gold['score']}; judge it again"
-        )
     report = json.loads(judged["report"]) if judged["report"] is not None else None
     row = {name: judged[name] for name in COLUMNS if name in judged} | {
         "outcome": outcome(judged["gold_error"], judged["errors_found"]),

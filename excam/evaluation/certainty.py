@@ -41,7 +41,11 @@ def evaluate(test: pl.DataFrame, dev: pl.DataFrame | None, seed: int) -> dict[st
         "without_certainty": sum(p is None and one is not None for p, one in zip(signed, said, strict=True)),
         "ranking": {
             name: _ranking(gold, scores, groups, seed)
-            for name, scores in (("score", _scores(test)), ("score_p", _scores_p(test)), ("certainty", _less(signed)))
+            for name, scores in (
+                ("score", verdicts.scores(test, fallback=False)),
+                ("score_p", verdicts.scores(test, fallback=True)),
+                ("certainty", _less(signed)),
+            )
         },
         "by_dataset": _by_dataset(test, seed),
         "verdict": _reliability(right, certainty, groups, seed),
@@ -59,7 +63,7 @@ def evaluate(test: pl.DataFrame, dev: pl.DataFrame | None, seed: int) -> dict[st
         if fitted:
             chances = metaeval.error_probabilities(fitted, signed)
             found["error"][method] = _reliability(gold, chances, groups, seed)
-            found["abstention"][method] = _abstention(gold, *_decided(chances))
+            found["abstention"][method] = _abstention(gold, *_decided(chances, said))
     return found
 
 
@@ -67,16 +71,6 @@ def _verdicts(frame: pl.DataFrame) -> tuple[list[bool], list[bool | None], list[
     """Gold verdicts, verdicts, and signed certainties."""
     said = verdicts.predicted(frame)
     return frame["gold_error"].to_list(), said, metaeval.signed_certainty(said, frame["certainty"].to_list())
-
-
-def _scores(frame: pl.DataFrame) -> Scores:
-    return frame.select(pl.when(pl.col("failure").is_null()).then(pl.col("score")).alias("score"))["score"].to_list()
-
-
-def _scores_p(frame: pl.DataFrame) -> Scores:
-    """Eq. 1, p(R) for 0; None for a failure."""
-    filled = frame.with_columns(verdicts.with_certainty(frame).alias("score"))
-    return _scores(filled)
 
 
 def _less(signed: Scores) -> Scores:
@@ -109,10 +103,10 @@ def _reliability(outcomes: Sequence[bool], chances: Scores, groups: Sequence[str
     return found | {"brier_low": interval["low"], "brier_high": interval["high"], "brier_floor": floor}
 
 
-def _decided(chances: Scores) -> tuple[list[bool | None], Scores]:
-    """Verdicts of a probability of an error, and how sure they are: the probability of what they say."""
+def _decided(chances: Scores, said: Sequence[bool | None]) -> tuple[list[bool | None], Scores]:
+    """Verdicts of a probability of an error, and how sure they are; without one the report's verdict stands, unsure."""
     return (
-        [None if one is None else one >= 0.5 for one in chances],
+        [word if one is None else one >= 0.5 for one, word in zip(chances, said, strict=True)],
         [None if one is None else max(one, 1 - one) for one in chances],
     )
 

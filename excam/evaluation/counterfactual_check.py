@@ -127,7 +127,9 @@ def _more(every: Sequence[Row], elsewhere: Sequence[Row], seed: int) -> dict[str
         [0] * len(every) + [_twin_clear(row) for row in elsewhere],
         [0] * len(every) + [1] * len(elsewhere),
     ]
-    return bootstrap.measure(columns, _difference, [row.was["group"] for row in here], seed) | {"n": len(here)}
+    return bootstrap.measure(columns, _difference, [row.was["group"] for row in here], seed) | {
+        "n": len(here) if every and elsewhere else 0
+    }
 
 
 def _difference(sums: NDArray[np.float64]) -> NDArray[np.float64]:

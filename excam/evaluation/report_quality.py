@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from excam import tables
 from excam.exceptions import InputInvalid
 from excam.metaeval import bootstrap, reports
 from excam.metaeval.reports import Row
@@ -40,22 +41,10 @@ def evaluate(judgements: pl.DataFrame, samples: pl.DataFrame, seed: int) -> dict
 
 def join(judgements: pl.DataFrame, samples: pl.DataFrame) -> list[Row]:
     """Every judged row with its gold row, in the order of the judgements. Raises InputInvalid as `evaluate` does."""
-    if judgements.is_empty():
-        raise InputInvalid("judgements: 0 rows; expected the rows of a test set; judge it again")
-    gold = {row["id"]: row for row in samples.select(NEEDED).iter_rows(named=True)}
-    judged = judgements["id"].to_list()
-    if apart := sorted(set(judged) ^ gold.keys()) or [name for name, count in Counter(judged).items() if count > 1]:
-        raise InputInvalid(
-            f"{apart[0]}: one of {len(apart)} rows not once in judgements and in gold rows; judge the gold rows again"
-        )
-    return [_row(row, gold[row["id"]]) for row in judgements.iter_rows(named=True)]
+    return [_row(judged, gold) for judged, gold in tables.with_gold(judgements, samples, NEEDED)]
 
 
 def _row(judged: dict[str, Any], gold: dict[str, Any]) -> Row:
-    if judged["gold_score"] != gold["score"]:
-        raise InputInvalid(
-            f"{judged['id']}: judged with gold score {judged['gold_score']}, found {gold['score']}; judge it again"
-        )
     if (judged["failure"] is None) != (judged["report"] is not None):
         raise InputInvalid(
             f"{judged['id']}: failure {judged['failure']!r} and report {judged['report']!r}; expected one of them; "

@@ -46,6 +46,13 @@ def with_certainty(frame: pl.DataFrame) -> pl.Series:
     return frame.select(fallback.alias("score_p"))["score_p"]
 
 
+def scores(frame: pl.DataFrame, fallback: bool) -> list[float | None]:
+    """The score of every row, with p(R) for 0 (Eq. 1, "+p") where `fallback`; None for a failure."""
+    found = with_certainty(frame) if fallback else frame["score"]
+    read = frame["failure"].is_null()
+    return [score if ok else None for score, ok in zip(found, read, strict=True)]
+
+
 def predicted(frame: pl.DataFrame) -> list[bool | None]:
     """Whether an error was found, per row; None where the answer could not be read."""
     found = pl.when(pl.col("failure").is_null()).then(pl.col("errors_found") > 0)

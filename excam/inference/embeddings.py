@@ -38,7 +38,9 @@ class Embedded:
     """One text. All vectors are of length 1."""
 
     pieces: NDArray[np.float32]  # [n, d]: the last layer at each word piece; n is 0 where the text has no word
-    sentence: NDArray[np.float32]  # [d]: the mean over all tokens, as sentence-embedding models are trained
+    sentence: NDArray[
+        np.float32
+    ]  # [d]: the mean over all tokens, as MiniLM is trained; not for a model that takes one token for all
     cut: int  # word pieces that the model could not take
     unknown: int  # of the n, those that stand for something outside the model's vocabulary
 

@@ -23,6 +23,7 @@ from excam.provenance import sha256
 from excam.records import Sample
 
 Outcome = Literal["right", "wrong", "unreadable"]
+MADE_OF_CELLS = ("reports", "certainty", "explanations", "counterfactuals")  # folders of results/
 OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unreadable")
 PICTURES = (".pdf", ".svg", ".png")  # drawn from the CSV file of the same name
 
@@ -114,11 +115,19 @@ def _cells(numbers: Path) -> list[str]:
 
     if not numbers.is_file():
         raise InputInvalid(f"{numbers}: no such file; expected the numbers of a figure or a table, or a cell's JSON")
-    found = [line.get("cell") for line in tables.read_lines(numbers)] if numbers.suffix == ".csv" else []
+    found = [_judged(line) for line in tables.read_lines(numbers)] if numbers.suffix == ".csv" else []
     cells = list(dict.fromkeys(filter(None, found)))
     if not cells:
         raise InputInvalid(f"{numbers}: names no cells; expected a CSV file with a column `cell`, or a cell's JSON")
     return cells
+
+
+def _judged(line: dict[str, str]) -> str | None:
+    """The cell of a line: what is not `evaluate`'s was made of the judgements of the same system and test set."""
+    cell = line.get("cell")
+    if cell and (kind := Path(cell).parts[1:2]) and kind[0] in MADE_OF_CELLS:
+        return f"results/evaluation/{'/'.join(Path(cell).parts[2:5])}/{line.get('dataset') or 'all'}/test.json"
+    return cell
 
 
 def _short(cell: str) -> str:

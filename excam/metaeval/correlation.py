@@ -2,13 +2,11 @@
 
 Tie-calibrated accuracy (Deutsch et al. 2023, acc23; spec 53) calls two samples tied by the metric when their scores
 differ by at most epsilon, and takes the epsilon under which most pairs agree with the gold scores. It is exact here,
-over all pairs, without visiting them: with epsilon, pairs tied in both (T) only grow and concordant pairs (C) only
-shrink, so T at the right end of an interval plus C at its left end bounds every epsilon in between.
+over all pairs, without visiting them all.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,12 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from excam.exceptions import InputInvalid
-from excam.metaeval.pairs import At, Pairs, middle_difference, pairs_between
+from excam.metaeval.best_epsilon import Candidate, best_epsilon, best_of
+from excam.metaeval.pairs import Pairs
 
 Numbers = Sequence[float] | NDArray[np.floating] | NDArray[np.integer]
 Scores = Sequence[float | None] | NDArray[np.floating] | NDArray[np.integer]  # None: the item has no score
-
-FEW, PER_CELL = 1 << 14, 2  # an interval with so few pairs, or so few per cell, is sorted: bounds would cost more
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ def tie_calibrated_accuracy(gold: Numbers, metric: Numbers) -> TieCalibration:
     Gold ties are exact; differences are compared as computed in float64. The value is in-sample: epsilon is chosen on
     the pairs it is reported for, as in the reference. Raises InputInvalid as `kendall` does.
     """
-    return _calibration(_best(pairs := Pairs(*vectors(gold, metric))), pairs.total)
+    return _calibration(best_epsilon(pairs := Pairs(*vectors(gold, metric))), pairs.total)
 
 
 def sampled_tie_calibration(gold: Numbers, metric: Numbers, pairs: int = 10**6, seed: int = 0) -> TieCalibration:
@@ -74,12 +71,11 @@ def sampled_tie_calibration(gold: Numbers, metric: Numbers, pairs: int = 10**6, 
     concordant = ~tied & (np.sign(step) == order)
     start = int(np.count_nonzero(concordant | (tied & (step == 0))))
     matters = (tied | concordant) & (step != 0)
-    found = _best_of(np.abs(step[matters]), np.where(tied, 1, -1)[matters], start)
+    found = best_of(np.abs(step[matters]), np.where(tied, 1, -1)[matters], start)
     return _calibration(max((start, 0.0), found or (start, 0.0)), max(len(step), 1))
 
 
-def _calibration(best: tuple[int, float], pairs: int) -> TieCalibration:
-    """Candidates are (agreeing pairs, -epsilon), so that the larger tuple is the better one, also among equals."""
+def _calibration(best: Candidate, pairs: int) -> TieCalibration:
     return TieCalibration(best[0] / pairs, abs(best[1]))
 
 
@@ -100,52 +96,6 @@ def vectors(gold: ArrayLike, metric: ArrayLike) -> tuple[NDArray[np.float64], ND
     if len(rows[0]) != len(rows[1]):
         raise InputInvalid(f"got {len(rows[0])} gold and {len(rows[1])} metric scores, expected equally many")
     return rows[0], rows[1]
-
-
-def _best(pairs: Pairs) -> tuple[int, float]:
-    """Most agreeing pairs, and minus the smallest epsilon that gives them: best-first over intervals (low, high]."""
-    low, high = pairs.at(0.0), pairs.at(float(pairs.ranked[-1] - pairs.ranked[0]))
-    best = max((low.agreeing, -low.epsilon), (high.agreeing, -high.epsilon))
-    heap = [(-low.concordant - high.ties, low.epsilon, low, high)] if high.epsilon > 0 else []
-    while heap:
-        bound, _, low, high = heapq.heappop(heap)
-        if (-bound, -low.epsilon) <= best:  # heap order: every other interval is bounded no better
-            break
-        sizes = high.reach - low.reach
-        if sizes.sum() <= max(FEW, PER_CELL * len(sizes)):
-            best = max(best, _best_between(pairs, low, sizes) or best)
-            continue
-        middle = middle_difference(pairs, low.reach, sizes)
-        at_end = middle == high.epsilon  # most pairs lie at the right end, which is known: only those below it count
-        if at_end:
-            middle = pairs.next_below(middle)
-            if middle <= low.epsilon:
-                continue
-        split = pairs.at(middle)
-        best = max(best, (split.agreeing, -split.epsilon))
-        for left, right in [(low, split)] if at_end else [(low, split), (split, high)]:
-            bound = left.concordant + right.ties
-            if bound > left.agreeing and (bound, -left.epsilon) > best:
-                heapq.heappush(heap, (-bound, left.epsilon, left, right))
-    return best
-
-
-def _best_between(pairs: Pairs, low: At, sizes: NDArray[np.intp]) -> tuple[int, float] | None:
-    """The best of an interval, by listing its pairs of cells."""
-    left, right, sign = pairs_between(pairs, low.reach, sizes)
-    gain = sign * pairs.size[left] * pairs.size[right]
-    return _best_of(pairs.value[right] - pairs.value[left], gain, low.agreeing)
-
-
-def _best_of(differences: NDArray[np.float64], gain: NDArray[np.int64], start: int) -> tuple[int, float] | None:
-    """The best candidate when the pairs listed are tied one difference after the other. None without pairs."""
-    if not len(differences):
-        return None
-    order = np.argsort(differences)
-    steps, agreeing = differences[order], start + np.cumsum(gain[order])
-    last = np.flatnonzero(np.r_[np.diff(steps) != 0, True])  # pairs at one difference are tied together
-    winner = last[np.argmax(agreeing[last])]
-    return int(agreeing[winner]), -float(steps[winner])
 
 
 def _random_pairs(items: int, chance: float, generator: np.random.Generator) -> tuple[NDArray, NDArray]:

@@ -6,10 +6,13 @@ tied by the metric; gold ties are exact; differences are compared as computed in
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+BATCH = 1 << 15  # pairs of cells listed at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +39,35 @@ class Pairs:
     def __init__(self, gold: NDArray[np.float64], metric: NDArray[np.float64]) -> None:
         classes = np.unique(gold, return_inverse=True)[1]
         self.ranked, ranks = np.unique(metric, return_inverse=True)
-        width = int(classes.max()) + 1
+        self.items, self.classes = len(gold), (width := int(classes.max()) + 1)
         cells, self.cell, self.size = np.unique(ranks * width + classes, return_inverse=True, return_counts=True)
         self.rank, self.gold = np.divmod(cells, width)
         self.value = self.ranked[self.rank]
-        self.total = len(gold) * (len(gold) - 1) // 2
+        self.total = self.items * (self.items - 1) // 2
         self._first = np.searchsorted(self.rank, np.arange(len(self.ranked) + 1))
         self._index()
         self._above, same = self._descend(np.full(len(cells), len(cells)))
         self._same = same - int(np.sum(np.bincount(classes) ** 2) - len(gold)) // 2
 
     def _index(self) -> None:
-        """Per bit of the class, highest first: ones so far in cells and in items, zeros in all, own bit, weight."""
+        """Per bit of the class, highest first: ones so far in cells and in items, zeros in all, own bit, weight; cells.
+
+        The cells are those of the next level, in its order: those with a zero come first.
+        """
         self._levels = []
-        row, size = self.gold, self.size
-        for bit in reversed(range(int(row.max()).bit_length())):
-            one = (row >> bit & 1).astype(bool)
+        order, everything = np.arange(len(self.gold)), len(self.gold)
+        for bit in reversed(range((self.classes - 1).bit_length())):
             own = (self.gold >> bit & 1).astype(bool)
-            ones, items = np.r_[0, np.cumsum(one)], np.r_[0, np.cumsum(one * size)]
-            self._levels.append((ones, items, len(row) - ones[-1], own, ~own * self.size))
-            row, size = np.r_[row[~one], row[one]], np.r_[size[~one], size[one]]
-        self._items = np.r_[0, np.cumsum(size)]
+            one = own[order]
+            ones, items = np.r_[0, np.cumsum(one)], np.r_[0, np.cumsum(one * self.size[order])]
+            order = np.r_[order[~one], order[one]]
+            self._levels.append((ones, items, everything - ones[-1], own, ~own * self.size, order))
+        self._items = np.r_[0, np.cumsum(self.size[order])]
 
     def _descend(self, position: NDArray[np.intp]) -> tuple[int, int]:
         """Summed over all items: higher-class items before its position, and where its class puts that position."""
         above = 0
-        for ones, items, zeros, own, weight in self._levels:
+        for ones, items, zeros, own, weight, _ in self._levels:
             above += int(items[position] @ weight)
             before = ones[position]
             position = np.where(own, before + zeros, position - before)
@@ -69,7 +75,10 @@ class Pairs:
 
     def at(self, epsilon: float) -> At:
         """Pairs tied in both and concordant pairs when differences up to `epsilon` are metric ties."""
-        reach = self.reach(epsilon)
+        return self.counted(epsilon, self.reach(epsilon))
+
+    def counted(self, epsilon: float, reach: NDArray[np.intp]) -> At:
+        """The same when each cell is tied with those up to, and without, the one given for it."""
         above, same = self._descend(reach)
         return At(epsilon, reach, same - self._same, self._above - above)
 
@@ -96,6 +105,39 @@ class Pairs:
         """The largest difference of two metric values that is smaller than `epsilon`."""
         return float(np.max(self.ranked[self._reach(float(np.nextafter(epsilon, 0))) - 1] - self.ranked))
 
+    def between(
+        self, low: NDArray[np.integer], high: NDArray[np.integer]
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], int]]:
+        """An interval's pairs of cells: left and right cells, and 1 when tying them is right (gold tie), -1 when wrong.
+
+        Each cell has the pairs with the cells from its `low` up to, and without, its `high`. Discordant pairs are left
+        out: no epsilon makes them right. Pairs come in batches that stay in the processor's cache.
+        """
+        for sign, cells, row, begin, end in self._rows(low, high):
+            sizes = end - begin
+            ends = np.cumsum(sizes)
+            first = 0
+            while first < len(ends):
+                last = int(np.searchsorted(ends, ends[first] - sizes[first] + BATCH, side="right"))
+                here = slice(first, first := max(last, first + 1))
+                shift = np.cumsum(sizes[here])
+                right = np.arange(shift[-1]) + np.repeat(end[here] - shift, sizes[here])
+                yield np.repeat(cells[here], sizes[here]), row[right], sign
+
+    def _rows(
+        self, low: NDArray[np.integer], high: NDArray[np.integer]
+    ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp], NDArray[np.integer], NDArray[np.integer]]]:
+        """For cells of a lower class per bit, then for those of the same class: the sign, left cells, a row of cells.
+
+        And where in this row the right cells of each left one begin and end.
+        """
+        row = every = np.arange(len(self.gold))
+        for ones, _, zeros, own, _, row in self._levels:
+            lower, begin, end = np.flatnonzero(~own), ones[low], ones[high]
+            yield -1, lower, row, zeros + begin[lower], zeros + end[lower]
+            low, high = np.where(own, begin + zeros, low - begin), np.where(own, end + zeros, high - end)
+        yield 1, every, row, low, high
+
 
 def middle_difference(pairs: Pairs, low: NDArray[np.integer], sizes: NDArray[np.integer]) -> float:
     """About the median difference of an interval: the median of 63 of its pairs of cells, evenly spread."""
@@ -104,18 +146,3 @@ def middle_difference(pairs: Pairs, low: NDArray[np.integer], sizes: NDArray[np.
     left = np.searchsorted(ends, chosen, side="right")
     right = chosen - (ends - sizes - low)[left]
     return float(np.median(pairs.value[right] - pairs.value[left]))
-
-
-def pairs_between(
-    pairs: Pairs, low: NDArray[np.integer], sizes: NDArray[np.integer]
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
-    """An interval's pairs of cells: left and right cell, and +1 when tying them is right (gold tie), -1 when wrong.
-
-    Cell i has the `sizes[i]` pairs from cell `low[i]` on. Discordant pairs are left out: no epsilon makes them right.
-    """
-    ends = np.cumsum(sizes)
-    right = np.arange(ends[-1]) - np.repeat(ends - sizes - low, sizes)
-    step = pairs.gold[right] - np.repeat(pairs.gold, sizes)
-    matters = np.flatnonzero(step >= 0)
-    left = np.searchsorted(ends, matters, side="right")
-    return left, right[matters], np.where(step[matters] == 0, 1, -1)

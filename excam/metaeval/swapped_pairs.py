@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from excam.metaeval.pairs import Pairs, middle_difference, pairs_between
+from excam.metaeval.pairs import Pairs, middle_difference
 
 LEAF = 1 << 13  # pairs of cells: an interval with no more of them is listed, not halved
 TABLE = 1 << 22  # entries of a draw's table (gold classes x cells); 32 MB
@@ -88,8 +88,9 @@ class SwappedPairs:
     def listed(self, interval: _Interval) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """Pairs of cells by difference: left, right, what tying them gains, and the last pair at each difference."""
         if interval.listed is None:
-            low, high = interval.low.places, interval.high.places
-            left, right, sign = pairs_between(self.pairs, low - self._rows, high - low)
+            low, high = interval.low.places - self._rows, interval.high.places - self._rows
+            batches = [(left, right, np.full(len(left), sign)) for left, right, sign in self.pairs.between(low, high)]
+            left, right, sign = (np.concatenate(row) for row in zip(*batches, strict=True))
             steps = self.pairs.value[right] - self.pairs.value[left]
             order = np.argsort(steps, kind="stable")
             last = np.flatnonzero(np.r_[np.diff(steps[order]) != 0, True]) if len(order) else order

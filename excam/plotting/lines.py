@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Lines on white, in the order in which they are told apart best (Okabe and Ito), the palest left out.
 INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#56b4e9", "#e69f00")
-DASHES = ("-", "--", ":")  # when the inks begin again
+DASHES = ("-", "--", ":")  # of few lines, or when the inks begin again
 FEW = 12  # points of a line that are marked
 
 
@@ -43,7 +43,8 @@ def curves(
         figure = sheet(wide, tall, title, note)
         axes = figure.add_axes((left / wide, foot / tall, width / wide, height / tall))
         for at, points in enumerate(lines.values()):
-            ink, dash = INKS[at % len(INKS)], DASHES[at // len(INKS) % len(DASHES)]
+            again = at if len(lines) <= len(DASHES) else at // len(INKS)  # of few, each is seen through the next
+            ink, dash = INKS[at % len(INKS)], DASHES[again % len(DASHES)]
             mark = "o" if len(points) <= FEW else ""
             axes.plot(*zip(*points, strict=True), color=ink, linestyle=dash, linewidth=1.3, marker=mark, markersize=3)
         axes.spines[["top", "right"]].set_visible(False)

@@ -90,6 +90,13 @@ def test_a_judge_that_says_how_often_it_is_right_is_calibrated():
     assert found["dev"]["fitted"]["platt"]["unscored"] == found["dev"]["failures"]
 
 
+def test_without_p_the_verdict_of_the_report_stands():
+    rows = [(True, True, 0.9), (False, False, 0.8), (True, True, None), (False, False, None)]
+    found = certainty.evaluate(frame(rows), frame([(True, True, 0.9), (False, False, 0.9)] * 5), 0)["abstention"]
+    assert all(one["curve"][-1] == [1.0, 0.0] for one in found.values())
+    assert [(one["n"], one["unscored"]) for one in found.values()] == [(4, 2)] * 3
+
+
 def test_nothing_is_fitted_on_dev_sets_of_one_class():
     found = certainty.evaluate(simulated(0), frame([(True, True, 0.9), (True, False, 0.8)]), 0)
     assert found["dev"]["fitted"] == {"platt": None, "isotonic": None}
@@ -153,6 +160,7 @@ def test_page_and_numbers_of_every_system():
         int(line["n"]) + int(line["unscored"]) == 400 for line in lines if line["measure"] in ("AUROC", "verdict ECE")
     )
     page = Path("c.md").read_text(encoding="utf-8")
+    assert all(int(line["n"]) + int(line["unscored"]) == 400 for line in lines if line["measure"] == "area of risk")
     assert page.count("| m/all/report | Platt, on dev |") == 2, "its calibration and its abstention"
     assert "| m/nothing/count | Platt" not in page, "nothing was fitted for a baseline"
     widths = [[line.count("|") for line in part.splitlines() if line.startswith("|")] for part in page.split("\n\n")]
@@ -178,4 +186,5 @@ def test_figures_without_any_certainty_say_so():
         assert Path("f.svg").stat().st_size > 0
         assert tables.read_lines(Path("f.csv")) == []
     table_certainty.main(["--cells", str(path), "--numbers", "c.csv", "--page", "c.md"])
-    assert "| m/all/report | – | – | – | 0 | 2 | 1 |" in Path("c.md").read_text(encoding="utf-8")
+    shown = "| m/all/report | – (n = 1) | – (n = 1) | – (n = 0) | 2 | 1 |"
+    assert shown in Path("c.md").read_text(encoding="utf-8"), "one verdict is a score, without p(R) too"

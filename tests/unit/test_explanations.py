@@ -424,7 +424,7 @@ def test_the_page_shows_numbers_and_the_papers(made):
     for line in lines:
         assert (line["model"], line["trained_on"], line["judge"]) == ("m", "all", "report")
         assert int(line["detected"]) + int(line["missed"]) + int(line["unreadable"]) == int(line["erroneous"])
-        assert (line["rows"], line["embedder"]) == ("explanations/m/all/report/test.parquet", "tiny-bert")
+        assert (line["cell"], line["embedder"]) == ("explanations/m/all/report/test.parquet", "tiny-bert")
     page = Path("e.md").read_text(encoding="utf-8")
     assert f"{float(lines[0]['f1']):.3f}" in page
     for told in (

@@ -274,6 +274,8 @@ from excam.inference import Completion
 from excam.inference.journal import Journal
 journal = Journal(Path(sys.argv[1]))
 for at in range(int(sys.argv[3])):
+    if Path(sys.argv[1] + ".stop").exists():
+        break
     answer = Completion("x" * 5000, (-0.5,) * 40, -0.5, "stop", 1, 41)
     journal.add(sys.argv[2], {f"{sys.argv[2]}-{at}-{k}": answer for k in range(4)})
     print(at, flush=True)
@@ -299,19 +301,21 @@ def test_two_processes_and_a_kill_do_not_corrupt(tmp_path):
 
 
 def test_compacting_while_others_write_loses_nothing(tmp_path):
-    path = tmp_path / "j"
+    path, names = tmp_path / "j", ("left", "right")
     start = [sys.executable, "-c", WRITER, str(path)]
-    writers = [subprocess.Popen([*start, name, "60"], stdout=subprocess.DEVNULL) for name in ("left", "right")]
+    writers = [subprocess.Popen([*start, name, "100000"], stdout=(tmp_path / name).open("w")) for name in names]
     compacted = 0
-    while any(writer.poll() is None for writer in writers):
-        if path.is_file():
+    while compacted < 8:
+        assert all(writer.poll() is None for writer in writers), "both write until they are told to stop"
+        if all((tmp_path / name).stat().st_size for name in names):
             compact(path)
             compacted += 1
-            time.sleep(0.02)  # a lock is not handed on in order: without a pause only this process would ever have it
+        time.sleep(0.02)  # a lock is not handed on in order: without a pause only this process would ever have it
+    path.with_name("j.stop").touch()
     assert [writer.wait() for writer in writers] == [0, 0]
-    assert compacted > 5
+    written = {name: int((tmp_path / name).read_text().split()[-1]) + 1 for name in names}
     journal = Journal(path)
-    assert all(f"{name}-{at}-{k}" in journal for name in ("left", "right") for at in range(60) for k in range(4))
+    assert all(f"{name}-{at}-{k}" in journal for name in names for at in range(written[name]) for k in range(4))
 
 
 @pytest.fixture

@@ -433,6 +433,15 @@ def test_a_number_of_a_figure_leads_to_its_rows(here, figure, cell):
     assert result.stdout == excam("rows", CELL, "--jsonl").stdout
 
 
+def test_what_was_made_of_the_same_judgements_leads_to_the_same_rows(here):
+    for kind in rows.MADE_OF_CELLS:
+        made = f"results/{kind}/tiny/all/report/test.json"
+        tables.write_lines(Path("n.csv"), ("dataset", "cell"), [{"dataset": "culturalbench", "cell": made}])
+        assert excam("rows", "n.csv", CELL, "--jsonl").stdout == excam("rows", CELL, "--jsonl").stdout
+    tables.write_lines(Path("n.csv"), ("cell",), [{"cell": made}])
+    assert "it has 1: tiny/all/report/all" in excam("rows", "n.csv", CELL).stderr, "without a test set: of all"
+
+
 def test_filters_part_the_rows(here):
     shown = {name: excam("rows", CELL, "--jsonl", f"--{name}").stdout.splitlines() for name in rows.OUTCOMES}
     assert {row["outcome"] for name in shown for row in map(json.loads, shown[name])} == set(rows.OUTCOMES)

@@ -464,16 +464,27 @@ def test_table_4_two_lines_a_system_and_the_floors():
         **{"model": "m", "trained_on": "all", "judge": "report", "fallback": "", "scaled_accuracy": "0.5"},
         **{"low": "0.4", "high": "0.6", "excluding_failures": "", "kendall_b": "", "tie_calibrated_accuracy": "0.1235"},
         **{"epsilon": "0.0", "n": "40", "n_scored": "37", "failures": "3", "better_than_all": "yes"},
-        **{"kendall_better_than_all": "", "tie_calibrated_better_than_all": ""},
+        **dict.fromkeys(("kendall_better_than_all", "kendall_tests"), ""),
+        **dict.fromkeys(("tie_calibrated_better_than_all", "tie_calibrated_tests"), ""),
         "cell": "results/evaluation/m/all/report/all/test.json",
     }
     assert (lines[1]["kendall_b"], lines[1]["tie_calibrated_accuracy"], lines[1]["epsilon"]) == ("0.4", "0.6", "0.25")
     assert (lines[1]["kendall_better_than_all"], lines[1]["tie_calibrated_better_than_all"]) == ("yes", "no")
+    assert (lines[1]["kendall_tests"], lines[1]["tie_calibrated_tests"]) == ("2 of 3", "1 of 1")
     assert lines[2]["better_than_all"] == "no"
-    assert lines[3]["kendall_better_than_all"] == "no"
+    assert lines[3]["kendall_better_than_all"] == "", "baselines are not compared with each other"
     floor = lines[4]
     assert (floor["scaled_accuracy"], floor["kendall_b"]) == ("0.2", "")
     assert (floor["tie_calibrated_accuracy"], floor["n"], floor["failures"]) == ("0.49", "40", "0")
+
+
+def test_what_is_not_above_a_floor_is_not_better_than_all():
+    tests = put_json("tests.json", {"tests": [won(TUNED, COUNT)]})
+    none = put_json("none.json", {"tests": []})
+    for scaled, verdict in ((0.2, "no"), (0.21, "yes")):
+        paths = {"tests": tests, "correlation_tests": none, "floors": floors_csv()}
+        call(table_4, cells=[cell(TUNED, scaled=scaled)], **paths, numbers="t.csv")
+        assert rows_of("t.csv")[0]["better_than_all"] == verdict, "the constant floor has .2"
 
 
 @pytest.mark.parametrize(
