@@ -30,7 +30,7 @@ ASSUMPTIONS = (
     ("soft errors", "48 GPU hours, the same for each job, and 6 min of loading a job", "paper; loading: assumed"),
     ("a baseline asked in one way", "as an adapter of its size (14B: 10 min); thinking ones 40 min", "assumed"),
     ("verify_adapter", "two engines to load, and a minute", "assumed"),
-    ("judge_counterfactuals", "half of what judging takes", "assumed"),
+    ("judge_counterfactuals, and judging the dev sets", "half of judging the test sets", "assumed; rows"),
     ("a job without a GPU", "9 s (3.4 s on average in the run of ten adapters)", "ours"),
     ("Slurm starts a job with GPUs after", "30 s", "assumed"),
     ("weights and benchmarks", "fetched beforehand", ""),
@@ -72,7 +72,8 @@ def minutes(job: Job, generating: int) -> float:
         return QUEUED + 2 * loading(model) + 1
     thinking = SLOWER if model in THINKING else 1.0
     adapter = CYCLE / 30 * (2 if model in LARGE else 1)  # ten of one size and ten of twice that
-    return QUEUED + adapter * thinking * (0.5 if job.rule == "judge_counterfactuals" else 1.0)
+    fewer = job.rule == "judge_counterfactuals" or job.wildcards.get("split") == "dev"
+    return QUEUED + adapter * thinking * (0.5 if fewer else 1.0)
 
 
 def loading(model: str) -> float:
@@ -127,6 +128,26 @@ def one_engine_a_base(graph: Sequence[Task]) -> list[Task]:
     for places in loaded.values():
         chained = one_after_another(chained, places)
     return chained
+
+
+def trained_in(graph: Sequence[Task], share: float) -> list[Task]:
+    """The same jobs, training in a share of its time."""
+    quick = set(adapters_of(graph, "train_adapter"))
+    return [replace(t, minutes=QUEUED + share * (t.minutes - QUEUED)) if p in quick else t for p, t in enumerate(graph)]
+
+
+def ways(
+    single: Sequence[Task], zero2: Sequence[Task], shards: Sequence[Task], paper: Sequence[Task]
+) -> dict[str, Sequence[Task]]:
+    """Ways to run the experiment, from its plans: one GPU a LoRA, two, soft errors in 2 shards, both of these."""
+    return {
+        "as `config.yaml` has it: one GPU a LoRA, a job an adapter": single,
+        "soft errors in 2 shards instead of 16": shards,
+        "two GPUs a LoRA": zero2,
+        "one GPU a LoRA, in a quarter of the time: a goal, not measured": trained_in(single, 0.25),
+        "one engine for all adapters of a base": one_engine_a_base(single),
+        "the paper's order: LoRA after LoRA on two GPUs, then asked in turn (2 shards)": as_in_the_paper(paper),
+    }
 
 
 def training_and_asking(graph: Sequence[Task]) -> list[Task]:
@@ -192,6 +213,12 @@ def simulate(graph: Sequence[Task], gpus: int) -> Run:
                 ready.append((-ahead[follower], follower))
     work = sum(task.job.gpus * task.minutes for task in graph) / 60
     return Run(now / 60, work, max(ahead) / 60, work / gpus, _chain(graph, started, ended, held_up))
+
+
+def told(run: Run) -> str:
+    """A run in a cell: its hours, and what they went into on the chain that leads to its end."""
+    longest = sorted(run.waited.items(), key=lambda one: -one[1])[:3]
+    return f"{run.hours:.1f}: " + ", ".join(f"{rule} {spent / 60:.1f}" for rule, spent in longest)
 
 
 def _ahead(graph: Sequence[Task]) -> list[float]:

@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -31,10 +31,10 @@ import yaml
 
 from bench import cluster
 from bench.cluster import Task
-from bench.processes import ROOT, Job, environment, planned
+from bench.processes import ROOT, environment, planned
 from excam.markdown import table
 
-GOAL = 5.0  # seconds to plan the paper's experiment, and to find that all of it is up to date
+GOAL = 5.0  # seconds to plan the paper's experiment, or to find it up to date
 MOST_SHARDS = 999  # as many as a configuration may have
 LOOK = 0.004  # seconds between two looks at what runs
 HEAVY = ("torch", "transformers", "vllm", "sklearn", "scipy", "matplotlib")
@@ -120,8 +120,8 @@ def measured(command: Sequence[str]) -> Planned:
     if process.returncode:
         sys.exit(f"bench: {said[-2000:]}")
     total = re.search(r"^total +(\d+)$", said, re.MULTILINE)
-    cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-    return Planned(int(total[1]) if total else 0, wall, cpu, peak, said)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Planned(int(total[1]) if total else 0, wall, cpu, usage.ru_maxrss / 1024, said)
 
 
 def plan(folder: Path, sizes: Sequence[int]) -> None:
@@ -130,9 +130,15 @@ def plan(folder: Path, sizes: Sequence[int]) -> None:
     rows, configs = [], {times: overlay(folder, f"times-{times}", enlarged(times)) for times in sizes}
     for times in sizes:
         one = measured([*snakemake, *words_of(folder, configs[times])])
-        each = 1000 * one.cpu / one.jobs
         rows.append(
-            (f"{times} x", f"{one.jobs:,}", f"{one.wall:.1f}", f"{one.cpu:.1f}", f"{each:.2f}", f"{one.peak:.0f}")
+            (
+                f"{times} x",
+                f"{one.jobs:,}",
+                f"{one.wall:.1f}",
+                f"{one.cpu:.1f}",
+                f"{1000 * one.cpu / one.jobs:.2f}",
+                f"{one.peak:.0f}",
+            )
         )
         if times == 1:
             print(f"the paper's plan in under {GOAL:.0f} s: {'yes' if one.wall < GOAL else 'no'}\n")
@@ -162,8 +168,7 @@ def watch(words: Sequence[str]) -> None:
             found[whose(sys._current_frames()[thread])] += (now := time.process_time()) - before
             before = now
 
-    looking = threading.Thread(target=look)
-    looking.start()
+    (looking := threading.Thread(target=look)).start()
     sys.argv = list(words)
     try:
         from snakemake.cli import main as snakemake
@@ -205,27 +210,18 @@ def fresh(folder: Path) -> None:
     one = measured([*snakemake, "--dry-run", *words_of(folder, config)])
     if "Nothing to be done" not in one.said or "missing provenance" in one.said:
         sys.exit(f"bench: not up to date: {one.said[-2000:]}")
-    print(f"\nup to date: {one.wall:.1f} s, {one.cpu:.1f} s CPU, {one.peak:.0f} MB", end="; ")
-    print(f"in under {GOAL:.0f} s: {'yes' if one.wall < GOAL else 'no'}")
+    under = "yes" if one.wall < GOAL else "no"
+    print(f"\nup to date: {one.wall:.1f} s, {one.cpu:.1f} s CPU, {one.peak:.0f} MB; under {GOAL:.0f} s: {under}")
 
 
 def schedule(folder: Path, sizes: Sequence[int]) -> None:
     """Makespan and GPU hours of each way to run it, and what the end waited for."""
-    fields = {"single": {}, "zero2": {"training": {"layout": "zero2"}}, "shards": {"generation": {"shards": 2}}}
-    jobs: dict[str, list[Job]] = {
-        name: planned(folder, [ROOT / "config.yaml", overlay(folder, name, field)], ["all"])
-        for name, field in fields.items()
-    }
-    single, zero2, shards = (cluster.tasks(jobs[name]) for name in fields)
-    ways = {
-        "as `config.yaml` has it: one GPU a LoRA, a job an adapter": single,
-        "soft errors in 2 shards instead of 16": shards,
-        "two GPUs a LoRA": zero2,
-        "one engine for all adapters of a base": cluster.one_engine_a_base(single),
-        "the paper's order: one LoRA after the other on two GPUs, then one is asked after the other": (
-            cluster.as_in_the_paper(zero2)
-        ),
-    }
+    two, sixteen = {"training": {"layout": "zero2"}}, {"generation": {"shards": 2}}  # GPUs a LoRA; processes
+    graphs = [
+        cluster.tasks(planned(folder, [ROOT / "config.yaml", overlay(folder, f"way-{number}", fields)], ["all"]))
+        for number, fields in enumerate(({}, two, sixteen, two | sixteen))
+    ]
+    ways, single = cluster.ways(*graphs), graphs[0]
     print("\n" + table(("assumed", "", "from"), cluster.ASSUMPTIONS))
     print(f"\n### The whole experiment: {len(single):,} jobs, {sum(t.job.gpus > 0 for t in single)} of them on GPUs\n")
     simulated(ways, sizes, lambda graph: graph)
@@ -234,19 +230,15 @@ def schedule(folder: Path, sizes: Sequence[int]) -> None:
 
 
 def simulated(
-    ways: dict[str, list[Task]], sizes: Sequence[int], part: Callable[[Sequence[Task]], Sequence[Task]]
+    ways: Mapping[str, Sequence[Task]], sizes: Sequence[int], part: Callable[[Sequence[Task]], Sequence[Task]]
 ) -> None:
+    """A row for each way; beside the hours, those of the chain of jobs and queues that its end waited for."""
     rows = []
     for name, graph in ways.items():
-        for gpus in sizes:
-            run = cluster.simulate(part(graph), gpus)
-            chain = ", ".join(
-                f"{rule} {minutes / 60:.1f}" for rule, minutes in sorted(run.waited.items(), key=lambda i: -i[1])[:3]
-            )
-            numbers = (f"{run.hours:.1f}", f"{run.gpu_hours:.0f}", f"{run.shared:.1f}", f"{run.longest:.1f}")
-            rows.append((name, str(gpus), *numbers, chain))
-    head = ("way", "GPUs", "hours", "GPU hours", "at least, by GPUs", "at least, by the longest chain")
-    print(table((*head, "what the end waited for, hours"), rows))
+        runs = [cluster.simulate(part(graph), gpus) for gpus in sizes]
+        rows.append((name, f"{runs[0].gpu_hours:.0f}", f"{runs[0].longest:.1f}", *map(cluster.told, runs)))
+    head = ("way", "GPU hours", "longest chain, hours", *(f"hours on {gpus} GPUs" for gpus in sizes))
+    print(table(head, rows))
 
 
 if __name__ == "__main__":
