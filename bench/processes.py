@@ -32,6 +32,8 @@ class Job:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     command: tuple[str, ...]
+    wildcards: Mapping[str, str] = field(default_factory=dict, hash=False)
+    gpus: int = 0
 
 
 Living = tuple[subprocess.Popen[bytes], Job, float]  # process, what it does, since when
@@ -82,8 +84,10 @@ def _job(block: str) -> Job:
     shell = next(line.removeprefix("Shell command: ") for line in lines if line.startswith("Shell command: "))
     command = shlex.split(shell.partition(" 2>&1 | tee ")[0])
     wildcards = dict(pair.split("=", 1) for pair in facts.get("wildcards", "").split(", ") if "=" in pair)
-    inputs, outputs = (tuple(facts.get(kind, "").split(", ")) for kind in ("input", "output"))
-    return Job(lines[0].rstrip(":"), wildcards.get("dataset", ""), inputs, outputs, (sys.executable, *command[1:]))
+    inputs, outputs = (tuple(filter(None, facts.get(kind, "").split(", "))) for kind in ("input", "output"))
+    gpus = re.search(r"\bgpu=(\d+)", facts.get("resources", ""))
+    rule, command = lines[0].rstrip(":"), (sys.executable, *command[1:])
+    return Job(rule, wildcards.get("dataset", ""), inputs, outputs, command, wildcards, int(gpus[1]) if gpus else 0)
 
 
 def run(jobs: Iterable[Job], folder: Path, processes: int) -> Bill:

@@ -76,44 +76,53 @@ def _closure(starts: Iterable[Path]) -> set[Path]:
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def _imports(path: Path) -> list[Path]:
-    names: set[str] = set()
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("excam"):
-            names |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+def _imports(path: Path) -> tuple[Path, ...]:
     # these move no number; the package itself and the two registries only pass names on
     ignored = {"excam", *(f"excam.{name}" for name in ("provenance", "exceptions", "config", "versions", "sources"))}
-    places = [PACKAGE.parent / name.replace(".", "/") for name in sorted(names - ignored)]
+    places = [PACKAGE.parent / name.replace(".", "/") for name in sorted(_parsed(path)[1] - ignored)]
     files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
-    return [file for file in files if file.is_file()]
+    return tuple(file for file in files if file.is_file())
+
+
+def _code(path: Path) -> bytes:
+    return _parsed(path)[0]
 
 
 @cache
-def _code(path: Path) -> bytes:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and _is_text(body[0].value):
-            node.body = body[1:] or [ast.Pass()]  # pyright: ignore[reportAttributeAccessIssue]
-    return repr(_shape(tree)).encode()
+def _parsed(path: Path) -> tuple[bytes, set[str]]:
+    """What a module computes, as bytes, and the names of this package that it imports, at its top or later."""
+    imported: set[str] = set()
+    shape = _shape(ast.parse(path.read_text(encoding="utf-8")), imported)
+    return repr(shape).encode(), imported
 
 
-def _shape(node: Any) -> Any:
-    """The tree without its empty fields, as newer Pythons have more of them: one fingerprint on all."""
+def _shape(node: Any, imported: set[str]) -> Any:
+    """The tree without docstrings and empty fields, as newer Pythons have more of them: one fingerprint on all.
+
+    One walk for both, since a dry run waits for it; `imported` is added to.
+    """
     if isinstance(node, list):
-        return [_shape(item) for item in node]
-    if isinstance(node, ast.AST):
-        fields = [(name, _shape(value)) for name, value in ast.iter_fields(node) if value not in (None, [])]
-        return type(node).__name__, fields
-    return repr(node)
+        return [_shape(item, imported) for item in node]
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("excam"):
+        imported |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+    fields = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if name == "body" and isinstance(value, list) and value and _is_text(value[0]):
+            value = value[1:] or [ast.Pass()]
+        if value is not None and value != []:
+            fields.append((name, _shape(value, imported)))
+    return type(node).__name__, fields
 
 
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _is_text(statement: ast.AST) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
 
 
 def lock(stages: Iterable[str] = (), same_output: bool = False) -> list[str]:

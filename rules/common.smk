@@ -1,5 +1,6 @@
 """The experiment, the values of each axis, and the input functions. The only .smk with Python functions."""
 
+import gc
 import json
 import os
 
@@ -12,6 +13,8 @@ from excam.licences import permissive
 from excam.publishing import BUILDS, EXAMPLE_TABLES
 from excam.training import layout
 from excam.versions import stage_version
+
+gc.set_threshold(50_000)  # a plan is many objects and hardly any rubbish: looking for some took a tenth of its time
 
 try:
     EXPERIMENT = load(config)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
+from excam import gpus
 from excam.config import Model
 from excam.exceptions import AnswersMissing, ExcamError
 from excam.provenance import quiet_libraries, say
@@ -37,10 +38,16 @@ def run(main: Callable[[], None]) -> None:
         sys.exit(f"{program}: {problem}")
 
 
-def continue_where_installed(model: Model) -> None:
-    """Where vLLM is not installed and `./setup.sh vllm` made its environment, go on as the same program in there."""
+def settle(model: Model, job: str) -> None:
+    """Find a job its place: an environment with vLLM, where the model needs it, and GPUs that no other job has.
+
+    Where vLLM is not installed and `./setup.sh vllm` made its environment, go on as the same program in there.
+    """
     program = getattr(sys.modules["__main__"].__spec__, "name", "")
+    if not program.startswith("scripts."):
+        return
     python = Path(__file__).parents[1] / ".venv-vllm/bin/python"
-    if model.backend == "vllm" and not find_spec("vllm") and python.exists() and program.startswith("scripts."):
+    if model.backend == "vllm" and not find_spec("vllm") and python.exists():
         say(f"vLLM is not installed here; going on in {python.parents[1].name}")
         os.execv(python, [str(python), "-m", program, *sys.argv[1:]])
+    gpus.take(model.gpus, job)

@@ -16,7 +16,7 @@ from excam.exceptions import AnswersMissing
 from excam.inference import Completion, Generate, opening
 from excam.inference.journal import Journal, ask, totals
 from excam.records import Sample
-from scripts import continue_where_installed, run
+from scripts import run, settle
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _from_model(wanted: list[Sample], args: argparse.Namespace) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """One answer per sample, and what the manifest says about them."""
     model = opening.described(args.model, args.gpus)
-    continue_where_installed(model)
+    settle(model, str(args.answers))
     requests = [Generate(generator.messages(sample, args.severity)) for sample in wanted]
     progress = provenance.Progress(f"{args.generator} writes errors, shard {args.shard}", len(wanted))
     backend = opening.lazily(args.generator, model, args.weights)

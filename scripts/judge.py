@@ -12,7 +12,7 @@ from pathlib import Path
 from excam import judges, provenance, tables
 from excam.inference import opening, transcript
 from excam.inference.journal import Journal, ask, totals
-from scripts import continue_where_installed, run
+from scripts import run, settle
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     started = time.monotonic()
     model, judge = opening.described(args.model, args.gpus), judges.load(args.judge).judge
-    continue_where_installed(model)
+    settle(model, args.name)
     by_dataset = {path: tables.read_samples(path) for path in args.samples}
     samples = [sample for part in by_dataset.values() for sample in part]
     backend = opening.lazily(args.name.split("/")[0], model, args.weights, args.adapter)

@@ -39,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     started = time.monotonic()
     chosen = layout.load(args.layout)
-    devices.spread(chosen, "scripts.train_adapter", list(sys.argv[1:] if argv is None else argv))
+    name = f"{args.model}/{args.trained_on}"
+    devices.spread(chosen, "scripts.train_adapter", list(sys.argv[1:] if argv is None else argv), name)
     how = {"layout": args.layout, "save_steps": args.save_steps, "report_to": args.report_to}
     recipe = Recipe.model_validate({**json.loads(args.recipe), **how})
     rows = _mixture(args.mixture, args.trained_on)
@@ -52,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         seed=args.seed,
         checkpoints=args.checkpoints,
         folder=args.adapter,
-        name=f"{args.model}/{args.trained_on}",
+        name=name,
     )
     if facts is None:  # another process of the layout publishes
         return

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from excam import provenance
 from excam.inference import adapters, opening
-from scripts import continue_where_installed, run
+from scripts import run, settle
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     model = opening.described(args.model, args.gpus)
-    continue_where_installed(model)
+    settle(model, args.name)
     proof = adapters.verify(args.name, model, args.weights, args.adapter)
     inputs = {str(path): provenance.sha256(path) for path in (args.weights, args.adapter)}
     provenance.write_json(args.verified, {"backend": model.backend, "inputs": inputs, **asdict(proof)})

@@ -46,6 +46,18 @@ def test_light_modules_load_no_heavy_library(module):
     assert done.stdout.strip() == "[]"
 
 
+def test_reading_the_rules_loads_no_heavy_library():
+    """What a dry run and every job of a cluster would wait for."""
+    imports = re.findall(r"^ *(from excam.*)$", (ROOT / "rules/common.smk").read_text(), re.M)
+    assert len(imports) > 5
+    heavy = ("torch", "transformers", "datasets", "matplotlib", "sklearn", "scipy")
+    code = "\n".join(
+        [*(line.strip() for line in imports), "import sys", f"print([m for m in {heavy} if m in sys.modules])"]
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_schema_is_generated_from_the_types():
     assert (ROOT / "config.schema.json").read_text(encoding="utf-8") == config.schema(), (
         "run: python -c 'from excam.config import schema; print(schema(), end=\"\")' > config.schema.json"

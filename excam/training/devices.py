@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
 import resource
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -13,11 +15,13 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from excam import gpus
 from excam.exceptions import ModelInvalid
 from excam.training.layout import Layout
 
 # Dense bfloat16 operations a second, in 1e12, as the makers print them.
 PEAKS = {"A100": 312, "H100 PCIe": 756, "H100": 989, "H200": 989, "B200": 2250}
+PR_SET_PDEATHSIG = 1  # linux/prctl.h: the signal a process gets when its parent ends
 
 
 def rank() -> int:
@@ -25,16 +29,30 @@ def rank() -> int:
     return int(os.environ.get("RANK", "0"))
 
 
-def spread(layout: Layout, module: str, argv: list[str]) -> None:
-    """Run all processes of the layout and exit with their code, unless this is the only one or one of them."""
-    if layout.device == "cpu":
-        os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    if layout.processes == 1 or "LOCAL_RANK" in os.environ:
+def spread(layout: Layout, module: str, argv: list[str], name: str) -> None:
+    """Run all processes of the layout and exit with their code, unless this is the only one or one of them.
+
+    GPUs are taken by the first, for the adapter of this name, and left to those it starts.
+    """
+    if "LOCAL_RANK" in os.environ:
+        _end_with_the_launcher()
+        return
+    gpus.take(layout.processes if layout.device == "gpu" else 0, name)
+    if layout.processes == 1:
         return
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // layout.processes)))
     if layout.device == "cpu" and Path("/sys/class/net/lo").exists():
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # one machine: the name of the host need lead nowhere
     sys.exit(_launched(layout.processes, ["-m", module, *argv]))
+
+
+def _end_with_the_launcher() -> None:
+    """A killed launcher has given its GPUs back: nothing of it may go on training on them, or write checkpoints."""
+    launcher = os.getppid()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != launcher:  # it ended before it could be heard of
+        os._exit(1)
 
 
 def _launched(processes: int, words: list[str]) -> int | str:

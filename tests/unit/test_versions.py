@@ -21,7 +21,7 @@ STAGES = {"one": ("stage/one.py", "data"), "two": ("stage/two.py",), "alone": ("
 
 
 def forget() -> None:
-    for cached in (versions.fingerprint, versions._tree, versions._code, versions._lock, versions.stage_version):
+    for cached in (versions.fingerprint, versions._imports, versions._parsed, versions._lock, versions.stage_version):
         cached.cache_clear()
 
 

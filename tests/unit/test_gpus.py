@@ -1,0 +1,232 @@
+"""One GPU, one job: real processes on cards that are names in CUDA_VISIBLE_DEVICES, no driver needed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from excam import gpus
+from excam.exceptions import ModelInvalid
+from excam.training import devices, layout
+
+ROOT = Path(__file__).parents[2]
+
+# Take cards, mark each as in use (a mark that is there already is a collision), tell them, hold them until stdin ends.
+JOB = """
+import os, sys, time
+from pathlib import Path
+from excam import gpus
+gpus.take(int(sys.argv[1]), "judge")
+cards = os.environ["CUDA_VISIBLE_DEVICES"]
+marks = [Path(sys.argv[2]) / card for card in cards.split(",") if card]
+for mark in marks:
+    mark.touch(exist_ok=False)
+print(cards, flush=True)
+time.sleep(0.1)
+sys.stdin.read()
+for mark in marks:
+    mark.unlink()
+"""
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """Four cards, and a folder of locks of their own."""
+    (tmp_path / "marks").mkdir()
+    monkeypatch.setenv("EXCAM_GPU_LOCKS", str(tmp_path / "locks"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2,3")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    monkeypatch.setattr(gpus, "_taken", [])
+    yield tmp_path
+    for file in gpus._taken:
+        os.close(file)
+
+
+def start(machine, wanted=1, **env):
+    """A job that takes so many cards as soon as it can, and ends when `ended` asks it to."""
+    words = [sys.executable, "-c", JOB, str(wanted), str(machine / "marks")]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(words, cwd=ROOT, env=os.environ | env, text=True, **pipes)
+
+
+def holding(machine, wanted=1, **env):
+    """A job that has its cards."""
+    job = start(machine, wanted, **env)
+    job.cards = job.stdout.readline().strip()
+    return job
+
+
+def ended(job):
+    """A job's cards, and what it told; it may go as soon as it has them."""
+    out, err = job.communicate(timeout=60)
+    assert job.returncode == 0, err
+    return getattr(job, "cards", out.strip()), err
+
+
+def driver(machine, said):
+    """A stand-in for the driver's own program."""
+    program = machine / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\n")
+    program.chmod(0o755)
+
+
+def test_jobs_side_by_side_never_share_a_card(machine):
+    """More jobs than cards, of one to four cards in any order: all end, and no card is ever two jobs'."""
+    wanted = [1, 3, 1, 2, 4, 1, 2, 3, 1, 2, 1, 4]
+    jobs = [start(machine, cards) for cards in wanted]
+    with ThreadPoolExecutor(len(jobs)) as threads:
+        got = [cards.split(",") for cards, _ in threads.map(ended, jobs)]
+    assert [len(cards) for cards in got] == wanted
+    assert {card for cards in got for card in cards} == {"0", "1", "2", "3"}
+
+
+def test_as_many_jobs_as_cards_wait_for_nobody(machine):
+    jobs = [holding(machine) for _ in range(4)]
+    results = [ended(job) for job in jobs]
+    assert Counter(cards for cards, _ in results) == Counter("0123")
+    assert all(told == f"judge: on GPU {cards}, of 4\n" for cards, told in results)
+
+
+def test_a_killed_job_gives_its_cards_back(machine):
+    held = holding(machine, 4)
+    waiting = start(machine, 2)
+    time.sleep(0.5)
+    assert waiting.poll() is None
+    for mark in (machine / "marks").iterdir():
+        mark.unlink()
+    held.send_signal(signal.SIGKILL)
+    held.communicate()
+    assert ended(waiting)[0] == "0,1"
+
+
+def test_a_long_wait_is_told_once(machine):
+    held, waiting = holding(machine, 4), start(machine)
+    told = waiting.stderr.readline()
+    assert told == "judge: waiting for 1 of the GPUs 0, 1, 2, 3: other jobs have them (`lslocks` tells which)\n"
+    ended(held)
+    assert ended(waiting) == ("0", "judge: on GPU 0, of 4\n")
+
+
+def test_lists_that_overlap(machine):
+    """The user's own list is kept to; a card on two lists is one card."""
+    first = holding(machine, 1, CUDA_VISIBLE_DEVICES="2")
+    assert ended(start(machine, 2, CUDA_VISIBLE_DEVICES="2,0,3"))[0] == "0,3"
+    assert ended(start(machine, 1, CUDA_VISIBLE_DEVICES="1"))[0] == "1"
+    ended(first)
+
+
+def test_a_job_that_needs_no_card_sees_none(machine):
+    held = holding(machine, 4)
+    assert ended(start(machine, 0)) == ("", "")
+    ended(held)
+
+
+def test_a_card_by_any_name(machine):
+    """Number, UUID and the beginning of one are the same card; MIG slices and rubbish are left as they are."""
+    driver(
+        machine,
+        "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-aaaa-1)\n"
+        "GPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-bbbb-2)\n"
+        "  MIG 1g.10gb     Device  0: (UUID: MIG-cccc-3)",
+    )
+    assert seen("GPU-bbbb,0,GPU-aaaa-1") == {"GPU-bbbb": "GPU-bbbb-2", "0": "GPU-aaaa-1", "GPU-aaaa-1": "GPU-aaaa-1"}
+    assert seen("MIG-cccc-3,7") == {"MIG-cccc-3": "MIG-cccc-3", "7": "7"}
+    assert seen(None) == {"0": "GPU-aaaa-1", "1": "GPU-bbbb-2"}
+    first = holding(machine, 1, CUDA_VISIBLE_DEVICES="GPU-bbbb")
+    assert ended(start(machine, 1, CUDA_VISIBLE_DEVICES="1,0"))[0] == "0"
+    ended(first)
+
+
+def seen(listed):
+    """`gpus.visible` with this in the variable."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CUDA_VISIBLE_DEVICES") if listed is None else patch.setenv("CUDA_VISIBLE_DEVICES", listed)
+        return gpus.visible()
+
+
+def test_numbers_inside_a_slurm_job_are_its_own(machine, monkeypatch):
+    """Where Slurm shows each job its cards alone, all of them begin at 0."""
+    first = holding(machine, 1, CUDA_VISIBLE_DEVICES="0", SLURM_JOB_ID="17")
+    (machine / "marks/0").unlink()
+    assert ended(start(machine, 1, CUDA_VISIBLE_DEVICES="0", SLURM_JOB_ID="18"))[0] == "0"
+    (machine / "marks/0").touch()
+    ended(first)
+
+
+@pytest.mark.parametrize("listed", ["", "-1", "-1,0", " ,1"])
+def test_a_list_without_a_card(machine, monkeypatch, listed):
+    """As CUDA reads it: the first word that names none ends the list; then the engine says what it lacks."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", listed)
+    gpus.take(2, "judge")
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == listed
+    assert not (machine / "locks").exists()
+
+
+def test_no_driver_no_list(machine, monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    monkeypatch.setenv("PATH", str(machine))
+    gpus.take(1, "judge")
+    assert "CUDA_VISIBLE_DEVICES" not in os.environ
+
+
+def test_fewer_cards_than_needed(machine, monkeypatch):
+    with pytest.raises(
+        ModelInvalid, match=r"^CUDA_VISIBLE_DEVICES names 4 GPUs \(0, 1, 2, 3\); expected 8; set the mo"
+    ):
+        gpus.take(8, "judge")
+    driver(machine, "GPU 0: NVIDIA A100 (UUID: GPU-aaaa-1)")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    with pytest.raises(ModelInvalid, match=r"^this machine has 1 GPUs \(0\); expected 2; "):
+        gpus.take(2, "judge")
+
+
+def test_locks_of_another_user_can_be_had(machine):
+    """Read-only files that somebody else made are locked all the same."""
+    (machine / "locks").mkdir()
+    for name in ("0", "1", "2", "3"):
+        (machine / "locks" / name).touch(0o444)
+    assert ended(start(machine, 2))[0] == "0,1"
+
+
+def test_taken_once_for_the_whole_program(machine):
+    gpus.take(1, "judge")
+    gpus.take(1, "judge")
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "0"
+    assert len(gpus._taken) == 1
+
+
+def test_no_process_outlives_its_killed_launcher(machine):
+    """A launcher's processes hold no lock of their own, so they end with it."""
+    child = (
+        "import time; from excam.training import devices; devices._end_with_the_launcher();"
+        "print('ready', flush=True); time.sleep(60)"
+    )
+    launcher = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    with subprocess.Popen([sys.executable, "-c", launcher], cwd=ROOT, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout is not None
+        started.stdout.readline()
+        killed = time.monotonic()
+        started.kill()
+        assert started.stdout.read() == ""  # the end of the pipe: nobody has its other end any more
+        assert time.monotonic() - killed < 10
+
+
+def test_a_launcher_takes_the_cards_of_its_layout(machine, monkeypatch):
+    """One per process, before any is started; they take none themselves."""
+    launched = []
+    monkeypatch.setattr(devices, "_launched", lambda n, words: launched.append((n, os.environ["CUDA_VISIBLE_DEVICES"])))
+    with pytest.raises(SystemExit):
+        devices.spread(layout.load("zero2"), "scripts.train_adapter", [], "phi/all")
+    assert launched == [(2, "0,1")]
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    monkeypatch.setattr(devices, "_end_with_the_launcher", lambda: None)
+    monkeypatch.setattr(gpus, "take", lambda wanted, job: pytest.fail("takes cards that its launcher has"))
+    devices.spread(layout.load("zero2"), "scripts.train_adapter", [], "phi/all")
