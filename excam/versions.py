@@ -3,6 +3,9 @@
 A stage is a piece whose output must move when its code does. `versions.lock` holds, per stage, a number and a
 fingerprint of the code and data it is made of; `stage_version` is what a Snakemake rule passes on, so that an edit
 re-runs exactly what it touches and a merged refactoring (`excam lock STAGE --same-output`) re-runs nothing.
+
+What a judge asks and how it reads stand in one module, so an edit moves both `asks.<judge>` and `judges.<judge>`. Where
+only the reader is better, `excam lock judges.<judge>` and then `excam lock --same-output`: no model is asked again.
 """
 
 from __future__ import annotations
@@ -23,18 +26,21 @@ LOCK = PACKAGE / "versions.lock"
 
 # Data that a module reads: part of every stage the module is in.
 DATA = {
-    "construction/templates.py": "templates",
     "construction/lexicon.py": "construction/lexicon.tsv",
     "browsing/page.py": "browsing/assets",
 }
 
 # Stage -> what it is made of, relative to the package. The rest follows from their imports. A rule's stage is its
-# script; benchmarks, judges and backends are chosen by name at run time (`answers.<backend>`: what moves an answer).
+# script; benchmarks, judges and backends are chosen by name at run time (`answers.<backend>`: what moves an answer;
+# `templates.<task>`: what rows are wrapped in; `weights.gguf`: what a GGUF file becomes).
 STAGES: dict[str, tuple[str, ...]] = {
     **{path.stem: (f"../scripts/{path.name}",) for path in sorted((PACKAGE.parent / "scripts").glob("[!_]*.py"))},
     **{f"datasets.{name}": (f"datasets/{name.replace('-', '_')}.py",) for name in modules_in("datasets")},
     **{f"judges.{name}": (f"judges/{name.replace('-', '_')}.py",) for name in modules_in("judges")},
+    **{f"asks.{name}": (f"judges/{name.replace('-', '_')}.py",) for name in modules_in("judges")},
     **{f"answers.{name}": (f"inference/backends/{name}.py",) for name in modules_in("inference/backends")},
+    **{f"templates.{path.name}": (f"templates/{path.name}",) for path in sorted((PACKAGE / "templates").iterdir())},
+    "weights.gguf": ("inference/gguf.py",),
 }
 
 
@@ -69,7 +75,7 @@ def _closure(starts: Iterable[Path]) -> set[Path]:
             todo += [child for child in path.iterdir() if child.name != "__pycache__"]
         elif path.is_file() and path not in seen:
             seen.add(path)
-            todo += _imports(path) if path.suffix == ".py" else []
+            todo += _imports(path) if path.suffix == ".py" else ()
             if path.is_relative_to(PACKAGE) and (data := DATA.get(path.relative_to(PACKAGE).as_posix())):
                 todo.append(PACKAGE / data)
     return seen
@@ -80,7 +86,8 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def _imports(path: Path) -> list[Path]:
+@cache
+def _imports(path: Path) -> tuple[Path, ...]:
     names: set[str] = set()
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("excam"):
@@ -89,27 +96,29 @@ def _imports(path: Path) -> list[Path]:
     ignored = {"excam", *(f"excam.{name}" for name in ("provenance", "exceptions", "config", "versions", "sources"))}
     places = [PACKAGE.parent / name.replace(".", "/") for name in sorted(names - ignored)]
     files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
-    return [file for file in files if file.is_file()]
+    return tuple(file for file in files if file.is_file())
 
 
 @cache
 def _code(path: Path) -> bytes:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and _is_text(body[0].value):
-            node.body = body[1:] or [ast.Pass()]  # pyright: ignore[reportAttributeAccessIssue]
-    return repr(_shape(tree)).encode()
+    return repr(_shape(_tree(path))).encode()
 
 
 def _shape(node: Any) -> Any:
-    """The tree without its empty fields, as newer Pythons have more of them: one fingerprint on all."""
+    """The tree without docstrings, and without empty fields, as newer Pythons have more: one fingerprint on all."""
     if isinstance(node, list):
         return [_shape(item) for item in node]
     if isinstance(node, ast.AST):
-        fields = [(name, _shape(value)) for name, value in ast.iter_fields(node) if value not in (None, [])]
-        return type(node).__name__, fields
+        fields = ((name, _undocumented(value) if name == "body" else value) for name, value in ast.iter_fields(node))
+        return type(node).__name__, [(name, _shape(value)) for name, value in fields if value not in (None, [])]
     return repr(node)
+
+
+def _undocumented(body: Any) -> Any:
+    """A body without its docstring; that of a lambda is an expression, and stays."""
+    if not isinstance(body, list) or not body or not isinstance(body[0], ast.Expr) or not _is_text(body[0].value):
+        return body
+    return body[1:] or [ast.Pass()]
 
 
 def _is_text(node: ast.expr) -> bool:

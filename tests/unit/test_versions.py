@@ -21,8 +21,8 @@ STAGES = {"one": ("stage/one.py", "data"), "two": ("stage/two.py",), "alone": ("
 
 
 def forget() -> None:
-    for cached in (versions.fingerprint, versions._tree, versions._code, versions._lock, versions.stage_version):
-        cached.cache_clear()
+    for name in ("fingerprint", "_tree", "_imports", "_code", "_lock", "stage_version"):
+        getattr(versions, name).cache_clear()
 
 
 @pytest.fixture
@@ -151,14 +151,16 @@ def test_every_part_of_a_stage_is_there():
         ("answers.vllm", "excam/inference/backends/vllm.py"),
         ("answers.vllm", "excam/inference/chat.py"),
         ("answers.openai", "excam/inference/__init__.py"),
-        ("build_samples", "excam/templates/qa/output.txt"),
+        ("templates.qa", "excam/templates/qa/output.txt"),
         ("make_hard_errors", "excam/construction/wrapping.py"),
-        ("make_hard_errors", "excam/templates/hard/explanation.txt"),
+        ("templates.hard", "excam/templates/hard/explanation.txt"),
         ("generate_soft_errors", "excam/construction/lexicon.tsv"),
         ("generate_soft_errors", "excam/construction/lexicon_words.py"),
         ("split_samples", "excam/construction/splits.py"),
         ("judges.report", "excam/scoring.py"),
         ("judges.count", "excam/judges/base.py"),
+        ("asks.count", "excam/judges/count.py"),
+        ("weights.gguf", "excam/inference/gguf.py"),
         ("evaluate", "excam/metaeval/accuracy.py"),
         ("compare_systems", "excam/metaeval/permutation.py"),
         ("figure_3", "excam/plotting/heat.py"),
