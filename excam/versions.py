@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -89,7 +89,7 @@ def _tree(path: Path) -> ast.Module:
 @cache
 def _imports(path: Path) -> tuple[Path, ...]:
     names: set[str] = set()
-    for node in ast.walk(_tree(path)):
+    for node in _statements(_tree(path).body):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("excam"):
             names |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
     # these move no number; the package itself and the two registries only pass names on
@@ -99,19 +99,38 @@ def _imports(path: Path) -> tuple[Path, ...]:
     return tuple(file for file in files if file.is_file())
 
 
+def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Statements at any depth, e.g. an import inside a function; expressions hold none."""
+    for node in body:
+        yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, name, None)
+            if isinstance(inner, list):
+                yield from _statements(inner)
+
+
 @cache
 def _code(path: Path) -> bytes:
-    return repr(_shape(_tree(path))).encode()
+    return _shape(_tree(path)).encode()
 
 
-def _shape(node: Any) -> Any:
-    """The tree without docstrings, and without empty fields, as newer Pythons have more: one fingerprint on all."""
+def _shape(node: Any) -> str:
+    """The tree without docstrings, and without empty fields, as newer Pythons have more: one fingerprint on all.
+
+    Written as Python would write nested lists of names and values: every dry run reads some 170 files this way.
+    """
     if isinstance(node, list):
-        return [_shape(item) for item in node]
-    if isinstance(node, ast.AST):
-        fields = ((name, _undocumented(value) if name == "body" else value) for name, value in ast.iter_fields(node))
-        return type(node).__name__, [(name, _shape(value)) for name, value in fields if value not in (None, [])]
-    return repr(node)
+        return f"[{', '.join(map(_shape, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(repr(node))
+    fields = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if name == "body":
+            value = _undocumented(value)
+        if value is not None and value != []:
+            fields.append(f"({name!r}, {_shape(value)})")
+    return f"({type(node).__name__!r}, [{', '.join(fields)}])"
 
 
 def _undocumented(body: Any) -> Any:

@@ -1,70 +1,20 @@
 """The whole DAG on the smallest experiment, with the real model, as its user runs it; then what must and must not re-run."""
 
 import csv
-import hashlib
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
 CELL = "results/evaluation/smollm2-135m/without-blend/report/blend/test.json"
 COUNTS = "results/counterfactuals/smollm2-135m/all/report/all/test.counts.json"
 ADAPTER = "results/adapters/smollm2-135m/without-blend"
 pytestmark = pytest.mark.model
-
-
-class Run:
-    """A copy of the repository in which the workflow runs."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.environment = {
-            **os.environ,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(folder),
-        }
-
-    def command(
-        self, *words: str, profile: str = "local", experiment: str | None = "tests/experiment.yaml"
-    ) -> list[str]:
-        overlay = ["--configfile", experiment] if experiment else []
-        return ["snakemake", "--profile", profile, *overlay, "--nocolor", *words]
-
-    def __call__(self, *words: str, **how) -> subprocess.CompletedProcess:
-        done = subprocess.run(
-            self.command(*words, **how),
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=500,
-        )
-        done.text = done.stdout + done.stderr
-        return done
-
-    def start(self, *words: str) -> subprocess.Popen:
-        return subprocess.Popen(
-            self.command(*words), cwd=self.folder, env=self.environment, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-
-    def planned(self, *words: str, **how) -> dict[str, int]:
-        """Jobs of a dry run, by rule."""
-        text = self("-n", *words, **how).text
-        table = re.findall(r"^(\w+) +(\d+)$", text.split("Job stats:")[-1].split("total")[0], re.M)
-        assert table or "Nothing to be done" in text, text
-        return {rule: int(count) for rule, count in table if rule != "all"}
-
-    def digest(self, *names: str) -> dict[str, str]:
-        return {name: hashlib.sha256((self.folder / name).read_bytes()).hexdigest() for name in names}
 
 
 def kill_when(process: subprocess.Popen, ready, timeout: float = 240) -> None:
@@ -76,23 +26,6 @@ def kill_when(process: subprocess.Popen, ready, timeout: float = 240) -> None:
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-@pytest.fixture(scope="session")
-def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("checkout")
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in filter(None, tracked.stdout.split("\0")):
-        source, target = ROOT / name, folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_symlink():
-            target.symlink_to(source.readlink())
-        elif source.is_file():
-            shutil.copyfile(source, target)
-    run = Run(folder)
-    done = run("all")
-    assert done.returncode == 0, done.text[-4000:]
-    return run
 
 
 def test_every_artifact_is_there_and_adds_up(run):
