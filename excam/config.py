@@ -155,12 +155,25 @@ class Model(Section):
     @property
     def decides(self) -> str:
         """What decides its answers, as JSON: not where it is fetched from, how many GPUs or requests at once."""
-        pace = {"concurrency", "requests_per_minute", "timeout", "price"}
-        more: dict[str, Any] = {**dict.fromkeys([*ELSEWHERE, "hub", "sampling"], True), "server": pace}
-        return self.model_dump_json(exclude=more, exclude_defaults=True)
+        return self._without("hub", "sampling")
+
+    @property
+    def asked(self) -> str:
+        """How it is asked, as JSON: what decides its answers, with its decoding and its name at a server."""
+        return self._without(*(["hub"] if self.is_local else []))
+
+    @property
+    def pace(self) -> str:
+        """How hard its server is asked and what that costs, as JSON: no answer hangs on it."""
+        return self.server.model_dump_json(include=PACE, exclude_defaults=True) if self.server else "{}"
+
+    def _without(self, *more: str) -> str:
+        left_out: dict[str, Any] = {**dict.fromkeys([*ELSEWHERE, *more], True), "server": PACE}
+        return self.model_dump_json(exclude=left_out, exclude_defaults=True)
 
 
 # Fields of a model that decide none of its answers: its weights' content, another artifact, does.
+PACE = {"concurrency", "requests_per_minute", "timeout", "price"}  # of its server
 ELSEWHERE = {"gpus", "revision", "wheel", "folder", "chat_template", "licence", "base", "training"}
 
 
@@ -299,6 +312,19 @@ def load(raw: Mapping[str, Any], where: str = "config.yaml") -> Experiment:
         raise ConfigInvalid(f"{where}: {_one_line(problem)}") from None
     _cross_check(experiment, where)
     return experiment
+
+
+def in_order(raw: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
+    """`raw` with its data sets and models in the order of `first`, others after them.
+
+    Snakemake puts the entries that an overlay changes before all others, so figures would move with every overlay.
+    """
+    ordered = dict(raw)
+    for section in ("datasets", "models"):
+        if isinstance(entries := raw.get(section), Mapping):
+            names = dict.fromkeys([*(name for name in first.get(section) or () if name in entries), *entries])
+            ordered[section] = {name: entries[name] for name in names}
+    return ordered
 
 
 def _one_line(problem: ValidationError) -> str:

@@ -3,6 +3,9 @@
 A stage is a piece whose output must move when its code does. `versions.lock` holds, per stage, a number and a
 fingerprint of the code and data it is made of; `stage_version` is what a Snakemake rule passes on, so that an edit
 re-runs exactly what it touches and a merged refactoring (`excam lock STAGE --same-output`) re-runs nothing.
+
+What a judge asks and how it reads stand in one module, so an edit moves both `asks.<judge>` and `judges.<judge>`. Where
+only the reader is better, `excam lock judges.<judge>` and then `excam lock --same-output`: no model is asked again.
 """
 
 from __future__ import annotations
@@ -23,18 +26,21 @@ LOCK = PACKAGE / "versions.lock"
 
 # Data that a module reads: part of every stage the module is in.
 DATA = {
-    "construction/templates.py": "templates",
     "construction/lexicon.py": "construction/lexicon.tsv",
     "browsing/page.py": "browsing/assets",
 }
 
 # Stage -> what it is made of, relative to the package. The rest follows from their imports. A rule's stage is its
-# script; benchmarks, judges and backends are chosen by name at run time (`answers.<backend>`: what moves an answer).
+# script; benchmarks, judges and backends are chosen by name at run time (`answers.<backend>`: what moves an answer;
+# `templates.<task>`: what rows are wrapped in; `weights.gguf`: what a GGUF file becomes).
 STAGES: dict[str, tuple[str, ...]] = {
     **{path.stem: (f"../scripts/{path.name}",) for path in sorted((PACKAGE.parent / "scripts").glob("[!_]*.py"))},
     **{f"datasets.{name}": (f"datasets/{name.replace('-', '_')}.py",) for name in modules_in("datasets")},
     **{f"judges.{name}": (f"judges/{name.replace('-', '_')}.py",) for name in modules_in("judges")},
+    **{f"asks.{name}": (f"judges/{name.replace('-', '_')}.py",) for name in modules_in("judges")},
     **{f"answers.{name}": (f"inference/backends/{name}.py",) for name in modules_in("inference/backends")},
+    **{f"templates.{path.name}": (f"templates/{path.name}",) for path in sorted((PACKAGE / "templates").iterdir())},
+    "weights.gguf": ("inference/gguf.py",),
 }
 
 
@@ -69,7 +75,7 @@ def _closure(starts: Iterable[Path]) -> set[Path]:
             todo += [child for child in path.iterdir() if child.name != "__pycache__"]
         elif path.is_file() and path not in seen:
             seen.add(path)
-            todo += _imports(path) if path.suffix == ".py" else []
+            todo += _imports(path) if path.suffix == ".py" else ()
             if path.is_relative_to(PACKAGE) and (data := DATA.get(path.relative_to(PACKAGE).as_posix())):
                 todo.append(PACKAGE / data)
     return seen

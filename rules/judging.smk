@@ -24,7 +24,7 @@ rule verify_adapter:
         runtime=lambda w, attempt: 60 * attempt,
     params:
         version=versions("verify_adapter", "answers.{backend}"),
-        model=model_settings,
+        model=lambda w: EXPERIMENT.models[w.model].decides,
         weights=flag("weights", weights),
         adapter=flag("adapter", adapter),
     shell:
@@ -57,15 +57,16 @@ rule judge:
         model=1,
         mem_mb=lambda w, attempt: 16000 * attempt,
         runtime=lambda w, attempt: 240 * attempt,
+        pace=lambda w: EXPERIMENT.models[w.model].pace,
     params:
-        version=versions("judge", "judges.{judge}", "answers.{backend}"),
+        version=versions("judge", "asks.{judge}", "answers.{backend}"),
         model=model_settings,
         weights=flag("weights", weights),
         adapter=flag("adapter", adapter),
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.judge --name {wildcards.model}/{wildcards.trained_on}/{wildcards.judge}"
-        " --model {params.model:q} --gpus {resources.gpu} {params.weights} {params.adapter} --judge {wildcards.judge}"
+        " --model {params.model:q} --gpus {resources.gpu} --pace {resources.pace:q} {params.weights} {params.adapter} --judge {wildcards.judge}"
         " --samples {input.samples} --seed {params.seed}"
         " --journal results/journal/{wildcards.model}/{wildcards.trained_on}/{wildcards.judge}.jsonl"
         " --transcripts results/transcripts/{wildcards.model}/{wildcards.trained_on}/{wildcards.judge} 2>&1 | tee {log}"

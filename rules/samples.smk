@@ -18,14 +18,14 @@ rule build_samples:
     conda:
         "../envs/data.yaml"
     params:
-        version=versions("build_samples", "datasets.{dataset}"),
-        cap=lambda w: EXPERIMENT.datasets[w.dataset].cap,
+        version=versions("build_samples", "datasets.{dataset}", templates),
+        cap=lambda w: f"--cap {EXPERIMENT.datasets[w.dataset].cap}",
         cap_stage=EXPERIMENT.construction.cap_stage,
         allocation=EXPERIMENT.construction.allocation,
         shares=json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
-        seed=EXPERIMENT.seed,
+        seed=f"--seed {EXPERIMENT.seed}",
     shell:
         "python -m scripts.build_samples --dataset {wildcards.dataset} --source {input.source}"
-        " --cap {params.cap} --cap-stage {params.cap_stage} --allocation {params.allocation}"
-        " --shares {params.shares:q} --seed {params.seed}"
+        " {params.cap} --cap-stage {params.cap_stage} --allocation {params.allocation}"
+        " --shares {params.shares:q} {params.seed}"
         " --bases {output.bases} --samples {output.samples} --counts {output.counts} 2>&1 | tee {log}"

@@ -29,6 +29,7 @@ rule fetch_model:
     """Fetch one model's weights and tokenizer, pinned."""
     input:
         chat_template,
+        model_files,
     output:
         manifest="results/models/{model}/manifest.json",
     log:
@@ -40,6 +41,7 @@ rule fetch_model:
     conda:
         "../envs/training.yaml"
     params:
+        version=versions(conversion),
         source=model_source,
     shell:
         "python -m scripts.fetch_model --model {wildcards.model} --source {params.source:q}"

@@ -28,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--generator", required=True)
     parser.add_argument("--model", default="null", help="the generator's entry of config.yaml as JSON")
     parser.add_argument("--gpus", type=int, default=0, help="how many GPUs the model may use")
+    parser.add_argument("--pace", default="{}", help="how hard its server is asked, as JSON; decides no answer")
     parser.add_argument("--weights", type=Path, help="manifest of the fetched generator")
     parser.add_argument("--journal", type=Path, required=True)
     parser.add_argument("--seed", type=int, required=True)
@@ -64,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _from_model(wanted: list[Sample], args: argparse.Namespace) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """One answer per sample, and what the manifest says about them."""
-    model = opening.described(args.model, args.gpus)
+    model = opening.described(args.model, args.gpus, args.pace)
     settle(model, str(args.answers))
     requests = [Generate(generator.messages(sample, args.severity)) for sample in wanted]
     progress = provenance.Progress(f"{args.generator} writes errors, shard {args.shard}", len(wanted))

@@ -1,4 +1,4 @@
-"""Right pairs and their wrong twins -> train, dev, test and the balanced subset of one dataset (spec 4, 11-13)."""
+"""Right pairs and their wrong twins -> train, dev and test of one dataset (spec 4, 11-13)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--right", type=Path, required=True)
     parser.add_argument("--wrong", type=Path, required=True)
     parser.add_argument("--cap", type=int, help="at most this many final rows")
-    parser.add_argument("--subset", type=int, required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--folder", type=Path, required=True)
     args = parser.parse_args(argv)
@@ -29,7 +28,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     kept = splits.cap(pairs, args.cap, args.seed) if args.cap else pairs
     parts = {split: [sample for sample in kept if sample.split == split] for split in SPLITS}
     cells = {split: splits.cells(samples) for split, samples in parts.items()}
-    parts["test-100"] = splits.balanced_subset(parts["test"], args.subset, args.seed)
     for split, samples in parts.items():
         tables.write_samples(args.folder / f"{split}.parquet", samples)
     counts: dict[str, object] = {split: len(samples) for split, samples in parts.items()}

@@ -49,6 +49,11 @@ def form(base: BaseSample, variant: str) -> Task:
     return "freeform" if base.task == "qa" and (variant == "freeform" or not base.options) else base.task
 
 
+def forms(task: Task) -> tuple[Task, ...]:
+    """Every task that samples of a benchmark of this task may show; their templates are what it is wrapped with."""
+    return ("qa", "freeform") if task == "qa" else (task,)
+
+
 def shuffled_options(base: BaseSample, seed: int) -> tuple[str, ...]:
     """The options in an order that depends on the seed and the id alone: sources put the right one first too often.
 

@@ -3,6 +3,7 @@
 A module in this folder provides:
 
     SOURCE: Source                      where the official files are, under which licence
+    TASK: Task                          how its rows are wrapped (spec 18)
     ERRORS: "hard" | "soft"             how its rows are made wrong (spec 20, 22)
     def read(folder: Path) -> Reading   snapshot -> base samples as a frame, dropped rows counted by reason
 
@@ -28,8 +29,9 @@ from excam.datasets._drawing import stratified as stratified
 from excam.datasets._plain import HALF
 from excam.exceptions import SourceInvalid
 from excam.hostile import CHAT_CONTROL, LONGEST_ROW
-from excam.records import BaseSample, Task
+from excam.records import BaseSample
 from excam.records import Errors as Errors
+from excam.records import Task as Task
 
 # The fields of a base sample that a frame holds; `dataset` and `task` are the same for all rows.
 TEXTS = ("id", "question", "answer", "language", "culture", "stratum", "role", "context", "group", "label")
@@ -78,6 +80,7 @@ def _lists(row: dict[str, Any]) -> dict[str, Any]:
 
 class Benchmark(Protocol):
     SOURCE: Source
+    TASK: Task
     ERRORS: Errors
 
     def read(self, folder: Path) -> Reading: ...

@@ -32,6 +32,7 @@ SOURCE = base.Source(
     hub="nayeon212/BLEnD",
     homepage="https://github.com/nlee0212/BLEnD",
 )
+TASK: base.Task = "qa"
 ERRORS: base.Errors = "hard"
 
 COLUMNS = ("MCQID", "ID", "country", "prompt", "choices", "answer_idx")
@@ -44,7 +45,7 @@ def read(folder: Path) -> base.Reading:
     rows = pl.concat([base.table(path, NAME, COLUMNS) for path in paths], how="diagonal")
     official = _few_per_question(_samples(_official(rows)))
     others = _samples(built(NAME, folder, covered=set(rows["country"])))
-    return base.gather(NAME, "qa", pl.concat([official, others], how="diagonal"))
+    return base.gather(NAME, TASK, pl.concat([official, others], how="diagonal"))
 
 
 def _official(rows: pl.DataFrame) -> pl.DataFrame:

@@ -28,6 +28,7 @@ SOURCE = base.Source(
     hub="shanearora/CaLMQA",
     homepage="https://huggingface.co/datasets/shanearora/CaLMQA",
 )
+TASK: base.Task = "freeform"
 ERRORS: base.Errors = "soft"
 
 # In the order of the release's ClassLabel, for copies that kept the number and lost the names.
@@ -59,7 +60,7 @@ def read(folder: Path) -> base.Reading:
         culture=language,  # the source names no country
         stratum=language,
     )
-    return base.gather(NAME, "freeform", frame, repeated="refuse" if has_ids else "drop")
+    return base.gather(NAME, TASK, frame, repeated="refuse" if has_ids else "drop")
 
 
 def _english(rows: pl.DataFrame) -> pl.Expr:

@@ -19,6 +19,7 @@ SOURCE = base.Source(
     hub="kellycyy/CulturalBench",
     homepage="https://huggingface.co/datasets/kellycyy/CulturalBench",
 )
+TASK: base.Task = "qa"
 ERRORS: base.Errors = "hard"
 
 OPTIONS = tuple(f"prompt_option_{letter}" for letter in "abcd")
@@ -43,4 +44,4 @@ def read(folder: Path) -> base.Reading:
     frame = with_wrong(rows)
     answered = pl.col("answer").is_not_null()
     reason = base.first(answer_outside_options=~answered, no_wrong_option=pl.col("wrong").list.len() == 0)
-    return base.gather(NAME, "qa", frame.with_columns(reason=reason))
+    return base.gather(NAME, TASK, frame.with_columns(reason=reason))

@@ -22,6 +22,7 @@ SOURCE = base.Source(
     hub="Multilingual-Perspectivist-NLU/EPIC",
     homepage="https://huggingface.co/datasets/Multilingual-Perspectivist-NLU/EPIC",
 )
+TASK: base.Task = "impersonation"
 ERRORS: base.Errors = "hard"
 
 ANSWERS = {"iro": "The text is ironic.", "not": "The text is not ironic."}
@@ -56,7 +57,7 @@ def read(folder: Path) -> base.Reading:
             empty=text == "",
         ),
     )
-    return base.gather(NAME, "impersonation", frame, lacks=lacks)
+    return base.gather(NAME, TASK, frame, lacks=lacks)
 
 
 def _role(rows: pl.DataFrame) -> pl.Expr:

@@ -35,6 +35,7 @@ SOURCE = base.Source(
     hub="Anthropic/llm_global_opinions",
     homepage="https://huggingface.co/datasets/Anthropic/llm_global_opinions",
 )
+TASK: base.Task = "impersonation"
 ERRORS: base.Errors = "hard"
 
 NON_ANSWER = (
@@ -65,7 +66,7 @@ def read(folder: Path) -> base.Reading:
             malformed=shares.is_null() | options.is_null(),
         ),
     )
-    return base.gather(NAME, "impersonation", _samples(with_wrong(pairs, f"{NON_ANSWER}|{UNOFFERED}")), "drop")
+    return base.gather(NAME, TASK, _samples(with_wrong(pairs, f"{NON_ANSWER}|{UNOFFERED}")), "drop")
 
 
 def _samples(pairs: pl.DataFrame) -> pl.DataFrame:

@@ -21,6 +21,7 @@ SOURCE = base.Source(
     hub="CohereLabs/include-base-44",
     homepage="https://huggingface.co/datasets/CohereLabs/include-base-44",
 )
+TASK: base.Task = "qa"
 ERRORS: base.Errors = "hard"
 
 OPTIONS = tuple(f"option_{letter}" for letter in "abcd")
@@ -48,7 +49,7 @@ def read(folder: Path) -> base.Reading:
         answer_outside_options=pl.col("answer").is_null(),
         no_wrong_option=pl.col("wrong").list.len() == 0,
     )
-    return base.gather(NAME, "qa", frame.with_columns(reason=reason), repeated="drop")
+    return base.gather(NAME, TASK, frame.with_columns(reason=reason), repeated="drop")
 
 
 def _rows(path: Path) -> pl.DataFrame:

@@ -33,6 +33,7 @@ SOURCE = base.Source(
     url="https://www.mpi-inf.mpg.de/fileadmin/inf/d5/research/mango/mango_dataset_v1.jsonl.zip",
     homepage="https://mango.mpi-inf.mpg.de/",
 )
+TASK: base.Task = "generation"
 ERRORS: base.Errors = "soft"
 
 COLUMNS = ("id", "concept", "culture", "assertion")
@@ -52,7 +53,7 @@ def read(folder: Path) -> base.Reading:
         stratum=culture,
         reason=base.first(empty=concept == ""),
     )
-    return base.gather(NAME, "generation", frame)
+    return base.gather(NAME, TASK, frame)
 
 
 def _topic(concept: pl.Expr, culture: pl.Expr) -> pl.Expr:

@@ -21,6 +21,7 @@ SOURCE = base.Source(
     hub="QCRI/MultiNativQA",
     homepage="https://huggingface.co/datasets/QCRI/MultiNativQA",
 )
+TASK: base.Task = "freeform"
 ERRORS: base.Errors = "soft"
 
 CONFIGS = {
@@ -41,7 +42,7 @@ def read(folder: Path) -> base.Reading:
     paths = base.find(folder, NAME, SOURCE.files)
     _refuse_others(folder, paths)
     frame = pl.concat([_rows(path) for path in paths], how="diagonal")
-    return base.gather(NAME, "freeform", frame)
+    return base.gather(NAME, TASK, frame)
 
 
 def _refuse_others(folder: Path, paths: list[Path]) -> None:

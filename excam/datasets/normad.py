@@ -21,6 +21,7 @@ SOURCE = base.Source(
     hub="akhilayerukola/NormAd",
     homepage="https://huggingface.co/datasets/akhilayerukola/NormAd",
 )
+TASK: base.Task = "impersonation"
 ERRORS: base.Errors = "soft"
 
 REQUIRED = ("ID", "Country", "Rule-of-Thumb", "Story", "Gold Label")
@@ -52,4 +53,4 @@ def read(folder: Path) -> base.Reading:
             no_explanation=explanation == "",
         ),
     )
-    return base.gather(NAME, "impersonation", frame, lacks=lacks)
+    return base.gather(NAME, TASK, frame, lacks=lacks)

@@ -57,9 +57,12 @@ def lazily(name: str, model: Model, weights: Path | None, adapter: Path | None =
     return Lazily(name, model, weights, adapter)
 
 
-def described(settings: str, gpus: int) -> Model:
-    """An entry of `models:` as rules pass it on: as JSON, without what does not decide an answer."""
-    return Model.model_validate({"licence": "", **json.loads(settings), "gpus": gpus})
+def described(settings: str, gpus: int, pace: str = "{}") -> Model:
+    """An entry of `models:` as rules pass it on: JSON of what decides an answer, and apart from it how it is run."""
+    entry = {"licence": "", **json.loads(settings), "gpus": gpus}
+    if entry.get("server"):
+        entry["server"] |= json.loads(pace)
+    return Model.model_validate(entry)
 
 
 def sampling(model: Model, seed: int) -> Sampling:

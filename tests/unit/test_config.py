@@ -1,6 +1,7 @@
 """The configuration: what an experiment may be, and what its user reads where it cannot be one."""
 
 import datetime
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import yaml
 
 from excam import config
 from excam.exceptions import ConfigInvalid
+from excam.inference import opening
 
 ROOT = Path(__file__).parents[2]
 
@@ -53,6 +55,31 @@ def refused(experiment: dict, where: str = "config.yaml") -> str:
     assert "\n" not in line
     assert len(line) < 400
     return line
+
+
+def test_an_overlay_moves_no_column():
+    """Snakemake lays config.yaml below what an overlay changes, whose entries so come first."""
+    first = {"datasets": {"blend": {}, "epic": {}, "mango": None}, "models": None}
+    laid = {"seed": 1, "datasets": {"normad": {}, "epic": {"cap": 2}, "blend": {}}, "models": {"b": {}, "a": {}}}
+    ordered = config.in_order(laid, first)
+    assert ordered == laid
+    assert [list(ordered[section]) for section in ("datasets", "models")] == [["blend", "epic", "normad"], ["b", "a"]]
+
+
+def test_how_hard_a_server_is_asked_and_its_price_decide_nothing():
+    server = {"endpoint": "http://localhost/v1", "key_env": "KEY", "name": "x"}
+    pace = {"concurrency": 2, "requests_per_minute": 9, "timeout": 5.0, "price": {"prompt": 1.0, "completion": 2.0}}
+    one, other = (config.load(put("models/served/server", server | more)).models["served"] for more in ({}, pace))
+    assert (one.asked, one.decides) == (other.asked, other.decides)
+    assert (json.loads(one.pace), json.loads(other.pace)) == ({}, pace)
+    assert opening.described(other.asked, 0, other.pace).server == other.server
+    assert config.load(raw()).models["tiny"].pace == "{}"
+
+
+def test_a_model_s_decoding_is_asked_for_and_decides_no_proof():
+    hub = config.load(put("models/tiny/sampling", {"max_tokens": 7})).models["tiny"]
+    assert json.loads(hub.asked) == {"context": 512, "backend": "transformers", "sampling": {"max_tokens": 7}}
+    assert json.loads(hub.decides) == {"context": 512, "backend": "transformers"}
 
 
 def test_small_experiment_is_valid():

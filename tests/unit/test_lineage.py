@@ -123,7 +123,7 @@ def data() -> None:
     wrong = "results/errors/hard/culturalbench.parquet"
     make_hard_errors.main([*files, "--seed", "1", "--errors", wrong, "--counts", "results/errors/hard/c.counts.json"])
     folder = ["--folder", "results/excam40k/culturalbench"]
-    split_samples.main(["--right", f"{made}.parquet", "--wrong", wrong, "--subset", "2", "--seed", "1", *folder])
+    split_samples.main(["--right", f"{made}.parquet", "--wrong", wrong, "--seed", "1", *folder])
 
 
 def model_and_numbers(monkeypatch) -> None:

@@ -18,7 +18,7 @@ from excam.construction import duplicates, generator, hard, lexicon, splits
 from excam.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid, SourceInvalid
 from excam.inference import fake, opening
 from excam.provenance import sha256
-from excam.records import BaseSample, sample_from_row
+from excam.records import SPLITS, BaseSample, sample_from_row
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
@@ -35,8 +35,9 @@ compare_correlations, compare_systems, compare_with_paper, evaluate, figure_3, g
         "generate_soft_errors",
     )
 )
-mix_samples, split_samples, table_2, table_4 = (
-    importlib.import_module(f"scripts.{name}") for name in ("mix_samples", "split_samples", "table_2", "table_4")
+draw_subset, mix_samples, split_samples, table_2, table_4 = (
+    importlib.import_module(f"scripts.{name}")
+    for name in ("draw_subset", "mix_samples", "split_samples", "table_2", "table_4")
 )
 
 
@@ -84,14 +85,15 @@ def pairs(count: int, dataset: str = "blend"):
     return right, hard.hard_errors(right, {base.id: base for base in made}, SEED)[0]
 
 
-# --- split_samples, mix_samples
+# --- split_samples, draw_subset, mix_samples
 
 
 def split(right, wrong, folder: str = "blend", **options) -> dict:
     tables.write_samples(Path("right.parquet"), right)
     tables.write_samples(Path("wrong.parquet"), wrong)
-    fixed = {"subset": 4, "seed": SEED} | options
-    call(split_samples, right="right.parquet", wrong="wrong.parquet", folder=folder, **fixed)
+    call(split_samples, right="right.parquet", wrong="wrong.parquet", folder=folder, **{"seed": SEED} | options)
+    subset, samples = f"{folder}/test-100.parquet", f"{folder}/test.parquet"
+    call(draw_subset, samples=samples, rows=4, seed=SEED, subset=subset)
     return json.loads(Path(folder, "counts.json").read_text())
 
 
@@ -101,7 +103,7 @@ def test_splits_hold_every_pair_once_and_count_the_rest():
     parts = {
         name: tables.read_samples(Path("blend", f"{name}.parquet")) for name in ("train", "dev", "test", "test-100")
     }
-    assert {name: len(part) for name, part in parts.items()} == {name: counts[name] for name in parts}
+    assert {name: len(parts[name]) for name in SPLITS} == {name: counts[name] for name in SPLITS}
     ids = [sample.id for name in ("train", "dev", "test") for sample in parts[name]]
     assert len(ids) == len(set(ids)) == counts["rows"]
     assert counts["rows"] == 2 * counts["pairs"] == 2 * len(wrong) - 2

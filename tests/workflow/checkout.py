@@ -47,11 +47,11 @@ class Run:
         done.text = done.stdout + done.stderr
         return done
 
-    def start(self, *words: str, said: Path | None = None) -> subprocess.Popen:
+    def start(self, *words: str, said: Path | None = None, **how) -> subprocess.Popen:
         """The command in the background; `said` takes its output."""
         with Path(said or os.devnull).open("w") as output:
             return subprocess.Popen(
-                self.command(*words), cwd=self.folder, env=self.environment, start_new_session=True,
+                self.command(*words, **how), cwd=self.folder, env=self.environment, start_new_session=True,
                 stdout=output, stderr=output,
             )  # fmt: skip
 

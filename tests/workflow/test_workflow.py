@@ -6,20 +6,10 @@ import re
 import shutil
 
 import pytest
-from checkout import ADAPTER, CELL, Run, copy_checkout, kill_when
+from checkout import ADAPTER, CELL, kill_when
 
 COUNTS = "results/counterfactuals/smollm2-135m/all/report/all/test.counts.json"
 pytestmark = pytest.mark.model
-
-
-@pytest.fixture(scope="session")
-def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("checkout")
-    copy_checkout(folder)
-    run = Run(folder)
-    done = run("all")
-    assert done.returncode == 0, done.text[-4000:]
-    return run
 
 
 def test_every_artifact_is_there_and_adds_up(run):

@@ -1,0 +1,159 @@
+"""Finished runs, and how a user may change them: what the cases of the staleness test are made of.
+
+Two runs: `SMALL` is the one that the workflow tests really make, with a model; `WIDE` (experiment-wide.yaml) is planned
+only, its files are stand-ins that hold their own names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from design import Design, Jobs
+
+M = "smollm2-135m"
+PLAIN, ALL, LEFT_OUT = f"{M}/nothing/count", f"{M}/all/report", f"{M}/without-blend/report"
+SMALL = Design(hard=("blend",), soft=("normad",), tuned=(M,), mixtures=("all", "without-blend"), plain=(PLAIN,))
+
+PHI, GEMMA, PHI4, GPT = "phi3-medium-4k", "gemma3-27b", "phi4", "gpt5/nothing/count"
+WIDE = Design(
+    hard=("blend",),
+    soft=("mango", "normad"),
+    tuned=(PHI, GEMMA),
+    mixtures=("all", "without-blend"),
+    plain=tuple(f"{model}/nothing/{judge}" for model in (GEMMA, PHI4) for judge in ("count", "report")),
+    outside=(GPT,),
+)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of a finished run: its files are hard links, so a file is replaced and never written into."""
+
+    folder: Path
+
+    def write(self, name: str, content: str | bytes) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def read(self, name: str) -> bytes:
+        return (self.folder / name).read_bytes()
+
+    def files(self, *names: str) -> list[str]:
+        """Files, and those of folders."""
+        places = [self.folder / name for name in names]
+        found = [path for place in places for path in ([place] if place.is_file() else place.rglob("*"))]
+        return sorted(path.relative_to(self.folder).as_posix() for path in found if path.is_file())
+
+    def excam(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """The command line of excam in this copy."""
+        environment = {**os.environ, "PYTHONPATH": str(self.folder)}
+        command = [sys.executable, "-m", "excam", *words]
+        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
+
+
+Do = Callable[[Copy], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One mutation: what is changed, what must run in words and as jobs, and how it is done."""
+
+    what: str
+    must: str
+    jobs: Jobs
+    do: Do = lambda copy: None
+    targets: tuple[str, ...] = ("all",)
+    profile: str = "local"
+    words: tuple[str, ...] = ()
+    whole: bool = False  # it changes results/ or .snakemake/, so it needs its own
+
+
+def copied(finished: Path, folder: Path, whole: bool = True) -> Copy:
+    """A copy of a finished run; unless `whole`, its results and Snakemake's records are those of the run itself."""
+    shared = shutil.ignore_patterns("results", ".snakemake", "logs", "benchmarks", "__pycache__")
+    shutil.copytree(finished, folder, copy_function=os.link, symlinks=True, ignore=None if whole else shared)
+    if not whole:
+        (folder / ".snakemake").mkdir()
+        for name in ("results", ".snakemake/metadata"):
+            (folder / name).symlink_to(finished / name)
+    return Copy(folder)
+
+
+def config(**sections: Any) -> Do:
+    """Other values, laid over the experiment."""
+    return lambda copy: copy.write("mutation.yaml", yaml.safe_dump(sections))
+
+
+def model(name: str, **fields: Any) -> Do:
+    return config(models={name: fields})
+
+
+def edited(name: str, old: str, new: str, *then: str) -> Do:
+    """An edit of a file, and the commands of `excam` that its author then gives."""
+
+    def do(copy: Copy) -> None:
+        text = copy.read(name).decode()
+        assert old in text, f"{name}: no {old!r}"
+        copy.write(name, text.replace(old, new, 1))
+        for command in then:
+            _unlinked(copy, "excam/versions.lock")
+            done = copy.excam(*command.split())
+            assert done.returncode == 0, done.stderr
+
+    return do
+
+
+def bumped(*stages: str) -> Do:
+    """The next number for stages, as `excam lock` gives it after an edit."""
+
+    def do(copy: Copy) -> None:
+        lock = json.loads(copy.read("excam/versions.lock"))
+        for stage in stages:
+            lock[stage]["version"] += 1
+        copy.write("excam/versions.lock", json.dumps(lock, indent=2) + "\n")
+
+    return do
+
+
+def touched(*names: str) -> Do:
+    """New times and the same bytes, of files and of all in folders."""
+    return lambda copy: [_unlinked(copy, name) for name in copy.files(*names)]
+
+
+def lost(*names: str) -> Do:
+    return lambda copy: [(copy.folder / name).unlink() for name in names]
+
+
+def flipped(name: str, keep_time: bool = False) -> Do:
+    """One bit of the last byte is another one."""
+
+    def do(copy: Copy) -> None:
+        times, content = (copy.folder / name).stat(), copy.read(name)
+        copy.write(name, content[:-1] + bytes([content[-1] ^ 1]))
+        if keep_time:
+            os.utime(copy.folder / name, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    return do
+
+
+def moved_away(folder: str) -> Do:
+    return lambda copy: shutil.rmtree(copy.folder / folder)
+
+
+def both(*parts: Do) -> Do:
+    return lambda copy: [part(copy) for part in parts]
+
+
+def _unlinked(copy: Copy, name: str) -> None:
+    copy.write(name, copy.read(name))
