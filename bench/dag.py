@@ -216,10 +216,9 @@ def fresh(folder: Path) -> None:
 
 def schedule(folder: Path, sizes: Sequence[int]) -> None:
     """Makespan and GPU hours of each way to run it, and what the end waited for."""
-    two, sixteen = {"training": {"layout": "zero2"}}, {"generation": {"shards": 2}}  # GPUs a LoRA; processes
     graphs = [
         cluster.tasks(planned(folder, [ROOT / "config.yaml", overlay(folder, f"way-{number}", fields)], ["all"]))
-        for number, fields in enumerate(({}, two, sixteen, two | sixteen))
+        for number, fields in enumerate(({}, {"training": {"layout": "zero2"}}, {"generation": {"shards": 16}}))
     ]
     ways, single = cluster.ways(*graphs), graphs[0]
     print("\n" + table(("assumed", "", "from"), cluster.ASSUMPTIONS))

@@ -73,7 +73,7 @@ class Case:
     must: str
     jobs: Jobs
     do: Do = lambda copy: None
-    targets: tuple[str, ...] = ("all",)
+    targets: tuple[str, ...] = ()  # else all that the run is for
     profile: str = "local"
     words: tuple[str, ...] = ()
     whole: bool = False  # it changes results/ or .snakemake/, so it needs its own
