@@ -5,12 +5,13 @@ The table of docs/reliability.md is what was planned here; `REWRITE_DOCS=1` writ
 
 import os
 import shutil
-import time
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from cases import ALONE, BUMPS, CELL, ELSEWHERE, PAPER, SECTIONS, STAGES
+from checkout import wait_until
 from mutations import Case, Copy, config, copied, flipped, lost
 from planner import Plan, plan
 
@@ -151,12 +152,10 @@ def test_another_number_of_shards_merges_to_the_same_set_and_one_run_waits_for_n
     overlays = ("--configfile", "tests/experiment.yaml", "mutation.yaml")
     before = here.digest(merged, counts)
     first = here.start(*overlays, "--until", "collect_soft_errors", "--", "all", experiment=None)
-    locks = copy.folder / ".snakemake/locks"
-    end = time.monotonic() + 60
-    while not any(locks.iterdir()) and time.monotonic() < end:
-        assert first.poll() is None, "over before the other could ask"
-        time.sleep(0.02)
+    wait_until(first, lambda: any((copy.folder / ".snakemake/locks").glob("*")))
+    os.killpg(first.pid, signal.SIGSTOP)  # or it may be over before the other has planned
     second = here(*overlays, "--", "all", experiment=None)
+    os.killpg(first.pid, signal.SIGCONT)
     assert second.returncode == 1
     assert "Directory cannot be locked" in second.text
     assert first.wait(timeout=200) == 0
