@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from excam import cli, provenance, tables
 from excam.inference import fake, opening
 from excam.judges import report
-from excam.lineage import chain, evidence, page, reasons, rows, snakemake_records
+from excam.lineage import chain, copies, evidence, page, reasons, rows, snakemake_records
 from excam.records import CulturalError, Report
 from scripts import build_samples, evaluate, fetch_source, judge, make_hard_errors, score, split_samples
 
@@ -366,6 +366,153 @@ def test_results_may_be_a_link(here):
     Path("results").symlink_to("elsewhere")
     assert {link.status for link in links().values()} == {"proven"}
     assert excam("audit", CELL).exit_code == 0
+
+
+# --- audit of a copy
+
+
+@pytest.fixture
+def copy(here, tmp_path, monkeypatch):
+    """Only results/ of a run, under another name; the reader sits elsewhere."""
+    evidence.keep(Path(), ("--profile", "local"))
+    shutil.copytree("results", tmp_path / "far/their copy")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "far/their copy"
+
+
+def statuses(result) -> dict[str, tuple[str, str]]:
+    rows = map(json.loads, result.stdout.splitlines())
+    return {row["file"]: (row["status"], row["sha256"] or row["recorded"][0]["sha256"]) for row in rows}
+
+
+def test_a_copy_of_results_gives_the_same_chain(here, copy):
+    """All but the raw shards of a local folder, which never lay in results/: they are named with what was recorded."""
+    home, there = excam("audit", "-d", str(here), "--jsonl"), excam("audit", "--results", str(copy), "--jsonl")
+    assert (home.exit_code, there.exit_code) == (0, 4)
+    before, after = statuses(home), statuses(there)
+    assert after == before | {RAW: ("left out", before[RAW][1])}
+    assert (
+        "not in this copy, each listed as `left out` with its recorded sha256: mini/culturalbench 1\n" in there.stderr
+    )
+    n = len(before)
+    assert there.stderr.endswith(f"{n} files: {n - 1} proven, 0 differs, 0 gone, 0 unproven, 1 not in this copy\n")
+    assert f"  left out {before[RAW][1]} {RAW}\n" in excam("audit", "--results", str(copy)).stdout
+
+
+def test_what_a_copy_leaves_out_is_named_and_never_gone(here, copy):
+    before = statuses(excam("audit", "-d", str(here), SHARD, CELL, "--jsonl"))
+    shutil.rmtree(copy / "models")
+    shutil.rmtree(copy / "journal")
+    (copy / "adapters/tiny/all/adapter_model.safetensors").unlink()
+    result = excam("audit", "--results", str(copy), SHARD, CELL, "--jsonl")
+    after = statuses(result)
+    out = {file for file, (status, _) in after.items() if status == "left out"}
+    assert out == {RAW, "results/adapters/tiny/all/adapter_model.safetensors", "results/models/tiny/manifest.json"} | {
+        f"results/models/tiny/files/{name}" for name in ("config.json", "model.safetensors")
+    }
+    assert after == before | {file: ("left out", before[file][1]) for file in out}
+    assert "mini/culturalbench 1, results/adapters 1, results/models 3\n" in result.stderr
+    assert result.exit_code == 4
+    assert excam("audit", "--results", str(copy), "adapters/tiny/all/adapter_model.safetensors").exit_code == 4
+
+
+def test_a_changed_byte_of_a_copy_is_found(copy):
+    for file in sorted(KINDS - {RAW}):
+        place = copy / Path(file).relative_to("results")
+        flip(place)
+        result = excam("audit", "--results", str(copy), FIGURE, SHARD)
+        assert result.exit_code == 1
+        assert f"\n{file}: differs: expected sha256 " in result.stderr, file
+        flip(place)
+
+
+def test_an_archive_of_a_copy_that_cannot_be_written(copy, tmp_path):
+    """Other times, no right to write; and nothing is written."""
+    subprocess.run(["tar", "-C", copy, "-czf", "copy.tar.gz", "."], check=True)
+    Path("unpacked").mkdir()
+    subprocess.run(["tar", "-C", "unpacked", "-xzmf", "copy.tar.gz"], check=True)
+    subprocess.run(["chmod", "-R", "a-w", "unpacked"], check=True)
+    there = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    expected = excam("audit", "--results", str(copy))
+    found = excam("audit", "--results", "unpacked")
+    assert (found.exit_code, found.stdout) == (4, expected.stdout)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == there
+    subprocess.run(["chmod", "-R", "u+w", "unpacked"], check=True)
+
+
+def test_a_file_of_a_copy_by_any_of_its_names(copy, monkeypatch):
+    for folder, results, names in (
+        ("/", str(copy), (CELL, CELL.removeprefix("results/"), str(copy / CELL.removeprefix("results/")))),
+        (copy / "paper", "..", (CELL, f"../{CELL.removeprefix('results/')}")),
+        (copy, ".", (CELL, CELL.removeprefix("results/"))),
+    ):
+        monkeypatch.chdir(folder)
+        told = {excam("audit", "--results", results, name).stdout for name in names}
+        assert len(told) == 1
+        assert f" {CELL}\n" in told.pop()
+    for path, part in (
+        *(("paper/none.pdf", "the copy has no record of it either"), ("/etc/passwd", "no artifact of this workflow")),
+        ("journal/tiny.jsonl", "journal verify"),
+    ):
+        result = excam("audit", "--results", ".", path)
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1), path
+        assert part in result.stderr
+    assert "no such folder" in excam("audit", "--results", "nowhere").stderr
+
+
+def test_a_copy_of_an_earlier_release_proves_each_file_alone(copy):
+    """Without what Snakemake knew, own records, manifests and cells still speak; damaged it is not taken for missing."""
+    kept = copy / ".records.json"
+    content = kept.read_bytes()
+    kept.unlink()
+    result = excam("audit", "--results", str(copy))
+    assert result.exit_code == 4
+    assert "what made what is not kept here" in result.stderr
+    assert "0 differs, 0 gone, 0 unproven, 1 not in this copy" in result.stderr, "the kept records, which are missing"
+    flip(copy / "paper/figure-3.pdf")
+    assert excam("audit", "--results", str(copy)).exit_code == 1
+    for damaged in (content[:-9], b"[]", b"", b'{"jobs": [{"outputs": ["a"]}], "manifests": {}, "options": []}'):
+        kept.write_bytes(damaged)
+        result = excam("audit", "--results", str(copy))
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+        assert ".records.json: damaged" in result.stderr
+
+
+def test_records_that_disagree_about_what_a_copy_leaves_out_are_not_passed_over(copy):
+    manifest = copy / "adapters/tiny/all/manifest.json"
+    weights = copy / "adapters/tiny/all/adapter_model.safetensors"
+    digest = provenance.sha256(weights)
+    weights.unlink()
+    manifest.write_text(manifest.read_text().replace(digest, digest[::-1]))
+    result = excam("audit", "--results", str(copy))
+    assert result.exit_code == 1
+    assert "results/adapters/tiny/all/adapter_model.safetensors: differs: expected sha256" in result.stderr
+
+
+def test_what_is_kept_of_a_run_is_the_same_each_time(here):
+    evidence.keep(Path(), ())
+    first = copies.KEPT.read_bytes()
+    evidence.keep(Path(), ())
+    assert copies.KEPT.read_bytes() == first
+    kept = copies.read(copies.KEPT)
+    assert kept.records == snakemake_records.read_all(Path())
+    assert kept.records[CELL].started <= kept.records[CELL].made
+    assert kept.manifests["results/models/tiny/manifest.json"].keys() == {
+        f"results/models/tiny/files/{name}" for name in ("config.json", "model.safetensors")
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "environment", "kept"),
+    [
+        ("--profile local all", {}, "--profile local"),
+        ("all --cores 2 --profile=slurm --configfile a.yaml b.yaml -n", {}, "--profile slurm --configfile a.yaml b.yaml"),
+        ("-C a=1 b=2 -- all", {"SNAKEMAKE_PROFILE": "local"}, "--profile local --config a=1 b=2"),
+        ("--cores 1 all", {}, ""),
+    ],
+)  # fmt: skip
+def test_the_options_that_choose_an_experiment(said, environment, kept):
+    assert copies.choices(said.split(), environment) == tuple(kept.split())
 
 
 # --- Snakemake's records
