@@ -1,4 +1,4 @@
-"""The commands that lead a number back to where it came from: audit, why, rows."""
+"""The commands that lead a number back to where it came from: audit, why, rows, and crate, which hands it on."""
 
 from __future__ import annotations
 
@@ -64,12 +64,16 @@ def why(
 ) -> None:
     """Say what would run for a target, and for which reason. Nothing is run.
 
+    Without options it plans the experiment whose run ended last here; the first line, on stderr, says which.
+
     Example: excam why smollm2-135m/nothing/count/blend -- --profile local
     """
     from excam.lineage import reasons
 
     try:
-        jobs = reasons.ask(target, options or (), directory)
+        chosen, said = reasons.experiment(options or (), directory)
+        print(visible(f"planned: {said}"), file=sys.stderr)
+        jobs = reasons.ask(target, chosen, directory)
     except ExcamError as problem:
         stop(problem)
     for job in jobs:
@@ -102,3 +106,23 @@ def rows(
         if row.outcome in wanted:
             print_json(row.to_dict()) if jsonl else show(row.text())
     print(opened.summary(), file=sys.stderr)
+
+
+def crate(
+    to: Annotated[Path, typer.Argument(help="the new folder that becomes the crate")],
+    directory: _ROOT = Path(),
+    part: Annotated[
+        list[str] | None, typer.Option(help="folder of results/ to carry; several times; else paper")
+    ] = None,
+) -> None:
+    """Write the run as an RO-Crate (Provenance Run Crate 0.5): to deposit, or to send to somebody who audits it.
+
+    Example: excam crate my-run; excam audit --results my-run/results
+    """
+    from excam.lineage import crate as run_crate
+
+    try:
+        entities = run_crate.write(directory, to, part or ["paper"])
+    except ExcamError as problem:
+        stop(problem)
+    print(f"{to}: {entities} entities in ro-crate-metadata.json", file=sys.stderr)

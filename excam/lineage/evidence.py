@@ -42,8 +42,17 @@ class Evidence:
         self.results = results or (root or Path()) / RESULTS
         self.missing: Literal["gone", "left out"] = "gone" if root else "left out"
         records = snakemake_records.read_all(root) if root else {}
-        self.kept = copies.Kept(records) if records else copies.read(self.results / copies.KEPT.relative_to(RESULTS))
-        self.records = self.kept.records
+        known = copies.Kept(records) if records else self._kept  # Snakemake's own are never older
+        self.records, self._stand_for = known.records, known.manifests
+
+    @cached_property
+    def _kept(self) -> copies.Kept:
+        return copies.read(self.results / copies.KEPT.relative_to(RESULTS))
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Options of snakemake that chose the experiment of the run, as far as it kept them."""
+        return self._kept.options
 
     def find(self, file: str) -> Path | None:
         """Where a file lies; None where it is not there. Of a copy, nothing lies outside results/."""
@@ -72,7 +81,7 @@ class Evidence:
         """File -> the manifests that name it among their outputs."""
         found: dict[str, list[str]] = defaultdict(list)
         there = (self.name(path) for path in self.results.rglob("*manifest.json"))
-        for manifest in sorted({*there, *self.kept.manifests}):
+        for manifest in sorted({*there, *self._stand_for}):
             for file in self.outputs(manifest):
                 found[file].append(manifest)
         return found
@@ -113,7 +122,7 @@ class Evidence:
 
     def outputs(self, file: str) -> dict[str, str]:
         """Hashes of the files that a manifest stands for."""
-        kept, path = self.kept.manifests.get(file, {}), self.find(file)
+        kept, path = self._stand_for.get(file, {}), self.find(file)
         if path is None:
             return _hashes(kept)
         outputs = _hashes(self._json(file).get("outputs"))
@@ -210,7 +219,6 @@ def keep(root: Path, options: Sequence[str]) -> None:
 
 def kept(evidence: Evidence, options: Sequence[str] = ()) -> copies.Kept:
     """What a copy needs to be told of a run; `options`: those of snakemake that chose the experiment."""
-    there = (evidence.name(path) for path in evidence.results.rglob("*manifest.json"))
-    names = sorted({*there, *evidence.kept.manifests})
-    stands = {name: outputs for name in names if (outputs := evidence.outputs(name))}
-    return copies.Kept(evidence.records, stands, tuple(options) or evidence.kept.options)
+    names = sorted({name for vouchers in evidence.vouchers.values() for name in vouchers})
+    stands = {name: evidence.outputs(name) for name in names}
+    return copies.Kept(evidence.records, stands, tuple(options) or evidence.options)

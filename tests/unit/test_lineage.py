@@ -515,6 +515,106 @@ def test_the_options_that_choose_an_experiment(said, environment, kept):
     assert copies.choices(said.split(), environment) == tuple(kept.split())
 
 
+# --- the crate
+
+
+@pytest.fixture
+def crate(here, tmp_path):
+    """The crate of the run, and its entities by identity as ro-crate-py reads them back."""
+    rocrate = pytest.importorskip("rocrate.rocrate")
+    evidence.keep(Path(), ("--profile", "local"))
+    result = excam("crate", str(tmp_path / "crate"))
+    assert result.exit_code == 0, result.stderr
+    return tmp_path / "crate", {one.id: one for one in rocrate.ROCrate(tmp_path / "crate").get_entities()}
+
+
+def referred(entity, name: str) -> list[str]:
+    value = entity.properties().get(name, [])
+    return [one["@id"] for one in (value if isinstance(value, list) else [value])]
+
+
+def test_the_crate_alone_leads_from_the_figure_to_the_raw_shard(crate):
+    """By result and object of the jobs, and by what a manifest is about."""
+    _, entities = crate
+    jobs = [one for one in entities.values() if one.type == "CreateAction" and one.id != "#run"]
+    made_by = {file: job for job in jobs for file in referred(job, "result")}
+    found, todo = {}, [FIGURE]
+    while todo:
+        file = todo.pop()
+        if file not in found and entities[file].type == "File":
+            found[file] = entities[file]
+            todo += [
+                *referred(entities[file], "about"),
+                *(referred(made_by[file], "object") if file in made_by else ()),
+            ]
+    names = {entity["name"]: entity["sha256"] for entity in found.values()}
+    beside = "results/transcripts/tiny/all/report/test.manifest.json"  # made by a job of the chain, read by none
+    assert names == {file: link.sha256 for file, link in links(FIGURE).items() if file != beside}
+    assert {entity["name"] for identity, entity in found.items() if identity not in made_by} == {RAW}
+    assert referred(entities["#run"], "object") == [f"#{RAW}"]
+    cell = made_by[f"#{CELL}"]
+    assert cell["name"] == f"evaluate {CELL}"
+    assert cell["instrument"]["softwareVersion"] == "evaluate 2"
+    assert cell["startTime"] <= cell["endTime"]
+    assert entities["#results/models/tiny/manifest.json"]["license"].id == "https://spdx.org/licenses/MIT"
+    assert "revision " + "c" * 40 in entities["#results/models/tiny/manifest.json"]["description"]
+
+
+def test_a_crate_has_what_it_says_and_invents_nothing(crate, here):
+    folder, entities = crate
+    carried = [one for one in entities.values() if "File" in one.type and not one.id.startswith("#")]
+    assert {FIGURE, "results/paper/figure-3.csv", "Snakefile", "results/.records.json"} <= {one.id for one in carried}
+    for one in carried:
+        assert hashlib.sha256((folder / one.id).read_bytes()).hexdigest() == one["sha256"], one.id
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    listed = {one.id for one in carried} | {"ro-crate-metadata.json"}
+    assert {name for name in there if not name.startswith("results/.hashes/")} == listed
+    root = entities["./"]
+    profiles = {one["@id"] for one in root.properties()["conformsTo"]}
+    assert {f"https://w3id.org/ro/wfrun/{name}/0.5" for name in ("process", "workflow", "provenance")} <= profiles
+    assert {"author", "creator", "publisher"}.isdisjoint(root.properties())
+    assert root["datePublished"] == max(link.record.made for link in links(FIGURE).values() if link.record)
+    graph = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]
+    known = {entity["@id"] for entity in graph}
+    for entity in graph:
+        for name in entity.keys() - {"conformsTo", "url", "identifier"}:
+            values = entity[name] if isinstance(entity[name], list) else [entity[name]]
+            assert {value["@id"] for value in values if isinstance(value, dict)} <= known, (entity["@id"], name)
+        assert str(here) not in json.dumps(entity), "no path of this machine"
+
+
+def test_the_same_run_gives_the_same_crate_and_the_crate_can_be_audited(crate, tmp_path):
+    folder, _ = crate
+    assert excam("crate", "again").exit_code == 0
+    assert subprocess.run(["diff", "-r", folder, "again"], capture_output=True).stdout == b""
+    result = excam("audit", "--results", str(folder / "results"))
+    assert result.exit_code == 4
+    home = excam("audit")
+    assert result.stderr.splitlines()[-1].split(":")[0] == home.stderr.splitlines()[-1].split(":")[0]
+    flip(folder / FIGURE)
+    assert excam("audit", "--results", str(folder / "results")).exit_code == 1
+
+
+def test_what_cannot_become_a_crate(here, monkeypatch):
+    pytest.importorskip("rocrate")
+    Path("there").mkdir()
+    for words, part in (
+        *((("there",), "is there already"), (("new", "--part", "papr"), "results/papr: no files")),
+        (("new", "-d", "there"), "expected a run that has ended"),
+    ):
+        result = excam("crate", *words)
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1), words
+        assert part in result.stderr
+    flip(CELL)
+    result = excam("crate", "new")
+    assert result.exit_code == 2
+    assert f"{CELL}: not what was recorded" in result.stderr
+    assert not list(Path().glob("*new*"))
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr("excam.lineage.crate.find_spec", lambda _: None)
+    assert "expected the extra excam[crate]" in excam("crate", "new").stderr
+
+
 # --- Snakemake's records
 
 
@@ -660,7 +760,7 @@ def test_why_asks_snakemake_and_nothing_runs(here):
     (training,) = [line for line in lines if line.startswith("train_adapter ")]
     assert training.endswith("/manifest.json: settings changed: train_adapter 2 -> 3")
     assert f"evaluate {CELL}: made of what will be made anew: {JUDGED}" in lines
-    assert result.stderr == f"{len(lines)} jobs would run\n"
+    assert result.stderr == f"planned: snakemake --cores 1 --quiet all\n{len(lines)} jobs would run\n"
     assert provenance.sha256(Path(CELL)) == before
     assert not Path(JUDGED).exists()
 
@@ -670,8 +770,30 @@ def test_why_nothing_and_why_not(here):
     assert (result.stdout, result.exit_code) == ("nothing to do\n", 0)
     result = excam("why", "tiny/all/report/blnd", "--", "--cores", "1")
     assert result.exit_code == 2
-    assert "No rule to produce results/evaluation/tiny/all/report/blnd/test.json" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    planned, problem = result.stderr.splitlines()
+    assert planned == "planned: snakemake --cores 1"
+    assert "No rule to produce results/evaluation/tiny/all/report/blnd/test.json" in problem
+
+
+def test_why_plans_the_experiment_that_ran_last_and_says_so(here):
+    assert reasons.experiment((), here) == (
+        (),
+        "snakemake, with config.yaml; for another experiment: -- --profile NAME",
+    )
+    Path("local").mkdir()
+    Path("local/config.yaml").write_text("cores: 1\nconfig: [level=4]\n")
+    version = """'{"train_adapter": "2"}'"""
+    assert version in SNAKEFILE
+    level = SNAKEFILE.replace(version, version.replace('"2"', '"%s"') + ' % config.get("level", 2)')
+    (here / "Snakefile").write_text(level)
+    evidence.keep(here, ("--profile", "local"))
+    result = excam("why", FIGURE)
+    assert result.stderr.startswith(
+        "planned: snakemake --profile local, as the last run here; for another: -- --profile"
+    )
+    assert "train_adapter 2 -> 4" in result.stdout
+    result = excam("why", FIGURE, "--", "--cores", "1")
+    assert (result.stdout, result.stderr) == ("nothing to do\n", "planned: snakemake --cores 1\n")
 
 
 @pytest.mark.parametrize(
