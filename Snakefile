@@ -31,6 +31,14 @@ include: "rules/audits.smk"
 include: "rules/publishing.smk"
 
 
+onsuccess:
+    keep_records()
+
+
+onerror:
+    keep_records()
+
+
 rule all:
     """Every table and figure, and our numbers beside the printed ones; the adapters too, so that a lost one is seen."""
     default_target: True

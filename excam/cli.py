@@ -180,6 +180,7 @@ def compact(paths: _JOURNALS = None) -> None:
 app.command()(commands.audit)
 app.command()(commands.why)
 app.command()(commands.rows)
+app.command()(commands.crate)
 
 
 @app.command("list")

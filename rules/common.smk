@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import sys
 
 import yaml
 from snakemake.exceptions import WorkflowError
@@ -11,6 +12,7 @@ from excam import datasets as benchmarks
 from excam.config import CHAT_TEMPLATES, LEXICON, in_order, load
 from excam.exceptions import ExcamError
 from excam.licences import permissive
+from excam.lineage import copies, evidence
 from excam.publishing import BUILDS, EXAMPLE_TABLES
 from excam.training import layout
 from excam.versions import stage_version
@@ -443,3 +445,8 @@ def external_judgements(wildcards):
 def external_figure(wildcards):
     """Only where an external judge can be asked and there is an in-domain ExCAM to set beside it."""
     return ["results/paper/figure-4.pdf"] if external_judgements(wildcards) and in_domain_judgements() else []
+
+
+def keep_records():
+    """At the end of a run: what a copy of results/ needs to be audited where it lies alone."""
+    evidence.keep(Path(), copies.choices(sys.argv[1:], os.environ))

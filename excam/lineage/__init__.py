@@ -2,5 +2,6 @@
 
 `snakemake_records` reads what Snakemake keeps about every output, `evidence` gathers every recorded hash, `chain` walks
 back and verifies, `page` writes the chain down, `reasons` asks Snakemake what would run, `rows` opens a number of a
-figure into the rows behind it. Nothing here writes a file.
+figure into the rows behind it. `copies` is what a run keeps inside results/ for whoever has a copy of it alone, `crate`
+writes the run as an RO-Crate of `crate_entities`. Nothing else here writes a file.
 """

@@ -2,6 +2,7 @@
 
 A file is `proven` when some hash of it is recorded and all agree with its bytes, `differs` when one does not, `gone`
 when it is not there, `unproven` when nobody recorded a hash: then nothing can be said, which is not the same as proven.
+In a copy of results/ a file may be `left out`: it is not there, and whoever copied may have meant it.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
+from excam.exceptions import InputInvalid
 from excam.lineage.evidence import Claim, Evidence
 from excam.lineage.snakemake_records import Record
 from excam.provenance import Progress, sha256
 
-Status = Literal["proven", "differs", "gone", "unproven"]
+Status = Literal["proven", "differs", "gone", "unproven", "left out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +26,31 @@ class Link:
     """One file of a chain."""
 
     file: str
-    sha256: str | None  # of its bytes now; None where it is gone
+    sha256: str | None  # of its bytes now; None where it is not there
     claims: tuple[Claim, ...]
     record: Record | None  # how Snakemake made it; None for raw files and what a manifest stands for
     vouched: tuple[str, ...]  # manifests that name it among their outputs
     facts: dict[str, Any]  # of a manifest: revision, licence, seed, commit ...
+    missing: Status = "gone"  # what a file is that is not there
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """Each hash that was recorded of it, once."""
+        return tuple(dict.fromkeys(claim.sha256 for claim in self.claims))
 
     @property
     def status(self) -> Status:
         """What can be said about its bytes."""
         if self.sha256 is None:
-            return "gone"
+            return "differs" if self.missing == "left out" and len(self.recorded) > 1 else self.missing
         if not self.claims:
             return "unproven"
         return "proven" if all(claim.sha256 == self.sha256 for claim in self.claims) else "differs"
 
     @property
     def problem(self) -> str | None:
-        """One line that names the file, what was recorded and what is there; None where it is proven."""
-        if self.status == "proven":
+        """One line that names the file, what was recorded and what is there; None where nothing speaks against it."""
+        if self.status in ("proven", "left out"):
             return None
         if self.status == "unproven":
             return f"{self.file}: unproven: no hash of it is recorded; found sha256 {self.sha256}"
@@ -70,7 +77,7 @@ def walk(evidence: Evidence, artifacts: Sequence[str]) -> list[Link]:
     progress = Progress("hashing, files", len(order))
     found: dict[str, str | None] = {}
     with ThreadPoolExecutor(4) as pool:
-        for file, digest in zip(order, pool.map(lambda name: _digest(evidence.root / name), order), strict=True):
+        for file, digest in zip(order, pool.map(lambda name: _digest(evidence, name), order), strict=True):
             found[file] = digest
             progress.advance()
     return [
@@ -81,13 +88,18 @@ def walk(evidence: Evidence, artifacts: Sequence[str]) -> list[Link]:
             evidence.records.get(file),
             tuple(evidence.vouchers.get(file, ())),
             evidence.facts(file),
+            evidence.missing,
         )
         for file in order
     ]
 
 
-def _digest(path: Path) -> str | None:
-    return sha256(path) if path.is_file() else None
+def _digest(evidence: Evidence, file: str) -> str | None:
+    path = evidence.find(file)
+    try:
+        return sha256(path) if path else None
+    except OSError as problem:
+        raise InputInvalid(f"{path}: cannot be read: {problem.strerror}; expected a file that you may read") from None
 
 
 def _claims(evidence: Evidence, artifacts: Sequence[str]) -> tuple[dict[str, list[Claim]], list[str]]:

@@ -1,4 +1,4 @@
-"""The commands that lead a number back to where it came from: audit, why, rows."""
+"""The commands that lead a number back to where it came from: audit, why, rows, and crate, which hands it on."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from excam.exceptions import ExcamError
+from excam.lineage import copies
 from excam.terminal import print_json, show, stop, visible
 
 _ROOT = Annotated[Path, typer.Option("--directory", "-d", help="folder of the workflow, where results/ lies")]
@@ -16,22 +17,32 @@ _JSONL = Annotated[bool, typer.Option("--jsonl", help="JSON Lines on stdout, for
 
 
 def audit(
-    artifacts: Annotated[list[Path], typer.Argument(help="files below results/: a figure, a cell, an adapter ...")],
+    artifacts: Annotated[
+        list[Path] | None, typer.Argument(help="files below results/: a figure, a cell ...; else all of results/paper")
+    ] = None,
     directory: _ROOT = Path(),
+    results: Annotated[
+        Path | None, typer.Option(help="a copy of results/ that lies alone, under any name; instead of --directory")
+    ] = None,
     jsonl: _JSONL = False,
 ) -> None:
     """Show the chain from artifacts back to the raw shards and verify every hash that is recorded.
 
     Exit code 1 where a file is not what was recorded, each named on stderr with expected and found sha256; 3 where none
-    differs but some file has no recorded hash.
+    differs but some file has no recorded hash; 4 where all is proven that a copy has, but it does not have all.
 
-    Example: excam audit results/paper/figure-3.pdf
+    Example: excam audit results/paper/figure-3.pdf; excam audit --results their-copy
     """
     from excam.lineage import chain, evidence, page
 
     try:
-        names = [evidence.artifact(directory, path) for path in artifacts]
-        links = chain.walk(evidence.Evidence(directory), names)
+        if results and not results.is_dir():
+            stop(f"{results}: no such folder; expected a copy of results/")
+        run = evidence.Evidence(None, results) if results else evidence.Evidence(directory)
+        if results and not run.records:
+            print(f"{results}: what made what is not kept here ({copies.KEPT.name}): each file alone", file=sys.stderr)
+        given = [evidence.artifact(run, path) for path in artifacts or ()]
+        links = chain.walk(run, given or run.published("paper" if run.records else ""))
     except ExcamError as problem:
         stop(problem)
     if jsonl:
@@ -40,11 +51,10 @@ def audit(
     else:
         for line in page.lines(links):
             show(line)
-    for problem in filter(None, (link.problem for link in links)):
+    for problem in filter(None, (page.left_out(links), *(link.problem for link in links))):
         print(visible(problem), file=sys.stderr)
     print(page.summary(links), file=sys.stderr)
-    kinds = {link.status for link in links}
-    raise typer.Exit(1 if kinds & {"differs", "gone"} else 3 if "unproven" in kinds else 0)
+    raise typer.Exit(page.exit_code(links))
 
 
 def why(
@@ -54,12 +64,16 @@ def why(
 ) -> None:
     """Say what would run for a target, and for which reason. Nothing is run.
 
+    Without options it plans the experiment whose run ended last here; the first line, on stderr, says which.
+
     Example: excam why smollm2-135m/nothing/count/blend -- --profile local
     """
     from excam.lineage import reasons
 
     try:
-        jobs = reasons.ask(target, options or (), directory)
+        chosen, said = reasons.experiment(options or (), directory)
+        print(visible(f"planned: {said}"), file=sys.stderr)
+        jobs = reasons.ask(target, chosen, directory)
     except ExcamError as problem:
         stop(problem)
     for job in jobs:
@@ -92,3 +106,23 @@ def rows(
         if row.outcome in wanted:
             print_json(row.to_dict()) if jsonl else show(row.text())
     print(opened.summary(), file=sys.stderr)
+
+
+def crate(
+    to: Annotated[Path, typer.Argument(help="the new folder that becomes the crate")],
+    directory: _ROOT = Path(),
+    part: Annotated[
+        list[str] | None, typer.Option(help="folder of results/ to carry; several times; else paper")
+    ] = None,
+) -> None:
+    """Write the run as an RO-Crate (Provenance Run Crate 0.5): to deposit, or to send to somebody who audits it.
+
+    Example: excam crate my-run; excam audit --results my-run/results
+    """
+    from excam.lineage import crate as run_crate
+
+    try:
+        entities = run_crate.write(directory, to, part or ["paper"])
+    except ExcamError as problem:
+        stop(problem)
+    print(f"{to}: {entities} entities in ro-crate-metadata.json", file=sys.stderr)

@@ -44,7 +44,8 @@ def _block(made: Sequence[Link]) -> Iterator[str]:
     for facts in filter(None, (link.facts for link in made)):
         yield "  manifest: " + ", ".join(f"{name} {facts[name]}" for name in FACTS if name in facts)
     for link in made:
-        yield f"  {link.status:8} {link.sha256 or 'none':64} {link.file}"
+        recorded = link.recorded[0] if link.recorded and link.status == "left out" else "none"
+        yield f"  {link.status:8} {link.sha256 or recorded:64} {link.file}"
     yield ""
 
 
@@ -71,4 +72,18 @@ def summary(links: Sequence[Link]) -> str:
     """How many files, and how many of each kind; the kinds add up."""
     count = Counter(link.status for link in links)
     kinds = ", ".join(f"{count[kind]} {kind}" for kind in ("proven", "differs", "gone", "unproven"))
-    return f"{len(links)} files: {kinds}"
+    return f"{len(links)} files: {kinds}" + (f", {count['left out']} not in this copy" if count["left out"] else "")
+
+
+def left_out(links: Sequence[Link]) -> str | None:
+    """Where the files lay that are not in a copy, with how many there were; None where all are there."""
+    folders = Counter("/".join(link.file.split("/")[:2]) for link in links if link.status == "left out")
+    told = ", ".join(f"{folder} {n}" for folder, n in sorted(folders.items()))
+    return f"not in this copy, each listed as `left out` with its recorded sha256: {told}" if told else None
+
+
+def exit_code(links: Sequence[Link]) -> int:
+    """1: something is not what was recorded; 3: something has no record; 4: something is not in the copy; 0: proven."""
+    kinds = {link.status for link in links}
+    codes = {"differs": 1, "gone": 1, "unproven": 3, "left out": 4}
+    return next((code for kind, code in codes.items() if kind in kinds), 0)

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from excam.exceptions import InputInvalid
+from excam.lineage import copies
 
 # How Snakemake 9 says it (`jobs.Reason`) and how we do; `{}`: files, at most two of them by name.
 WORDS = {
@@ -43,6 +44,19 @@ class Job:
     def __str__(self) -> str:
         made = f" {_few(self.outputs)}" if self.outputs else ""
         return f"{self.rule}{made}: {self.reason}"
+
+
+def experiment(options: Sequence[str], root: Path) -> tuple[Sequence[str], str]:
+    """Options of snakemake that choose the experiment to plan, and the words that say which it is.
+
+    Those given; else those of the run that ended last in `root`; else none, which is the experiment of config.yaml.
+    """
+    if options:
+        return options, f"snakemake {' '.join(options)}"
+    ran = copies.read(root / copies.KEPT).options
+    if ran:
+        return ran, f"snakemake {' '.join(ran)}, as the last run here; for another: -- --profile NAME"
+    return (), "snakemake, with config.yaml; for another experiment: -- --profile NAME"
 
 
 def ask(target: str, options: Sequence[str], root: Path) -> list[Job]:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from excam import cli, provenance, tables
 from excam.inference import fake, opening
 from excam.judges import report
-from excam.lineage import chain, evidence, page, reasons, rows, snakemake_records
+from excam.lineage import chain, copies, evidence, page, reasons, rows, snakemake_records
 from excam.records import CulturalError, Report
 from scripts import build_samples, evaluate, fetch_source, judge, make_hard_errors, score, split_samples
 
@@ -368,6 +368,253 @@ def test_results_may_be_a_link(here):
     assert excam("audit", CELL).exit_code == 0
 
 
+# --- audit of a copy
+
+
+@pytest.fixture
+def copy(here, tmp_path, monkeypatch):
+    """Only results/ of a run, under another name; the reader sits elsewhere."""
+    evidence.keep(Path(), ("--profile", "local"))
+    shutil.copytree("results", tmp_path / "far/their copy")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "far/their copy"
+
+
+def statuses(result) -> dict[str, tuple[str, str]]:
+    rows = map(json.loads, result.stdout.splitlines())
+    return {row["file"]: (row["status"], row["sha256"] or row["recorded"][0]["sha256"]) for row in rows}
+
+
+def test_a_copy_of_results_gives_the_same_chain(here, copy):
+    """All but the raw shards of a local folder, which never lay in results/: they are named with what was recorded."""
+    home, there = excam("audit", "-d", str(here), "--jsonl"), excam("audit", "--results", str(copy), "--jsonl")
+    assert (home.exit_code, there.exit_code) == (0, 4)
+    before, after = statuses(home), statuses(there)
+    assert after == before | {RAW: ("left out", before[RAW][1])}
+    assert (
+        "not in this copy, each listed as `left out` with its recorded sha256: mini/culturalbench 1\n" in there.stderr
+    )
+    n = len(before)
+    assert there.stderr.endswith(f"{n} files: {n - 1} proven, 0 differs, 0 gone, 0 unproven, 1 not in this copy\n")
+    assert f"  left out {before[RAW][1]} {RAW}\n" in excam("audit", "--results", str(copy)).stdout
+
+
+def test_what_a_copy_leaves_out_is_named_and_never_gone(here, copy):
+    before = statuses(excam("audit", "-d", str(here), SHARD, CELL, "--jsonl"))
+    shutil.rmtree(copy / "models")
+    shutil.rmtree(copy / "journal")
+    (copy / "adapters/tiny/all/adapter_model.safetensors").unlink()
+    result = excam("audit", "--results", str(copy), SHARD, CELL, "--jsonl")
+    after = statuses(result)
+    out = {file for file, (status, _) in after.items() if status == "left out"}
+    assert out == {RAW, "results/adapters/tiny/all/adapter_model.safetensors", "results/models/tiny/manifest.json"} | {
+        f"results/models/tiny/files/{name}" for name in ("config.json", "model.safetensors")
+    }
+    assert after == before | {file: ("left out", before[file][1]) for file in out}
+    assert "mini/culturalbench 1, results/adapters 1, results/models 3\n" in result.stderr
+    assert result.exit_code == 4
+    assert excam("audit", "--results", str(copy), "adapters/tiny/all/adapter_model.safetensors").exit_code == 4
+
+
+def test_a_changed_byte_of_a_copy_is_found(copy):
+    for file in sorted(KINDS - {RAW}):
+        place = copy / Path(file).relative_to("results")
+        flip(place)
+        result = excam("audit", "--results", str(copy), FIGURE, SHARD)
+        assert result.exit_code == 1
+        assert f"\n{file}: differs: expected sha256 " in result.stderr, file
+        flip(place)
+
+
+def test_an_archive_of_a_copy_that_cannot_be_written(copy, tmp_path):
+    """Other times, no right to write; and nothing is written."""
+    subprocess.run(["tar", "-C", copy, "-czf", "copy.tar.gz", "."], check=True)
+    Path("unpacked").mkdir()
+    subprocess.run(["tar", "-C", "unpacked", "-xzmf", "copy.tar.gz"], check=True)
+    subprocess.run(["chmod", "-R", "a-w", "unpacked"], check=True)
+    there = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    expected = excam("audit", "--results", str(copy))
+    found = excam("audit", "--results", "unpacked")
+    assert (found.exit_code, found.stdout) == (4, expected.stdout)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == there
+    subprocess.run(["chmod", "-R", "u+w", "unpacked"], check=True)
+
+
+def test_a_file_of_a_copy_by_any_of_its_names(copy, monkeypatch):
+    for folder, results, names in (
+        ("/", str(copy), (CELL, CELL.removeprefix("results/"), str(copy / CELL.removeprefix("results/")))),
+        (copy / "paper", "..", (CELL, f"../{CELL.removeprefix('results/')}")),
+        (copy, ".", (CELL, CELL.removeprefix("results/"))),
+    ):
+        monkeypatch.chdir(folder)
+        told = {excam("audit", "--results", results, name).stdout for name in names}
+        assert len(told) == 1
+        assert f" {CELL}\n" in told.pop()
+    for path, part in (
+        *(("paper/none.pdf", "the copy has no record of it either"), ("/etc/passwd", "no artifact of this workflow")),
+        ("journal/tiny.jsonl", "journal verify"),
+    ):
+        result = excam("audit", "--results", ".", path)
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1), path
+        assert part in result.stderr
+    assert "no such folder" in excam("audit", "--results", "nowhere").stderr
+
+
+def test_a_copy_of_an_earlier_release_proves_each_file_alone(copy):
+    """Without what Snakemake knew, own records, manifests and cells still speak; damaged it is not taken for missing."""
+    kept = copy / ".records.json"
+    content = kept.read_bytes()
+    kept.unlink()
+    result = excam("audit", "--results", str(copy))
+    assert result.exit_code == 4
+    assert "what made what is not kept here" in result.stderr
+    assert "0 differs, 0 gone, 0 unproven, 1 not in this copy" in result.stderr, "the kept records, which are missing"
+    flip(copy / "paper/figure-3.pdf")
+    assert excam("audit", "--results", str(copy)).exit_code == 1
+    for damaged in (content[:-9], b"[]", b"", b'{"jobs": [{"outputs": ["a"]}], "manifests": {}, "options": []}'):
+        kept.write_bytes(damaged)
+        result = excam("audit", "--results", str(copy))
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+        assert ".records.json: damaged" in result.stderr
+
+
+def test_records_that_disagree_about_what_a_copy_leaves_out_are_not_passed_over(copy):
+    manifest = copy / "adapters/tiny/all/manifest.json"
+    weights = copy / "adapters/tiny/all/adapter_model.safetensors"
+    digest = provenance.sha256(weights)
+    weights.unlink()
+    manifest.write_text(manifest.read_text().replace(digest, digest[::-1]))
+    result = excam("audit", "--results", str(copy))
+    assert result.exit_code == 1
+    assert "results/adapters/tiny/all/adapter_model.safetensors: differs: expected sha256" in result.stderr
+
+
+def test_what_is_kept_of_a_run_is_the_same_each_time(here):
+    evidence.keep(Path(), ())
+    first = copies.KEPT.read_bytes()
+    evidence.keep(Path(), ())
+    assert copies.KEPT.read_bytes() == first
+    kept = copies.read(copies.KEPT)
+    assert kept.records == snakemake_records.read_all(Path())
+    assert kept.records[CELL].started <= kept.records[CELL].made
+    assert kept.manifests["results/models/tiny/manifest.json"].keys() == {
+        f"results/models/tiny/files/{name}" for name in ("config.json", "model.safetensors")
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "environment", "kept"),
+    [
+        ("--profile local all", {}, "--profile local"),
+        ("all --cores 2 --profile=slurm --configfile a.yaml b.yaml -n", {}, "--profile slurm --configfile a.yaml b.yaml"),
+        ("-C a=1 b=2 -- all", {"SNAKEMAKE_PROFILE": "local"}, "--profile local --config a=1 b=2"),
+        ("--cores 1 all", {}, ""),
+    ],
+)  # fmt: skip
+def test_the_options_that_choose_an_experiment(said, environment, kept):
+    assert copies.choices(said.split(), environment) == tuple(kept.split())
+
+
+# --- the crate
+
+
+@pytest.fixture
+def crate(here, tmp_path):
+    """The crate of the run, and its entities by identity as ro-crate-py reads them back."""
+    rocrate = pytest.importorskip("rocrate.rocrate")
+    evidence.keep(Path(), ("--profile", "local"))
+    result = excam("crate", str(tmp_path / "crate"))
+    assert result.exit_code == 0, result.stderr
+    return tmp_path / "crate", {one.id: one for one in rocrate.ROCrate(tmp_path / "crate").get_entities()}
+
+
+def referred(entity, name: str) -> list[str]:
+    value = entity.properties().get(name, [])
+    return [one["@id"] for one in (value if isinstance(value, list) else [value])]
+
+
+def test_the_crate_alone_leads_from_the_figure_to_the_raw_shard(crate):
+    """By result and object of the jobs, and by what a manifest is about."""
+    _, entities = crate
+    jobs = [one for one in entities.values() if one.type == "CreateAction" and one.id != "#run"]
+    made_by = {file: job for job in jobs for file in referred(job, "result")}
+    found, todo = {}, [FIGURE]
+    while todo:
+        file = todo.pop()
+        if file not in found and entities[file].type == "File":
+            found[file] = entities[file]
+            todo += [
+                *referred(entities[file], "about"),
+                *(referred(made_by[file], "object") if file in made_by else ()),
+            ]
+    names = {entity["name"]: entity["sha256"] for entity in found.values()}
+    beside = "results/transcripts/tiny/all/report/test.manifest.json"  # made by a job of the chain, read by none
+    assert names == {file: link.sha256 for file, link in links(FIGURE).items() if file != beside}
+    assert {entity["name"] for identity, entity in found.items() if identity not in made_by} == {RAW}
+    assert referred(entities["#run"], "object") == [f"#{RAW}"]
+    cell = made_by[f"#{CELL}"]
+    assert cell["name"] == f"evaluate {CELL}"
+    assert cell["instrument"]["softwareVersion"] == "evaluate 2"
+    assert cell["startTime"] <= cell["endTime"]
+    assert entities["#results/models/tiny/manifest.json"]["license"].id == "https://spdx.org/licenses/MIT"
+    assert "revision " + "c" * 40 in entities["#results/models/tiny/manifest.json"]["description"]
+
+
+def test_a_crate_has_what_it_says_and_invents_nothing(crate, here):
+    folder, entities = crate
+    carried = [one for one in entities.values() if "File" in one.type and not one.id.startswith("#")]
+    assert {FIGURE, "results/paper/figure-3.csv", "Snakefile", "results/.records.json"} <= {one.id for one in carried}
+    for one in carried:
+        assert hashlib.sha256((folder / one.id).read_bytes()).hexdigest() == one["sha256"], one.id
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    listed = {one.id for one in carried} | {"ro-crate-metadata.json"}
+    assert {name for name in there if not name.startswith("results/.hashes/")} == listed
+    root = entities["./"]
+    profiles = {one["@id"] for one in root.properties()["conformsTo"]}
+    assert {f"https://w3id.org/ro/wfrun/{name}/0.5" for name in ("process", "workflow", "provenance")} <= profiles
+    assert {"author", "creator", "publisher"}.isdisjoint(root.properties())
+    assert root["datePublished"] == max(link.record.made for link in links(FIGURE).values() if link.record)
+    graph = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]
+    known = {entity["@id"] for entity in graph}
+    for entity in graph:
+        for name in entity.keys() - {"conformsTo", "url", "identifier"}:
+            values = entity[name] if isinstance(entity[name], list) else [entity[name]]
+            assert {value["@id"] for value in values if isinstance(value, dict)} <= known, (entity["@id"], name)
+        assert str(here) not in json.dumps(entity), "no path of this machine"
+
+
+def test_the_same_run_gives_the_same_crate_and_the_crate_can_be_audited(crate, tmp_path):
+    folder, _ = crate
+    assert excam("crate", "again").exit_code == 0
+    assert subprocess.run(["diff", "-r", folder, "again"], capture_output=True).stdout == b""
+    result = excam("audit", "--results", str(folder / "results"))
+    assert result.exit_code == 4
+    home = excam("audit")
+    assert result.stderr.splitlines()[-1].split(":")[0] == home.stderr.splitlines()[-1].split(":")[0]
+    flip(folder / FIGURE)
+    assert excam("audit", "--results", str(folder / "results")).exit_code == 1
+
+
+def test_what_cannot_become_a_crate(here, monkeypatch):
+    pytest.importorskip("rocrate")
+    Path("there").mkdir()
+    for words, part in (
+        *((("there",), "is there already"), (("new", "--part", "papr"), "results/papr: no files")),
+        (("new", "-d", "there"), "expected a run that has ended"),
+    ):
+        result = excam("crate", *words)
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1), words
+        assert part in result.stderr
+    flip(CELL)
+    result = excam("crate", "new")
+    assert result.exit_code == 2
+    assert f"{CELL}: not what was recorded" in result.stderr
+    assert not list(Path().glob("*new*"))
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr("excam.lineage.crate.find_spec", lambda _: None)
+    assert "expected the extra excam[crate]" in excam("crate", "new").stderr
+
+
 # --- Snakemake's records
 
 
@@ -513,7 +760,7 @@ def test_why_asks_snakemake_and_nothing_runs(here):
     (training,) = [line for line in lines if line.startswith("train_adapter ")]
     assert training.endswith("/manifest.json: settings changed: train_adapter 2 -> 3")
     assert f"evaluate {CELL}: made of what will be made anew: {JUDGED}" in lines
-    assert result.stderr == f"{len(lines)} jobs would run\n"
+    assert result.stderr == f"planned: snakemake --cores 1 --quiet all\n{len(lines)} jobs would run\n"
     assert provenance.sha256(Path(CELL)) == before
     assert not Path(JUDGED).exists()
 
@@ -523,8 +770,30 @@ def test_why_nothing_and_why_not(here):
     assert (result.stdout, result.exit_code) == ("nothing to do\n", 0)
     result = excam("why", "tiny/all/report/blnd", "--", "--cores", "1")
     assert result.exit_code == 2
-    assert "No rule to produce results/evaluation/tiny/all/report/blnd/test.json" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    planned, problem = result.stderr.splitlines()
+    assert planned == "planned: snakemake --cores 1"
+    assert "No rule to produce results/evaluation/tiny/all/report/blnd/test.json" in problem
+
+
+def test_why_plans_the_experiment_that_ran_last_and_says_so(here):
+    assert reasons.experiment((), here) == (
+        (),
+        "snakemake, with config.yaml; for another experiment: -- --profile NAME",
+    )
+    Path("local").mkdir()
+    Path("local/config.yaml").write_text("cores: 1\nconfig: [level=4]\n")
+    version = """'{"train_adapter": "2"}'"""
+    assert version in SNAKEFILE
+    level = SNAKEFILE.replace(version, version.replace('"2"', '"%s"') + ' % config.get("level", 2)')
+    (here / "Snakefile").write_text(level)
+    evidence.keep(here, ("--profile", "local"))
+    result = excam("why", FIGURE)
+    assert result.stderr.startswith(
+        "planned: snakemake --profile local, as the last run here; for another: -- --profile"
+    )
+    assert "train_adapter 2 -> 4" in result.stdout
+    result = excam("why", FIGURE, "--", "--cores", "1")
+    assert (result.stdout, result.stderr) == ("nothing to do\n", "planned: snakemake --cores 1\n")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,9 @@ import shutil
 
 import pytest
 from checkout import ADAPTER, CELL, kill_when
+from typer.testing import CliRunner
+
+from excam import cli
 
 COUNTS = "results/counterfactuals/smollm2-135m/all/report/all/test.counts.json"
 pytestmark = pytest.mark.model
@@ -62,6 +65,17 @@ def test_the_data_set_is_audited_and_published(run):
     published = run.folder / "results/published"
     assert {path.parent.name for path in published.glob("all/*/*/train.parquet")} == {"blend", "normad"}
     assert {path.parent.name for path in published.glob("permissive/*/*/train.parquet")} == {"normad"}
+
+
+def test_a_copy_of_results_is_audited_where_it_lies_alone(run, tmp_path):
+    """Without models, checkpoints and journals, as one would send it; the run itself has kept what that needs."""
+    shutil.copytree(
+        run.folder / "results", tmp_path / "copy", ignore=shutil.ignore_patterns("models", "checkpoints", "journal")
+    )
+    result = CliRunner().invoke(cli.app, ["audit", "--results", str(tmp_path / "copy")])
+    assert result.exit_code == 4, result.stderr
+    assert "0 differs, 0 gone, 0 unproven" in result.stderr
+    assert "not kept here" not in result.stderr
 
 
 def test_left_out_dataset_is_in_no_row_of_its_mixture(run):

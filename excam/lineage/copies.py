@@ -1,0 +1,71 @@
+"""What Snakemake knows of a run, kept inside results/, so that a copy of results/ can be audited where it lies alone.
+
+The workflow writes it when it ends, whether all went well or not (`onsuccess`, `onerror`): one line for each job, the
+files that each manifest stands for, and the options that chose the experiment. `excam crate` puts it into a crate.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from excam.exceptions import ArtifactBroken
+from excam.lineage.snakemake_records import Record
+
+KEPT = Path("results/.records.json")
+_CHOICES = ("profile", "workflow_profile", "configfile", "config")  # options that say which experiment is meant
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a run knew when it ended. Paths are those of its rules."""
+
+    records: Mapping[str, Record] = field(default_factory=dict)  # by output
+    manifests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # manifest -> file it stands for -> sha256
+    options: tuple[str, ...] = ()  # of snakemake, as `choices` leaves them
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON: outputs of one job stand together, in the order of their names."""
+        jobs: dict[str, dict[str, Any]] = {}
+        for output, record in sorted(self.records.items()):
+            row = asdict(record)
+            jobs.setdefault(json.dumps(row, sort_keys=True), {"outputs": [], **row})["outputs"].append(output)
+        return {"jobs": list(jobs.values()), "manifests": self.manifests, "options": self.options}
+
+
+def read(path: Path) -> Kept:
+    """What was kept in a file; nothing where there is none. Raises ArtifactBroken where it cannot be read."""
+    if not path.is_file():
+        return Kept()
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        records = {output: _record(job) for job in content["jobs"] for output in job["outputs"]}
+        return Kept(records, content["manifests"], tuple(content["options"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise ArtifactBroken(f"{path}: damaged; expected the records of a run; take a copy of it anew") from None
+
+
+def _record(job: Mapping[str, Any]) -> Record:
+    given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in job.items()}
+    return Record(**{name: value for name, value in given.items() if name != "outputs"})
+
+
+def choices(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Of the arguments of a snakemake those that choose the experiment: its profile and its configuration."""
+    parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--profile")
+    parser.add_argument("--workflow-profile")
+    parser.add_argument("--configfile", "--configfiles", nargs="+")
+    parser.add_argument("--config", "-C", nargs="*")
+    given = vars(parser.parse_known_args(list(arguments))[0])
+    given["profile"] = given["profile"] or environment.get("SNAKEMAKE_PROFILE")
+    chosen = [(name, given[name]) for name in _CHOICES if given[name]]
+    return tuple(
+        word
+        for name, value in chosen
+        for word in (f"--{name.replace('_', '-')}", *([value] if isinstance(value, str) else value))
+    )
