@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import excam
+from excam.exceptions import ArtifactBroken
 
 PACKAGE = Path(__file__).parent
 HASHES = Path("results/.hashes")
@@ -92,6 +93,21 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
 
 
+def read_json(path: Path, *keys: str) -> dict[str, Any]:
+    """The object that an earlier step wrote. Raises ArtifactBroken where it is none, or lacks one of these keys."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as problem:  # also bytes that are not UTF-8
+        value, found = None, f"{type(problem).__name__}: {problem}"[:120]
+    else:
+        lacking = [key for key in keys if not isinstance(value, dict) or key not in value]
+        found = f"no {', '.join(lacking)}" if isinstance(value, dict) else f"a {type(value).__name__}"
+        if isinstance(value, dict) and not lacking:
+            return value
+    wanted = f" with {', '.join(keys)}" if keys else ""
+    raise ArtifactBroken(f"{path}: {found}; expected a JSON object{wanted}; delete it and run again")
+
+
 def write_manifest(
     path: Path,
     *,
@@ -127,7 +143,20 @@ def _by_place(files: Sequence[Path]) -> dict[str, str]:
 
 def content(manifest: Path) -> str:
     """What a manifest's artifact is made of, as one line: names and digests, whenever and wherever it was written."""
-    return json.dumps(json.loads(manifest.read_text(encoding="utf-8"))["outputs"], sort_keys=True)
+    return json.dumps(read_json(manifest, "outputs")["outputs"], sort_keys=True)
+
+
+def refuse_changed(manifest: Path, folder: Path) -> None:
+    """Read the files below `folder` that a manifest names. Raises ArtifactBroken where one is gone or has other bytes.
+
+    What is about to be loaded is compared with what everything made of it will be filed under: a bit that flipped on a
+    disk makes weights that load and answer like others.
+    """
+    for name, expected in read_json(manifest, "outputs")["outputs"].items():
+        file = folder / name
+        found = f"sha256 {sha256(file)[:12]}" if file.is_file() else "gone"
+        if found != (wanted := f"sha256 {expected[:12]}"):
+            raise ArtifactBroken(f"{file}: {found}; expected {wanted} (its manifest); delete {manifest} and run again")
 
 
 def installed(name: str) -> str | None:
