@@ -2,8 +2,8 @@
 
     python -m bench.dag_kills --kills 50 --folder FOLDER
 
-Runs the smallest experiment (tests/experiment.yaml, a real 135M model) twice in FOLDER: `whole`, undisturbed, and
-`killed`. A kill hits everything (Snakemake and its jobs), one job alone, or Snakemake alone, whose jobs then go on; it
+Runs the smallest experiment (tests/experiment.yaml, a real 135M model) in FOLDER: `whole`, undisturbed, and
+`killed-<seed>`, as many as it takes for so many kills. A kill hits everything (Snakemake and its jobs), one job alone, or Snakemake alone, whose jobs then go on; it
 comes some job starts after the command was typed and within the time that the last of them takes. After each the user's
 way back: `--unlock` where Snakemake was hit, and the same command again. At the end all files are compared, and what
 was done twice is counted. Stops with code 1 where a file differs or is lost, or where more was done twice than was
@@ -28,6 +28,7 @@ from pathlib import Path
 
 from excam.inference import journal
 from excam.markdown import table
+from excam.provenance import say
 from tests.workflow.checkout import Run, copy_checkout, tells_of_the_run
 
 HOW = {"everything": 5, "one job": 4, "Snakemake alone": 2}  # what is hit, and how often in proportion
@@ -130,7 +131,7 @@ def disturbed(run: Run, kills: int, seed: int, seconds: Mapping[str, float], job
     chance, story, began = random.Random(seed), Story(), time.monotonic()
     while len(story.kills) < kills:
         left, more = jobs - len(story.starts), kills - len(story.kills)
-        after = chance.randint(1, max(1, 2 * left // (more + 1)))
+        after = chance.randint(1, max(1, left // (more + 1)))
         how = chance.choices(list(HOW), list(HOW.values()))[0]
         if not _kill(run, story, how, after, chance, seconds, targets):
             break
@@ -176,6 +177,9 @@ def _kill(
         if process.poll() is None:
             hit = _hit(process, how, chance, alive, list(running.values()))
             story.kills.append(Kill(how, hit, steps))
+            say(
+                f"kill {len(story.kills)} of {how}: {', '.join(job.output for job in hit) or 'between two jobs'} {steps}"
+            )
         process.wait()
         said = Path(output.name).read_text()
     _note(story, said)
@@ -253,64 +257,76 @@ def answers(run: Run) -> tuple[dict[str, frozenset[object]], int]:
 
 
 def went_on(story: Story) -> tuple[int, int]:
-    """Trainings hit that had a whole checkpoint, and how many of them went on from it or from a later one."""
+    """Trainings hit that had a whole checkpoint, and how many of them went on from it or from a later one.
+
+    The others were ended by the orphan of a killed Snakemake, which takes no file of a job that it did not see end.
+    """
     had = on = 0
     for number, kill in enumerate(story.kills):
         for name in {"/".join(job.output.split("/")[2:4]) for job in kill.hit if job.rule == "train_adapter"}:
             later = "".join(story.said[number + 1 :])
-            if name in kill.steps and (
-                found := re.search(rf"^{name}: goes on from checkpoint-(\d+)", later, re.MULTILINE)
-            ):
-                on += int(found[1]) >= kill.steps[name]
-            had += name in kill.steps
+            found = re.search(rf"^{name}: goes on from checkpoint-(\d+)", later, re.MULTILINE)
+            if name in kill.steps:
+                had += 1
+                on += bool(found) and int(found[1]) >= kill.steps[name]
     return had, on
 
 
-def told(story: Story, jobs: int) -> str:
-    """The table of kills by rule."""
-    rules = sorted({job.rule for job in story.starts})
-    hit = Counter((job.rule, kill.how) for kill in story.kills for job in kill.hit)
-    lines = [
-        [
-            rule,
-            sum(job.rule == rule for job in story.starts),
-            *(hit[rule, how] or "" for how in HOW),
-            story.redone[rule] or "",
-        ]
-        for rule in rules
-    ]
-    sums = [sum(hit[rule, how] for rule in rules) for how in HOW]
-    lines.append(["all", jobs, *sums, story.redone.total()])
-    return table(["rule", "jobs", *(f"running at a kill of {how}" for how in HOW), "started again"], lines)
+def told(stories: Sequence[Story], jobs: int) -> str:
+    """The table of kills by rule, and what they cost."""
+    kills = [kill for story in stories for kill in story.kills]
+    hit = Counter((job.rule, kill.how) for kill in kills for job in kill.hit)
+    redone = sum((story.redone for story in stories), Counter())
+    lines = [[rule, *(hit[rule, how] for how in HOW), redone[rule]] for rule in sorted({rule for rule, _ in hit})]
+    lines.append(["all", *(sum(hit[rule, how] for rule, _, _, _, _ in lines) for how in HOW), redone.total()])
+    how = Counter(kill.how for kill in kills)
+    had, on = (sum(counts) for counts in zip(*map(went_on, stories), strict=True))
+    heads = ["rule", *(f"at work at {how[name]} kills of {name}" for name in HOW), "started again"]
+    return table(heads, lines) + (
+        f"\n{len(kills)} kills in {len(stories)} runs of {jobs} jobs, {sum(story.seconds for story in stories):.0f} s\n"
+        f"started again: {redone.total()}; at work at the kills, or refused: {sum(s.allowed for s in stories)}\n"
+        f"refused while an orphan was training: {sum(story.refused for story in stories)}\n"
+        f"trainings that had a checkpoint: {had}; went on from it: {on}"
+    )
+
+
+def is_same(whole: Run, killed: Run) -> bool:
+    """Compare, and print what was found."""
+    found, (asked, twice), wanted = compared(whole, killed), answers(killed), answers(whole)[0]
+    planned = killed.planned("all")
+    print(f"{killed.folder.name}: {len(found.pop('compared'))} files compared", end="; ")
+    print("; ".join(f"{len(names)} {kind} {names or ''}".strip() for kind, names in found.items()), end="; ")
+    print(f"{sum(map(len, asked.values()))} answers, {twice} asked twice, the same: {asked == wanted}", end="; ")
+    print(f"planned afterwards: {planned or 'nothing'}", flush=True)
+    return not (found["lost"] or found["differing"] or twice or planned) and asked == wanted
+
+
+def fresh(folder: Path) -> Run:
+    if not folder.exists():
+        copy_checkout(folder)
+    return Run(folder.resolve())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", type=Path, required=True, help="for the two runs; a finished `whole` is used again")
+    parser.add_argument("--folder", type=Path, required=True, help="of all runs; a finished `whole` is used again")
     args = parser.parse_args()
-    whole, killed = (Run((args.folder / name).resolve()) for name in ("whole", "killed"))
-    for run in (whole, killed):
-        if not run.folder.exists():
-            copy_checkout(run.folder)
+    whole = fresh(args.folder / "whole")
     if (done := whole("all")).returncode:
         sys.exit(f"bench: the undisturbed run fails: {done.text[-3000:]}")
-    jobs = sum(planned for _, planned in whole.planned("--forceall", "all").items())
-    story = disturbed(killed, args.kills, args.seed, durations(whole.folder), jobs, "all")
-    found, (asked, twice) = compared(whole, killed), answers(killed)
-    print(told(story, jobs))
-    how = Counter(kill.how for kill in story.kills)
-    print(f"{len(story.kills)} kills in {story.seconds:.0f} s: " + ", ".join(f"{how[name]} of {name}" for name in HOW))
-    print(f"jobs started again: {story.redone.total()}; running at the kills: {story.allowed}")
-    print("trainings that had a checkpoint: {}; went on from it: {}".format(*went_on(story)))
-    same = asked == answers(whole)[0]
-    print(f"answers: {sum(map(len, asked.values()))}, asked twice: {twice}, the same as undisturbed: {same}")
-    print(f"refused while an orphan was training: {story.refused}")
-    for name, names in found.items():
-        print(f"files {name}: {len(names)}" + ("" if name == "compared" else "".join(f"\n  {one}" for one in names)))
-    print(f"planned afterwards: {killed.planned('all') or 'nothing'}")
-    if found["lost"] or found["differing"] or not same or twice or story.redone.total() > story.allowed:
+    jobs = sum(whole.planned("--forceall", "all").values())
+    stories: list[Story] = []
+    left, same = args.kills, True
+    while left > 0:
+        seed = args.seed + len(stories)
+        killed = fresh(args.folder / f"killed-{seed}")
+        stories.append(disturbed(killed, left, seed, durations(whole.folder), jobs, "all"))
+        same = is_same(whole, killed) and same
+        left -= len(stories[-1].kills)
+    print(told(stories, jobs))
+    if not same or any(story.redone.total() > story.allowed for story in stories):
         sys.exit(1)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -22,6 +24,7 @@ from excam.exceptions import ArtifactBroken
 
 PACKAGE = Path(__file__).parent
 HASHES = Path("results/.hashes")
+RECORDED = re.compile(rb"([0-9a-f]{64})  ")  # a line of `sha256sum`
 UNRECORDED = (HASHES.name, "checkpoints", "journal")  # the records themselves, and what grows while a job runs
 WATCHED = (
     "torch",
@@ -48,6 +51,8 @@ def sha256(path: Path) -> str:
 def publish(path: Path) -> Iterator[Path]:
     """Give a temporary path in the same folder; on success it becomes `path` at once, on failure nothing remains.
 
+    An OSError that names no file (a full disk, while writing) is raised with `path`.
+
     What the workflow publishes below results/ has its hash recorded (`record_of`), for `excam audit`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,6 +69,10 @@ def publish(path: Path) -> Iterator[Path]:
         if record:
             with publish(record) as note:
                 note.write_text(line, encoding="utf-8")
+    except OSError as problem:
+        if problem.filename or problem.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        raise OSError(problem.errno, problem.strerror, str(path)) from problem
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -80,6 +89,22 @@ def record_of(path: Path) -> Path | None:
     if rest[0] in ("sources", "models") and len(rest) > 3:  # fetched files, copied too: their manifest has the hashes
         return None
     return HASHES.joinpath(*rest[:-1], f"{rest[-1]}.sha256")
+
+
+def refuse_damaged(path: Path) -> None:
+    """Compare an artifact with the hash that was recorded when it was written (`record_of`), where there is one.
+
+    Raises ArtifactBroken where it has other bytes: a reader would often not see it, and what it made would be wrong.
+    """
+    record = record_of(path)
+    if record is None or not record.is_file() or not path.is_file():
+        return
+    recorded = RECORDED.match(record.read_bytes())
+    if recorded and (found := sha256(path)) != (expected := recorded[1].decode()):
+        raise ArtifactBroken(
+            f"{path}: sha256 {found[:12]}; expected {expected[:12]}, as it was written; delete it and run again (or, "
+            f"where it was edited on purpose, {record})"
+        )
 
 
 def write_text(path: Path, text: str) -> None:
