@@ -3,11 +3,11 @@
     python -m bench.dag_kills --kills 50 --folder FOLDER
 
 Runs the smallest experiment (tests/experiment.yaml, a real 135M model) in FOLDER: `whole`, undisturbed, and
-`killed-<seed>`, as many as it takes for so many kills. A kill hits everything (Snakemake and its jobs), one job alone, or Snakemake alone, whose jobs then go on; it
-comes some job starts after the command was typed and within the time that the last of them takes. After each the user's
-way back: `--unlock` where Snakemake was hit, and the same command again. At the end all files are compared, and what
-was done twice is counted. Stops with code 1 where a file differs or is lost, or where more was done twice than was
-running at the kills.
+`killed-<seed>`, as many as it takes for so many kills. A kill hits everything (Snakemake and its jobs), one job alone,
+or Snakemake alone, whose jobs then go on; it comes some job starts after the command was typed and within the time that
+the last of them takes. After each the user's way back: `--unlock` where Snakemake was hit, and the same command again.
+At the end all files are compared, and what was done twice is counted. Stops with code 1 where a file differs or is
+lost, or where more was done twice than was at work at the kills.
 """
 
 from __future__ import annotations
@@ -177,9 +177,7 @@ def _kill(
         if process.poll() is None:
             hit = _hit(process, how, chance, alive, list(running.values()))
             story.kills.append(Kill(how, hit, steps))
-            say(
-                f"kill {len(story.kills)} of {how}: {', '.join(job.output for job in hit) or 'between two jobs'} {steps}"
-            )
+            say(f"kill {len(story.kills)} of {how}: {', '.join(job.output for job in hit) or 'no job'}; {steps}")
         process.wait()
         said = Path(output.name).read_text()
     _note(story, said)
