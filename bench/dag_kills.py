@@ -244,12 +244,12 @@ def compared(whole: Run, killed: Run) -> dict[str, list[str]]:
     }
 
 
-def answers(run: Run) -> tuple[dict[str, frozenset[object]], int]:
-    """Answers of all journals, and how many were asked for twice."""
+def answers(run: Run) -> tuple[dict[str, Counter[str]], int]:
+    """What all journals hold, and how much was asked for twice."""
     found, twice = {}, 0
     for path in sorted((run.folder / "results/journal").rglob("*.jsonl")):
         held = journal.contents(path)
-        found[path.name] = frozenset(map(str, (answer for given in held.answers.values() for answer in given)))
+        found[str(path.relative_to(run.folder))] = Counter(str(one) for given in held.answers.values() for one in given)
         twice += held.twice
     return found, twice
 
@@ -294,7 +294,9 @@ def is_same(whole: Run, killed: Run) -> bool:
     planned = killed.planned("all")
     print(f"{killed.folder.name}: {len(found.pop('compared'))} files compared", end="; ")
     print("; ".join(f"{len(names)} {kind} {names or ''}".strip() for kind, names in found.items()), end="; ")
-    print(f"{sum(map(len, asked.values()))} answers, {twice} asked twice, the same: {asked == wanted}", end="; ")
+    print(
+        f"{sum(map(Counter.total, asked.values()))} answers, {twice} asked twice, the same: {asked == wanted}", end="; "
+    )
     print(f"planned afterwards: {planned or 'nothing'}", flush=True)
     return not (found["lost"] or found["differing"] or twice or planned) and asked == wanted
 
