@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -18,9 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import excam
+from excam.exceptions import ArtifactBroken
 
 PACKAGE = Path(__file__).parent
 HASHES = Path("results/.hashes")
+RECORDED = re.compile(rb"([0-9a-f]{64})  ")  # a line of `sha256sum`
 UNRECORDED = (HASHES.name, "checkpoints", "journal")  # the records themselves, and what grows while a job runs
 WATCHED = (
     "torch",
@@ -47,6 +51,8 @@ def sha256(path: Path) -> str:
 def publish(path: Path) -> Iterator[Path]:
     """Give a temporary path in the same folder; on success it becomes `path` at once, on failure nothing remains.
 
+    An OSError that names no file (a full disk, while writing) is raised with `path`.
+
     What the workflow publishes below results/ has its hash recorded (`record_of`), for `excam audit`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,6 +69,10 @@ def publish(path: Path) -> Iterator[Path]:
         if record:
             with publish(record) as note:
                 note.write_text(line, encoding="utf-8")
+    except OSError as problem:
+        if problem.filename or problem.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        raise OSError(problem.errno, problem.strerror, str(path)) from problem
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -81,6 +91,22 @@ def record_of(path: Path) -> Path | None:
     return HASHES.joinpath(*rest[:-1], f"{rest[-1]}.sha256")
 
 
+def refuse_damaged(path: Path) -> None:
+    """Compare an artifact with the hash that was recorded when it was written (`record_of`), where there is one.
+
+    Raises ArtifactBroken where it has other bytes: a reader would often not see it, and what it made would be wrong.
+    """
+    record = record_of(path)
+    if record is None or not record.is_file() or not path.is_file():
+        return
+    recorded = RECORDED.match(record.read_bytes())
+    if recorded and (found := sha256(path)) != (expected := recorded[1].decode()):
+        raise ArtifactBroken(
+            f"{path}: sha256 {found[:12]}; expected {expected[:12]}, as it was written; delete it and run again (or, "
+            f"where it was edited on purpose, {record})"
+        )
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text in UTF-8, atomically."""
     with publish(path) as temporary:
@@ -90,6 +116,21 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write canonical, readable JSON atomically."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
+
+
+def read_json(path: Path, *keys: str) -> dict[str, Any]:
+    """The object that an earlier step wrote. Raises ArtifactBroken where it is none, or lacks one of these keys."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as problem:  # also bytes that are not UTF-8
+        value, found = None, f"{type(problem).__name__}: {problem}"[:120]
+    else:
+        lacking = [key for key in keys if not isinstance(value, dict) or key not in value]
+        found = f"no {', '.join(lacking)}" if isinstance(value, dict) else f"a {type(value).__name__}"
+        if isinstance(value, dict) and not lacking:
+            return value
+    wanted = f" with {', '.join(keys)}" if keys else ""
+    raise ArtifactBroken(f"{path}: {found}; expected a JSON object{wanted}; delete it and run again")
 
 
 def write_manifest(
@@ -127,7 +168,20 @@ def _by_place(files: Sequence[Path]) -> dict[str, str]:
 
 def content(manifest: Path) -> str:
     """What a manifest's artifact is made of, as one line: names and digests, whenever and wherever it was written."""
-    return json.dumps(json.loads(manifest.read_text(encoding="utf-8"))["outputs"], sort_keys=True)
+    return json.dumps(read_json(manifest, "outputs")["outputs"], sort_keys=True)
+
+
+def refuse_changed(manifest: Path, folder: Path) -> None:
+    """Read the files below `folder` that a manifest names. Raises ArtifactBroken where one is gone or has other bytes.
+
+    What is about to be loaded is compared with what everything made of it will be filed under: a bit that flipped on a
+    disk makes weights that load and answer like others.
+    """
+    for name, expected in read_json(manifest, "outputs")["outputs"].items():
+        file = folder / name
+        found = f"sha256 {sha256(file)[:12]}" if file.is_file() else "gone"
+        if found != (wanted := f"sha256 {expected[:12]}"):
+            raise ArtifactBroken(f"{file}: {found}; expected {wanted} (its manifest); delete {manifest} and run again")
 
 
 def installed(name: str) -> str | None:

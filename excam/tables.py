@@ -118,9 +118,18 @@ def write_lines(path: Path, columns: Sequence[str], lines: Iterable[Mapping[str,
 
 
 def read_lines(path: Path) -> list[dict[str, str]]:
-    """The lines of a CSV file, by column, as they are written: numbers too are texts."""
+    """The lines of a CSV file, by column, as they are written: numbers too are texts.
+
+    Raises ArtifactBroken where there is no head, or a line has more or fewer fields than it.
+    """
     with path.open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+        table = csv.reader(stream, strict=True)
+        try:
+            head, *lines = table
+            return [dict(zip(head, line, strict=True)) for line in lines if line]
+        except (ValueError, csv.Error) as problem:  # also bytes that are not UTF-8
+            detail = f"line {table.line_num}: {problem}"
+            raise ArtifactBroken(f"{path}: not a whole CSV table ({detail}); delete it and run again") from None
 
 
 def read_csv(path: Path, schema: Mapping[str, Any]) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from pathlib import Path
 from excam import gpus
 from excam.config import Model
 from excam.exceptions import AnswersMissing, ExcamError
-from excam.provenance import quiet_libraries, say
+from excam.provenance import quiet_libraries, refuse_damaged, say
 
 # what a full, read-only or locked disk says; any other OSError is a bug and shows its traceback
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOLCK}
@@ -21,11 +21,15 @@ DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errn
 def run(main: Callable[[], None]) -> None:
     """Run a script's main. What the user can act on is one line on stderr and exit code 1, never a traceback.
 
+    Before, every artifact that the command line names is compared with its recorded hash.
+
     Only rows that a model left unanswered get a line each before it.
     """
     quiet_libraries()
     program = main.__module__ if main.__module__ != "__main__" else Path(sys.argv[0]).stem
     try:
+        for word in sys.argv[1:]:
+            refuse_damaged(Path(word))
         main()
     except OSError as problem:
         if problem.errno not in DISK:

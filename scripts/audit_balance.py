@@ -6,13 +6,13 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from excam import tables
 from excam.audits import balance, page
 from excam.construction import templates
+from excam.provenance import read_json
 from scripts import run
 
 
@@ -33,18 +33,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     audit = balance.audit(
         rows,
         pl.DataFrame(labels, schema={"base": pl.String, "label": pl.String}, orient="row"),
-        {path.parent.name: balance.pairs_lost(_json(path)) for path in args.counts},
+        {path.parent.name: balance.pairs_lost(read_json(path)) for path in args.counts},
         args.shares,
-        {path.name.removesuffix(".counts.json"): _json(path)["severity"] for path in args.soft},
+        {path.name.removesuffix(".counts.json"): read_json(path, "severity")["severity"] for path in args.soft},
         templates.alike(),
         templates.lint(),
     )
     tables.write_csv(args.uses, balance.uses(rows))
     page.write(audit, args.checks, args.page)
-
-
-def _json(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

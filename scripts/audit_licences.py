@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam.audits import licences, page
+from excam.provenance import read_json
 from excam.tables import write_frame
 from scripts import run
 
@@ -22,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--page", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    manifests = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in args.sources}
+    manifests = {path.parent.name: read_json(path) for path in args.sources}
     lines = licences.ledger(page.read_parts(args.samples), manifests)
     write_frame(args.ledger, lines)
     page.write(licences.audit(lines, args.licences, manifests), args.checks, args.page)

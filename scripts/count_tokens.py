@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from excam import markdown, tables
-from excam.provenance import write_text
+from excam.provenance import read_json, write_text
 from scripts import run
 
 COLUMNS = ("model", "dataset", "rows", "tokens", "mean", "median", "longest", "report_mean")
@@ -23,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     lines = []
     for path in args.counts:
-        counted = json.loads(path.read_text(encoding="utf-8"))
+        counted = read_json(path)
         lines.append({"model": path.parts[-3], "dataset": path.parts[-2], **counted})
     tables.write_lines(args.numbers, COLUMNS, lines)
     shown = [[markdown.escaped(str(line.get(column, "–"))) for column in COLUMNS] for line in lines]

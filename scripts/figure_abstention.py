@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from excam import plotting, tables
 from excam.evaluation.cells import System, rounded
+from excam.provenance import read_json
 from scripts import run
 
 COLUMNS = ("system", "certain_by", "coverage", "risk", "rows", "unscored", "cell")
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     lines = []
     for path in args.cells:
-        for name, given in json.loads(path.read_text(encoding="utf-8"))["abstention"].items():
+        for name, given in read_json(path, "abstention")["abstention"].items():
             common = {"system": System(*path.parts[-4:-1]).key, "certain_by": name, "cell": str(path)}
             common |= {"rows": given["n"], "unscored": given["unscored"]}
             lines += [common | {"coverage": rounded(x), "risk": rounded(y)} for x, y in given["curve"]]

@@ -12,6 +12,7 @@ from excam import plotting, tables
 from scripts import run
 
 SCHEMA = {"trained_on": pl.String, "step": pl.Int64, "loss": pl.Float64, "smooth": pl.Float64}
+LOSSES = {"step": pl.Int64, "loss": pl.Float64, "grad_norm": pl.Float64, "learning_rate": pl.Float64}
 SHARE = 20  # a running mean reaches a twentieth of the run to either side: single steps of eight rows are mostly noise
 
 
@@ -23,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--pictures", type=Path, nargs="+", required=True)
     args = parser.parse_args(argv)
 
-    losses = [(path.parts[-2], pl.read_csv(path)) for path in args.losses]
+    losses = [(path.parts[-2], tables.read_csv(path, LOSSES)) for path in args.losses]
     window = 1 + 2 * (max(table.height for _, table in losses) // SHARE)
     smooth = pl.col("loss").rolling_mean(window, min_samples=1, center=True)
     curves = [

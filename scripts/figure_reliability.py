@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from excam import plotting, tables
 from excam.evaluation.cells import System, rounded
+from excam.provenance import read_json
 from scripts import run
 
 COLUMNS = ("system", "map", "low", "high", "probability", "observed", "n", "unscored", "cell")
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     lines = []
     for path in args.cells:
-        errors = json.loads(path.read_text(encoding="utf-8"))["error"]
+        errors = read_json(path, "error")["error"]
         for name, given in errors.items():
             common = {"system": System(*path.parts[-4:-1]).key, "map": name, "unscored": given["unscored"]}
             lines += [common | _bin(one) | {"cell": str(path)} for one in given["bins"]]

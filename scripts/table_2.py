@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from excam import tables
-from excam.provenance import write_text
+from excam.provenance import read_json, write_text
 from excam.publishing import counts
 from scripts import run
 
@@ -23,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--page", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    own = [counts.line(path.parent.name, json.loads(path.read_text(encoding="utf-8"))) for path in args.counts]
+    own = [counts.line(path.parent.name, read_json(path)) for path in args.counts]
     lines = counts.beside(own, tables.read_lines(args.printed))
     said = counts.claims(lines[-1], tables.read_lines(args.printed_claims))
     tables.write_lines(args.numbers, counts.COLUMNS, lines)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from excam import tables
 from excam.evaluation import cells
 from excam.evaluation.cells import Cell, System, Test
+from excam.provenance import read_json
 from scripts import run
 
 COLUMNS = (
@@ -34,9 +34,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--numbers", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    tests, correlations = (
-        json.loads(path.read_text(encoding="utf-8"))["tests"] for path in (args.tests, args.correlation_tests)
-    )
+    tests, correlations = (read_json(path, "tests")["tests"] for path in (args.tests, args.correlation_tests))
     lines = [line for path in args.cells for line in _lines(cells.read(path), tests, correlations)]
     floors = _floors(args.floors)
     for line in lines:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -48,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """Every number of one system, with what it is measured against."""
-    numbers = json.loads(path.read_text(encoding="utf-8"))
+    numbers = provenance.read_json(path, "ranking", "error", "abstention")
     common = {"system": System(*path.parts[-4:-1]).key, "dataset": "all", "cell": str(path)}
     common["failures"] = numbers["failures"]
     for name, ranked in numbers["ranking"].items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from excam import tables
 from excam.evaluation import cells, claims, explanation_match
 from excam.evaluation.cells import System
 from excam.markdown import escaped, table
-from excam.provenance import write_text
+from excam.provenance import read_json, write_text
 from scripts import run
 
 COUNTS = ("erroneous", *explanation_match.OUTCOMES, "wordless")
@@ -83,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         where |= {"embedder": name, "cell": str(path)}
         lines += [where | _rounded(part) for part in explanation_match.parts(tables.read_frame(path), args.seed)]
     tables.write_lines(args.numbers, COLUMNS, lines)
-    manifest = json.loads(args.embedder.read_text(encoding="utf-8"))
+    manifest = read_json(args.embedder, "origin", "revision")
     write_text(args.page, _page(lines, name, manifest, claims.read(args.printed_claims)))
 
 

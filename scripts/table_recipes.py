@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from excam import tables
+from excam.provenance import read_json
 from scripts import run
 
 COLUMNS = (
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     lines = []
     for cell, manifest in zip(args.cells, args.adapters, strict=True):
-        numbers, trained = (json.loads(path.read_text(encoding="utf-8")) for path in (cell, manifest))
+        numbers, trained = (read_json(path) for path in (cell, manifest))
         accuracy = numbers["accuracy"]
         lines.append(
             {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import product
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from excam import markdown, tables
-from excam.provenance import write_text
+from excam.provenance import read_json, write_text
 from scripts import run
 
 COLUMNS = (
@@ -61,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--page", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    cells = {path: json.loads(path.read_text(encoding="utf-8")) for path in args.cells}
+    cells = {path: read_json(path) for path in args.cells}
     tables.write_lines(args.numbers, COLUMNS, (line for path, cell in cells.items() for line in _lines(path, cell)))
     printed = [line for line in tables.read_lines(args.printed_claims) if line["id"].startswith("explanation-match")]
     write_text(args.page, _page(cells, printed))

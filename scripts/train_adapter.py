@@ -44,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     how = {"layout": args.layout, "save_steps": args.save_steps, "report_to": args.report_to}
     recipe = Recipe.model_validate({**json.loads(args.recipe), **how})
     rows = _mixture(args.mixture, args.trained_on)
+    provenance.refuse_changed(args.weights, args.weights.parent / "files")
     facts = sft.train(
         weights=args.weights.parent / "files",
         base=provenance.content(args.weights),
@@ -57,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     if facts is None:  # another process of the layout publishes
         return
-    base = json.loads(args.weights.read_text(encoding="utf-8"))
+    base = provenance.read_json(args.weights, "settings", "licence")
     settings = {**recipe.model_dump(), "layout": {"name": args.layout, **chosen.model_dump(exclude_none=True)}}
     page = card.written(
         model=args.model,

@@ -13,6 +13,7 @@ from typing import Any
 
 from excam.exceptions import ArtifactBroken
 from excam.metaeval import holm
+from excam.provenance import read_json
 from excam.publishing.about import about
 
 LEVEL = 0.05  # of the tests behind a star (ExCAM Figure 3)
@@ -83,7 +84,7 @@ def read(path: Path) -> Cell:
 
 def tests(paths: Iterable[Path]) -> dict[str, list[Test]]:
     """The paired tests of each column, by its dataset."""
-    return {path.parts[-2]: json.loads(path.read_text(encoding="utf-8"))["tests"] for path in paths}
+    return {path.parts[-2]: read_json(path, "tests")["tests"] for path in paths}
 
 
 def p_better(system: str, found: Sequence[Test], against: Callable[[System], bool]) -> float | None:

@@ -15,6 +15,7 @@ from excam.config import Model
 from excam.exceptions import ModelInvalid
 from excam.inference import Backend, Choose, chat, opening
 from excam.judges import report
+from excam.provenance import refuse_changed
 from excam.records import CulturalError, Report
 
 # Mean absolute difference in natural log-probability per token of the fixed answers.
@@ -54,9 +55,12 @@ def questions() -> list[Choose]:
 def verify(name: str, model: Model, weights: Path, adapter: Path) -> Proof:
     """Score the fixed answers; `weights` and `adapter` are manifests.
 
-    Raises ModelInvalid, with the numbers, when the adapter changes nothing, when it changes nothing in the serving
-    engine, or when the engine does not agree with PEFT; also when LoRA weights and modules do not match.
+    Raises ArtifactBroken when the files are not what their manifests say. Raises ModelInvalid, with the numbers, when
+    the adapter changes nothing, when it changes nothing in the serving engine, or when the engine does not agree with
+    PEFT; also when LoRA weights and modules do not match.
     """
+    refuse_changed(weights, weights.parent / "files")
+    refuse_changed(adapter, adapter.parent)
     modules = _trained_modules(name, adapter.parent)
     base, tuned = _with_peft(model, weights, adapter)
     served = _scores(opening.lazily(name, model, weights, adapter))

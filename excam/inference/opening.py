@@ -11,7 +11,7 @@ from typing import Any
 
 from excam.config import Model
 from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate, Sampling
-from excam.provenance import installed
+from excam.provenance import installed, read_json, refuse_changed
 from excam.versions import stage_version
 
 
@@ -44,6 +44,9 @@ class Lazily:
     def _open(self) -> Backend:
         files = self.weights.parent / "files" if self.weights else None
         adapter = self.adapter.parent if self.adapter else None
+        for manifest, folder in ((self.weights, files), (self.adapter, adapter)):
+            if manifest and folder:
+                refuse_changed(manifest, folder)
         return backend(self.model).open_model(self.name, self.model, files, adapter, self.identity)
 
 
@@ -74,12 +77,15 @@ def _identity(name: str, model: Model, weights: Path | None, adapter: Path | Non
     """What the journal's keys hang on: everything that decides an answer, and not where it lies.
 
     Weights, tokenizer, chat template, adapter (by content), the settings of the engine, its version, and our own code
-    that encodes and decodes.
+    that encodes and decodes. Not an adapter's loss curve and card: the card tells how long the training took, so the
+    same weights trained once more would have been asked everything again.
     """
     parts = [name if model.is_local else model.hub or name, model.decides]
     for manifest in (weights, adapter):
         if manifest is not None:
-            outputs = json.loads(manifest.read_text(encoding="utf-8"))["outputs"]
-            parts += [f"{file}:{digest}" for file, digest in sorted(outputs.items()) if not file.endswith(".csv")]
+            outputs = read_json(manifest, "outputs")["outputs"]
+            parts += [
+                f"{file}:{digest}" for file, digest in sorted(outputs.items()) if not file.endswith((".csv", ".md"))
+            ]
     parts += [f"{package}={installed(package)}" for package in backend(model).PACKAGES]
     return "|".join([*parts, f"answers={stage_version(f'answers.{model.backend}')}"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import polars as pl
 
 from excam import tables
 from excam.licences import permissive
+from excam.provenance import read_json
 from excam.publishing import folder_of
 from excam.records import SPLITS, Sample, Split, flat, to_row
 
@@ -58,8 +58,8 @@ def read(samples: Iterable[Path], sources: Iterable[Path], soft: Iterable[Path],
     rows: dict[tuple[str, str], list[Sample]] = {}
     for path in samples:
         rows[path.parent.name, path.stem] = tables.read_samples(path)
-    origins = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in sources}
-    writers = {path.name.split(".")[0]: json.loads(path.read_text(encoding="utf-8")) for path in soft}
+    origins = {path.parent.name: read_json(path, "origin", "revision") for path in sources}
+    writers = {path.name.split(".")[0]: read_json(path) for path in soft}
     parts = [
         Part(
             dataset,

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from checkout import ADAPTER, CELL, ROOT, Run, copy_checkout, wait_until
+from checkout import ADAPTER, CELL, ROOT, Run, copy_checkout, tells_of_the_run, wait_until
 
 HERE = Path(__file__).parent
 WEIGHTS = f"{ADAPTER}/adapter_model.safetensors"
@@ -136,12 +136,6 @@ def training(run, tmp_path):
         run("--unlock")
     assert process.returncode == 0, said.read_text()[-4000:]
     assert run.digest(*kept) == kept
-
-
-def tells_of_the_run(path: Path) -> bool:
-    """Manifests and cards hold times and speeds, `verified.json` and `.hashes` their sums; a journal is in asking order."""
-    told = ("manifest.json", "README.md", "verified.json")
-    return path.name.endswith((*told, *(f"{name}.sha256" for name in told))) or "journal" in path.parts
 
 
 def checkpoints(run: OnSlurm, n: int):

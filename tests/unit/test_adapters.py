@@ -98,3 +98,15 @@ def test_an_engine_that_gives_no_probabilities_is_refused(weights, adapter, monk
     monkeypatch.setattr(opening.Lazily, "_open", lambda _: short)
     with pytest.raises(ModelInvalid, match="gave no log-probabilities of a fixed answer"):
         verify(weights, adapter)
+
+
+def test_who_answers_hangs_on_the_weights_and_not_on_the_card(weights, tmp_path):
+    """A card tells seconds: the same adapter trained once more is the same, and its journal holds."""
+
+    def identity(**digests):
+        path = tmp_path / "manifest.json"
+        path.write_text(json.dumps({"outputs": {FILE: "a", "README.md": "b", "loss.csv": "c"} | digests}))
+        return opening.lazily("tiny", Model(backend="transformers", licence="MIT"), weights, path).identity
+
+    assert identity(**{"README.md": "other", "loss.csv": "other"}) == identity()
+    assert identity(**{FILE: "other"}) != identity()

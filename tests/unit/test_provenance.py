@@ -1,7 +1,9 @@
 """Files are whole or absent; manifests name every file; progress says how much longer."""
 
+import errno
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from excam import provenance
+from excam.exceptions import ArtifactBroken
 
 
 def names(folder) -> list[str]:
@@ -293,3 +296,87 @@ def test_quiet_libraries_leaves_what_the_user_set(monkeypatch):
     assert os.environ["TQDM_DISABLE"] == "0"
     assert os.environ["HF_HUB_OFFLINE"] == "1"
     monkeypatch.delenv("HF_HUB_OFFLINE")
+
+
+# --- what earlier steps wrote, and what became of it
+
+
+def test_a_full_disk_names_the_file(tmp_path):
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        fail(tmp_path / "rows.txt", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert caught.value.filename == str(tmp_path / "rows.txt")
+    assert caught.value.errno == errno.ENOSPC
+    with pytest.raises(ConnectionRefusedError) as other:
+        fail(tmp_path / "rows.txt", ConnectionRefusedError(errno.ECONNREFUSED, "refused"))
+    assert other.value.filename is None, "nothing to do with the file"
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"", "JSONDecodeError"),
+        (b'{"n": 3, "accur', "JSONDecodeError"),
+        (b"\xff\xfe", "UnicodeDecodeError"),
+        (b"[1]", "a list"),
+        (b'{"m": 1}', "no n"),
+    ],
+)
+def test_json_that_is_not_what_was_written_is_one_line(tmp_path, content, found):
+    path = tmp_path / "counts.json"
+    path.write_bytes(content)
+    with pytest.raises(ArtifactBroken) as caught:
+        provenance.read_json(path, "n")
+    assert re.fullmatch(
+        rf"{re.escape(str(path))}: {found}.*; expected a JSON object with n; delete it and run again", str(caught.value)
+    )
+
+
+def test_json_as_it_was_written(tmp_path):
+    provenance.write_json(tmp_path / "counts.json", {"n": 3, "culture": "Türkiye"})
+    assert provenance.read_json(tmp_path / "counts.json", "n") == {"n": 3, "culture": "Türkiye"}
+
+
+def test_an_artifact_with_other_bytes_than_recorded_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = Path("results/judgements/m/test.parquet")
+    provenance.write_text(path, "whole")
+    provenance.refuse_damaged(path)
+    path.write_text("whale")
+    with pytest.raises(ArtifactBroken) as caught:
+        provenance.refuse_damaged(path)
+    assert str(caught.value) == (
+        f"{path}: sha256 {provenance.sha256(path)[:12]}; expected 5d5766cf2d78, as it was written; delete it and run "
+        "again (or, where it was edited on purpose, results/.hashes/judgements/m/test.parquet.sha256)"
+    )
+    provenance.write_text(path, "written anew")
+    provenance.refuse_damaged(path)
+
+
+def test_what_has_no_record_or_a_torn_one_is_not_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = Path("results/paper/table.md")
+    provenance.write_text(path, "whole")
+    path.write_text("edited")
+    provenance.record_of(path).write_text("")
+    provenance.refuse_damaged(path)
+    provenance.record_of(path).unlink()
+    provenance.refuse_damaged(path)
+    provenance.refuse_damaged(Path('{"backend": "' + "x" * 5000))
+    provenance.refuse_damaged(Path("results/not/there"))
+
+
+def test_weights_that_are_not_those_of_their_manifest_are_refused(tmp_path):
+    files = tmp_path / "files"
+    provenance.write_text(files / "model.safetensors", "weights")
+    provenance.write_text(files / "sub/config.json", "{}")
+    outputs = [files / "model.safetensors", files / "sub/config.json"]
+    provenance.write_manifest(tmp_path / "manifest.json", inputs=[], outputs=outputs, settings={}, seconds=0)
+    provenance.refuse_changed(tmp_path / "manifest.json", files)
+    (files / "model.safetensors").write_text("wEights")
+    with pytest.raises(
+        ArtifactBroken, match=r"model\.safetensors: sha256 .*; expected sha256 .*; delete .*manifest\.json"
+    ):
+        provenance.refuse_changed(tmp_path / "manifest.json", files)
+    (files / "model.safetensors").unlink()
+    with pytest.raises(ArtifactBroken, match=r"model\.safetensors: gone; expected sha256"):
+        provenance.refuse_changed(tmp_path / "manifest.json", files)

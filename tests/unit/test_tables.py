@@ -190,3 +190,18 @@ def test_a_torn_line_is_named(tmp_path, line):
     assert broken(list, tables.jsonl(path)).startswith(f"{path}:2: not a JSON object")
     path.write_bytes(line + b"\n")
     assert broken(tables.read_bases, path).startswith(f"{path}:1: not a JSON object")
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n3", b"a,b\n1,2,3\n", b'a,b\n1,"2\n', b"a,b\n\xff,2\n"], ids=str)
+def test_a_torn_table_is_one_line(tmp_path, content):
+    path = tmp_path / "figure.csv"
+    path.write_bytes(content)
+    with pytest.raises(
+        ArtifactBroken, match=r"figure\.csv: not a whole CSV table \(line .*\); delete it and run again"
+    ):
+        tables.read_lines(path)
+
+
+def test_a_table_as_it_was_written(tmp_path):
+    tables.write_lines(tmp_path / "figure.csv", ("a", "b"), [{"a": "x, y", "b": 1}, {"a": "two\nlines"}])
+    assert tables.read_lines(tmp_path / "figure.csv") == [{"a": "x, y", "b": "1"}, {"a": "two\nlines", "b": ""}]

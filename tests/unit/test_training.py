@@ -21,7 +21,7 @@ from excam import config, tables
 from excam.config import Recipe
 from excam.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid, ModelInvalid
 from excam.judges import report
-from excam.provenance import write_json
+from excam.provenance import sha256, write_json
 from excam.records import CulturalError, Report, Sample, to_row
 from excam.training import checkpoints, devices, layout, sft, tokens, trainers
 
@@ -563,9 +563,10 @@ def test_a_tracker_that_is_not_installed(weights, tmp_path, monkeypatch):
 
 def test_the_papers_layout_on_two_processes(uninterrupted, weights, tmp_path):
     """DeepSpeed ZeRO-2 with real processes: the steps of one process, two rows on each (spec 46)."""
+    digest = sha256(weights / "config.json")
     write_json(
         tmp_path / "base/manifest.json",
-        {"revision": "0", "licence": "MIT", "settings": {"hub": None}, "outputs": {"model": "digest"}},
+        {"revision": "0", "licence": "MIT", "settings": {"hub": None}, "outputs": {"config.json": digest}},
     )
     (tmp_path / "base/files").symlink_to(weights)
     tables.write_frame(tmp_path / "tokens.parquet", tokens.encode(tokenizer_of(), samples_of()))

@@ -83,6 +83,12 @@ def wait_until(process: subprocess.Popen, ready, timeout: float = 240):
     return found
 
 
+def tells_of_the_run(path: Path) -> bool:
+    """Manifests and cards hold times and speeds, `verified.json` and `.hashes` their sums; a journal is in asking order."""
+    told = ("manifest.json", "README.md", "verified.json")
+    return path.name.endswith((*told, *(f"{name}.sha256" for name in told))) or "journal" in path.parts
+
+
 def copy_checkout(folder: Path) -> None:
     """Every tracked file, as it lies in the working tree."""
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -105,7 +105,8 @@ def written(planned: Sequence[Plan], paper_planned: Sequence[Plan]) -> str:
 def test_the_page_says_what_was_planned(planned, paper_planned):
     page = PAGE.read_text(encoding="utf-8")
     before, _, rest = page.partition(BEGIN)
-    found, _, after = rest.partition(END)
+    found, end, after = rest.partition(END)
+    assert end, f"{PAGE}: no {END.strip()}"
     now = written(planned, paper_planned)
     if os.environ.get("REWRITE_DOCS"):
         PAGE.write_text(before + BEGIN + now + END + after, encoding="utf-8")

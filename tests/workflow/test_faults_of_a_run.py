@@ -1,0 +1,239 @@
+"""What machines and people do to a run on one machine: kills, full and read-only disks, clocks, damaged and torn files.
+
+Each time: the next run completes, the artifacts are the same bytes, little is done again, and one line says what happened.
+"""
+
+import base64
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from checkout import ADAPTER, Run
+
+from bench import dag_kills
+
+BASE_CELL = "results/evaluation/smollm2-135m/nothing/count/blend/test.json"
+JUDGED = "results/judgements/smollm2-135m/nothing/count/blend/test.parquet"
+FIGURE = tuple(f"results/paper/figure-3.{kind}" for kind in ("csv", "pdf", "svg", "png"))
+pytestmark = pytest.mark.model
+
+
+def as_it_is(source, target):
+    """A copy with its times; large files are only linked, and nothing here writes into them."""
+    if Path(source).stat().st_size > 10**7:
+        os.link(source, target)
+    else:
+        shutil.copy2(source, target)
+
+
+@pytest.fixture(scope="module")
+def torn(run, tmp_path_factory):
+    """A copy of the finished run, to break; each test leaves it finished."""
+    folder = tmp_path_factory.mktemp("torn") / "checkout"
+    shutil.copytree(run.folder, folder, symlinks=True, copy_function=as_it_is)
+    return Run(folder)
+
+
+def replace(path, content):
+    """Other bytes, the same times: what a bad disk leaves."""
+    times = path.stat()
+    path.unlink()
+    path.write_bytes(content)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def lines_of(text, script):
+    return [line for line in text.splitlines() if line.startswith(f"{script}: ")]
+
+
+def same(run, torn):
+    found = dag_kills.compared(run, torn)
+    return not (found["lost"] or found["left behind"] or found["differing"]) and torn.planned("all") == {}
+
+
+# --- killed
+
+
+def test_kills_at_random_moments(run, torn):
+    cells = [str(path.relative_to(torn.folder)) for path in (torn.folder / "results/evaluation").rglob("*.json")]
+    for name in (gone := [*cells, *FIGURE, "results/paper/table-4.csv"]):
+        (torn.folder / name).unlink()
+    targets = [name for name in gone if name not in FIGURE[1:]]
+    jobs = sum(torn.planned(*targets).values())
+    assert jobs == len(targets) > 10
+    story = dag_kills.disturbed(torn, 3, 1, dag_kills.durations(run.folder), jobs, *targets)
+    assert len(story.kills) >= 2, "through before it could be killed"
+    assert len(story.starts) == jobs
+    assert story.redone.total() <= story.allowed
+    found = dag_kills.compared(run, torn)
+    assert not found["lost"]
+    assert not found["differing"]
+    assert all(name.endswith(".part") for name in found["left behind"])
+    for name in found["left behind"]:
+        (torn.folder / "results" / name).unlink()
+
+
+def test_the_lock_of_a_killed_run_is_named_with_the_way_out(torn):
+    (torn.folder / "results/paper/table-1.md").unlink()
+    process = torn.start("results/paper/table-1.md")
+    while not list((torn.folder / ".snakemake/locks").glob("*")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.killpg(process.pid, 9)
+    process.wait()
+    refused = torn("results/paper/table-1.md")
+    assert refused.returncode != 0
+    assert "Directory cannot be locked" in refused.text
+    assert "--unlock" in refused.text
+    assert torn("--unlock").returncode == 0
+    assert torn("results/paper/table-1.md").returncode == 0
+
+
+# --- no room, no right to write
+
+
+def in_its_own_mounts(run, mount, *targets):
+    """Exit code and all that is said of the workflow where only it sees these mounts."""
+    try:
+        subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no name space with mounts of its own here")
+    words = ["unshare", "-rm", "sh", "-c", f'{mount} && exec "$@"', "sh", *run.command(*targets)]
+    done = subprocess.run(
+        words, cwd=run.folder, env=run.environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_results_folder_that_cannot_be_written_to(run, torn):
+    (torn.folder / BASE_CELL).unlink()
+    mount = "mount --bind results results && mount -o remount,ro,bind results"
+    code, text = in_its_own_mounts(torn, mount, BASE_CELL)
+    assert code == 1
+    assert text.rstrip().splitlines()[-1] == f"OSError: [Errno 30] Read-only file system: '{BASE_CELL}'", "Snakemake's"
+    assert not (torn.folder / BASE_CELL).exists()
+    assert torn(BASE_CELL).returncode == 0
+    assert torn.digest(BASE_CELL) == run.digest(BASE_CELL)
+
+
+def test_a_full_disk(run, torn):
+    """Room for the numbers of a figure, not for its pictures; what fitted is taken away again."""
+    for name in FIGURE:
+        (torn.folder / name).unlink()
+    kept = {path: path.read_bytes() for path in (torn.folder / "results/paper").rglob("*") if path.is_file()}
+    mount = "mount -t tmpfs -o size=12k tmpfs results/paper && touch results/paper/kept"
+    code, text = in_its_own_mounts(torn, mount, FIGURE[1])
+    assert code == 1
+    said = lines_of(text, "figure_3")
+    assert len(set(said)) == 1
+    assert f"{FIGURE[1].rpartition('.')[0]}." in said[0]
+    assert "No space left on device; what was done is kept; make room to write and run again" in said[0]
+    assert torn(FIGURE[1]).returncode == 0
+    assert torn.digest(*FIGURE) == run.digest(*FIGURE)
+    assert {path: path.read_bytes() for path in kept} == kept
+
+
+# --- the clock
+
+
+def test_a_clock_that_jumps(run, torn):
+    """Times alone make nothing stale. What is made of a file from the future Snakemake refuses, until that is touched."""
+    hours = 3600 * 10**9
+    for name, moved in ((JUDGED, 24), ("results/samples/blend.parquet", -1000), ("results/excam40k/normad", 24)):
+        for path in [torn.folder / name, *(torn.folder / name).glob("*.parquet")]:
+            os.utime(path, ns=(path.stat().st_atime_ns, time.time_ns() + moved * hours))
+    for path in (torn.folder / "mini").rglob("*"):
+        os.utime(path)
+    assert torn.planned("all") == {}
+    (torn.folder / BASE_CELL).unlink()
+    refused = torn(BASE_CELL)
+    assert refused.returncode == 1
+    assert f"Output {BASE_CELL} has older modification time" in refused.text
+    assert f"than input {JUDGED}" in refused.text
+    assert "clock skew" in refused.text
+    assert not (torn.folder / BASE_CELL).exists()
+    for path in (torn.folder / "results").rglob("*"):
+        if path.stat().st_mtime > time.time():
+            os.utime(path)
+    done = torn(BASE_CELL)
+    assert done.returncode == 0, done.text[-3000:]
+    assert torn.digest(BASE_CELL) == run.digest(BASE_CELL)
+    assert torn.planned("all") == {}
+
+
+# --- damage
+
+
+def flipped(content):
+    at = len(content) // 2
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+
+
+SURE = "results/certainty/smollm2-135m/all/report/test.json"
+DAMAGE = {  # artifact: what became of it, what is made of it, by which script
+    JUDGED: (lambda content: content[:-40], BASE_CELL, "evaluate"),
+    SURE: (lambda _: b'{"n": 3, "rank', "results/paper/abstention.csv", "figure_abstention"),
+    f"{ADAPTER}/loss.csv": (lambda content: content[:-9], "results/paper/losses/smollm2-135m.csv", "figure_losses"),
+    "results/audits/leaks.csv": (lambda _: b"", "results/audits/summary.md", "summarize_audits"),
+    f"{ADAPTER}/adapter_model.safetensors": (flipped, f"{ADAPTER}/verified.json", "verify_adapter"),
+}
+
+
+def test_damaged_artifacts_are_named_and_made_again(run, torn):
+    """The wrong bytes keep their times, so that nothing but the reader can see them."""
+    for name, (becomes, made, _) in DAMAGE.items():
+        replace(torn.folder / name, becomes((torn.folder / name).read_bytes()))
+        (torn.folder / made).unlink()
+    targets = [made for _, made, _ in DAMAGE.values()]
+    done = torn("--keep-going", *targets)
+    assert done.returncode == 1
+    assert "Traceback" not in done.text
+    for name, (_, made, script) in DAMAGE.items():
+        (said,) = set(lines_of(done.text, script))
+        assert said.startswith(f"{script}: {name}: sha256 "), said
+        assert "; expected " in said
+        assert "; delete " in said
+        assert said.count(" run again") == 1
+        assert not (torn.folder / made).exists()
+
+    for name in DAMAGE:
+        (torn.folder / name).unlink()
+    for name in (*(name for name in DAMAGE if name.startswith(ADAPTER)), f"{ADAPTER}/verified.json"):
+        as_it_is(
+            run.folder / name, torn.folder / name
+        )  # trained again it would be the same too, and take too long here
+    done = torn(*DAMAGE, *targets)
+    assert done.returncode == 0, done.text[-3000:]
+    assert same(run, torn)
+
+
+# --- half-written
+
+
+def test_half_written_files_of_an_older_run(run, torn):
+    """With Snakemake's mark of a job that never ended; without it and without a recorded hash; and a temporary one."""
+    marked, unmarked = "results/paper/table-1.md", JUDGED
+    half = (torn.folder / marked).read_bytes()
+    (torn.folder / marked).write_bytes(half[: len(half) // 2])
+    mark = base64.b64encode(marked.encode(), altchars=b"_-").decode()
+    (torn.folder / ".snakemake/incomplete" / mark).touch()
+    replace(torn.folder / unmarked, (torn.folder / unmarked).read_bytes()[:-40])
+    (torn.folder / "results/.hashes" / f"{unmarked.removeprefix('results/')}.sha256").unlink()
+    part = torn.folder / "results/paper/.table-1.md.1.part"
+    part.write_text("half")
+    (torn.folder / BASE_CELL).unlink()
+
+    done = torn("--keep-going", marked, BASE_CELL)
+    assert done.returncode == 1
+    (said,) = set(lines_of(done.text, "evaluate"))
+    assert f"{unmarked}: not a readable Parquet file" in said
+    assert "delete it and run again" in said
+    assert torn.digest(marked) == run.digest(marked)
+
+    (torn.folder / unmarked).unlink()
+    assert torn(BASE_CELL).returncode == 0
+    part.unlink()
+    assert same(run, torn)
