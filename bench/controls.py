@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -28,7 +29,7 @@ from excam.inference.run import run as run_judge
 from excam.judges import report
 from excam.metaeval import accuracy
 from excam.records import BaseSample, Sample
-from excam.training import checkpoints, layout, sft, tokens
+from excam.training import layout, sft, tokens
 from scripts import run
 
 
@@ -71,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         seconds=0,
         **(facts or {}),
     )
-    checkpoints.discard(args.folder / "checkpoints")
+    shutil.rmtree(args.folder / "checkpoints", ignore_errors=True)
     sets = {"by heart": known, "same facts, other templates": _rewrapped(known, bases, args.seed), "unseen": unseen}
     numbers = {name: _judge(name, samples, args, adapter) for name, samples in sets.items()}
     provenance.write_json(args.folder / f"{args.dataset}.json", {"training": facts, "judged": numbers})

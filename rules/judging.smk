@@ -27,9 +27,11 @@ rule verify_adapter:
         model=lambda w: EXPERIMENT.models[w.model].decides,
         weights=flag("weights", weights),
         adapter=flag("adapter", adapter),
+        checkpoints="results/checkpoints/{model}/{trained_on}",
     shell:
         "python -m scripts.verify_adapter --name {wildcards.model}/{wildcards.trained_on} --model {params.model:q}"
-        " --gpus {resources.gpu} {params.weights} {params.adapter} --verified {output.verified} 2>&1 | tee {log}"
+        " --gpus {resources.gpu} {params.weights} {params.adapter} --checkpoints {params.checkpoints}"
+        " --verified {output.verified} 2>&1 | tee {log}"
 
 
 rule judge:

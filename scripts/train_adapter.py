@@ -1,6 +1,7 @@
 """Train one LoRA adapter (Appendix B) on the processes of its layout; resumes from its last checkpoint.
 
-The manifest is written last.
+The manifest is written last. Checkpoints stay: until Snakemake has seen this job end it may start it once more
+(`verify_adapter` removes them).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 from excam import provenance, tables
 from excam.config import Recipe
 from excam.exceptions import InputInvalid
-from excam.training import card, checkpoints, devices, layout, sft, tokens
+from excam.training import card, devices, layout, sft, tokens
 from scripts import run
 
 
@@ -83,7 +84,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         trained_on=args.trained_on,
         **facts,
     )
-    checkpoints.discard(args.checkpoints)
 
 
 def _mixture(mixture: Path, trained_on: str) -> list[dict[str, Any]]:

@@ -1,8 +1,12 @@
-"""Prove that an adapter is at work in the engine that serves it, before anything is judged with it (P15)."""
+"""Prove that an adapter is at work in the engine that serves it, before anything is judged with it (P15).
+
+Then the checkpoints of its training, of which nothing more is to be made, are removed.
+"""
 
 from __future__ import annotations
 
 import argparse
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--gpus", type=int, default=0, help="how many GPUs the model may use")
     parser.add_argument("--weights", type=Path, required=True, help="manifest of the fetched base model")
     parser.add_argument("--adapter", type=Path, required=True, help="manifest of the adapter")
+    parser.add_argument("--checkpoints", type=Path, required=True, help="of its training")
     parser.add_argument("--verified", type=Path, required=True)
     args = parser.parse_args(argv)
 
@@ -27,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     proof = adapters.verify(args.name, model, args.weights, args.adapter)
     inputs = {str(path): provenance.sha256(path) for path in (args.weights, args.adapter)}
     provenance.write_json(args.verified, {"backend": model.backend, "inputs": inputs, **asdict(proof)})
+    shutil.rmtree(args.checkpoints, ignore_errors=True)
     provenance.say(
         f"{args.name}: at work: it moves {proof.moved:.3f} a token, {model.backend} is {proof.apart:.4f} from PEFT "
         f"({proof.answers} fixed answers, {proof.tokens} tokens)"

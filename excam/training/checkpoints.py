@@ -1,4 +1,4 @@
-"""Checkpoints of a run: one job at a time, marked when whole, found by their own run, gone when it has published."""
+"""Checkpoints of a run: one job at a time, marked when whole, found by their own run, gone when its adapter is proven."""
 
 from __future__ import annotations
 
@@ -66,8 +66,3 @@ def watcher(trainer: Any, name: str, run_id: str, steps: int, last: Path | None)
                 write_json(Path(args.output_dir, f"checkpoint-{state.global_step}", MARK), {"run": run_id})
 
     return Watcher()
-
-
-def discard(checkpoints: Path) -> None:
-    """Remove the checkpoints of a run whose adapter is published."""
-    shutil.rmtree(checkpoints, ignore_errors=True)
