@@ -1,4 +1,4 @@
-"""Checkpoints of a run: one job at a time, marked when whole, found by their own run, gone when its adapter is proven."""
+"""Checkpoints of a run: one job at a time, marked when whole, found by their run, kept until the adapter is proven."""
 
 from __future__ import annotations
 
