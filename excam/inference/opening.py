@@ -14,6 +14,11 @@ from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate
 from excam.provenance import installed
 from excam.versions import stage_version
 
+TOLD = (
+    "README.md",
+    ".csv",
+)  # of an adapter: its card and loss curve tell of the training, times too, and decide nothing
+
 
 class Lazily:
     """A backend that is opened when it is first asked: a job whose answers are all in the journal loads no model."""
@@ -80,6 +85,6 @@ def _identity(name: str, model: Model, weights: Path | None, adapter: Path | Non
     for manifest in (weights, adapter):
         if manifest is not None:
             outputs = json.loads(manifest.read_text(encoding="utf-8"))["outputs"]
-            parts += [f"{file}:{digest}" for file, digest in sorted(outputs.items()) if not file.endswith(".csv")]
+            parts += [f"{file}:{digest}" for file, digest in sorted(outputs.items()) if not file.endswith(TOLD)]
     parts += [f"{package}={installed(package)}" for package in backend(model).PACKAGES]
     return "|".join([*parts, f"answers={stage_version(f'answers.{model.backend}')}"])

@@ -98,3 +98,18 @@ def test_an_engine_that_gives_no_probabilities_is_refused(weights, adapter, monk
     monkeypatch.setattr(opening.Lazily, "_open", lambda _: short)
     with pytest.raises(ModelInvalid, match="gave no log-probabilities of a fixed answer"):
         verify(weights, adapter)
+
+
+def test_the_same_adapter_trained_again_is_asked_nothing_twice(weights, adapter):
+    """Its card tells of times and speeds, so it differs; the journal finds answers by what decides them."""
+
+    model = Model(backend="transformers", licence="MIT")
+
+    def identity(**outputs):
+        manifest = adapter.with_name("again.json")
+        manifest.write_text(json.dumps({"outputs": {FILE: "1", "adapter_config.json": "2", **outputs}}))
+        return opening.lazily("tiny", model, weights, manifest).identity
+
+    first = identity(**{"README.md": "3", "loss.csv": "4"})
+    assert identity(**{"README.md": "5", "loss.csv": "6"}) == first
+    assert identity(**{"README.md": "3", "loss.csv": "4", FILE: "7"}) != first
