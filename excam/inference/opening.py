@@ -14,6 +14,8 @@ from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate
 from excam.provenance import installed, read_json, refuse_changed
 from excam.versions import stage_version
 
+TOLD = (".csv", ".md")  # an adapter's loss curve and card tell of its training, seconds too, and decide nothing
+
 
 class Lazily:
     """A backend that is opened when it is first asked: a job whose answers are all in the journal loads no model."""
@@ -84,8 +86,6 @@ def _identity(name: str, model: Model, weights: Path | None, adapter: Path | Non
     for manifest in (weights, adapter):
         if manifest is not None:
             outputs = read_json(manifest, "outputs")["outputs"]
-            parts += [
-                f"{file}:{digest}" for file, digest in sorted(outputs.items()) if not file.endswith((".csv", ".md"))
-            ]
+            parts += [f"{file}:{digest}" for file, digest in sorted(outputs.items()) if not file.endswith(TOLD)]
     parts += [f"{package}={installed(package)}" for package in backend(model).PACKAGES]
     return "|".join([*parts, f"answers={stage_version(f'answers.{model.backend}')}"])

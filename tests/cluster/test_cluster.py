@@ -1,47 +1,31 @@
-"""The experiment through a real Slurm, and what clusters do to jobs. Only with `pytest -m cluster`, as root on Debian.
+"""The whole embedded experiment through a real Slurm. Only with `pytest -m cluster`, as root on Debian."""
 
-Each job of Slurm costs some 15 s here, so it is one cell of the smallest experiment and all that it hangs on.
-"""
-
+import json
 import os
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
 import pytest
-from checkout import ADAPTER, CELL, ROOT, Run, copy_checkout, tells_of_the_run, wait_until
+import yaml
+from checkout import ROOT, tells_of_the_run
+from on_slurm import ask
 
-HERE = Path(__file__).parent
-WEIGHTS = f"{ADAPTER}/adapter_model.safetensors"
-ON_CARDS = {"generate_soft_errors", "train_adapter", "verify_adapter", "judge"}
-pytestmark = pytest.mark.cluster
+from bench import kills
+from excam.inference.journal import Entry, read
 
-
-class OnSlurm(Run):
-    """A copy of the repository whose jobs run in the tests' Slurm."""
-
-    profile = ("slurm", "--workflow-profile", "tests/cluster/site")
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.jobs = folder / "started.txt"
-        path = f"{HERE / 'bin'}{os.pathsep}{self.environment['PATH']}"
-        self.environment |= {"PATH": path, "EXCAM_STARTED": str(self.jobs), "EXCAM_PYTHON": sys.executable}
-
-    def started(self) -> list[tuple[str, str, str]]:
-        """Slurm's job id (or none), visible cards (or none) and rule of everything that was started so far."""
-        if not self.jobs.exists():
-            return []
-        return [tuple(line.split()) for line in self.jobs.read_text().splitlines()]
+ON_CARDS = {"generate_soft_errors", "train_adapter", "verify_adapter", "judge", "judge_counterfactuals"}
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]  # the first test waits for the run
 
 
-def ask(*words: str) -> str:
-    """What a command of Slurm says."""
-    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=30).stdout
+def cheap_rules() -> set[str]:
+    """The rules that run where the command is typed."""
+    text = (ROOT / "rules/common.smk").read_text().split("localrules:")[1].split("wildcard_constraints")[0]
+    return {name.strip() for name in text.split(",")}
+
+
+def files(run) -> list[str]:
+    return sorted(str(path.relative_to(run.folder)) for path in (run.folder / "results").rglob("*") if path.is_file())
 
 
 def times(jobs: list[str]) -> dict[str, tuple[int, int]]:
@@ -51,116 +35,32 @@ def times(jobs: list[str]) -> dict[str, tuple[int, int]]:
     return {job: (int(start), int(end)) for job, start, end in rows}
 
 
-def settings(pid: int) -> dict[str, str]:
-    """The environment of a process."""
-    try:
-        raw = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
-    except OSError:  # it has ended meanwhile
-        return {}
-    return dict(entry.split("=", 1) for entry in raw.split("\0") if "=" in entry)
+def answers(path: Path) -> dict[str, Entry]:
+    return {found.key: found for _, found in read(path) if isinstance(found, Entry)}
 
 
-def processes(job: str, script: str) -> list[int]:
-    """Process ids of a rule's script within a job of Slurm."""
-    words = b"\0-m\0scripts." + script.encode() + b"\0"
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            asked = words in path.read_bytes()
-        except OSError:
-            continue
-        if asked and settings(int(path.parent.name)).get("SLURM_JOB_ID") == job:
-            found.append(int(path.parent.name))
-    return found
+def test_same_bytes_as_on_one_machine(local, run):
+    here, process, said = local
+    assert process.wait(timeout=900) == 0, said.read_text()[-4000:]
+    assert files(run) == files(here)
+    names = [name for name in files(here) if not tells_of_the_run(Path(name))]
+    assert len(names) > 300
+    assert run.digest(*names) == here.digest(*names)
 
 
-@pytest.fixture(scope="session")
-def cluster():
-    folder = Path(tempfile.mkdtemp(prefix="excam-slurm-", dir="/tmp"))
-    up = subprocess.run([HERE / "up.sh", folder], capture_output=True, text=True, check=False)
-    if up.returncode == 2:
-        shutil.rmtree(folder)
-        pytest.skip(up.stderr.strip().splitlines()[-1])
-    try:
-        assert up.returncode == 0, up.stderr
-        yield folder
-    finally:
-        subprocess.run([HERE / "down.sh", folder], check=True, timeout=120)
-        assert not folder.exists()
-
-
-@pytest.fixture(scope="session")
-def run(cluster, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("slurm")
-    copy_checkout(folder)
-    run = OnSlurm(folder)
-    done = run(CELL)
-    assert done.returncode == 0, done.text[-6000:]
-    return run
-
-
-@pytest.fixture(scope="session")
-def beside(cluster, tmp_path_factory):
-    """The same cell by `--profile local`, started while Slurm's jobs are waited for."""
-    folder = tmp_path_factory.mktemp("local")
-    copy_checkout(folder)
-    run, said = Run(folder), folder / "said.txt"
-    process = run.start(CELL, said=said)
-    yield run, process, said
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-@pytest.fixture
-def training(run, tmp_path):
-    """The adapter's job once more, from nothing, as it runs with a first checkpoint: process, job id, what is said."""
-    kept = run.digest(WEIGHTS, f"{ADAPTER}/loss.csv")
-    shutil.rmtree(run.folder / ADAPTER)
-    before, said = len(run.started()), tmp_path / "said.txt"
-    process = run.start(f"{ADAPTER}/manifest.json", said=said)
-
-    def job(attempt: int = 1) -> str:
-        """Id of the job of this attempt, once its script runs."""
-
-        def begun():
-            ids = [job for job, _, rule in run.started()[before:] if rule == "train_adapter"]
-            return ids[attempt - 1] if len(ids) >= attempt else None
-
-        return wait_until(process, begun)
-
-    yield process, job, said
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        run("--unlock")
-    assert process.returncode == 0, said.read_text()[-4000:]
-    assert run.digest(*kept) == kept
-
-
-def checkpoints(run: OnSlurm, n: int):
-    folder = run.folder / "results/checkpoints/smollm2-135m/without-blend"
-    return lambda: len(list(folder.glob("checkpoint-*/whole.json"))) >= n
-
-
-def test_same_bytes_as_on_one_machine(beside, run):
-    local, process, said = beside
-    assert process.wait(timeout=240) == 0, said.read_text()[-4000:]
-    names = [
-        str(path.relative_to(local.folder))
-        for path in sorted((local.folder / "results").rglob("*"))
-        if path.is_file() and not tells_of_the_run(path)
-    ]
-    assert len(names) > 40
-    assert run.digest(*names) == local.digest(*names)
+def test_journals_hold_the_same_answers(local, run):
+    here, process, _ = local
+    assert process.wait(timeout=900) == 0
+    names = [name for name in files(here) if "/journal/" in name]
+    assert names
+    for name in names:
+        assert answers(run.folder / name) == answers(here.folder / name), name
 
 
 def test_only_cheap_rules_ran_where_the_command_was_typed(run):
-    text = (ROOT / "rules/common.smk").read_text().split("localrules:")[1].split("wildcard_constraints")[0]
-    cheap = {name.strip() for name in text.split(",")}
     started = run.started()
-    assert {rule for job, _, rule in started if job == "none"} <= cheap
-    assert {rule for job, _, rule in started if job != "none"} & cheap == set()
+    assert {rule for job, _, rule in started if job == "none"} <= cheap_rules()
+    assert {rule for job, _, rule in started if job != "none"} & cheap_rules() == set()
     assert {rule for job, _, rule in started if job != "none"} >= ON_CARDS | {"build_samples", "mix_samples"}
 
 
@@ -178,41 +78,72 @@ def test_each_job_on_a_card_has_it_alone(run):
 
 def test_second_invocation_hands_nothing_in(run):
     before = len(run.started())
-    assert run.planned(CELL) == {}
-    done = run(CELL)
+    assert run.planned("all") == {}
+    done = run("all")
     assert done.returncode == 0
     assert "Nothing to be done" in done.text
     assert len(run.started()) == before
 
 
-def test_lost_jobs_go_on_and_a_second_invocation_keeps_out(run, training):
-    process, job, said = training
-    wait_until(process, checkpoints(run, 1))
-    second = run(CELL)
-    assert second.returncode != 0
-    assert "LockException" in second.text
-    assert "submitted" not in second.text
+def test_pace_of_a_server_reaches_the_job_and_makes_nothing_stale(run):
+    """JSON with braces, quotes and commas, on its way through sbatch, a shell, srun and another shell."""
+    target = "results/transcripts/served/nothing/report/test.manifest.json"
+    with kills.Server() as server:
 
-    ask("scancel", job(1))
-    (pid, *_) = wait_until(process, lambda: processes(job(2), "train_adapter"))
-    time.sleep(3)  # while it loads
-    os.kill(pid, signal.SIGKILL)
-    assert process.wait(timeout=240) == 0, said.read_text()[-4000:]
-    told = said.read_text()
-    assert "SLURM status is: 'CANCELLED" in told
-    assert "SLURM status is: 'FAILED'" in told
-    assert told.count("Trying to restart job") == 2
+        def experiment(**pace) -> str:
+            settings = yaml.safe_load((ROOT / "tests/experiment.yaml").read_text())
+            at = {"endpoint": server.endpoint, **pace}
+            settings["models"]["served"] = {
+                "hub": "some/model", "backend": "openai", "licence": "MIT", "server": at, "sampling": {"max_tokens": 64},
+            }  # fmt: skip
+            settings["baselines"] = {"models": ["smollm2-135m", "served"], "judges": ["count", "report"]}
+            (run.folder / "served.yaml").write_text(yaml.safe_dump(settings))
+            return "served.yaml"
+
+        price = {"prompt": 1e6, "completion": 0.5e6}  # so that a token costs one, or a half
+        paced = experiment(concurrency=3, requests_per_minute=60_000, timeout=30.5, price=price)
+        done = run(target, experiment=paced)
+        assert done.returncode == 0, done.text[-4000:]
+        told = json.loads((run.folder / target).read_text())
+        assert told["cost"] == told["prompt_tokens"] + 0.5 * told["completion_tokens"] > 0
+        assert run.planned(target, experiment=experiment(concurrency=5)) == {}
+    assert run.started()[-1][0] != "none"
 
 
-def test_daemons_that_die_and_come_back_lose_no_job(cluster, run, training):
-    process, job, said = training
-    first = job(1)
-    wait_until(process, checkpoints(run, 1))
-    for name in ("slurmd", "slurmctld"):
-        os.kill(int((cluster / f"run/{name}.pid").read_text()), signal.SIGKILL)
-    time.sleep(60)  # the plugin's five questions, of nine seconds each, are over by then
-    for name in ("slurmctld", "slurmd"):
-        subprocess.run([HERE / "daemon.sh", cluster, name], check=True, timeout=30)
-    assert process.wait(timeout=240) == 0, said.read_text()[-4000:]
-    assert "Trying to restart job" not in said.read_text()
-    assert job(1) == first
+SNAKEFILE = r"""
+rule cards:
+    output: "cards.txt"
+    threads: 4
+    resources: gpu=2, gpu_model="h100"
+    shell:
+        'echo "$SLURM_JOB_ID $CUDA_VISIBLE_DEVICES $SLURM_CPUS_ON_NODE $SLURM_MEM_PER_NODE $SLURM_NNODES"'
+        ' "$(squeue -h -j $SLURM_JOB_ID -o %l)" >> attempts.txt; [ {resources.mem_mb} -gt 8000 ] && touch {output}'
+
+rule cores:
+    output: "cores.txt"
+    threads: 4
+    shell: 'echo "$SLURM_CPUS_ON_NODE $SLURM_MEM_PER_NODE ${{CUDA_VISIBLE_DEVICES:-none}}" > {output}'
+"""
+
+
+def test_what_the_profile_asks_for_is_what_jobs_get(cluster, tmp_path):
+    """`profiles/slurm` alone: cards by number and kind, cores a card, memory and minutes that grow by the attempt."""
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    done = subprocess.run(
+        [
+            *("snakemake", "--profile", ROOT / "profiles/slurm", "--directory", tmp_path, "-s", tmp_path / "Snakefile"),
+            *("--slurm-init-seconds-before-status-checks", "1", "--", "cards", "cores"),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    first, second = (line.split() for line in (tmp_path / "attempts.txt").read_text().splitlines())
+    assert (first[1:5], second[1:5]) == (["0,1", "16", "8000", "1"], ["0,1", "16", "16000", "1"])
+    assert (first[5], second[5]) == ("1:00:00", "2:00:00")
+    assert first[0] != second[0]
+    assert (tmp_path / "cores.txt").read_text().split() == ["4", "8000", "none"]

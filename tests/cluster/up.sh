@@ -1,6 +1,6 @@
 #!/bin/bash
-# One node of a real Slurm, with accounting and fake GPUs, for the tests: everything it writes lies below one folder,
-# but for a link to its slurm.conf in /etc/slurm.
+# One node of a real Slurm, with accounting and GPUs that are only names (h100), for the tests: everything it writes lies
+# below one folder, but for a link to its slurm.conf in /etc/slurm.
 #   tests/cluster/up.sh FOLDER [GPUS]     starts what does not run yet (a second call changes nothing);
 #   tests/cluster/down.sh FOLDER          ends its processes, removes the folder and the link.
 # Installs Debian's packages where they are missing, as root. Ports and sockets are its own: a Slurm or a MariaDB that
@@ -71,12 +71,15 @@ AccountingStorageEnforce=associations,limits
 JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=task=1
 JobAcctGatherParams=OverMemoryKill
-NodeName=$host NodeAddr=127.0.0.1 CPUs=16 RealMemory=64000 Gres=gpu:$gpus State=UNKNOWN
-PartitionName=main Nodes=$host Default=YES MaxTime=1440 State=UP
+NodeName=$host NodeAddr=127.0.0.1 CPUs=16 RealMemory=64000 Gres=gpu:h100:$gpus State=UNKNOWN
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=main Nodes=$host Default=YES MaxTime=1440 PriorityTier=1 State=UP
+PartitionName=first Nodes=$host MaxTime=1440 PriorityTier=2 State=UP
 CONF
 cat >"$folder/gres.conf" <<CONF
 AutoDetect=off
-NodeName=$host Name=gpu File=$folder/gpus/gpu[0-$((gpus - 1))]
+NodeName=$host Name=gpu Type=h100 File=$folder/gpus/gpu[0-$((gpus - 1))]
 CONF
 cat >"$folder/slurmdbd.conf" <<CONF
 AuthType=auth/munge

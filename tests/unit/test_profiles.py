@@ -24,6 +24,11 @@ def test_profile_knows_no_site():
     assert "set-resources" not in SLURM  # a site's would replace it whole
 
 
+def test_the_cards_of_a_job_are_on_one_node():
+    """`--gpus=2` alone was given one card on each of two nodes, and the job saw one (docs/cluster.md)."""
+    assert SLURM["default-resources"]["nodes"] == 1
+
+
 def test_example_of_a_site_repeats_what_it_replaces():
     site = yaml.safe_load((PROFILES / "site-example/config.yaml").read_text())
     assert set(SLURM["default-resources"]) <= set(site["default-resources"])
