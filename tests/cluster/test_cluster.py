@@ -116,13 +116,13 @@ rule cards:
     threads: 4
     resources: gpu=2, gpu_model="h100"
     shell:
-        'echo "$SLURM_JOB_ID $CUDA_VISIBLE_DEVICES $SLURM_CPUS_ON_NODE $SLURM_MEM_PER_NODE $SLURM_NNODES"'
-        ' "$(squeue -h -j $SLURM_JOB_ID -o %l)" >> attempts.txt; [ {resources.mem_mb} -gt 8000 ] && touch {output}'
+        "echo $(squeue -h -j $SLURM_JOB_ID -o '%A %D %C %m %l') $CUDA_VISIBLE_DEVICES >> attempts.txt;"
+        " [ {resources.mem_mb} -gt 8000 ] && touch {output}"
 
 rule cores:
     output: "cores.txt"
     threads: 4
-    shell: 'echo "$SLURM_CPUS_ON_NODE $SLURM_MEM_PER_NODE ${{CUDA_VISIBLE_DEVICES:-none}}" > {output}'
+    shell: "echo $(squeue -h -j $SLURM_JOB_ID -o '%D %C %m %l') ${{CUDA_VISIBLE_DEVICES:-none}} > {output}"
 """
 
 
@@ -142,8 +142,10 @@ def test_what_the_profile_asks_for_is_what_jobs_get(cluster, tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    first, second = (line.split() for line in (tmp_path / "attempts.txt").read_text().splitlines())
-    assert (first[1:5], second[1:5]) == (["0,1", "16", "8000", "1"], ["0,1", "16", "16000", "1"])
-    assert (first[5], second[5]) == ("1:00:00", "2:00:00")
-    assert first[0] != second[0]
-    assert (tmp_path / "cores.txt").read_text().split() == ["4", "8000", "none"]
+    (first, *got), (second, *got_again) = (
+        line.split() for line in (tmp_path / "attempts.txt").read_text().splitlines()
+    )
+    assert got == ["1", "16", "8000M", "1:00:00", "0,1"]
+    assert got_again == ["1", "16", "16000M", "2:00:00", "0,1"]
+    assert first != second
+    assert (tmp_path / "cores.txt").read_text().split() == ["1", "4", "8000M", "1:00:00", "none"]

@@ -117,8 +117,7 @@ def test_slurm_itself_puts_a_job_back(cluster, run, training):
         os.kill(pid, signal.SIGKILL)
     assert becomes(job, "PENDING")[1] == "BeginTime"
     assert ask("sinfo", "--noheader", "--partition=main", "--format=%t").strip().startswith("down")
-    start(cluster, "slurmd")
-    start_now(job)
+    start(cluster, "slurmd")  # and two minutes, for what the controller still has to tell the node about the lost job
 
     told = lost.ends()
     assert lost.starts() == [job] * 4
