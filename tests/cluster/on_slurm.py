@@ -10,6 +10,7 @@ from pathlib import Path
 from checkout import ADAPTER, Run, wait_until
 
 HERE = Path(__file__).parent
+CHECKPOINTS = "results/checkpoints/smollm2-135m/without-blend"
 PUBLISHED = [f"{ADAPTER}/{name}" for name in ("adapter_model.safetensors", "adapter_config.json", "loss.csv")]
 
 
@@ -47,6 +48,7 @@ class Training:
         self.kept = run.digest(*PUBLISHED)
         self.steps = len((run.folder / ADAPTER / "loss.csv").read_text().splitlines()) - 1
         shutil.rmtree(run.folder / ADAPTER)
+        shutil.rmtree(run.folder / CHECKPOINTS, ignore_errors=True)
         run.trained.write_text("")
         self.before = len(run.started())
         self.process = run.start(*words, f"{ADAPTER}/manifest.json", said=said)
@@ -61,7 +63,7 @@ class Training:
 
     def checkpoint(self, step: int) -> None:
         """Wait for a whole checkpoint of this step or a later one."""
-        folder = self.run.folder / "results/checkpoints/smollm2-135m/without-blend"
+        folder = self.run.folder / CHECKPOINTS
 
         def newest() -> int:
             return max((int(path.parent.name.split("-")[1]) for path in folder.glob("*/whole.json")), default=0)
