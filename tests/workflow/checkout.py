@@ -84,8 +84,9 @@ def wait_until(process: subprocess.Popen, ready, timeout: float = 240):
 
 
 def tells_of_the_run(path: Path) -> bool:
-    """Manifests and cards hold times and speeds, `verified.json` and `.hashes` their sums; a journal is in asking order."""
-    told = ("manifest.json", "README.md", "verified.json")
+    """Manifests, cards and Snakemake's records hold times, `verified.json` and `.hashes` their sums; a journal is in asking
+    order."""
+    told = ("manifest.json", "README.md", "verified.json", ".records.json")
     return path.name.endswith((*told, *(f"{name}.sha256" for name in told))) or "journal" in path.parts
 
 

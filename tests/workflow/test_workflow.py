@@ -199,7 +199,7 @@ def test_paper_experiment_is_planned_whole(run):
     planned = run.planned("all", profile="slurm", experiment=None)
     assert planned["fetch_source"] == planned["build_samples"] == planned["split_samples"] == 9
     assert planned["make_hard_errors"] == 5
-    assert planned["generate_soft_errors"] == 4 * 2 * 16
+    assert planned["generate_soft_errors"] == 4 * 2 * 2, "the paper's 16 processes"
     assert planned["train_adapter"] == planned["mix_samples"] * 2 == 20
     assert planned["verify_adapter"] == 20
     assert planned["judge"] == 20 + 6 * 3 + 2, "and the dev sets, for the two adapters of all"
