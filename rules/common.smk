@@ -12,7 +12,6 @@ from excam import datasets as benchmarks
 from excam.config import CHAT_TEMPLATES, LEXICON, in_order, load
 from excam.exceptions import ExcamError
 from excam.licences import permissive
-from excam.lineage import copies, evidence
 from excam.publishing import BUILDS, EXAMPLE_TABLES
 from excam.training import layout
 from excam.versions import stage_version
@@ -449,4 +448,6 @@ def external_figure(wildcards):
 
 def keep_records():
     """At the end of a run: what a copy of results/ needs to be audited where it lies alone."""
+    from excam.lineage import copies, evidence
+
     evidence.keep(Path(), copies.choices(sys.argv[1:], os.environ))

@@ -45,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     how = {"layout": args.layout, "save_steps": args.save_steps, "report_to": args.report_to}
     recipe = Recipe.model_validate({**json.loads(args.recipe), **how})
     rows = _mixture(args.mixture, args.trained_on)
-    provenance.refuse_changed(args.weights, args.weights.parent / "files")
+    if not devices.rank():  # large, and the same for all processes
+        provenance.refuse_changed(args.weights, args.weights.parent / "files")
     facts = sft.train(
         weights=args.weights.parent / "files",
         base=provenance.content(args.weights),

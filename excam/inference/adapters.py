@@ -15,7 +15,6 @@ from excam.config import Model
 from excam.exceptions import ModelInvalid
 from excam.inference import Backend, Choose, chat, opening
 from excam.judges import report
-from excam.provenance import refuse_changed
 from excam.records import CulturalError, Report
 
 # Mean absolute difference in natural log-probability per token of the fixed answers.
@@ -59,11 +58,11 @@ def verify(name: str, model: Model, weights: Path, adapter: Path) -> Proof:
     the adapter changes nothing, when it changes nothing in the serving engine, or when the engine does not agree with
     PEFT; also when LoRA weights and modules do not match.
     """
-    refuse_changed(weights, weights.parent / "files")
-    refuse_changed(adapter, adapter.parent)
+    engine = opening.lazily(name, model, weights, adapter)
+    engine.check()  # PEFT loads the same files before it
     modules = _trained_modules(name, adapter.parent)
     base, tuned = _with_peft(model, weights, adapter)
-    served = _scores(opening.lazily(name, model, weights, adapter))
+    served = _scores(engine)
     proof = Proof(
         modules=modules,
         answers=len(base),

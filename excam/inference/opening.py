@@ -24,6 +24,7 @@ class Lazily:
         self.name, self.model, self.weights, self.adapter = name, model, weights, adapter
         self.identity = _identity(name, model, weights, adapter)
         self._backend: Backend | None = None
+        self._checked = False
 
     def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[Batch[Completion]]:
         """Open the backend if need be and hand the requests on."""
@@ -38,6 +39,18 @@ class Lazily:
         """How the engine really runs (device, context, its own defaults); empty where it was never opened."""
         return getattr(self._backend, "settings", {})
 
+    def check(self) -> None:
+        """Compare the files of weights and adapter with their manifests, once: they are large.
+
+        Raises ArtifactBroken where one is gone or has other bytes.
+        """
+        if self._checked:
+            return
+        for manifest, below in ((self.weights, "files"), (self.adapter, "")):
+            if manifest:
+                refuse_changed(manifest, manifest.parent / below)
+        self._checked = True
+
     def _opened(self) -> Backend:
         if self._backend is None:
             self._backend = self._open()
@@ -46,9 +59,7 @@ class Lazily:
     def _open(self) -> Backend:
         files = self.weights.parent / "files" if self.weights else None
         adapter = self.adapter.parent if self.adapter else None
-        for manifest, folder in ((self.weights, files), (self.adapter, adapter)):
-            if manifest and folder:
-                refuse_changed(manifest, folder)
+        self.check()
         return backend(self.model).open_model(self.name, self.model, files, adapter, self.identity)
 
 

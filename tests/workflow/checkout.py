@@ -90,6 +90,19 @@ def tells_of_the_run(path: Path) -> bool:
     return path.name.endswith((*told, *(f"{name}.sha256" for name in told))) or "journal" in path.parts
 
 
+def copy_of(run: Run, folder: Path) -> Run:
+    """A copy of a finished run in which jobs may run. Large files are links: artifacts are replaced, never written into."""
+
+    def one(source: str, target: str) -> None:
+        if Path(source).stat().st_size > 10**7:
+            os.link(source, target)
+        else:
+            shutil.copy2(source, target)
+
+    shutil.copytree(run.folder, folder, symlinks=True, copy_function=one)
+    return Run(folder)
+
+
 def copy_checkout(folder: Path) -> None:
     """Every tracked file, as it lies in the working tree."""
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -8,10 +8,9 @@ import os
 import shutil
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
-from checkout import ADAPTER, Run
+from checkout import ADAPTER, copy_of, kill_when
 
 from bench import dag_kills
 
@@ -21,20 +20,10 @@ FIGURE = tuple(f"results/paper/figure-3.{kind}" for kind in ("csv", "pdf", "svg"
 pytestmark = pytest.mark.model
 
 
-def as_it_is(source, target):
-    """A copy with its times; large files are only linked, and nothing here writes into them."""
-    if Path(source).stat().st_size > 10**7:
-        os.link(source, target)
-    else:
-        shutil.copy2(source, target)
-
-
 @pytest.fixture(scope="module")
 def torn(run, tmp_path_factory):
     """A copy of the finished run, to break; each test leaves it finished."""
-    folder = tmp_path_factory.mktemp("torn") / "checkout"
-    shutil.copytree(run.folder, folder, symlinks=True, copy_function=as_it_is)
-    return Run(folder)
+    return copy_of(run, tmp_path_factory.mktemp("torn") / "checkout")
 
 
 def replace(path, content):
@@ -79,11 +68,7 @@ def test_kills_at_random_moments(run, torn):
 def test_the_lock_of_a_killed_run_is_named_with_the_way_out(torn):
     (torn.folder / "results/paper/table-1.md").unlink()
     process = torn.start("results/paper/table-1.md")
-    while not list((torn.folder / ".snakemake/locks").glob("*")):
-        assert process.poll() is None
-        time.sleep(0.02)
-    os.killpg(process.pid, 9)
-    process.wait()
+    kill_when(process, lambda: list((torn.folder / ".snakemake/locks").glob("*")))
     refused = torn("results/paper/table-1.md")
     assert refused.returncode != 0
     assert "Directory cannot be locked" in refused.text
@@ -202,9 +187,8 @@ def test_damaged_artifacts_are_named_and_made_again(run, torn):
     for name in DAMAGE:
         (torn.folder / name).unlink()
     for name in (*(name for name in DAMAGE if name.startswith(ADAPTER)), f"{ADAPTER}/verified.json"):
-        as_it_is(
-            run.folder / name, torn.folder / name
-        )  # trained again it would be the same too, and take too long here
+        # trained again it would be the same too, and take too long here
+        shutil.copy2(run.folder / name, torn.folder / name)
     done = torn(*DAMAGE, *targets)
     assert done.returncode == 0, done.text[-3000:]
     assert same(run, torn)

@@ -4,14 +4,13 @@ The table of docs/reliability.md is what was planned here; `REWRITE_DOCS=1` writ
 """
 
 import os
-import shutil
 import signal
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from cases import ALONE, BUMPS, CELL, ELSEWHERE, PAPER, SECTIONS, STAGES
-from checkout import wait_until
+from checkout import copy_of, wait_until
 from mutations import Case, Copy, config, copied, flipped, lost
 from planner import Plan, plan
 
@@ -133,33 +132,22 @@ def test_audit_names_what_snakemake_does_not_look_at(run, tmp_path, damage, targ
     assert said in done.stderr
 
 
-def own(run, folder: Path) -> Copy:
-    """A copy in which jobs run: logs, journals and records are written in place, so only weights are links."""
-
-    def one(source: str, target: str) -> object:
-        return os.link(source, target) if "/results/models/" in source else shutil.copy2(source, target)
-
-    shutil.copytree(run.folder, folder, copy_function=one, symlinks=True)
-    return Copy(folder)
-
-
 @pytest.mark.model
 def test_another_number_of_shards_merges_to_the_same_set_and_one_run_waits_for_none(run, tmp_path):
     """Of two invocations that want the same files one is refused, the other ends undisturbed; then nothing is stale."""
     merged, counts = "results/errors/soft/normad.parquet", "results/errors/soft/normad.counts.json"
-    copy = own(run, tmp_path / "copy")
-    config(generation={"shards": 3})(copy)
-    here = type(run)(copy.folder)
+    here = copy_of(run, tmp_path / "copy")
+    config(generation={"shards": 3})(Copy(here.folder))
     overlays = ("--configfile", "tests/experiment.yaml", "mutation.yaml")
     before = here.digest(merged, counts)
     first = here.start(*overlays, "--until", "collect_soft_errors", "--", "all", experiment=None)
-    wait_until(first, lambda: any((copy.folder / ".snakemake/locks").glob("*")))
+    wait_until(first, lambda: any((here.folder / ".snakemake/locks").glob("*")))
     os.killpg(first.pid, signal.SIGSTOP)  # or it may be over before the other has planned
     second = here(*overlays, "--", "all", experiment=None)
     os.killpg(first.pid, signal.SIGCONT)
     assert second.returncode == 1
     assert "Directory cannot be locked" in second.text
     assert first.wait(timeout=200) == 0
-    assert len(list((copy.folder / "results/errors/soft/normad/minor").glob("*.jsonl"))) == 3
+    assert len(list((here.folder / "results/errors/soft/normad/minor").glob("*.jsonl"))) == 3
     assert here.digest(merged, counts) == before
     assert here.planned(*overlays, "--", "all", experiment=None) == {}
