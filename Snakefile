@@ -29,6 +29,7 @@ include: "rules/counterfactuals.smk"
 include: "rules/paper.smk"
 include: "rules/audits.smk"
 include: "rules/publishing.smk"
+include: "rules/annotation.smk"
 
 
 onsuccess:
@@ -81,3 +82,9 @@ rule external:
     input:
         external_cells,
         external_figure,
+
+
+rule annotation:
+    """The campaign for people, as a file and as a page; their tables, where the configuration names their answers."""
+    input:
+        annotation_pages(),

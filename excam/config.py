@@ -255,6 +255,27 @@ class Similarity(Section):
     )
 
 
+class Annotation(Section):
+    """Human validation of soft errors (spec 67): who is asked about what, and where the answers lie."""
+
+    rows: int = Field(default=25, ge=1, description="per dataset with soft errors")
+    languages: dict[Name, dict[str, int]] = Field(
+        default={}, description="rows of each language, for datasets that are not all English"
+    )
+    annotators: dict[str, int] = Field(default={"English": 3}, description="people per row, by language; others: 2")
+    systems: list[str] = Field(
+        default=[],
+        max_length=2,
+        description="<model>/<trained_on>/report: whose explanations are rated; empty: the first two, trained on all",
+    )
+    answers: str | None = Field(
+        default=None, description="local folder with what annotators exported, relative to the repository"
+    )
+    pre_annotator: Name | None = Field(
+        default=None, description="a key of `models` that answers the same questions, apart from people's answers"
+    )
+
+
 class Experiment(Section):
     """Everything that decides what is computed. How it is run belongs to the profiles."""
 
@@ -269,6 +290,7 @@ class Experiment(Section):
     baselines: Baselines = Baselines()
     external: Baselines = Baselines()
     similarity: Similarity = Similarity()
+    annotation: Annotation = Annotation()
 
     @cached_property
     def mixtures(self) -> tuple[str, ...]:
@@ -295,6 +317,13 @@ class Experiment(Section):
         plain = [(m, "nothing", j) for m in self.baselines.models for j in self.baselines.judges]
         tuned = [(m, t, j) for m in self.tuned.models for t in self.tuned.mixtures for j in self.tuned.judges]
         return tuple(dict.fromkeys(plain + tuned))
+
+    @cached_property
+    def explainers(self) -> tuple[str, ...]:
+        """The systems whose explanations annotators rate: those that are named, or the first two that report."""
+        reporting = [system for system in self.systems if system[2] == "report"]
+        by_training = sorted(reporting, key=lambda system: (system[1] == "nothing", system[1] != "all"))
+        return tuple(self.annotation.systems) or tuple("/".join(system) for system in by_training[:2])
 
 
 def load(raw: Mapping[str, Any], where: str = "config.yaml") -> Experiment:
@@ -356,6 +385,7 @@ def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
         "baselines": Baselines,
         "external": Baselines,
         "similarity": Similarity,
+        "annotation": Annotation,
     }
     if not loc:
         return list(Experiment.model_fields)
@@ -430,6 +460,13 @@ def _cross_check(experiment: Experiment, where: str) -> None:
     if embedder := experiment.similarity.model:
         known(embedder, "similarity.model", "model", models)
         _check_embedder(experiment, embedder, where)
+    reporting = tuple("/".join(system) for system in experiment.systems if system[2] == "report")
+    for system in experiment.annotation.systems:
+        known(system, "annotation.systems", "system that writes reports", reporting)
+    for name in experiment.annotation.languages:
+        known(name, "annotation.languages", "benchmark", benchmarks)
+    if model_name := experiment.annotation.pre_annotator:
+        known(model_name, "annotation.pre_annotator", "model", models)
     _check_numbers(experiment, where)
 
 

@@ -28,6 +28,7 @@ LOCK = PACKAGE / "versions.lock"
 DATA = {
     "construction/lexicon.py": "construction/lexicon.tsv",
     "browsing/page.py": "browsing/assets",
+    "annotation/page.py": "annotation/assets",
 }
 
 # Stage -> what it is made of, relative to the package. The rest follows from their imports. A rule's stage is its

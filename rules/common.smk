@@ -32,6 +32,7 @@ PERMISSIVE = [name for name in DATASETS if permissive(benchmarks.load(name).SOUR
 SOFT = [name for name in DATASETS if name not in HARD]
 SHARDS = [f"{shard:02d}" for shard in range(EXPERIMENT.generation.shards)]
 SYSTEMS = ["{}/{}/{}".format(*system) for system in EXPERIMENT.systems]
+EXPLAINERS = EXPERIMENT.explainers
 JUDGES = {"report", *EXPERIMENT.tuned.judges, *EXPERIMENT.baselines.judges, *EXPERIMENT.external.judges}
 NOWHERE = "a^"  # a pattern that matches nothing: an axis without values
 
@@ -78,6 +79,8 @@ localrules:
     figure_11,
     leave_one_out,
     compare_with_paper,
+    draw_campaign,
+    annotation_page,
     audit_leaks,
     audit_balance,
     audit_inventory,
@@ -384,6 +387,30 @@ def published(pattern, among=None):
         return list(dict.fromkeys(expand(pattern, dataset=kept, split=["train", "dev", "test", "test-100"])))
 
     return of
+
+
+def wanted_tasks():
+    """[dataset, language, rows, annotators] of each cell of the campaign, as JSON (spec 67)."""
+    wanted = EXPERIMENT.annotation
+    cells = [
+        (n, language, k) for n in SOFT for language, k in wanted.languages.get(n, {"English": wanted.rows}).items()
+    ]
+    return json.dumps([[*cell, wanted.annotators.get(cell[1], 2)] for cell in cells])
+
+
+def annotation_pages():
+    """What `annotation` makes: the campaign's page, a model's first look, and the tables of what people answered."""
+    first_look = EXPERIMENT.annotation.pre_annotator
+    return [
+        "results/annotation/campaign.html",
+        *([f"results/annotation/pre/{first_look}.jsonl"] if first_look else []),
+    ]
+
+
+def annotation_exports(wildcards=None):
+    """The files that annotators exported, in the folder that the configuration names."""
+    folder = EXPERIMENT.annotation.answers
+    return sorted(str(path) for kind in ("json", "csv") for path in Path(folder).glob(f"*.{kind}")) if folder else []
 
 
 def models_asked():
