@@ -15,14 +15,14 @@ from excam.records import CulturalError, Report, Sample, Unreadable, Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from excam.metric import Metric
+    from excam.metric.metric import Metric
 
 __version__ = "0.1.0"
 __all__ = ["CulturalError", "Report", "Sample", "Unreadable", "Verdict", "__version__", "load"]
 
 
 def load(adapter: str | Path, base: str | Path | None = None, max_tokens: int = 512) -> Metric:
-    """Open a metric: a folder with an adapter (or a model) to score with. See `excam.metric.Metric`."""
-    from excam.metric import Metric
+    """Open a metric: a folder with an adapter (or a model) to score with. See `excam.metric.metric.Metric`."""
+    from excam.metric.metric import Metric
 
     return Metric.open(adapter, base=base, max_tokens=max_tokens)

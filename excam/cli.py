@@ -2,96 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from excam.exceptions import ExcamError
 from excam.lineage import commands
-from excam.records import WEIGHTS, Report, Unreadable
-from excam.terminal import holds, print_json, stop, visible
+from excam.metric import commands as metric_commands
+from excam.records import Unreadable
+from excam.terminal import holds, print_json, stop
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__)
-_COLOURS = {"minor": "black on yellow", "major": "white on red"}
-
-
-@app.command()
-def score(
-    file: Annotated[
-        Path, typer.Argument(help="JSON Lines; each line has `output`, and `instruction` and `id` if known")
-    ],
-    adapter: Annotated[Path, typer.Option(help="folder of the adapter")] = Path("results/adapters/smollm2-135m/all"),
-    base: Annotated[Path | None, typer.Option(help="folder of the base model, where it is not found by itself")] = None,
-    to: Annotated[Path | None, typer.Option(help="write JSON Lines here, and go on from here after a crash")] = None,
-    max_tokens: Annotated[int, typer.Option(min=1, help="longest report, in tokens")] = 512,
-) -> None:
-    """Judge instruction-output pairs: where they get a culture wrong, how badly, and why.
-
-    Example: excam score texts.jsonl --to scored.jsonl
-    """
-    from excam import metric
-    from excam.provenance import publish, quiet_libraries
-
-    quiet_libraries()
-    try:
-        if to and (to.is_dir() or to.resolve() == file.resolve()):
-            stop(f"{to}: is {'a folder' if to.is_dir() else 'the input'}; expected another file to write to")
-        pairs = metric.read_pairs(file)
-        opened = metric.Metric.open(adapter, base=base, max_tokens=max_tokens)
-        journal = to.with_name(f".{to.name}.journal") if to else None
-        scored = []
-        for result in opened.score(pairs, journal=journal):
-            scored.append(result)
-            _show(result)
-            if not to:
-                print_json(result.to_dict())
-        if to and journal:
-            with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
-                stream.writelines(json.dumps(result.to_dict()) + "\n" for result in scored)
-            journal.unlink(missing_ok=True)
-    except ExcamError as problem:
-        stop(problem)
-    failed = sum(result.failure is not None for result in scored)
-    found = sum(bool(result.report and result.report.errors) for result in scored)
-    print(f"{len(scored)} rows: {found} with errors, {failed} not judged\n{opened.signature}", file=sys.stderr)
-    raise typer.Exit(1 if failed == len(scored) else 0)
-
-
-def _show(result: object) -> None:
-    from excam.metric import Scored
-
-    assert isinstance(result, Scored)
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    head = f"failure: {result.failure}" if result.score is None else f"score {result.score:.3f}"
-    console.print(Text(visible(f"── {result.id} · {head}"), style="bold"))
-    for where in ("instruction", "output"):
-        console.print(_marked(where, getattr(result, where), result.report))
-    if result.report and result.report.explanation:
-        console.print(Text(visible(f"   why: {result.report.explanation}")))
-
-
-def _marked(where: str, text: str, report: Report | None) -> Text:
-    """The text with its erroneous words in colour, between brackets so that it also shows without colour."""
-    line, at = Text(f"   {where}: "), 0
-    errors = [error for error in (report.errors if report else ()) if error.where == where]
-    for error in sorted(errors, key=lambda error: error.start):
-        if error.start < at:
-            continue  # not found in the text, or inside a span already marked: listed below
-        line.append(visible(text[at : error.start]))
-        line.append(visible(f"[{text[error.start : error.end]}]"), style=_COLOURS[error.severity])
-        at = error.end
-    line.append(visible(text[at:]))
-    for error in errors:
-        place = "" if error.start >= 0 else ", not found in the text"
-        kind = visible(error.type)
-        line.append(f"\n   {error.severity} ({WEIGHTS[error.severity]}): {kind}: {error.span!r}{place}")
-    return line
 
 
 @app.command()
@@ -177,6 +101,8 @@ def compact(paths: _JOURNALS = None) -> None:
         stop(problem)
 
 
+app.command()(metric_commands.score)
+app.command()(metric_commands.explain)
 app.command()(commands.audit)
 app.command()(commands.why)
 app.command()(commands.rows)

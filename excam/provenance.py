@@ -204,9 +204,9 @@ def commit() -> str | None:
 
 
 class Progress:
-    """A line on stderr every few seconds: how far, how fast, how much longer."""
+    """A line on stderr every few seconds: how far, how fast, how much longer where the `total` is known."""
 
-    def __init__(self, what: str, total: int, every: float = 5.0) -> None:
+    def __init__(self, what: str, total: int | None, every: float = 5.0) -> None:
         self.what, self.total, self.every = what, total, every
         self.done, self.skipped = 0, 0
         self.started = self.printed = time.monotonic()
@@ -215,13 +215,16 @@ class Progress:
         """Count rows just done and print when it is time."""
         self.done += rows
         now = time.monotonic()
-        if now - self.printed < self.every and self.done + self.skipped < self.total:
+        so_far = self.done + self.skipped
+        if now - self.printed < self.every and (self.total is None or so_far < self.total):
             return
         self.printed = now
         rate = self.done / max(now - self.started, 1e-9)
-        left = (self.total - self.done - self.skipped) / rate if rate else 0
-        count = f"{self.done + self.skipped}/{self.total}"
-        say(f"{self.what}: {count}, {rate:.1f} a second, {left:.0f} s left")
+        if self.total is None:
+            say(f"{self.what}: {so_far}, {rate:.1f} a second")
+            return
+        left = (self.total - so_far) / rate if rate else 0
+        say(f"{self.what}: {so_far}/{self.total}, {rate:.1f} a second, {left:.0f} s left")
 
     def skip(self, rows: int) -> None:
         """Count rows that were there already (a resumed job)."""

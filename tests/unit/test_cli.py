@@ -88,13 +88,16 @@ def test_data_goes_to_stdout_and_the_rest_to_stderr(backend):
     assert [row["id"] for row in rows] == ["a", "2"]
     assert [row["score"] < 0 for row in rows] == [False, True]
     assert rows[1]["report"]["errors"][0]["span"] == "Sushi"
-    assert "── 2 · score -6.000" in result.stderr
     assert "2 rows: 1 with errors, 0 not judged" in result.stderr
     assert result.stderr.splitlines()[-1].startswith("excam|model:smollm2-135m@cccccccc|on:all@")
 
 
 def test_errors_are_marked_where_they_stand(backend):
-    shown = excam("score", texts({"output": "Greeks eat Sushi."})).stderr
+    shown = excam("explain", texts({"output": "Greeks eat Sushi."})).stdout
+    scored = excam("score", texts({"output": "Greeks eat Sushi."}), "--to", "scored.jsonl")
+    assert scored.stdout == ""
+    assert excam("explain", "scored.jsonl").stdout == shown
+    assert "── 1 · score -6.000" in shown
     assert "   output: Greeks eat [Sushi].\n" in shown
     assert "   major (-5): incorrect answer: 'Sushi'\n" in shown
     assert "   minor (-1): stereotyping: 'absent words', not found in the text\n" in shown
@@ -104,16 +107,18 @@ def test_errors_are_marked_where_they_stand(backend):
 def test_text_that_looks_like_markup_is_text(backend):
     assert (
         "   output: [bold]x[/bold] [/] :smile:\n"
-        in excam("score", texts({"output": "[bold]x[/bold] [/] :smile:"})).stderr
+        in excam("explain", texts({"output": "[bold]x[/bold] [/] :smile:"})).stdout
     )
 
 
 def test_control_characters_do_not_reach_the_terminal(backend):
     row = {"id": "i" + ESCAPE, "instruction": ESCAPE, "output": f"{ESCAPE} Sushi {ESCAPE}"}
+    shown = excam("explain", texts(row)).stdout
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
+    assert r"\x1b[31mred\x1b[0m \x07\x08\x9b \x7f [Sushi] \x1b[31m" in shown
+    assert r"why: Sushi is Japanese.\x1b[2J" in shown
     result = excam("score", texts(row))
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", result.stderr)
-    assert r"\x1b[31mred\x1b[0m \x07\x08\x9b \x7f [Sushi] \x1b[31m" in result.stderr
-    assert r"why: Sushi is Japanese.\x1b[2J" in result.stderr
     (line,) = result.stdout.splitlines()
     assert json.loads(line)["output"] == row["output"], "the data are what they were"
     assert "\x1b" not in line
@@ -142,7 +147,7 @@ def test_a_megabyte_of_text(backend):
 def test_rows_that_were_not_judged(backend):
     some = excam("score", texts({"output": "mumble"}, {"output": "x"}))
     assert some.exit_code == 0
-    assert "── 1 · failure: no-json" in some.stderr
+    assert "── 1 · failure: no-json" in excam("explain", texts({"output": "mumble"})).stdout
     assert "2 rows: 0 with errors, 1 not judged" in some.stderr
     row = json.loads(some.stdout.splitlines()[0])
     assert (row["score"], row["report"], row["failure"]) == (None, None, "no-json")
@@ -383,6 +388,6 @@ def test_journals_are_shown_verified_and_compacted(backend):
 
 
 def cli_metric():
-    from excam import metric
+    from excam.metric import metric
 
     return metric.Metric.open("results/adapters/smollm2-135m/all")

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 import excam
-from excam import metric
 from excam.construction.wrapping import STAND_IN_INSTRUCTION
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.inference import fake, opening
 from excam.judges import report
+from excam.metric import metric
 from excam.provenance import sha256
 from excam.records import CulturalError, Report
 
@@ -150,7 +150,7 @@ def test_long_files_are_given_back_in_parts(adapter, backend, monkeypatch):
 
 @pytest.mark.parametrize("rows", [[{"output": "a", "id": "x"}, {"output": "b", "id": "x"}]])
 def test_ids_are_unique(adapter, backend, rows):
-    line = line_of(InputInvalid, list, metric.Metric.open(adapter).score(rows))
+    line = line_of(InputInvalid, metric.Metric.open(adapter).score, rows)
     assert line == "id x: occurs twice; expected unique ids, or none"
     assert backend.asked == []
 
@@ -173,9 +173,35 @@ def test_an_id_of_null_is_none(adapter, backend):
     ],
 )
 def test_what_is_no_pair_is_refused_before_anything_is_asked(adapter, backend, row, part):
-    line = line_of(InputInvalid, list, metric.Metric.open(adapter).score([{"output": "fine"}, row]))
+    line = line_of(InputInvalid, metric.Metric.open(adapter).score, [{"output": "fine"}, row])
     assert line.startswith(part)
     assert backend.asked == []
+
+
+def test_an_iterator_of_any_length_takes_the_memory_of_a_batch(adapter, backend, monkeypatch):
+    monkeypatch.setattr(metric, "BATCH", 4)
+    given = []
+    rows = ({"output": str(given.append(number) or number)} for number in range(1, 1000))
+    results = metric.Metric.open(adapter).score(rows)
+    assert given == []
+    assert next(results).output == "1"
+    assert given == [1, 2, 3, 4]
+
+
+def test_an_iterator_is_refused_where_it_holds_no_pair(adapter, backend, monkeypatch):
+    monkeypatch.setattr(metric, "BATCH", 2)
+    results = metric.Metric.open(adapter).score(iter([{"output": "a"}, {"output": "b"}, {"text": "c"}]))
+    assert [next(results).output, next(results).output] == ["a", "b"]
+    assert line_of(InputInvalid, next, results).startswith("row:3: key output")
+
+
+def test_results_as_a_table(adapter, backend):
+    rows = [{"output": "Sushi.", "language": "English", "system": "m"}, {"output": "mumble"}, {"output": "x"}]
+    table = metric.Metric.open(adapter).score(rows).to_polars()
+    assert table["errors_found"].to_list() == [1, None, 0]
+    assert table["failure"].to_list() == [None, "no-json", None]
+    assert json.loads(table["errors"][0])[0]["span"] == "Sushi"
+    assert (table["system"][0], table["language"][0]) == ("m", "English")
 
 
 def test_texts_are_asked_about_as_they_are(adapter, backend):
@@ -248,55 +274,6 @@ def test_weights_that_are_not_the_manifests(adapter):
     assert "found no such file" in line_of(ModelInvalid, metric.Metric.open, adapter)
     put(adapter, outputs={})
     assert "expected sha256 none" in line_of(ModelInvalid, metric.Metric.open, adapter)
-
-
-# --- files of pairs
-
-
-def test_pairs_of_a_file(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_bytes('{"output": "ş\\n寿"}\r\n\n  \n{"output": "", "id": 3, "more": []}'.encode())
-    assert metric.read_pairs(path) == [{"output": "ş\n寿"}, {"output": "", "id": 3, "more": []}]
-
-
-def test_a_byte_order_mark_is_no_text(tmp_path):
-    """Windows editors write one."""
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b'\xef\xbb\xbf{"output": "x"}\n')
-    assert metric.read_pairs(path) == [{"output": "x"}]
-
-
-def test_white_space_of_other_alphabets_ends_no_line(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"output": "a\u2028b\x85c\x0b"}\n'.replace("\x0b", "\\u000b"), encoding="utf-8")
-    assert metric.read_pairs(path) == [{"output": "a\u2028b\x85c\x0b"}]
-
-
-@pytest.mark.parametrize(
-    ("content", "part"),
-    [
-        (b"", ": 0 rows; expected one JSON object a line"),
-        (b"\n \n\t\n", ": 0 rows"),
-        (b'{"output": "x"}\n\nnot json\n', ":3: not JSON; expected {"),
-        (b'{"output": "x"}\n{"output": "y"', ":2: not JSON"),
-        (b'{"output": "x"}\n{"instruction": "y"}\n', ":2: key output: expected text; found NoneType (instruction)"),
-        (b'{"output": 5}\n', ":1: key output: expected text; found int"),
-        (b'["output"]\n', ":1: found list; expected an object"),
-        (b'{"output": "caf\xe9"}\n', ": not UTF-8 at byte 15; save it as UTF-8"),
-        (b'{"output": "x", "id": ' + b"1" * 5000 + b"}\n", ":1: not JSON"),
-        (b"[" * 200_000, ":1: not JSON"),
-    ],
-)
-def test_a_file_that_holds_no_pairs(tmp_path, content, part):
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(content)
-    assert line_of(InputInvalid, metric.read_pairs, path).startswith(f"{path}{part}")
-
-
-def test_no_file(tmp_path):
-    line = line_of(InputInvalid, metric.read_pairs, tmp_path / "a.jsonl")
-    assert line.startswith(f"{tmp_path}/a.jsonl: no such file or directory; expected JSON Lines")
-    assert "is a directory" in line_of(InputInvalid, metric.read_pairs, tmp_path)
 
 
 # --- the embedded model

@@ -1,0 +1,40 @@
+"""Files of pairs to results: every row looked at first, then judged batch by batch in the memory of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from excam.metric import scored as results
+from excam.metric.metric import BATCH, Metric
+from excam.metric.pairs import PairFile
+from excam.metric.scored import Scored
+from excam.provenance import Progress
+
+
+def scored(metric: Metric, rows: PairFile) -> Iterator[Scored]:
+    """Results of a file, in order. Raises InputInvalid, before anything is asked, where a row is no pair."""
+    progress = Progress("scoring, rows", rows.count())
+    return iter(metric.score(iter(rows), progress=progress))
+
+
+def kept(metric: Metric, rows: PairFile, to: Path) -> Iterator[Scored]:
+    """The same, each batch in a growing file before the next is begun; a run that was killed goes on where it stood.
+
+    Within a batch every answer is in a journal as soon as it is there, beside the file. At the end the file has its
+    name and nothing else is left.
+    """
+    progress = Progress("scoring, rows", rows.count())
+    growing = results.Growing(to, metric.signature)
+    journal = to.with_name(f".{to.name}.journal")
+    done = growing.done(iter(rows))
+    progress.skip(done)
+    yield from results.read(growing.part) if done else ()
+    coming = islice(iter(rows), done, None)
+    while part := list(islice(coming, BATCH)):
+        found = list(metric.score(part, journal=journal, progress=progress))
+        growing.add(found)
+        journal.unlink(missing_ok=True)
+        yield from found
+    growing.finish()

@@ -1,0 +1,229 @@
+"""Instruction-output pairs as people have them: JSON Lines, CSV, Parquet, folders of the `datasets` library, stdin.
+
+Rows come one after another, never all at once, so that a file may be larger than memory. Every reader takes the same
+columns by name; what is no pair is refused in one line with its place, before anything is asked.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from excam.construction.wrapping import STAND_IN_INSTRUCTION
+from excam.exceptions import InputInvalid
+
+FIELDS = ("instruction", "output", "id", "language", "system")
+ROWS = 4096  # of a Parquet file in memory at once
+csv.field_size_limit(sys.maxsize)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A text and the instruction it answers. `language` and `system` are empty where they are not told."""
+
+    id: str
+    instruction: str
+    output: str
+    language: str = ""
+    system: str = ""  # who wrote the output, e.g. a model's name
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What the fields of a pair are called in a file."""
+
+    instruction: str = "instruction"
+    output: str = "output"
+    id: str = "id"
+    language: str = "language"
+    system: str = "system"
+
+
+PLAIN = Columns()
+
+
+def pair(number: int, row: object, where: str = "row", columns: Columns = PLAIN) -> Pair:
+    """The pair of a row, the `number`-th. Without an instruction a neutral one stands in (spec 19).
+
+    Raises InputInvalid where the row is none: no output, or something else than text.
+    """
+    if not isinstance(row, Mapping):
+        raise InputInvalid(f"{where}:{number}: found {type(row).__name__}; expected an object with a key output")
+    found: dict[str, str] = {}
+    for field in FIELDS:
+        name = getattr(columns, field)
+        value = row.get(name)
+        named = name != field  # what was asked for by name has to be there
+        if field != "output" and (value is None or value == "") and (name in row or not named):
+            continue
+        value = str(value) if field == "id" and value is not None else value
+        if not isinstance(value, str):
+            known = ", ".join(map(str, row))[:100] or "no keys"
+            raise InputInvalid(f"{where}:{number}: key {name}: expected text; found {type(value).__name__} ({known})")
+        found[field] = value
+    return Pair(**{"id": str(number), "instruction": STAND_IN_INSTRUCTION, **found})
+
+
+def read(path: Path, columns: Columns = PLAIN) -> Iterator[Pair]:
+    """The pairs of a file or folder, in order, one at a time.
+
+    Known by suffix: .jsonl, .ndjson, .json (one object a line), .csv, .tsv, each also .gz, .parquet; a folder holds
+    Parquet files or what `datasets` saves. Raises InputInvalid naming the line or row that is no pair.
+    """
+    rows = _reader(path)(path)
+    number = 0
+    for number, row in rows:
+        yield pair(number, row, str(path), columns)
+    if not number:
+        raise InputInvalid(f"{path}: 0 rows; expected one JSON object a line, or a table with a column output")
+
+
+def distinct(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """The same pairs. Raises InputInvalid at one that has the id of another. Remembers eight bytes of each id."""
+    seen: set[int] = set()
+    for one in pairs:
+        digest = hashlib.blake2b(one.id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        if (number := int.from_bytes(digest)) in seen:
+            raise InputInvalid(f"id {one.id}: occurs twice; expected unique ids, or none")
+        seen.add(number)
+        yield one
+
+
+@dataclass(frozen=True, slots=True)
+class PairFile:
+    """The pairs of a file, as often as one wants to go through them."""
+
+    path: Path
+    columns: Columns = PLAIN
+
+    def __iter__(self) -> Iterator[Pair]:
+        return read(self.path, self.columns)
+
+    def count(self) -> int:
+        """How many there are. Raises InputInvalid where one is none, or has the id of another."""
+        return sum(1 for _ in distinct(self))
+
+
+@contextmanager
+def spooled(path: Path) -> Iterator[Path]:
+    """The file itself, or for `-` a copy of standard input, which can be read twice."""
+    if str(path) != "-":
+        yield path
+        return
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        yield Path(copy.name)
+
+
+Rows = Iterator[tuple[int, Any]]  # a number to be named in messages, and the row
+
+
+def _reader(path: Path) -> Callable[[Path], Rows]:
+    """How a file is read. Raises InputInvalid for a kind that is not known."""
+    kind = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    if path.is_dir():
+        return _folder
+    readers = {".csv": _csv, ".tsv": _csv, ".parquet": _parquet, ".arrow": _arrow}
+    readers |= dict.fromkeys((".jsonl", ".ndjson", ".json", ""), _json_lines)
+    if kind.lower() not in readers:
+        raise InputInvalid(f"{path}: unknown kind {kind}; expected .jsonl, .csv, .tsv, .parquet or a folder")
+    return readers[kind.lower()]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Raises InputInvalid where it cannot be read."""
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+            yield cast(BinaryIO, stream)
+    except (OSError, EOFError) as problem:
+        reason = str(getattr(problem, "strerror", None) or problem).lower()
+        raise InputInvalid(f"{path}: {reason}; expected JSON Lines with the keys instruction and output") from None
+
+
+def _json_lines(path: Path) -> Rows:
+    at = 0
+    with _opened(path) as stream:
+        for number, raw in enumerate(stream, 1):
+            try:
+                line = raw.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").decode("utf-8")
+            except UnicodeDecodeError as problem:
+                raise InputInvalid(f"{path}: not UTF-8 at byte {at + problem.start}; save it as UTF-8") from None
+            at += len(raw)
+            if not line.strip():
+                continue
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError):  # ValueError: also digits beyond Python's limit
+                expected = 'expected {"instruction": ..., "output": ...}'
+                raise InputInvalid(f"{path}:{number}: not JSON; {expected}") from None
+
+
+def _csv(path: Path) -> Rows:
+    separator = "\t" if ".tsv" in path.suffixes else ","
+    with _opened(path) as stream:
+        lines = csv.reader((_text(path, line) for line in stream), delimiter=separator, strict=True)
+        try:
+            head = next(lines, [])
+            for number, line in enumerate(lines, 1):
+                if line and len(line) != len(head):
+                    raise InputInvalid(f"{path}:{number}: {len(line)} fields; expected {len(head)}, as in its head")
+                if line:
+                    yield number, dict(zip(head, line, strict=True))
+        except csv.Error as problem:
+            raise InputInvalid(f"{path}: line {lines.line_num}: {problem}; expected CSV with a head") from None
+
+
+def _text(path: Path, line: bytes) -> str:
+    try:
+        return line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputInvalid(f"{path}: not UTF-8; save it as UTF-8") from None
+
+
+def _parquet(path: Path) -> Rows:
+    import polars as pl
+
+    at = 0
+    while True:
+        try:
+            part = pl.scan_parquet(path).slice(at, ROWS).collect()
+        except (pl.exceptions.PolarsError, OSError) as problem:
+            raise InputInvalid(f"{path}: {' '.join(str(problem).split())[:120]}; expected a Parquet file") from None
+        yield from enumerate(part.iter_rows(named=True), at + 1)
+        at += len(part)
+        if len(part) < ROWS:
+            return
+
+
+def _arrow(path: Path) -> Rows:
+    import polars as pl
+
+    try:
+        frame = pl.read_ipc_stream(path)
+    except (pl.exceptions.PolarsError, OSError) as problem:
+        raise InputInvalid(f"{path}: {' '.join(str(problem).split())[:120]}; expected an Arrow stream") from None
+    yield from enumerate(frame.iter_rows(named=True), 1)
+
+
+def _folder(path: Path) -> Rows:
+    files = sorted(file for kind in ("parquet", "arrow") for file in path.rglob(f"*.{kind}"))
+    if not files:
+        raise InputInvalid(f"{path}: is a directory without Parquet or Arrow files; expected a saved dataset")
+    at = 0
+    for file in files:
+        number = 0
+        for number, row in _reader(file)(file):
+            yield at + number, row
+        at += number
