@@ -40,10 +40,9 @@ def merged(found: Campaign, files: Sequence[Iterable[Answer]]) -> tuple[list[Ans
     twice = {"repeated": 0, "superseded": 0}
     for answer in (answer for file in files for answer in file):
         key = (answer.task, answer.annotator)
-        old = kept.setdefault(key, answer)
-        if old is not answer:
+        if old := kept.get(key):
             twice["repeated" if old == answer else "superseded"] += 1
-            kept[key] = max(old, answer, key=_last)
+        kept[key] = max(old or answer, answer, key=_last)
     return ordered(found, kept.values()), twice
 
 

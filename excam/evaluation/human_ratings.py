@@ -43,6 +43,16 @@ def lines(found: Campaign, items: Sequence[Item], claims: Mapping[str, Mapping[s
             yield {"items": basis, "system": system, **_measured(given, seed), **_printed(name, claims)}
 
 
+def distributions(found: Campaign, items: Sequence[Item]) -> dict[str, list[int]]:
+    """By system, how often its explanations got 5, 4, 3, 2 and 1, of the items the paper keeps."""
+    kept = [item for item in items if majority(EXPLANATION.votes(item))]
+    counted = {}
+    for system in sorted(set(found.sources.values())):
+        said = [one for _, text, said in of_system(found, kept, system) if text is not None for one in said]
+        counted[system] = [said.count(grade) for grade in reversed(GRADES)]
+    return counted
+
+
 def of_system(found: Campaign, items: Sequence[Item], system: str) -> Given:
     """Every item that a system's explanation was shown with, and what annotators who answered step 3 said of it."""
     given: Given = []
