@@ -78,6 +78,29 @@ rule pre_annotate:
         " --manifest {output.manifest} 2>&1 | tee {log}"
 
 
+rule table_first_look:
+    """What the model said, counted, and beside people's majorities where there are any."""
+    input:
+        campaign="results/annotation/campaign.json",
+        said="results/annotation/pre/{model}.jsonl",
+        answers=human_answers,
+    output:
+        numbers="results/annotation/pre/{model}.csv",
+        page="results/annotation/pre/{model}.md",
+    log:
+        "logs/table_first_look/{model}.log",
+    benchmark:
+        "benchmarks/table_first_look/{model}.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("table_first_look"),
+        answers=flag("answers", human_answers),
+    shell:
+        "python -m scripts.table_first_look --model {wildcards.model} --campaign {input.campaign} --said {input.said}"
+        " {params.answers} --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
+
+
 rule collect_answers:
     """Every exported answer once, annotators under pseudonyms; skips, gaps and repetitions counted (spec 72)."""
     input:
