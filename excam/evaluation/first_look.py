@@ -13,7 +13,7 @@ from excam.annotation.pre_annotation import QUESTIONS
 from excam.evaluation.human_answers import Item
 from excam.evaluation.human_votes import CULTURE, EXPLANATION, PARTIAL, SEVERITY, STRICT, TYPE, Criterion, majority
 
-# What a model says yes to, in the words of its file (`pre_annotation.QUESTIONS`), beside the criterion of people's votes.
+# What of a model's answers (`pre_annotation.QUESTIONS`) is a yes, by the criterion of people's votes.
 ASKED: Mapping[Criterion, tuple[str, ...]] = {
     CULTURE: ("yes",),
     STRICT: ("valid",),
@@ -26,7 +26,7 @@ COLUMNS = ("criterion", "yes", "read", "unreadable", "same", "compared", "people
 
 
 def lines(said: Sequence[Mapping[str, Any]], items: Sequence[Item]) -> Iterator[dict[str, Any]]:
-    """A line per criterion: the model's yes, of the answers that could be read; as people's majority, of those compared.
+    """A line per criterion: the model's yes, of answers that were read; as people's majority, of those compared.
 
     `said` are lines of `pre_annotation.lines`; `items` may be empty. Only tasks with a majority of people are compared.
     """
