@@ -18,7 +18,7 @@ from scripts import run
 HEAD = """# A model's first look: {model}
 
 **These are a model's answers, not people's.** It saw the explanation at once; annotators never see what it said. "Same
-as people": of the tasks where people have a majority. Where nearly all majorities are yes, always yes is right as often:
+as people": of the tasks where people have a majority. Where nearly all of these are yes, always yes is right as often:
 compare it with the last column.
 
 """
