@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from excam import plotting, tables
 from excam.annotation import campaign
@@ -41,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     draw(tables.read_lines(args.numbers), args.pictures)
 
 
-def _lines(counts: Mapping[str, Mapping[str, Sequence[int]]]) -> Iterator[dict[str, Any]]:
+def _lines(counts: Mapping[str, Mapping[str, Sequence[int]]]) -> Iterator[dict[str, object]]:
     for panel, rows in counts.items():
         for row, found in rows.items():
             for segment, count in zip(PARTS[panel], found, strict=True):

@@ -130,12 +130,16 @@ def _from_csv(text: str, found: Campaign) -> Iterator[Mapping[str, Any]]:
         head = next(table, [])
         _check_head(head)
         for fields in filter(None, table):
+            if len(fields) != len(head):
+                raise InputInvalid(
+                    f"line {table.line_num}: {len(fields)} fields; expected {len(head)}; export it again"
+                )
             line = dict(zip(head, fields, strict=True))
             _same_campaign(line["campaign"], found)
             if task := tasks.get(line["task"]):
                 _same_task(line, task, found)
             yield {name: _value(name, line[name]) for name in FIELDS}
-    except (ValueError, csv.Error) as problem:
+    except csv.Error as problem:
         raise InputInvalid(f"line {table.line_num}: no whole CSV ({problem}); export it again") from None
 
 

@@ -24,7 +24,7 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A task and the answers about it, skips left out; they may be unfinished."""
+    """A task and the answers about it; one that is skipped or unfinished has no votes where it ends."""
 
     task: Task
     answers: tuple[Answer, ...]
@@ -95,13 +95,12 @@ def to_frame(answers: Iterable[Answer]) -> pl.DataFrame:
 
 
 def items(found: Campaign, frame: pl.DataFrame) -> list[Item]:
-    """Every task of the campaign, in its order, with the answers of a frame (`to_frame`) that are no skips.
+    """Every task of the campaign, in its order, with the answers of a frame (`to_frame`).
 
     Raises InputInvalid for a row that is no answer, an unknown task, and two answers of one annotator about one task.
     """
     answers = ordered(found, [read(row) for row in frame.iter_rows(named=True)])
     kept: dict[str, list[Answer]] = {task.id: [] for task in found.tasks}
     for answer in answers:
-        if not answer.skipped:
-            kept[answer.task].append(answer)
+        kept[answer.task].append(answer)
     return [Item(task, tuple(kept[task.id])) for task in found.tasks]

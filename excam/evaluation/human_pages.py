@@ -63,7 +63,7 @@ def page_3(lines: Lines, counted: Mapping[str, Any], paper: Claims) -> str:
         for line in lines
     ]
     told = ("human-english", "human-spans-all-agree", "human-error-all-agree", "human-no-error-majority")
-    note = "The last is 1/3 and 0/3 of the line “partial” together.\n"
+    note = "\nThe last is 1/3 and 0/3 of the line “partial” together.\n"
     return _page("Table 3: votes of three annotators", "3", VOTE, head, body, counted) + claims.said(paper, told) + note
 
 
@@ -105,12 +105,12 @@ def page_13(lines: Lines, counted: Mapping[str, Any], paper: Claims) -> str:
 
 def page_ratings(lines: Lines, counted: Mapping[str, Any], paper: Claims) -> str:
     """Ratings of two systems' explanations."""
-    head = ["items", "system", "n", "paper", "found [95 %]", "paper", "mean [95 %]", "paper", "mean of items"]
+    head = ["items", "system", "n", "paper", "found, % [95 %]", "paper", "mean [95 %]", "paper", "mean of items"]
     head += ["rated items", *(f"rated {grade}" for grade in GRADES)]
     body = [
         [
             *(escaped(line["items"]) + _few(line), escaped(line["system"]), line["n"], line["printed_n"] or "–"),
-            *(_interval(line, "share", "share_low", "share_high"), _percent(line["printed_share"])),
+            *(_interval(line, "percent", "percent_low", "percent_high"), line["printed_percent"] or "–"),
             *(_interval(line, "mean", "low", "high"), line["printed_mean"] or "–", line["mean_of_items"] or "–"),
             *(line["rated_items"], *(line[grade] for grade in GRADES)),
         ]
@@ -122,9 +122,7 @@ def page_ratings(lines: Lines, counted: Mapping[str, Any], paper: Claims) -> str
         f"\nAnswers against what was shown, in no mean: {said['no_error_of_text']} times “no error was detected” of an "
         f"explanation that names one, {said['rated_without_text']} times a grade where the system found no error.\n"
     )
-    names = ("gemma3", "phi3")
-    told = [claim for name in names for claim in (f"explanation-soft-found-{name}", f"explanation-likert-{name}")]
-    return page + claims.said(paper, ["explanation-soft-n", *told])
+    return page + claims.said(paper, ("explanation-soft-n",))
 
 
 def page_agreement(lines: Lines, counted: Mapping[str, Any]) -> str:
@@ -180,10 +178,6 @@ def _interval(line: Mapping[str, str], value: str, low: str, high: str) -> str:
     if not line[value]:
         return "–"
     return line[value] + (f" [{line[low]}, {line[high]}]" if line[low] else "")
-
-
-def _percent(printed: str) -> str:
-    return f"{printed} %" if printed else "–"
 
 
 def _against(paper: Claims, names: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from operator import truediv
 from typing import Any
 
 from excam.annotation.answers import SIMILARITY
@@ -26,9 +27,21 @@ STEP = 3
 # The paper's two systems and what its claims call them.
 PRINTED = {"gemma3-27b/all/report": "gemma3", "phi3-medium-4k/all/report": "phi3"}
 AGAINST = ("no_error_of_text", "rated_without_text")  # said "no error" of a text that names one; graded none
-COLUMNS = ("items", "system", "n", "found", "share", "share_low", "share_high", "mean", "low", "high", "mean_of_items")
+COLUMNS = (
+    "items",
+    "system",
+    "n",
+    "found",
+    "percent",
+    "percent_low",
+    "percent_high",
+    "mean",
+    "low",
+    "high",
+    "mean_of_items",
+)
 COLUMNS = (*COLUMNS, "rated_items", "ratings", *GRADES, "no_error", *AGAINST, "few")
-COLUMNS = (*COLUMNS, "printed_n", "printed_share", "printed_mean")
+COLUMNS = (*COLUMNS, "printed_n", "printed_percent", "printed_mean")
 
 Given = list[tuple[Item, str | None, list[str]]]  # item, the system's explanation, what was said of it
 
@@ -71,40 +84,43 @@ def grades(said: Sequence[str]) -> list[str]:
 
 def _measured(given: Given, seed: int) -> dict[str, Any]:
     texts = [(item, grades(said)) for item, text, said in given if text is not None]
-    rated = [(item.task.id, list(map(int, found))) for item, found in texts if found]
+    rated = {item.task.id: list(map(int, found)) for item, found in texts if found}
     often = Counter(grade for _, found in texts for grade in found)
-    clusters = [item.task.id for item, _, _ in given]
-    share = bootstrap.measure(
-        [[text is not None for _, text, _ in given], [1] * len(given)], bootstrap.ratio, clusters, seed
-    )
-    mean = bootstrap.measure(
-        [[sum(found) for _, found in rated], [len(found) for _, found in rated]],
-        bootstrap.ratio,
-        [name for name, _ in rated],
-        seed,
-    )
-    of_items = [sum(found) / len(found) for _, found in rated]
+    sums, sizes = [sum(found) for found in rated.values()], [len(found) for found in rated.values()]
+    said_of = {
+        there: [one for _, text, said in given if (text is not None) == there for one in said]
+        for there in (True, False)
+    }
+    mean = bootstrap.measure([sums, sizes], bootstrap.ratio, list(rated), seed)
     return {
         "n": len(given),
         "found": len(texts),
-        **{
-            name: rounded(share[key])
-            for name, key in (("share", "value"), ("share_low", "low"), ("share_high", "high"))
-        },
+        **_share([text is not None for _, text, _ in given], seed),
         **{name: rounded(mean[key]) for name, key in (("mean", "value"), ("low", "low"), ("high", "high"))},
-        "mean_of_items": rounded(sum(of_items) / len(of_items)) if of_items else None,
+        "mean_of_items": rounded(sum(map(truediv, sums, sizes)) / len(rated)) if rated else None,
         "rated_items": len(rated),
         "ratings": often.total(),
         **{grade: often[grade] for grade in GRADES},
-        "no_error": sum(said.count("no_error") for _, text, said in given if text is None),
-        "no_error_of_text": sum(said.count("no_error") for _, text, said in given if text is not None),
-        "rated_without_text": sum(len(grades(said)) for _, text, said in given if text is None),
+        "no_error": said_of[False].count("no_error"),
+        "no_error_of_text": said_of[True].count("no_error"),
+        "rated_without_text": len(grades(said_of[False])),
         "few": "yes" if min(len(given), len(rated)) < FEW else "",
     }
+
+
+def _share(found: Sequence[bool], seed: int) -> dict[str, float | None]:
+    """In percent, each item once."""
+    given = bootstrap.measure([found, [1] * len(found)], bootstrap.ratio, range(len(found)), seed)
+    names = {"percent": given["value"], "percent_low": given["low"], "percent_high": given["high"]}
+    return {name: None if share is None else round(100 * share, 1) for name, share in names.items()}
 
 
 def _printed(name: str | None, claims: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     if name is None:
         return {}
-    found = {"share": f"explanation-soft-found-{name}", "mean": f"explanation-likert-{name}", "n": "explanation-soft-n"}
+    found = {
+        "n": "explanation-soft-n",
+        "percent": f"explanation-soft-found-{name}",
+        "mean": f"explanation-likert-{name}",
+    }
     return {f"printed_{key}": claims[claim]["printed"] for key, claim in found.items()}

@@ -119,5 +119,4 @@ def _kappa(sums: Matrix, raters: int) -> Matrix:
     """Kappa of each draw, shape (values + 2, draws) to (draws,); NaN without variation."""
     often, alike, items = sums[:-2], sums[-2], sums[-1]
     by_chance = ((often / (raters * items)) ** 2).sum(axis=0)
-    varied = (often > 0).sum(axis=0) > 1  # 1 - by_chance is no exact 0 otherwise
-    return bootstrap.ratio(np.stack([alike / items - by_chance, np.where(varied, 1 - by_chance, 0.0)]))
+    return bootstrap.ratio(np.stack([alike / items - by_chance, 1 - by_chance]))
