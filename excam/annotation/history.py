@@ -7,8 +7,7 @@ import sqlite3
 from dataclasses import asdict, dataclass
 
 from excam.annotation.answers import Answer
-from excam.annotation.storage import SEALED, seal
-from excam.annotation.storage import now
+from excam.annotation.storage import SEALED, now, seal
 
 OF_ALL = "SELECT max(revision), answer FROM history WHERE revision IS NOT NULL GROUP BY annotator, task"
 OF_ONE = "SELECT max(revision), answer FROM history WHERE revision IS NOT NULL AND annotator = ? GROUP BY task"

@@ -150,7 +150,9 @@ def verified(db: sqlite3.Connection, path: Path) -> Campaign:
     Raises InputInvalid where it is no store or one of another layout, ArtifactBroken where it is damaged.
     """
     with explained(path):
-        application, layout = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        application, layout = (
+            db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+        )
         if application != APPLICATION:
             raise InputInvalid(f"{path}: no store; expected what `excam annotate create` makes")
         if layout != LAYOUT:

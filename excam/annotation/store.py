@@ -22,8 +22,8 @@ from typing import Self
 from excam.annotation import history, storage
 from excam.annotation.answers import PATTERNS, Answer
 from excam.annotation.history import Conflict, Event, Saved
-from excam.exceptions import ExcamError, InputInvalid
 from excam.annotation.storage import now
+from excam.exceptions import ExcamError, InputInvalid
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class Store:
             for name in names:
                 if db.execute("SELECT 1 FROM annotators WHERE name = ?", (name,)).fetchone():
                     raise InputInvalid(
-                        f"{self.path}: annotator {name} is there already; expected new names, each once; "
+                        f"{self.path}: annotator {name} is there already; expected new names; "
                         f"`excam annotate link {self.path} {name}` makes a link"
                     )
                 db.execute("INSERT INTO annotators VALUES (?, ?)", (name, now()))
@@ -160,18 +160,23 @@ class Store:
         if not self._names.issuperset(annotators):
             self._names = set(self.annotators())
         if strange := [name for name in annotators if name not in self._names]:
+            known = ", ".join(sorted(self._names)[:10])
             raise InputInvalid(
-                f"{self.path}: no annotator {strange[0][:60]!r}; expected one of {', '.join(sorted(self._names)[:10])}; "
-                "`excam annotate create` adds more"
+                f"{self.path}: no annotator {strange[0][:60]!r}; expected one of {known}; `excam annotate create` adds "
+                "more"
             )
         if unknown := [task for task in tasks if task not in self._tasks]:
             raise InputInvalid(f"task {unknown[0]} is not in campaign {self.campaign.id}; expected one of its tasks")
 
 
 def refuse_names(names: Sequence[str]) -> None:
-    """Raises InputInvalid where a name cannot be an annotator's."""
+    """Raises InputInvalid where a name cannot be an annotator's, or is there twice."""
     if wrong := [name for name in names if not PATTERNS["annotator"].fullmatch(name)]:
-        raise InputInvalid(f"annotator {wrong[0][:60]!r}; expected letters, digits and . _ -, at most 40, no . _ - first")
+        raise InputInvalid(
+            f"annotator {wrong[0][:60]!r}; expected letters, digits and . _ -, at most 40, no . _ - first"
+        )
+    if len(set(names)) < len(names):
+        raise InputInvalid(f"annotators {', '.join(names)[:100]}: one is there twice; expected each once")
 
 
 def _new_link(db: sqlite3.Connection, name: str) -> str:
