@@ -11,10 +11,9 @@ import hmac
 import secrets
 import sqlite3
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,14 +22,7 @@ from excam.annotation import history, storage
 from excam.annotation.answers import PATTERNS, Answer
 from excam.annotation.history import Conflict, Event, Saved
 from excam.annotation.storage import now
-from excam.exceptions import ExcamError, InputInvalid
-
-
-@dataclass(slots=True)
-class _Request:
-    base: int
-    answer: Answer
-    outcome: Saved | Conflict | ExcamError | None = None
+from excam.exceptions import InputInvalid
 
 
 class Store:
@@ -42,7 +34,6 @@ class Store:
         self._writer, self.campaign = storage.opened(path)
         self._reader = storage.connect(path)  # WAL: who reads never waits for who writes
         self._writing, self._reading = threading.Lock(), threading.Lock()
-        self._waiting: deque[_Request] = deque()
         self._tasks = {task.id for task in self.campaign.tasks}
         self._names: set[str] = set()  # as last seen; they are only ever added
 
@@ -60,8 +51,8 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All on disk at its end or nothing. Only for who holds `_writing`."""
-        with storage.explained(self.path), storage.transaction(self._writer):
+        """All on disk at its end or nothing; one after the other."""
+        with self._writing, storage.explained(self.path), storage.transaction(self._writer):
             yield self._writer
 
     def _rows(self, query: str, *values: str) -> list[tuple]:
@@ -75,7 +66,7 @@ class Store:
     def add(self, names: Sequence[str]) -> list[str]:
         """A token for each new annotator, all or none. Raises InputInvalid for a name that is none or there already."""
         refuse_names(names)
-        with self._writing, self._transaction() as db:
+        with self._transaction() as db:
             for name in names:
                 if db.execute("SELECT 1 FROM annotators WHERE name = ?", (name,)).fetchone():
                     raise InputInvalid(
@@ -88,13 +79,13 @@ class Store:
     def link(self, name: str) -> str:
         """Another token for an annotator, beside those given before. Raises InputInvalid for an unknown name."""
         self._refuse_unknown([name])
-        with self._writing, self._transaction() as db:
+        with self._transaction() as db:
             return _new_link(db, name)
 
     def renew(self, name: str) -> str:
         """The only token of an annotator: those given before are worthless. Raises InputInvalid as `link` does."""
         self._refuse_unknown([name])
-        with self._writing, self._transaction() as db:
+        with self._transaction() as db:
             db.execute("DELETE FROM links WHERE annotator = ?", (name,))
             return _new_link(db, name)
 
@@ -105,7 +96,8 @@ class Store:
         return next((name for digest, name in found if hmac.compare_digest(digest, wanted)), None)
 
     def latest(self, annotator: str) -> list[Saved]:
-        """The answers of one annotator as they stand, in no order."""
+        """The answers of one annotator as they stand, in no order. Raises InputInvalid for an unknown name."""
+        self._refuse_unknown([annotator])
         return [history.saved(*row) for row in self._rows(history.OF_ONE, annotator)]
 
     def answers(self) -> list[Answer]:
@@ -121,30 +113,10 @@ class Store:
 
         What is the latest already is not saved again: a reply was lost. Where there is none, any base will do: the
         store is an older backup. Raises InputInvalid for an unknown task or annotator, Unwritable, ArtifactBroken.
-
-        Threads that save while one waits for the disk share the next commit: one wait for all of them, not each its
-        own.
         """
         self._refuse_unknown([answer.annotator], [answer.task])
-        mine = _Request(base, answer)
-        self._waiting.append(mine)
-        with self._writing:
-            if mine.outcome is None:  # nobody before us has taken it along
-                self._save_waiting()
-        if isinstance(mine.outcome, ExcamError):
-            raise mine.outcome
-        assert mine.outcome
-        return mine.outcome
-
-    def _save_waiting(self) -> None:
-        group = [self._waiting.popleft() for _ in range(len(self._waiting))]
-        try:
-            with self._transaction() as db:
-                outcomes = [history.take(db, request.base, request.answer) for request in group]
-        except ExcamError as problem:
-            outcomes = [problem] * len(group)
-        for request, outcome in zip(group, outcomes, strict=True):
-            request.outcome = outcome
+        with self._transaction() as db:
+            return history.take(db, base, answer)
 
     def merge(self, answers: Iterable[Answer]) -> Counter[str]:
         """Take the answers of a file, all or none; of two about one task the one saved later stands, on a tie ours.
@@ -153,7 +125,7 @@ class Store:
         """
         given = list(answers)
         self._refuse_unknown([answer.annotator for answer in given], [answer.task for answer in given])
-        with self._writing, self._transaction() as db:
+        with self._transaction() as db:
             return Counter(history.merge(db, answer) for answer in given)
 
     def _refuse_unknown(self, annotators: Sequence[str], tasks: Sequence[str] = ()) -> None:

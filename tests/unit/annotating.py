@@ -10,7 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 import httpx
+from typer.testing import CliRunner
 
+from excam import cli
 from excam.annotation import campaign, storage
 from excam.annotation.store import Store
 
@@ -18,10 +20,9 @@ ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-def command(*words, **options):
-    """A command of `excam annotate`, run to its end."""
-    line = [sys.executable, "-m", "excam", "annotate", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, env=ENVIRONMENT, timeout=60, check=False, **options)
+def command(*words):
+    """A command of `excam annotate`, run to its end in this process, which is ten times as fast."""
+    return CliRunner().invoke(cli.app, ["annotate", *map(str, words)], catch_exceptions=False)
 
 
 def made(path, found, names):
