@@ -152,6 +152,7 @@ def test_two_versions_are_shown_and_one_is_chosen(browser, running, name, button
     rows = browser.js(
         "[...document.querySelectorAll('#conflict-rows tr.differs')].map((row) => [...row.cells].map((c) => c.textContent))"
     )
+    assert browser.js("document.querySelector('#conflict-rows th').textContent") == "Saved"
     assert rows[0] == ["1a. Is the sample culture-related?", "Yes - culture-related", "No - not culture-related"]
     assert ["Comment on step 1 (optional)", "", ATTACKS[1]] in rows
     browser.click("#decide-later")
