@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from excam.annotation.commands import app as annotate_app
 from excam.exceptions import ExcamError
 from excam.lineage import commands
 from excam.records import WEIGHTS, Report, Unreadable
@@ -116,6 +117,7 @@ journal_app = typer.Typer(
     no_args_is_help=True, help="Look after journals: every answer of a model, kept by what was asked."
 )
 app.add_typer(journal_app, name="journal")
+app.add_typer(annotate_app, name="annotate")
 _JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folders of them")]
 
 

@@ -71,8 +71,8 @@ function remindOfExport(all) {
 // --- going to a task
 
 function goTo(task) {
-  if (location.hash === `#task-${task.id}`) route();
-  else location.hash = `task-${task.id}`;
+  location.hash = `task-${task.id}`;
+  route(); // at once: the event of a new address comes later than a fast next key
 }
 
 function goBy(steps) {
@@ -119,7 +119,8 @@ function filtered() {
 // --- views: the address tells which one
 
 function route() {
-  const anchor = location.hash.slice(1);
+  session.routed = location.hash;
+  const anchor = session.routed.slice(1);
   const named = data.tasks.find((task) => anchor === `task-${task.id}`);
   const tasks = Boolean(session.keeper) && (named !== undefined || anchor === "tasks");
   $("start").hidden = Boolean(session.keeper);
@@ -186,5 +187,7 @@ function listenToControls() {
     session.keeper.postponed.clear();
     offerConflict();
   });
-  window.addEventListener("hashchange", route);
+  window.addEventListener("hashchange", () => {
+    if (location.hash !== session.routed) route();
+  });
 }

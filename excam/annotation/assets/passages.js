@@ -25,9 +25,12 @@ function plainly(text) {
   return [...parts, text.slice(at)];
 }
 
+const LONG = 50000; // characters; rows of the benchmarks are shorter
+
 // a paragraph of somebody else's: its direction is its own
 function foreign(...parts) {
   const paragraph = make("p", "text", ...parts);
+  paragraph.classList.toggle("long", paragraph.textContent.length > LONG);
   paragraph.dir = "auto";
   return paragraph;
 }

@@ -4,6 +4,7 @@ const session = {
   annotator: "",
   keeper: null,
   task: null, // of data.tasks
+  routed: null, // the part of the address behind # that is on the screen
   opened: {}, // task -> the last step revealed
   waiting: {}, // task -> ms on the screen that are in no answer yet
   before: new Map(), // task -> the answer before it was skipped, to undo

@@ -120,7 +120,9 @@ function offerConflict() {
   const [task] = [...(keeper.conflicts?.keys() ?? [])].filter((id) => !keeper.postponed.has(id));
   if (!task || $("conflict").open) return;
   const [mine, theirs] = [keeper.answers.get(task), keeper.conflicts.get(task).answer];
-  const names = data.fields.filter((name) => !["task", "annotator"].includes(name));
+  const differs = (name) => mine[name] !== theirs[name];
+  const asked = data.fields.filter((name) => !["task", "annotator", "saved", "seconds"].includes(name));
+  const names = ["saved", ...asked.filter(differs), ...asked.filter((name) => !differs(name)), "seconds"];
   $("conflict-task").textContent = task;
   $("conflict-rows").replaceChildren(...names.map((name) => conflictRow(name, mine, theirs)));
   const decide = (act) => () => {
