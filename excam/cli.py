@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from excam.annotation.commands import app as annotate_app
 from excam.exceptions import ExcamError
 from excam.lineage import commands
 from excam.metric import commands as metric_commands
@@ -40,6 +41,7 @@ journal_app = typer.Typer(
     no_args_is_help=True, help="Look after journals: every answer of a model, kept by what was asked."
 )
 app.add_typer(journal_app, name="journal")
+app.add_typer(annotate_app, name="annotate")
 _JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folders of them")]
 
 

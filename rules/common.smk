@@ -81,6 +81,14 @@ localrules:
     compare_with_paper,
     draw_campaign,
     annotation_page,
+    collect_answers,
+    table_3,
+    table_12,
+    table_13,
+    table_ratings,
+    table_agreement,
+    figure_votes,
+    table_first_look,
     audit_leaks,
     audit_balance,
     audit_inventory,
@@ -400,17 +408,27 @@ def wanted_tasks():
 
 def annotation_pages():
     """What `annotation` makes: the campaign's page, a model's first look, and the tables of what people answered."""
-    first_look = EXPERIMENT.annotation.pre_annotator
+    first_look, answered = EXPERIMENT.annotation.pre_annotator, EXPERIMENT.annotation.answers
+    tables = ["table-3", "table-12", "table-13", "human-ratings", "human-agreement"]
     return [
         "results/annotation/campaign.html",
-        *([f"results/annotation/pre/{first_look}.jsonl"] if first_look else []),
+        *([f"results/annotation/pre/{first_look}.md"] if first_look else []),
+        *([*(f"results/paper/{name}.md" for name in tables), "results/paper/human-votes.pdf"] if answered else []),
     ]
+
+
+def human_answers(wildcards):
+    """What people answered, where there is any yet."""
+    return "results/annotation/answers.parquet" if annotation_exports() else []
 
 
 def annotation_exports(wildcards=None):
     """The files that annotators exported, in the folder that the configuration names."""
     folder = EXPERIMENT.annotation.answers
-    return sorted(str(path) for kind in ("json", "csv") for path in Path(folder).glob(f"*.{kind}")) if folder else []
+    found = [path for kind in ("json", "csv") for path in Path(folder).glob(f"*.{kind}")] if folder else []
+    if folder and not found:
+        raise WorkflowError(f"annotation.answers: {folder}: no .json or .csv; expected what annotators exported")
+    return sorted(map(str, found))
 
 
 def models_asked():

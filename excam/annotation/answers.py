@@ -62,7 +62,7 @@ PATTERNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "task": re.compile(r"[0-9a-f]{16}"),
         "annotator": re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}"),
-        "saved": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"),
+        "saved": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII),
     }
 )
 

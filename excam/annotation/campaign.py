@@ -85,16 +85,29 @@ def to_json(found: Campaign) -> dict[str, Any]:
 def read(path: Path) -> Campaign:
     """A campaign's file. Raises InputInvalid where it is none, or its id is not that of its content."""
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as problem:
+        raise _no_campaign(str(path), problem) from None
+    return parsed(text, str(path))
+
+
+def parsed(text: str, name: str) -> Campaign:
+    """The campaign that a file's text is; `name` is what messages call it. Raises InputInvalid as `read` does."""
+    try:
+        raw = json.loads(text)
         if not isinstance(raw, dict) or raw.pop("format", None) != FORMAT:
             raise ValueError(f"no {FORMAT}")
         found = _READER.validate_python(raw)
-    except (OSError, ValueError, RecursionError, ValidationError) as problem:
-        detail = " ".join(str(problem).split())[:200]
-        raise InputInvalid(f"{path}: no campaign ({detail}); expected what `draw_campaign` writes") from None
+    except (ValueError, RecursionError, ValidationError) as problem:
+        raise _no_campaign(name, problem) from None
     if campaign(found.title, found.tasks, found.sources).id != found.id:
-        raise InputInvalid(f"{path}: changed after it was drawn: its id is not that of its tasks; draw it again")
+        raise InputInvalid(f"{name}: changed after it was drawn: its id is not that of its tasks; draw it again")
     return found
+
+
+def _no_campaign(name: str, problem: Exception) -> InputInvalid:
+    detail = " ".join(str(problem).split())[:200]
+    return InputInvalid(f"{name}: no campaign ({detail}); expected what `draw_campaign` writes")
 
 
 def plain(passage: Iterable[tuple[str, bool]]) -> str:

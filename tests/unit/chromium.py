@@ -1,12 +1,13 @@
 """A headless Chromium driven over its DevTools protocol, through two pipes: no library, no port."""
 
+import base64
 import json
 import os
 import select
 import shutil
 import subprocess
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 NAMES = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -46,26 +47,52 @@ class Browser:
         os.close(theirs_out)
         self.reader, self.writer = os.fdopen(ours_in, "rb"), os.fdopen(ours_out, "wb")
         self.number, self.rest, self.events, self.session, self.world = 0, b"", deque(), None, {}
+        self.session = self._attach()
+
+    def _attach(self):
+        """Session of a new tab."""
+        self.session, before = None, self.session
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
+        session, self.session = self.session, before
+        return session
+
+    @contextmanager
+    def tab(self, session=None):
+        """Inside, everything happens in another tab, a new one or that of `session`, which is what is handed out."""
+        before, self.session = self.session, session or self._attach()
+        self.call("Page.bringToFront")
+        try:
+            yield self.session
+        finally:
+            self.session = before
+            self.call("Page.bringToFront")
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.session = None
+            self._send("Browser.close")  # as a user closes it: what pages stored is on disk then
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(10)
         self.writer.close()
         self.process.terminate()
         self.process.wait(20)
         self.reader.close()
 
-    def call(self, method, **params):
+    def _send(self, method, **params):
         self.number += 1
         message = {"id": self.number, "method": method, "params": params}
         message |= {"sessionId": self.session} if self.session else {}
         self.writer.write(json.dumps(message).encode() + b"\0")
         self.writer.flush()
+
+    def call(self, method, **params):
+        self._send(method, **params)
         while (answer := self._next()).get("id") != self.number:
             self.events.append(answer)
         assert "error" not in answer, (method, answer)
@@ -82,11 +109,15 @@ class Browser:
 
     def open(self, url, ready="true"):
         """Load an address anew and wait until it is loaded and `ready`."""
-        self.call("Page.navigate", url="about:blank")
-        self.events.clear()
-        self.call("Page.navigate", url=url)
-        self.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
+        for address in ("about:blank", url):
+            self.events.clear()
+            self.call("Page.navigate", url=address)
+            self._heard("Page.loadEventFired")  # a second address during the first one's arrival would get no answer
         self.wait(ready)
+
+    def _heard(self, method):
+        while not self.said(method):
+            self.events.append(self._next())
 
     def js(self, expression):
         """The value of an expression in the page; a promise is awaited."""
@@ -118,5 +149,28 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=code)
 
+    def click(self, selector):
+        """Press and release the mouse in the midst of an element."""
+        x, y = self.js(
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{ block: 'center' }});"
+            " const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def choose_file(self, selector, path):
+        """Into a file input, as the system's dialog would."""
+        found = self.call("Runtime.evaluate", expression=f"document.querySelector({json.dumps(selector)})")
+        self.call("DOM.setFileInputFiles", files=[str(path)], objectId=found["result"]["objectId"])
+
+    def downloads(self, folder):
+        """From now on files are saved there."""
+        self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+
+    def picture(self, path):
+        """The window as a PNG file."""
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+
     def said(self, method):
-        return [event["params"] for event in self.events if event.get("method") == method]
+        here = (event for event in self.events if event.get("sessionId") == self.session)
+        return [event["params"] for event in here if event.get("method") == method]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from excam import config, provenance, tables
 from excam.annotation import answers, campaign, passages, pre_annotation, sampling
+from excam.evaluation import first_look, human_answers
 from excam.exceptions import InputInvalid
 from excam.inference import Completion
 from excam.records import CulturalError, Report, Sample, Unreadable, Verdict
@@ -288,3 +289,28 @@ def test_systems_whose_explanations_are_rated():
     assert named.explainers == ("b/all/report",)
     with pytest.raises(config.ConfigInvalid, match=r"annotation.systems: no such system.*did you mean `a/all/report`"):
         config.load(base | {"annotation": {"systems": ["a/al/report"]}})
+
+
+def test_a_first_look_is_counted_and_set_beside_people():
+    found = campaigns.small(4)
+    said = [
+        {"task": task.id, "model": "m", "read": None, "failure": "empty"} if at == 3
+        else {"task": task.id, "model": "m", "read": pre_annotation.read(SAID, "stop"), "failure": None}
+        for at, task in enumerate(found.tasks)
+    ]  # fmt: skip
+    people = [campaigns.answer(at, name) for at in (0, 1, 3) for name in ("a", "b")]  # all valid
+    people += [campaigns.answer(2, "a", error_valid="not_valid"), campaigns.answer(2, "b", error_valid="partly")]
+    items = human_answers.items(found, human_answers.to_frame(people))
+    lines = {line["criterion"]: line for line in first_look.lines(said, items)}
+    assert {name: (line["yes"], line["same"], line["people_yes"]) for name, line in lines.items()} == {
+        "Culture rel.": (3, 3, 3),
+        "Error valid (strict)": (0, 1, 2),
+        "Error valid (partial)": (3, 2, 2),
+        "Expl. valid": (3, 3, 3),
+        "Severity OK": (0, 0, 3),
+        "Type OK": (3, 3, 3),
+    }
+    assert all((line["read"], line["unreadable"], line["compared"]) == (3, 1, 3) for line in lines.values())
+    assert [line["compared"] for line in first_look.lines(said, [])] == [0] * 6
+    assert first_look.choices(said)["error_valid"]["partly"] == 3
+    assert first_look.choices(said)["unreadable"] == {"empty": 1}

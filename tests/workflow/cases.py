@@ -171,8 +171,8 @@ PAPER = [
     Case("`construction.subset`", "the subsets, audits, floors, and the external judge", WIDE.subsets(*WIDE.datasets), config(construction={"subset": 4})),
     Case("the generator's decoding", "soft errors, what is made of them, and Table 6", SOFT | {"table_6"}, model("qwen3.5-122b-a10b", sampling={"temperature": 0.7})),
     Case("the generator's GPUs", "nothing", NOTHING, model("qwen3.5-122b-a10b", gpus=8)),
-    Case("one baseline's decoding", "its answers, and Table 6", WIDE.answers(*WIDE.of(PHI4)) | {"table_6"}, model(PHI4, sampling={"max_tokens": 512})),
-    Case("one baseline's commit", "its weights and answers", WIDE.answers(*WIDE.of(PHI4)) | {f"fetch_model {PHI4}"}, model(PHI4, revision="0" * 40)),
+    Case("one baseline's decoding", "its answers, and Table 6", WIDE.answers(*WIDE.of(PHI4)) | WIDE.looked() | {"table_6"}, model(PHI4, sampling={"max_tokens": 512})),
+    Case("one baseline's commit", "its weights and answers", WIDE.answers(*WIDE.of(PHI4)) | WIDE.looked() | {f"fetch_model {PHI4}"}, model(PHI4, revision="0" * 40)),
     Case("one base model's commit", "its weights, tokens, adapters and answers; not the other's", some(f"fetch_model {PHI}", replace(WIDE, tuned=(PHI,)).tokens(*WIDE.datasets) & {f"tokenize_samples {PHI}/{name}/train" for name in WIDE.datasets}, "count_tokens", WIDE.adapters("all", "without-blend", models=[PHI])), model(PHI, revision="0" * 40)),
     Case("one base model's recipe", "its adapters; not the other's", WIDE.adapters("all", "without-blend", models=[GEMMA]), model(GEMMA, training={"rank": 16})),
     Case("a recipe added for the same weights", "its adapters; no weights, no tokens", TALL.adapters("all", "without-blend", models=["phi3-r16"]) | {"table_6"}, config(models={"phi3-r16": {"base": PHI, "licence": "MIT", "training": {"rank": 16}}}, tuned={"models": [PHI, GEMMA, "phi3-r16"]})),
@@ -182,9 +182,16 @@ PAPER = [
     Case("a data set removed", "every mixture, every system; of the others nothing before", some(FEWER.splits(*FEWER.datasets) - {f"{rule} {name}" for rule in ("split_samples", "draw_subset") for name in FEWER.datasets} - {f"tokenize_samples {base}/{name}/train" for base in FEWER.bases for name in FEWER.datasets} - {"table_9"}, "table_8"), config(datasets={"normad": None})),
     Case("one source row of Mango", "Mango from `fetch_source` on", WIDE.source("mango"), lambda copy: [copy.write(name, copy.read(name) + b"\n") for name in copy.files("mini/mango")]),
     Case("one leave-one-out cell, `-R train_adapter`", "its chain", some(f"train_adapter {GEMMA}/without-blend", f"verify_adapter {GEMMA}/without-blend", f"judge {GEMMA}/without-blend/report/test", f"score {GEMMA}/without-blend/report/blend/test", f"evaluate {GEMMA}/without-blend/report/blend/test"), targets=(f"results/evaluation/{GEMMA}/without-blend/report/blend/test.json",), words=("-R", "train_adapter")),
-    Case("a new number for `answers.vllm`", "all that a vLLM model answers: soft errors too", SOFT | WIDE.verified(*WIDE.excam) | WIDE.answers(*WIDE.systems), bumped("answers.vllm")),
+    Case("a new number for `answers.vllm`", "all that a vLLM model answers: soft errors too", SOFT | WIDE.verified(*WIDE.excam) | WIDE.answers(*WIDE.systems) | WIDE.looked(), bumped("answers.vllm")),
     Case("a new number for `answers.openai`", "the external judge's answers", WIDE.answers(GPT), bumped("answers.openai")),
     Case("a new number for `figure_4`", "Figure 4", some("figure_4"), bumped("figure_4")),
+    Case("`annotation.rows`", "the campaign, its page, a model's first look, and what people's answers are read with", WIDE.drawn(), config(annotation={"rows": 5})),
+    Case("`annotation.systems`", "the same", WIDE.drawn(), config(annotation={"systems": ["phi4/nothing/report"]})),
+    Case("an annotator's exported file", "answers and their tables", WIDE.answered(), edited("tests/workflow/exports/ada.json", "[]", "[ ]")),
+    Case("`annotation.answers: null`", "nothing: its tables are no longer asked for; a model's first look stands alone", some(f"table_first_look {PHI4}"), config(annotation={"answers": None})),
+    Case("a new number for `collect_answers`", "answers and their tables", WIDE.answered(), bumped("collect_answers")),
+    Case("a new number for `pre_annotate`", "a model's first look", WIDE.looked(), bumped("pre_annotate")),
+    *(Case(f"a new number for `{stage}`", "it alone", some(stage), bumped(stage)) for stage in ("annotation_page", "table_3", "table_12", "table_13", "table_ratings", "table_agreement", "figure_votes")),
 ]
 
 # Every stage of versions.lock, and what its next number makes stale in the small run.
@@ -243,6 +250,10 @@ STAGES: dict[str, Jobs] = {
         "table_10", "table_certainty", "table_counterfactuals", "table_explanations", "table_prompts", "table_reports",
     )},
     **dict.fromkeys(["figure_4", "table_recipes"], NOTHING),  # not of this experiment
+    **dict.fromkeys((  # of the target `annotation`: below, with the paper's models
+        "draw_campaign", "annotation_page", "pre_annotate", "table_first_look", "collect_answers", "table_3", "table_12", "table_13",
+        "table_ratings", "table_agreement", "figure_votes",
+    ), NOTHING),
     **dict.fromkeys((f"datasets.{name}" for name in ("calmqa", "culturalbench", "epic", "globalopinionqa", "include", "mango", "nativqa")), NOTHING),
     **dict.fromkeys([*(f"{kind}.{judge}" for kind in ("judges", "asks") for judge in ("binary", "severity")), "answers.vllm", "answers.openai", "templates.generation"], NOTHING),
 }

@@ -29,7 +29,7 @@ def paper_run(tmp_path_factory):
     """An experiment of the paper's models, as if it were finished: each file holds its own name."""
     run = Run(tmp_path_factory.mktemp("paper"), OPENAI_API_KEY="a key that nobody asks with")
     copy_checkout(run.folder)
-    targets, how = ("--", "all", "external"), {"experiment": "tests/workflow/experiment-wide.yaml"}
+    targets, how = ("--", "all", "external", "annotation"), {"experiment": "tests/workflow/experiment-wide.yaml"}
     for line in re.findall(r"^    output: (.*)$", run("-n", *targets, **how).text, re.M):
         for name in line.split(", "):
             (run.folder / name).parent.mkdir(parents=True, exist_ok=True)

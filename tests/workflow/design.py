@@ -27,6 +27,8 @@ class Design:
     outside: tuple[str, ...] = ()  # external judges: they see the balanced subsets
     shards: int = 2
     weights: tuple[tuple[str, str], ...] = ()
+    explained: tuple[str, ...] = ()  # systems whose explanations people rate
+    first: str = ""  # the model that looks at the tasks before them
 
     # --- names
 
@@ -183,7 +185,7 @@ class Design:
             ]
         if self._writes(system):
             found += [f"evaluate_reports {system}/all/test", "table_reports"]
-        return some(*found)
+        return some(*found, self.drawn() if system in self.explained else ())
 
     def _of_column_all(self, system: str) -> Jobs:
         own = [
@@ -200,6 +202,20 @@ class Design:
 
     def undone(self, *systems: str) -> Jobs:
         return some((f"make_counterfactuals {system}" for system in systems), self.asked_again(*systems))
+
+    # --- human validation
+
+    def drawn(self) -> Jobs:
+        """The campaign, its page, and everything that is read beside it."""
+        return some("draw_campaign", "annotation_page", self.looked(), self.answered())
+
+    def looked(self) -> Jobs:
+        return some(f"pre_annotate {self.first}", f"table_first_look {self.first}")
+
+    def answered(self) -> Jobs:
+        """What people answered, and what is made of it."""
+        tables = ("table_3", "table_12", "table_13", "table_ratings", "table_agreement", "figure_votes")
+        return some("collect_answers", tables, f"table_first_look {self.first}")
 
     def changes(self) -> Jobs:
         """What one data set less changes; every base model's map shows it."""

@@ -31,6 +31,8 @@ WIDE = Design(
     mixtures=("all", "without-blend"),
     plain=tuple(f"{model}/nothing/{judge}" for model in (GEMMA, PHI4) for judge in ("count", "report")),
     outside=(GPT,),
+    explained=(f"{PHI}/all/report", f"{GEMMA}/all/report"),
+    first=PHI4,
 )
 
 

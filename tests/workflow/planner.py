@@ -36,7 +36,7 @@ def planned(printed: str) -> Iterator[str]:
     rule, values = "", ""
     for line in [*printed.splitlines(), "rule end:"]:
         if head := _HEAD.match(line):
-            if rule not in ("", "all", "external", "paper"):
+            if rule not in ("", "all", "annotation", "external", "paper"):
                 yield f"{rule} {values}".strip()
             rule, values = head[1], ""
         elif found := _WILDCARDS.match(line):

@@ -51,7 +51,7 @@ def planned(run, tmp_path_factory) -> list[Plan]:
 @pytest.fixture(scope="session")
 def paper_planned(paper_run, tmp_path_factory) -> list[Plan]:
     scratch = tmp_path_factory.mktemp("wide")
-    return plans_of(paper_run, "tests/workflow/experiment-wide.yaml", ["all", "external"], PAPER, scratch)
+    return plans_of(paper_run, "tests/workflow/experiment-wide.yaml", ["all", "external", "annotation"], PAPER, scratch)
 
 
 @pytest.mark.model

@@ -1,0 +1,77 @@
+// Exported files, byte for byte as excam.annotation.exchange writes them, and the reading of a backup.
+
+const ANSWERS_FORMAT = "excam-answers/1";
+const LARGEST_BACKUP = 64 * 2 ** 20; // bytes
+
+// answers in the order of the campaign's tasks; a page holds those of one annotator
+function inOrder(answers) {
+  return data.tasks.map((task) => answers.get(task.id)).filter(Boolean);
+}
+
+function ordered(answer) {
+  return Object.fromEntries(data.fields.map((name) => [name, answer[name]]));
+}
+
+function toJson(answers) {
+  const file = { format: ANSWERS_FORMAT, campaign: data.campaign, answers: inOrder(answers).map(ordered) };
+  return `${JSON.stringify(file, null, 1)}\n`;
+}
+
+// a spreadsheet would run a comment that begins like a formula
+function csvText(name, value) {
+  return data.comments.includes(name) && /^[=+\-@\t']/.test(value) ? `'${value}` : String(value);
+}
+
+function csvQuoted(field) {
+  return /[,"\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+}
+
+function toCsv(answers) {
+  const tasks = new Map(data.tasks.map((task) => [task.id, task]));
+  const lines = inOrder(answers).map((answer) => {
+    const task = tasks.get(answer.task);
+    return [data.campaign, task.dataset, task.language, ...data.fields.map((name) => csvText(name, answer[name]))];
+  });
+  const all = [["campaign", "dataset", "language", ...data.fields], ...lines];
+  return `\ufeff${all.map((line) => `${line.map(csvQuoted).join(",")}\r\n`).join("")}`;
+}
+
+function download(name, text, type) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+// {answers} of a backup, or {problem}: one line. The whole file or nothing.
+function readBackup(text, annotator) {
+  let raw;
+  try {
+    raw = JSON.parse(text.replace(/^\ufeff/, ""));
+  } catch (problem) {
+    return { problem: `The file is no whole JSON (${problem.message}); export it again.` };
+  }
+  const keys = raw && typeof raw === "object" ? Object.keys(raw).sort().join() : "";
+  if (raw?.format !== ANSWERS_FORMAT || keys !== "answers,campaign,format" || !Array.isArray(raw.answers)) {
+    return { problem: `The file is not in the form ${ANSWERS_FORMAT}; choose what Export JSON wrote.` };
+  }
+  if (raw.campaign !== data.campaign) {
+    return { problem: `The file belongs to campaign ${quoted(raw.campaign)}, this page to "${data.campaign}"; choose that campaign's file.` };
+  }
+  const problem = raw.answers.map((answer, at) => backupProblem(answer, at, raw.answers, annotator)).find(Boolean);
+  return problem ? { problem } : { answers: raw.answers.map(ordered) };
+}
+
+function backupProblem(answer, at, all, annotator) {
+  const wrong = answerProblem(answer);
+  if (wrong) return `Answer ${at + 1} of the file: ${wrong}; export it again.`;
+  if (answer.annotator !== annotator) {
+    return `The file holds answers of ${quoted(answer.annotator)}, you are "${annotator}"; choose your own file.`;
+  }
+  if (!data.tasks.some((task) => task.id === answer.task)) {
+    return `Answer ${at + 1} of the file: task ${answer.task} is not in this campaign; choose this campaign's file.`;
+  }
+  const twice = all.slice(0, at).some((earlier) => earlier?.task === answer.task);
+  return twice ? `Answer ${at + 1} of the file: task ${answer.task} is there twice; keep one of the two.` : "";
+}

@@ -1,0 +1,176 @@
+"""The commands of a campaign: its page, and the store and server where annotators answer together."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from excam.exceptions import ExcamError
+from excam.terminal import show, stop
+
+app = typer.Typer(no_args_is_help=True, help="Let people judge synthetic errors: a page in one file, or a server.")
+_STORE = Annotated[Path, typer.Argument(help="the store's file, on a local disk")]
+_CAMPAIGN = Annotated[Path, typer.Argument(help="a campaign's file, as `draw_campaign` writes it")]
+
+
+@contextmanager
+def _stopping() -> Iterator[None]:
+    """What cannot be done is said on one line, with exit code 2."""
+    try:
+        yield
+    except ExcamError as problem:
+        stop(problem)
+    except OSError as problem:
+        stop(f"{problem.filename or 'output'}: {problem.strerror}; expected a file that can be written")
+
+
+@app.command()
+def page(
+    campaign: _CAMPAIGN,
+    to: Annotated[Path, typer.Option(help="the HTML file to write")],
+) -> None:
+    """Write the page that needs no server: each annotator opens the file, answers, and sends back an exported file.
+
+    Example: excam annotate page results/annotation/campaign.json --to page.html
+    """
+    from excam.annotation import page as pages
+    from excam.annotation.campaign import read
+    from excam.provenance import write_text
+
+    with _stopping():
+        write_text(to, pages.write(read(campaign)))
+
+
+@app.command()
+def create(
+    store: _STORE,
+    campaign: _CAMPAIGN,
+    annotators: Annotated[list[str], typer.Argument(help="their names; pseudonyms are best")],
+) -> None:
+    """Make a store with these annotators, or add them to one. Prints name and link of each; keep links to yourself.
+
+    A link is all it takes to answer in a person's name. The store keeps only its hash and cannot print it again.
+
+    Example: excam annotate create answers.store results/annotation/campaign.json ada grace
+    """
+    from excam.annotation import page as pages
+    from excam.annotation import storage
+    from excam.annotation.campaign import read
+    from excam.annotation.store import Store, refuse_names
+
+    with _stopping():
+        refuse_names(annotators)
+        found = read(campaign)
+        pages.write(found)  # a campaign that no page can show is refused before there are links
+        if not store.exists() or not store.stat().st_size:
+            storage.create(store, found)
+        with Store(store) as opened:
+            if opened.campaign.id != found.id:
+                stop(
+                    f"{store}: of campaign {opened.campaign.id}; expected {found.id}, as {campaign}; take another file"
+                )
+            for name, token in zip(annotators, opened.add(annotators), strict=True):
+                show(f"{name}\t/a/{token}")
+
+
+@app.command()
+def link(
+    store: _STORE,
+    annotator: Annotated[str, typer.Argument(help="name of an annotator of the store")],
+    renew: Annotated[bool, typer.Option("--renew", help="make the links given before worthless")] = False,
+) -> None:
+    """Print a further link for an annotator, who lost hers; the earlier ones go on working unless --renew.
+
+    Example: excam annotate link answers.store ada --renew
+    """
+    from excam.annotation.store import Store
+
+    with _stopping(), Store(store) as opened:
+        show(f"{annotator}\t/a/{opened.renew(annotator) if renew else opened.link(annotator)}")
+
+
+@app.command()
+def serve(
+    store: _STORE,
+    host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free")] = 8123,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="another host name that browsers use for it; several times")
+    ] = None,
+) -> None:
+    """Serve the page to everybody who has a link, until Ctrl-C. Several may answer at once; answers go to the store.
+
+    Example: excam annotate serve answers.store --port 8123
+    """
+    from excam.annotation.store import Store
+
+    try:
+        from excam.annotation import listening
+    except ModuleNotFoundError as problem:
+        stop(f"{problem.name}: not installed; expected what serving needs; pip install 'excam[serve]'")
+    with _stopping(), Store(store) as opened:
+        listening.serve(opened, host, port, allow_host or [])
+
+
+@app.command()
+def export(
+    store: _STORE,
+    to: Annotated[Path, typer.Option(help="file to write: .csv (with the systems behind the explanations) or .json")],
+    annotator: Annotated[str | None, typer.Option(help="only this annotator's answers")] = None,
+) -> None:
+    """Write the answers as they stand to a file, also while the server runs.
+
+    Example: excam annotate export answers.store --to answers.csv
+    """
+    from excam.annotation import exchange
+    from excam.annotation.store import Store
+    from excam.provenance import write_text
+
+    with _stopping(), Store(store) as opened:
+        if to.suffix not in (".csv", ".json"):
+            stop(f"{to}: ends in {to.suffix or 'nothing'}; expected .csv or .json")
+        found = opened.campaign
+        given = opened.answers() if annotator is None else [each.answer for each in opened.latest(annotator)]
+        text = exchange.to_json(found, given) if to.suffix == ".json" else exchange.to_csv(found, given, found.sources)
+        write_text(to, text)
+    done = sum(answer.done for answer in given)
+    print(f"{to}: {len(given)} answers, {done} finished, {len(given) - done} not", file=sys.stderr)
+
+
+@app.command("import")
+def import_(
+    store: _STORE,
+    files: Annotated[list[Path], typer.Argument(help="files that the page or `export` wrote, CSV or JSON")],
+) -> None:
+    """Take answers from files, each as a whole or not at all; of two about one task the one saved later stands.
+
+    Example: excam annotate import answers.store ada.json grace.csv
+    """
+    from excam.annotation import exchange
+    from excam.annotation.store import Store
+
+    with _stopping(), Store(store) as opened:
+        for file in files:
+            counts = opened.merge(exchange.read(file, opened.campaign))
+            show(f"{file}: {', '.join(f'{counts[kind]} {kind}' for kind in ('new', 'newer', 'older', 'same'))}")
+
+
+@app.command()
+def backup(
+    store: _STORE,
+    to: Annotated[Path, typer.Option(help="file to write; one that is there is replaced at once, when all is well")],
+) -> None:
+    """Copy the store while the server runs, and check the copy. A copy is a store.
+
+    Example: excam annotate backup answers.store --to answers-2026-04-01.store
+    """
+    from excam.annotation import storage
+
+    with _stopping():
+        storage.backup(store, to)
+    print(f"{to}: whole", file=sys.stderr)

@@ -1,0 +1,193 @@
+"""Files of answers, as JSON and as CSV (spec 72): what the page exports, a backup restores and the tables read.
+
+The same answers give the same bytes, whoever writes them: the page's script, the store, or this module. Comments are
+written by people and read in spreadsheets, so in CSV one that a spreadsheet would run as a formula gets an apostrophe
+in front, which reading takes off again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from excam.annotation.answers import COMMENTS, FIELDS, FLAGS, Answer
+from excam.annotation.answers import read as read_answer
+from excam.annotation.campaign import Campaign, Task
+from excam.exceptions import InputInvalid
+
+FORMAT = "excam-answers/1"
+LARGEST = 64 * 2**20  # bytes of a file that is read: 100 tasks with the longest comments of 16 people
+HEAD = ("campaign", "dataset", "language")  # of the task, in front of the answer's fields
+SOURCES = ("source_1", "source_2")  # systems behind the two comparisons, behind the fields; the owner's export only
+GUARDED = re.compile("[=+\\-@\t']")  # how a comment begins that gets an apostrophe in CSV
+QUOTED = re.compile('[,"\r\n]')  # what puts a field of CSV into quotes
+BOM = "\ufeff"  # without it Excel takes UTF-8 for something else
+
+Line = Mapping[str, str]
+
+
+def to_json(found: Campaign, answers: Iterable[Answer]) -> str:
+    """Answers as JSON text, as `JSON.stringify(_, null, 1)` writes it and a line break.
+
+    In the order of the campaign's tasks, then of annotators. Raises InputInvalid for a task that is not in the campaign
+    and for two answers of one annotator about one task.
+    """
+    kept = [asdict(answer) for answer in ordered(found, answers)]
+    return json.dumps({"format": FORMAT, "campaign": found.id, "answers": kept}, ensure_ascii=False, indent=1) + "\n"
+
+
+def to_csv(found: Campaign, answers: Iterable[Answer], sources: Mapping[str, str] | None = None) -> str:
+    """Answers as CSV text (RFC 4180, with a byte order mark), in the order of `to_json`; raises as it does.
+
+    Given `sources`, the system of each comparison's code, two more columns name the systems: what the campaign's owner
+    may see and an annotator may not (spec 70).
+    """
+    tasks = {task.id: task for task in found.tasks}
+    lines: list[Sequence[str]] = [(*HEAD, *FIELDS, *(SOURCES if sources is not None else ()))]
+    for answer in ordered(found, answers):
+        task = tasks[answer.task]
+        fields = [_text(name, value) for name, value in asdict(answer).items()]
+        systems = _systems(task, sources) if sources is not None else ()
+        lines.append((found.id, task.dataset, task.language, *fields, *systems))
+    return BOM + "".join(",".join(map(_quoted, line)) + "\r\n" for line in lines)
+
+
+def read(given: Path | bytes, found: Campaign) -> list[Answer]:
+    """Answers of a file of either kind, or of its bytes, in the order of `to_json`.
+
+    Raises InputInvalid for what is too large, broken, of another campaign, about an unknown task, has a column or field
+    too many or too few, or answers one task twice for one annotator.
+    """
+    name = given.name if isinstance(given, Path) else "answers"
+    content = _content(given, name)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise InputInvalid(
+            f"{name}: not UTF-8 at byte {problem.start}; export it again, or take the JSON file"
+        ) from None
+    try:
+        rows = _from_json(text, found) if text.lstrip()[:1] == "{" else _from_csv(text, found)
+        return ordered(found, [read_answer(row) for row in rows])
+    except InputInvalid as problem:
+        raise InputInvalid(f"{name}: {problem}") from None
+
+
+def ordered(found: Campaign, answers: Iterable[Answer]) -> list[Answer]:
+    """Answers by place of their task in the campaign, then by annotator. Raises InputInvalid as `to_json` does."""
+    place = {task.id: at for at, task in enumerate(found.tasks)}
+    kept: dict[tuple[int, str], Answer] = {}
+    for answer in answers:
+        if answer.task not in place:
+            raise InputInvalid(
+                f"task {answer.task} is not in campaign {found.id}; take the file that was drawn with it"
+            )
+        key = (place[answer.task], answer.annotator)
+        if key in kept:
+            raise InputInvalid(f"task {answer.task} is answered twice by {answer.annotator}; expected once; keep one")
+        kept[key] = answer
+    return [kept[key] for key in sorted(kept)]
+
+
+def _content(given: Path | bytes, name: str) -> bytes:
+    """Never more in memory than `LARGEST`, whatever the file's size was a moment ago."""
+    if isinstance(given, bytes):
+        content = given
+    else:
+        try:
+            with given.open("rb") as stream:
+                content = stream.read(LARGEST + 1)
+        except OSError as problem:
+            raise InputInvalid(f"{given}: {problem.strerror}; expected a file of exported answers") from None
+    if len(content) > LARGEST:
+        raise InputInvalid(f"{name}: more than {LARGEST >> 20} MB; expected exported answers; export a part each")
+    return content
+
+
+def _from_json(text: str, found: Campaign) -> Iterator[Mapping[str, Any]]:
+    try:
+        raw = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise InputInvalid(f"no whole JSON ({str(problem)[:100]}); export it again") from None
+    if raw.get("format") != FORMAT or set(raw) != {"format", "campaign", "answers"}:
+        raise InputInvalid(f"not in the form {FORMAT}; expected what the page or `excam annotate export` writes")
+    _same_campaign(raw["campaign"], found)
+    if not isinstance(raw["answers"], list) or not all(isinstance(row, dict) for row in raw["answers"]):
+        raise InputInvalid("answers is no list of objects; expected what the page or `excam annotate export` writes")
+    yield from raw["answers"]
+
+
+def _from_csv(text: str, found: Campaign) -> Iterator[Mapping[str, Any]]:
+    tasks = {task.id: task for task in found.tasks}
+    table = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        head = next(table, [])
+        _check_head(head)
+        for fields in filter(None, table):
+            if len(fields) != len(head):
+                raise InputInvalid(
+                    f"line {table.line_num}: {len(fields)} fields; expected {len(head)}; export it again"
+                )
+            line = dict(zip(head, fields, strict=True))
+            _same_campaign(line["campaign"], found)
+            if task := tasks.get(line["task"]):
+                _same_task(line, task, found)
+            yield {name: _value(name, line[name]) for name in FIELDS}
+    except csv.Error as problem:
+        raise InputInvalid(f"line {table.line_num}: no whole CSV ({problem}); export it again") from None
+
+
+def _check_head(head: Sequence[str]) -> None:
+    expected = {*HEAD, *FIELDS}
+    unknown = [name for name in head if name not in {*expected, *SOURCES}]
+    twice = [name for name in head if head.count(name) > 1]
+    if missing := [name for name in (*HEAD, *FIELDS) if name not in head]:
+        raise InputInvalid(f"lacks the column {missing[0]}; expected what the page or `excam annotate export` writes")
+    if unknown or twice or len(head) not in (len(expected), len(expected) + len(SOURCES)):
+        strange = [*unknown, *twice, *(name for name in head if name in SOURCES)][0]
+        raise InputInvalid(f"column {strange[:40]!r} is unknown or not there once; expected {', '.join(HEAD + FIELDS)}")
+
+
+def _same_campaign(named: Any, found: Campaign) -> None:
+    if named != found.id:
+        raise InputInvalid(f"answers of campaign {str(named)[:40]!r}; expected {found.id}; choose that campaign's file")
+
+
+def _same_task(line: Line, task: Task, found: Campaign) -> None:
+    """What a line says of its task is what the campaign says: a shifted or sorted column would go unseen."""
+    expected = {"dataset": task.dataset, "language": task.language}
+    expected |= dict(zip(SOURCES, _systems(task, found.sources), strict=True))
+    for name, value in expected.items():
+        if line.get(name, value) != value:
+            raise InputInvalid(f"{name} of task {task.id} is {line[name][:40]!r}; expected {value!r}; export it again")
+
+
+def _systems(task: Task, sources: Mapping[str, str]) -> list[str]:
+    named = [sources[comparison.code] for comparison in task.comparisons[: len(SOURCES)]]
+    return named + [""] * (len(SOURCES) - len(named))
+
+
+def _text(name: str, value: Any) -> str:
+    """A field's value as CSV text, not quoted yet."""
+    if name in FLAGS:
+        return "true" if value else "false"
+    return f"'{value}" if name in COMMENTS and GUARDED.match(value) else str(value)
+
+
+def _value(name: str, text: str) -> Any:
+    """The inverse of `_text`. A text that stands for no value stays one, which `answers.read` refuses by its type."""
+    if name in FLAGS:
+        return {"true": True, "false": False}.get(text, text)
+    if name == "seconds":
+        return int(text) if re.fullmatch("0|[1-9][0-9]{0,8}", text) else text
+    return text[1:] if name in COMMENTS and text[:1] == "'" and GUARDED.match(text[1:]) else text
+
+
+def _quoted(field: str) -> str:
+    return '"' + field.replace('"', '""') + '"' if QUOTED.search(field) else field

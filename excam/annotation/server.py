@@ -1,0 +1,198 @@
+"""The server of a campaign: the page for each annotator, and the answers that the page sends (spec 67-72).
+
+Who has a link is its annotator; there is nothing else to log in with. Answers travel as JSON, one at a time, each with
+the revision it was edited from, so that two tabs or two machines never overwrite each other.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import Any
+
+import anyio
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from excam.annotation import answers, page
+from excam.annotation.answers import Answer
+from excam.annotation.storage import Unwritable
+from excam.annotation.store import Conflict, Saved, Store
+from excam.exceptions import ExcamError, InputInvalid
+from excam.terminal import visible
+
+LOG = logging.getLogger(__name__)
+LOCAL = ("localhost", "127.0.0.1", "[::1]")
+LARGEST = 64 * 2**10  # bytes of one answer; two full comments of four-byte characters have 40,000
+PATIENCE = 30  # seconds for one answer to come in
+NOWHERE = "no such page; expected the whole link that you were given"
+CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+HEADERS = {
+    "Content-Security-Policy": CLOSED,
+    "Referrer-Policy": "no-referrer",  # the link is the key
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "X-Robots-Tag": "noindex",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+def application(store: Store, hosts: Sequence[str] = LOCAL) -> Starlette:
+    """The server's application. It answers requests to these host names only, and closes the store at its end.
+
+    GET  /a/{token}                 the page; 404 for every token that is none
+    GET  /a/{token}/answers         {"annotator", "answers": [{"revision", "answer"}]}
+    PUT  /a/{token}/answers/{task}  {"base", "answer"} -> 200 {"revision"}, on disk; 409 {"revision", "answer"}: there
+                                    is a later one; 400, 404, 408, 413, 500, 507: {"error": one line}, nothing is saved
+    """
+
+    @asynccontextmanager
+    async def closing(_: Starlette) -> AsyncIterator[None]:
+        yield
+        store.close()
+
+    found = Starlette(
+        routes=[
+            Route("/a/{token}", _page),
+            Route("/a/{token}/answers", _answers),
+            Route("/a/{token}/answers/{task}", _save, methods=["PUT"]),
+        ],
+        middleware=[  # the first is around the others
+            Middleware(_Headers),
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
+        ],
+        exception_handlers={HTTPException: _refused, ExcamError: _failed, 500: _failed},
+        lifespan=closing,
+    )
+    found.router.redirect_slashes = False
+    found.state.store = store
+    return found
+
+
+def _page(request: Request) -> Response:
+    served = page.Served(_annotator(request), f"/a/{request.path_params['token']}")
+    text = page.write(request.app.state.store.campaign, served)
+    policy = f"{page.policy(served)}; frame-ancestors 'none'"  # the page itself cannot say who may frame it
+    return HTMLResponse(text, headers={"Content-Security-Policy": policy})
+
+
+def _answers(request: Request) -> Response:
+    name = _annotator(request)
+    rows = [_row(each) for each in request.app.state.store.latest(name)]
+    return JSONResponse({"annotator": name, "answers": rows})
+
+
+async def _save(request: Request) -> Response:
+    name = await run_in_threadpool(_annotator, request)
+    store: Store = request.app.state.store
+    task = request.path_params["task"]
+    if all(task != each.id for each in store.campaign.tasks):
+        raise HTTPException(404, f"task {task[:40]!r} is not in this campaign; expected one of its tasks; load it anew")
+    base, answer = _change(await _body(request))
+    if (answer.annotator, answer.task) != (name, task):
+        raise HTTPException(
+            400, f"{answer.annotator}'s answer about {answer.task}; expected {name}'s about {task}, as the address says"
+        )
+    outcome = await run_in_threadpool(store.save, base, answer)
+    if isinstance(outcome, Conflict):
+        return JSONResponse(_row(outcome.latest), 409)
+    return JSONResponse({"revision": outcome.revision})
+
+
+def _annotator(request: Request) -> str:
+    """Whose link it is. Every link that is nobody's gets the same answer as an address that does not exist."""
+    name = request.app.state.store.annotator(request.path_params["token"])
+    if name is None:
+        raise HTTPException(404)
+    return name
+
+
+def _row(found: Saved) -> dict[str, Any]:
+    return {"revision": found.revision, "answer": asdict(found.answer)}
+
+
+async def _body(request: Request) -> bytes:
+    """What was sent, counted as it comes: a header may say anything."""
+    body = b""
+    try:
+        with anyio.fail_after(PATIENCE):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > LARGEST:
+                    raise HTTPException(413, f"more than {LARGEST} bytes; expected one answer", {"Connection": "close"})
+    except TimeoutError:
+        raise HTTPException(408, f"no whole answer in {PATIENCE} s; send it again", {"Connection": "close"}) from None
+    except ClientDisconnect:
+        raise HTTPException(400, "no whole answer; send it again") from None
+    return body
+
+
+def _change(body: bytes) -> tuple[int, Answer]:
+    """The revision an answer was edited from, and the answer. Raises HTTPException 400 where it is none."""
+    try:
+        raw = json.loads(body)
+    except (ValueError, RecursionError) as problem:
+        raise HTTPException(400, f"no JSON in UTF-8 ({str(problem)[:100]}); expected base and answer") from None
+    if not isinstance(raw, dict) or set(raw) != {"base", "answer"} or not isinstance(raw["answer"], dict):
+        raise HTTPException(400, "expected an object of base and answer, and nothing else")
+    if type(raw["base"]) is not int or not 0 <= raw["base"] < 2**53:
+        raise HTTPException(400, "base is no revision; expected a whole number, 0 for none")
+    try:
+        return raw["base"], answers.read(raw["answer"])
+    except InputInvalid as problem:
+        raise HTTPException(400, str(problem)) from None
+
+
+def _refused(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)
+    line = NOWHERE if problem.status_code == 404 and problem.detail == "Not Found" else problem.detail
+    return _line(request, problem.status_code, line, problem.headers)
+
+
+def _failed(request: Request, problem: Exception) -> Response:
+    """The store cannot, or we are wrong. The line has no path of this machine; the log has the whole."""
+    if isinstance(problem, ExcamError):
+        LOG.error("%s", problem)
+    if isinstance(problem, Unwritable):
+        return _line(
+            request, 507, "the server cannot write just now; nothing that was saved is lost; it is tried again"
+        )
+    return _line(request, 500, "the server failed; nothing that was saved is lost; tell who runs this campaign")
+
+
+def _line(request: Request, status: int, line: str, more: Mapping[str, str] | None = None) -> Response:
+    """One line: as JSON where the page's script asks, as text where a person does."""
+    text, headers = " ".join(visible(line).split())[:300], {**HEADERS, **(more or {})}
+    if "/answers" in request.scope["path"]:
+        return JSONResponse({"error": text}, status, headers)
+    return PlainTextResponse(f"{text}\n", status, headers)
+
+
+class _Headers:
+    """Every response has `HEADERS`; one that has its own keeps those."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self.app(scope, receive, sending if scope["type"] == "http" else send)

@@ -1,0 +1,196 @@
+"""The file of a store: its layout, how it is opened, checked and copied, and what SQLite's complaints mean to a person.
+
+Write-ahead log and `synchronous=FULL`: what was committed survives a kill and a power cut. It wants a local disk, for
+SQLite's locks do not hold on every shared one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from excam.annotation import campaign
+from excam.annotation.campaign import Campaign
+from excam.exceptions import ArtifactBroken, ExcamError, InputInvalid
+from excam.provenance import publish
+
+APPLICATION = 0x45784341  # "ExCA", in the file's header
+LAYOUT = 1
+PATIENCE = 10  # seconds that another program may hold the file
+BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+UNWRITABLE = (
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY),
+    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH),
+)
+SCHEMA = (
+    "CREATE TABLE campaign (content TEXT NOT NULL) STRICT",
+    "CREATE TABLE annotators (name TEXT PRIMARY KEY, added TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    # Only the hash of a link's token: who gets hold of the file or of a backup cannot answer in anybody's name.
+    """CREATE TABLE links (
+        digest TEXT PRIMARY KEY, annotator TEXT NOT NULL REFERENCES annotators, added TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE history (
+        number INTEGER PRIMARY KEY,
+        annotator TEXT NOT NULL REFERENCES annotators,
+        task TEXT NOT NULL,
+        revision INTEGER,
+        base INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        answer TEXT NOT NULL,
+        received TEXT NOT NULL,
+        seal TEXT NOT NULL,
+        UNIQUE (annotator, task, revision),
+        CHECK (CASE WHEN kind IN ('saved', 'imported') THEN revision > 0
+            ELSE kind IN ('conflict', 'older') AND revision IS NULL END)
+    ) STRICT""",
+    "CREATE TRIGGER never_changed BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'append only'); END",
+    "CREATE TRIGGER never_deleted BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'append only'); END",
+)
+SEALED = ("annotator", "task", "revision", "base", "kind", "answer", "received")
+
+
+class Unwritable(ExcamError):
+    """The store takes nothing just now: the disk is full, it may not be written, or another program holds it."""
+
+
+def now() -> str:
+    """This moment in UTC, as answers have it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seal(values: Sequence[object]) -> str:
+    """A checksum of a line of the history, by its `SEALED` values: SQLite has none, and a flipped bit is a vote."""
+    return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()[:16]
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """SQLite's complaints inside, as Unwritable, InputInvalid (no store at all) or ArtifactBroken, in one line."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        code = (getattr(problem, "sqlite_errorcode", None) or sqlite3.SQLITE_INTERNAL) & 0xFF  # without its details
+        if code in BUSY:
+            raise Unwritable(f"{path}: held by another program for {PATIENCE} s; try again when it has ended") from None
+        if code in UNWRITABLE:
+            raise Unwritable(
+                f"{path}: cannot be written ({problem}); expected room on the disk, and a file and a folder that may "
+                "be written; nothing that was saved is lost"
+            ) from None
+        if code == sqlite3.SQLITE_NOTADB:
+            raise InputInvalid(f"{path}: no store; expected what `excam annotate create` makes") from None
+        raise ArtifactBroken(_damaged(path, str(problem))) from None
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection to a file that is there, for any thread. Raises as `explained` does, InputInvalid for no file."""
+    if not path.is_file():
+        raise InputInvalid(f"{path}: no such file; expected a store; `excam annotate create` makes one")
+    with explained(path):
+        db = sqlite3.connect(
+            f"{path.resolve().as_uri()}?mode=rw", PATIENCE, isolation_level=None, check_same_thread=False, uri=True
+        )
+        for setting in ("synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF", "cell_size_check = ON"):
+            db.execute(f"PRAGMA {setting}")
+    return db
+
+
+def create(path: Path, content: Campaign) -> None:
+    """A new store, readable for its owner alone; it is whole or empty. Raises InputInvalid where something is there."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    except OSError as problem:
+        raise InputInvalid(f"{path}: {problem.strerror}; expected a new file in a folder that is there") from None
+    with closing(connect(path)) as db, explained(path), transaction(db):
+        if db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            raise InputInvalid(f"{path}: is there already; expected a new file")
+        for statement in SCHEMA:
+            db.execute(statement)
+        db.execute("INSERT INTO campaign VALUES (?)", (json.dumps(campaign.to_json(content)),))
+        db.execute(f"PRAGMA application_id = {APPLICATION}")
+        db.execute(f"PRAGMA user_version = {LAYOUT}")
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All of what is inside is on disk at its end, or nothing of it. No other connection writes meanwhile."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def opened(path: Path) -> tuple[sqlite3.Connection, Campaign]:
+    """A connection that may write, and the campaign. Raises as `verified` and `explained` do."""
+    db = connect(path)
+    try:
+        found = verified(db, path)
+        with explained(path):
+            db.execute("PRAGMA journal_mode = WAL")
+            with transaction(db):
+                pass  # a file that may only be read says so here, not at the first answer
+    except ExcamError:
+        db.close()
+        raise
+    return db, found
+
+
+def verified(db: sqlite3.Connection, path: Path) -> Campaign:
+    """The campaign of a store, checked whole: SQLite's structures, every line of the history, the campaign's id.
+
+    Raises InputInvalid where it is no store or one of another layout, ArtifactBroken where it is damaged.
+    """
+    with explained(path):
+        application, layout = (
+            db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+        )
+        if application != APPLICATION:
+            raise InputInvalid(f"{path}: no store; expected what `excam annotate create` makes")
+        if layout != LAYOUT:
+            raise InputInvalid(
+                f"{path}: a store of layout {layout}; expected {LAYOUT}; open it with the ExCAM that made it, export "
+                "its answers there and import them into a new store"
+            )
+        problems = [line for (line,) in db.execute("PRAGMA integrity_check(1)") if line != "ok"]
+        problems += ["a link or an answer of nobody" for _ in db.execute("PRAGMA foreign_key_check")][:1]
+        if problems:
+            raise ArtifactBroken(_damaged(path, problems[0]))
+        for number, sealed, *values in db.execute(f"SELECT number, seal, {', '.join(SEALED)} FROM history"):  # noqa: S608
+            if seal(values) != sealed:
+                raise ArtifactBroken(_damaged(path, f"line {number} of the history is not what was written"))
+        (content,) = db.execute("SELECT content FROM campaign").fetchone()
+    try:
+        return campaign.parsed(content, str(path))
+    except InputInvalid as problem:
+        raise ArtifactBroken(_damaged(path, str(problem))) from None
+
+
+def backup(path: Path, to: Path) -> None:
+    """A verified copy of a store in one file, while others write to it; `to` is whole or as it was before.
+
+    Raises as `verified` and `explained` do, and InputInvalid where `to` is the store or one that is open.
+    """
+    beside = to.with_name(f"{to.name}-wal")  # SQLite would play it into what takes the file's place
+    if beside.exists() or (to.exists() and to.samefile(path)):
+        raise InputInvalid(f"{to}: is a store in use; expected another file for the copy")
+    with closing(connect(path)) as source, publish(to) as temporary:
+        verified(source, path)
+        temporary.touch(0o600)
+        with closing(sqlite3.connect(temporary)) as copy, explained(to):
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, which opens on a read-only disk too
+            verified(copy, to)
+
+
+def _damaged(path: Path, detail: str) -> str:
+    line = " ".join(detail.split())[:200]
+    return f"{path}: damaged ({line}); expected a whole store; put a backup in its place, keep this file"

@@ -1,0 +1,122 @@
+"""How far annotators agree beyond chance: Krippendorff's alpha and Fleiss' kappa, with intervals (spec 76).
+
+Values come from the libraries everyone uses. Intervals are a bootstrap of items; both statistics are functions of sums
+over items (of coincidence matrices, of counts of values), so a draw of items is a sum too and 2,000 take no time.
+Where every rating is the same there is nothing to agree about beyond chance: the value is None, not 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from excam.exceptions import InputInvalid
+from excam.metaeval import bootstrap
+
+Scale = Literal["nominal", "ordinal"]
+Ratings = Sequence[Sequence[str]]  # of each item, in any order: who gave which does not matter to either statistic
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """`value` with its 95 % interval over `n` items that have `ratings` ratings; None: undefined."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    ratings: int
+
+
+def alpha(ratings: Ratings, values: Sequence[str], scale: Scale, seed: int) -> Agreement:
+    """Krippendorff's alpha over the items with at least two ratings; `values` in their order where the scale has one.
+
+    Raises InputInvalid for a rating that is not one of `values`.
+    """
+    import krippendorff
+
+    counts = _counts([item for item in ratings if len(item) > 1], values)
+    n, total = len(counts), int(counts.sum())
+    if np.count_nonzero(counts.sum(axis=0)) < 2:
+        return Agreement(None, None, None, n, total)
+    value = float(krippendorff.alpha(value_counts=counts.astype(int), level_of_measurement=scale))
+    columns = list(_coincidences(counts).reshape(n, -1).T)
+    return Agreement(value, *_interval(columns, lambda sums: _alpha(sums, scale), seed), n, total)
+
+
+def kappa(ratings: Ratings, values: Sequence[str], raters: int, seed: int) -> Agreement:
+    """Fleiss' kappa over the items with exactly so many ratings.
+
+    Raises InputInvalid for a rating that is not one of `values`, and for fewer than two raters.
+    """
+    from statsmodels.stats.inter_rater import fleiss_kappa
+
+    if raters < 2:
+        raise InputInvalid(f"kappa got {raters} raters; expected at least two")
+    counts = _counts([item for item in ratings if len(item) == raters], values)
+    n, total = len(counts), int(counts.sum())
+    if np.count_nonzero(counts.sum(axis=0)) < 2:
+        return Agreement(None, None, None, n, total)
+    alike = (counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1))
+    columns = [*counts.T, alike, np.ones(n)]
+    interval = _interval(columns, lambda sums: _kappa(sums, raters), seed)
+    return Agreement(float(fleiss_kappa(counts)), *interval, n, total)
+
+
+def _interval(
+    columns: Sequence[Matrix], statistic: bootstrap.Statistic, seed: int
+) -> tuple[float, float] | tuple[None, None]:
+    return bootstrap.interval(columns, statistic, seed=seed) or (None, None)
+
+
+def _counts(ratings: Ratings, values: Sequence[str]) -> Matrix:
+    """How often each item got each value, shape (items, values)."""
+    place = {value: at for at, value in enumerate(values)}
+    counts = np.zeros((len(ratings), len(values)))
+    for row, item in enumerate(ratings):
+        for value in item:
+            if value not in place:
+                raise InputInvalid(f"rating {value!r}; expected one of {', '.join(values)}")
+            counts[row, place[value]] += 1
+    return counts
+
+
+def _coincidences(counts: Matrix) -> Matrix:
+    """Per item, how often each value stands beside each other one, shape (items, values, values).
+
+    Over the ordered pairs of an item's ratings, each weighing 1 / (ratings - 1), so that an item weighs its ratings.
+    """
+    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
+    return pairs / (counts.sum(axis=1) - 1)[:, None, None]
+
+
+def _alpha(sums: Matrix, scale: Scale) -> Matrix:
+    """Alpha of each draw's summed coincidence matrix, shape (values², draws) to (draws,); NaN without variation."""
+    size = round(len(sums) ** 0.5)
+    observed = sums.reshape(size, size, -1)
+    often = observed.sum(axis=1)
+    apart = _distances(often, scale)
+    total = often.sum(axis=0)
+    disagreement = (observed * apart).sum(axis=(0, 1)) * (total - 1)
+    chance = (often[:, None] * often[None, :] * apart).sum(axis=(0, 1))
+    return 1 - bootstrap.ratio(np.stack([disagreement, chance]))
+
+
+def _distances(often: Matrix, scale: Scale) -> Matrix:
+    """Squared distances between values, per draw: an ordinal one is how many ratings lie between the two."""
+    if scale == "nominal":
+        return np.broadcast_to(1 - np.eye(len(often))[:, :, None], (len(often), *often.shape))
+    middle = often.cumsum(axis=0) - often / 2
+    return (middle[:, None] - middle[None, :]) ** 2
+
+
+def _kappa(sums: Matrix, raters: int) -> Matrix:
+    """Kappa of each draw, shape (values + 2, draws) to (draws,); NaN without variation."""
+    often, alike, items = sums[:-2], sums[-2], sums[-1]
+    by_chance = ((often / (raters * items)) ** 2).sum(axis=0)
+    return bootstrap.ratio(np.stack([alike / items - by_chance, 1 - by_chance]))

@@ -1,0 +1,60 @@
+"""Votes of Table 3 and ratings of systems' explanations, drawn from the counts it writes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from excam import plotting, tables
+from excam.annotation import campaign
+from excam.evaluation import human_answers, human_ratings, human_votes
+from scripts import run
+
+COLUMNS = ("panel", "row", "segment", "count")
+TITLE = "What annotators say"
+VOTES, RATINGS = "Items with three votes, by how many say yes", "Similarity to the provided explanation, ratings"
+PARTS = {
+    VOTES: ("3 of 3", "2 of 3", "1 of 3", "none"),
+    RATINGS: ("5 nearly identical", "4 very", "3 moderately", "2 slightly", "1 not at all"),
+}
+NOTE = (
+    "Shares in percent. Above: don't know is no yes. Below: explanations that a system wrote about items whose "
+    "provided one the majority finds valid. Numbers and the paper's beside them: table-3, human-ratings."
+)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--campaign", type=Path, required=True)
+    parser.add_argument("--answers", type=Path, required=True, help="answers.parquet")
+    parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
+    args = parser.parse_args(argv)
+
+    found = campaign.read(args.campaign)
+    items = human_answers.items(found, tables.read_frame(args.answers))
+    votes = {criterion.name: human_votes.distribution(items, criterion) for criterion in human_votes.VOTED}
+    counts = {VOTES: votes, RATINGS: human_ratings.distributions(found, items)}
+    tables.write_lines(args.numbers, COLUMNS, _lines(counts))
+    draw(tables.read_lines(args.numbers), args.pictures)
+
+
+def _lines(counts: Mapping[str, Mapping[str, Sequence[int]]]) -> Iterator[dict[str, object]]:
+    for panel, rows in counts.items():
+        for row, found in rows.items():
+            for segment, count in zip(PARTS[panel], found, strict=True):
+                yield dict(zip(COLUMNS, (panel, row, segment, count), strict=True))
+
+
+def draw(lines: Sequence[dict[str, str]], pictures: Sequence[Path]) -> None:
+    """Draw from the rows of human-votes.csv alone."""
+    rows: dict[str, dict[str, list[int]]] = {}
+    for line in lines:
+        rows.setdefault(line["panel"], {}).setdefault(line["row"], []).append(int(line["count"]))
+    panels = [plotting.Bars(panel, PARTS[panel], found) for panel, found in rows.items()]
+    plotting.save(plotting.stacked(panels, title=TITLE, note=NOTE), pictures)
+
+
+if __name__ == "__main__":
+    run(main)

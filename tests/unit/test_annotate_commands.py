@@ -1,0 +1,261 @@
+"""`excam annotate`: what a person types to run a campaign, and what she reads when it cannot be done."""
+
+import csv
+import io
+import json
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+
+import campaigns
+import pytest
+from annotating import ENVIRONMENT, Running, command, made, written
+from campaigns import answer
+
+from excam.annotation import campaign, exchange, page, storage
+from excam.annotation.store import Store
+
+ANSWERS = [
+    answer(0, "ada", comment_1="=1+1", comment_2="'quoted', \"and\"\r\nbroken"),
+    answer(0, "grace", culture_related="no"),
+    answer(1, "ada", comment_1="שלום 👍"),
+    campaigns.answers.Answer(f"{2:016x}", "ada", skipped=True, saved="2026-04-01T12:00:00.000Z"),
+    campaigns.answers.Answer(f"{3:016x}", "grace", culture_related="yes", saved="2026-04-01T12:00:01.000Z"),
+]
+
+
+@pytest.fixture
+def drawn(tmp_path):
+    return written(tmp_path / "campaign.json", campaigns.small())
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A store with answers."""
+    made(tmp_path / "answers.store", campaigns.small(), ["ada", "grace"])
+    with Store(tmp_path / "answers.store") as store:
+        store.merge(ANSWERS)
+    return tmp_path / "answers.store"
+
+
+def refused(done, *words):
+    """It stopped with exit code 2, nothing on stdout and one line, which has these words."""
+    code = done.returncode if isinstance(done, subprocess.CompletedProcess) else done.exit_code
+    assert (code, done.stdout) == (2, ""), (done.stdout, done.stderr)
+    assert done.stderr.startswith("excam: ")
+    assert done.stderr.count("\n") == 1
+    assert all(word in done.stderr for word in words), done.stderr
+
+
+def test_help_has_an_example_for_each():
+    listed = command("--help").stdout
+    for name in ("page", "create", "link", "serve", "export", "import", "backup"):
+        assert name in listed
+        assert f"Example: excam annotate {name}" in " ".join(command(name, "--help").stdout.split())
+
+
+def test_commands_load_no_server_and_no_database_until_they_are_used():
+    heavy = ("starlette", "uvicorn", "sqlite3", "pydantic", "polars")
+    code = f"import excam.cli, sys; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    assert done.stdout.strip() == "[]"
+
+
+def test_without_what_serving_needs_it_says_what_to_install(path):
+    code = "import sys; sys.modules['uvicorn'] = None; from excam.cli import app; app()"
+    line = [sys.executable, "-c", code, "annotate", "serve", str(path)]
+    done = subprocess.run(line, capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    refused(done, "uvicorn: not installed", "pip install 'excam[serve]'")
+
+
+# --- page
+
+
+def test_page_is_written_whole(tmp_path, drawn):
+    assert command("page", drawn, "--to", tmp_path / "new" / "page.html").exit_code == 0
+    assert (tmp_path / "new" / "page.html").read_text(encoding="utf-8") == page.write(campaigns.small())
+
+
+def test_what_is_no_campaign_is_refused(tmp_path, drawn):
+    refused(command("page", tmp_path / "absent", "--to", tmp_path / "x"), "absent: no campaign", "draw_campaign")
+    drawn.write_text(drawn.read_text().replace("kale", "leek"))
+    refused(command("page", drawn, "--to", tmp_path / "x"), "changed after it was drawn")
+    refused(command("create", tmp_path / "store", drawn, "ada"), "changed after it was drawn")
+    assert not (tmp_path / "store").exists()
+
+
+# --- create and link
+
+
+def test_create_prints_links_and_adds_to_what_is_there(tmp_path, drawn):
+    store = tmp_path / "answers.store"
+    first = command("create", store, drawn, "ada", "grace")
+    second = command("create", store, drawn, "eve")
+    lines = [line.split("\t") for line in (first.stdout + second.stdout).splitlines()]
+    assert [name for name, _ in lines] == ["ada", "grace", "eve"]
+    with Store(store) as opened:
+        assert [opened.annotator(link.removeprefix("/a/")) for _, link in lines] == ["ada", "grace", "eve"]
+
+
+def test_create_refuses_who_is_there_another_campaign_and_what_is_no_name(tmp_path, drawn, path):
+    refused(command("create", path, drawn, "eve", "ada"), "ada is there already", f"excam annotate link {path} ada")
+    refused(command("create", path, drawn, "a b"), "annotator 'a b'", "letters, digits")
+    refused(command("create", path, drawn, "eve", "eve"), "twice")
+    other = written(tmp_path / "other.json", campaigns.small(4))
+    refused(command("create", path, other, "eve"), f"of campaign {campaigns.small().id}", "take another file")
+    with Store(path) as store:
+        assert store.annotators() == ["ada", "grace"]
+
+
+def test_create_refuses_a_campaign_that_no_page_can_show(tmp_path):
+    task = campaigns.task(0, comparisons=(campaign.Comparison("00000000", "x"),))
+    strange = campaign.campaign("Strange", [task], {"00000000": "alpha"})
+    done = command("create", tmp_path / "store", written(tmp_path / "c.json", strange), "ada")
+    refused(done, "1 comparisons; expected 2")
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_create_that_was_killed_half_way_is_begun_again(tmp_path, drawn):
+    (tmp_path / "store").touch()
+    assert command("create", tmp_path / "store", drawn, "ada").exit_code == 0
+
+
+def test_link_gives_another_and_renew_the_only_one(path):
+    with Store(path) as store:
+        first = store.link("ada")
+    second = command("link", path, "ada").stdout.split()[1].removeprefix("/a/")
+    with Store(path) as store:
+        assert [store.annotator(token) for token in (first, second)] == ["ada", "ada"]
+    third = command("link", path, "ada", "--renew").stdout.split()[1].removeprefix("/a/")
+    with Store(path) as store:
+        assert [store.annotator(token) for token in (first, second, third)] == [None, None, "ada"]
+    refused(command("link", path, "eve"), "no annotator 'eve'", "expected one of ada, grace")
+
+
+# --- serve
+
+
+def test_serve_says_where_and_for_which_names(path, tmp_path):
+    with Running(path, "--allow-host", "study.example", log=tmp_path / "log") as server:
+        assert server.end() in (0, -15)
+    line = f"listening at http://127.0.0.1:{server.port} for the host names localhost, 127.0.0.1, [::1], study.example"
+    assert line in (tmp_path / "log").read_text()
+    assert "warning" not in (tmp_path / "log").read_text()
+
+
+def test_serve_warns_where_others_can_listen_in(path, tmp_path):
+    with Running(path, "--host", "0.0.0.0", log=tmp_path / "log"):
+        pass
+    assert "warning: what is sent is not encrypted, links included; " in (tmp_path / "log").read_text()
+
+
+def test_serve_refuses_a_port_that_is_taken_and_an_address_that_is_not_here(path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused(command("serve", path, "--port", port), f"127.0.0.1 port {port}: Address already in use", "--port")
+    refused(command("serve", path, "--host", "192.0.2.1", "--port", 0), "192.0.2.1 port 0: ")
+    refused(command("serve", path, "--host", "no.such.host.invalid"), "no.such.host.invalid port 8123: ")
+
+
+def test_serve_refuses_what_is_no_store(tmp_path, drawn):
+    refused(command("serve", tmp_path / "absent"), "no such file", "excam annotate create")
+    refused(command("serve", drawn), "no store")
+
+
+# --- export and import
+
+
+def test_export_writes_what_the_page_writes_and_the_systems_for_the_owner(path, tmp_path):
+    found = campaigns.small()
+    done = command("export", path, "--to", tmp_path / "a.json")
+    assert done.stderr == f"{tmp_path}/a.json: 5 answers, 4 finished, 1 not\n"
+    assert (tmp_path / "a.json").read_bytes() == exchange.to_json(found, ANSWERS).encode()
+    command("export", path, "--to", tmp_path / "a.csv", "--annotator", "ada")
+    content = (tmp_path / "a.csv").read_bytes()
+    assert content == exchange.to_csv(found, [a for a in ANSWERS if a.annotator == "ada"], found.sources).encode()
+    rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+    assert [(row["source_1"], row["source_2"]) for row in rows] == [campaigns.SOURCES] * 3
+    assert json.loads((tmp_path / "a.json").read_text())["campaign"] == found.id
+
+
+def test_export_refuses_another_kind_and_a_stranger(path, tmp_path):
+    refused(command("export", path, "--to", tmp_path / "a.xlsx"), "ends in .xlsx; expected .csv or .json")
+    refused(command("export", path, "--to", tmp_path / "a"), "ends in nothing")
+    refused(command("export", path, "--to", tmp_path / "a.csv", "--annotator", "eve"), "no annotator 'eve'")
+    refused(command("export", path, "--to", path / "a.csv"), "expected a file that can be written")
+    assert [file.name for file in tmp_path.iterdir()] == ["answers.store"]
+
+
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_export_import_export_gives_the_same_bytes(path, tmp_path, kind):
+    first, second = tmp_path / f"first.{kind}", tmp_path / f"second.{kind}"
+    command("export", path, "--to", first)
+    made(tmp_path / "other.store", campaigns.small(), ["ada", "grace"])
+    done = command("import", tmp_path / "other.store", first)
+    assert done.stdout == f"{first}: 5 new, 0 newer, 0 older, 0 same\n"
+    command("export", tmp_path / "other.store", "--to", second)
+    assert second.read_bytes() == first.read_bytes()
+    assert command("import", path, second).stdout == f"{second}: 0 new, 0 newer, 0 older, 5 same\n"
+
+
+def test_import_takes_what_was_saved_later_and_tells(path, tmp_path):
+    later = replace(ANSWERS[0], saved="2026-04-02T12:00:00.000Z", comment_1="later")
+    older = replace(ANSWERS[1], saved="2026-03-02T12:00:00.000Z", comment_1="older")
+    (tmp_path / "in.json").write_text(exchange.to_json(campaigns.small(), [later, older, answer(9, "ada")]))
+    assert command("import", path, tmp_path / "in.json").stdout.endswith("1 new, 1 newer, 1 older, 0 same\n")
+    with Store(path) as store:
+        assert {later, ANSWERS[1]} <= set(store.answers())
+
+
+def test_import_takes_a_file_whole_or_not(path, tmp_path):
+    found = campaigns.small()
+    good, bad = answer(9, "ada"), tmp_path / "bad.json"
+    cases = {
+        exchange.to_json(found, [good, answer(9, "eve")]): "no annotator 'eve'",
+        exchange.to_json(campaigns.small(4), [answer(0, "ada")]): "answers of campaign",
+        exchange.to_json(found, [good])[:-20]: "no whole JSON",
+        exchange.to_json(found, [good]).replace('"seconds": 30', '"seconds": "30"'): "seconds",
+        exchange.to_json(found, [good]).replace(f"{9:016x}", f"{99:016x}"): "is not in campaign",
+        exchange.to_csv(found, [good]).replace("seconds", "minutes"): "column",
+        "": "column",
+    }
+    for content, word in cases.items():
+        bad.write_text(content)
+        refused(command("import", path, bad), word)
+    refused(command("import", path, tmp_path / "absent.csv"), "No such file")
+    with Store(path) as store:
+        assert len(store.answers()) == len(ANSWERS)
+
+
+# --- backup
+
+
+def test_backup_is_a_store_with_the_same_answers(path, tmp_path):
+    done = command("backup", path, "--to", tmp_path / "copy.store")
+    assert (done.exit_code, done.stderr) == (0, f"{tmp_path}/copy.store: whole\n")
+    with Store(path) as store, Store(tmp_path / "copy.store") as copy:
+        assert sorted(copy.answers(), key=repr) == sorted(store.answers(), key=repr)
+
+
+def test_backup_of_a_damaged_store_leaves_the_earlier_one(path, tmp_path):
+    (tmp_path / "copy.store").write_text("earlier")
+    path.write_bytes(path.read_bytes()[:-4096])
+    refused(command("backup", path, "--to", tmp_path / "copy.store"), "damaged", "put a backup in its place")
+    assert (tmp_path / "copy.store").read_text() == "earlier"
+    refused(command("backup", tmp_path / "copy.store", "--to", tmp_path / "x"), "copy.store: no store")
+
+
+def test_a_store_of_a_later_release_is_refused_by_every_command(path, tmp_path, drawn):
+    with storage.connect(path) as db:
+        db.execute("PRAGMA user_version = 2")
+    db.close()
+    for words in (
+        ("create", path, drawn, "eve"),
+        ("link", path, "ada"),
+        ("serve", path, "--port", 0),
+        ("export", path, "--to", tmp_path / "a.csv"),
+        ("import", path, drawn),
+        ("backup", path, "--to", tmp_path / "copy"),
+    ):
+        refused(command(*words), "layout 2; expected 1")

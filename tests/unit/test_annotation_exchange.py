@@ -1,0 +1,218 @@
+"""Exported answers: both files hold every answer, give the same bytes again, and refuse what is not theirs."""
+
+import csv
+import io
+import json
+from dataclasses import asdict, replace
+
+import campaigns
+import pytest
+from base_samples import HOSTILE
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from excam.annotation import answers, exchange
+from excam.exceptions import InputInvalid
+
+CAMPAIGN = campaigns.small(5)
+OTHER = campaigns.small(4)
+SIGNS = st.sampled_from(
+    [*"=+-@\t',\"\r\n; a", "\r\n", "''", "\u2028", "\x85", "\x1f", "\x7f", "שלום", "\u202e", "👩‍👩‍👧", "e\u0301"]
+)
+TEXTS = st.lists(SIGNS, max_size=6).map("".join) | st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30
+)
+
+
+@st.composite
+def answered(draw):
+    """Some answers, finished to some step, once per task and annotator, in any order."""
+    keys = draw(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["Bo", "a.b", "a-b", "b", "0"])), unique=True))
+    made = []
+    for number, annotator in keys:
+        steps, skipped = draw(st.integers(0, 3)), draw(st.booleans())
+        given_ = {
+            name: draw(st.sampled_from(sorted(answers.CHOICES[name])))
+            for step in answers.STEPS[: 0 if skipped else steps]
+            for name in step
+        }
+        flags = dict.fromkeys(("severity_ok", "type_ok"), bool(given_) and draw(st.booleans()))
+        made.append(
+            answers.Answer(
+                f"{number:016x}",
+                annotator,
+                **given_,
+                **flags,
+                skipped=skipped,
+                comment_1=draw(TEXTS),
+                comment_2=draw(TEXTS),
+                seconds=draw(st.integers(0, answers.MAX_SECONDS)),
+                saved=campaigns.FULL["saved"],
+            )
+        )
+    return made
+
+
+@given(answered())
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_both_files_give_every_answer_and_the_same_bytes_again(made):
+    order = sorted(made, key=lambda answer: (int(answer.task, 16), answer.annotator))
+    for text, again in (
+        (exchange.to_json(CAMPAIGN, made), lambda kept: exchange.to_json(CAMPAIGN, kept)),
+        (exchange.to_csv(CAMPAIGN, made), lambda kept: exchange.to_csv(CAMPAIGN, kept)),
+        (
+            exchange.to_csv(CAMPAIGN, made, CAMPAIGN.sources),
+            lambda kept: exchange.to_csv(CAMPAIGN, kept, CAMPAIGN.sources),
+        ),
+    ):
+        kept = exchange.read(text.encode(), CAMPAIGN)
+        assert kept == order
+        assert again(kept[::-1]) == text
+
+
+@given(answered())
+@settings(max_examples=100, deadline=None)
+def test_no_spreadsheet_runs_a_comment(made):
+    """Read by the standard library alone: quoting is sound, and no cell of a comment begins as a formula does."""
+    text = exchange.to_csv(CAMPAIGN, made)
+    lines = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True))
+    assert len(lines) == len(made)
+    for line, answer in zip(lines, exchange.ordered(CAMPAIGN, made), strict=True):
+        for name in answers.COMMENTS:
+            assert line[name][:1] not in tuple("=+-@\t")
+            assert line[name].removeprefix("'") == getattr(answer, name).removeprefix("'") or line[name][:2] == "''"
+
+
+def test_the_files_are_written_to_the_letter():
+    """The words that the page's script must write too."""
+    made = [
+        campaigns.answer(1, "b", comment_1='=1+1, "x"\r\ny', comment_2="'tis", borderline=True),
+        answers.Answer("0" * 16, "Ann", skipped=True, saved=campaigns.FULL["saved"]),
+    ]
+    skipped = (
+        f"{CAMPAIGN.id},calmqa,English,0000000000000000,Ann,,false,true,,,false,false,,,,,,0,2026-04-01T12:00:00.000Z"
+    )
+    full = (
+        f'{CAMPAIGN.id},calmqa,German,0000000000000001,b,yes,true,false,valid,"\'=1+1, ""x""\r\ny",true,true,'
+        "valid,no,''tis,4,no_error,30,2026-04-01T12:00:00.000Z"
+    )
+    head = (
+        "campaign,dataset,language,task,annotator,culture_related,borderline,skipped,error_valid,comment_1,severity_ok,"
+        "type_ok,explanation_valid,changed_mind,comment_2,similarity_1,similarity_2,seconds,saved"
+    )
+    assert exchange.to_csv(CAMPAIGN, made) == f"\ufeff{head}\r\n{skipped}\r\n{full}\r\n"
+    owners = exchange.to_csv(CAMPAIGN, made, CAMPAIGN.sources).split("\r\n")
+    assert owners[0] == f"\ufeff{head},source_1,source_2"
+    assert owners[1] == f"{skipped},{','.join(campaigns.SOURCES)}"
+    text = exchange.to_json(CAMPAIGN, made)
+    assert text.startswith(
+        f'{{\n "format": "excam-answers/1",\n "campaign": "{CAMPAIGN.id}",\n "answers": [\n  {{\n   "task": '
+    )
+    assert '   "comment_1": "=1+1, \\"x\\"\\r\\ny",\n' in text
+    assert text.endswith('   "saved": "2026-04-01T12:00:00.000Z"\n  }\n ]\n}\n')
+    assert exchange.to_json(CAMPAIGN, []).endswith(' "answers": []\n}\n')
+    assert "alpha/all/report" not in text + exchange.to_csv(CAMPAIGN, made)
+
+
+def test_what_a_person_typed_into_a_file_is_kept_as_it_is():
+    text = exchange.to_csv(CAMPAIGN, [campaigns.answer(0, "b", comment_1="MARK")])
+    for typed in ("=1", "'quoted'", "''", "'", "a'"):
+        (found,) = exchange.read(text.replace("MARK", typed).encode(), CAMPAIGN)
+        assert found.comment_1 == (typed[1:] if typed == "''" else typed)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_comments_survive(text):
+    made = [campaigns.answer(0, "b", comment_1=text)]
+    for written in (exchange.to_json(CAMPAIGN, made), exchange.to_csv(CAMPAIGN, made)):
+        assert exchange.read(written.encode(), CAMPAIGN) == made
+
+
+def test_a_file_is_read_from_its_path_too(tmp_path):
+    made = [campaigns.answer(0, "b")]
+    path = tmp_path / "one.csv"
+    path.write_bytes(exchange.to_csv(CAMPAIGN, made).encode())
+    assert exchange.read(path, CAMPAIGN) == made
+    path.write_bytes(exchange.to_csv(CAMPAIGN, made).removeprefix("\ufeff").replace("\r\n", "\n").encode())
+    assert exchange.read(path, CAMPAIGN) == made
+    with pytest.raises(InputInvalid, match=r"none\.json: No such file"):
+        exchange.read(tmp_path / "none.json", CAMPAIGN)
+
+
+ONE = [campaigns.answer(0, "b")]
+JSON, CSV = exchange.to_json(CAMPAIGN, ONE), exchange.to_csv(CAMPAIGN, ONE)
+LINE = CSV.split("\r\n")[1]
+RAW = json.loads(JSON)
+
+
+def json_with(**changes):
+    return json.dumps({**RAW, **changes})
+
+
+BROKEN = {
+    "empty": ("", "lacks the column campaign"),
+    "torn JSON": (JSON[:-20], "no whole JSON"),
+    "deep JSON": ('{"answers":' + "[" * 100_000, "no whole JSON"),
+    "another form": (json_with(format="excam-answers/2"), "not in the form excam-answers/1"),
+    "a field more": (json_with(more=1), "not in the form"),
+    "answers that are none": (json_with(answers={}), "no list of objects"),
+    "answers that are numbers": (json_with(answers=[1]), "no list of objects"),
+    "JSON of another campaign": (json_with(campaign=OTHER.id), f"campaign '{OTHER.id}'; expected {CAMPAIGN.id}"),
+    "CSV of another campaign": (CSV.replace(CAMPAIGN.id, OTHER.id), f"expected {CAMPAIGN.id}"),
+    "unknown task": (CSV.replace("0" * 16, "f" * 16), "task ffffffffffffffff is not in campaign"),
+    "unknown task in JSON": (JSON.replace('"0000000000000000"', '"ffffffffffffffff"'), "is not in campaign"),
+    "twice": (CSV + LINE + "\r\n", "answered twice by b"),
+    "twice in JSON": (json_with(answers=RAW["answers"] * 2), "answered twice by b"),
+    "a column unknown": (
+        CSV.replace(",saved\r\n", ",saved,mood\r\n").replace("000Z", "000Z,good"),
+        "'mood' is unknown",
+    ),
+    "a column missing": (CSV.replace(",saved\r\n", "\r\n").replace(",2026-04-01T12:00:00.000Z", ""), "column saved"),
+    "a column twice": (CSV.replace(",saved\r\n", ",saved,saved\r\n"), "'saved' is unknown or not there once"),
+    "one source alone": (CSV.replace(",saved\r\n", ",saved,source_1\r\n"), "'source_1' is unknown or not there"),
+    "a field missing": (JSON.replace('   "borderline": false,\n', ""), "borderline is missing"),
+    "a field too many": (CSV[:-2] + ",more\r\n", "line 2: 20 fields; expected 19"),
+    "a line torn": (CSV[: CSV.rindex(",")] + "\r\n", "line 2: 18 fields; expected 19"),
+    "a quote open": (CSV.replace(",30,", ',"30,'), "no whole CSV"),
+    "another language": (CSV.replace("English", "German"), "language of task 0000000000000000 is 'German'"),
+    "a spreadsheet's booleans": (CSV.replace("true", "TRUE"), "severity_ok is a str"),
+    "a spreadsheet's number": (CSV.replace(",30,", ",30.0,"), "seconds is a str"),
+    "a value of its own": (CSV.replace(",4,", ",6,"), "similarity_1 is '6'"),
+    "a step before another": (JSON.replace('"error_valid": "valid"', '"error_valid": ""'), "before the step"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_not_ours_is_refused_in_one_line(name):
+    text, said = BROKEN[name]
+    with pytest.raises(InputInvalid) as caught:
+        exchange.read(text.encode(), CAMPAIGN)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_bytes_that_are_no_text_and_too_many_of_them_are_refused(tmp_path, monkeypatch):
+    with pytest.raises(InputInvalid, match="not UTF-8 at byte 1"):
+        exchange.read(b"a\xff", CAMPAIGN)
+    monkeypatch.setattr(exchange, "LARGEST", 2**20)
+    (tmp_path / "large.csv").write_bytes(b"a" * (2**20 + 1))
+    for given_ in (tmp_path / "large.csv", b"a" * (2**20 + 1)):
+        with pytest.raises(InputInvalid, match="more than 1 MB"):
+            exchange.read(given_, CAMPAIGN)
+
+
+def test_sources_are_those_of_the_campaign():
+    owners = exchange.to_csv(CAMPAIGN, ONE, CAMPAIGN.sources)
+    assert exchange.read(owners.encode(), CAMPAIGN) == ONE
+    with pytest.raises(InputInvalid, match="source_2 of task 0000000000000000 is 'gamma'"):
+        exchange.read(owners.replace("beta/all/report", "gamma").encode(), CAMPAIGN)
+
+
+def test_writing_refuses_what_reading_would():
+    for write in (exchange.to_json, exchange.to_csv):
+        with pytest.raises(InputInvalid, match="twice"):
+            write(CAMPAIGN, ONE * 2)
+        with pytest.raises(InputInvalid, match="is not in campaign"):
+            write(CAMPAIGN, [replace(ONE[0], task="f" * 16)])
+    assert asdict(ONE[0])["task"] == "0" * 16

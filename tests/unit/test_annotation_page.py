@@ -1,0 +1,563 @@
+"""The annotation page: what is in its bytes, and what people do with it in a real Chromium where there is one."""
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from dataclasses import replace
+
+import campaigns
+import chromium
+import pytest
+from at_the_page import (
+    ATTACKS,
+    READY,
+    answer_by_key,
+    answer_by_mouse,
+    begin,
+    chosen,
+    downloaded,
+    enter,
+    finish_task,
+    imported,
+    shown,
+    skip_without_chromium,
+    text_of,
+    typed,
+    wished,
+)
+
+from excam.annotation import answers, exchange, page
+from excam.exceptions import InputInvalid
+
+SERVED = page.Served("ann-1", "/a/token")
+
+
+# --- the bytes
+
+
+def unpacked(text):
+    packed = re.search(r'id="data">([A-Za-z0-9+/]+=*)</script>', text)[1]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
+def test_page_needs_nothing_else_and_is_always_the_same():
+    found = campaigns.small()
+    text = page.write(found)
+    assert text == page.write(found)
+    assert not re.search(r"https?:|\bsrc=|url\(|@import|//cdn", text)
+    script = page.script()
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|</script|<!--", script)
+    for kind, content in (("script", script), ("style", page.asset("page.css"))):
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in page.policy()
+    for served, connects in ((None, False), (SERVED, True)):
+        assert ("connect-src 'self'" in page.policy(served)) == connects
+        assert f'content="{page.policy(served)}"' in page.write(found, served)
+
+
+def test_page_tells_no_source():
+    """Neither the systems nor the codes that lead to them, in either form."""
+    found = campaigns.small()
+    codes = {comparison.code for task in found.tasks for comparison in task.comparisons}
+    for served in (None, SERVED):
+        text = page.write(found, served)
+        inside = json.dumps(unpacked(text))
+        assert not [name for name in (*campaigns.SOURCES, "alpha", "beta") if name in text + inside]
+        assert not [code for code in codes if f'"{code}"' in inside]
+        assert not [task.row for task in found.tasks if task.row in inside]
+
+
+def test_page_holds_the_lists_of_answers():
+    data = unpacked(page.write(campaigns.small()))
+    assert data["choices"] == {name: dict(values) for name, values in answers.CHOICES.items()}
+    assert tuple(data["fields"]) == answers.FIELDS
+    assert [task["tag"] for task in data["tasks"][:4]] == ["en", "de", "ja", "he"]
+    assert unpacked(page.write(campaigns.small(1, language="Klingon")))["tasks"][0]["tag"] == ""
+
+
+def test_parts_of_the_page_stay_small():
+    for path in sorted(page.ASSETS.iterdir()):
+        assert len(path.read_text().splitlines()) <= 250, path
+
+
+@pytest.mark.parametrize("field", ["explanation", "error_type", "language"])
+def test_half_a_character_is_refused(field):
+    found = campaigns.small(1)
+    broken = replace(found, tasks=(replace(found.tasks[0], **{field: "a\ud800"}),))
+    with pytest.raises(InputInvalid, match=r"^task 0{16}: holds U\+D800, half a character; expected .*; draw"):
+        page.write(broken)
+    pieces = replace(found.tasks[0], modified_output=(("\udfff", True),))
+    with pytest.raises(InputInvalid, match="U\\+DFFF"):
+        page.write(replace(found, tasks=(pieces,)))
+    with pytest.raises(InputInvalid, match=r"^title: holds"):
+        page.write(replace(found, title="\ud800"))
+
+
+def test_a_task_without_two_comparisons_is_refused():
+    found = campaigns.small(1)
+    lacking = replace(found.tasks[0], comparisons=found.tasks[0].comparisons[:1])
+    with pytest.raises(InputInvalid, match="1 comparisons; expected 2"):
+        page.write(replace(found, tasks=(lacking,)))
+
+
+# --- in a browser
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    skip_without_chromium()
+    with chromium.Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+def written(folder, found=None, name="page.html"):
+    path = folder / name
+    path.write_text(page.write(found or campaigns.small()), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.mark.parametrize(
+    ("annotator", "seed", "act"),
+    [("ann-0", 0, answer_by_key), ("ann-1", 1, answer_by_mouse), ("ann-2", 2, answer_by_mouse)],
+)
+def test_a_campaign_from_the_first_task_to_the_export(tmp_path, annotator, seed, act):
+    """Ten tasks in a browser of one's own; what is exported is what was chosen, byte for byte as we would write it."""
+    skip_without_chromium()
+    found = campaigns.small()
+    wanted = wished(found, annotator, seed)
+    with chromium.Browser(tmp_path / "profile") as browser:
+        begin(browser, written(tmp_path), annotator)
+        for at, given in enumerate(wanted):
+            browser.wait(f"session.task.id === '{given.task}'")
+            act(browser, given)
+            browser.wait("statusOf(answerHere()) !== 'todo'")
+            assert text_of(browser, "progress-text").startswith(f"{at + 1} / 10 completed by this annotator")
+            if at < 9:
+                browser.key("u", 85) if act is answer_by_key else browser.click("#next-to-do")
+        assert shown(browser, "reminder")  # ten tasks and no export
+        files = {kind: downloaded(browser, tmp_path, kind) for kind in ("json", "csv")}
+        assert not shown(browser, "reminder")
+        assert not browser.said("Runtime.exceptionThrown")
+        assert not browser.said("Log.entryAdded")
+    given = exchange.read(files["json"], found)
+    assert chosen(given) == wanted
+    assert exchange.read(files["csv"], found) == given
+    assert files["json"].decode() == exchange.to_json(found, given)
+    assert files["csv"].decode() == exchange.to_csv(found, given)
+
+
+def test_closing_the_browser_in_mid_answer_loses_nothing(tmp_path):
+    skip_without_chromium()
+    url = written(tmp_path)
+    with chromium.Browser(tmp_path / "profile") as browser:
+        begin(browser, url, "ann-1")
+        browser.click("#next")
+        browser.wait("session.task.place === 2")
+        for selector in ("#culture_related-yes", "#error_valid-partly", "#reveal-2", "#severity_ok"):
+            browser.click(selector)
+        typed(browser, "#comment_2", "half a sen")
+        before = browser.js("answerHere()")
+    with chromium.Browser(tmp_path / "profile") as browser:
+        browser.open(url, READY)
+        assert browser.js("answerHere()") == before
+        assert browser.js("session.task.place") == 2
+        assert shown(browser, "step-2")
+        assert not shown(browser, "step-3")
+        assert browser.js("document.getElementById('comment_2').value") == "half a sen"
+        assert browser.js("document.getElementById('error_valid-partly').checked")
+        assert re.match(r"Saved in this browser \d\d:\d\d:\d\d", text_of(browser, "saved"))
+
+
+def test_steps_open_in_order(browser, tmp_path):
+    begin(browser, written(tmp_path), "order")
+    explanation = campaigns.task(0).explanation
+    visible = "document.body.innerText"
+    for selector, disabled in (("#culture_related-no", True), ("#error_valid-not_valid", False)):
+        browser.click(selector)
+        assert browser.js("document.getElementById('reveal-2').disabled") == disabled
+        assert not shown(browser, "step-2")
+        assert explanation not in browser.js(visible)
+    browser.click("#reveal-2")
+    assert browser.js(visible).count(explanation) == 1
+    assert browser.js("document.activeElement.id") == "step-2-head"
+    assert not shown(browser, "step-3")
+    assert shown(browser, "reveal-3-hint")
+    for selector in ("#explanation_valid-valid", "#changed_mind-no", "#reveal-3"):
+        browser.click(selector)
+    assert shown(browser, "step-3")
+    assert browser.js(visible).count(explanation) == 3
+    browser.click("#next")
+    browser.wait("session.task.place === 2")
+    browser.click("#next")
+    browser.wait("session.task.place === 3")
+    for selector in (
+        "#culture_related-no",
+        "#error_valid-not_valid",
+        "#reveal-2",
+        "#explanation_valid-valid",
+        "#changed_mind-no",
+        "#reveal-3",
+    ):
+        browser.click(selector)
+    assert "No error was detected." in text_of(browser, "other-2")  # a comparison without a text
+
+
+def test_skipping_asks_nothing_more_and_can_be_undone(browser, tmp_path):
+    begin(browser, written(tmp_path, campaigns.small(14)), "skips")
+    browser.click("#culture_related-yes")
+    browser.click("#error_valid-valid")
+    browser.click("#skipped")
+    assert text_of(browser, "task-status") == "skipped"
+    assert not shown(browser, "reveal-2")
+    assert browser.js("document.getElementById('culture_related-no').matches(':disabled')")
+    assert answers.read(browser.js("answerHere()")).done
+    browser.click("#skipped")
+    assert browser.js("[answerHere().skipped, answerHere().culture_related, answerHere().error_valid]") == [
+        False,
+        "yes",
+        "valid",
+    ]
+    for _ in range(13):
+        browser.click("#skipped")
+        browser.click("#next-to-do")
+    assert "13 tasks; at most 12" in text_of(browser, "skips")
+
+
+# --- backups
+
+
+REFUSED = {
+    "Nothing was imported. The file is no whole JSON": lambda text: text[:-40],
+    "not in the form excam-answers/1": lambda text: text.replace("excam-answers/1", "excam-answers/2"),
+    'belongs to campaign "0000000000000000"': lambda text: re.sub(
+        '"campaign": "[0-9a-f]+"', f'"campaign": "{"0" * 16}"', text
+    ),
+    'holds answers of "ann-2", you are "backup"': lambda text: text.replace('"backup"', '"ann-2"'),
+    'Answer 1 of the file: culture_related is "maybe"; expected yes, no, dont_know': lambda text: text.replace(
+        '"yes"', '"maybe"', 1
+    ),
+    'Answer 1 of the file: "extra" is unknown': lambda text: text.replace('"task"', '"extra": 1, "task"', 1),
+    "Answer 1 of the file: seconds is missing": lambda text: re.sub(r'"seconds": \d+,', "", text, count=1),
+    "Answer 2 of the file: skipped is a number; expected a boolean": lambda text: '"skipped": 1'.join(
+        text.rsplit('"skipped": true', 1)
+    ),
+    "task ffffffffffffffff is not in this campaign": lambda text: text.replace("0" * 15 + "1", "f" * 16),
+    "Answer 2 of the file: task 0000000000000000 is there twice": lambda text: text.replace("0" * 15 + "1", "0" * 16),
+    "error_valid is answered before": lambda text: text,
+    "is skipped and answered": lambda text: text.replace('"skipped": false', '"skipped": true', 1),
+    "comment_1 has 5001 characters": lambda text: text.replace('"comment_1": ""', f'"comment_1": "{"👍" * 5001}"', 1),
+    "comment_1 holds characters that a file cannot": lambda text: text.replace(
+        '"comment_1": ""', '"comment_1": "\\ud800"', 1
+    ),
+    "expected \\\\d{4}": lambda text: re.sub('"saved": "[^"]+"', '"saved": "today"', text, count=1),
+}
+
+
+def test_export_import_export_gives_the_same_bytes(browser, tmp_path):
+    found = campaigns.small()
+    comments = ["a\r\nb\rc", "=1+1", "'quoted'", '"', "שלום\u202e👍", "👍" * answers.MAX_COMMENT, "\u2028\x01\t,"]
+    given = [campaigns.answer(n, "bytes", comment_1=comment, seconds=n) for n, comment in enumerate(comments)]
+    text, table = exchange.to_json(found, given), exchange.to_csv(found, given)
+    begin(browser, written(tmp_path), "bytes")
+    assert imported(browser, tmp_path, text).startswith("Imported 7 of 7 answers; 0 were here already, 0 are older")
+    assert imported(browser, tmp_path, text).startswith("Imported 0 of 7 answers; 7 were here already, 0 are older")
+    for number in range(3):  # looking at a comment changes none
+        browser.js(f"location.hash = 'task-{number:016x}'")
+        browser.wait(f"session.task.place === {number + 1}")
+    assert downloaded(browser, tmp_path, "json").decode() == text
+    assert downloaded(browser, tmp_path, "csv").decode() == table
+    later = [
+        replace(given[0], comment_1="newer", saved="2026-05-01T00:00:00.000Z"),
+        replace(given[1], comment_1="older", saved="2026-03-01T00:00:00.000Z"),
+    ]
+    assert imported(browser, tmp_path, exchange.to_json(found, later)).startswith(
+        "Imported 1 of 2 answers; 0 were here already, 1 are older"
+    )
+    browser.open(written(tmp_path), READY)
+    given[0] = later[0]
+    assert downloaded(browser, tmp_path, "json").decode() == exchange.to_json(found, given)
+
+
+def test_backups_that_do_not_fit_are_refused_whole(browser, tmp_path):
+    found = campaigns.small()
+    late = replace(campaigns.answer(2, "backup"), culture_related="", severity_ok=False, type_ok=False)
+    first = campaigns.answer(0, "backup")
+    second = answers.Answer(f"{1:016x}", "backup", skipped=True, saved=first.saved)
+    begin(browser, written(tmp_path), "backup")
+    for expected, spoil in REFUSED.items():
+        given = [first, second, late] if expected.startswith("error_valid") else [first, second]
+        said = imported(browser, tmp_path, spoil(exchange.to_json(found, given)))
+        assert said.startswith("Nothing was imported. ")
+        assert expected.replace("\\\\", "\\") in said.replace("explanation_valid", "error_valid"), said
+        assert browser.js("answers().size") == 0
+    assert browser.js("Object.keys(localStorage).filter((key) => key.includes('/backup/answer/')).length") == 0
+
+
+# --- storage
+
+
+def test_a_full_storage_is_told_and_nothing_is_lost(browser, tmp_path):
+    begin(browser, written(tmp_path), "full")
+    browser.js(
+        "{ let size = 4e6; for (let n = 0; size >= 1; n++) { try { localStorage.setItem(`filler${n}`, 'x'.repeat(size)) } catch { size = Math.floor(size / 2) } } }"
+    )
+    browser.click("#culture_related-yes")
+    browser.click("#next")
+    browser.wait("session.task.place === 2")
+    browser.click("#culture_related-no")
+    said = text_of(browser, "trouble")
+    assert "its storage is full" in said
+    assert "Export JSON now" in said
+    assert text_of(browser, "saved") == "Not saved: 2"
+    leaving = "(() => { const e = new Event('beforeunload', { cancelable: true }); dispatchEvent(e); return e.defaultPrevented; })()"
+    assert browser.js(leaving)
+    assert len(exchange.read(downloaded(browser, tmp_path, "json"), campaigns.small())) == 2
+    browser.js(
+        "Object.keys(localStorage).filter((key) => key.startsWith('filler')).forEach((key) => localStorage.removeItem(key))"
+    )
+    browser.click("#error_valid-valid")
+    assert not shown(browser, "trouble")
+    assert not browser.js(leaving)
+    browser.open(written(tmp_path), READY)
+    assert browser.js("inOrder(answers()).map((answer) => answer.culture_related)") == ["yes", "no"]
+
+
+def test_a_refused_storage_is_told(browser, tmp_path):
+    written(tmp_path)
+    (tmp_path / "outer.html").write_text(
+        '<iframe sandbox="allow-scripts allow-forms" src="page.html" width="900" height="900"></iframe>'
+    )
+    browser.open((tmp_path / "outer.html").as_uri())
+    with browser.frame():
+        browser.wait(READY)
+        browser.js(
+            "document.getElementById('annotator').value = 'a'; document.querySelector('#start-form button').click()"
+        )
+        browser.wait("document.getElementById('trouble').textContent")
+        assert "refuses to store (SecurityError)" in text_of(browser, "trouble")
+
+
+def test_two_tabs_stay_in_step_and_neither_overwrites_the_other(browser, tmp_path):
+    url = written(tmp_path)
+    begin(browser, url, "tabs")
+    browser.click("#culture_related-yes")
+    with browser.tab() as other:
+        browser.open(url, READY)
+        assert browser.js("answerHere().culture_related") == "yes"
+    browser.click("#error_valid-partly")
+    with browser.tab(other):
+        browser.wait("document.getElementById('error_valid-partly').checked")
+        typed(browser, "#comment_1", "from the other")
+    browser.wait("document.getElementById('comment_1').value === 'from the other'")
+    # a tab that has not heard of a change yet makes its own on top of it
+    key = browser.js("session.keeper.prefix + session.task.id")
+    newer = browser.js("({ ...answerHere(), culture_related: 'no', saved: laterThan(answerHere().saved) })")
+    browser.js(f"localStorage.setItem('{key}', {json.dumps(json.dumps(newer))})")
+    browser.click("#borderline")
+    assert browser.js("[answerHere().culture_related, answerHere().borderline]") == ["no", True]
+    older = newer | {"culture_related": "dont_know", "saved": "2000-01-01T00:00:00.000Z"}
+    with browser.tab(other):
+        browser.js(f"localStorage.setItem('{key}', {json.dumps(json.dumps(older))})")
+    browser.click("#error_valid-valid")
+    assert browser.js(f"JSON.parse(localStorage.getItem('{key}')).culture_related") == "no"
+
+
+def test_seconds_are_those_on_the_screen(browser, tmp_path):
+    begin(browser, written(tmp_path), "clock")
+    browser.js("tick(); session.waiting[session.task.id] = 41500")
+    browser.click("#culture_related-yes")
+    assert browser.js("answerHere().seconds") == 41
+    browser.click("#to-instructions")
+    browser.wait("document.getElementById('view-tasks').hidden && session.since === null")
+    browser.click("#to-tasks")
+    browser.wait("session.since !== null")
+    assert browser.js("session.waiting[session.task.id]") < 10000
+
+
+# --- the way through the tasks
+
+
+def test_filters_keep_the_order(browser, tmp_path):
+    found = campaigns.small()
+    begin(browser, written(tmp_path), "filters")
+
+    def choose(name, value):
+        browser.js(
+            f"(() => {{ const e = document.getElementById('{name}'); e.value = '{value}'; e.dispatchEvent(new Event('change')); }})()"
+        )
+
+    order = "inView().map((task) => task.place)"
+    choose("language", "Japanese")
+    assert browser.js(order) == [3, 7]
+    assert text_of(browser, "task-place") == "1 / 2"
+    assert text_of(browser, "said") == "2 of 10 tasks in this view."
+    browser.click("#skipped")
+    choose("status", "todo")
+    assert browser.js(order) == [7]
+    choose("status", "skipped")
+    assert browser.js(order) == [3]
+    choose("language", "English")
+    assert shown(browser, "none")
+    assert not shown(browser, "task")
+    choose("status", "all")
+    choose("language", "")
+    assert browser.js(order) == list(range(1, 11))
+    browser.js(
+        "(() => { const e = document.getElementById('number'); e.value = 9; e.dispatchEvent(new Event('change')); })()"
+    )
+    browser.wait("session.task.place === 9")
+    assert text_of(browser, "task-id") == found.tasks[8].id
+    browser.js(
+        "(() => { const e = document.getElementById('number'); e.value = 11; e.dispatchEvent(new Event('change')); })()"
+    )
+    assert "expected 1 to 10" in text_of(browser, "said")
+    assert browser.js("document.querySelector('#said').getAttribute('role')") == "status"
+
+
+def test_one_task_by_keyboard_alone(browser, tmp_path):
+    """From the open page to the finished task with Tab, Enter, Space, letters and digits; typing is never hijacked."""
+    browser.js("localStorage.clear()")
+    browser.open(written(tmp_path), READY)
+    for _ in range(12):
+        browser.key("Tab", 9)
+        if browser.js("document.activeElement.id") == "annotator":
+            break
+    browser.call("Input.insertText", text="keys-1")
+    enter(browser)
+    browser.wait("session.keeper && document.getElementById('start').hidden")
+    browser.key("i", 73)
+    browser.wait("document.getElementById('task').offsetParent")
+    assert browser.js("document.activeElement.id") == "task-head"
+    browser.key("?", 191)
+    assert browser.js("document.getElementById('help').open")
+    browser.key("2", 50)  # a dialog is open
+    browser.js("document.getElementById('help').close()")
+    assert browser.js("answers().size") == 0
+    answer_by_key(browser, campaigns.answer(0, "keys-1"))
+    browser.key("k", 75)
+    assert browser.js("document.activeElement.name") == "similarity_1"
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    assert browser.js(outline) == "solid"
+    browser.key("c", 67)
+    assert browser.js("document.activeElement.id") == "comment_2"
+    for letter in "1nl?":
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter)
+    browser.key("Escape", 27)
+    assert browser.js("document.activeElement.type") == "radio"
+    wanted = replace(campaigns.answer(0, "keys-1"), comment_2="1nl?")
+    assert chosen([answers.read(browser.js("answerHere()"))]) == chosen([wanted])
+    browser.js("document.getElementById('keys-on').click()")
+    browser.key("l", 76)
+    assert not browser.js("answerHere().skipped")  # single keys are off
+    browser.js("document.getElementById('keys-on').click()")
+
+
+# --- looks
+
+
+CONTRAST = """(() => {
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
+  const behind = (e) => { for (; e; e = e.parentElement) { const c = numbers(getComputedStyle(e).backgroundColor); if (c[3] !== 0) return c; } };
+  const low = [];
+  for (const e of document.querySelectorAll("body *")) {
+    if (!e.offsetParent || e.closest(":disabled") || ![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) continue;
+    const [one, two] = [light(numbers(getComputedStyle(e).color)), light(behind(e))].sort((a, b) => b - a);
+    const ratio = (one + 0.05) / (two + 0.05);
+    if (ratio < 4.5) low.push([e.tagName, e.textContent.slice(0, 30), ratio]);
+  }
+  return low;
+})()"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_narrow_and_legible(browser, tmp_path, theme):
+    long = (("W" * 300 + " ", False), ("x" * 300, True), ("", True))
+    begin(browser, written(tmp_path, campaigns.small(3, modified_output=long, error_type="y" * 200)), f"looks-{theme}")
+    finish_task(browser)
+    browser.js(
+        f"(() => {{ const e = document.getElementById('theme'); e.value = '{theme}'; e.dispatchEvent(new Event('change')); }})()"
+    )
+    for width in (360, 1280):
+        browser.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 600
+        )
+        for link in ("#to-instructions", "#to-tasks"):
+            browser.click(link)
+            browser.wait(f"document.querySelector('{link}').hasAttribute('aria-current')")
+            assert browser.js("document.documentElement.scrollWidth") <= width
+            assert browser.js(CONTRAST) == []
+    assert browser.js("getComputedStyle(document.documentElement).colorScheme") == theme
+    browser.call("Emulation.clearDeviceMetricsOverride")
+    lines = "getComputedStyle(document.querySelector('#task mark.{}')).textDecorationStyle"
+    assert [browser.js(lines.format(kind)) for kind in ("gone", "new")] == ["dotted", "double"]
+    assert browser.js("document.querySelectorAll('#box-3 .gap').length") == 1
+
+
+def test_order_on_a_phone_and_names_of_what_can_be_used(browser, tmp_path):
+    begin(browser, written(tmp_path), "phone")
+    finish_task(browser)
+    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
+    tops = browser.js(
+        "[...document.querySelectorAll('#task .box')].map((box) => [box.querySelector('h3').textContent[0], box.getBoundingClientRect().top])"
+    )
+    assert [name for name, _ in sorted(tops, key=lambda pair: pair[1])] == ["A", "C", "B", "D"]
+    browser.call("Emulation.clearDeviceMetricsOverride")
+    unnamed = "[...document.querySelectorAll('input, select, textarea')].filter((e) => !e.labels.length && !e.ariaLabel).map((e) => e.id)"
+    assert browser.js(unnamed) == []
+    assert browser.js(
+        "[...document.querySelectorAll('fieldset')].every((f) => f.firstElementChild.tagName === 'LEGEND')"
+    )
+    assert browser.js("['header', 'main', 'nav', 'footer'].every((name) => document.querySelector(name))")
+    assert browser.js("document.body.firstElementChild.id") == "skip"
+
+
+def test_direction_and_language_of_a_text_are_its_own(browser, tmp_path):
+    begin(browser, written(tmp_path), "bidi")
+    found = []
+    for number in range(4):
+        browser.js(f"location.hash = 'task-{number:016x}'")
+        browser.wait(f"session.task.place === {number + 1}")
+        found.append(
+            browser.js(
+                "(() => { const p = document.querySelector('#box-3 p'), s = getComputedStyle(p); return [s.direction, s.unicodeBidi, s.whiteSpace, p.lang]; })()"
+            )
+        )
+    assert found == [
+        ["rtl" if lang == "he" else "ltr", "plaintext", "pre-wrap", lang] for lang in ("en", "de", "ja", "he")
+    ]
+
+
+def test_hostile_texts_are_only_texts(browser, tmp_path):
+    tasks = []
+    for number, attack in enumerate((*ATTACKS, "x" * 10**6 + ATTACKS[0])):
+        comparisons = tuple(replace(one, text=attack) for one in campaigns.task(number).comparisons)
+        pieces = (("👍 ", False), (attack, True), (" end", False))
+        names = dict.fromkeys(("explanation", "error_type", "dataset", "language"), attack[:2000])
+        tasks.append(
+            campaigns.task(
+                number, modified_output=pieces, original_instruction=pieces, comparisons=comparisons, **names
+            )
+        )
+    found = replace(campaigns.small(len(tasks)), tasks=tuple(tasks), title=ATTACKS[0])
+    begin(browser, written(tmp_path, found), "attacked")
+    for number, task in enumerate(tasks):
+        browser.js(f"location.hash = 'task-{number:016x}'")
+        browser.wait(f"session.task.place === {number + 1}")
+        finish_task(browser)
+        typed(browser, "#comment_1", ATTACKS[number % len(ATTACKS)])
+        attack = task.modified_output[1][0]
+        visible = re.sub("[\u2028\u202e\u2067]", lambda sign: f"U+{ord(sign[0]):04X}", attack)
+        for name in ("box-3", "box-0"):
+            assert text_of(browser, name) == f"👍 {visible} end"
+        assert text_of(browser, "other-1") == visible
+    assert browser.js("window.pwned") is None
+    assert browser.js("document.querySelectorAll('img, iframe, main script, a[href^=javascript]').length") == 0
+    assert not browser.js("/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.querySelector('.boxes').textContent)")
+    requests = [event["request"]["url"] for event in browser.said("Network.requestWillBeSent")]
+    assert [url for url in requests if not url.startswith("file:")] == []
+    assert not browser.said("Runtime.exceptionThrown")
+    assert not browser.said("Log.entryAdded")

@@ -1,0 +1,245 @@
+"""The served page against the real server, in a real Chromium: nothing is lost, and nothing overwritten."""
+
+from dataclasses import asdict, replace
+
+import campaigns
+import chromium
+import pytest
+from annotating import Running, made, put
+from at_the_page import (
+    ATTACKS,
+    READY,
+    answer_by_mouse,
+    chosen,
+    downloaded,
+    imported,
+    shown,
+    skip_without_chromium,
+    text_of,
+    wished,
+)
+
+from excam.annotation import answers, exchange
+from excam.annotation.store import Store
+
+NAMES = [f"s{number}" for number in range(20)]
+SENT = "session.keeper.queue.size === 0"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    skip_without_chromium()
+    with chromium.Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory, browser):
+    folder = tmp_path_factory.mktemp("served")
+    links = made(folder / "answers.store", campaigns.small(), NAMES)
+    with Running(folder / "answers.store", log=folder / "log") as server:
+        server.links, server.free = links, iter(NAMES)
+        yield server
+
+
+@pytest.fixture
+def name(running):
+    return next(running.free)
+
+
+def opened(browser, running, name, then="#tasks"):
+    browser.open(f"{running.url}{running.links[name]}{then}", READY)
+
+
+def saved(running, name):
+    """What the server has, by task."""
+    with running.client() as client:
+        rows = client.get(f"{running.links[name]}/answers").json()["answers"]
+    return {row["answer"]["task"]: (row["revision"], answers.read(row["answer"])) for row in rows}
+
+
+def elsewhere(running, answer, base):
+    """Another machine of the same annotator saves."""
+    with running.client() as client:
+        assert put(client, running.links[answer.annotator], base, answer).status_code == 200
+
+
+def test_a_campaign_goes_to_the_server_at_every_change(browser, running, name):
+    opened(browser, running, name, "")
+    assert shown(browser, "view-instructions")  # who comes for the first time
+    assert not shown(browser, "start")
+    browser.click("#to-tasks")
+    wanted = wished(campaigns.small(), name, 1)[:4]
+    for at, given in enumerate(wanted):
+        browser.wait(f"session.task.place === {at + 1}")
+        answer_by_mouse(browser, given)
+        browser.click("#next")
+    browser.wait(SENT)
+    assert text_of(browser, "saved").startswith("Saved on the server ")
+    assert chosen([answer for _, answer in saved(running, name).values()]) == wanted
+    opened(browser, running, name, "")
+    assert browser.js("session.task.place") == 5  # where one was
+    assert text_of(browser, "progress-text").startswith("4 / 10")
+    assert not browser.said("Runtime.exceptionThrown")
+    assert not browser.said("Log.entryAdded")
+
+
+def test_a_server_that_is_down_loses_nothing(browser, running, name):
+    opened(browser, running, name)
+    running.end()
+    browser.click("#culture_related-yes")
+    browser.wait("document.getElementById('trouble').textContent")
+    assert text_of(browser, "trouble").startswith("Not sent yet: 1; the server does not answer, trying again.")
+    browser.click("#error_valid-partly")
+    browser.click("#next")
+    browser.wait("session.task.place === 2")
+    browser.click("#culture_related-no")
+    assert text_of(browser, "saved") == "Not sent yet: 2"
+    leaving = "(() => { const e = new Event('beforeunload', { cancelable: true }); dispatchEvent(e); return e.defaultPrevented; })()"
+    assert browser.js(leaving)
+    pauses = "session.keeper.pause"
+    browser.wait(f"{pauses} >= 2")
+    running.start()
+    browser.js("dispatchEvent(new Event('online'))")
+    browser.wait(SENT)
+    assert not shown(browser, "trouble")
+    assert not browser.js(leaving)
+    assert [(a.culture_related, a.error_valid) for _, a in saved(running, name).values()] == [
+        ("yes", "partly"),
+        ("no", ""),
+    ]
+
+
+def test_what_was_not_sent_waits_for_the_next_time(browser, running, name):
+    opened(browser, running, name)
+    running.end()
+    browser.click("#culture_related-yes")
+    browser.wait("document.getElementById('trouble').textContent")
+    browser.js("session.keeper.unsafe = () => 0")  # no question on leaving: the browser is gone
+    browser.open("about:blank")
+    running.start()
+    opened(browser, running, name)
+    browser.wait(SENT)
+    ((revision, answer),) = saved(running, name).values()
+    assert (revision, answer.culture_related) == (1, "yes")
+    assert browser.js("Object.keys(localStorage).filter((key) => key.includes('/unsent/')).length") == 0
+
+
+def test_a_lost_reply_is_no_conflict(browser, running, name):
+    """The server has what we sent, and we do not know: sent again, or changed and sent again, it is taken."""
+    opened(browser, running, name)
+    browser.js(
+        "globalThis.real = fetch; globalThis.fetch = async (...all) => { await real(...all); throw new TypeError('lost'); }"
+    )
+    browser.click("#culture_related-yes")
+    browser.wait("session.keeper.down")
+    browser.click("#error_valid-valid")
+    browser.js("globalThis.fetch = real; session.keeper.hurry()")
+    browser.wait(SENT)
+    assert not browser.js("document.getElementById('conflict').open")
+    ((revision, answer),) = saved(running, name).values()
+    assert (revision, answer.error_valid) == (2, "valid")
+
+
+@pytest.mark.parametrize(("button", "expected"), [("#keep-mine", "yes"), ("#take-other", "no")])
+def test_two_versions_are_shown_and_one_is_chosen(browser, running, name, button, expected):
+    opened(browser, running, name)
+    other = campaigns.answer(0, name, culture_related="no", comment_1=ATTACKS[1])
+    elsewhere(running, other, 0)
+    browser.click("#culture_related-yes")
+    browser.wait("document.getElementById('conflict').open")
+    assert saved(running, name)[other.task] == (1, other)  # nothing is overwritten
+    rows = browser.js(
+        "[...document.querySelectorAll('#conflict-rows tr.differs')].map((row) => [...row.cells].map((c) => c.textContent))"
+    )
+    assert browser.js("document.querySelector('#conflict-rows th').textContent") == "Saved"
+    assert rows[0] == ["1a. Is the sample culture-related?", "Yes - culture-related", "No - not culture-related"]
+    assert ["Comment on step 1 (optional)", "", ATTACKS[1]] in rows
+    browser.click("#decide-later")
+    assert "Tasks with two versions that wait for you: 1." in text_of(browser, "trouble")
+    browser.click("#decide")
+    browser.wait("document.getElementById('conflict').open")
+    browser.click(button)
+    browser.wait(f"{SENT} && !document.getElementById('conflict').open")
+    revision, answer = saved(running, name)[other.task]
+    assert answer.culture_related == expected == browser.js("answerHere().culture_related")
+    assert revision == (2 if expected == "yes" else 1)
+    assert not shown(browser, "trouble")
+    with Store(running.store) as store:
+        assert {event.kind for event in store.events(name, other.task)} >= {"conflict"}
+    browser.click("#borderline")  # and on it goes, from the newest revision
+    browser.wait(SENT)
+    assert saved(running, name)[other.task][0] == revision + 1
+
+
+def test_two_tabs_of_one_annotator(browser, running, name):
+    opened(browser, running, name)
+    with browser.tab() as other:
+        opened(browser, running, name)
+        browser.click("#culture_related-no")
+        browser.wait(SENT)
+    with browser.tab(other):
+        browser.click("#borderline")
+        browser.wait(SENT)
+    browser.wait("answerHere().borderline")  # a tab that is looked at again asks for what is new
+    browser.click("#error_valid-valid")
+    browser.wait(SENT)
+    ((revision, answer),) = saved(running, name).values()
+    assert (revision, answer.culture_related, answer.borderline, answer.error_valid) == (3, "no", True, "valid")
+
+
+def test_a_backup_goes_to_the_server_and_comes_back(browser, running, name, tmp_path):
+    found = campaigns.small()
+    given = [campaigns.answer(number, name, comment_1=f"={number}") for number in range(3)]
+    opened(browser, running, name)
+    assert imported(browser, tmp_path, exchange.to_json(found, given)).startswith("Imported 3 of 3 answers")
+    browser.wait(SENT)
+    assert [answer for _, answer in saved(running, name).values()] == given
+    assert downloaded(browser, tmp_path, "json").decode() == exchange.to_json(found, given)
+    assert 'of "nobody", you are' in imported(
+        browser, tmp_path, exchange.to_json(found, [replace(given[0], annotator="nobody")])
+    )
+
+
+def test_what_the_server_refuses_is_told(browser, running, name):
+    opened(browser, running, name)
+    browser.js("change({ seconds: 1, culture_related: 'yes', comment_1: 'x'.repeat(70000) })")
+    browser.wait("document.getElementById('trouble').textContent")
+    assert text_of(browser, "trouble").startswith(
+        "The server refused the answer to task 0000000000000000: more than 65536 bytes"
+    )
+    browser.js("change({ comment_1: 'short' })")
+    browser.wait(SENT)
+    assert not shown(browser, "trouble")
+
+
+def test_a_link_that_was_renewed_ends_and_the_new_one_goes_on(browser, running, name):
+    opened(browser, running, name)
+    with Store(running.store) as store:
+        renewed = store.renew(name)
+    browser.click("#culture_related-yes")
+    browser.wait("document.getElementById('trouble').textContent")
+    assert text_of(browser, "trouble").startswith("This link does not work any more.")
+    assert saved_by(running, name) == []
+    running.links[name] = renewed if renewed.startswith("/a/") else f"/a/{renewed}"
+    browser.js("session.keeper.unsafe = () => 0")
+    opened(browser, running, name)
+    browser.wait(SENT)
+    assert [answer.culture_related for answer in saved_by(running, name)] == ["yes"]
+
+
+def saved_by(running, name):
+    with Store(running.store) as store:
+        return [found.answer for found in store.latest(name)]
+
+
+def test_typing_is_sent_in_one_piece(browser, running, name):
+    opened(browser, running, name)
+    browser.click("#comment_1")
+    for letter in "seaweed":
+        browser.call("Input.insertText", text=letter)
+    browser.wait(SENT)
+    ((revision, answer),) = saved(running, name).values()
+    assert answer.comment_1 == "seaweed"
+    assert revision < 4
+    assert asdict(answer) == browser.js("answerHere()")

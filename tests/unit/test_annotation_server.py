@@ -1,0 +1,388 @@
+"""The server of a campaign, as a process of its own: what it says, to whom, and what is left of it after kills."""
+
+import json
+import random
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import campaigns
+import httpx
+import pytest
+from annotating import Running, made, put
+from campaigns import answer
+
+from excam.annotation import page
+from excam.annotation.server import HEADERS, LARGEST
+from excam.annotation.store import Store
+
+NAMES = [f"w{number}" for number in range(80)]
+NOWHERE = "no such page; expected the whole link that you were given"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """A server that these tests share; each takes an annotator of its own."""
+    folder = tmp_path_factory.mktemp("server")
+    links = made(folder / "answers.store", campaigns.small(), NAMES)
+    with Running(folder / "answers.store", "--allow-host", "study.example", log=folder / "log") as server:
+        server.links, server.free = links, iter(NAMES)
+        yield server
+
+
+@pytest.fixture
+def name(running):
+    return next(running.free)
+
+
+@pytest.fixture
+def link(running, name):
+    return running.links[name]
+
+
+@pytest.fixture
+def client(running):
+    with running.client() as client:
+        yield client
+
+
+# --- what it says
+
+
+def test_page_is_that_of_the_annotator_and_may_not_be_framed_kept_or_sniffed(client, name, link):
+    reply = client.get(link)
+    served = page.Served(name, link)
+    assert reply.status_code == 200
+    assert reply.text == page.write(campaigns.small(), served)
+    assert reply.headers["Content-Security-Policy"] == f"{page.policy(served)}; frame-ancestors 'none'"
+    assert {key: reply.headers[key] for key in HEADERS if "Policy" not in key[:25]} == {
+        key: value for key, value in HEADERS.items() if "Policy" not in key[:25]
+    }
+    assert reply.headers["Referrer-Policy"] == "no-referrer"
+    assert "server" not in reply.headers
+
+
+def test_answers_come_back_with_their_revisions(client, name, link):
+    assert client.get(f"{link}/answers").json() == {"annotator": name, "answers": []}
+    first, second = answer(0, name, comment_1="שלום\n</script>"), answer(3, name)
+    assert put(client, link, 0, first).json() == {"revision": 1}
+    assert put(client, link, 0, second).json() == {"revision": 1}
+    assert put(client, link, 1, first, seconds=31).json() == {"revision": 2}
+    found = sorted(client.get(f"{link}/answers").json()["answers"], key=lambda row: row["answer"]["task"])
+    assert found == [
+        {"revision": 2, "answer": {**asdict(first), "seconds": 31}},
+        {"revision": 1, "answer": asdict(second)},
+    ]
+
+
+def test_two_tabs_do_not_overwrite_each_other(client, name, link):
+    here, there = answer(0, name, comment_1="here"), answer(0, name, comment_1="there")
+    assert put(client, link, 0, here).status_code == 200
+    refused = put(client, link, 0, there)
+    assert (refused.status_code, refused.json()) == (409, {"revision": 1, "answer": asdict(here)})
+    assert put(client, link, 0, here).json() == {"revision": 1}  # a retry
+    assert put(client, link, 1, there).json() == {"revision": 2}
+    assert put(client, link, 1, here).json() == {"revision": 2, "answer": asdict(there)}
+
+
+def test_nobody_answers_for_another(running, client, name, link):
+    other = next(running.free)
+    refused = put(client, link, 0, answer(0, other))
+    assert refused.status_code == 400
+    assert refused.json()["error"] == (
+        f"{other}'s answer about {0:016x}; expected {name}'s about {0:016x}, as the address says"
+    )
+    body = {"base": 0, "answer": asdict(answer(1, name))}
+    assert client.put(f"{link}/answers/{0:016x}", json=body).status_code == 400
+    assert client.get(f"{running.links[other]}/answers").json()["answers"] == []
+
+
+def test_every_wrong_link_gets_the_same_line(client, link):
+    wrong = [
+        "/",
+        "/a",
+        "/a/",
+        "/a/x",
+        link[:-1],
+        f"{link}x",
+        link.swapcase(),
+        f"{link}/",
+        "/favicon.ico",
+        "/a/%00",
+        "/a/..",
+    ]
+    replies = [client.get(address) for address in wrong]
+    assert {(reply.status_code, reply.text) for reply in replies} == {(404, f"{NOWHERE}\n")}
+    assert all(reply.headers["Referrer-Policy"] == "no-referrer" for reply in replies)
+    for address in ("/a/x/answers", f"{link[:-1]}/answers", f"/a/x/answers/{0:016x}"):
+        reply = put(client, "/a/x", 0, answer(0, "x")) if address[-1] == "0" else client.get(address)
+        assert (reply.status_code, reply.json()) == (404, {"error": NOWHERE})
+
+
+def test_other_methods_are_refused(client, link):
+    assert client.post(link).status_code == 405
+    assert client.delete(f"{link}/answers/{0:016x}").status_code == 405
+    assert client.options(f"{link}/answers", headers={"Origin": "https://evil.example"}).status_code == 405
+
+
+def test_no_other_site_may_ask_in_a_browser(client, link):
+    reply = client.get(f"{link}/answers", headers={"Origin": "https://evil.example"})
+    assert not [name for name in reply.headers if name.startswith("access-control")]
+
+
+def test_only_names_that_were_told_are_served(running, client, link):
+    for host in ("localhost", "127.0.0.1:99", "[::1]:99", "study.example", "STUDY.example:443"):
+        assert client.get(link, headers={"Host": host}).status_code == 200, host
+    for host in (
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "",
+        "x" * 300,
+        "study.example.",
+        "a@b",
+    ):
+        assert client.get(link, headers={"Host": host}).status_code == 400, host
+
+
+BAD = [
+    (b"", "no JSON"),
+    (b"\xff\xfe", "no JSON"),
+    (b"null", "expected an object"),
+    (b"[" * 60_000, "no JSON"),
+    (b'{"base": 0, "answer": {"\\ud800": 1}}', "is missing"),
+    (b'{"base": ' + b"9" * 5000 + b', "answer": {}}', "no JSON"),
+]
+
+
+@pytest.mark.parametrize(("body", "line"), BAD)
+def test_a_body_that_is_no_answer_is_refused_in_one_line(client, link, body, line):
+    reply = client.put(f"{link}/answers/{0:016x}", content=body)
+    assert reply.status_code == 400
+    assert line in reply.json()["error"]
+    assert "\n" not in reply.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("base", "changes", "line"),
+    [
+        (-1, {}, "base is no revision"),
+        (True, {}, "base is no revision"),
+        (2**53, {}, "base is no revision"),
+        ("0", {}, "base is no revision"),
+        (0, {"culture_related": "maybe"}, "culture_related is 'maybe'; expected yes, no, dont_know"),
+        (0, {"seconds": 1e400}, "seconds is a float"),
+        (0, {"comment_1": "\0"}, "characters that a file cannot"),
+        (0, {"saved": "٢٠٢٦-04-01T12:00:00.000Z"}, "saved is"),
+        (0, {"source_1": "alpha"}, "source_1 is unknown"),
+        (0, {"x\ny\u202e" * 100: 1}, "x y"),
+        (0, {"skipped": True}, "skipped and answered"),
+    ],
+)
+def test_an_answer_that_is_none_is_refused(client, name, link, base, changes, line):
+    body = json.dumps({"base": base, "answer": {**asdict(answer(0, name)), **changes}})
+    reply = client.put(f"{link}/answers/{0:016x}", content=body)
+    assert reply.status_code == 400
+    assert line in reply.json()["error"]
+    assert len(reply.json()["error"]) <= 300
+    assert client.get(f"{link}/answers").json()["answers"] == []
+
+
+def test_an_unknown_task_is_refused(client, link):
+    for task in (f"{99:016x}", "x" * 500, "%00", "\u202e"):
+        reply = client.put(f"{link}/answers/{task}", json={})
+        assert reply.status_code == 404
+        assert "is not in this campaign" in reply.json()["error"]
+
+
+def test_the_longest_answer_fits(client, name, link):
+    mine = answer(9, name, comment_1="𝒳" * 5000, comment_2="𝒳" * 5000)
+    assert put(client, link, 0, mine).json() == {"revision": 1}
+
+
+def test_what_is_too_large_is_counted_not_believed(running, client, link):
+    """With an honest header, without one, and by one that says less."""
+    address, large = f"{link}/answers/{0:016x}", b" " * (LARGEST + 1)
+    assert client.put(address, content=large).status_code == 413
+    assert client.put(address, content=iter([large])).status_code == 413
+    with socket.create_connection(("127.0.0.1", running.port), 10) as raw:
+        raw.sendall(f"PUT {address} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+        with pytest.raises((ConnectionError, TimeoutError)):
+            sent_for_ever(raw)
+    assert client.get(f"{link}/answers").status_code == 200
+
+
+def sent_for_ever(raw):
+    """Up to 160 MB in chunks; whoever reads them is hung up on."""
+    for _ in range(10_000):
+        raw.sendall(b"4000\r\n" + bytes(0x4000) + b"\r\n")
+
+
+def test_half_an_answer_is_none(running, client, link):
+    with socket.create_connection(("127.0.0.1", running.port), 10) as raw:
+        head = f"PUT {link}/answers/{0:016x} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n"
+        raw.sendall(head.encode() + b'{"base": 0, ')
+    assert client.get(f"{link}/answers").json()["answers"] == []
+
+
+def test_the_log_tells_no_link(running, client, link):
+    for address in (link, f"{link}/answers?x={link}", f"/{link}", link[:20], f"/A{link[2:]}"):
+        client.get(address)
+    put(client, link, 0, answer(0, "x"))
+    text = running.log.read_text()
+    assert f"PUT /a/…/answers/{0:016x}" in text
+    assert "GET /a/… HTTP/1.1" in text
+    assert not [token for token in (each.split("/")[2] for each in running.links.values()) if token[:17] in text]
+
+
+def test_a_renewed_link_works_at_once_and_the_old_one_no_more(running, client, name, link):
+    with Store(running.store) as store:
+        new = f"/a/{store.renew(name)}"
+    assert client.get(link).status_code == 404
+    assert put(client, link, 0, answer(0, name)).json() == {"error": NOWHERE}
+    assert put(client, new, 0, answer(0, name)).json() == {"revision": 1}
+
+
+def test_many_at_once_lose_nothing(running):
+    """Twelve annotators, two tabs each, on three tasks: every accepted revision is there, once, and in order."""
+    accepted, lock = {}, threading.Lock()
+
+    def work(name, tab):
+        with running.client() as client:
+            bases = dict.fromkeys(range(5, 8), 0)
+            for number in range(24):
+                task = 5 + number % 3
+                mine = answer(task, name, comment_2=f"{tab} {number}")
+                reply = put(client, running.links[name], bases[task], mine)
+                bases[task] = reply.json()["revision"]
+                if reply.status_code == 200:
+                    with lock:
+                        accepted[name, task, bases[task]] = mine
+
+    names = [next(running.free) for _ in range(12)]
+    threads = [threading.Thread(target=work, args=(name, tab)) for name in names for tab in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with Store(running.store) as store:
+        found = {
+            (name, task, event.revision): event.answer
+            for name in names
+            for task in range(5, 8)
+            for event in store.events(name, f"{task:016x}")
+            if event.revision
+        }
+    assert found == accepted
+    assert len(found) >= len(names) * 24
+
+
+# --- what is left after kills
+
+
+class Writer(threading.Thread):
+    """An annotator who saves task after task, as long as the server answers, and remembers what it acknowledged."""
+
+    def __init__(self, server, name, link, acknowledged, revisions):
+        super().__init__()
+        self.server, self.name_, self.link = server, name, link
+        self.acknowledged, self.revisions, self.wrong = acknowledged, revisions, []
+
+    def run(self):
+        with self.server.client() as client:
+            while True:
+                task = random.randrange(10)
+                mine = answer(task, self.name_, comment_1=f"{random.random()}", comment_2="x" * random.randrange(3000))
+                try:
+                    reply = put(client, self.link, self.revisions.get(task, 0), mine)
+                except httpx.TransportError:
+                    return
+                if reply.status_code not in (200, 409):
+                    self.wrong.append(reply.text)
+                self.revisions[task] = reply.json()["revision"]
+                if reply.status_code == 200:
+                    self.acknowledged.append((task, self.revisions[task], mine))
+
+
+def test_kills_lose_nothing_that_was_acknowledged(tmp_path):
+    """SIGKILL in the midst of eight writers' saves, twenty times, and the same server started again."""
+    path, names = tmp_path / "answers.store", NAMES[:8]
+    links = made(path, campaigns.small(), names)
+    acknowledged, revisions = {name: [] for name in names}, {name: {} for name in names}
+    server, chance = Running(path, log=tmp_path / "log"), random.Random(8)
+    for _ in range(20):
+        with server:
+            writers = [Writer(server, name, links[name], acknowledged[name], revisions[name]) for name in names]
+            before = sum(map(len, acknowledged.values()))
+            for writer in writers:
+                writer.start()
+            while sum(map(len, acknowledged.values())) < before + 10:
+                time.sleep(0.005)
+            time.sleep(chance.uniform(0, 0.25))
+            assert server.end(signal.SIGKILL) == -signal.SIGKILL
+            for writer in writers:
+                writer.join()
+                assert not writer.wrong
+    with Store(path) as store:  # checks the whole file
+        for name, saved in acknowledged.items():
+            assert len(saved) > 20
+            kept = {
+                (task, event.revision): event.answer
+                for task in range(10)
+                for event in store.events(name, f"{task:016x}")
+                if event.revision
+            }
+            for task, revision, mine in saved:
+                assert kept[task, revision] == mine
+    assert subprocess.run(
+        ["python3", "-c", f"import sqlite3; print(sqlite3.connect({str(path)!r}).execute('PRAGMA integrity_check').fetchall())"],
+        capture_output=True, text=True, check=True,
+    ).stdout.strip() == "[('ok',)]"  # fmt: skip
+
+
+def test_it_ends_at_a_signal_and_leaves_one_file(tmp_path):
+    path = tmp_path / "answers.store"
+    links = made(path, campaigns.small(), ["ada"])
+    with Running(path, log=tmp_path / "log") as server, server.client() as client:
+        assert put(client, links["ada"], 0, answer(0, "ada")).status_code == 200
+        server.end()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["answers.store", "log"]
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def test_a_full_disk_is_told_and_gone_on_from(tmp_path):
+    disk, log = tmp_path / "disk", tmp_path / "log"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", disk], capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here")
+    try:
+        links = made(disk / "answers.store", campaigns.small(), ["ada"])
+        (disk / "ballast").write_bytes(bytes(300_000))
+        with Running(disk / "answers.store", log=log) as server, server.client() as client:
+            revisions, statuses = {}, []
+            while not statuses or statuses[-1] == 200:
+                number = len(statuses)
+                mine = answer(number % 10, "ada", comment_1=f"{number} {'x' * 3000}")
+                reply = put(client, links["ada"], revisions.get(mine.task, 0), mine)
+                statuses.append(reply.status_code)
+                if reply.status_code == 200:
+                    revisions[mine.task] = reply.json()["revision"]
+            assert statuses[-1] == 507
+            assert reply.json() == {
+                "error": "the server cannot write just now; nothing that was saved is lost; it is tried again"
+            }
+            assert {
+                row["answer"]["task"]: row["revision"]
+                for row in client.get(f"{links['ada']}/answers").json()["answers"]
+            } == revisions
+            Path(disk / "ballast").unlink()
+            assert put(client, links["ada"], revisions.get(mine.task, 0), mine).status_code == 200
+            server.end()
+        assert re.search("answers.store: cannot be written", log.read_text())
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)

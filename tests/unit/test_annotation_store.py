@@ -1,0 +1,476 @@
+"""The store of answers: nothing overwritten, nothing lost, whatever writes at once and whatever happens to its disk."""
+
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections import Counter
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import campaigns
+import pytest
+from base_samples import HOSTILE
+from campaigns import answer
+
+from excam.annotation import storage
+from excam.annotation.storage import Unwritable
+from excam.annotation.store import Conflict, Saved, Store
+from excam.exceptions import ArtifactBroken, ExcamError, InputInvalid
+
+WRITER = """
+import sys
+from pathlib import Path
+from campaigns import answer
+from excam.annotation.store import Conflict, Store
+with Store(Path(sys.argv[1])) as store:
+    for number in range(20):
+        base, mine = 0, answer(0, "ada", comment_1=f"{sys.argv[2]} {number}")
+        while isinstance(outcome := store.save(base, mine), Conflict):
+            base = outcome.latest.revision
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "answers.store"
+
+
+@pytest.fixture
+def store(path):
+    storage.create(path, campaigns.small())
+    with Store(path) as opened:
+        opened.add(["ada", "grace"])
+        yield opened
+
+
+def sql(path, *statements):
+    """Into the file behind the store's back; the rows of the last statement."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        return [db.execute(statement).fetchall() for statement in statements][-1]
+
+
+# --- revisions and conflicts
+
+
+def test_answers_are_kept_in_revisions_and_come_back_as_they_were(store, path):
+    first, second = answer(0, "ada", seconds=1), answer(0, "ada", seconds=2)
+    assert store.save(0, first) == Saved(1, first)
+    assert store.save(1, second) == Saved(2, second)
+    assert store.save(0, answer(0, "grace")) == Saved(1, answer(0, "grace"))
+    store.close()
+    with Store(path) as again:
+        assert again.campaign == campaigns.small()
+        assert again.annotators() == ["ada", "grace"]
+        assert again.latest("ada") == [Saved(2, second)]
+        assert again.answers() == [second, answer(0, "grace")]
+        assert [(event.revision, event.kind, event.answer) for event in again.events("ada", first.task)] == [
+            (1, "saved", first),
+            (2, "saved", second),
+        ]
+
+
+def test_an_answer_from_an_old_revision_is_refused_and_kept(store):
+    mine, theirs = answer(1, "ada", comment_1="mine"), answer(1, "ada", comment_1="theirs")
+    store.save(0, theirs)
+    for _ in range(3):  # asked again, it is not kept again
+        assert store.save(0, mine) == Conflict(Saved(1, theirs))
+    assert store.save(7, mine) == Conflict(Saved(1, theirs))
+    assert store.latest("ada") == [Saved(1, theirs)]
+    assert [(event.kind, event.base, event.answer) for event in store.events("ada", mine.task)] == [
+        ("saved", 0, theirs),
+        ("conflict", 0, mine),
+    ]
+    assert store.save(1, mine) == Saved(2, mine)
+
+
+def test_a_retry_after_a_lost_reply_is_no_conflict(store):
+    mine = answer(1, "ada")
+    assert store.save(0, mine) == store.save(0, mine) == store.save(1, mine) == Saved(1, mine)
+    assert len(store.events("ada", mine.task)) == 1
+
+
+def test_a_store_that_is_an_older_backup_takes_what_it_lacks(store):
+    assert store.save(12, answer(3, "ada")) == Saved(1, answer(3, "ada"))
+
+
+def test_unknown_names_are_refused(store):
+    with pytest.raises(InputInvalid, match=r"no annotator 'eve'; expected one of ada, grace"):
+        store.save(0, answer(0, "eve"))
+    with pytest.raises(InputInvalid, match="not in campaign"):
+        store.save(0, answer(99, "ada"))
+    assert store.answers() == []
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "'; DROP TABLE history; --", "‮\n\r\t", "x" * 5000])
+def test_hostile_comments_come_back_as_they_were(store, text):
+    text = text[:5000].replace("\0", "")
+    mine = answer(0, "ada", comment_1=text)
+    store.save(0, mine)
+    assert store.latest("ada") == [Saved(1, mine)]
+
+
+def test_threads_overwrite_nothing(store):
+    """Eight writers of one answer, each from what it last saw: as many revisions as were accepted, none skipped."""
+    accepted, refused, lock = [], [], threading.Lock()
+
+    def write(name):
+        base = 0
+        for number in range(25):
+            mine = answer(0, "ada", comment_1=f"{name} {number}")
+            outcome = store.save(base, mine)
+            with lock:
+                (accepted if isinstance(outcome, Saved) else refused).append((outcome, mine))
+            base = outcome.revision if isinstance(outcome, Saved) else outcome.latest.revision
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(accepted) + len(refused) == 200
+    assert refused
+    assert sorted(outcome.revision for outcome, _ in accepted) == list(range(1, len(accepted) + 1))
+    events = store.events("ada", answer(0, "ada").task)
+    assert {(each.revision, each.answer) for each in events if each.revision} == {
+        (outcome.revision, mine) for outcome, mine in accepted
+    }
+    assert {each.answer for each in events if not each.revision} == {mine for _, mine in refused}
+
+
+def test_programs_overwrite_nothing(store, path):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parent)])}
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, path, str(n)], env=environment) for n in range(3)]
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    taken = [event for event in store.events("ada", answer(0, "ada").task) if event.revision]
+    assert [event.revision for event in taken] == list(range(1, 61))
+    assert len({event.answer.comment_1 for event in taken}) == 60
+
+
+# --- annotators and links
+
+
+def test_a_link_is_kept_as_its_hash_alone(store, path):
+    (token,) = store.add(["eve"])
+    assert len(token) == 32
+    assert store.annotator(token) == "eve"
+    for wrong in ("", token[:-1], token.swapcase(), f"{token} ", "\ud800", "%", "x" * 100_000):
+        assert store.annotator(wrong) is None
+    store.close()
+    assert token.encode() not in path.read_bytes()
+
+
+def test_a_further_link_leaves_the_first_and_a_renewed_one_does_not(store):
+    (first,) = store.add(["eve"])
+    second = store.link("eve")
+    assert [store.annotator(token) for token in (first, second)] == ["eve", "eve"]
+    third = store.renew("eve")
+    assert [store.annotator(token) for token in (first, second, third)] == [None, None, "eve"]
+    with pytest.raises(InputInvalid, match="no annotator 'bob'"):
+        store.link("bob")
+    with pytest.raises(InputInvalid, match="no annotator 'bob'"):
+        store.renew("bob")
+
+
+@pytest.mark.parametrize(
+    ("names", "line"),
+    [(["eve", "ada"], "excam annotate link"), (["eve", "eve"], "twice"), (["eve", "a b"], "'a b'"), ([""], "''")],
+)
+def test_annotators_are_added_all_or_none(store, names, line):
+    with pytest.raises(InputInvalid, match=line):
+        store.add(names)
+    assert store.annotators() == ["ada", "grace"]
+
+
+# --- answers from files
+
+
+def test_of_two_answers_the_one_saved_later_stands_and_the_other_is_kept(store):
+    at = "2026-04-01T12:00:0{}.000Z".format
+    standing = [answer(n, "ada", saved=at(5), comment_1="here") for n in range(4)]
+    for each in standing:
+        store.save(0, each)
+    given = [
+        standing[0],
+        replace(standing[1], saved=at(6), comment_1="file"),
+        replace(standing[2], saved=at(4), comment_1="file"),
+        replace(standing[3], comment_1="file"),  # a tie
+        answer(4, "grace"),
+    ]
+    assert store.merge(given) == Counter(same=1, newer=1, older=2, new=1)
+    stands = [standing[0], given[1], standing[2], standing[3], given[4]]
+    assert sorted(store.answers(), key=lambda each: each.task) == stands
+    assert [event.kind for event in store.events("ada", given[1].task)] == ["saved", "imported"]
+    assert [event.answer for event in store.events("ada", given[2].task)] == [standing[2], given[2]]
+    assert store.merge(given) == Counter(same=3, older=2)
+    assert len(store.events("ada", given[2].task)) == 2
+    assert isinstance(store.save(1, answer(1, "ada", seconds=99)), Conflict)  # a page that did not see the file
+
+
+@pytest.mark.parametrize("strange", [answer(0, "eve"), answer(99, "ada")])
+def test_a_file_is_taken_whole_or_not_at_all(store, strange):
+    with pytest.raises(InputInvalid):
+        store.merge([answer(0, "ada"), strange])
+    assert store.answers() == []
+
+
+# --- the file
+
+
+def test_what_is_committed_is_on_disk(store, path):
+    """The settings that make it so; who relaxes them for speed loses answers to a power cut, which no test can see."""
+    assert store._writer.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert store._writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    store.close()
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_history_is_only_added_to(store, path):
+    store.save(0, answer(0, "ada"))
+    for statement in ("UPDATE history SET answer = ''", "DELETE FROM history"):
+        with pytest.raises(sqlite3.IntegrityError, match="append only"):
+            sql(path, statement)
+
+
+def test_a_store_is_made_once(store, path):
+    store.save(0, answer(0, "ada"))
+    with pytest.raises(InputInvalid, match="is there already"):
+        storage.create(path, campaigns.small())
+    with pytest.raises(InputInvalid, match="folder that is there"):
+        storage.create(path.parent / "no" / "x", campaigns.small())
+    assert len(store.answers()) == 1
+
+
+def test_other_files_are_refused_and_left_alone(tmp_path):
+    for content in (b"", b"text", b"SQLite format 3\0" + bytes(100), os.urandom(5000)):
+        path = tmp_path / "other"
+        path.write_bytes(content)
+        with pytest.raises(ExcamError, match=f"{path}: (no store|damaged)"):
+            Store(path)
+        assert path.read_bytes() == content
+    foreign = tmp_path / "foreign.db"
+    sql(foreign, "CREATE TABLE x (y)")
+    before = foreign.read_bytes()
+    with pytest.raises(InputInvalid, match="no store"):
+        Store(foreign)
+    with pytest.raises(InputInvalid, match="there already"):
+        storage.create(foreign, campaigns.small())
+    assert foreign.read_bytes() == before
+    with pytest.raises(InputInvalid, match="no such file"):
+        Store(tmp_path / "absent")
+    assert not (tmp_path / "absent").exists()
+
+
+def test_a_store_of_another_layout_is_refused(store, path):
+    store.close()
+    sql(path, "PRAGMA user_version = 2")
+    with pytest.raises(InputInvalid, match=r"layout 2; expected 1; .*export"):
+        Store(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE history SET answer = replace(answer, '\"valid\"', '\"partly\"')",
+        "UPDATE history SET revision = 9",
+        "UPDATE history SET annotator = 'grace'",
+    ],
+)
+def test_a_changed_line_of_the_history_is_found(store, path, change):
+    store.save(0, answer(0, "ada"))
+    store.close()
+    sql(path, "DROP TRIGGER never_changed", change)
+    with pytest.raises(ArtifactBroken, match="line 1 of the history"):
+        Store(path)
+
+
+def test_a_changed_campaign_is_found(store, path):
+    store.close()
+    sql(path, "UPDATE campaign SET content = replace(content, 'kale', 'leek')")
+    with pytest.raises(ArtifactBroken, match="changed after it was drawn"):
+        Store(path)
+
+
+def test_a_flipped_bit_is_found_or_changes_nothing(store, path):
+    """Every 61st byte of the file: it does not open, in one line, or all it says is what it said."""
+    for number in range(10):
+        store.save(0, answer(number, "ada", comment_1=f"comment {number}"))
+    answers, token = store.answers(), store.link("ada")
+    store.close()
+    whole, found = path.read_bytes(), []
+    for place in range(0, len(whole), 61):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        try:
+            with Store(path) as opened:
+                assert opened.answers() == answers
+                assert opened.campaign == campaigns.small()
+                assert opened.annotator(token) in ("ada", None)
+        except ExcamError as problem:
+            found.append(str(problem))
+        for beside in path.parent.glob(f"{path.name}-*"):
+            beside.unlink()
+    assert len(found) > len(whole) // 61 // 4
+    assert all(line.startswith(f"{path}: ") and "\n" not in line for line in found)
+
+
+def test_a_cut_file_is_damaged(store, path):
+    for number in range(10):
+        store.save(0, answer(number, "ada"))
+    store.close()
+    path.write_bytes(path.read_bytes()[:-4096])
+    with pytest.raises(ArtifactBroken, match=r"damaged \(.*put a backup in its place"):
+        Store(path)
+
+
+# --- a disk that is full, or only to be read
+
+
+def fill(store, until=2000):
+    """Saves until the store cannot; the answers that were accepted."""
+    accepted = []
+    for number in range(until):
+        mine = answer(number % 10, "ada", comment_1=f"{number} {'x' * 3000}")
+        base = next((saved.revision for saved in store.latest("ada") if saved.answer.task == mine.task), 0)
+        try:
+            assert isinstance(store.save(base, mine), Saved)
+        except Unwritable:
+            return accepted
+        accepted.append(mine)
+    pytest.fail("the disk was never full")
+
+
+def check_nothing_lost(store, accepted):
+    taken = [event.answer for number in range(10) for event in store.events("ada", f"{number:016x}") if event.revision]
+    assert set(accepted) <= set(taken)
+    assert len(taken) <= len(accepted) + 1
+
+
+def test_files_may_not_grow_any_more(store, path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, hard))
+    try:
+        accepted = fill(store)
+        check_nothing_lost(store, accepted)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    more = answer(9, "grace")
+    assert store.save(0, more) == Saved(1, more)
+    store.close()
+    with Store(path) as again:
+        check_nothing_lost(again, accepted)
+        assert more in again.answers()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    place = tmp_path / "disk"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", place], capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here")
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(small_disk):
+    path, ballast = small_disk / "answers.store", small_disk / "ballast"
+    storage.create(path, campaigns.small())
+    ballast.write_bytes(bytes(300_000))
+    with Store(path) as store:
+        store.add(["ada", "grace"])
+        accepted = fill(store)
+        check_nothing_lost(store, accepted)
+        with pytest.raises(Unwritable):
+            store.save(0, answer(0, "grace", comment_1="x" * 5000, comment_2="x" * 5000))
+        ballast.unlink()
+        assert store.save(0, answer(0, "grace")) == Saved(1, answer(0, "grace"))
+    with Store(path) as store:
+        check_nothing_lost(store, accepted)
+        assert store.latest("grace") == [Saved(1, answer(0, "grace"))]
+
+
+def test_no_store_is_left_half_made_on_a_full_disk(small_disk):
+    path, ballast = small_disk / "answers.store", small_disk / "ballast"
+    with pytest.raises(OSError, match="No space"):
+        ballast.write_bytes(bytes(2_000_000))
+    with pytest.raises(Unwritable):
+        storage.create(path, campaigns.small())
+    with pytest.raises(InputInvalid, match="no store"):
+        Store(path)
+    ballast.unlink()
+    storage.create(path, campaigns.small())
+    Store(path).close()
+
+
+def test_a_store_on_a_disk_to_be_read_says_so_at_once(small_disk):
+    path = small_disk / "answers.store"
+    storage.create(path, campaigns.small())
+    Store(path).close()
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    with pytest.raises(Unwritable, match=r"cannot be written .*folder that may be written"):
+        Store(path)
+
+
+def test_a_store_that_another_program_holds_is_waited_for_then_told(store, path, monkeypatch):
+    store._writer.execute("PRAGMA busy_timeout = 100")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Unwritable, match="held by another program"):
+            store.save(0, answer(0, "ada"))
+        other.execute("ROLLBACK")
+    assert store.save(0, answer(0, "ada")).revision == 1
+
+
+# --- copies
+
+
+def test_a_copy_made_while_others_write_is_a_whole_store(store, path, tmp_path):
+    ended = threading.Event()
+    store.save(0, answer(0, "ada"))
+
+    def write():
+        base = 1
+        while not ended.is_set():
+            base = store.save(base, answer(0, "ada", seconds=base)).revision
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for number in range(10):
+            (before,) = store.latest("ada")
+            storage.backup(path, tmp_path / f"{number}.copy")
+            with Store(tmp_path / f"{number}.copy") as copy:
+                assert copy.latest("ada")[0].revision >= before.revision
+                assert all(event.revision for event in copy.events("ada", before.answer.task))
+        assert before.revision > 5
+    finally:
+        ended.set()
+        writer.join()
+    assert not list(tmp_path.glob(".*"))
+    assert (tmp_path / "0.copy").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_copy_replaces_a_file_at_once_but_never_a_store_in_use(store, path, tmp_path):
+    copy = tmp_path / "copy"
+    copy.write_text("an older copy")
+    storage.backup(path, copy)
+    with Store(copy) as other:
+        other.add(["eve"])
+        with pytest.raises(InputInvalid, match="a store in use"):
+            storage.backup(path, copy)
+        assert "eve" in other.annotators()
+    with pytest.raises(InputInvalid, match="a store in use"):
+        storage.backup(path, path)
+
+
+def test_a_damaged_store_is_not_copied(store, path, tmp_path):
+    store.save(0, answer(0, "ada"))
+    store.close()
+    sql(path, "DROP TRIGGER never_changed", "UPDATE history SET base = 3")
+    (tmp_path / "copy").write_text("an older copy")
+    with pytest.raises(ArtifactBroken):
+        storage.backup(path, tmp_path / "copy")
+    assert (tmp_path / "copy").read_text() == "an older copy"

@@ -1,0 +1,83 @@
+"""Stacked bars: every bar fills 100 %, numbers stand where there is room, nothing runs out of the sheet."""
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.patches import Rectangle
+
+from excam.exceptions import InputInvalid
+from excam.plotting import Bars, save, stacked
+from excam.plotting.bars import BAR, FACES
+
+VOTES = Bars(
+    "Votes", ("3", "2", "1", "0"), {"culture": [70, 8, 2, 0], "$x^2$ a long name": [1, 1, 1, 1], "empty": [0] * 4}
+)
+GRADES = Bars(
+    "Grades", ("5", "4", "3", "2", "a rather long last segment's name " * 2), {"m/all/report": [1000, 3, 2, 1, 994]}
+)
+
+
+def drawn(axes):
+    return [patch for patch in axes.patches if isinstance(patch, Rectangle) and patch.get_height() == BAR]
+
+
+def test_a_bar_is_its_shares():
+    figure = stacked([VOTES, GRADES], title="T", note="note " * 60)
+    first, second = figure.axes
+    assert [bar.get_width() for bar in drawn(first)] == pytest.approx([87.5, 10, 2.5, 0, 25, 25, 25, 25])
+    assert [bar.get_x() for bar in drawn(second)] == pytest.approx([0, 50, 50.15, 50.25, 50.3])
+    said = [text.get_text() for text in first.texts]
+    assert [text for text in said if text[0].isdigit() and "." in text] == ["87.5", "10.0", *["25.0"] * 4]
+    assert {"n = 80", "n = 4", "n = 0", "none yet", "$x^2$ a long name"} <= set(said)
+    assert "n = 2,000" in [text.get_text() for text in second.texts]
+
+
+def test_everything_is_on_the_sheet_and_nothing_overlaps():
+    figure = stacked([VOTES, GRADES], title="T" * 30, note="note " * 60)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    texts = [text for text in [*figure.texts, *(t for axes in figure.axes for t in axes.texts)] if text.get_text()]
+    boxes = [text.get_window_extent(renderer) for text in texts]
+    wide, tall = figure.get_size_inches() * figure.dpi
+    assert all(box.x0 >= 0 and box.x1 <= wide and box.y0 >= 0 and box.y1 <= tall for box in boxes)
+    hits = [
+        (a.get_text(), b.get_text())
+        for at, a in enumerate(texts)
+        for k, b in enumerate(texts)
+        if k > at and boxes[at].overlaps(boxes[k])
+    ]
+    assert hits == []
+
+
+def test_letters_stand_out_from_what_they_are_on():
+    def luminance(face):
+        parts = [int(face[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    shades = [luminance(face) for face, _ in FACES]
+    assert shades == sorted(shades)
+    for (_, ink), shade in zip(FACES, shades, strict=True):
+        assert (1.05 / (shade + 0.05) if ink == "white" else (shade + 0.05) / 0.05) > 5
+
+
+def test_the_same_counts_give_the_same_bytes(tmp_path):
+    for name in ("one", "two"):
+        save(stacked([VOTES, GRADES], title="T"), [tmp_path / f"{name}.{kind}" for kind in ("pdf", "svg", "png")])
+    for kind in ("pdf", "svg", "png"):
+        assert (tmp_path / f"one.{kind}").read_bytes() == (tmp_path / f"two.{kind}").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("panels", "said"),
+    [
+        ([], "0 panels"),
+        ([Bars("a", ("x", "y"), {})], "rows in each"),
+        ([Bars("a", ("x",), {"r": [1]})], "1 segments"),
+        ([Bars("a", tuple("uvwxyz"), {"r": [1] * 6})], "6 segments"),
+        ([Bars("a", ("x", "y"), {"r": [1]})], "a count for each"),
+        ([Bars("a", ("x", "y"), {"r": [1, -1]})], "a count for each"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(panels, said):
+    with pytest.raises(InputInvalid, match=said):
+        stacked(panels)
