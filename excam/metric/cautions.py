@@ -99,4 +99,5 @@ def _names(text: str) -> Iterator[str]:
 
 def told(counts: Mapping[str, int]) -> Iterable[str]:
     """Lines for people: how many rows carry which warning."""
-    return [f"{counts[code]} rows: {code}: {line}" for code, line in LINES.items() if counts.get(code)]
+    rows = {code: f"{n} row{'s' * (n != 1)}" for code, n in counts.items() if n}
+    return [f"warning: {code} ({rows[code]}): {line}" for code, line in LINES.items() if code in rows]

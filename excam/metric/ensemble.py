@@ -56,8 +56,9 @@ class Ensemble:
     def __init__(self, metrics: Sequence[Metric], several: Several) -> None:
         how = several.checked()
         self._how = how
-        drawn = [[one.sampled(how.temperature, seed) for seed in range(how.repeat)] for one in metrics]
-        self.members = [one for group in drawn for one in group] if how.temperature else list(metrics)
+        seeds = range(how.repeat) if how.temperature else ()
+        drawn = [one.sampled(how.temperature, seed) for one in metrics for seed in seeds]
+        self.members = drawn or list(metrics)
         times = f"|rep:{how.repeat},temp:{how.temperature:g}" if how.temperature else ""
         judges = "+".join(f"{{{one.described}{times}}}" for one in self.members[:: how.repeat])
         self.signature = f"excam|combine:{how.combine}|{judges}|v:{excam.__version__}"
@@ -114,7 +115,10 @@ class Ensemble:
             part.part.unlink()
 
     def _together(self, rows: Sequence[Scored]) -> Scored:
-        """One result of several of one pair. Its report is that of one judgement: of the majority, nearest in score."""
+        """One result of several of one pair. Its report is that of one judgement: of the majority, nearest in score.
+
+        So a score below 0 may stand beside a report without errors: one of three found some, and the mean tells of it.
+        """
         told = agreement([row.report for row in rows], [row.score for row in rows], [row.failure for row in rows])
         warnings = {code for row in rows for code in row.warnings}
         same: dict[str, Any] = {"signature": self.signature, "agreement": told}
@@ -134,11 +138,8 @@ class Ensemble:
 
 
 def _majority(rows: Sequence[Scored], found: int, judgements: int) -> list[Scored]:
-    """The readable judgements that say what most say; all of them where it is even."""
-    read = [row for row in rows if row.report is not None]
-    if found * 2 == judgements:
-        return read
-    return [row for row in read if row.report and bool(row.report.errors) == (found * 2 > judgements)]
+    """The readable judgements that say what most say; where even, those that found errors, which can be looked at."""
+    return [row for row in rows if row.report and bool(row.report.errors) == (found * 2 >= judgements)]
 
 
 def opened(

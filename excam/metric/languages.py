@@ -38,9 +38,9 @@ def tested() -> frozenset[str]:
 
 
 def named(told: str) -> str:
-    """The English name of a language as somebody tells it; what was told where it is none of `tested`."""
+    """The English name of a language as somebody tells it; in small letters what was told, where it is none of them."""
     plain = told.partition("(")[0].strip().casefold()
-    return _names().get(plain) or _names().get(_SCRIPT_OR_REGION.sub("", plain)) or told.strip()
+    return _names().get(plain) or _names().get(_SCRIPT_OR_REGION.sub("", plain), plain)
 
 
 def can_detect() -> bool:

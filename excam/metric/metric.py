@@ -90,12 +90,13 @@ class Metric:
         base: str | Path | None = None,
         max_tokens: int = MAX_TOKENS,
         band: tuple[float, float] = BAND,
+        calibration: str | None = probability.FILE,
     ) -> Metric:
         """Open the adapter in a folder. `base` is the folder of its base model; by default where the workflow put it.
 
-        A `calibration.json` in the folder gives each row the probability of an error, and a verdict that is "unsure"
-        inside `band`. Raises ModelInvalid when adapter or base is missing or not what the adapter's manifest says, or
-        the calibration is that of another judge; InputInvalid for a band that is none.
+        The file `calibration` of the folder, where it is there, gives each row the probability of an error, and a
+        verdict that is "unsure" inside `band`. Raises ModelInvalid when adapter or base is missing or not what the
+        adapter's manifest says, or the calibration is that of another judge; InputInvalid for a band that is none.
         """
         folder = Path(adapter)
         manifest = _manifest(folder, "an adapter", ("model", "base", "trained_on", "outputs"))
@@ -108,25 +109,13 @@ class Metric:
             raise ModelInvalid(
                 f"{weights}: base model at revision {found['revision']}; the adapter was trained on {manifest['base']}"
             )
-        source = found["settings"]
-        model = Model(
-            gpus=0,
-            backend="transformers",
-            licence=found["licence"],
-            hub=source.get("hub") or "local",
-        )
+        hub = found["settings"].get("hub") or "local"
+        model = Model(gpus=0, backend="transformers", licence=found["licence"], hub=hub)
         backend = opening.lazily(manifest["model"], model, weights_manifest, folder / "manifest.json")
-        digest = manifest["outputs"][ADAPTER]
-        described = "|".join(
-            [
-                f"model:{manifest['model']}@{manifest['base'].removeprefix('sha256:')[:8]}",
-                f"on:{manifest['trained_on']}@{digest[:8]}",
-                f"judge:report.{report.VERSION.asks}.{report.VERSION.reads}",
-                "sev:minor1,major5",
-                "tie:certainty",
-            ]
-        )
-        calibrated = probability.opened(folder, digest, f"excam|{described}", probability.checked_band(band))
+        described = _described(manifest)
+        band = probability.checked_band(band)
+        fitted = folder / calibration if calibration else None
+        calibrated = fitted and probability.opened(fitted, manifest["outputs"][ADAPTER], f"excam|{described}", band)
         return cls(backend, described, max_tokens, Cautions.of_judge(manifest, found), calibrated)
 
     def score(
@@ -176,6 +165,18 @@ class Metric:
             probability=chance,
             verdict=probability.verdict(verdict.report, chance, self._calibrated.band if self._calibrated else BAND),
         )
+
+
+def _described(manifest: Mapping[str, Any]) -> str:
+    """What a signature says of an adapter, its base, how it is asked, and how answers become scores."""
+    parts = (
+        f"model:{manifest['model']}@{manifest['base'].removeprefix('sha256:')[:8]}",
+        f"on:{manifest['trained_on']}@{manifest['outputs'][ADAPTER][:8]}",
+        f"judge:report.{report.VERSION.asks}.{report.VERSION.reads}",
+        "sev:minor1,major5",
+        "tie:certainty",
+    )
+    return "|".join(parts)
 
 
 def _pair(number: int, row: Mapping[str, Any] | Pair) -> Pair:

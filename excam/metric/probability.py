@@ -27,6 +27,7 @@ BAND = (0.4, 0.6)
 NONE = "cal:none"
 FEW = 100  # rows below which a fitted map is told to be rough
 Method = Literal["platt", "isotonic"]
+METHODS: Mapping[str, Method] = {"platt": "platt", "isotonic": "isotonic"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,8 @@ def how(signature: str) -> str:
     return "|".join(part for part in signature.split("|") if not part.startswith(("cal:", "v:")))
 
 
-def fitted(
-    results: Iterable[Scored], gold: Mapping[str, bool], method: Method, signature: str, adapter: str
-) -> dict[str, Any]:
-    """What `calibration.json` holds, from results whose truth is known by id; `adapter` is the sha256 of its weights.
+def fitted(results: Iterable[Scored], gold: Mapping[str, bool], method: Method, signature: str) -> dict[str, Any]:
+    """What `calibration.json` holds of results whose truth is known by id, all judged as `signature` says.
 
     Raises InputInvalid for a row of another judge, without a gold verdict, or where there is nothing to fit.
     """
@@ -105,7 +104,6 @@ def fitted(
     reliability = metaeval.reliability(truth, metaeval.error_probabilities(calibration, signed))
     share = calibration.errors / calibration.n
     return {
-        "adapter": adapter,
         "judged": how(signature),
         "calibration": asdict(calibration),
         # on the rows it was fitted on, so too good; always naming the share of errors would have the second number
@@ -114,12 +112,11 @@ def fitted(
     }
 
 
-def opened(folder: Path, adapter: str, signature: str, band: tuple[float, float]) -> Calibrated | None:
-    """The calibration beside an adapter; None where there is none. `adapter` is the sha256 of its weights.
+def opened(path: Path, adapter: str, signature: str, band: tuple[float, float]) -> Calibrated | None:
+    """The calibration in a file; None where there is none. `adapter` is the sha256 of its weights.
 
     Raises ModelInvalid where it is no calibration, or that of another adapter or another way of judging.
     """
-    path = folder / FILE
     if not path.exists():
         return None
     try:
@@ -132,15 +129,16 @@ def opened(folder: Path, adapter: str, signature: str, band: tuple[float, float]
         what = f"adapter {str(of)[:8]}" if of != adapter else str(judged)
         wanted = f"adapter {adapter[:8]}" if of != adapter else how(signature)
         raise ModelInvalid(f"{path}: made with {what}; expected {wanted}; make it again with `excam calibrate`")
-    return Calibrated(calibration, sha256(path), checked_band(band))
+    return Calibrated(calibration, sha256(path), band)
 
 
 def _calibration(row: Mapping[str, Any]) -> Calibration:
     """Raises ValueError, KeyError or TypeError where the numbers make no map."""
     from excam.metaeval import Calibration
 
-    knots = {name: tuple(map(float, row[name])) for name in ("certainty", "probability")}
-    made = Calibration(**{**row, **knots})
+    numbers = {name: tuple(map(float, row[name])) for name in ("certainty", "probability")}
+    curve = {name: None if row[name] is None else float(row[name]) for name in ("slope", "intercept")}
+    made = Calibration(**{**row, **numbers, **curve})
     known = {"platt": made.slope is not None and made.intercept is not None, "isotonic": bool(made.certainty)}
     if not known[made.method] or len(made.certainty) != len(made.probability):
         raise ValueError("no map")
