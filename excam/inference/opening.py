@@ -51,6 +51,10 @@ class Lazily:
                 refuse_changed(manifest, manifest.parent / below)
         self._checked = True
 
+    def close(self) -> None:
+        """Give the model's memory back; the next request opens it again."""
+        self._backend = None
+
     def _opened(self) -> Backend:
         if self._backend is None:
             self._backend = self._open()

@@ -23,14 +23,22 @@ FILE = Annotated[
 ADAPTER = Annotated[Path, typer.Option(help="folder of the adapter")]
 BASE = Annotated[Path | None, typer.Option(help="folder of the base model, where it is not found by itself")]
 MAX_TOKENS = Annotated[int, typer.Option(min=1, help="longest report, in tokens")]
+ADAPTERS = Annotated[
+    list[Path] | None, typer.Option("--adapter", help="folder of the adapter; several judge one after another")
+]
+BASES = Annotated[list[Path] | None, typer.Option("--base", help="folder of the base model, for each adapter or none")]
+COMBINE = Annotated[str, typer.Option(help="score of several judgements: mean, median or reciprocal-rank")]
+REPEAT = Annotated[int, typer.Option(help="judgements by each model; needs a --temperature")]
+TEMPERATURE = Annotated[float, typer.Option(help="0: the likeliest answer; above: drawn, with fixed seeds")]
+BAND = Annotated[tuple[float, float], typer.Option(help="probabilities of an error between which it is unsure")]
 EMBEDDED = Path("results/adapters/smollm2-135m/all")
 NAMES = "what the column is called"
 
 
 def score(
     file: FILE,
-    adapter: ADAPTER = EMBEDDED,
-    base: BASE = None,
+    adapter: ADAPTERS = None,
+    base: BASES = None,
     to: Annotated[Path | None, typer.Option(help="write JSON Lines here, and go on from here after a crash")] = None,
     max_tokens: MAX_TOKENS = 512,
     instruction: Annotated[str, typer.Option(help=NAMES)] = "instruction",
@@ -39,6 +47,10 @@ def score(
     language: Annotated[str, typer.Option(help=NAMES)] = "language",
     system: Annotated[str, typer.Option(help=NAMES + " that says who wrote the output")] = "system",
     fail_on: Annotated[str | None, typer.Option(help="minor or major: exit code 3 where one is found")] = None,
+    repeat: REPEAT = 1,
+    temperature: TEMPERATURE = 0.0,
+    combine: COMBINE = "mean",
+    band: BAND = (0.4, 0.6),
 ) -> None:
     """Judge instruction-output pairs: where they get a culture wrong, how badly, and why.
 
@@ -47,8 +59,7 @@ def score(
 
     Example: excam score texts.jsonl --to scored.jsonl; excam score answers.csv --instruction prompt --output answer
     """
-    from excam.metric.files import kept, scored
-    from excam.metric.metric import Metric
+    from excam.metric.ensemble import Several, opened, results
     from excam.metric.pairs import Columns, PairFile, spooled
     from excam.metric.scored import Seen
     from excam.provenance import quiet_libraries
@@ -63,8 +74,9 @@ def score(
         columns = Columns(instruction, output, id_, language, system)
         with spooled(file) as source:
             rows = PairFile(source, columns)
-            metric = Metric.open(adapter, base, max_tokens)
-            for result in seen.each(kept(metric, rows, to) if to else scored(metric, rows)):
+            several = Several(repeat, temperature, combine, band)  # pyright: ignore[reportArgumentType]  # checked
+            metric = opened(adapter or [EMBEDDED], base or [], max_tokens, several)
+            for result in seen.each(results(metric, rows, to)):
                 if not to:
                     print_json(result.to_dict())
     except ExcamError as problem:

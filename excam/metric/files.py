@@ -20,14 +20,19 @@ def scored(metric: Metric, rows: PairFile) -> Iterator[Scored]:
 
 
 def kept(metric: Metric, rows: PairFile, to: Path) -> Iterator[Scored]:
-    """The same, each batch in a growing file before the next is begun; a run that was killed goes on where it stood.
-
-    Within a batch every answer is in a journal as soon as it is there, beside the file. At the end the file has its
-    name and nothing else is left.
-    """
-    progress = Progress("scoring, rows", rows.count())
+    """The same, in a file that has its name when it is whole; a run that was killed goes on where it stood."""
     growing = results.Growing(to, metric.signature)
-    journal = to.with_name(f".{to.name}.journal")
+    yield from grown(metric, rows, growing)
+    growing.finish()
+
+
+def grown(metric: Metric, rows: PairFile, growing: results.Growing, what: str = "scoring, rows") -> Iterator[Scored]:
+    """Results, each batch in a growing file before the next is begun; what is there already is not asked again.
+
+    Within a batch every answer is in a journal as soon as it is there, beside the file.
+    """
+    progress = Progress(what, rows.count())
+    journal = growing.path.with_name(f".{growing.path.name}.journal")
     done = growing.done(iter(rows))
     progress.skip(done)
     yield from results.read(growing.part) if done else ()
@@ -37,4 +42,3 @@ def kept(metric: Metric, rows: PairFile, to: Path) -> Iterator[Scored]:
         growing.add(found)
         journal.unlink(missing_ok=True)
         yield from found
-    growing.finish()

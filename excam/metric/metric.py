@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -18,13 +20,16 @@ from typing import Any
 import excam
 from excam import scoring
 from excam.config import Model, Sampling
-from excam.exceptions import ModelInvalid
+from excam.exceptions import InputInvalid, ModelInvalid
 from excam.inference import opening
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run
 from excam.judges import report
 from excam.metric import pairs as reading
+from excam.metric import probability
+from excam.metric.cautions import Cautions
 from excam.metric.pairs import Pair
+from excam.metric.probability import BAND, Calibrated
 from excam.metric.scored import Scored, Scores
 from excam.provenance import Progress, say, sha256
 from excam.records import Report, Sample, Verdict
@@ -37,17 +42,61 @@ MAX_TOKENS = 512  # longest report, as the paper's Phi-3 (Table 6)
 class Metric:
     """A model that writes error reports. Open it with `Metric.open` (or `excam.load`)."""
 
-    def __init__(self, backend: opening.Lazily, signature: str, max_tokens: int) -> None:
-        self._backend, self.signature = backend, signature
+    def __init__(
+        self,
+        backend: opening.Lazily,
+        described: str,
+        max_tokens: int,
+        cautions: Cautions,
+        calibrated: Calibrated | None = None,
+    ) -> None:
+        """`described`: what a signature says of the judge, without its calibration and our version."""
+        self._backend, self._described, self._cautions, self._calibrated = backend, described, cautions, calibrated
         self._sampling = opening.sampling(
             backend.model.model_copy(update={"sampling": Sampling(max_tokens=max_tokens)}), 0
         )
 
+    @property
+    def described(self) -> str:
+        """The judge in a signature: model, adapter, prompt and reader, calibration; not how answers are drawn."""
+        return f"{self._described}|{self._calibrated.said if self._calibrated else probability.NONE}"
+
+    @property
+    def signature(self) -> str:
+        """Everything a score hangs on, on one line."""
+        how = self._sampling
+        drawn = f"|temp:{how.temperature:g},seed{how.seed}" if how.temperature else ""
+        return f"excam|{self.described}{drawn}|v:{excam.__version__}"
+
+    def sampled(self, temperature: float, seed: int) -> Metric:
+        """The same judge with answers drawn at a temperature; the model is shared. A calibration is of greedy answers.
+
+        p(R) stays that of the unmodified distribution. Raises InputInvalid for a temperature that is not above 0.
+        """
+        if not temperature > 0:
+            raise InputInvalid(f"temperature {temperature:g}: every answer would be the same; expected more than 0")
+        other = copy.copy(self)
+        other._sampling, other._calibrated = replace(self._sampling, temperature=temperature, seed=seed), None
+        return other
+
+    def close(self) -> None:
+        """Give the model's memory back; the next question opens it again."""
+        self._backend.close()
+
     @classmethod
-    def open(cls, adapter: str | Path, base: str | Path | None = None, max_tokens: int = MAX_TOKENS) -> Metric:
+    def open(
+        cls,
+        adapter: str | Path,
+        base: str | Path | None = None,
+        max_tokens: int = MAX_TOKENS,
+        band: tuple[float, float] = BAND,
+        calibration: str | None = probability.FILE,
+    ) -> Metric:
         """Open the adapter in a folder. `base` is the folder of its base model; by default where the workflow put it.
 
-        Raises ModelInvalid when either is missing or not what the adapter's manifest says.
+        The file `calibration` of the folder, where it is there, gives each row the probability of an error, and a
+        verdict that is "unsure" inside `band`. Raises ModelInvalid when adapter or base is missing or not what the
+        adapter's manifest says, or the calibration is that of another judge; InputInvalid for a band that is none.
         """
         folder = Path(adapter)
         manifest = _manifest(folder, "an adapter", ("model", "base", "trained_on", "outputs"))
@@ -60,27 +109,14 @@ class Metric:
             raise ModelInvalid(
                 f"{weights}: base model at revision {found['revision']}; the adapter was trained on {manifest['base']}"
             )
-        source = found["settings"]
-        model = Model(
-            gpus=0,
-            backend="transformers",
-            licence=found["licence"],
-            hub=source.get("hub") or "local",
-        )
+        hub = found["settings"].get("hub") or "local"
+        model = Model(gpus=0, backend="transformers", licence=found["licence"], hub=hub)
         backend = opening.lazily(manifest["model"], model, weights_manifest, folder / "manifest.json")
-        digest = manifest["outputs"][ADAPTER][:8]
-        signature = "|".join(
-            [
-                "excam",
-                f"model:{manifest['model']}@{manifest['base'].removeprefix('sha256:')[:8]}",
-                f"on:{manifest['trained_on']}@{digest}",
-                f"judge:report.{report.VERSION.asks}.{report.VERSION.reads}",
-                "sev:minor1,major5",
-                "tie:certainty",
-                f"v:{excam.__version__}",
-            ]
-        )
-        return cls(backend, signature, max_tokens)
+        described = _described(manifest)
+        band = probability.checked_band(band)
+        fitted = folder / calibration if calibration else None
+        calibrated = fitted and probability.opened(fitted, manifest["outputs"][ADAPTER], f"excam|{described}", band)
+        return cls(backend, described, max_tokens, Cautions.of_judge(manifest, found), calibrated)
 
     def score(
         self,
@@ -111,6 +147,7 @@ class Metric:
                 yield from map(self._scored, part, verdicts)
 
     def _scored(self, pair: Pair, verdict: Verdict) -> Scored:
+        chance = self._calibrated.probability(verdict.report, verdict.certainty) if self._calibrated else None
         return Scored(
             id=pair.id,
             instruction=pair.instruction,
@@ -124,7 +161,22 @@ class Metric:
             signature=self.signature,
             language=pair.language,
             system=pair.system,
+            warnings=self._cautions.of(pair, verdict.failure),
+            probability=chance,
+            verdict=probability.verdict(verdict.report, chance, self._calibrated.band if self._calibrated else BAND),
         )
+
+
+def _described(manifest: Mapping[str, Any]) -> str:
+    """What a signature says of an adapter, its base, how it is asked, and how answers become scores."""
+    parts = (
+        f"model:{manifest['model']}@{manifest['base'].removeprefix('sha256:')[:8]}",
+        f"on:{manifest['trained_on']}@{manifest['outputs'][ADAPTER][:8]}",
+        f"judge:report.{report.VERSION.asks}.{report.VERSION.reads}",
+        "sev:minor1,major5",
+        "tie:certainty",
+    )
+    return "|".join(parts)
 
 
 def _pair(number: int, row: Mapping[str, Any] | Pair) -> Pair:

@@ -80,12 +80,16 @@ def read(path: Path, columns: Columns = PLAIN) -> Iterator[Pair]:
     Known by suffix: .jsonl, .ndjson, .json (one object a line), .csv, .tsv, each also .gz, .parquet; a folder holds
     Parquet files or what `datasets` saves. Raises InputInvalid naming the line or row that is no pair.
     """
-    rows = _reader(path)(path)
     number = 0
-    for number, row in rows:
+    for number, row in rows(path):
         yield pair(number, row, str(path), columns)
     if not number:
         raise InputInvalid(f"{path}: 0 rows; expected one JSON object a line, or a table with a column output")
+
+
+def rows(path: Path) -> Iterator[tuple[int, Any]]:
+    """What a file or folder holds, pairs or not: a number to be named in messages, and a row. As `read` reads."""
+    return _reader(path)(path)
 
 
 def distinct(pairs: Iterable[Pair]) -> Iterator[Pair]:

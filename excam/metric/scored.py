@@ -12,14 +12,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from excam.exceptions import InputInvalid
+from excam.metric.agreement import Agreement, agreement_from_dict
 from excam.metric.pairs import Pair
 from excam.records import SEVERITIES, CulturalError, Report
 
 if TYPE_CHECKING:
     import polars as pl
+
+Decision = Literal["error", "clean", "unsure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,10 @@ class Scored:
     signature: str
     language: str = ""
     system: str = ""
-    warnings: tuple[str, ...] = ()  # reasons for care, each from a closed list (`excam.warnings`)
+    warnings: tuple[str, ...] = ()  # reasons for care, each from a closed list (`excam.metric.cautions.LINES`)
+    probability: float | None = None  # of an error; None without a calibration (`excam.metric.probability`)
+    verdict: Decision | None = None  # None on a failure
+    agreement: Agreement | None = None  # of several judgements of one pair; None for a single one
 
     def to_dict(self) -> dict[str, Any]:
         """As a JSON-ready dictionary."""
@@ -69,11 +75,14 @@ def frame(results: Iterable[Scored]) -> pl.DataFrame:
 
     texts = ("id", "instruction", "output", "language", "system", "failure", "errors", "explanation", "signature")
     schema = {**dict.fromkeys(texts, pl.String), "score": pl.Float64, "certainty": pl.Float64}
-    schema |= {"errors_found": pl.Int64, "warnings": pl.List(pl.String)}
+    schema |= {"errors_found": pl.Int64, "warnings": pl.List(pl.String), "probability": pl.Float64}
+    schema |= {"verdict": pl.String, "judgements": pl.Int64, "found": pl.Int64, "spread": pl.Float64}
     rows = []
     for one in results:
         row: dict[str, Any] = {name: getattr(one, name) for name in (*texts[:6], "signature", "score", "certainty")}
-        row["warnings"] = list(one.warnings)
+        row |= {"warnings": list(one.warnings), "probability": one.probability, "verdict": one.verdict}
+        if one.agreement is not None:
+            row |= {name: getattr(one.agreement, name) for name in ("judgements", "found", "spread")}
         if one.report is not None:
             errors = [asdict(error) for error in one.report.errors]
             row |= {"errors": json.dumps(errors, ensure_ascii=False), "errors_found": len(errors)}
@@ -91,6 +100,8 @@ def from_dict(row: Mapping[str, Any], where: str = "row") -> Scored:
             errors = tuple(CulturalError(**error) for error in report["errors"])
             given["report"] = Report(errors, report["explanation"])
         given |= {name: tuple(given.get(name, ())) for name in ("recovered", "warnings")}
+        if (several := given.get("agreement")) is not None:
+            given["agreement"] = agreement_from_dict(several)
         return Scored(**given)
     except (TypeError, KeyError, AttributeError):
         raise InputInvalid(f"{where}: no scored pair; expected a line that `excam score` wrote") from None
@@ -126,6 +137,7 @@ class Seen:
     """What was told of results as they passed by."""
 
     counts: Counter[str] = field(default_factory=Counter)
+    warned: Counter[str] = field(default_factory=Counter)
     signature: str = ""
 
     def each(self, results: Iterable[Scored]) -> Iterator[Scored]:
@@ -135,14 +147,17 @@ class Seen:
             found = {error.severity for error in one.report.errors} if one.report else set()
             self.counts.update({"rows": 1, "not judged": one.failure is not None, "with errors": bool(found)})
             self.counts.update(found)
+            self.warned.update(one.warnings)
             yield one
 
     @property
     def summary(self) -> str:
-        """How many rows, and the line that says how they were judged."""
+        """How many rows, how many of them with which warning, and the line that says how they were judged."""
+        from excam.metric.cautions import told
+
         counts = self.counts
         said = f"{counts['rows']} rows: {counts['with errors']} with errors, {counts['not judged']} not judged"
-        return f"{said}\n{self.signature}"
+        return "\n".join([said, *told(self.warned), self.signature])
 
     def exit_code(self, fail_on: str | None) -> int:
         """0, 1 where nothing could be judged, 3 where an error at least as severe as `fail_on` was found."""

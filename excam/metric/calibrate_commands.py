@@ -1,0 +1,82 @@
+"""The command that fits the probability of an error, from rows whose truth somebody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from excam.exceptions import ExcamError, InputInvalid
+from excam.terminal import print_json, stop
+
+TRUE, FALSE = ("true", "yes", "1"), ("false", "no", "0")
+
+
+def calibrate(
+    scored: Annotated[Path, typer.Argument(help="what `excam score --to` wrote, with this adapter")],
+    gold: Annotated[Path, typer.Option(help="a file with the same ids and the truth: JSON Lines, CSV, Parquet, ...")],
+    adapter: Annotated[Path, typer.Option(help="folder of the adapter; calibration.json is written into it")],
+    base: Annotated[Path | None, typer.Option(help="folder of the base model, where it is not found by itself")] = None,
+    column: Annotated[
+        str, typer.Option(help="of the truth: true, yes, 1 or a negative score for an error; false, no or 0 for none")
+    ] = "error",
+    id_: Annotated[str, typer.Option("--id", help="what the column of ids is called")] = "id",
+    method: Annotated[
+        str, typer.Option(help="platt: two numbers, for few rows; isotonic: any shape, for many")
+    ] = "platt",
+) -> None:
+    """Fit the probability of an error, so that `excam score` can say "unsure".
+
+    Use rows like those you will judge, and none the adapter was trained on. What was fitted is JSON on stdout.
+
+    Example: excam calibrate scored.jsonl --gold judged-by-people.csv --adapter results/adapters/smollm2-135m/all
+    """
+    from excam.metric import probability
+    from excam.metric.metric import ADAPTER, Metric
+    from excam.metric.scored import read
+    from excam.provenance import quiet_libraries, say, sha256, write_json
+
+    quiet_libraries()
+    try:
+        if method not in probability.METHODS:
+            raise InputInvalid(f"--method: found {method}; expected {' or '.join(probability.METHODS)}")
+        judge = Metric.open(adapter, base, calibration=None)
+        truth = truths(gold, id_, column)
+        made = probability.fitted(read(scored), truth, probability.METHODS[method], judge.signature)
+        made |= {"adapter": sha256(adapter / ADAPTER), "rows": sha256(scored), "gold": sha256(gold)}
+        write_json(adapter / probability.FILE, made)
+        if (n := made["calibration"]["n"]) < probability.FEW:
+            say(f"fitted on {n} rows: rough; {probability.FEW} or more are better")
+        print_json(made, indent=2)
+    except ExcamError as problem:
+        stop(problem)
+
+
+def truths(path: Path, id_: str, column: str) -> dict[str, bool]:
+    """Whether each row has an error, by id. Raises InputInvalid for a row that does not say."""
+    from excam.metric.pairs import rows
+
+    found: dict[str, bool] = {}
+    for number, row in rows(path):
+        where = f"{path}:{number}"
+        if not isinstance(row, Mapping) or row.get(id_) is None or column not in row:
+            raise InputInvalid(f"{where}: no {id_} or no {column}; expected both; name them with --id and --column")
+        key = str(row[id_])
+        if key in found:
+            raise InputInvalid(f"{where}: {id_} {key} occurs twice; expected one truth for each row")
+        found[key] = _truth(row[column], where, column)
+    return found
+
+
+def _truth(value: Any, where: str, column: str) -> bool:
+    if isinstance(value, bool) or value in (0, 1):
+        return bool(value)
+    if isinstance(value, int | float) and value < 0:  # a gold score: the sum of severities
+        return True
+    if isinstance(value, str) and value.strip().casefold() in (*TRUE, *FALSE):
+        return value.strip().casefold() in TRUE
+    raise InputInvalid(
+        f"{where}: {column} is {str(value)[:40]}; expected true or false, 1 or 0, or a score of 0 or less"
+    )
