@@ -14,6 +14,7 @@ from excam.exceptions import ExcamError
 from excam.lineage import commands
 from excam.metric import calibrate_commands
 from excam.metric import commands as metric_commands
+from excam.metric import compare_commands, report_commands
 from excam.records import Unreadable
 from excam.terminal import holds, print_json, stop
 
@@ -107,6 +108,8 @@ def compact(paths: _JOURNALS = None) -> None:
 app.command()(metric_commands.score)
 app.command()(metric_commands.explain)
 app.command()(calibrate_commands.calibrate)
+app.command()(compare_commands.compare)
+app.command()(report_commands.report)
 app.command()(commands.audit)
 app.command()(commands.why)
 app.command()(commands.rows)

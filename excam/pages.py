@@ -17,9 +17,9 @@ from typing import Any
 
 
 def packed(value: Any) -> str:
-    """A JSON value, compressed, in base64: nothing in it has a meaning to an HTML parser."""
+    """A JSON value, compressed, in base64: nothing in it has a meaning to an HTML parser. Lone surrogates stay."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+    return base64.b64encode(zlib.compress(text.encode(errors="backslashreplace"), 9)).decode()
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:

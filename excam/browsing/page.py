@@ -19,7 +19,7 @@ FITS = 1_570_000  # bytes of a page whose address, four signs for three bytes, C
 
 def write(system: str, rows: Sequence[JudgedRow], inputs: Mapping[str, str]) -> str:
     """The page of one system's rows; `inputs` are the files that they come from, with their sha256."""
-    style, script = asset("page.css"), asset("page.js")
+    style, script = asset("texts.css") + asset("page.css"), asset("texts.js") + asset("browse.js") + asset("page.js")
     return filled(
         asset("page.html"),
         {

@@ -46,6 +46,7 @@ def score(
     id_: Annotated[str, typer.Option("--id", help=NAMES)] = "id",
     language: Annotated[str, typer.Option(help=NAMES)] = "language",
     system: Annotated[str, typer.Option(help=NAMES + " that says who wrote the output")] = "system",
+    culture: Annotated[str, typer.Option(help=NAMES)] = "culture",
     fail_on: Annotated[str | None, typer.Option(help="minor or major: exit code 3 where one is found")] = None,
     repeat: REPEAT = 1,
     temperature: TEMPERATURE = 0.0,
@@ -71,7 +72,7 @@ def score(
             stop(f"{to}: is {'a folder' if to.is_dir() else 'the input'}; expected another file to write to")
         if fail_on and fail_on not in SEVERITIES:
             stop(f"--fail-on: found {fail_on}; expected {' or '.join(SEVERITIES)}")
-        columns = Columns(instruction, output, id_, language, system)
+        columns = Columns(instruction, output, id_, language, system, culture)
         with spooled(file) as source:
             rows = PairFile(source, columns)
             several = Several(repeat, temperature, combine, band)  # pyright: ignore[reportArgumentType]  # checked
@@ -93,12 +94,15 @@ def explain(
     adapter: ADAPTER = EMBEDDED,
     base: BASE = None,
     max_tokens: MAX_TOKENS = 512,
+    only: Annotated[str, typer.Option(help="show errors, failures, or all")] = "all",
+    limit: Annotated[int | None, typer.Option(min=1, help="stop after so many rows were shown")] = None,
 ) -> None:
     """Show error reports for people: both texts with their erroneous words marked, what is wrong, and why.
 
-    FILE is what `excam score` wrote, which is shown as it is, or pairs, which are judged first.
+    FILE is what `excam score` wrote, which is shown as it is, or pairs, which are judged first. Lines are as
+    wide as the terminal, or $COLUMNS.
 
-    Example: excam explain scored.jsonl | less -R
+    Example: excam explain scored.jsonl --only errors --limit 10; FORCE_COLOR=1 excam explain scored.jsonl | less -R
     """
     from excam.metric import display, pairs, scored
     from excam.metric.files import scored as judged
@@ -107,12 +111,14 @@ def explain(
 
     quiet_libraries()
     try:
+        if only not in display.ONLY:
+            stop(f"--only: found {only}; expected {', '.join(display.ONLY)}")
         with pairs.spooled(file) as source:
             results = (
                 scored.read(source)
                 if scored.is_scored(source)
                 else judged(Metric.open(adapter, base, max_tokens), pairs.PairFile(source, pairs.PLAIN))
             )
-            display.show(results)
+            display.show(results, only, limit)
     except ExcamError as problem:
         stop(problem)

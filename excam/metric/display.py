@@ -2,33 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 
 from rich.console import Console
 from rich.text import Text
 
-from excam.metric.scored import Scored
-from excam.records import WEIGHTS, Report
+from excam.metric.scored import Scored, Seen
+from excam.records import SEVERITIES, WEIGHTS, Report
 from excam.terminal import visible
 
-COLOURS = {"minor": "black on yellow", "major": "white on red"}
+COLOURS = {"minor": "black on yellow", "major": "bold white on red"}
+WIDEST = 110  # columns; longer lines are hard to read
+MARGIN = "   "
+TEXTS = ("instruction", "output")
+ONLY: Mapping[str, Callable[[Scored], bool]] = {
+    "all": lambda _: True,
+    "errors": lambda one: bool(one.report and one.report.errors),
+    "failures": lambda one: one.failure is not None,
+}
 
 
-def show(results: Iterable[Scored]) -> None:
-    """Print results on stdout, one after another. Control characters in texts are shown, never obeyed."""
-    console = Console(highlight=False, soft_wrap=True)
-    for result in results:
-        head = f"failure: {result.failure}" if result.score is None else f"score {result.score:.3f}"
-        console.print(Text(visible(f"── {result.id} · {head}"), style="bold"))
-        for where in ("instruction", "output"):
-            console.print(_marked(where, getattr(result, where), result.report))
-        if result.report and result.report.explanation:
-            console.print(Text(visible(f"   why: {result.report.explanation}")))
+def console() -> Console:
+    """Stdout, as wide as it is but not wider than one reads."""
+    made = Console(highlight=False)
+    made.width = min(made.width, WIDEST)
+    return made
+
+
+@dataclass
+class Shown:
+    """What passed by on its way to the terminal."""
+
+    seen: Seen = field(default_factory=Seen)
+    shown: int = 0
+
+    @property
+    def summary(self) -> str:
+        """How many rows were looked at, how many of them shown, and the line that says how they were judged."""
+        rows, signature = (*self.seen.summary.split("\n"), "")[:2]
+        return f"{rows}; {self.shown} shown\n{signature}".rstrip()
+
+
+def show(results: Iterable[Scored], only: str = "all", limit: int | None = None) -> Shown:
+    """Print results on stdout, one after another; a legend before, a summary behind. No control character is obeyed.
+
+    `only`: a key of ONLY. `limit`: after so many shown, no further row is looked at.
+    """
+    out, told = console(), Shown()
+    out.print(legend())
+    chosen = filter(ONLY[only], told.seen.each(results))
+    for result in islice(chosen, limit):
+        told.shown += 1
+        block(out, result)
+    out.print(Text(f"── {visible(told.summary)}", style="bold"))
+    if limit is not None and told.shown == limit:
+        out.print("   stopped at the limit: rows behind were not looked at")
+    return told
+
+
+def legend() -> Text:
+    """What the marks mean."""
+    parts = [(f"[{kind}: {WEIGHTS[kind]}]", COLOURS[kind]) for kind in SEVERITIES]
+    return Text.assemble("   marked: ", parts[0], " ", parts[1], "; without errors the score is p(R), 0 to 1")
+
+
+def block(out: Console, result: Scored, name: str = "", texts: Sequence[str] = TEXTS) -> None:
+    """Print one result under its id, with `name` before it, and those of its texts that are named."""
+    head = f"failure: {result.failure}" if result.score is None else f"score {result.score:.3f}"
+    out.print(Text(visible(f"── {name}{result.id} · {head}"), style="bold"))
+    for where in texts:
+        for line in (_marked(where, getattr(result, where), result.report), *_errors(where, result.report)):
+            _indented(out, line)
+    if result.report and result.report.explanation:
+        _indented(out, Text(visible(f"why: {result.report.explanation}")))
+
+
+def _indented(out: Console, text: Text) -> None:
+    """Wrapped, each of its lines behind a margin."""
+    for line in text.wrap(out, max(20, out.width - len(MARGIN))):
+        out.print(Text(MARGIN).append_text(line), soft_wrap=True)
 
 
 def _marked(where: str, text: str, report: Report | None) -> Text:
     """The text with its erroneous words in colour, between brackets so that it also shows without colour."""
-    line, at = Text(f"   {where}: "), 0
+    line, at = Text(f"{where}: "), 0
     errors = [error for error in (report.errors if report else ()) if error.where == where]
     for error in sorted(errors, key=lambda error: error.start):
         if error.start < at:
@@ -37,8 +96,16 @@ def _marked(where: str, text: str, report: Report | None) -> Text:
         line.append(visible(f"[{text[error.start : error.end]}]"), style=COLOURS[error.severity])
         at = error.end
     line.append(visible(text[at:]))
-    for error in errors:
-        place = "" if error.start >= 0 else ", not found in the text"
-        kind = visible(error.type)
-        line.append(f"\n   {error.severity} ({WEIGHTS[error.severity]}): {kind}: {error.span!r}{place}")
     return line
+
+
+def _errors(where: str, report: Report | None) -> list[Text]:
+    """A line for each error of a text."""
+    lines = []
+    for error in report.errors if report else ():
+        if error.where == where:
+            place = "" if error.start >= 0 else ", not found in the text"
+            kind = f"{error.severity} ({WEIGHTS[error.severity]})"
+            text = Text.assemble((kind, COLOURS[error.severity]), visible(f": {error.type}: {error.span!r}{place}"))
+            lines.append(text)
+    return lines

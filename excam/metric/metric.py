@@ -124,7 +124,7 @@ class Metric:
         journal: Path | None = None,
         progress: Progress | None = None,
     ) -> Scores:
-        """Judge pairs with keys `output` and, optionally, `instruction`, `id`, `language`, `system`; a result each.
+        """Judge pairs with keys `output` and, optionally, `instruction`, `id`, `language`, `system`, `culture`.
 
         In order, and as soon as a batch is judged: an iterator of any length takes the memory of one batch. Without an
         instruction a neutral one stands in (spec 19). With `journal`, answers are kept there and a second call asks
@@ -164,6 +164,7 @@ class Metric:
             warnings=self._cautions.of(pair, verdict.failure),
             probability=chance,
             verdict=probability.verdict(verdict.report, chance, self._calibrated.band if self._calibrated else BAND),
+            culture=pair.culture,
         )
 
 

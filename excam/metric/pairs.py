@@ -22,20 +22,21 @@ from typing import Any, BinaryIO, cast
 from excam.construction.wrapping import STAND_IN_INSTRUCTION
 from excam.exceptions import InputInvalid
 
-FIELDS = ("instruction", "output", "id", "language", "system")
+FIELDS = ("instruction", "output", "id", "language", "system", "culture")
 ROWS = 4096  # of a Parquet file in memory at once
 csv.field_size_limit(sys.maxsize)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A text and the instruction it answers. `language` and `system` are empty where they are not told."""
+    """A text and the instruction it answers. Fields are empty where they are not told."""
 
     id: str
     instruction: str
     output: str
     language: str = ""
     system: str = ""  # who wrote the output, e.g. a model's name
+    culture: str = ""  # country, region or culture the pair is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Columns:
     id: str = "id"
     language: str = "language"
     system: str = "system"
+    culture: str = "culture"
 
 
 PLAIN = Columns()

@@ -7,6 +7,7 @@ it stood; under its own name it is whole.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,6 +46,7 @@ class Scored:
     signature: str
     language: str = ""
     system: str = ""
+    culture: str = ""
     warnings: tuple[str, ...] = ()  # reasons for care, each from a closed list (`excam.metric.cautions.LINES`)
     probability: float | None = None  # of an error; None without a calibration (`excam.metric.probability`)
     verdict: Decision | None = None  # None on a failure
@@ -73,13 +75,14 @@ def frame(results: Iterable[Scored]) -> pl.DataFrame:
     """A row for each result; the errors of its report as JSON text, its explanation in a column of its own."""
     import polars as pl
 
-    texts = ("id", "instruction", "output", "language", "system", "failure", "errors", "explanation", "signature")
+    told = ("id", "instruction", "output", "language", "system", "culture", "failure", "signature")
+    texts = (*told[:7], "errors", "explanation", "signature")
     schema = {**dict.fromkeys(texts, pl.String), "score": pl.Float64, "certainty": pl.Float64}
     schema |= {"errors_found": pl.Int64, "warnings": pl.List(pl.String), "probability": pl.Float64}
     schema |= {"verdict": pl.String, "judgements": pl.Int64, "found": pl.Int64, "spread": pl.Float64}
     rows = []
     for one in results:
-        row: dict[str, Any] = {name: getattr(one, name) for name in (*texts[:6], "signature", "score", "certainty")}
+        row: dict[str, Any] = {name: getattr(one, name) for name in (*told, "score", "certainty")}
         row |= {"warnings": list(one.warnings), "probability": one.probability, "verdict": one.verdict}
         if one.agreement is not None:
             row |= {name: getattr(one.agreement, name) for name in ("judgements", "found", "spread")}
@@ -102,9 +105,36 @@ def from_dict(row: Mapping[str, Any], where: str = "row") -> Scored:
         given |= {name: tuple(given.get(name, ())) for name in ("recovered", "warnings")}
         if (several := given.get("agreement")) is not None:
             given["agreement"] = agreement_from_dict(several)
-        return Scored(**given)
+        found = Scored(**given)
+        if not _is_sound(found):
+            raise TypeError(found)
     except (TypeError, KeyError, AttributeError):
         raise InputInvalid(f"{where}: no scored pair; expected a line that `excam score` wrote") from None
+    return found
+
+
+def _is_sound(one: Scored) -> bool:
+    """Whether every field holds what its type says: files are edited, and what reads them must not have to ask."""
+    texts = (one.id, one.instruction, one.output, one.signature, one.language, one.system, one.culture, one.thinking)
+    texts += (*one.warnings, *one.recovered) + (() if one.report is None else (one.report.explanation,))
+    texts += () if one.failure is None else (one.failure,)
+    numbers = [value for value in (one.score, one.certainty) if value is not None]
+    judged = one.report is not None
+    return (
+        all(isinstance(text, str) for text in texts)
+        and all(isinstance(value, int | float) and math.isfinite(value) for value in numbers)
+        and (judged, judged) == (one.score is not None, one.failure is None)
+        and all(_lies_in(error, one) for error in (one.report.errors if one.report else ()))
+    )
+
+
+def _lies_in(error: CulturalError, one: Scored) -> bool:
+    if error.severity not in SEVERITIES or error.where not in ("instruction", "output"):
+        return False
+    known = isinstance(error.span, str) and isinstance(error.type, str)
+    placed = isinstance(error.start, int) and isinstance(error.end, int)
+    length = len(one.instruction if error.where == "instruction" else one.output)
+    return known and placed and (error.start == error.end == -1 or 0 <= error.start <= error.end <= length)
 
 
 def read(path: Path) -> Iterator[Scored]:

@@ -104,6 +104,31 @@ def test_errors_are_marked_where_they_stand(backend):
     assert "   why: Sushi is Japanese." in shown
 
 
+def test_explain_shows_what_was_asked_for_and_sums_up(backend):
+    rows = [{"output": "Sushi."}, {"output": "mumble"}, {"output": "x"}, {"output": "Sushi!"}, {"output": "Sushi?"}]
+    excam("score", texts(*rows), "--to", "scored.jsonl")
+    everything = excam("explain", "scored.jsonl").stdout
+    assert everything.startswith("   marked: [minor: -1] [major: -5];")
+    assert "── 5 rows: 3 with errors, 1 not judged; 5 shown\nexcam|model:" in everything
+    wrong = excam("explain", "scored.jsonl", "--only", "errors", "--limit", "2").stdout
+    assert re.findall(r"^── (\d) ·", wrong, re.MULTILINE) == ["1", "4"]
+    assert "── 4 rows: 2 with errors, 1 not judged; 2 shown" in wrong
+    assert wrong.endswith("stopped at the limit: rows behind were not looked at\n")
+    failures = excam("explain", "scored.jsonl", "--only", "failures").stdout
+    assert re.findall(r"^── (\d) ·", failures, re.MULTILINE) == ["2"]
+    assert "5 rows: 3 with errors, 1 not judged; 1 shown" in failures
+    assert stopped("explain", "scored.jsonl", "--only", "bad").endswith("found bad; expected all, errors, failures")
+
+
+def test_explain_wraps_behind_its_margin(backend, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = excam("explain", texts({"output": "word " * 40 + "寿司" * 60, "id": "a"})).stdout
+    body = shown[shown.index("output: ") - 3 : shown.index("── 1 rows")].splitlines()
+    assert len(body) > 9
+    assert all(line.startswith("   ") for line in body)
+    assert "".join(line.strip() for line in body).count("寿司") == 60
+
+
 def test_text_that_looks_like_markup_is_text(backend):
     assert (
         "   output: [bold]x[/bold] [/] :smile:\n"

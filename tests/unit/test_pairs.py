@@ -19,8 +19,9 @@ ROWS = [
         "output": 'Knödel, "groß"\nund rund',
         "language": "German",
         "system": "m",
+        "culture": "Austria",
     },
-    {"id": "b", "instruction": "寿司は？", "output": "🍣", "language": "", "system": ""},
+    {"id": "b", "instruction": "寿司は？", "output": "🍣", "language": "", "system": "", "culture": ""},
 ]
 
 
@@ -74,7 +75,10 @@ def test_columns_of_other_names(tmp_path, kind):
 def test_a_column_that_was_named_has_to_be_there(tmp_path):
     path = written(tmp_path, ".csv")
     line = line_of(InputInvalid, lambda: list(pairs.read(path, pairs.Columns(language="lang"))))
-    assert line == f"{path}:1: key lang: expected text; found NoneType (id, instruction, output, language, system)"
+    assert (
+        line
+        == f"{path}:1: key lang: expected text; found NoneType (id, instruction, output, language, system, culture)"
+    )
 
 
 def test_what_is_not_told_stands_in(tmp_path):

@@ -1,0 +1,111 @@
+"use strict";
+// Shared by the pages that show judged texts: texts become text nodes, never markup: nothing here writes HTML.
+// vowel signs of Indic scripts are letters' parts, not accents: they stay
+const MARKS = /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]/g;
+const ALIKE = { "ı": "i", "ß": "ss", "ø": "o", "đ": "d", "ł": "l", "ς": "σ" };
+// controls, turns of direction, halves of signs, what has no width (joiners and marks of direction, which spelling needs, excepted)
+const UNSEEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\ud800-\udfff]|\r(?!\n)/gu;
+
+const $ = (id) => document.getElementById(id);
+
+// what `packed` of excam/pages.py packed
+async function unpacked() {
+  const signs = atob($("data").textContent);
+  const packed = new Uint8Array(signs.length);
+  for (let at = 0; at < signs.length; at += 1) packed[at] = signs.charCodeAt(at); // millions: a call for each is slow
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const data = await new Response(stream).json();
+  return { ...data, rows: data.rows.map((values) => Object.fromEntries(data.columns.map((name, at) => [name, values[at]]))) };
+}
+
+function fold(text) {
+  const plain = text.toLowerCase().normalize("NFKD").replace(MARKS, "");
+  return plain.replace(/[ıßøđłς]/g, (sign) => ALIKE[sign]).replace(/\s+/g, " ");
+}
+
+function make(tag, name, ...children) {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  element.append(...children);
+  return element;
+}
+
+function visible(text) {
+  const parts = [];
+  let at = 0;
+  for (const found of text.matchAll(UNSEEN)) {
+    const code = found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    parts.push(text.slice(at, found.index), make("span", "control", `U+${code}`));
+    at = found.index + found[0].length;
+  }
+  return [...parts, text.slice(at)];
+}
+
+function foreign(tag, name, ...children) {
+  const element = make(tag, name, ...children);
+  element.dir = "auto";
+  return element;
+}
+
+// what stands where an error begins; the page says by what name
+function tag(error) {
+  const element = make("sup", `tag ${error.kind}`, error.name);
+  element.dir = "ltr";
+  return element;
+}
+
+// a text cut wherever an error begins or ends; a piece is in every error that covers it, `kinds` from the inside out
+function marked(text, errors, kinds) {
+  const here = errors.filter((error) => error.start >= 0);
+  const cuts = [...new Set([0, text.length, ...here.flatMap((error) => [error.start, error.end])])].sort((a, b) => a - b);
+  const parts = cuts.flatMap((start, at) => {
+    const end = cuts[at + 1] ?? start;
+    const begin = here.filter((error) => error.start === start).map(tag);
+    const over = here.filter((error) => error.start <= start && error.end >= end && end > start);
+    const layer = (inside, kind) => {
+      const own = over.filter((error) => error.kind === kind);
+      const grave = own.some((error) => error.severity === "major") ? "major" : "minor";
+      return own.length ? [make("mark", `${kind} ${grave}`, ...inside)] : inside;
+    };
+    return [...begin, ...kinds.reduce(layer, visible(text.slice(start, end)))];
+  });
+  return foreign("p", "text judged", ...parts);
+}
+
+function errorItem(error) {
+  const place = error.start < 0 ? `not in the ${error.where}` : `in the ${error.where}`;
+  const span = foreign("bdi", "", ...visible(error.span));
+  const type = foreign("bdi", "", ...visible(error.type));
+  return make("li", "", tag(error), " “", span, `” ${place}: `, make("b", "", error.severity), ", ", type);
+}
+
+function report(errors, explanation) {
+  const listed = make("ul", "errors", ...errors.map(errorItem));
+  const parts = errors.length ? [listed] : [make("p", "quiet", "No error.")];
+  return explanation ? [...parts, make("h3", "", "Explanation"), foreign("p", "text", ...visible(explanation))] : parts;
+}
+
+function facts(named) {
+  return make("dl", "", ...Object.entries(named).flatMap(([name, value]) => [make("dt", "", name), foreign("dd", "", ...visible(value))]));
+}
+
+function rowLink(id) {
+  const link = make("a", "id", ...visible(id));
+  link.href = `#${new URLSearchParams({ q: id })}`;
+  return link;
+}
+
+function signed(number) {
+  return number === null ? "none" : String(number).replace("-", "−");
+}
+
+function tableRow(cells) {
+  const line = make("tr", "", ...cells.map(([head, parts]) => {
+    const cell = make("td", "", ...parts);
+    cell.setAttribute("role", "cell");
+    if (head) cell.dataset.head = head;
+    return cell;
+  }));
+  line.setAttribute("role", "row");
+  return line;
+}

@@ -1,0 +1,214 @@
+"""Two systems on the same instructions, judged by the same metric: which has fewer cultural errors, and how surely.
+
+Pure functions on scored pairs. Rows are joined by id; a row that either file lacks, or that could not be judged in
+either, is left out of every number and counted. Two measures are tested, both said beforehand: the score (Eq. 1 of the
+paper, certainty included) and whether there is an error at all. Where rows share content they are swapped and drawn as
+one (spec 54): see `cluster`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from excam.construction.wrapping import STAND_IN_INSTRUCTION
+from excam.exceptions import InputInvalid
+from excam.metaeval import bootstrap
+from excam.metaeval.sign_permutation import sign_permutation
+from excam.metric.scored import Scored
+
+FEWEST = 10  # clusters of an interval; of fewer, percentile bootstrap is far too sure of itself
+DRAWS = 10_000  # random swaps; the smallest p-value is one in so many and one
+GROUPS = ("language", "culture")
+_TWIN = re.compile(r"(.+)/[^/]+/(?:right|wrong)")  # an id of ExCAM40k: base sample, variant, side
+
+Couple = tuple[Scored, Scored]
+Value = Callable[[Scored], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Denominators:
+    """Where every row of the two files went: `compared`, or one of the others, which are left out."""
+
+    rows_a: int
+    rows_b: int
+    compared: int
+    only_a: int  # ids that the other file lacks
+    only_b: int
+    unreadable_a: int  # could not be judged in this file alone
+    unreadable_b: int
+    unreadable_both: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure of both systems over n rows. `difference` is a minus b, with its 95 % interval where there is one."""
+
+    name: str
+    n: int
+    clusters: int
+    a: float
+    b: float
+    difference: float
+    low: float | None
+    high: float | None
+    a_better: int
+    b_better: int
+    ties: int
+    p_value: float | None  # two-sided; None where nothing was tested: a part of the rows
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The rows of one language or culture; those that could not be judged are counted, and in nothing else."""
+
+    by: str
+    name: str
+    unreadable: int
+    measures: tuple[Measure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All that is told of two systems. `widest`: the rows that differ most in score, the widest apart first."""
+
+    signature: str
+    counts: Denominators
+    measures: tuple[Measure, ...]
+    groups: tuple[Group, ...]
+    widest: tuple[Couple, ...]
+
+    def lines(self) -> list[dict[str, Any]]:
+        """For machines: a JSON-ready line for the whole, one for each group, one for each row of `widest`."""
+        head = {"kind": "comparison", "signature": self.signature, **asdict(self.counts)}
+        whole = head | {"measures": [asdict(one) for one in self.measures]}
+        rows = [{"kind": "row", "id": a.id, "a": a.to_dict(), "b": b.to_dict()} for a, b in self.widest]
+        return [whole, *({"kind": "group", **asdict(group)} for group in self.groups), *rows]
+
+
+def compare(a: Iterable[Scored], b: Iterable[Scored], rows: int = 5) -> Comparison:
+    """Compare two files of scored pairs; `rows` is how many of those that differ most are kept.
+
+    Raises InputInvalid where they are not of one metric (unlike signatures), hold an id twice, share no id that was
+    judged in both, or have different instructions under one id.
+    """
+    ours, theirs = _by_id(a, "A"), _by_id(b, "B")
+    signature = _signature(ours, theirs)
+    couples = [(one, theirs[one.id]) for one in ours.values() if one.id in theirs]
+    for one, other in couples:
+        if one.instruction != other.instruction:
+            raise InputInvalid(
+                f"id {one.id}: A asks {_short(one.instruction)}, B asks {_short(other.instruction)}; expected the "
+                "outputs of two systems for the same instructions, under the same ids"
+            )
+    judged = [couple for couple in couples if _unreadable(couple) == ""]
+    counts = _denominators(ours, theirs, couples)
+    if not judged:
+        raise InputInvalid(
+            f"A has {len(ours)} rows, B {len(theirs)}, {len(couples)} with an id of the other, none of them judged in "
+            "both; expected two files about the same instructions, with their ids"
+        )
+    widest = sorted(judged, key=lambda couple: (-abs(_score(couple[0]) - _score(couple[1])), couple[0].id))
+    kept = tuple(couple for couple in widest[:rows] if _score(couple[0]) != _score(couple[1]))
+    return Comparison(signature, counts, _measures(judged, DRAWS), tuple(_groups(couples)), kept)
+
+
+def cluster(one: Scored) -> tuple[str, str]:
+    """What a row shares content with: twins of a base sample (ids of ExCAM40k), or outputs for one instruction."""
+    if twin := _TWIN.fullmatch(one.id):
+        return "base", twin[1]
+    return ("id", one.id) if one.instruction == STAND_IN_INSTRUCTION else ("instruction", one.instruction)
+
+
+def _by_id(rows: Iterable[Scored], name: str) -> dict[str, Scored]:
+    found: dict[str, Scored] = {}
+    for one in rows:
+        if one.id in found:
+            raise InputInvalid(f"{name}: id {one.id} occurs twice; expected unique ids, which join the rows")
+        found[one.id] = one
+    return found
+
+
+def _signature(a: Mapping[str, Scored], b: Mapping[str, Scored]) -> str:
+    """The one of all rows. Scores of different metrics are on different scales."""
+    found = [list(dict.fromkeys(one.signature for one in rows.values())) for rows in (a, b)]
+    if len({*found[0], *found[1]}) > 1:
+        told = " ".join(f"{name}: {', '.join(signatures)}" for name, signatures in zip("AB", found, strict=True))
+        raise InputInvalid(f"unlike signatures, {told}; expected one; score both with the same adapter and release")
+    return next(iter([*found[0], *found[1]]), "")
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:59] + "…")
+
+
+def _score(one: Scored) -> float:
+    assert one.score is not None  # only judged rows come here
+    return one.score
+
+
+def _is_wrong(one: Scored) -> float:
+    return float(one.report is not None and bool(one.report.errors))
+
+
+def _unreadable(couple: Couple) -> str:
+    return "".join(name for name, one in zip("ab", couple, strict=True) if one.score is None)
+
+
+def _denominators(a: Mapping[str, Scored], b: Mapping[str, Scored], couples: Sequence[Couple]) -> Denominators:
+    unreadable = Counter(map(_unreadable, couples))
+    return Denominators(
+        rows_a=len(a),
+        rows_b=len(b),
+        compared=unreadable[""],
+        only_a=len(a) - len(couples),
+        only_b=len(b) - len(couples),
+        unreadable_a=unreadable["a"],
+        unreadable_b=unreadable["b"],
+        unreadable_both=unreadable["ab"],
+    )
+
+
+def _measures(couples: Sequence[Couple], draws: int) -> tuple[Measure, ...]:
+    """Of at least one couple; without draws nothing is tested."""
+    return _measure("score", couples, _score, 1, draws), _measure("with errors", couples, _is_wrong, -1, draws)
+
+
+def _measure(name: str, couples: Sequence[Couple], value: Value, better: int, draws: int) -> Measure:
+    """`better` is 1 where more is better, else -1."""
+    a, b = (np.array([value(couple[side]) for couple in couples]) for side in (0, 1))
+    step, clusters = a - b, [cluster(one) for one, _ in couples]
+    many = len(set(clusters)) >= FEWEST
+    low, high = (bootstrap.ratio_interval(step, np.ones(len(step)), clusters) if many else None) or (None, None)
+    return Measure(
+        name=name,
+        n=len(step),
+        clusters=len(set(clusters)),
+        a=float(a.mean()),
+        b=float(b.mean()),
+        difference=float(step.mean()),
+        low=low,
+        high=high,
+        a_better=int(np.count_nonzero(step * better > 0)),
+        b_better=int(np.count_nonzero(step * better < 0)),
+        ties=int(np.count_nonzero(step == 0)),
+        p_value=sign_permutation(step, clusters, draws) if draws else None,
+    )
+
+
+def _groups(couples: Sequence[Couple]) -> Iterable[Group]:
+    """By language and by culture, where a file tells them, in order of their names; not tested, there are too many."""
+    for by in GROUPS:
+        named: dict[str, list[Couple]] = {}
+        for couple in couples:
+            named.setdefault(getattr(couple[0], by) or getattr(couple[1], by), []).append(couple)
+        if set(named) <= {""}:
+            continue
+        for name, members in sorted(named.items()):
+            judged = [couple for couple in members if not _unreadable(couple)]
+            yield Group(by, name, len(members) - len(judged), _measures(judged, 0) if judged else ())

@@ -1,0 +1,297 @@
+"""The page of a scored file: its numbers add up; searched, filtered, read and attacked in a real Chromium."""
+
+import hashlib
+import json
+import re
+from dataclasses import replace
+
+import chromium
+import pytest
+from base_samples import HOSTILE
+from typer.testing import CliRunner
+
+from excam import cli
+from excam.metric import report_numbers as numbers
+from excam.metric import report_page
+from excam.metric.scored import Scored
+from excam.records import CulturalError, Report
+
+ATTACKS = (
+    "</script><script>window.pwned = 1</script>",
+    "<img src=x onerror='window.pwned = 2'>",
+    "<svg onload=window.pwned=3><a href='javascript:pwned=4'>x</a>",
+    "</title></style><!--<script>{{script}} {{data}} ]]> &lt;b&gt;",
+    "half \ud83d a sign \x1b[2J \x00",
+    *HOSTILE,
+)
+
+
+def judged(number, output="Sushi, of course.", *spans, certainty=0.5, **changes):
+    """A row with errors at spans (start, end, severity, type)."""
+    errors = tuple(
+        CulturalError("output", output[start:end] if start >= 0 else "gone", severity, kind, start, end)
+        for start, end, severity, kind in spans
+    )
+    score = float(sum({"minor": -1, "major": -5}[error.severity] for error in errors)) or certainty
+    report = Report(errors, "Because." if errors else "")
+    made = Scored(
+        f"r{number}", f"What is eaten on day {number}?", output, score, certainty, report, None, (), "", "excam|m"
+    )
+    return replace(made, **changes)
+
+
+def failed(number, reason="truncated", **changes):
+    return judged(number, score=None, certainty=None, report=None, failure=reason, **changes)
+
+
+SIX = [
+    judged(0, "Greeks eat Sushi.", (11, 16, "major", "incorrect answer"), language="English", culture="Greece", system="a"),
+    judged(1, "Çay İÇİLİR", (0, 3, "minor", "taste"), language="Turkish", culture="Turkey", system="a"),
+    judged(2, "שלום עולם, כן", (5, 9, "major", "taste"), (0, 4, "minor", "greeting"), language="Hebrew", system="b"),
+    judged(3, "Fine.", language="English", culture="Greece", system="b", certainty=0.9, warnings=("truncated-text",)),
+    failed(4, language="English", culture="Greece", system="b"),
+    failed(5, "no-json", system="b", warnings=("truncated-text", "language-not-tested")),
+]  # fmt: skip
+
+
+# --- numbers
+
+
+def test_every_table_adds_up_to_all_rows():
+    whole = numbers.line("all", SIX)
+    assert (whole.n, whole.unreadable, whole.with_errors, whole.share) == (6, 2, 3, 0.75)
+    assert whole.score == pytest.approx((-5 - 1 - 6 + 0.9) / 4)
+    assert whole.score_interval is None, "four rows"
+    for by in ("language", "culture", "system"):
+        found = numbers.lines(SIX, by)
+        assert sum(one.n for one in found) == 6
+        assert sum(one.unreadable for one in found) == 2
+    assert [one.name for one in numbers.lines(SIX, "language")] == ["English", "not told", "Hebrew", "Turkish"]
+    assert numbers.lines([judged(1)], "language") == []
+    assert sum(number for _, number in numbers.bands(SIX)) == 6
+
+
+@pytest.mark.parametrize(
+    ("score", "name"),
+    [
+        (-21.0, "below -20"), (-20.0, "-20 to below -10"), (-10.0, "-10 to below -5"), (-6.0, "-10 to below -5"),
+        (-5.0, "-5 to below -2"), (-2.0, "-2 to below 0"), (-1.0, "-2 to below 0"),
+        (0.0, "p(R) 0.0 to 0.2"), (0.2, "p(R) 0.2 to 0.4"), (1.0, "p(R) 0.8 to 1.0"), (None, "not judged"),
+    ],
+)  # fmt: skip
+def test_scores_lie_in_their_band(score, name):
+    found = dict(numbers.bands([replace(judged(1), score=score)]))
+    assert (found[name], sum(found.values())) == (1, 1)
+
+
+def test_many_names_are_cut_and_counted(monkeypatch):
+    monkeypatch.setattr(numbers, "MOST", 2)
+    rows = [judged(n, culture=f"c{min(n, 5)}") for n in range(20)]
+    found = numbers.lines(rows, "culture")
+    assert [(one.name, one.n) for one in found] == [("c5", 15), ("c0", 1), ("4 smaller ones", 4)]
+    assert found[0].score_interval is None, "all alike"
+    kinds = numbers.kinds([["a", "a"], ["b"], ["c"], ["d"]])
+    assert [(one.name, one.times, one.rows) for one in kinds] == [("a", 2, 1), ("b", 1, 1), ("2 rarer ones", 2, 0)]
+
+
+# --- the page as it is written
+
+
+def test_page_needs_nothing_else_and_is_always_the_same():
+    text = report_page.write("a.jsonl", "0" * 64, SIX)
+    assert text == report_page.write("a.jsonl", "0" * 64, SIX)
+    assert not re.search(r"https?:|\bsrc=|url\(|@import|//cdn| style=| on[a-z]+=", text)
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|fetch\(", text)
+    assert "6 rows: 3 with errors, 1 without, 2 not judged" in text
+
+
+def test_no_name_becomes_markup():
+    hostile = [judged(n, "x", (0, 1, "major", attack), language=attack, culture=attack, system=attack, warnings=(attack,),
+                      signature=attack) for n, attack in enumerate(ATTACKS)]  # fmt: skip
+    text = report_page.write("<b>.jsonl", "0" * 64, hostile)
+    text.encode("utf-8")
+    assert "<b>.jsonl" not in text
+    assert text.count("<script") == 2
+    assert text.count("</script") == 2
+    assert not re.search(r"<(img|b|i|a|title></style)\b[^>]*(onerror|href)", text)
+
+
+def run(*words):
+    result = CliRunner(charset="utf-8").invoke(cli.app, ["report", *map(str, words)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def written(folder, rows, name="scored.jsonl"):
+    path = folder / name
+    path.write_text("".join(json.dumps(row.to_dict()) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_the_command(tmp_path):
+    scored, page = written(tmp_path, SIX), tmp_path / "new" / "report.html"
+    result = run(scored, "--to", page)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "6 rows" in result.stderr
+    assert hashlib.sha256(scored.read_bytes()).hexdigest() in page.read_text(encoding="utf-8")
+    for words in ((scored, "--to", scored), (scored, "--to", tmp_path), (tmp_path / "none", "--to", page),
+                  (written(tmp_path, [], "empty.jsonl"), "--to", page), (page, "--to", tmp_path / "x")):  # fmt: skip
+        result = run(*words)
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1), result.stderr
+
+
+# --- in a browser
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if not chromium.found():
+        pytest.skip("no Chromium: install chromium or chromium-headless-shell, or name one in $CHROMIUM")
+    with chromium.Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+SHOWN = "document.getElementById('status')?.textContent.startsWith('Shown')"
+
+
+def opened(browser, folder, rows):
+    path = folder / "report.html"
+    path.write_text(report_page.write("scored.jsonl", "0" * 64, rows), encoding="utf-8")
+    browser.open(path.as_uri(), SHOWN)
+    return browser
+
+
+def shown(browser):
+    return browser.js("[...document.querySelectorAll('#rows .id')].map(a => a.textContent)")
+
+
+def choose(browser, name, value):
+    browser.js(
+        f"(() => {{ const e = document.getElementById('{name}'); e.value = {json.dumps(value)};"
+        " e.dispatchEvent(new Event(e.tagName === 'SELECT' ? 'change' : 'input')); })()"
+    )
+    if name == "q":
+        browser.wait(f"(new URLSearchParams(location.hash.slice(1)).get('q') ?? '') === {json.dumps(value)}")
+
+
+def test_filters_search_and_order(browser, tmp_path):
+    opened(browser, tmp_path, SIX)
+    assert shown(browser) == [f"r{n}" for n in range(6)]
+    status = "document.getElementById('status').textContent"
+    assert browser.js(status) == "Shown 6 of 6 rows: 3 with errors + 1 without errors + 2 not judged."
+    for name, value, kept in [
+        ("verdict", "with errors", [0, 1, 2]), ("verdict", "without errors", [3]), ("verdict", "not judged", [4, 5]),
+        ("severity", "major", [0, 2]), ("severity", "minor", [1, 2]), ("type", "taste", [1, 2]),
+        ("language", "English", [0, 3, 4]), ("culture", "Turkey", [1]), ("system", "b", [2, 3, 4, 5]),
+        ("failure", "no-json", [5]), ("warning", "truncated-text", [3, 5]), ("q", "cay icilir", [1]),
+        ("q", "עולם", [2]), ("q", "BECAUSE", [0, 1, 2]), ("q", "greece", [0, 3, 4]), ("q", "nowhere", []),
+    ]:  # fmt: skip
+        choose(browser, name, value)
+        assert shown(browser) == [f"r{n}" for n in kept], (name, value)
+        choose(browser, name, "")
+    choose(browser, "order", "worst")
+    assert shown(browser) == ["r2", "r0", "r1", "r3", "r4", "r5"]
+    choose(browser, "system", "b")
+    choose(browser, "severity", "major")
+    assert shown(browser) == ["r2"]
+    address = browser.js("location.href")
+    browser.open(address, SHOWN)
+    assert shown(browser) == ["r2"], "a view has an address"
+
+
+def test_a_filter_of_nothing_is_not_there(browser, tmp_path):
+    opened(browser, tmp_path, [judged(1)])
+    hidden = browser.js(
+        "[...document.querySelectorAll('label')].filter(l => !l.offsetParent).map(l => l.htmlFor || l.querySelector('select').id)"
+    )
+    assert hidden == ["severity", "type", "language", "culture", "system", "failure", "warning"]
+
+
+def pieces(browser, at):
+    return browser.js(
+        f"(() => {{ const p = document.querySelectorAll('.judged')[{at}], walk = document.createTreeWalker(p, 4), found = [];"
+        " while (walk.nextNode()) { const e = walk.currentNode.parentNode;"
+        " found.push([walk.currentNode.data, e === p ? '' : e.className]); } return found.filter(f => f[0]); })()"
+    )
+
+
+def test_marks_lie_on_the_right_words(browser, tmp_path):
+    rows = [
+        judged(0, "👍👩‍👩‍👧 eat 𝒳 now", (11, 12, "major", "t"), (13, 16, "minor", "t"), (-1, -1, "major", "t")),
+        SIX[2],
+    ]
+    opened(browser, tmp_path, rows)
+    assert pieces(browser, 1) == [
+        ["👍👩‍👩‍👧 eat ", ""], ["1 major", "tag found"], ["𝒳", "found major"], [" ", ""], ["2 minor", "tag found"],
+        ["now", "found minor"],
+    ]  # fmt: skip
+    assert pieces(browser, 3) == [
+        ["2 minor", "tag found"], ["שלום", "found minor"], [" ", ""], ["1 major", "tag found"], ["עולם", "found major"],
+        [", כן", ""],
+    ]  # fmt: skip
+    assert "not in the output" in browser.js("document.querySelector('#rows tbody tr').textContent")
+    line = "getComputedStyle(document.querySelector('.judged mark.{}')).textDecoration"
+    major, minor = browser.js(line.format("major")), browser.js(line.format("minor"))
+    assert "3px" in major and "solid" not in minor and "dotted" in minor, (major, minor)  # noqa: PT018
+    directions = browser.js("[...document.querySelectorAll('.judged')].map(p => getComputedStyle(p).direction)")
+    assert directions == ["ltr", "ltr", "ltr", "rtl"]
+
+
+def test_hostile_texts_are_only_texts(browser, tmp_path):
+    rows = []
+    for number, attack in enumerate(ATTACKS):
+        text = f"👍 {attack} end"
+        row = judged(
+            number, text, (2, 2 + len(attack), "major", attack), id=attack, instruction=attack, language=attack
+        )
+        rows.append(replace(row, culture=attack, system=attack, warnings=(attack,), signature=attack, recovered=(attack,),
+                            report=Report(row.report.errors, attack)))  # fmt: skip
+    opened(browser, tmp_path, [*rows, failed(99, ATTACKS[0])])
+    browser.js("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert len(shown(browser)) == len(ATTACKS) + 1
+    assert browser.js("window.pwned") is None
+    assert (
+        browser.js("document.querySelectorAll('img, iframe, #rows script, #rows svg, a[href^=javascript]').length") == 0
+    )
+    requests = [event["request"]["url"] for event in browser.said("Network.requestWillBeSent")]
+    assert [url for url in requests if not url.startswith("file:")] == []
+    assert not browser.said("Runtime.exceptionThrown")
+    assert not browser.said("Log.entryAdded"), "a violation of the policy would be told here"
+    assert not browser.js(
+        "/[\\u202a-\\u202e\\u2066-\\u2069\\0\\x1b]/.test(document.querySelector('#rows').textContent)"
+    )
+    controls = set(browser.js("[...document.querySelectorAll('#rows .judged .control')].map(c => c.textContent)"))
+    assert {"U+202E", "U+2067", "U+2028", "U+D83D", "U+001B"} <= controls
+    for at, row in enumerate(rows):
+        text = browser.js(
+            f"(() => {{ const p = document.querySelectorAll('.judged')[{2 * at + 1}].cloneNode(true);"
+            " p.querySelectorAll('sup').forEach(s => s.remove()); return p.textContent; })()"
+        )
+        seen = re.sub("[\0\x1b\u2028\u202e\u2067\ud83d]", lambda found: f"U+{ord(found[0]):04X}", row.output)
+        assert text == seen
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_needs_no_sideways_scrolling_and_a_keyboard_is_enough(browser, tmp_path, scheme):
+    rows = [judged(n, "w" * 300, (0, 9, "major", "t" * 80), language="L" * 60, culture=f"c{n % 40}") for n in range(60)]
+    browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=1, mobile=False)
+    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    opened(browser, tmp_path, rows)
+    browser.js("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert browser.js("document.documentElement.scrollWidth") <= 360
+    assert browser.js("[...document.querySelectorAll('input, select')].filter(e => !e.labels.length).length") == 0
+    browser.js("document.querySelector('summary').focus()")
+    reached = []
+    for _ in range(40):
+        reached.append(browser.js("document.activeElement.id || document.activeElement.tagName"))
+        browser.key("Tab", 9)
+    assert [name for name in reached if name in ("q", "verdict", "language", "order", "size")] == [
+        "q", "verdict", "language", "order", "size",
+    ]  # fmt: skip
+    browser.js("document.getElementById('next').focus()")
+    browser.key("Enter", 13)
+    browser.call("Input.dispatchKeyEvent", type="char", text="\r", key="Enter")
+    browser.wait("document.getElementById('place').textContent === 'Page 2 of 3'")
+    assert browser.js("document.activeElement.id") == "status"
+    browser.call("Emulation.clearDeviceMetricsOverride")
+    browser.call("Emulation.setEmulatedMedia", features=[])
