@@ -12,6 +12,7 @@ import typer
 from excam.exceptions import ExcamError
 from excam.lineage import commands
 from excam.metric import commands as metric_commands
+from excam.metric import serve_commands
 from excam.records import Unreadable
 from excam.terminal import holds, print_json, stop
 
@@ -103,6 +104,7 @@ def compact(paths: _JOURNALS = None) -> None:
 
 app.command()(metric_commands.score)
 app.command()(metric_commands.explain)
+app.command()(serve_commands.serve)
 app.command()(commands.audit)
 app.command()(commands.why)
 app.command()(commands.rows)

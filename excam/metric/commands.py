@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from excam.exceptions import ExcamError
+from excam.offline import switch_on
 from excam.records import SEVERITIES
 from excam.terminal import print_json, stop
 
@@ -24,6 +25,8 @@ ADAPTER = Annotated[Path, typer.Option(help="folder of the adapter")]
 BASE = Annotated[Path | None, typer.Option(help="folder of the base model, where it is not found by itself")]
 MAX_TOKENS = Annotated[int, typer.Option(min=1, help="longest report, in tokens")]
 EMBEDDED = Path("results/adapters/smollm2-135m/all")
+SERVER = Annotated[str | None, typer.Option(help="address of a running `excam serve`, which judges instead")]
+OFFLINE = Annotated[bool, typer.Option("--offline", envvar="EXCAM_OFFLINE", help="refuse whatever asks a network")]
 NAMES = "what the column is called"
 
 
@@ -39,6 +42,8 @@ def score(
     language: Annotated[str, typer.Option(help=NAMES)] = "language",
     system: Annotated[str, typer.Option(help=NAMES + " that says who wrote the output")] = "system",
     fail_on: Annotated[str | None, typer.Option(help="minor or major: exit code 3 where one is found")] = None,
+    server: SERVER = None,
+    offline: OFFLINE = False,
 ) -> None:
     """Judge instruction-output pairs: where they get a culture wrong, how badly, and why.
 
@@ -47,6 +52,7 @@ def score(
 
     Example: excam score texts.jsonl --to scored.jsonl; excam score answers.csv --instruction prompt --output answer
     """
+    from excam.metric.client import connect
     from excam.metric.files import kept, scored
     from excam.metric.metric import Metric
     from excam.metric.pairs import Columns, PairFile, spooled
@@ -54,6 +60,8 @@ def score(
     from excam.provenance import quiet_libraries
 
     quiet_libraries()
+    if offline:
+        switch_on()
     seen = Seen()
     try:
         if to and (to.is_dir() or to.resolve() == file.resolve()):
@@ -63,7 +71,7 @@ def score(
         columns = Columns(instruction, output, id_, language, system)
         with spooled(file) as source:
             rows = PairFile(source, columns)
-            metric = Metric.open(adapter, base, max_tokens)
+            metric = connect(server) if server else Metric.open(adapter, base, max_tokens)
             for result in seen.each(kept(metric, rows, to) if to else scored(metric, rows)):
                 if not to:
                     print_json(result.to_dict())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -24,6 +24,7 @@ from excam.inference.journal import Journal, ask
 from excam.inference.run import run
 from excam.judges import report
 from excam.metric import pairs as reading
+from excam.metric import served, turns
 from excam.metric.pairs import Pair
 from excam.metric.scored import Scored, Scores
 from excam.provenance import Progress, say, sha256
@@ -44,11 +45,21 @@ class Metric:
         )
 
     @classmethod
-    def open(cls, adapter: str | Path, base: str | Path | None = None, max_tokens: int = MAX_TOKENS) -> Metric:
+    def open(
+        cls,
+        adapter: str | Path,
+        base: str | Path | None = None,
+        max_tokens: int = MAX_TOKENS,
+        server: str | None = None,
+    ) -> Metric:
         """Open the adapter in a folder. `base` is the folder of its base model; by default where the workflow put it.
 
-        Raises ModelInvalid when either is missing or not what the adapter's manifest says.
+        With `server`, the address of one that speaks OpenAI's chat completions, `adapter` is its name there, and the
+        signature says "on:served". Raises ModelInvalid when either folder is missing or not what the adapter's manifest
+        says.
         """
+        if server is not None:
+            return cls(served.backend(str(adapter), server), served.signature(str(adapter)), max_tokens)
         folder = Path(adapter)
         manifest = _manifest(folder, "an adapter", ("model", "base", "trained_on", "outputs"))
         _check_adapter(folder, manifest["outputs"])
@@ -100,6 +111,13 @@ class Metric:
             return Scores(self._results(iter(known), journal, progress or Progress("scoring, rows", len(known))))
         coming = (_pair(number, row) for number, row in enumerate(pairs, 1))
         return Scores(self._results(reading.distinct(coming), journal, progress or Progress("scoring, rows", None)))
+
+    def ascore(self, pairs: Iterable[Mapping[str, Any] | Pair], journal: Path | None = None) -> AsyncIterator[Scored]:
+        """The same for `async for`: a thread waits for the model, so that the event loop goes on meanwhile.
+
+        Behind a server, as many requests are open at once as the backend allows; results keep the order of the pairs.
+        """
+        return turns.waiting(self.score(pairs, journal))
 
     def _results(self, pairs: Iterator[Pair], journal: Path | None, progress: Progress) -> Iterator[Scored]:
         with tempfile.TemporaryDirectory() as scratch:
