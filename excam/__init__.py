@@ -15,10 +15,11 @@ from excam.records import CulturalError, Report, Sample, Unreadable, Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from excam.metric.client import Client
     from excam.metric.metric import Metric
 
 __version__ = "0.1.0"
-__all__ = ["CulturalError", "Report", "Sample", "Unreadable", "Verdict", "__version__", "load"]
+__all__ = ["CulturalError", "Report", "Sample", "Unreadable", "Verdict", "__version__", "connect", "load"]
 
 
 def load(adapter: str | Path, base: str | Path | None = None, max_tokens: int = 512) -> Metric:
@@ -26,3 +27,10 @@ def load(adapter: str | Path, base: str | Path | None = None, max_tokens: int = 
     from excam.metric.metric import Metric
 
     return Metric.open(adapter, base=base, max_tokens=max_tokens)
+
+
+def connect(url: str) -> Client:
+    """A metric that runs elsewhere: the client of a running `excam serve`. See `excam.metric.client.Client`."""
+    from excam.metric.client import connect
+
+    return connect(url)

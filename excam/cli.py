@@ -12,9 +12,8 @@ import typer
 from excam.annotation.commands import app as annotate_app
 from excam.exceptions import ExcamError
 from excam.lineage import commands
-from excam.metric import calibrate_commands
+from excam.metric import calibrate_commands, compare_commands, report_commands, serve_commands
 from excam.metric import commands as metric_commands
-from excam.metric import compare_commands, report_commands
 from excam.records import Unreadable
 from excam.terminal import holds, print_json, stop
 
@@ -110,6 +109,7 @@ app.command()(metric_commands.explain)
 app.command()(calibrate_commands.calibrate)
 app.command()(compare_commands.compare)
 app.command()(report_commands.report)
+app.command()(serve_commands.serve)
 app.command()(commands.audit)
 app.command()(commands.why)
 app.command()(commands.rows)

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from excam import offline
 from excam.config import CHAT_TEMPLATES, Dataset, Model, Wheel
 from excam.exceptions import ModelInvalid, SourceInvalid
 from excam.provenance import publish, say, sha256, write_json
@@ -122,6 +123,7 @@ def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[
     from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.errors import HFValidationError, HTTPError  # pyright: ignore # of its own HTTP library
 
+    offline.refuse(f"{name}: {hub}")
     pinned = str(_read_pin(name).get("revision", ""))
     if COMMIT.fullmatch(pinned) and COMMIT.fullmatch(revision) and pinned != revision:
         raise SourceInvalid(
@@ -148,6 +150,7 @@ def _in_a_line(problem: Exception) -> str:
 def _download(name: str, url: str, folder: Path) -> None:
     import httpx
 
+    offline.refuse(f"{name}: {url}")
     try:
         name_there = PurePosixPath(httpx.URL(url).path).name
         if name_there in ("", ".", ".."):

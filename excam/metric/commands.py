@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from excam.exceptions import ExcamError
+from excam.offline import switch_on
 from excam.records import SEVERITIES
 from excam.terminal import print_json, stop
 
@@ -32,6 +33,8 @@ REPEAT = Annotated[int, typer.Option(help="judgements by each model; needs a --t
 TEMPERATURE = Annotated[float, typer.Option(help="0: the likeliest answer; above: drawn, with fixed seeds")]
 BAND = Annotated[tuple[float, float], typer.Option(help="probabilities of an error between which it is unsure")]
 EMBEDDED = Path("results/adapters/smollm2-135m/all")
+SERVER = Annotated[str | None, typer.Option(help="address of a running `excam serve`, which judges instead")]
+OFFLINE = Annotated[bool, typer.Option("--offline", envvar="EXCAM_OFFLINE", help="refuse whatever asks a network")]
 NAMES = "what the column is called"
 
 
@@ -52,6 +55,8 @@ def score(
     temperature: TEMPERATURE = 0.0,
     combine: COMBINE = "mean",
     band: BAND = (0.4, 0.6),
+    server: SERVER = None,
+    offline: OFFLINE = False,
 ) -> None:
     """Judge instruction-output pairs: where they get a culture wrong, how badly, and why.
 
@@ -60,12 +65,15 @@ def score(
 
     Example: excam score texts.jsonl --to scored.jsonl; excam score answers.csv --instruction prompt --output answer
     """
+    from excam.metric.client import connect
     from excam.metric.ensemble import Several, opened, results
     from excam.metric.pairs import Columns, PairFile, spooled
     from excam.metric.scored import Seen
     from excam.provenance import quiet_libraries
 
     quiet_libraries()
+    if offline:
+        switch_on()
     seen = Seen()
     try:
         if to and (to.is_dir() or to.resolve() == file.resolve()):
@@ -76,8 +84,8 @@ def score(
         with spooled(file) as source:
             rows = PairFile(source, columns)
             several = Several(repeat, temperature, combine, band)  # pyright: ignore[reportArgumentType]  # checked
-            metric = opened(adapter or [EMBEDDED], base or [], max_tokens, several)
-            for result in seen.each(results(metric, rows, to)):
+            judge = connect(server) if server else opened(adapter or [EMBEDDED], base or [], max_tokens, several)
+            for result in seen.each(results(judge, rows, to)):
                 if not to:
                     print_json(result.to_dict())
     except ExcamError as problem:

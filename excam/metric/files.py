@@ -7,26 +7,27 @@ from itertools import islice
 from pathlib import Path
 
 from excam.metric import scored as results
-from excam.metric.metric import BATCH, Metric
+from excam.metric.judging import Scorer
+from excam.metric.metric import BATCH
 from excam.metric.pairs import PairFile
 from excam.metric.scored import Scored
 from excam.provenance import Progress
 
 
-def scored(metric: Metric, rows: PairFile) -> Iterator[Scored]:
+def scored(metric: Scorer, rows: PairFile) -> Iterator[Scored]:
     """Results of a file, in order. Raises InputInvalid, before anything is asked, where a row is no pair."""
     progress = Progress("scoring, rows", rows.count())
     return iter(metric.score(iter(rows), progress=progress))
 
 
-def kept(metric: Metric, rows: PairFile, to: Path) -> Iterator[Scored]:
+def kept(metric: Scorer, rows: PairFile, to: Path) -> Iterator[Scored]:
     """The same, in a file that has its name when it is whole; a run that was killed goes on where it stood."""
     growing = results.Growing(to, metric.signature)
     yield from grown(metric, rows, growing)
     growing.finish()
 
 
-def grown(metric: Metric, rows: PairFile, growing: results.Growing, what: str = "scoring, rows") -> Iterator[Scored]:
+def grown(metric: Scorer, rows: PairFile, growing: results.Growing, what: str = "scoring, rows") -> Iterator[Scored]:
     """Results, each batch in a growing file before the next is begun; what is there already is not asked again.
 
     Within a batch every answer is in a journal as soon as it is there, beside the file.

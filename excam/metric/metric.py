@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -26,7 +26,7 @@ from excam.inference.journal import Journal, ask
 from excam.inference.run import run
 from excam.judges import report
 from excam.metric import pairs as reading
-from excam.metric import probability
+from excam.metric import probability, served, turns
 from excam.metric.cautions import Cautions
 from excam.metric.pairs import Pair
 from excam.metric.probability import BAND, Calibrated
@@ -91,13 +91,21 @@ class Metric:
         max_tokens: int = MAX_TOKENS,
         band: tuple[float, float] = BAND,
         calibration: str | None = probability.FILE,
+        server: str | None = None,
     ) -> Metric:
         """Open the adapter in a folder. `base` is the folder of its base model; by default where the workflow put it.
 
         The file `calibration` of the folder, where it is there, gives each row the probability of an error, and a
         verdict that is "unsure" inside `band`. Raises ModelInvalid when adapter or base is missing or not what the
         adapter's manifest says, or the calibration is that of another judge; InputInvalid for a band that is none.
+
+        With `server`, the address of one that speaks OpenAI's chat completions, `adapter` is its name there, and the
+        signature says "on:served".
         """
+        if server is not None:
+            name = str(adapter)
+            cautions = Cautions.of_judge({"model": name}, {})
+            return cls(served.backend(name, server), served.described(name), max_tokens, cautions)
         folder = Path(adapter)
         manifest = _manifest(folder, "an adapter", ("model", "base", "trained_on", "outputs"))
         _check_adapter(folder, manifest["outputs"])
@@ -136,6 +144,13 @@ class Metric:
             return Scores(self._results(iter(known), journal, progress or Progress("scoring, rows", len(known))))
         coming = (_pair(number, row) for number, row in enumerate(pairs, 1))
         return Scores(self._results(reading.distinct(coming), journal, progress or Progress("scoring, rows", None)))
+
+    def ascore(self, pairs: Iterable[Mapping[str, Any] | Pair], journal: Path | None = None) -> AsyncIterator[Scored]:
+        """The same for `async for`: a thread waits for the model, so that the event loop goes on meanwhile.
+
+        Behind a server, as many requests are open at once as the backend allows; results keep the order of the pairs.
+        """
+        return turns.waiting(self.score(pairs, journal))
 
     def _results(self, pairs: Iterator[Pair], journal: Path | None, progress: Progress) -> Iterator[Scored]:
         with tempfile.TemporaryDirectory() as scratch:

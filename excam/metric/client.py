@@ -1,0 +1,208 @@
+"""A metric that is somewhere else: pairs go to a running `excam serve`, results come back as from a model at hand.
+
+The key comes from EXCAM_SERVER_KEY, goes into one header, and into no message. Redirects are not followed. A client
+keeps nothing: pairs whose results had not come when a program ended are sent again by the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from itertools import count, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from excam import offline
+from excam.exceptions import InputInvalid, ModelInvalid
+from excam.metric import pairs as reading
+from excam.metric import scored, turns
+from excam.metric.pairs import Pair
+from excam.metric.scored import Scored, Scores
+from excam.provenance import Progress, say
+
+if TYPE_CHECKING:
+    import httpx
+
+KEY = "EXCAM_SERVER_KEY"
+PER_REQUEST = 8  # pairs; a server judges those of several requests together
+AT_ONCE = 8  # requests
+ATTEMPTS = 8
+BUSY = frozenset({429, 503})  # the server is there and has much to do: asked again for as long as ANSWER says
+AGAIN = frozenset({408, 502, 504}) | BUSY
+LOCAL = ("localhost", "127.0.0.1", "::1")
+CONNECT, ANSWER = 10.0, 900.0  # seconds; the server gives up a request before
+
+
+class _Failed(Exception):  # never leaves this module
+    """A request that failed and is worth sending again, after `wait` seconds at least."""
+
+    def __init__(self, reason: str, wait: float = 0.0, *, busy: bool = False) -> None:
+        super().__init__(reason)
+        self.wait, self.busy = wait, busy
+
+
+class Client:
+    """Scores pairs as `excam.metric.metric.Metric` does, by asking a server. Made by `connect`."""
+
+    def __init__(self, url: str, key: str, at_once: int, first_wait: float = 0.5) -> None:
+        self._url, self._key, self._first_wait = url, key, first_wait
+        (health,) = turns.blocking(self._health())
+        self.signature: str = health["signature"]
+        self._per_request = min(PER_REQUEST, health["max_pairs"])
+        self._at_once = max(1, min(at_once, health["queue"] // self._per_request))  # alone we never fill its queue
+
+    def score(
+        self,
+        pairs: Iterable[Mapping[str, Any] | Pair],
+        journal: Path | None = None,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """A result for each pair, in order; see `Metric.score`. `journal` is left alone: answers stay with the server.
+
+        Raises InputInvalid for a row that is no pair, ModelInvalid where the server cannot be asked any more.
+        """
+        if isinstance(pairs, Sequence):
+            pairs = list(_pairs(pairs))
+        return Scores(turns.blocking(self.ascore(pairs, progress)))
+
+    async def ascore(
+        self,
+        pairs: Iterable[Mapping[str, Any] | Pair],
+        progress: Progress | None = None,
+    ) -> AsyncIterator[Scored]:
+        """The same for `async for`: a few requests are open at once, and results come in the order of the pairs."""
+        coming = _pairs(pairs)
+        open_: deque[asyncio.Task[list[Scored]]] = deque()
+        async with self._client() as client:
+            try:
+                while part := list(islice(coming, self._per_request)):
+                    open_.append(asyncio.create_task(self._judged(client, part)))
+                    while len(open_) >= self._at_once:
+                        for one in _counted(await open_[0], progress):
+                            yield one
+                        open_.popleft()
+                while open_:
+                    for one in _counted(await open_[0], progress):
+                        yield one
+                    open_.popleft()
+            finally:
+                for task in open_:
+                    task.cancel()
+                await asyncio.gather(*open_, return_exceptions=True)
+
+    async def _judged(self, client: httpx.AsyncClient, part: Sequence[Pair]) -> list[Scored]:
+        """Results of one request, sent again while that may help. Raises ModelInvalid when it does no more."""
+        rows = [{name: getattr(pair, name) for name in reading.FIELDS} for pair in part]
+        body = json.dumps({"pairs": rows}).encode("ascii")
+        began = time.monotonic()
+        for attempt in count(1):
+            try:
+                answer = await self._asked(client, "POST", "score", body)
+                return self._read(answer, part)
+            except _Failed as problem:
+                if time.monotonic() - began > ANSWER or (attempt >= ATTEMPTS and not problem.busy):
+                    line = f"{problem} ({attempt} attempts); see whether the server runs, and start again"
+                    raise ModelInvalid(f"{self._url}: {line}") from None
+                wait = min(30.0, self._first_wait * 2 ** min(attempt, 10)) * random.uniform(0.5, 1.0)
+                await asyncio.sleep(max(wait, problem.wait * random.uniform(1.0, 1.2)))
+        raise AssertionError("counting has no end")
+
+    def _read(self, answer: Any, part: Sequence[Pair]) -> list[Scored]:
+        """Raises ModelInvalid for what is no answer to these pairs, or another metric's."""
+        try:
+            found = [scored.from_dict(row) for row in answer["results"]]
+        except (InputInvalid, LookupError, TypeError):
+            found = []
+        if [one.id for one in found] != [pair.id for pair in part]:
+            raise ModelInvalid(
+                f"{self._url}: no answer to what was asked; expected a server that `excam serve` started"
+            )
+        if others := {one.signature for one in found} - {self.signature}:
+            raise ModelInvalid(
+                f"{self._url}: judged by {min(others)}; expected {self.signature}, as at first; begin anew"
+            )
+        return found
+
+    async def _health(self) -> AsyncIterator[Mapping[str, Any]]:
+        async with self._client() as client:
+            try:
+                found = await self._asked(client, "GET", "health")
+            except _Failed as problem:
+                raise ModelInvalid(f"{self._url}: {problem}; expected a running `excam serve`") from None
+        if not isinstance(found, dict) or not found.keys() >= {"signature", "max_pairs", "queue"}:
+            raise ModelInvalid(f"{self._url}: not a scoring server; expected the address that `excam serve` prints")
+        yield found
+
+    async def _asked(self, client: httpx.AsyncClient, method: str, path: str, body: bytes = b"") -> Any:
+        """The JSON of an answer. Raises _Failed where it is worth asking again, else InputInvalid or ModelInvalid."""
+        import httpx
+
+        try:
+            answer = await client.request(method, f"{self._url}/{path}", content=body)
+        except httpx.RequestError as problem:
+            raise _Failed(f"{type(problem).__name__}: {' '.join(str(problem).split())[:120]}") from None
+        try:
+            found = answer.json()
+        except (ValueError, RecursionError):
+            found = None
+        if answer.status_code == 200:
+            return found
+        line = found.get("error") if isinstance(found, dict) else None
+        reason = f"HTTP {answer.status_code}: {' '.join(str(line or 'no reason given').split())[:200]}"
+        if answer.status_code in AGAIN:
+            wait = answer.headers.get("Retry-After", "")
+            raise _Failed(
+                reason, float(wait) if wait.isdecimal() and len(wait) < 4 else 0.0, busy=answer.status_code in BUSY
+            )
+        if answer.status_code in (413, 422):
+            raise InputInvalid(f"{self._url}: {reason}")
+        raise ModelInvalid(f"{self._url}: {reason}" + (f"; set {KEY}" if answer.status_code == 401 else ""))
+
+    def _client(self) -> httpx.AsyncClient:
+        import httpx
+
+        key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        return httpx.AsyncClient(
+            headers={"Content-Type": "application/json", **key},
+            timeout=httpx.Timeout(ANSWER, connect=CONNECT),
+            mounts=dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]")),  # no proxy to ourselves
+        )
+
+
+def connect(url: str, at_once: int = AT_ONCE) -> Client:
+    """A client of the server at `url`, e.g. http://127.0.0.1:8010, with `at_once` requests open at most.
+
+    Raises InputInvalid for what is no address, or where --offline is set; ModelInvalid where no such server answers.
+    """
+    offline.refuse(url)
+    try:
+        parts = urlsplit(url)
+        fit = parts.scheme in ("http", "https") and parts.hostname and not parts.username and parts.port != 0
+    except ValueError:  # a port that is none
+        parts, fit = None, False
+    if not fit or parts is None:
+        raise InputInvalid(f"{url}: no address of a server; expected one like http://127.0.0.1:8010")
+    key = os.environ.get(KEY, "")
+    if not (key.isascii() and (key.isprintable() or not key)):
+        raise InputInvalid(f"{KEY}: holds characters that no key has; expected the key of {parts.hostname} alone")
+    if parts.scheme == "http" and parts.hostname not in LOCAL:
+        say(f"warning: texts{' and key' if key else ''} go to {parts.hostname} unencrypted; expected https")
+    return Client(url.rstrip("/"), key, at_once)
+
+
+def _counted(results: list[Scored], progress: Progress | None) -> list[Scored]:
+    if progress:
+        progress.advance(len(results))
+    return results
+
+
+def _pairs(rows: Iterable[Mapping[str, Any] | Pair]) -> Iterator[Pair]:
+    """Raises InputInvalid where a row is no pair, or has the id of another."""
+    found = (row if isinstance(row, Pair) else reading.pair(number, row) for number, row in enumerate(rows, 1))
+    return reading.distinct(found)

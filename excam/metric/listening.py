@@ -1,0 +1,95 @@
+"""How a scoring server listens, what it logs, and how it ends: what is being judged is still answered."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import os
+import socket
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from uvicorn.config import LOGGING_CONFIG
+
+from excam.exceptions import InputInvalid, ModelInvalid
+from excam.metric.judging import Judging, Scorer
+from excam.metric.server import LOCAL, application
+from excam.provenance import say
+
+KEY = "EXCAM_SERVER_KEY"
+IDLE = 75  # seconds until a connection without a request is closed
+AT_ONCE = 512  # connections; each may hold a request of `server.LARGEST` bytes
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn's, which tells the queue as soon as it is asked to end."""
+
+    def __init__(self, config: uvicorn.Config, judging: Judging) -> None:
+        super().__init__(config)
+        self._judging = judging
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        await super().serve(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self._loop:  # a signal comes between any two steps of the loop
+            self._loop.call_soon_threadsafe(self._judging.stop)
+        super().handle_exit(sig, frame)
+
+
+def key() -> str:
+    """What clients have to show, "" where the environment names nothing. Raises InputInvalid for what is no key."""
+    found = os.environ.get(KEY)
+    if found is not None and not (found and found.isascii() and found.isprintable() and " " not in found):
+        raise InputInvalid(
+            f"{KEY}: set, and no key; expected printable ASCII without spaces, or a variable that is not"
+        )
+    return found or ""
+
+
+def serve(metric: Scorer, host: str, port: int, names: Sequence[str], most: int, room: int, patience: float) -> None:
+    """Serve until SIGINT or SIGTERM. Raises InputInvalid where nothing can listen there, ModelInvalid for the model."""
+    shown, judging = key(), Judging(metric, most, room)
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as problem:
+        detail = str(problem.strerror).split(" (")[0]
+        raise InputInvalid(
+            f"{host} port {port}: {detail}; expected an address of this machine and a free port; choose with --port"
+        ) from None
+    at = f"[{host}]" if ":" in host else host
+    if host not in ("127.0.0.1", "::1", "localhost"):
+        say("warning: texts and key are not encrypted on their way; let a server with TLS stand in front of this one")
+        if not shown:
+            say(f"warning: anybody who can reach {at} may have texts judged; set {KEY} to ask for a key")
+    hosts = list(dict.fromkeys([*LOCAL, at, *names]))
+    say(f"listening at http://{at}:{listener.getsockname()[1]} for the host names {', '.join(hosts)}; Ctrl-C ends it")
+    app = application(
+        metric, judging, key=shown, hosts=hosts, patience=patience, failed=lambda: setattr(server, "should_exit", True)
+    )
+    config = uvicorn.Config(
+        app,
+        lifespan="on",
+        server_header=False,
+        access_log=False,  # ours tells as much, and no query
+        limit_concurrency=AT_ONCE,
+        timeout_keep_alive=IDLE,
+        log_config=_log_config(),
+        log_level=None,
+    )
+    server = _Server(config, judging)
+    server.run(sockets=[listener])
+    if judging.problem:
+        raise ModelInvalid(f"the model cannot judge: {judging.problem}") from None
+
+
+def _log_config() -> dict[str, Any]:
+    found = copy.deepcopy(LOGGING_CONFIG)
+    found["loggers"]["uvicorn"]["level"] = found["loggers"]["uvicorn.error"]["level"] = "WARNING"
+    found["loggers"]["excam"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
+    return found

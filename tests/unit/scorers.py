@@ -1,0 +1,81 @@
+"""A scoring server in a process of its own, with a model that answers by rule: `python -m tests.unit.scorers`-like.
+
+Started by `running`; what a text holds says what becomes of it: "Sushi" is an error, "mumble" no report, "unfit" is
+refused by the model, "crash" makes it fail, and "slow" takes a second.
+"""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from excam.config import Model
+from excam.exceptions import InputInvalid, ModelInvalid
+from excam.inference import fake, opening
+from excam.judges import report
+from excam.metric.metric import Metric
+from excam.records import CulturalError, Report
+
+SUSHI = Report((CulturalError("output", "Sushi", "major", "incorrect answer"),), "Sushi is Japanese.")
+SECRET = "text-of-somebody"
+
+
+def answer(request) -> str:
+    text = request.messages[-1].content
+    return "There is no error." if "mumble" in text else report.write(SUSHI if "Sushi" in text else Report())
+
+
+class Ruled(fake.Backend):
+    def generate(self, requests, sampling):
+        texts = [request.messages[-1].content for request in requests]
+        print(f"batch of {len(texts)}", file=sys.stderr, flush=True)
+        if any("unfit" in text for text in texts):
+            raise InputInvalid("a text that no model takes; expected another")
+        if any("crash" in text for text in texts):
+            raise RuntimeError(f"out of memory at {texts}")
+        time.sleep(sum("slow" in text for text in texts))
+        yield from super().generate(requests, sampling)
+
+
+class Opened(opening.Lazily):
+    def _open(self):
+        if os.environ.get("SCORER_FAILS"):
+            raise ModelInvalid("weights: damaged; expected others")
+        time.sleep(float(os.environ.get("SCORER_LOADS", "0")))
+        return Ruled(answer)
+
+
+def metric() -> Metric:
+    model = Model(gpus=0, backend="transformers", licence="MIT", hub="owner/tiny")
+    return Metric(Opened("tiny", model, None, None), "excam|model:tiny|on:rules", 64)
+
+
+@contextmanager
+def running(*, most=8, room=16, patience=30.0, **environment):
+    """(address, process); the address is there, and the model loaded unless `SCORER_LOADS` says how long that takes."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    settings = json.dumps([port, most, room, patience])
+    command = [sys.executable, __file__, settings]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUNBUFFERED": "1", **environment}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env) as process:
+        try:
+            line = ""
+            while not re.search("listening at", line):
+                line = process.stderr.readline()
+                assert line, "it ended"
+            yield f"http://127.0.0.1:{port}", process
+        finally:
+            process.kill()
+
+
+if __name__ == "__main__":
+    from excam.metric import listening
+
+    port, most, room, patience = json.loads(sys.argv[1])
+    listening.serve(metric(), "127.0.0.1", port, [], most, room, patience)

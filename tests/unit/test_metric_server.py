@@ -1,0 +1,461 @@
+"""The metric over HTTP, as its users have it: a real server process, real clients, and whatever else may knock."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from scorers import SECRET, metric, running
+
+import excam
+from excam.exceptions import InputInvalid, ModelInvalid
+from excam.metric.metric import Metric
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results"
+DISHES = [{"output": text, "id": text} for text in ("Moussaka.", "Sushi.", "mumble", "Sushi \ud800 \x00\x1b[31m")]
+
+
+HTTP = httpx.Client(timeout=60)  # one for all: each of its own would read the certificates again
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running() as (url, _):
+        ready(url)
+        yield url
+
+
+def ready(url):
+    for _ in range(200):
+        if HTTP.get(f"{url}/health").json()["status"] == "ready":
+            return
+        time.sleep(0.05)
+    raise AssertionError("never ready")
+
+
+def post(url, body, **more):
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json", **more}
+    return HTTP.post(f"{url}/score", content=data, headers=headers)
+
+
+def asked(*texts):
+    return {"pairs": [{"output": text} for text in texts]}
+
+
+def line_of(answer, status):
+    """What is refused is refused in one line, and nothing of a traceback is in it."""
+    assert answer.status_code == status, answer.text
+    assert answer.json().keys() == {"error"}
+    line = answer.json()["error"]
+    assert "\n" not in line
+    assert len(line) <= 400
+    return line
+
+
+def test_results_are_those_of_the_metric_at_hand(server):
+    answer = post(server, {"pairs": DISHES})
+    here = [one.to_dict() for one in metric().score(DISHES)]
+    assert answer.json()["results"] == json.loads(json.dumps(here))
+    assert answer.json()["summary"] == {"rows": 4, "with_errors": 2, "not_judged": 1}
+    assert answer.json()["signature"] == metric().signature
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_what_it_takes_and_gives_is_described(server):
+    document = HTTP.get(f"{server}/openapi.json").json()
+    schemas = document["components"]["schemas"]
+    body = document["paths"]["/score"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert body["$ref"].rpartition("/")[2] in schemas
+    assert post(server, schemas["Asked"]["examples"][0]).status_code == 200
+    assert set(schemas["Scored"]["properties"]) == set(post(server, asked("x")).json()["results"][0])
+    assert set(HTTP.get(f"{server}/health").json()) == set(schemas["Health"]["properties"])
+    assert {"401", "413", "422", "503"} <= set(document["paths"]["/score"]["post"]["responses"])
+    assert HTTP.get(f"{server}/docs").status_code == 404, "a page that loads scripts from elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("body", "part"),
+    [
+        (b"", "body: no JSON in UTF-8"),
+        (b"\xff\xfe", "body: no JSON in UTF-8"),
+        (b'{"pairs": [', "body: no JSON in UTF-8"),
+        (b"[" * 100_000, "body: no JSON in UTF-8"),
+        (b'{"pairs": ' + b"9" * 10_000 + b"}", "body: no JSON in UTF-8"),
+        (b"[]", "body: found list"),
+        (b"null", "body: found NoneType"),
+        (b"{}", "body: found keys ;"),
+        (b'{"pairs": {}}', "body: found keys pairs"),
+        (b'{"pairs": [], "more": 1}', "body: found keys pairs, more"),
+        (b'{"pairs": []}', "pairs: found 0; expected 1 to 8"),
+        (asked(*"123456789"), "pairs: found 9; expected 1 to 8"),
+        ({"pairs": ["x"]}, "pairs:1: found str; expected an object with a key output"),
+        ({"pairs": [{"output": "x"}, {"text": "y"}]}, "pairs:2: key output: expected text; found NoneType (text)"),
+        ({"pairs": [{"output": ["x"]}]}, "pairs:1: key output: expected text; found list"),
+        ({"pairs": [{"output": "x", "instruction": 1}]}, "pairs:1: key instruction"),
+        ({"pairs": [{"output": "x", "id": 1}, {"output": "y", "id": "1"}]}, "id 1: occurs twice"),
+        ({"pairs": [{"a\nb\x1b[31m": "x"}]}, r"(a b\x1b[31m)"),
+        ({"pairs": [{"k" * 100_000: "x"}]}, "pairs:1: key output"),
+    ],
+)
+def test_what_is_no_request_is_refused_in_a_line(server, body, part):
+    assert part in line_of(post(server, body), 422)
+
+
+def test_what_is_asked_elsewhere_or_otherwise(server):
+    assert "expected POST /score" in line_of(HTTP.get(f"{server}/nowhere"), 404)
+    assert "expected POST /score" in line_of(HTTP.get(f"{server}/score"), 405)
+    assert "Content-Type" in line_of(post(server, asked("x"), **{"Content-Type": "text/plain"}), 415)
+    assert "compressed" in line_of(post(server, asked("x"), **{"Content-Encoding": "gzip"}), 415)
+    assert post(server, asked("x"), Host="evil.example").status_code == 400
+    answer = post(server, asked("x"), Origin="https://evil.example")
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_a_body_is_counted_as_it_comes(server):
+    def endless():
+        while True:
+            yield b"x" * 65536
+
+    headers = {"Content-Type": "application/json"}
+    try:
+        line = line_of(HTTP.post(f"{server}/score", content=endless(), headers=headers, timeout=30), 413)
+        assert line.startswith("more than 4194304 bytes")
+    except (httpx.WriteError, httpx.ReadError, httpx.RemoteProtocolError):
+        pass  # it closed the connection while we wrote
+    assert "more than 4194304 bytes" in line_of(post(server, asked("x" * 5_000_000)), 413)
+    assert post(server, asked("x")).status_code == 200
+
+
+def test_a_pair_that_cannot_be_judged_is_a_row_and_its_neighbours_are_judged(server):
+    rows = post(server, asked("Sushi.", "unfit", "x" * 300_000, "Moussaka.")).json()["results"]
+    assert [row["score"] is None for row in rows] == [False, True, True, False]
+    assert rows[1]["failure"] == "a text that no model takes; expected another"
+    assert rows[2]["failure"] == "too-long"
+    assert [row["id"] for row in rows] == ["1", "2", "3", "4"]
+    with ThreadPoolExecutor(3) as pool:  # one waits, two meet in a batch: the crash of one is nobody else's
+        list(pool.map(lambda text: post(server, asked(text)), ["slow", "crash", "unfit"]))
+    assert post(server, asked("Sushi.")).json()["results"][0]["score"] == -5
+
+
+def test_the_model_fails_and_the_server_does_not():
+    with running() as (url, process):
+        ready(url)
+        line = line_of(post(url, asked(f"crash {SECRET}")), 500)
+        assert SECRET not in line
+        assert post(url, asked("Sushi.", f"{SECRET}")).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        log = process.stderr.read()
+    assert "judging failed: RuntimeError in generate" in log
+    assert "2 pairs in " in log
+    assert SECRET not in log
+
+
+def test_fifty_clients_at_once_meet_in_batches():
+    with running(most=8, room=400) as (url, process):
+        ready(url)
+        times, answers = [], []
+
+        def client(number):
+            began = time.monotonic()
+            answers.append((number, post(url, asked(f"Sushi {number}", f"dish {number}")).json()["results"]))
+            times.append(time.monotonic() - began)
+
+        threads = [threading.Thread(target=client, args=(number,)) for number in range(50)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        process.send_signal(signal.SIGTERM)
+        batches = process.stderr.read().count("batch of")
+    assert len(answers) == 50
+    for number, rows in answers:
+        assert [row["output"] for row in rows] == [f"Sushi {number}", f"dish {number}"]
+        assert [row["score"] < 0 for row in rows] == [True, False]
+    assert batches < 45, "nobody waited together"
+
+
+def test_who_finds_the_queue_full_is_told_when_to_return(server):
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda at: post(server, asked(*[f"slow {at}"] * 1, *"abcdefg")), range(8)))
+    kinds = {answer.status_code for answer in answers}
+    assert kinds == {200, 503}
+    for answer in answers:
+        if answer.status_code == 503:
+            assert "of 16 that may; send it again in" in line_of(answer, 503)
+            assert 1 <= int(answer.headers["Retry-After"]) <= 300
+
+
+def test_a_client_that_goes_away_takes_its_pairs_along(server):
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(post, server, asked("slow a", "slow b", "slow c"))
+        time.sleep(0.5)
+        for _ in range(5):
+            with pytest.raises(httpx.ReadTimeout):
+                HTTP.post(f"{server}/score", json=asked(*"abcdefgh"), timeout=0.05)
+        time.sleep(0.2)
+        assert HTTP.get(f"{server}/health").json()["waiting"] == 0
+        assert slow.result().status_code == 200
+
+
+def test_a_request_is_given_up_in_time():
+    with running(patience=0.5) as (url, _):
+        ready(url)
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(post, url, asked("slow a", "slow b"))
+            time.sleep(0.2)
+            second = pool.submit(post, url, asked("x"))
+            assert "not judged within 0.5 s" in line_of(second.result(), 504)
+            assert first.result().status_code == 504
+        time.sleep(1.5)
+        assert post(url, asked("Sushi.")).status_code == 200
+
+
+def test_what_is_begun_is_finished_when_the_server_is_stopped():
+    with running() as (url, process):
+        ready(url)
+        with ThreadPoolExecutor(2) as pool:
+            begun = pool.submit(post, url, asked("slow", "Sushi."))
+            time.sleep(0.4)
+            waits = pool.submit(post, url, asked("x"))
+            time.sleep(0.2)
+            process.send_signal(signal.SIGTERM)
+            assert "stopping" in line_of(waits.result(), 503)
+            assert [row["score"] < 0 for row in begun.result().json()["results"]] == [False, True]
+        assert process.wait(timeout=10) == -signal.SIGTERM
+
+
+def test_pairs_may_come_before_the_model_is_loaded():
+    with running(SCORER_LOADS="1") as (url, process):
+        assert HTTP.get(f"{url}/health").json()["status"] == "loading"
+        assert post(url, asked("Sushi.")).json()["results"][0]["score"] == -5
+    with running(SCORER_LOADS="60") as (url, process):
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=10)
+        assert time.monotonic() - began < 5
+
+
+def test_a_model_that_cannot_be_loaded_ends_the_server():
+    with running(SCORER_FAILS="1") as (_, process):
+        assert process.wait(timeout=10) == 1
+        assert "the model cannot judge: weights: damaged" in process.stderr.read()
+
+
+def test_a_key_is_asked_for_and_never_told():
+    key = "k-1234567890"
+    with running(EXCAM_SERVER_KEY=key) as (url, process):
+        ready(url)
+        for more in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {key}"}, {"Authorization": key}):
+            assert key not in line_of(post(url, asked("x"), **more), 401)
+        assert post(url, asked("x"), Authorization=f"Bearer {key}").status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert key not in process.stderr.read()
+
+
+@pytest.mark.parametrize("key", ["", "two words", "ключ", "a\nb"])
+def test_a_key_that_is_none(monkeypatch, key):
+    from excam.metric import listening
+
+    monkeypatch.setenv("EXCAM_SERVER_KEY", key)
+    with pytest.raises(InputInvalid, match="set, and no key"):
+        listening.key()
+
+
+# --- the client
+
+
+def test_the_client_is_a_metric(server):
+    remote = excam.connect(server + "/")
+    assert remote.signature == metric().signature
+    rows = [{"output": f"{'Sushi' if at % 3 else 'dish'} {at}"} for at in range(50)]
+    assert list(remote.score(rows)) == list(metric().score(rows))
+    assert remote.score(iter(rows)).to_polars().height == 50
+    with pytest.raises(InputInvalid, match="row:2: key output"):
+        remote.score([{"output": "x"}, {"text": "y"}])
+
+
+def test_the_client_waits_where_the_queue_is_full(server):
+    rows = [{"output": f"{'slow' if at == 0 else 'Sushi'} {at}"} for at in range(32)]
+
+    def score(remote):
+        return list(remote.score(rows))
+
+    with ThreadPoolExecutor(3) as pool:  # each alone leaves room; together they do not
+        for found in pool.map(score, [excam.connect(server) for _ in range(3)]):
+            assert [one.id for one in found] == [str(at) for at in range(1, 33)]
+            assert sum(one.score < 0 for one in found) == 31
+
+
+def test_async_results_come_in_order_while_the_loop_goes_on(server):
+    async def both():
+        remote, ticks = excam.connect(server), []
+
+        async def ticking():
+            while True:
+                ticks.append(1)
+                await asyncio.sleep(0.01)
+
+        other = asyncio.create_task(ticking())
+        rows = [{"output": f"slow {at}" if at == 0 else f"Sushi {at}"} for at in range(20)]
+        there = [one async for one in remote.ascore(rows)]
+        here = [one async for one in metric().ascore(rows)]
+        other.cancel()
+        return there, here, len(ticks)
+
+    there, here, ticks = asyncio.run(both())
+    assert there == here
+    assert [one.output for one in there][:2] == ["slow 0", "Sushi 1"]
+    assert ticks > 20
+
+
+def test_who_stops_early_leaves_nothing_behind(server):
+    before = threading.active_count()
+    results = excam.connect(server).score({"output": f"dish {at}"} for at in range(10**9))
+    assert next(results).score > 0
+    del results
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("url", ["", "localhost:8010", "ftp://host", "http://", "http://user:x@host", "http://host:x"])
+def test_what_is_no_address(url):
+    with pytest.raises(InputInvalid, match="no address of a server"):
+        excam.connect(url)
+
+
+def test_nobody_answers():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(ModelInvalid, match="expected a running `excam serve`"):
+        excam.connect(f"http://127.0.0.1:{port}")
+
+
+def test_an_adapter_behind_another_kind_of_server(tmp_path):
+    from serving import Server
+
+    from excam.judges import report
+    from excam.records import Report
+
+    def completion(body):
+        return 200, chat(report.write(Report())), ()
+
+    def chat(text):
+        choice = {"message": {"content": text}, "finish_reason": "stop", "logprobs": None}
+        return {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
+
+    served = Server(default=completion)
+    try:
+        opened = Metric.open("excam-all", server=served.endpoint)
+        (one,) = opened.score([{"output": "x"}])
+    finally:
+        served.stop()
+    assert one.report == Report()
+    assert one.signature.startswith("excam|model:excam-all|on:served|judge:report.")
+    assert served.calls[0]["model"] == "excam-all"
+    with pytest.raises(ModelInvalid, match="no address"):
+        Metric.open("excam-all", server="nowhere")
+
+
+# --- the command line
+
+HOOK = """
+import sys
+def seen(event, args):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.gethostbyname"):
+        print("connection", event, file=sys.stderr)
+sys.addaudithook(seen)
+from excam.cli import app
+app()
+"""
+
+
+def excam_(*words, cwd, **environment):
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", HOOK, *map(str, words)],
+        capture_output=True,
+        text=True,
+        env=env,
+        cwd=cwd,
+        timeout=300,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def test_files_are_scored_by_a_server(server, tmp_path):
+    Path(tmp_path, "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in DISHES), encoding="utf-8")
+    done = excam_("score", "in.jsonl", "--server", server, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        one.to_dict()
+        | {
+            "report": json.loads(json.dumps(one.to_dict()["report"])),
+            "recovered": list(one.recovered),
+            "warnings": list(one.warnings),
+        }
+        for one in metric().score(DISHES)
+    ]
+    assert "connection socket.connect" in done.stderr, "the hook sees connections"
+    kept = excam_("score", "in.jsonl", "--server", server, "--to", "out.jsonl", cwd=tmp_path)
+    assert kept.returncode == 0
+    assert Path(tmp_path, "out.jsonl").read_text() != ""
+
+
+@pytest.mark.parametrize(("words", "environment"), [(["--offline"], {}), ([], {"EXCAM_OFFLINE": "1"})])
+def test_offline_no_server_is_asked(server, tmp_path, words, environment):
+    Path(tmp_path, "in.jsonl").write_text('{"output": "x"}\n')
+    done = excam_("score", "in.jsonl", "--server", server, *words, cwd=tmp_path, **environment)
+    assert done.returncode == 2
+    assert "not asked, since --offline or EXCAM_OFFLINE is set" in done.stderr
+    assert "connection" not in done.stderr
+
+
+def test_offline_nothing_is_fetched(monkeypatch, tmp_path):
+    from excam import sources
+
+    monkeypatch.setenv("EXCAM_OFFLINE", "1")
+    with pytest.raises(InputInvalid, match=r"blend: https://host/file: not asked"):
+        sources._download("blend", "https://host/file", tmp_path)
+    with pytest.raises(InputInvalid, match="blend: owner/name: not asked"):
+        sources._from_hub("blend", "owner/name", "dataset", "main", ["*"], tmp_path)
+    with pytest.raises(InputInvalid, match="not asked"):
+        Metric.open("name", server="http://127.0.0.1:1/v1")
+
+
+def test_a_queue_that_no_request_fits(tmp_path):
+    done = excam_("serve", "--queue", "8", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--queue: found 8; expected 64 or more" in done.stderr
+
+
+@pytest.mark.model
+@pytest.mark.skipif(not (RESULTS / "adapters/smollm2-135m/all/manifest.json").exists(), reason="no embedded model")
+def test_the_embedded_model_served_and_at_hand(tmp_path):
+    """Offline, the same results from a server process as from the command line, which opens no connection."""
+    Path(tmp_path, "in.jsonl").write_text('{"output": "Sushi.", "instruction": "Name a Greek dish."}\n')
+    adapter = RESULTS / "adapters/smollm2-135m/all"
+    here = excam_("score", "in.jsonl", "--adapter", adapter, "--offline", "--max-tokens", 16, cwd=tmp_path)
+    assert "connection" not in here.stderr
+    command = [sys.executable, "-m", "excam", "serve", "--adapter", str(adapter), "--port", "0", "--max-tokens", "16"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        try:
+            line = ""
+            while "listening at" not in line:
+                line = process.stderr.readline()
+            url = line.split("listening at ")[1].split()[0]
+            there = excam_("score", "in.jsonl", "--server", url, cwd=tmp_path)
+        finally:
+            process.kill()
+    assert there.stdout == here.stdout != ""
