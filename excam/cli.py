@@ -13,6 +13,7 @@ from excam.exceptions import ExcamError
 from excam.lineage import commands
 from excam.metric import commands as metric_commands
 from excam.records import Unreadable
+from excam.sharing import commands as sharing_commands
 from excam.terminal import holds, print_json, stop
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__)
@@ -103,6 +104,8 @@ def compact(paths: _JOURNALS = None) -> None:
 
 app.command()(metric_commands.score)
 app.command()(metric_commands.explain)
+app.command()(sharing_commands.push)
+app.command()(sharing_commands.pull)
 app.command()(commands.audit)
 app.command()(commands.why)
 app.command()(commands.rows)

@@ -23,6 +23,7 @@ from excam.inference import opening
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run
 from excam.judges import report
+from excam.metric import adapters
 from excam.metric import pairs as reading
 from excam.metric.pairs import Pair
 from excam.metric.scored import Scored, Scores
@@ -45,15 +46,15 @@ class Metric:
 
     @classmethod
     def open(cls, adapter: str | Path, base: str | Path | None = None, max_tokens: int = MAX_TOKENS) -> Metric:
-        """Open the adapter in a folder. `base` is the folder of its base model; by default where the workflow put it.
+        """Open an adapter: its folder, or its name below ./results/adapters (`smollm2-135m/all`).
 
-        Raises ModelInvalid when either is missing or not what the adapter's manifest says.
+        `base` is the folder of its base model, by default where the workflow or `excam pull` put it. Raises
+        ModelInvalid when either is missing or not what the adapter's manifest says.
         """
-        folder = Path(adapter)
+        folder = adapters.found(adapter)
         manifest = _manifest(folder, "an adapter", ("model", "base", "trained_on", "outputs"))
         _check_adapter(folder, manifest["outputs"])
-        kept = [*folder.resolve().parents][:3][-1] / "models" / manifest.get("weights", manifest["model"])
-        weights = Path(base) if base else kept
+        weights = Path(base) if base else adapters.base_of(folder, manifest)
         weights_manifest = weights / "manifest.json"
         found = _manifest(weights, "its base model; name its folder with --base", ("revision", "licence", "settings"))
         if found["revision"] != manifest["base"]:
