@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import excam
-from excam import scoring
+from excam import extras, scoring
 from excam.config import Model, Sampling
 from excam.exceptions import ModelInvalid
 from excam.inference import opening
@@ -49,8 +49,9 @@ class Metric:
         """Open an adapter: its folder, or its name below ./results/adapters (`smollm2-135m/all`).
 
         `base` is the folder of its base model, by default where the workflow or `excam pull` put it. Raises
-        ModelInvalid when either is missing or not what the adapter's manifest says.
+        ModelInvalid when either is missing or not what the adapter's manifest says, NotInstalled in a light install.
         """
+        extras.needed("inference", "torch", "transformers", "peft")
         folder = adapters.found(adapter)
         manifest = _manifest(folder, "an adapter", ("model", "base", "trained_on", "outputs"))
         _check_adapter(folder, manifest["outputs"])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from excam import extras
 from excam.exceptions import InputInvalid, SourceInvalid
 from excam.provenance import say
 from excam.sharing import parcel
@@ -38,7 +39,7 @@ class Place(Protocol):
 def place(name: str) -> Place:
     """A folder where there is one, or the name can be nothing else (`./x`, `/x`, `x`, `x/y/z`); else the hub.
 
-    Raises InputInvalid for what is neither.
+    Raises InputInvalid for what is neither, NotInstalled where the hub is meant in a light install.
     """
     folder, hub = Path(name), HUB.fullmatch(name)
     if folder.exists() or not hub or name.startswith("."):
@@ -47,6 +48,7 @@ def place(name: str) -> Place:
         return Folder(folder)
     if folder.parent.is_dir():
         raise InputInvalid(f"{name}: a folder {folder.parent} is here; write ./{name} for a folder in it")
+    extras.needed("inference", "huggingface_hub")
     return Hub(hub[1], hub[2])
 
 

@@ -65,11 +65,10 @@ def built(tmp_path_factory):
             shutil.copyfile(source, target)
     (tree / "results" / "adapters").mkdir(parents=True)
     (tree / "results" / "adapters" / "secret.json").write_text("{}")
-    code = "import sys; from setuptools import build_meta as b; print(b.build_wheel(sys.argv[1])); print(b.build_sdist(sys.argv[1]))"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(folder)], cwd=tree, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    for made in ("wheel", "sdist"):
+        code = f"from setuptools import build_meta; print(build_meta.build_{made}({str(folder)!r}))"
+        done = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
     return next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
 
 
@@ -190,10 +189,9 @@ def test_commands_that_only_look_at_scored_files_need_no_model(installed, tmp_pa
     rows = [{**row, "id": str(number), "score": score} for number, score in enumerate((-5.0, 0.9, 0.8))]
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_text("".join(json.dumps(one) + "\n" for one in rows))
-    there = command(installed, "--help", cwd=tmp_path).stdout
     tried = {"explain": ["a.jsonl"], "compare": ["a.jsonl", "b.jsonl"], "report": ["a.jsonl", "--to", "page.html"]}
     for name, words in tried.items():
-        if f" {name} " in there:
+        if command(installed, name, "--help", cwd=tmp_path).returncode == 0:
             done = command(installed, name, *words, cwd=tmp_path)
             assert done.returncode == 0, (name, done.stderr)
             assert done.stderr.splitlines()[-1] == "[]", name
