@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from excam.exceptions import ExcamError
-from excam.provenance import quiet_libraries, say
 from excam.terminal import show, stop
 
 
@@ -54,6 +53,7 @@ def pull(
     Example: excam pull me/excam-smollm2 here --base recorded; excam score texts.jsonl --adapter here
     """
     from excam.metric import adapters
+    from excam.provenance import say
     from excam.sharing import base as bases
     from excam.sharing import getting, places
 
@@ -71,5 +71,7 @@ def pull(
 
 def _online() -> None:
     """These two may ask the hub, unless the environment says otherwise."""
+    from excam.provenance import quiet_libraries
+
     os.environ.setdefault("HF_HUB_OFFLINE", "0")
     quiet_libraries()

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 import threading
@@ -221,3 +222,25 @@ def test_the_harness_is_told_in_one_line_what_is_missing(harness, monkeypatch):
     monkeypatch.delenv("EXCAM_ADAPTER")
     with pytest.raises(InputInvalid, match="EXCAM_ADAPTER: not set; expected"):
         lm_eval_metric.mean([("a", "b")])
+
+
+def test_the_page_does_what_it_says(backend, tmp_path, capsys):
+    from inspect_ai import eval as run
+
+    make(tmp_path / "results", name="smollm2-135m")
+    page = (ROOT / "docs/integrations.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.S)
+    assert len(blocks) == 2
+    for block in blocks:
+        names = {}
+        exec(block, names)
+    assert "-5.0 1.0 0 excam|model:smollm2-135m@cccccccc|" in capsys.readouterr().out
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    output = ModelOutput.from_content("mockllm/model", "Sushi.")
+    output.usage = ModelUsage()
+    mock = get_model("mockllm/model", custom_outputs=[output])
+    (log,) = run(names["task"], model=mock, log_dir=str(tmp_path / "logs"), display="none")
+    assert log.results.scores[0].metrics["mean"].value == -5
+    command = re.search(r"--tasks (\w+) --include_path", page)[1]
+    assert (TASKS / f"{command}.yaml").is_file()

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -337,3 +338,13 @@ def test_what_a_hub_does_wrong_is_one_line(here):
 def test_getting_is_what_the_command_does(shared):
     getting.get(places.Folder(shared), Path("there"))
     assert (Path("there") / "adapter_model.safetensors").read_bytes() == WEIGHTS
+
+
+def test_the_page_does_what_it_says():
+    make(Path("results"), name="smollm2-135m")
+    page = (ROOT / "docs/sharing.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```bash\n(.*?)```", page, re.S)
+    for line in block.splitlines():
+        done(*shlex.split(line, comments=True)[1:])
+    shutil.rmtree("results")
+    assert excam.load("here").signature.startswith("excam|model:smollm2-135m@")
