@@ -23,7 +23,10 @@ __all__ = ["CulturalError", "Report", "Sample", "Unreadable", "Verdict", "__vers
 
 
 def load(adapter: str | Path, base: str | Path | None = None, max_tokens: int = 512) -> Metric:
-    """Open a metric: a folder with an adapter (or a model) to score with. See `excam.metric.metric.Metric`."""
+    """Open a metric: the folder of an adapter, or its name below ./results/adapters, such as `smollm2-135m/all`.
+
+    Raises ModelInvalid, listing the names that are there, where it is neither. See `excam.metric.metric.Metric`.
+    """
     from excam.metric.metric import Metric
 
     return Metric.open(adapter, base=base, max_tokens=max_tokens)

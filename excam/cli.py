@@ -15,6 +15,7 @@ from excam.lineage import commands
 from excam.metric import calibrate_commands, compare_commands, report_commands, serve_commands
 from excam.metric import commands as metric_commands
 from excam.records import Unreadable
+from excam.sharing import commands as sharing_commands
 from excam.terminal import holds, print_json, stop
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__)
@@ -110,6 +111,8 @@ app.command()(calibrate_commands.calibrate)
 app.command()(compare_commands.compare)
 app.command()(report_commands.report)
 app.command()(serve_commands.serve)
+app.command()(sharing_commands.push)
+app.command()(sharing_commands.pull)
 app.command()(commands.audit)
 app.command()(commands.why)
 app.command()(commands.rows)

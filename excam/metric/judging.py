@@ -32,7 +32,8 @@ TOO_LONG = "too-long"
 class Scorer(Protocol):
     """What judges pairs: `excam.metric.metric.Metric`, or anything that does the same."""
 
-    signature: str
+    @property
+    def signature(self) -> str: ...
 
     def score(self, pairs: Iterable[Pair], journal: Path | None = None, progress: Progress | None = None) -> Scores: ...
 

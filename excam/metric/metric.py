@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import excam
-from excam import scoring
+from excam import extras, scoring
 from excam.config import Model, Sampling
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.inference import opening
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run
 from excam.judges import report
+from excam.metric import adapters, probability, served, turns
 from excam.metric import pairs as reading
-from excam.metric import probability, served, turns
 from excam.metric.cautions import Cautions
 from excam.metric.pairs import Pair
 from excam.metric.probability import BAND, Calibrated
@@ -93,11 +93,12 @@ class Metric:
         calibration: str | None = probability.FILE,
         server: str | None = None,
     ) -> Metric:
-        """Open the adapter in a folder. `base` is the folder of its base model; by default where the workflow put it.
+        """Open an adapter: its folder, or its name below ./results/adapters (`smollm2-135m/all`).
 
-        The file `calibration` of the folder, where it is there, gives each row the probability of an error, and a
+        `base` is the folder of its base model, by default where the workflow or `excam pull` put it. The file `calibration` of the folder, where it is there, gives each row the probability of an error, and a
         verdict that is "unsure" inside `band`. Raises ModelInvalid when adapter or base is missing or not what the
-        adapter's manifest says, or the calibration is that of another judge; InputInvalid for a band that is none.
+        adapter's manifest says, or the calibration is that of another judge; InputInvalid for a band that is none;
+        NotInstalled in a light install.
 
         With `server`, the address of one that speaks OpenAI's chat completions, `adapter` is its name there, and the
         signature says "on:served".
@@ -106,11 +107,11 @@ class Metric:
             name = str(adapter)
             cautions = Cautions.of_judge({"model": name}, {})
             return cls(served.backend(name, server), served.described(name), max_tokens, cautions)
-        folder = Path(adapter)
+        extras.needed("inference", "torch", "transformers", "peft")
+        folder = adapters.found(adapter)
         manifest = _manifest(folder, "an adapter", ("model", "base", "trained_on", "outputs"))
         _check_adapter(folder, manifest["outputs"])
-        kept = [*folder.resolve().parents][:3][-1] / "models" / manifest.get("weights", manifest["model"])
-        weights = Path(base) if base else kept
+        weights = Path(base) if base else adapters.base_of(folder, manifest)
         weights_manifest = weights / "manifest.json"
         found = _manifest(weights, "its base model; name its folder with --base", ("revision", "licence", "settings"))
         if found["revision"] != manifest["base"]:

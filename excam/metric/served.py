@@ -31,4 +31,5 @@ def backend(name: str, endpoint: str) -> opening.Lazily:
 
 def described(name: str) -> str:
     """What a signature says of the judge; what the server has under that name is its own affair, and is said to be."""
-    return f"model:{name}|on:served|judge:report.{report.VERSION.asks}.{report.VERSION.reads}|sev:minor1,major5|tie:certainty"
+    asked = f"judge:report.{report.VERSION.asks}.{report.VERSION.reads}"
+    return f"model:{name}|on:served|{asked}|sev:minor1,major5|tie:certainty"

@@ -239,7 +239,7 @@ def test_no_file(backend):
 def test_no_adapter(backend):
     file = texts({"output": "x"})
     assert stopped("score", file, "--adapter", "nowhere") == (
-        "excam: nowhere: no manifest.json; expected the folder of an adapter"
+        "excam: nowhere: no such folder; expected that of an adapter, or one of results/adapters: smollm2-135m/all"
     )
     assert "expected the manifest of an adapter" in stopped("score", file, "--adapter", "results/models/smollm2-135m")
     assert "--base" in stopped("score", file, "--base", "nowhere")

@@ -237,7 +237,7 @@ def test_an_adapter_far_from_any_results(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     line_of(ModelInvalid, metric.Metric.open, tmp_path)
     assert line_of(ModelInvalid, metric.Metric.open, "no-such-folder") == (
-        "no-such-folder: no manifest.json; expected the folder of an adapter"
+        "no-such-folder: no such folder; expected that of an adapter, or one of results/adapters: none"
     )
 
 

@@ -1,0 +1,113 @@
+"""An adapter as it is handed on: a few plain files and `checksums.txt`, which names each with its sha256.
+
+What comes from elsewhere is looked at as data first (P11, P12): only names listed here, no links, no folders, weights
+as safetensors and nothing that runs code. A file that is not what its line says is refused before anything is used.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from excam.exceptions import ArtifactBroken, InputInvalid
+from excam.metric.adapters import BASE, MANIFEST
+from excam.metric.metric import ADAPTER
+from excam.provenance import read_json, sha256, write_json, write_text
+
+CHECKSUMS, CARD, CONFIG = "checksums.txt", "README.md", "adapter_config.json"
+NEEDED = (ADAPTER, CONFIG, MANIFEST, BASE, CARD)
+OPTIONAL = ("verified.json",)  # what `verify_adapter` measured
+LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+MANY = 1 << 20  # bytes of checksums.txt
+
+
+def pack(adapter: Path, base: Mapping[str, Any], card: str, into: Path) -> None:
+    """Fill the folder `into` with all that goes with an adapter. `base`: the manifest of its base model.
+
+    Raises ArtifactBroken where the adapter is not what its manifest says, InputInvalid where a file is a link.
+    """
+    manifest = read_json(adapter / MANIFEST, "model", "base", "trained_on", "outputs")
+    for name in (ADAPTER, CONFIG, *OPTIONAL):
+        if (adapter / name).is_file() or name not in OPTIONAL:
+            copy(adapter / name, into / name)
+    for name in (ADAPTER, CONFIG):
+        found, expected = sha256(into / name), manifest["outputs"].get(name)
+        if found != expected:
+            raise ArtifactBroken(
+                f"{adapter / name}: sha256 {found}; expected {expected}, as in its manifest; train it again"
+            )
+    no_code(into)
+    write_text(into / CARD, card)
+    write_json(into / BASE, base)
+    outputs = {name: sha256(into / name) for name in (ADAPTER, CONFIG, CARD)}
+    write_json(into / MANIFEST, {**manifest, "outputs": outputs})
+    names = sorted(path.name for path in into.iterdir())
+    write_text(into / CHECKSUMS, "".join(f"{sha256(into / name)}  {name}\n" for name in names))
+
+
+def listed(checksums: Path) -> dict[str, str]:
+    """Names and digests of `checksums.txt`. Raises InputInvalid for a line that is none, and for any other name.
+
+    Only names that `pack` writes are taken, so that none can be a path, a pickle or code.
+    """
+    text = checksums.read_bytes()[:MANY].decode("utf-8", errors="replace")
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        parts = LINE.fullmatch(line)
+        if not parts:
+            raise InputInvalid(f"{checksums.name}:{number}: {line[:80]!r}; expected a sha256, two spaces and a name")
+        digest, name = parts.groups()
+        if name not in (*NEEDED, *OPTIONAL) or name in found:
+            what = "is there twice" if name in found else f"is not taken; expected only {', '.join(NEEDED + OPTIONAL)}"
+            raise InputInvalid(f"{checksums.name}:{number}: {name[:80]!r}: {what}")
+        found[name] = digest
+    if lacking := [name for name in NEEDED if name not in found]:
+        raise InputInvalid(f"{checksums.name}: no {', '.join(lacking)}; expected an adapter that `excam push` wrote")
+    return found
+
+
+def verify(folder: Path, expected: Mapping[str, str]) -> None:
+    """Compare the files of a folder with their digests, and look into them without loading anything.
+
+    Raises ArtifactBroken naming the file that is gone or has other bytes, InputInvalid where one would run code.
+    """
+    for name, digest in expected.items():
+        file = folder / name
+        found = sha256(file) if file.is_file() and not file.is_symlink() else "no such file"
+        if found != digest:
+            raise ArtifactBroken(
+                f"{name}: expected sha256 {digest}, as in {CHECKSUMS}; found {found}; nothing was used"
+            )
+    no_code(folder)
+
+
+def no_code(folder: Path) -> None:
+    """Raises InputInvalid where the weights are no safetensors, or the configuration names code to import."""
+    safetensors(folder / ADAPTER)
+    if read_json(folder / CONFIG).get("auto_mapping") is not None:
+        raise InputInvalid(f"{CONFIG}: auto_mapping names classes to import; expected a plain LoRA without it")
+
+
+def safetensors(file: Path) -> None:
+    """Raises InputInvalid where a file does not begin as safetensors do: with a length, then as long a JSON object."""
+    with file.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        head = stream.read(length) if length <= min(file.stat().st_size, 100 << 20) else b""
+    try:
+        whole = isinstance(json.loads(head), dict)
+    except (ValueError, RecursionError):
+        whole = False
+    if not whole:
+        raise InputInvalid(f"{file.name}: no safetensors file; expected weights in that format, never a pickle")
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a plain file. Raises InputInvalid where it is a link or anything else."""
+    if source.is_symlink() or not source.is_file():
+        found = "a link" if source.is_symlink() else "no file"
+        raise InputInvalid(f"{source}: is {found}; expected a plain file")
+    shutil.copyfile(source, target)

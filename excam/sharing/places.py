@@ -1,0 +1,149 @@
+"""Where an adapter is handed on to, and got from: a folder, or a repository of the Hugging Face hub."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from excam import extras
+from excam.exceptions import InputInvalid, SourceInvalid
+from excam.provenance import say
+from excam.sharing import parcel
+
+HUB = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
+TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable, which is read where it is used and never shown
+
+
+class Place(Protocol):
+    """Somewhere files lie."""
+
+    def settled(self) -> Place:
+        """The same place as it is now, which later changes do not move."""
+        ...
+
+    def fetch(self, names: Sequence[str], into: Path) -> None:
+        """Copy these files into a folder. Raises InputInvalid or SourceInvalid where that cannot be done."""
+        ...
+
+    def send(self, folder: Path) -> str:
+        """Put the files of a folder there; returns where they are now, with the revision if there is one."""
+        ...
+
+
+def place(name: str) -> Place:
+    """A folder where there is one, or the name can be nothing else (`./x`, `/x`, `x`, `x/y/z`); else the hub.
+
+    Raises InputInvalid for what is neither, NotInstalled where the hub is meant in a light install.
+    """
+    folder, hub = Path(name), HUB.fullmatch(name)
+    if folder.exists() or not hub or name.startswith("."):
+        if "@" in name and not folder.exists():
+            raise InputInvalid(f"{name}: neither a folder nor a hub id; expected owner/name or owner/name@revision")
+        return Folder(folder)
+    if folder.parent.is_dir():
+        raise InputInvalid(f"{name}: a folder {folder.parent} is here; write ./{name} for a folder in it")
+    extras.needed("inference", "huggingface_hub")
+    return Hub(hub[1], hub[2])
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of a disk that both sides can reach."""
+
+    path: Path
+
+    def settled(self) -> Folder:
+        """A folder has no revisions: that all files are of one time is seen from the checksums."""
+        return self
+
+    def fetch(self, names: Sequence[str], into: Path) -> None:
+        """Copy plain files."""
+        for name in names:
+            parcel.copy(self.path / name, into / name)
+
+    def send(self, folder: Path) -> str:
+        """Make the folder, whole or not at all."""
+        with appearing(self.path) as new:
+            for file in sorted(folder.iterdir()):
+                parcel.copy(file, new / file.name)
+        return str(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A model repository of the hub; `revision` is a branch, a tag or a commit."""
+
+    repository: str
+    revision: str | None = None
+
+    def settled(self) -> Hub:
+        """At the commit that the revision names now."""
+        from huggingface_hub import HfApi
+
+        with _one_line(self.repository):
+            commit = HfApi(token=_token()).repo_info(self.repository, revision=self.revision).sha
+        say(f"{self.repository}: commit {commit}")
+        return Hub(self.repository, commit)
+
+    def fetch(self, names: Sequence[str], into: Path) -> None:
+        """Download files."""
+        from huggingface_hub import hf_hub_download
+
+        with _one_line(self.repository):
+            for name in names:
+                hf_hub_download(self.repository, name, revision=self.revision, local_dir=into, token=_token())
+        shutil.rmtree(into / ".cache", ignore_errors=True)
+
+    def send(self, folder: Path) -> str:
+        """Upload in one commit; a repository that is not there yet is made, private."""
+        from huggingface_hub import HfApi
+
+        if not os.environ.get(TOKEN):
+            raise InputInvalid(f"{self.repository}: {TOKEN} is not set; expected a token that may write there")
+        with _one_line(self.repository):
+            api = HfApi(token=_token())
+            api.create_repo(self.repository, private=True, exist_ok=True)
+            done = api.upload_folder(
+                repo_id=self.repository, folder_path=folder, revision=self.revision, commit_message="ExCAM adapter"
+            )
+        return f"{self.repository}@{done.oid}"
+
+
+def _token() -> str | bool:
+    """The token of the environment, or none: one that lies elsewhere on the machine is not taken unasked."""
+    return os.environ.get(TOKEN) or False
+
+
+@contextmanager
+def _one_line(repository: str) -> Iterator[None]:
+    from huggingface_hub.errors import HFValidationError, HTTPError  # pyright: ignore # of its own HTTP library
+
+    try:
+        yield
+    except (HTTPError, HFValidationError, OSError) as problem:
+        reason = " ".join(str(problem).split())[:160] or type(problem).__name__
+        raise SourceInvalid(f"{repository}: {reason}; check the name, the connection and {TOKEN}") from None
+
+
+@contextmanager
+def appearing(folder: Path) -> Iterator[Path]:
+    """A folder to fill under a hidden name; it gets its own at the end, and on a failure nothing is left.
+
+    Raises InputInvalid where there is something of that name already.
+    """
+    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
+        raise InputInvalid(f"{folder}: is there already; expected a new or an empty folder")
+    hidden = folder.with_name(f".{folder.name or 'adapter'}.{os.getpid()}.part")
+    shutil.rmtree(hidden, ignore_errors=True)
+    hidden.mkdir(parents=True)
+    try:
+        yield hidden
+        hidden.replace(folder)
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)

@@ -1,0 +1,210 @@
+"""The package as its users get it: what is in wheel and sdist, and what the light core does without the heavy libraries.
+
+Nothing is downloaded: the wheel is built and unpacked with what is installed, and a finder refuses every library that the
+core does not ask for, as if it were not there.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+import excam
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("excam", "tests/unit", "pyproject.toml", "README.md", "LICENSE", "CITATION.cff")
+HEAVY = ("torch", "transformers", "datasets", "peft", "trl", "accelerate", "huggingface_hub", "snakemake", "matplotlib")
+BARRIER = '''
+import importlib.metadata as metadata, re, sys
+
+def names(distribution):
+    """What the core is allowed: the distributions it asks for, and what these ask for."""
+    todo, seen = [distribution], set()
+    while todo:
+        name = re.sub("[-_.]+", "-", todo.pop()).lower()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            wants = metadata.requires(name) or []
+        except metadata.PackageNotFoundError:
+            continue
+        todo += [re.match(r"[\\w.-]+", want)[0] for want in wants if "extra ==" not in want.replace("'", '"')]
+    return seen
+
+ALLOWED, OWNERS = names("excam"), metadata.packages_distributions()
+
+class Barrier:
+    def find_spec(self, name, path=None, target=None):
+        owners = {re.sub("[-_.]+", "-", one).lower() for one in OWNERS.get(name.partition(".")[0], ())}
+        if owners and not owners & ALLOWED:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Barrier())
+'''
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """(wheel, sdist), built from a copy, beside which there are results of a run."""
+    folder = tmp_path_factory.mktemp("build")
+    tree = folder / "tree"
+    for part in PARTS:
+        source, target = ROOT / part, tree / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copyfile(source, target)
+    (tree / "results" / "adapters").mkdir(parents=True)
+    (tree / "results" / "adapters" / "secret.json").write_text("{}")
+    for made in ("wheel", "sdist"):
+        code = f"from setuptools import build_meta; print(build_meta.build_{made}({str(folder)!r}))"
+        done = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    return next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
+
+
+@pytest.fixture(scope="module")
+def installed(built, tmp_path_factory):
+    """The wheel as a folder to import from, and one to stand in."""
+    folder = tmp_path_factory.mktemp("site")
+    with zipfile.ZipFile(built[0]) as wheel:
+        wheel.extractall(folder)
+    (folder / "barrier.py").write_text(BARRIER)
+    return folder
+
+
+def light(installed, code: str, stdin: str = "", **more):
+    """Run code with the wheel before everything else, away from this checkout, and without what the core does not need."""
+    start = f"import sys; sys.path.insert(0, {str(installed)!r}); import barrier; "
+    return subprocess.run(
+        [sys.executable, "-I", "-c", start + code], capture_output=True, text=True, check=False, input=stdin, **more
+    )
+
+
+def command(installed, *words: str, stdin: str = "", **more):
+    end = f"sys.argv = ['excam', *{list(words)!r}]\ntry:\n    import excam.cli; excam.cli.app()\nfinally:\n    "
+    check = f"print([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+    return light(installed, "\n" + end + check, stdin, **more)
+
+
+def shipped() -> set[str]:
+    """Files of the package that are no code: assets, templates, locks, tables."""
+    files = (path for path in (ROOT / "excam").rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc"))
+    return {path.relative_to(ROOT).as_posix() for path in files}
+
+
+def test_the_wheel_has_the_package_and_nothing_else(built):
+    with zipfile.ZipFile(built[0]) as wheel:
+        names = {name for name in wheel.namelist() if not name.endswith("/")}
+    code = {path.relative_to(ROOT).as_posix() for path in (ROOT / "excam").rglob("*.py")}
+    assert code <= names
+    assert shipped() <= names, f"not in package-data of pyproject.toml: {sorted(shipped() - names)}"
+    others = {name for name in names if not name.startswith("excam/") and ".dist-info/" not in name}
+    assert not others
+    assert not [name for name in names if "results" in name or "secret" in name or "__pycache__" in name]
+
+
+def test_the_sdist_builds_the_same(built):
+    with tarfile.open(built[1]) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
+    assert {"pyproject.toml", "README.md", "LICENSE", *shipped()} <= names
+    assert not [name for name in names if name.startswith("results")]
+
+
+def test_one_version_everywhere(built):
+    with zipfile.ZipFile(built[0]) as wheel:
+        (metadata,) = [name for name in wheel.namelist() if name.endswith("METADATA")]
+        told = re.search(r"^Version: (.+)$", wheel.read(metadata).decode(), re.M)[1]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert told == excam.__version__
+    assert str(citation["version"]) == excam.__version__
+
+
+def test_the_citation_names_software_and_paper():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors", "version", "license"} <= set(citation)
+    (paper,) = citation["references"]
+    assert paper["title"] == "ExCAM: Explainable Cultural Awareness Metrics"
+    assert [author["family-names"] for author in paper["authors"]] == [
+        "Leiter",
+        "Song",
+        "Kaing",
+        "Tei",
+        "Tanaka",
+        "Utiyama",
+        "Eger",
+    ]
+
+
+def test_everything_imported_comes_from_the_wheel(installed, tmp_path):
+    code = (
+        "import excam, excam.cli; print([m.__file__ for n, m in sys.modules.items() if n.partition('.')[0] == 'excam'])"
+    )
+    done = light(installed, code, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    files = json.loads(done.stdout.replace("'", '"'))
+    assert len(files) > 5
+    assert all(file.startswith(str(installed)) for file in files), files
+
+
+def test_the_barrier_holds(installed, tmp_path):
+    done = light(installed, "import torch", cwd=tmp_path)
+    assert "ModuleNotFoundError: No module named 'torch'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "expected"),
+    [
+        (["--help"], "", "score"),
+        (["read"], '{"errors": [], "explanation": ""}', '"errors": []'),
+        (["list", "judges"], "", "report"),
+        (["list", "datasets"], "", "blend"),
+        (["score", "--help"], "", "Example"),
+        (["push", "--help"], "", "HF_TOKEN"),
+    ],
+)
+def test_the_light_core_works_without_the_heavy_libraries(installed, tmp_path, words, stdin, expected):
+    done = command(installed, *words, stdin=stdin, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert expected in done.stdout
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_commands_that_only_look_at_scored_files_need_no_model(installed, tmp_path):
+    """Those of `explain`, `compare` and `report` that are there."""
+    row = {
+        "id": "1", "instruction": "A Greek dish?", "output": "Sushi.", "score": -5.0, "certainty": 0.9, "failure": None,
+        "report": {"errors": [{"where": "output", "span": "Sushi", "severity": "major", "type": "t", "start": 0, "end": 5}], "explanation": "Japanese."},
+        "recovered": [], "thinking": "", "signature": "excam|model:a|v:1", "language": "", "system": "", "warnings": [],
+    }  # fmt: skip
+    rows = [{**row, "id": str(number), "score": score} for number, score in enumerate((-5.0, 0.9, 0.8))]
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text("".join(json.dumps(one) + "\n" for one in rows))
+    tried = {"explain": ["a.jsonl"], "compare": ["a.jsonl", "b.jsonl"], "report": ["a.jsonl", "--to", "page.html"]}
+    for name, words in tried.items():
+        if command(installed, name, "--help", cwd=tmp_path).returncode == 0:
+            done = command(installed, name, *words, cwd=tmp_path)
+            assert done.returncode == 0, (name, done.stderr)
+            assert done.stderr.splitlines()[-1] == "[]", name
+
+
+def test_what_needs_an_extra_says_which(installed, tmp_path):
+    sys.path.insert(0, str(Path(__file__).parent))
+    from made_adapters import make
+
+    adapter = make(tmp_path / "results")
+    (tmp_path / "texts.jsonl").write_text('{"output": "x"}\n')
+    done = command(installed, "score", "texts.jsonl", "--adapter", str(adapter), cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "pip install" in done.stderr
+    assert "excam[inference]" in done.stderr
