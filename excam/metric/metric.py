@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -19,7 +18,7 @@ import excam
 from excam import scoring
 from excam.config import Model, Sampling
 from excam.exceptions import ModelInvalid
-from excam.inference import opening
+from excam.inference import Answer, opening
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run
 from excam.judges import report
@@ -102,13 +101,12 @@ class Metric:
         return Scores(self._results(reading.distinct(coming), journal, progress or Progress("scoring, rows", None)))
 
     def _results(self, pairs: Iterator[Pair], journal: Path | None, progress: Progress) -> Iterator[Scored]:
-        with tempfile.TemporaryDirectory() as scratch:
-            kept = None if journal is None else Journal(journal)
-            while part := list(islice(pairs, BATCH)):
-                answers = Journal(Path(scratch, f"{progress.done}.jsonl")) if kept is None else kept
-                asking = partial(ask, self._backend, self._sampling, answers, progress=progress)
-                verdicts = run(report.judge, [_sample(pair) for pair in part], asking)
-                yield from map(self._scored, part, verdicts)
+        kept = None if journal is None else Journal(journal)
+        while part := list(islice(pairs, BATCH)):
+            answers = _Batch() if kept is None else kept
+            asking = partial(ask, self._backend, self._sampling, answers, progress=progress)
+            verdicts = run(report.judge, [_sample(pair) for pair in part], asking)
+            yield from map(self._scored, part, verdicts)
 
     def _scored(self, pair: Pair, verdict: Verdict) -> Scored:
         return Scored(
@@ -125,6 +123,16 @@ class Metric:
             language=pair.language,
             system=pair.system,
         )
+
+
+class _Batch(Journal):
+    """The answers of one batch where nobody asks for a journal: in memory, since no later run goes on from them."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, Answer] = {}
+
+    def add(self, identity: str, batch: Mapping[str, Answer]) -> None:
+        self._answers |= batch
 
 
 def _pair(number: int, row: Mapping[str, Any] | Pair) -> Pair:
