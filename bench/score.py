@@ -5,9 +5,9 @@
 `--parts speed`: the same pairs through each way, every way in a process of its own, in turns of `--turn` rows so that a
 machine whose speed drifts slows all of them: `Metric.score`; the `transformers` pipeline with the same adapter, as it
 comes and in batches; and the architecture of COMET-like metrics, an encoder over (instruction, output) with a linear
-head. No weights of such a metric are at hand, so those two are stand-ins for its speed and memory, and their scores mean
-nothing: `encoder` has the weights of a small sentence encoder, `encoder-large` random ones of XLM-RoBERTa large's shape,
-which COMET and its kin are built on. Weights in float32 for encoders, as those metrics have them.
+head. No weights of such a metric are at hand, so those two are stand-ins for its speed and memory, and their scores
+mean nothing: `encoder` has the weights of a small sentence encoder, `encoder-large` random ones of the shape of
+XLM-RoBERTa large, which COMET and its kin are built on; both in float32, as those metrics are.
 
 `--parts startup`: `import excam` and `excam --help` in new processes, ten times each (and `python -c pass`, the floor).
 """
@@ -79,9 +79,8 @@ def _startup(command: tuple[str, ...], goal: float | None, times: int) -> dict[s
         process.returncode = 0
         walls.append(time.perf_counter() - began)
         processors.append(usage.ru_utime + usage.ru_stime)
-    middle = statistics.median
-    return {"wall_s": round(middle(walls), 3), "cpu_s": round(middle(processors), 3), "least_wall_s": round(min(walls), 3),
-            "goal_s": goal}  # fmt: skip
+    middle = {"wall_s": statistics.median(walls), "cpu_s": statistics.median(processors), "least_wall_s": min(walls)}
+    return {**{name: round(seconds, 3) for name, seconds in middle.items()}, "goal_s": goal}
 
 
 def _speed(args: argparse.Namespace) -> dict[str, dict[str, Any]]:

@@ -2,8 +2,8 @@
 
     python -m bench.score_many --parts memory kills
 
-`memory`: files of `--sizes` rows through what `excam score FILE` and `excam score FILE --to OTHER` do, each in a process
-of its own: seconds, processor time a row, and the largest resident set beside that of a file of one batch.
+`memory`: files of `--sizes` rows through what `excam score FILE` and `excam score FILE --to OTHER` do, each in a
+process of its own: seconds, processor time a row, and the largest resident set beside that of a file of one batch.
 
 `kills`: `--rows` rows with `--to`, killed with `kill -9` at random moments until it ends; the file must be that of an
 undisturbed run byte for byte, and rows that were asked about twice are counted.
