@@ -16,7 +16,7 @@ class Ids:
     """
 
     def __init__(self) -> None:
-        self._slots = array("Q", bytes(_BYTES * _FIRST))
+        self._slots = array("Q", [0]) * _FIRST
         self._count = 0
 
     def __len__(self) -> int:
@@ -46,7 +46,7 @@ def _put(slots: array[int], number: int) -> bool:
 
 
 def _grown(slots: array[int]) -> array[int]:
-    wider = array("Q", bytes(2 * _BYTES * len(slots)))
+    wider = array("Q", [0]) * (2 * len(slots))
     for number in slots:
         if number:
             _put(wider, number)
