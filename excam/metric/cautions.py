@@ -84,7 +84,7 @@ def _listed() -> frozenset[str]:
 
 def _names_a_culture(pair: Pair) -> bool:
     """Whether a listed word, or one of the row's own culture, stands in its texts."""
-    own = set(_WORD.findall(getattr(pair, "culture", "").casefold()))
+    own = set(_WORD.findall(pair.culture.casefold()))
     texts = [pair.output, *([pair.instruction] if pair.instruction != STAND_IN_INSTRUCTION else [])]
     return any(name in own or name in _listed() for text in texts for name in _names(text))
 

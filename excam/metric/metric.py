@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import json
-import tempfile
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,7 +20,7 @@ import excam
 from excam import extras, scoring
 from excam.config import Model, Sampling
 from excam.exceptions import InputInvalid, ModelInvalid
-from excam.inference import opening
+from excam.inference import Answer, opening
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run
 from excam.judges import report
@@ -95,10 +94,11 @@ class Metric:
     ) -> Metric:
         """Open an adapter: its folder, or its name below ./results/adapters (`smollm2-135m/all`).
 
-        `base` is the folder of its base model, by default where the workflow or `excam pull` put it. The file `calibration` of the folder, where it is there, gives each row the probability of an error, and a
-        verdict that is "unsure" inside `band`. Raises ModelInvalid when adapter or base is missing or not what the
-        adapter's manifest says, or the calibration is that of another judge; InputInvalid for a band that is none;
-        NotInstalled in a light install.
+        `base` is the folder of its base model, by default where the workflow or `excam pull` put it. The file
+        `calibration` of the folder, where it is there, gives each row the probability of an error, and a verdict that
+        is "unsure" inside `band`. Raises ModelInvalid when adapter or base is missing or not what the adapter's
+        manifest says, or the calibration is that of another judge; InputInvalid for a band that is none; NotInstalled
+        in a light install.
 
         With `server`, the address of one that speaks OpenAI's chat completions, `adapter` is its name there, and the
         signature says "on:served".
@@ -154,13 +154,12 @@ class Metric:
         return turns.waiting(self.score(pairs, journal))
 
     def _results(self, pairs: Iterator[Pair], journal: Path | None, progress: Progress) -> Iterator[Scored]:
-        with tempfile.TemporaryDirectory() as scratch:
-            kept = None if journal is None else Journal(journal)
-            while part := list(islice(pairs, BATCH)):
-                answers = Journal(Path(scratch, f"{progress.done}.jsonl")) if kept is None else kept
-                asking = partial(ask, self._backend, self._sampling, answers, progress=progress)
-                verdicts = run(report.judge, [_sample(pair) for pair in part], asking)
-                yield from map(self._scored, part, verdicts)
+        kept = None if journal is None else Journal(journal)
+        while part := list(islice(pairs, BATCH)):
+            answers = _Batch() if kept is None else kept
+            asking = partial(ask, self._backend, self._sampling, answers, progress=progress)
+            verdicts = run(report.judge, [_sample(pair) for pair in part], asking)
+            yield from map(self._scored, part, verdicts)
 
     def _scored(self, pair: Pair, verdict: Verdict) -> Scored:
         chance = self._calibrated.probability(verdict.report, verdict.certainty) if self._calibrated else None
@@ -194,6 +193,16 @@ def _described(manifest: Mapping[str, Any]) -> str:
         "tie:certainty",
     )
     return "|".join(parts)
+
+
+class _Batch(Journal):
+    """The answers of one batch where nobody asks for a journal: in memory, since no later run goes on from them."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, Answer] = {}
+
+    def add(self, identity: str, batch: Mapping[str, Answer]) -> None:
+        self._answers |= batch
 
 
 def _pair(number: int, row: Mapping[str, Any] | Pair) -> Pair:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import hashlib
 import json
 import shutil
 import sys
@@ -21,6 +20,7 @@ from typing import Any, BinaryIO, cast
 
 from excam.construction.wrapping import STAND_IN_INSTRUCTION
 from excam.exceptions import InputInvalid
+from excam.metric.ids import Ids
 
 FIELDS = ("instruction", "output", "id", "language", "system", "culture")
 ROWS = 4096  # of a Parquet file in memory at once
@@ -95,13 +95,11 @@ def rows(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def distinct(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """The same pairs. Raises InputInvalid at one that has the id of another. Remembers eight bytes of each id."""
-    seen: set[int] = set()
+    """The same pairs. Raises InputInvalid at one that has the id of another."""
+    seen = Ids()
     for one in pairs:
-        digest = hashlib.blake2b(one.id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        if (number := int.from_bytes(digest)) in seen:
+        if not seen.add(one.id):
             raise InputInvalid(f"id {one.id}: occurs twice; expected unique ids, or none")
-        seen.add(number)
         yield one
 
 

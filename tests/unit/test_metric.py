@@ -301,3 +301,13 @@ def test_the_real_model_end_to_end(tmp_path):
     assert scored[2].failure == "refused"
     again = list(opened.score(rows, journal=tmp_path / "journal.jsonl"))
     assert again == scored
+
+
+def test_a_long_file_leaves_nothing_on_disk_and_little_in_memory(adapter, backend, tmp_path, monkeypatch):
+    """Without a journal, answers are kept for one batch, in memory: a million rows need no room for a million answers."""
+    monkeypatch.setattr(metric, "BATCH", 4)
+    monkeypatch.setattr(metric.Journal, "add", lambda *_: pytest.fail("a journal was written"))
+    kept = []
+    monkeypatch.setattr(metric, "_Batch", lambda made=metric._Batch: kept.append(made()) or kept[-1])
+    assert len(list(metric.Metric.open(adapter).score({"output": str(number)} for number in range(10)))) == 10
+    assert [len(one) for one in kept] == [4, 4, 2]

@@ -1,0 +1,113 @@
+"""The documentation builds as a site, strictly; its links lead somewhere; nothing on it is loaded from elsewhere."""
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from blocks import follow, marked, matches
+
+ROOT = Path(__file__).parents[2]
+FENCED = re.compile(r"^(`{3,})\w*\n.*?^\1$", re.M | re.S)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    pytest.importorskip("material")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+class Loaded(HTMLParser):
+    """What a page makes a browser load."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        told = dict(attrs)
+        if "src" in told:
+            self.found.append(told["src"])
+        if tag == "link" and told.get("rel") not in ("canonical", "next", "prev"):
+            self.found.append(told["href"])
+
+
+def test_every_page_is_there(site):
+    assert {path.stem for path in (ROOT / "docs").glob("*.md")} - {"index"} <= {path.name for path in site.iterdir()}
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 8
+    loaded = {address for page in pages for address in Loaded(page).found}
+    assert loaded
+    assert not [address for address in loaded if re.match(r"(\w+:)?//", address)]
+    for style in site.rglob("*.css"):
+        assert not re.search(r"(@import|url\()\s*[\"']?(\w+:)?//", style.read_text(encoding="utf-8")), style
+
+
+def slug(title: str) -> str:
+    """The anchor of a heading, as GitHub and the site make it."""
+    return re.sub(r"[^\w\- ]", "", title.replace("`", "").lower()).strip().replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", "mini/README.md", "paper/README.md"])
+def test_links_of_pages_outside_the_site_lead_somewhere(page):
+    here = ROOT / page
+    for target in LINK.findall(FENCED.sub("", here.read_text(encoding="utf-8"))):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        there = here.parent / name if name else here
+        assert there.exists(), f"{page}: {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.M)
+            assert anchor in map(slug, headings), f"{page}: {target}"
+
+
+# --- what following a page means
+
+
+def page(folder: Path, text: str) -> Path:
+    (folder / "page.md").write_text(text)
+    return folder / "page.md"
+
+
+def test_blocks_are_run_in_order_and_compared(tmp_path):
+    text = (
+        "<!-- file: a/b.txt -->\n```\none\n```\n<!-- added to: a/b.txt -->\n```\ntwo\n```\n"
+        "<!-- run: exit code 3 -->\n```bash\ncat a/b.txt; echo 3 >&2; exit 3\n```\n"
+        "<!-- printed -->\n```text\none\n…\n```\n<!-- printed on stderr -->\n```\n3\n```\n```bash\nnot run\n```\n"
+    )
+    assert [block.kind for block in marked(page(tmp_path, text))] == ["file", "added to", "run", "printed", "printed"]
+    assert follow(tmp_path / "page.md", tmp_path, {"PATH": "/bin:/usr/bin"}) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<!-- run -->\n```bash\nfalse | true\n```\n", "page.md:1: exit code 1"),
+        ("<!-- run: exit code 1 -->\n```bash\ntrue\n```\n", "page.md:1: exit code 0"),
+        ("\n<!-- run -->\n```bash\necho a\n```\n<!-- printed -->\n```\nb\n```\n", "page.md:6: expected"),
+        ("<!-- printed -->\n```\nb\n```\n", "nothing was run before it"),
+        ("<!-- run -->\nno block\n", "1 marks, 0 of them before a block"),
+    ],
+)
+def test_a_page_that_is_not_true_is_found(tmp_path, text, said):
+    with pytest.raises(AssertionError, match=said):
+        follow(page(tmp_path, text), tmp_path, {"PATH": "/bin:/usr/bin"})
+
+
+def test_an_ellipsis_stands_for_any_lines():
+    assert matches("a\n…\nd\n", "a\nb\nc\nd\n")
+    assert matches("a\n…\n", "a\n")
+    assert not matches("a\n…\nd\n", "a\nb\n")
+    assert not matches("a\n", "a\nb\n")
