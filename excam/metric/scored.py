@@ -163,8 +163,8 @@ class Seen:
         for one in results:
             self.signature = one.signature
             found = {error.severity for error in one.report.errors} if one.report else set()
-            self.counts.update({"rows": 1, "not judged": one.failure is not None, "with errors": bool(found)})
-            self.counts.update(found)
+            kinds = ["not judged"] * (one.failure is not None) + ["with errors"] * bool(found)
+            self.counts.update(["rows", *kinds, *found])
             yield one
 
     @property
