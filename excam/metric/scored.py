@@ -175,8 +175,8 @@ class Seen:
         for one in results:
             self.signature = one.signature
             found = {error.severity for error in one.report.errors} if one.report else set()
-            self.counts.update({"rows": 1, "not judged": int(one.failure is not None), "with errors": int(bool(found))})
-            self.counts.update(found)
+            kinds = ["not judged"] * (one.failure is not None) + ["with errors"] * bool(found)
+            self.counts.update(["rows", *kinds, *found])
             self.warned.update(one.warnings)
             yield one
 

@@ -177,6 +177,7 @@ def test_rows_that_were_not_judged(backend):
     row = json.loads(some.stdout.splitlines()[0])
     assert (row["score"], row["report"], row["failure"]) == (None, None, "no-json")
     none = excam("score", texts({"output": "mumble"}))
+    assert "1 rows: 0 with errors, 1 not judged" in none.stderr
     assert none.exit_code == 1
 
 
