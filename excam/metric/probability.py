@@ -126,8 +126,8 @@ def opened(path: Path, adapter: str, signature: str, band: tuple[float, float]) 
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise ModelInvalid(f"{path}: no calibration; expected what `excam calibrate` wrote; make it again") from None
     if of != adapter or judged != how(signature):
-        what = f"adapter {str(of)[:8]}" if of != adapter else str(judged)
-        wanted = f"adapter {adapter[:8]}" if of != adapter else how(signature)
+        what = f"adapter {of}" if of != adapter else str(judged)
+        wanted = f"adapter {adapter}" if of != adapter else how(signature)
         raise ModelInvalid(f"{path}: made with {what}; expected {wanted}; make it again with `excam calibrate`")
     return Calibrated(calibration, sha256(path), band)
 

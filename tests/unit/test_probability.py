@@ -97,8 +97,15 @@ def test_a_calibration_of_another_adapter_is_refused(adapter, backend):  # noqa:
     weights.write_bytes(b"others")
     room.put(adapter, outputs={weights.name: room.sha256(weights)})
     line = room.line_of(ModelInvalid, Metric.open, adapter)
-    assert f"expected adapter {room.sha256(weights)[:8]}" in line
+    assert f"expected adapter {room.sha256(weights)};" in line
     assert list(Metric.open(adapter, calibration=None).score([{"output": "x"}]))
+
+
+def test_an_adapter_is_known_by_its_whole_digest(adapter, backend):  # noqa: F811
+    """The signature has eight characters of it."""
+    made = fit(adapter)
+    (adapter / probability.FILE).write_text(json.dumps({**made, "adapter": made["adapter"][:8] + "0" * 56}))
+    assert f"expected adapter {made['adapter']};" in room.line_of(ModelInvalid, Metric.open, adapter)
 
 
 def test_a_calibration_of_another_way_of_judging_is_refused(adapter, backend):  # noqa: F811
