@@ -24,6 +24,7 @@ from excam.exceptions import InputInvalid
 from excam.metric import files, pairs, scored
 from excam.metric.agreement import COMBINE, Combine, agreement, combined
 from excam.metric.cautions import LINES
+from excam.metric.judging import Scorer
 from excam.metric.metric import BATCH, MAX_TOKENS, Metric
 from excam.metric.pairs import Pair, PairFile
 from excam.metric.probability import BAND, verdict
@@ -153,7 +154,7 @@ def opened(
     return Ensemble.open(adapters, bases, max_tokens, several)
 
 
-def results(judge: Metric | Ensemble, rows: PairFile, to: Path | None) -> Iterator[Scored]:
+def results(judge: Scorer | Ensemble, rows: PairFile, to: Path | None) -> Iterator[Scored]:
     """Results of a file, in order, kept in the file `to` where one is named."""
     if isinstance(judge, Ensemble):
         return judge.kept(rows, to) if to else judge.score(rows)

@@ -65,7 +65,8 @@ class Metric:
         """Everything a score hangs on, on one line."""
         how = self._sampling
         drawn = f"|temp:{how.temperature:g},seed{how.seed}" if how.temperature else ""
-        return f"excam|{self.described}{drawn}|v:{excam.__version__}"
+        longest = f"|max:{how.max_tokens}" if how.max_tokens != MAX_TOKENS else ""
+        return f"excam|{self.described}{drawn}{longest}|v:{excam.__version__}"
 
     def sampled(self, temperature: float, seed: int) -> Metric:
         """The same judge with answers drawn at a temperature; the model is shared. A calibration is of greedy answers.
