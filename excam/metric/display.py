@@ -41,8 +41,8 @@ class Shown:
     @property
     def summary(self) -> str:
         """How many rows were looked at, how many of them shown, and the line that says how they were judged."""
-        rows, signature = (*self.seen.summary.split("\n"), "")[:2]
-        return f"{rows}; {self.shown} shown\n{signature}".rstrip()
+        rows, *rest = self.seen.summary.split("\n")
+        return "\n".join([f"{rows}; {self.shown} shown", *rest]).rstrip()
 
 
 def show(results: Iterable[Scored], only: str = "all", limit: int | None = None) -> Shown:

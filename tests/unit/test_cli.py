@@ -109,7 +109,8 @@ def test_explain_shows_what_was_asked_for_and_sums_up(backend):
     excam("score", texts(*rows), "--to", "scored.jsonl")
     everything = excam("explain", "scored.jsonl").stdout
     assert everything.startswith("   marked: [minor: -1] [major: -5];")
-    assert "── 5 rows: 3 with errors, 1 not judged; 5 shown\nexcam|model:" in everything
+    assert "── 5 rows: 3 with errors, 1 not judged; 5 shown\nwarning: language-unknown (5 rows)" in everything
+    assert "\nexcam|model:" in everything
     wrong = excam("explain", "scored.jsonl", "--only", "errors", "--limit", "2").stdout
     assert re.findall(r"^── (\d) ·", wrong, re.MULTILINE) == ["1", "4"]
     assert "── 4 rows: 2 with errors, 1 not judged; 2 shown" in wrong
