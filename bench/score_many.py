@@ -30,6 +30,7 @@ from excam.config import Model, Sampling
 from excam.inference import Generate, fake, opening
 from excam.judges import report
 from excam.metric import files
+from excam.metric.cautions import Cautions
 from excam.metric.metric import BATCH, Metric
 from excam.metric.pairs import PairFile
 from excam.records import CulturalError, Report
@@ -162,7 +163,10 @@ def _answer(request: Generate) -> str:
 
 def _score(way: str, folder: Path, to: Path) -> None:
     backend = cast(opening.Lazily, Counting(folder / "asked"))
-    metric, rows = Metric(backend, "excam|model:fake", 512), PairFile(folder / "pairs.jsonl")
+    metric, rows = (
+        Metric(backend, "model:fake", 512, Cautions.of_judge({"model": "fake"}, {})),
+        PairFile(folder / "pairs.jsonl"),
+    )
     if way == "kept":
         for _ in files.kept(metric, rows, to):
             pass

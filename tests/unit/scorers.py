@@ -18,6 +18,7 @@ from excam.config import Model
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.inference import fake, opening
 from excam.judges import report
+from excam.metric.cautions import Cautions
 from excam.metric.metric import Metric
 from excam.records import CulturalError, Report
 
@@ -52,7 +53,9 @@ class Opened(opening.Lazily):
 
 def metric() -> Metric:
     model = Model(gpus=0, backend="transformers", licence="MIT", hub="owner/tiny")
-    return Metric(Opened("tiny", model, None, None), "excam|model:tiny|on:rules", 64)
+    return Metric(
+        Opened("tiny", model, None, None), "model:tiny|on:rules", 512, Cautions.of_judge({"model": "tiny"}, {})
+    )
 
 
 @contextmanager
