@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import excam
-from excam import scoring
+from excam import gpus, scoring
 from excam.config import Model, Sampling
 from excam.exceptions import ModelInvalid
 from excam.inference import opening
@@ -75,6 +75,9 @@ class Metric:
         model = Model(
             gpus=0,
             backend="transformers",
+            dtype="bfloat16"
+            if gpus.visible()
+            else "float32",  # bench/neighbours.py: float32 gives each row its verdict
             licence=found["licence"],
             hub=source.get("hub") or "local",
         )
