@@ -110,7 +110,7 @@ def test_the_signature_names_everything_the_score_hangs_on(adapter, backend):
     version = f"{report.VERSION.asks}.{report.VERSION.reads}"
     assert metric.Metric.open(adapter).signature == (
         f"excam|model:tiny@cccccccc|on:all@{digest}|judge:report.{version}|sev:minor1,major5|tie:certainty"
-        f"|cal:none|v:{excam.__version__}"
+        f"|dtype:float32|cal:none|v:{excam.__version__}"
     )
 
 
