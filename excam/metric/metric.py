@@ -120,7 +120,7 @@ class Metric:
                 f"{weights}: base model at revision {found['revision']}; the adapter was trained on {manifest['base']}"
             )
         hub = found["settings"].get("hub") or "local"
-        # In bfloat16 a row's neighbours move its last bits, and of 64 verdicts 6; in float32 none (bench/neighbours.py).
+        # In bfloat16 the rows beside a row moved 6 of 64 verdicts, in float32 none (bench/neighbours.py).
         dtype = "bfloat16" if gpus.visible() else "float32"
         model = Model(gpus=0, backend="transformers", dtype=dtype, licence=found["licence"], hub=hub)
         backend = opening.lazily(manifest["model"], model, weights_manifest, folder / "manifest.json")
