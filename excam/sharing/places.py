@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from excam import extras
+from excam import extras, offline
 from excam.exceptions import InputInvalid, SourceInvalid
 from excam.provenance import say
 from excam.sharing import parcel
@@ -48,6 +48,7 @@ def place(name: str) -> Place:
         return Folder(folder)
     if folder.parent.is_dir():
         raise InputInvalid(f"{name}: a folder {folder.parent} is here; write ./{name} for a folder in it")
+    offline.refuse(name)
     extras.needed("inference", "huggingface_hub")
     return Hub(hub[1], hub[2])
 

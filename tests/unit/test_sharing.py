@@ -348,3 +348,10 @@ def test_the_page_does_what_it_says():
         done(*shlex.split(line, comments=True)[1:])
     shutil.rmtree("results")
     assert excam.load("here").signature.startswith("excam|model:smollm2-135m@")
+
+
+def test_offline_no_hub_is_asked(monkeypatch, tmp_path):
+    monkeypatch.setenv("EXCAM_OFFLINE", "1")
+    with pytest.raises(ExcamError, match=r"owner/name: not asked, since --offline or EXCAM_OFFLINE is set"):
+        places.place("owner/name")
+    assert places.place(str(tmp_path)) == places.Folder(tmp_path)
