@@ -30,10 +30,10 @@ from excam.annotation.answers import Answer
 from excam.annotation.storage import Unwritable
 from excam.annotation.store import Conflict, Saved, Store
 from excam.exceptions import ExcamError, InputInvalid
+from excam.listening import LOCAL
 from excam.terminal import visible
 
 LOG = logging.getLogger(__name__)
-LOCAL = ("localhost", "127.0.0.1", "[::1]")
 LARGEST = 64 * 2**10  # bytes of one answer; two full comments of four-byte characters have 40,000
 PATIENCE = 30  # seconds for one answer to come in
 NOWHERE = "no such page; expected the whole link that you were given"

@@ -18,24 +18,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from excam import offline
+from excam import listening, offline
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.metric import pairs as reading
 from excam.metric import scored, turns
 from excam.metric.pairs import Pair
 from excam.metric.scored import Scored, Scores
+from excam.metric.served import KEY
 from excam.provenance import Progress, say
 
 if TYPE_CHECKING:
     import httpx
 
-KEY = "EXCAM_SERVER_KEY"
 PER_REQUEST = 8  # pairs; a server judges those of several requests together
 AT_ONCE = 8  # requests
 ATTEMPTS = 8
 BUSY = frozenset({429, 503})  # the server is there and has much to do: asked again for as long as ANSWER says
 AGAIN = frozenset({408, 502, 504}) | BUSY
-LOCAL = ("localhost", "127.0.0.1", "::1")
 CONNECT, ANSWER = 10.0, 900.0  # seconds; the server gives up a request before
 
 
@@ -191,7 +190,7 @@ def connect(url: str, at_once: int = AT_ONCE) -> Client:
     key = os.environ.get(KEY, "")
     if not (key.isascii() and (key.isprintable() or not key)):
         raise InputInvalid(f"{KEY}: holds characters that no key has; expected the key of {parts.hostname} alone")
-    if parts.scheme == "http" and parts.hostname not in LOCAL:
+    if parts.scheme == "http" and listening.is_open(str(parts.hostname)):
         say(f"warning: texts{' and key' if key else ''} go to {parts.hostname} unencrypted; expected https")
     return Client(url.rstrip("/"), key, at_once)
 

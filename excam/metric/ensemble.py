@@ -29,6 +29,7 @@ from excam.metric.metric import BATCH, MAX_TOKENS, Metric
 from excam.metric.pairs import Pair, PairFile
 from excam.metric.probability import BAND, verdict
 from excam.metric.scored import Growing, Scored, Scores
+from excam.provenance import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +101,10 @@ class Ensemble:
     def kept(self, rows: PairFile, to: Path) -> Iterator[Scored]:
         """Results of a file, and in a file; see the module. Raises InputInvalid where a row is no pair."""
         parts = [Growing(to.with_name(f"{to.name}.{at}"), one.signature) for at, one in enumerate(self.members, 1)]
+        total = rows.count()
         for at, (member, part) in enumerate(zip(self.members, parts, strict=True), 1):
-            what = f"judgement {at} of {len(parts)}, rows"
-            deque(files.grown(member, rows, part, what), maxlen=0)
+            progress = Progress(f"judgement {at} of {len(parts)}, rows", total)
+            deque(files.grown(member, rows, part, progress), maxlen=0)
             if at % self._how.repeat == 0:
                 member.close()
         whole = Growing(to, self.signature)

@@ -23,16 +23,15 @@ def scored(metric: Scorer, rows: PairFile) -> Iterator[Scored]:
 def kept(metric: Scorer, rows: PairFile, to: Path) -> Iterator[Scored]:
     """The same, in a file that has its name when it is whole; a run that was killed goes on where it stood."""
     growing = results.Growing(to, metric.signature)
-    yield from grown(metric, rows, growing)
+    yield from grown(metric, rows, growing, Progress("scoring, rows", rows.count()))
     growing.finish()
 
 
-def grown(metric: Scorer, rows: PairFile, growing: results.Growing, what: str = "scoring, rows") -> Iterator[Scored]:
+def grown(metric: Scorer, rows: PairFile, growing: results.Growing, progress: Progress) -> Iterator[Scored]:
     """Results, each batch in a growing file before the next is begun; what is there already is not asked again.
 
     Within a batch every answer is in a journal as soon as it is there, beside the file.
     """
-    progress = Progress(what, rows.count())
     journal = growing.path.with_name(f".{growing.path.name}.journal")
     done = growing.done(iter(rows))
     progress.skip(done)

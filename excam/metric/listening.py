@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import os
 import socket
 from collections.abc import Sequence
 from types import FrameType
-from typing import Any
 
 import uvicorn
-from uvicorn.config import LOGGING_CONFIG
 
+from excam import listening
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.metric.judging import Judging, Scorer
-from excam.metric.server import LOCAL, application
+from excam.metric.served import KEY
+from excam.metric.server import application
 from excam.provenance import say
 
-KEY = "EXCAM_SERVER_KEY"
-IDLE = 75  # seconds until a connection without a request is closed
 AT_ONCE = 512  # connections; each may hold a request of `server.LARGEST` bytes
 
 
@@ -54,21 +51,13 @@ def key() -> str:
 def serve(metric: Scorer, host: str, port: int, names: Sequence[str], most: int, room: int, patience: float) -> None:
     """Serve until SIGINT or SIGTERM. Raises InputInvalid where nothing can listen there, ModelInvalid for the model."""
     shown, judging = key(), Judging(metric, most, room)
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listener = socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as problem:
-        detail = str(problem.strerror).split(" (")[0]
-        raise InputInvalid(
-            f"{host} port {port}: {detail}; expected an address of this machine and a free port; choose with --port"
-        ) from None
-    at = f"[{host}]" if ":" in host else host
-    if host not in ("127.0.0.1", "::1", "localhost"):
+    listener = listening.bound(host, port)
+    if listening.is_open(host):
         say("warning: texts and key are not encrypted on their way; let a server with TLS stand in front of this one")
         if not shown:
+            at = listening.named(host)
             say(f"warning: anybody who can reach {at} may have texts judged; set {KEY} to ask for a key")
-    hosts = list(dict.fromkeys([*LOCAL, at, *names]))
-    say(f"listening at http://{at}:{listener.getsockname()[1]} for the host names {', '.join(hosts)}; Ctrl-C ends it")
+    hosts = listening.announced(listener, host, names)
     app = application(
         metric, judging, key=shown, hosts=hosts, patience=patience, failed=lambda: setattr(server, "should_exit", True)
     )
@@ -78,18 +67,11 @@ def serve(metric: Scorer, host: str, port: int, names: Sequence[str], most: int,
         server_header=False,
         access_log=False,  # ours tells as much, and no query
         limit_concurrency=AT_ONCE,
-        timeout_keep_alive=IDLE,
-        log_config=_log_config(),
+        timeout_keep_alive=listening.IDLE,
+        log_config=listening.log_config(),
         log_level=None,
     )
     server = _Server(config, judging)
     server.run(sockets=[listener])
     if judging.problem:
         raise ModelInvalid(f"the model cannot judge: {judging.problem}") from None
-
-
-def _log_config() -> dict[str, Any]:
-    found = copy.deepcopy(LOGGING_CONFIG)
-    found["loggers"]["uvicorn"]["level"] = found["loggers"]["uvicorn.error"]["level"] = "WARNING"
-    found["loggers"]["excam"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
-    return found

@@ -29,12 +29,12 @@ from starlette.requests import ClientDisconnect
 
 import excam
 from excam.exceptions import ExcamError, InputInvalid
+from excam.listening import LOCAL
 from excam.metric import messages
 from excam.metric.judging import Failed, Job, Judging, Refused, Scorer
 from excam.terminal import visible
 
 LOG = logging.getLogger(__name__)
-LOCAL = ("localhost", "127.0.0.1", "[::1]")
 LARGEST = 4 * 2**20  # bytes of a request
 OVERHEARD = 8 * LARGEST  # bytes read and dropped: who still sends when we close the connection does not see why
 SENDING = 30  # seconds for a request to come in

@@ -3,8 +3,6 @@
 import time
 from dataclasses import replace
 
-import chromium
-import pytest
 from base_samples import HOSTILE
 
 from excam.annotation import answers
@@ -137,8 +135,3 @@ def finish_task(browser):
 def enter(browser):
     browser.key("Enter", 13)
     browser.call("Input.dispatchKeyEvent", type="char", text="\r", key="Enter")
-
-
-def skip_without_chromium():
-    if not chromium.found():
-        pytest.skip("no Chromium: install chromium or chromium-headless-shell, or name one in $CHROMIUM")

@@ -9,6 +9,8 @@ import subprocess
 from collections import deque
 from contextlib import contextmanager, suppress
 
+import pytest
+
 NAMES = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
@@ -20,6 +22,12 @@ PATIENCE = 60  # seconds that the browser may be silent
 def found():
     """The program of $CHROMIUM, or one on the path; None where there is none."""
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def skip_without():
+    """Skips the test where there is none."""
+    if not found():
+        pytest.skip("no Chromium: install chromium or chromium-headless-shell, or name one in $CHROMIUM")
 
 
 class Browser:

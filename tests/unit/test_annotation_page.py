@@ -22,7 +22,6 @@ from at_the_page import (
     finish_task,
     imported,
     shown,
-    skip_without_chromium,
     text_of,
     typed,
     wished,
@@ -105,13 +104,6 @@ def test_a_task_without_two_comparisons_is_refused():
 # --- in a browser
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    skip_without_chromium()
-    with chromium.Browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
-
-
 def written(folder, found=None, name="page.html"):
     path = folder / name
     path.write_text(page.write(found or campaigns.small()), encoding="utf-8")
@@ -124,7 +116,7 @@ def written(folder, found=None, name="page.html"):
 )
 def test_a_campaign_from_the_first_task_to_the_export(tmp_path, annotator, seed, act):
     """Ten tasks in a browser of one's own; what is exported is what was chosen, byte for byte as we would write it."""
-    skip_without_chromium()
+    chromium.skip_without()
     found = campaigns.small()
     wanted = wished(found, annotator, seed)
     with chromium.Browser(tmp_path / "profile") as browser:
@@ -149,7 +141,7 @@ def test_a_campaign_from_the_first_task_to_the_export(tmp_path, annotator, seed,
 
 
 def test_closing_the_browser_in_mid_answer_loses_nothing(tmp_path):
-    skip_without_chromium()
+    chromium.skip_without()
     url = written(tmp_path)
     with chromium.Browser(tmp_path / "profile") as browser:
         begin(browser, url, "ann-1")

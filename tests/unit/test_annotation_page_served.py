@@ -3,7 +3,6 @@
 from dataclasses import asdict, replace
 
 import campaigns
-import chromium
 import pytest
 from annotating import Running, made, put
 from at_the_page import (
@@ -14,7 +13,6 @@ from at_the_page import (
     downloaded,
     imported,
     shown,
-    skip_without_chromium,
     text_of,
     wished,
 )
@@ -24,13 +22,6 @@ from excam.annotation.store import Store
 
 NAMES = [f"s{number}" for number in range(20)]
 SENT = "session.keeper.queue.size === 0"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    skip_without_chromium()
-    with chromium.Browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

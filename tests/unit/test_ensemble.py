@@ -269,15 +269,7 @@ def test_a_trip_through_json(two, loaded):
 # --- the command
 
 
-def test_the_command(two, loaded, tmp_path, monkeypatch):
-    for name in (
-        "TQDM_DISABLE",
-        "TRANSFORMERS_VERBOSITY",
-        "VLLM_LOGGING_LEVEL",
-        "VLLM_NO_USAGE_STATS",
-        "HF_HUB_OFFLINE",
-    ):
-        monkeypatch.setenv(name, "1" if name != "TRANSFORMERS_VERBOSITY" else "error")
+def test_the_command(two, loaded, own_environment, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("rows.jsonl").write_text("".join(json.dumps({**row, "language": "xx"}) + "\n" for row in ROWS))
     adapters = [word for folder in two for word in ("--adapter", str(folder))]

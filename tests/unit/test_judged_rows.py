@@ -10,10 +10,10 @@ from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import chromium
 import polars as pl
 import pytest
 from base_samples import HOSTILE
+from browsed import SHOWN, choose, shown
 
 from excam import tables
 from excam.browsing import page, rows
@@ -201,30 +201,6 @@ def test_a_page_too_large_for_a_report_says_so(tmp_path, capsys, monkeypatch):
 
 
 # --- in a browser
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if not chromium.found():
-        pytest.skip("no Chromium: install chromium or chromium-headless-shell, or name one in $CHROMIUM")
-    with chromium.Browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
-
-
-SHOWN = "document.getElementById('status')?.textContent.startsWith('Shown')"
-
-
-def shown(browser):
-    return browser.js("[...document.querySelectorAll('#rows .id')].map(a => a.textContent)")
-
-
-def choose(browser, name, value):
-    browser.js(
-        f"(() => {{ const e = document.getElementById('{name}'); e.value = {json.dumps(value)};"
-        " e.dispatchEvent(new Event(e.tagName === 'SELECT' ? 'change' : 'input')); })()"
-    )
-    if name == "q":
-        browser.wait(f"(new URLSearchParams(location.hash.slice(1)).get('q') ?? '') === {json.dumps(value)}")
 
 
 def written(folder, joined, name="page.html"):

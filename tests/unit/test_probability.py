@@ -162,16 +162,8 @@ def test_one_class_is_nothing_to_fit(adapter, backend, truth):  # noqa: F811
 
 
 @pytest.fixture
-def here(adapter, backend, tmp_path, monkeypatch):  # noqa: F811
+def here(adapter, backend, own_environment, tmp_path, monkeypatch):  # noqa: F811
     """In a folder with an adapter; the process's environment stays as it was."""
-    for name in (
-        "TQDM_DISABLE",
-        "TRANSFORMERS_VERBOSITY",
-        "VLLM_LOGGING_LEVEL",
-        "VLLM_NO_USAGE_STATS",
-        "HF_HUB_OFFLINE",
-    ):
-        monkeypatch.setenv(name, "1" if name != "TRANSFORMERS_VERBOSITY" else "error")
     monkeypatch.chdir(tmp_path)
 
 

@@ -5,9 +5,9 @@ import json
 import re
 from dataclasses import replace
 
-import chromium
 import pytest
 from base_samples import HOSTILE
+from browsed import SHOWN, choose, shown
 from typer.testing import CliRunner
 
 from excam import cli
@@ -143,35 +143,11 @@ def test_the_command(tmp_path):
 # --- in a browser
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if not chromium.found():
-        pytest.skip("no Chromium: install chromium or chromium-headless-shell, or name one in $CHROMIUM")
-    with chromium.Browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
-
-
-SHOWN = "document.getElementById('status')?.textContent.startsWith('Shown')"
-
-
 def opened(browser, folder, rows):
     path = folder / "report.html"
     path.write_text(report_page.write("scored.jsonl", "0" * 64, rows), encoding="utf-8")
     browser.open(path.as_uri(), SHOWN)
     return browser
-
-
-def shown(browser):
-    return browser.js("[...document.querySelectorAll('#rows .id')].map(a => a.textContent)")
-
-
-def choose(browser, name, value):
-    browser.js(
-        f"(() => {{ const e = document.getElementById('{name}'); e.value = {json.dumps(value)};"
-        " e.dispatchEvent(new Event(e.tagName === 'SELECT' ? 'change' : 'input')); })()"
-    )
-    if name == "q":
-        browser.wait(f"(new URLSearchParams(location.hash.slice(1)).get('q') ?? '') === {json.dumps(value)}")
 
 
 def test_filters_search_and_order(browser, tmp_path):
