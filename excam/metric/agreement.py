@@ -6,6 +6,7 @@ temperature. Pure: values in, values out.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -71,6 +72,24 @@ def agreement_from_dict(row: Mapping[str, Any]) -> Agreement:
     """The inverse of `dataclasses.asdict` after a trip through JSON. Raises TypeError or KeyError for anything else."""
     lists = {name: tuple(row[name]) for name in ("scores", "failures")}
     return Agreement(**{**row, **lists, "spans": tuple(Marked(**mark) for mark in row["spans"])})
+
+
+def agreement_is_sound(one: Agreement, instruction: str, output: str) -> bool:
+    """Whether every field holds what its type says, and every mark lies in its text: files are edited."""
+    counts, texts = (one.judgements, one.found, one.against), {"instruction": instruction, "output": output}
+    numbers = [number for number in (one.spread, *one.scores) if number is not None]
+    numbers += [share for mark in one.spans for share in (mark.share, mark.major)]
+    return (
+        all(isinstance(count, int) for count in counts)
+        and all(isinstance(number, int | float) and math.isfinite(number) for number in numbers)
+        and all(isinstance(failure, str) for failure in one.failures)
+        and all(_lies_in(mark, texts.get(mark.where, "")) for mark in one.spans)
+    )
+
+
+def _lies_in(mark: Marked, text: str) -> bool:
+    placed = isinstance(mark.start, int) and isinstance(mark.end, int)
+    return placed and 0 <= mark.start < mark.end <= len(text)
 
 
 def _marks(where: Where, reports: Sequence[Report]) -> Iterator[Marked]:

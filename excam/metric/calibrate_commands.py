@@ -35,7 +35,7 @@ def calibrate(
     """
     from excam.metric import probability
     from excam.metric.metric import ADAPTER, Metric
-    from excam.metric.scored import read
+    from excam.metric.scored_file import read
     from excam.provenance import quiet_libraries, say, sha256, write_json
 
     quiet_libraries()

@@ -112,7 +112,7 @@ def explain(
 
     Example: excam explain scored.jsonl --only errors --limit 10; FORCE_COLOR=1 excam explain scored.jsonl | less -R
     """
-    from excam.metric import display, pairs, scored
+    from excam.metric import display, pairs, scored_file
     from excam.metric.files import scored as judged
     from excam.metric.metric import Metric
     from excam.provenance import quiet_libraries
@@ -123,8 +123,8 @@ def explain(
             stop(f"--only: found {only}; expected {', '.join(display.ONLY)}")
         with pairs.spooled(file) as source:
             results = (
-                scored.read(source)
-                if scored.is_scored(source)
+                scored_file.read(source)
+                if scored_file.is_scored(source)
                 else judged(Metric.open(adapter, base, max_tokens), pairs.PairFile(source, pairs.PLAIN))
             )
             display.show(results, only, limit)

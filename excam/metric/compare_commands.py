@@ -27,10 +27,10 @@ def compare(
     Example: excam compare ours.jsonl theirs.jsonl; excam compare ours.jsonl theirs.jsonl --jsonl > comparison.jsonl
     """
     from excam.metric import compare as comparing
-    from excam.metric import compare_display, scored
+    from excam.metric import compare_display, scored_file
 
     try:
-        found = comparing.compare(scored.read(a), scored.read(b), rows)
+        found = comparing.compare(scored_file.read(a), scored_file.read(b), rows)
     except ExcamError as problem:
         stop(problem)
     if jsonl:

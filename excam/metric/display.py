@@ -9,7 +9,7 @@ from itertools import islice
 from rich.console import Console
 from rich.text import Text
 
-from excam.metric.scored import Scored, Seen
+from excam.metric.scored import Scored, Seen, sureness
 from excam.records import SEVERITIES, WEIGHTS, Report
 from excam.terminal import visible
 
@@ -56,7 +56,7 @@ def show(results: Iterable[Scored], only: str = "all", limit: int | None = None)
     for result in islice(chosen, limit):
         told.shown += 1
         block(out, result)
-    out.print(Text(f"── {visible(told.summary)}", style="bold"))
+    out.print(Text(f"── {visible(told.summary)}", style="bold"), soft_wrap=True)  # a signature is to be copied
     if limit is not None and told.shown == limit:
         out.print("   stopped at the limit: rows behind were not looked at")
     return told
@@ -77,6 +77,9 @@ def block(out: Console, result: Scored, name: str = "", texts: Sequence[str] = T
             _indented(out, line)
     if result.report and result.report.explanation:
         _indented(out, Text(visible(f"why: {result.report.explanation}")))
+    warned = [f"warnings: {', '.join(result.warnings)}"] if result.warnings else []
+    for line in (*sureness(result), *warned):
+        _indented(out, Text(visible(line)))
 
 
 def _indented(out: Console, text: Text) -> None:

@@ -21,14 +21,15 @@ from typing import Any
 
 import excam
 from excam.exceptions import InputInvalid
-from excam.metric import files, pairs, scored
+from excam.metric import files, pairs, scored_file
 from excam.metric.agreement import COMBINE, Combine, agreement, combined
 from excam.metric.cautions import LINES
 from excam.metric.judging import Scorer
 from excam.metric.metric import BATCH, MAX_TOKENS, Metric
 from excam.metric.pairs import Pair, PairFile
 from excam.metric.probability import BAND, verdict
-from excam.metric.scored import Growing, Scored, Scores
+from excam.metric.scored import Scored, Scores
+from excam.metric.scored_file import Growing
 from excam.provenance import Progress
 
 
@@ -109,7 +110,7 @@ class Ensemble:
                 member.close()
         whole = Growing(to, self.signature)
         whole.done(())  # what an earlier run put together is put together again
-        together = map(self._together, zip(*(scored.read(part.part) for part in parts), strict=True))
+        together = map(self._together, zip(*(scored_file.read(part.part) for part in parts), strict=True))
         while found := list(islice(together, BATCH)):
             whole.add(found)
             yield from found

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from excam.metric import scored as results
+from excam.metric import scored_file
 from excam.metric.judging import Scorer
 from excam.metric.metric import BATCH
 from excam.metric.pairs import PairFile
@@ -22,12 +22,12 @@ def scored(metric: Scorer, rows: PairFile) -> Iterator[Scored]:
 
 def kept(metric: Scorer, rows: PairFile, to: Path) -> Iterator[Scored]:
     """The same, in a file that has its name when it is whole; a run that was killed goes on where it stood."""
-    growing = results.Growing(to, metric.signature)
+    growing = scored_file.Growing(to, metric.signature)
     yield from grown(metric, rows, growing, Progress("scoring, rows", rows.count()))
     growing.finish()
 
 
-def grown(metric: Scorer, rows: PairFile, growing: results.Growing, progress: Progress) -> Iterator[Scored]:
+def grown(metric: Scorer, rows: PairFile, growing: scored_file.Growing, progress: Progress) -> Iterator[Scored]:
     """Results, each batch in a growing file before the next is begun; what is there already is not asked again.
 
     Within a batch every answer is in a journal as soon as it is there, beside the file.
@@ -35,7 +35,7 @@ def grown(metric: Scorer, rows: PairFile, growing: results.Growing, progress: Pr
     journal = growing.path.with_name(f".{growing.path.name}.journal")
     done = growing.done(iter(rows))
     progress.skip(done)
-    yield from results.read(growing.part) if done else ()
+    yield from scored_file.read(growing.part) if done else ()
     coming = islice(iter(rows), done, None)
     while part := list(islice(coming, BATCH)):
         found = list(metric.score(part, journal=journal, progress=progress))

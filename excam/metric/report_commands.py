@@ -22,13 +22,13 @@ def report(
 
     Example: excam score texts.jsonl --to scored.jsonl; excam report scored.jsonl --to report.html
     """
-    from excam.metric import report_page, scored
+    from excam.metric import report_page, scored_file
     from excam.provenance import sha256
 
     try:
         if to.is_dir() or to.resolve() == file.resolve():
             stop(f"{to}: is {'a folder' if to.is_dir() else 'the input'}; expected another file to write to")
-        rows = list(scored.read(file))
+        rows = list(scored_file.read(file))
         if not rows:
             stop(f"{file}: 0 rows; expected what `excam score --to` wrote")
         page = report_page.write(file.name, sha256(file), rows)

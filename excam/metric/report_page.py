@@ -15,7 +15,7 @@ from typing import Any
 from excam.browsing.page import asset as shared
 from excam.browsing.rows import utf16_offset
 from excam.metric.report_numbers import Interval, Kind, Line, bands, kinds, line, lines
-from excam.metric.scored import Scored
+from excam.metric.scored import Scored, sureness
 from excam.pages import filled, packed, policy
 from excam.records import SEVERITIES
 from excam.terminal import visible
@@ -23,7 +23,7 @@ from excam.terminal import visible
 ASSETS = Path(__file__).parent / "assets"
 COLUMNS = (
     *("id", "language", "culture", "system", "score", "certainty", "failure", "recovered", "warnings"),
-    *("signature", "instruction", "output", "errors", "explanation"),
+    *("signature", "instruction", "output", "errors", "explanation", "decision", "sureness"),
 )
 
 
@@ -68,8 +68,16 @@ def _row(one: Scored) -> list[Any]:
             for error in (report.errors if report else ())
         ],
         "explanation": report.explanation if report else "",
+        "decision": _decision(one),
+        "sureness": sureness(one),
     }
     return [told[name] if name in told else getattr(one, name) for name in COLUMNS]
+
+
+def _decision(one: Scored) -> str:
+    """What to make of a row, where that says more than its report: with a probability, or several judgements."""
+    several = one.probability is not None or one.agreement is not None
+    return one.verdict if several and one.verdict else ""
 
 
 def _offsets(one: Scored, where: str, *places: int) -> list[int]:
@@ -92,6 +100,7 @@ def _numbers(rows: Sequence[Scored], whole: Line) -> str:
         _kinds("Severities", "severity", severities, "errors"),
         _kinds("Error types", "type", kinds([error.type for error in found] for found in errors), "errors"),
         _kinds("Not judged, and why", "reason", kinds([one.failure] for one in rows if one.failure), "rows"),
+        _kinds("Decisions", "decision", kinds([made] for one in rows if (made := _decision(one))), "rows"),
         _kinds("Warnings", "warning", kinds(one.warnings for one in rows), "rows"),
     ]
     for by in ("system", "language", "culture"):

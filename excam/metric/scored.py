@@ -1,29 +1,23 @@
-"""Scored pairs: what a metric says of a text, as a value, as a line of a file, and as a table.
-
-A file of scored pairs grows row by row under a hidden name beside its own, so that a run that was killed goes on where
-it stood; under its own name it is whole.
-"""
+"""Scored pairs: what a metric says of a text, as a value, as lines for people, and as a table."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from excam.exceptions import InputInvalid
-from excam.metric.agreement import Agreement, agreement_from_dict
-from excam.metric.pairs import Pair
+from excam.metric.agreement import Agreement, agreement_from_dict, agreement_is_sound
 from excam.records import SEVERITIES, CulturalError, Report
 
 if TYPE_CHECKING:
     import polars as pl
 
 Decision = Literal["error", "clean", "unsure"]
+DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +112,12 @@ def _is_sound(one: Scored) -> bool:
     texts = (one.id, one.instruction, one.output, one.signature, one.language, one.system, one.culture, one.thinking)
     texts += (*one.warnings, *one.recovered) + (() if one.report is None else (one.report.explanation,))
     texts += () if one.failure is None else (one.failure,)
-    numbers = [value for value in (one.score, one.certainty) if value is not None]
+    numbers = [value for value in (one.score, one.certainty, one.probability) if value is not None]
     judged = one.report is not None
     return (
         all(isinstance(text, str) for text in texts)
+        and (one.verdict is None or one.verdict in DECISIONS)
+        and (one.agreement is None or agreement_is_sound(one.agreement, one.instruction, one.output))
         and all(isinstance(value, int | float) and math.isfinite(value) for value in numbers)
         and (judged, judged) == (one.score is not None, one.failure is None)
         and all(_lies_in(error, one) for error in (one.report.errors if one.report else ()))
@@ -137,29 +133,25 @@ def _lies_in(error: CulturalError, one: Scored) -> bool:
     return known and placed and (error.start == error.end == -1 or 0 <= error.start <= error.end <= length)
 
 
-def read(path: Path) -> Iterator[Scored]:
-    """The results of a file that `excam score --to` wrote. Raises InputInvalid naming the line that is none."""
-    try:
-        with path.open(encoding="utf-8") as stream:
-            for number, line in enumerate(stream, 1):
-                try:
-                    row = json.loads(line)
-                except (ValueError, RecursionError):
-                    row = None
-                yield from_dict(row, f"{path}:{number}")  # pyright: ignore[reportArgumentType]  # said there
-    except (OSError, UnicodeDecodeError) as problem:
-        detail = str(getattr(problem, "strerror", None) or "not UTF-8").lower()
-        raise InputInvalid(f"{path}: {detail}; expected what `excam score --to` wrote") from None
+def sureness(one: Scored) -> list[str]:
+    """Lines for people: how likely an error is, and how far several judgements agree, where and in what.
 
-
-def is_scored(path: Path) -> bool:
-    """Whether the first line of a file is a scored pair, as `excam score` writes them."""
-    try:
-        with path.open(encoding="utf-8") as stream:
-            row = json.loads(stream.readline())
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(row, dict) and {"score", "report", "signature"} <= set(row)
+    None for a single judgement without a calibration: its p(R) is all there is to say.
+    """
+    lines = [] if one.probability is None else [f"probability of an error {one.probability:.2f}: {one.verdict}"]
+    several = one.agreement
+    if several is None:
+        return lines
+    scores = ", ".join("none" if score is None else f"{score:.3f}" for score in several.scores)
+    spread = "" if several.spread is None else f", spread {several.spread:.3f}"
+    decided = f": {one.verdict}" if one.verdict == "unsure" and not lines else ""
+    lines.append(f"{several.found} of {several.judgements} judgements found an error{decided}; scores {scores}{spread}")
+    for mark in several.spans:
+        text = one.instruction if mark.where == "instruction" else one.output
+        times, major = (round(share * several.judgements) for share in (mark.share, mark.major))
+        graded = f", as major by {major}" if major else ""
+        lines.append(f"{mark.where}, {text[mark.start : mark.end]!r}: marked by {times}{graded}")
+    return lines
 
 
 @dataclass
@@ -195,50 +187,3 @@ class Seen:
             return 1
         severe = SEVERITIES[SEVERITIES.index(fail_on) :] if fail_on in SEVERITIES else ()  # minor, then major
         return 3 if any(self.counts[kind] for kind in severe) else 0
-
-
-class Growing:
-    """A file of results while it grows, under a hidden name; each batch is on disk when `add` returns."""
-
-    def __init__(self, path: Path, signature: str) -> None:
-        self.path, self.signature = path, signature
-        self.part = path.with_name(f".{path.name}.part")
-
-    def done(self, pairs: Iterable[Pair]) -> int:
-        """How many of the first pairs are there already, judged in the same way; what is behind them is cut off."""
-        if not self.part.exists():
-            return 0
-        count = end = 0
-        with self.part.open("rb") as stream:
-            for line, pair in zip(stream, pairs, strict=False):
-                if not line.endswith(b"\n") or not self._is_of(line, pair):
-                    break
-                count, end = count + 1, end + len(line)
-        os.truncate(self.part, end)
-        return count
-
-    def _is_of(self, line: bytes, pair: Pair) -> bool:
-        try:
-            row = json.loads(line)
-            told = (row["id"], row["instruction"], row["output"], row["signature"])
-        except (ValueError, KeyError, TypeError):
-            return False
-        return told == (pair.id, pair.instruction, pair.output, self.signature)
-
-    def add(self, results: Iterable[Scored]) -> None:
-        """Append results. When it raises (disk full), the file is what it was before."""
-        data = "".join(json.dumps(one.to_dict()) + "\n" for one in results).encode("ascii")
-        self.part.parent.mkdir(parents=True, exist_ok=True)
-        with self.part.open("ab") as stream:
-            before = stream.tell()
-            try:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            except OSError as problem:
-                os.truncate(self.part, before)
-                raise OSError(problem.errno, problem.strerror, str(self.path)) from None
-
-    def finish(self) -> None:
-        """Give it its name."""
-        self.part.replace(self.path)

@@ -1,6 +1,7 @@
 """Two systems compared: rows joined by id and every one of them counted, tests that know nothing from something."""
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from excam.metric import compare
 from excam.metric.scored import Scored
 from excam.records import CulturalError, Report
 
+AGREED = {"judgements": 2, "found": 1, "against": 1, "spread": None, "scores": [], "failures": [], "spans": []}
 PLACED = {"where": "output", "span": "S", "severity": "major", "type": "t", "start": 0, "end": 1}
 MAJOR = CulturalError("output", "Sushi", "major", "incorrect answer", 0, 5)
 
@@ -192,6 +194,13 @@ def test_the_command_stops_in_one_line(tmp_path):
         {"report": {"errors": [PLACED | {"end": 999}], "explanation": ""}},
         {"report": {"errors": [PLACED | {"start": 5}], "explanation": ""}},
         {"report": {"errors": [PLACED | {"start": "0"}], "explanation": ""}},
+        {"verdict": "perhaps"},
+        {"probability": "high"},
+        {"agreement": {"judgements": 2}},
+        {"agreement": AGREED | {"found": "2"}},
+        {"agreement": AGREED | {"scores": [math.nan]}},
+        {"agreement": AGREED | {"spans": [{"where": "output", "start": 0, "end": 999, "share": 1.0, "major": 1.0}]}},
+        {"agreement": AGREED | {"spans": [{"where": "id", "start": 0, "end": 1, "share": 1.0, "major": 1.0}]}},
     ],
 )
 def test_a_line_that_was_edited_is_refused(tmp_path, changes):

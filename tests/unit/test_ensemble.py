@@ -1,7 +1,7 @@
 """Several judgements of one pair: by two adapters one after another, by one asked again; resumed, told, combined."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from excam import cli
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.inference import fake, opening
 from excam.judges import report
-from excam.metric import ensemble, scored
+from excam.metric import ensemble, scored, scored_file
 from excam.metric.ensemble import Ensemble, Several
 from excam.metric.metric import Metric
 from excam.metric.pairs import PairFile
@@ -250,7 +250,7 @@ def test_results_are_whole_or_absent_and_a_killed_run_goes_on(two, loaded, tmp_p
     loaded["asked"].clear()
     found = list(Ensemble.open(two).kept(PairFile(rows), to))
     assert [(name, rows) for name, *_, rows in loaded["asked"]] == [("second", 1)], "the one row nobody had judged"
-    assert list(scored.read(to)) == found == list(Ensemble.open(two).score(ROWS))
+    assert list(scored_file.read(to)) == found == list(Ensemble.open(two).score(ROWS))
     assert sorted(path.name for path in tmp_path.glob("*scored*")) == ["scored.jsonl"]
 
 
@@ -264,6 +264,24 @@ def test_a_table_tells_of_agreement(two, loaded):
 def test_a_trip_through_json(two, loaded):
     for one in Ensemble.open(two).score(ROWS):
         assert scored.from_dict(json.loads(json.dumps(asdict(one)))) == one
+
+
+def test_how_sure_it_is_is_said_to_people(two, loaded):
+    lines = {name: scored.sureness(one) for name, one in by_id(Ensemble.open(two).score(ROWS)).items()}
+    assert lines["one"] == [
+        "1 of 2 judgements found an error: unsure; scores 0.630, -1.000, spread 1.152",
+        "output, 'eat Ramen': marked by 1",
+    ]
+    assert lines["both"][1:] == ["output, 'Sushi': marked by 2, as major by 2"]
+    assert lines["half"] == [
+        "1 of 1 judgements found an error; scores none, -1.000",
+        "output, 'Ramen': marked by 1",
+    ]
+    assert lines["unread"] == ["0 of 0 judgements found an error; scores none, none"]
+    alone = next(iter(Metric.open(two[0]).score(ROWS)))
+    assert scored.sureness(alone) == []
+    told = replace(alone, probability=0.55, verdict="unsure")
+    assert scored.sureness(told) == ["probability of an error 0.55: unsure"]
 
 
 # --- the command
@@ -282,6 +300,10 @@ def test_the_command(two, loaded, own_environment, tmp_path, monkeypatch):
     assert "5 rows: 3 with errors, 1 not judged" in result.stderr
     result = CliRunner().invoke(cli.app, [*words, "--to", "out.jsonl"])
     assert [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()] == rows
+    shown = CliRunner().invoke(cli.app, ["explain", "out.jsonl"], env={"COLUMNS": "110"}).stdout
+    assert "   4 of 4 judgements found an error; scores -5.000, -5.000, -5.000, -5.000, spread 0.000\n" in shown
+    assert "   output, 'eat Ramen': marked by 2\n" in shown
+    assert "   warnings: language-untested\n" in shown
     result = CliRunner().invoke(cli.app, ["score", "rows.jsonl", *adapters, "--combine", "max"])
     assert result.exit_code == 2
     assert result.stderr.splitlines()[-1] == "excam: combine: found max; expected mean, median, reciprocal-rank"

@@ -15,7 +15,7 @@ from made_adapters import answer, make
 from excam.exceptions import InputInvalid
 from excam.inference import fake, opening
 from excam.integrations import aggregates
-from excam.metric import scored
+from excam.metric import scored_file
 from excam.metric.metric import Metric
 
 ROOT = Path(__file__).parents[2]
@@ -198,7 +198,7 @@ def test_the_harness_runs_the_example_task(harness, backend, tmp_path, monkeypat
     monkeypatch.setenv("EXCAM_TO", str(tmp_path / "scored.jsonl"))
     found = harness(TEXTS)
     numbers = found["results"]["excam_texts"]
-    results = list(scored.read(tmp_path / "scored.jsonl"))
+    results = list(scored_file.read(tmp_path / "scored.jsonl"))
     assert [one.failure for one in results] == [None, None, "no-json", None]
     assert numbers["excam,none"] == aggregates.of(results).mean
     assert numbers["excam_with_errors,none"] == pytest.approx(1 / 3)

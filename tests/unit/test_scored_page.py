@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from excam import cli
 from excam.metric import report_numbers as numbers
 from excam.metric import report_page
+from excam.metric.agreement import agreement
 from excam.metric.scored import Scored
 from excam.records import CulturalError, Report
 
@@ -180,7 +181,26 @@ def test_a_filter_of_nothing_is_not_there(browser, tmp_path):
     hidden = browser.js(
         "[...document.querySelectorAll('label')].filter(l => !l.offsetParent).map(l => l.htmlFor || l.querySelector('select').id)"
     )
-    assert hidden == ["severity", "type", "language", "culture", "system", "failure", "warning"]
+    assert hidden == ["decision", "severity", "type", "language", "culture", "system", "failure", "warning"]
+
+
+def test_how_sure_a_row_is(browser, tmp_path):
+    several = agreement([SIX[0].report, Report((), ""), None], [-5.0, 0.9, None], [None, None, "truncated"])
+    rows = [
+        replace(SIX[0], verdict="unsure", agreement=several),
+        replace(SIX[3], probability=0.125, verdict="clean"),
+        SIX[1],
+    ]
+    opened(browser, tmp_path, rows)
+    said = browser.js("[...document.querySelectorAll('#rows tbody tr')].map(r => r.textContent)")
+    assert "1 of 2 judgements found an error: unsure; scores -5.000, 0.900, none, spread" in said[0]
+    assert "output, 'Sushi': marked by 1, as major by 1" in said[0]
+    assert "probability of an error 0.12: clean" in said[1]
+    assert "judgements" not in said[2]
+    choose(browser, "decision", "unsure")
+    assert shown(browser) == ["r0"]
+    page = report_page.write("a.jsonl", "0" * 64, rows)
+    assert "<summary>Decisions</summary>\n<p>n = 2 rows.</p>" in page
 
 
 def pieces(browser, at):

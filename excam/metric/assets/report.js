@@ -1,6 +1,6 @@
 // Shows scored pairs, with texts.js and browse.js.
 (async () => {
-  const FACETS = ["verdict", "severity", "type", "language", "culture", "system", "failure", "warning"];
+  const FACETS = ["verdict", "decision", "severity", "type", "language", "culture", "system", "failure", "warning"];
   const MANY = 200; // choices of a filter that one reads; searching finds the others
   const data = await unpacked();
   const one = new Set(data.rows.map((row) => row.signature)).size === 1;
@@ -59,10 +59,11 @@
   }
 
   function reportCell(row) {
+    const sure = row.sureness.map((line) => foreign("p", "quiet", ...visible(line)));
     const notes = row.warnings.map((warning) => make("p", "", "Warning: ", make("b", "", ...visible(warning))));
-    if (row.failure !== null) return [make("p", "", "Not judged: ", make("b", "", ...visible(row.failure)), ". No score."), ...notes];
+    if (row.failure !== null) return [make("p", "", "Not judged: ", make("b", "", ...visible(row.failure)), ". No score."), ...sure, ...notes];
     if (row.recovered.length) notes.push(make("p", "quiet", ...visible(`Read despite: ${row.recovered.join(", ")}.`)));
-    return [...report(row.errors, row.explanation), ...notes];
+    return [...report(row.errors, row.explanation), ...sure, ...notes];
   }
 
   function show(row) {

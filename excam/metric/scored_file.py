@@ -1,0 +1,88 @@
+"""Files of scored pairs, a line each: read, and grown batch by batch.
+
+A file grows under a hidden name beside its own, so that a run that was killed goes on where it stood; under its own
+name it is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from excam.exceptions import InputInvalid
+from excam.metric.pairs import Pair
+from excam.metric.scored import Scored, from_dict
+
+
+def read(path: Path) -> Iterator[Scored]:
+    """The results of a file that `excam score --to` wrote. Raises InputInvalid naming the line that is none."""
+    try:
+        with path.open(encoding="utf-8") as stream:
+            for number, line in enumerate(stream, 1):
+                try:
+                    row = json.loads(line)
+                except (ValueError, RecursionError):
+                    row = None
+                yield from_dict(row, f"{path}:{number}")  # pyright: ignore[reportArgumentType]  # said there
+    except (OSError, UnicodeDecodeError) as problem:
+        detail = str(getattr(problem, "strerror", None) or "not UTF-8").lower()
+        raise InputInvalid(f"{path}: {detail}; expected what `excam score --to` wrote") from None
+
+
+def is_scored(path: Path) -> bool:
+    """Whether the first line of a file is a scored pair, as `excam score` writes them."""
+    try:
+        with path.open(encoding="utf-8") as stream:
+            row = json.loads(stream.readline())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(row, dict) and {"score", "report", "signature"} <= set(row)
+
+
+class Growing:
+    """A file of results while it grows, under a hidden name; each batch is on disk when `add` returns."""
+
+    def __init__(self, path: Path, signature: str) -> None:
+        self.path, self.signature = path, signature
+        self.part = path.with_name(f".{path.name}.part")
+
+    def done(self, pairs: Iterable[Pair]) -> int:
+        """How many of the first pairs are there already, judged in the same way; what is behind them is cut off."""
+        if not self.part.exists():
+            return 0
+        count = end = 0
+        with self.part.open("rb") as stream:
+            for line, pair in zip(stream, pairs, strict=False):
+                if not line.endswith(b"\n") or not self._is_of(line, pair):
+                    break
+                count, end = count + 1, end + len(line)
+        os.truncate(self.part, end)
+        return count
+
+    def _is_of(self, line: bytes, pair: Pair) -> bool:
+        try:
+            row = json.loads(line)
+            told = (row["id"], row["instruction"], row["output"], row["signature"])
+        except (ValueError, KeyError, TypeError):
+            return False
+        return told == (pair.id, pair.instruction, pair.output, self.signature)
+
+    def add(self, results: Iterable[Scored]) -> None:
+        """Append results. When it raises (disk full), the file is what it was before."""
+        data = "".join(json.dumps(one.to_dict()) + "\n" for one in results).encode("ascii")
+        self.part.parent.mkdir(parents=True, exist_ok=True)
+        with self.part.open("ab") as stream:
+            before = stream.tell()
+            try:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            except OSError as problem:
+                os.truncate(self.part, before)
+                raise OSError(problem.errno, problem.strerror, str(self.path)) from None
+
+    def finish(self) -> None:
+        """Give it its name."""
+        self.part.replace(self.path)
