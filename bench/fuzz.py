@@ -1,4 +1,4 @@
-"""Fuzzing: a million odd strings through everything that reads texts or answers, and none may raise (§9, spec 28).
+"""Fuzzing: a million odd strings through everything that reads texts or answers, and none may raise (spec 28).
 
 Each string goes, in a shape of its own, to the span builder (both modes), to the wrapping of a sample, to the reader of
 soft errors, and to the readers of all judges; what comes back is held against what must always be true. A case is

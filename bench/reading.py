@@ -5,7 +5,7 @@
 An input is one piece of text over and over. A line says how many MB a second are read at each size, how many times
 longer the largest takes than the smallest (of 1 and 10 MB: 10 is linear), and the MB a second of `json.loads` at the
 largest, which tells nothing of what it reads and stops early where the text is no JSON. Processor time, the best of
-`--repeats`. Exit code 1 where a reader takes more than a tenth of a second per MB (P5: 10 MB in under a second).
+`--repeats`. Exit code 1 where a reader takes more than a tenth of a second per MB (10 MB in under a second).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Do the tests reject a true null as often as they say, and do the intervals cover? Simulations (promise P17).
+"""Do the tests reject a true null as often as they say, and do the intervals cover? Simulations.
 
     python -m bench.statistics --cases 2000
 

@@ -1,6 +1,6 @@
 """The experiment of `config.yaml`, as types: validated once, frozen, with one-line errors.
 
-`load(mapping)` is the only entry. Every field is documented here; `config.schema.json` is generated from these classes.
+`load(mapping)` is the only entry. `config.schema.json` is generated from these classes.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ LEXICON = "lexicon"  # the soft-error generator that is no model (excam/construc
 
 
 class Section(BaseModel):
+    """A part of the configuration: unknown keys are refused, and nothing changes once it is read."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -181,7 +183,7 @@ class Generation(Section):
     """Soft errors (spec 22-31)."""
 
     generator: str = Field(description=f"a key of `models`, or `{LEXICON}`")
-    shards: int = Field(default=16, ge=1, le=999, description="processes the generation is split over")
+    shards: int = Field(default=2, ge=1, le=999, description="jobs for each soft dataset and severity")
 
 
 class Recipe(Section):
@@ -356,12 +358,13 @@ def in_order(raw: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]
     return ordered
 
 
-def _one_line(problem: ValidationError) -> str:
+def _one_line(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
+    """The first of a validation's errors; `within` is the section of the experiment that it is about."""
     first = problem.errors()[0]
     path = _escaped(".".join(str(part) for part in first["loc"] if part != "[key]"))
     more = f" (and {problem.error_count() - 1} more)" if problem.error_count() > 1 else ""
     if first["type"] == "extra_forbidden":
-        known = _fields_at(first["loc"][:-1])
+        known = _fields_at((*within, *first["loc"][:-1]))
         close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
         return f"{path}: unknown key; {hint}{more}"
@@ -489,7 +492,7 @@ def _check_recipe(experiment: Experiment, name: str, where: str) -> None:
     try:
         experiment.recipe(name)
     except ValidationError as problem:
-        raise ConfigInvalid(f"{where}: models.{name}.training.{_one_line(problem)}") from None
+        raise ConfigInvalid(f"{where}: models.{name}.training.{_one_line(problem, ('training',))}") from None
     if "rows" in changed:
         raise ConfigInvalid(f"{where}: models.{name}.training.rows: mixtures are drawn once for all; set training.rows")
 

@@ -1,4 +1,4 @@
-"""The promise to stay offline (P14): with EXCAM_OFFLINE set, what would open a connection is refused in one line."""
+"""The promise to stay offline: with EXCAM_OFFLINE set, what would open a connection is refused in one line."""
 
 from __future__ import annotations
 

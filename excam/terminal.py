@@ -10,12 +10,13 @@ from typing import NoReturn
 import typer
 
 from excam.exceptions import ExcamError
+from excam.hostile import BIDI, TAGS
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]" + f"|{BIDI}|{TAGS}")
 
 
 def visible(text: str) -> str:
-    """Control characters as escapes: a text that a model or a data set wrote must not steer the terminal."""
+    """Control characters, turns of direction and invisible tags as escapes: no text of others steers the terminal."""
     return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 

@@ -39,7 +39,10 @@ STAGES: dict[str, tuple[str, ...]] = {
     **{f"datasets.{name}": (f"datasets/{name.replace('-', '_')}.py",) for name in modules_in("datasets")},
     **{f"judges.{name}": (f"judges/{name.replace('-', '_')}.py",) for name in modules_in("judges")},
     **{f"asks.{name}": (f"judges/{name.replace('-', '_')}.py",) for name in modules_in("judges")},
-    **{f"answers.{name}": (f"inference/backends/{name}.py",) for name in modules_in("inference/backends")},
+    **{
+        f"answers.{name}": (f"inference/backends/{name.replace('-', '_')}.py",)
+        for name in modules_in("inference/backends")
+    },
     **{f"templates.{path.name}": (f"templates/{path.name}",) for path in sorted((PACKAGE / "templates").iterdir())},
     "weights.gguf": ("inference/gguf.py",),
 }
@@ -84,7 +87,7 @@ def _closure(starts: Iterable[Path]) -> set[Path]:
 
 @cache
 def _imports(path: Path) -> tuple[Path, ...]:
-    # these move no number; the package itself and the two registries only pass names on
+    # these move no number; the package itself only passes names on
     ignored = {"excam", *(f"excam.{name}" for name in ("provenance", "exceptions", "config", "versions", "sources"))}
     places = [PACKAGE.parent / name.replace(".", "/") for name in sorted(_parsed(path)[1] - ignored)]
     files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]

@@ -2,7 +2,7 @@
 
 
 rule verify_adapter:
-    """Prove that an adapter is at work in the engine that serves it; a dead one stops here (P15)."""
+    """Prove that an adapter is at work in the engine that serves it; a dead one stops here."""
     input:
         weights=weights,
         adapter=adapter,

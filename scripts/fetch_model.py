@@ -23,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     started = time.monotonic()
     model, folder = Model.model_validate(json.loads(args.source)), args.manifest.parent / "files"
+    args.manifest.unlink(missing_ok=True)  # where it stands, the files are those it names
     facts = sources.fetch_model(args.model, model, folder)
     provenance.write_manifest(
         args.manifest,

@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _mixture(mixture: Path, trained_on: str) -> list[dict[str, Any]]:
-    """A mixture's rows. Raises InputInvalid when the dataset that was to be left out is among them (P16)."""
+    """A mixture's rows. Raises InputInvalid when the dataset that was to be left out is among them."""
     rows = list(tables.jsonl(mixture))
     left_out = [row["id"] for row in rows if trained_on == f"without-{row['dataset']}"]
     if left_out:

@@ -1,4 +1,4 @@
-"""Prove that an adapter is at work in the engine that serves it, before anything is judged with it (P15).
+"""Prove that an adapter is at work in the engine that serves it, before anything is judged with it.
 
 Then the checkpoints of its training, of which nothing more is to be made, are removed.
 """

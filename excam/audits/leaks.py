@@ -1,4 +1,4 @@
-"""Does a row that a model learns from stand, as it is or nearly so, where it is tested? (spec 13, 49, P16)
+"""Does a row that a model learns from stand, as it is or nearly so, where it is tested? (spec 13, 49)
 
 Within a dataset no base sample, group, pair, text, question or near-duplicate question may lie in two splits. Across
 datasets near-duplicates between train and dev or test are listed, and no mixture may hold the training side. Of a

@@ -1,4 +1,4 @@
-"""Under which licence each row stands, and what may be put together with what (spec 77-79, P24).
+"""Under which licence each row stands, and what may be put together with what (spec 77-79).
 
 The ledger has a line per row: licence, revision of the source, and one digest over the digests of the source's files.
 """

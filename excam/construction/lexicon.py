@@ -44,6 +44,8 @@ SENTENCE_END = regex.compile(r"[.!?。！？؟।\n]")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
+    """A word that stands for a culture, of a kind (dish, festival, ...) in which another's can take its place."""
+
     kind: str
     culture: str
     language: str

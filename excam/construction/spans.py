@@ -65,6 +65,8 @@ class Diff:
 
 @dataclass(frozen=True, slots=True)
 class Token:
+    """A word or a sign of a text, and where it stands: characters [start, end)."""
+
     start: int
     end: int
     text: str

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 from typing import cast
 
+from excam.config import modules_in
 from excam.datasets.base import Benchmark
 from excam.exceptions import ConfigInvalid
 
 
 def available() -> tuple[str, ...]:
-    """Names of all benchmarks, sorted: the files of this folder except `base.py` and private ones."""
-    names = (path.stem for path in Path(__file__).parent.glob("*.py"))
-    return tuple(sorted(name for name in names if name != "base" and not name.startswith("_")))
+    """Names of all benchmarks, sorted: the modules of this folder, with `-` for `_`."""
+    return modules_in("datasets")
 
 
 def load(name: str) -> Benchmark:
@@ -22,4 +21,4 @@ def load(name: str) -> Benchmark:
         raise ConfigInvalid(
             f"datasets.{name}: no such benchmark; known: {', '.join(available())}; add excam/datasets/{name}.py"
         )
-    return cast(Benchmark, import_module(f"excam.datasets.{name}"))
+    return cast(Benchmark, import_module(f"excam.datasets.{name.replace('-', '_')}"))

@@ -79,6 +79,8 @@ def _lists(row: dict[str, Any]) -> dict[str, Any]:
 
 
 class Benchmark(Protocol):
+    """What a module of `excam.datasets` provides."""
+
     SOURCE: Source
     TASK: Task
     ERRORS: Errors
@@ -93,7 +95,7 @@ def find(folder: Path, dataset: str, patterns: Sequence[str]) -> list[Path]:
             return found
     present = ", ".join(sorted(path.name for path in folder.rglob("*") if path.is_file())[:8]) or "nothing"
     raise SourceInvalid(
-        f"{dataset}: no file matches {' or '.join(patterns)}; found {present}; check datasets.{dataset}.source"
+        f"{dataset}: no file matches {' or '.join(patterns)}; found {present}; check config.yaml: datasets.{dataset}"
     )
 
 
@@ -197,7 +199,7 @@ def gather(
     if kept.is_empty():
         counts = ", ".join(f"{reason} {count}" for reason, count in dropped.items())
         raise SourceInvalid(
-            f"{dataset}: none of {len(frame)} rows is usable ({counts}); check datasets.{dataset}.source"
+            f"{dataset}: none of {len(frame)} rows is usable ({counts}); check config.yaml: datasets.{dataset}"
         )
     escaped = Counter({reason: int(kept[mark(reason)].sum()) for reason in ESCAPED})
     return Reading(dataset, task, kept.select(FIELDS), len(frame), dropped, +escaped, lacks)

@@ -1,4 +1,4 @@
-"""Verdicts on counterfactual rows -> what a judge's verdict hangs on (spec 63, section 3).
+"""Verdicts on counterfactual rows -> what a judge's verdict hangs on (spec 63).
 
 Pure: frames and verdicts in, a dictionary out. Every number is a share of rows beside its denominator `n`, with the
 95 % interval of a bootstrap over groups. An answer that could not be read is a third outcome: it stays in the

@@ -1,4 +1,4 @@
-"""Floors: what scores without any judgement of culture get on a test set (beside ExCAM's Table 4; spec 51-55, P8).
+"""Floors: what scores without any judgement of culture get on a test set (beside ExCAM's Table 4; spec 51-55).
 
 - **constant**: one answer and one score for every row; the answer is the more frequent one of the test set itself, so
   that no constant gets more. Its tie-calibrated accuracy is the share of pairs that the gold scores tie; it has no

@@ -1,4 +1,4 @@
-"""Judgements with their gold rows -> how good the reports themselves are (ExCAM §5; spec 61, 63, section 3).
+"""Judgements with their gold rows -> how good the reports themselves are (ExCAM §5; spec 61, 63).
 
 Pure: frames in, a dictionary out. Every number is a sum over a sum and stands beside its denominator `n`, with the 95 %
 interval of a bootstrap over groups. `strict` numbers are over every row, where an answer that could not be read found

@@ -17,6 +17,8 @@ Role = Literal["system", "user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
+    """One turn of a conversation, as a chat template takes it."""
+
     role: Role
     content: str
 

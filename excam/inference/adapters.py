@@ -1,4 +1,4 @@
-"""Is an adapter at work in the engine that serves it? A dead one answers like its base, and nobody would see (P15).
+"""Is an adapter at work in the engine that serves it? A dead one answers like its base, and nobody would see.
 
 Some engines accept LoRA weights whose names they do not know and never apply them. So fixed answers to a few questions
 are scored three times: by the base model, by PEFT with the adapter, and by the serving engine with it.

@@ -1,7 +1,7 @@
 """From messages to token ids, the same for training and for every local backend.
 
 The model's own chat template is applied, but texts are data: no control token comes out of what a message or an answer
-says (P9). A control token is an added token that is marked special, or that the chat template itself writes or looks
+says. A control token is an added token that is marked special, or that the chat template itself writes or looks
 for (`<think>` in Qwen's, which is not marked); such a string inside a text is tokenised as plain characters.
 """
 

@@ -42,12 +42,12 @@ def read(path: Path) -> dict[str, Entry]:
     if not path.is_file():
         raise InputInvalid(f"{path}: no such transcript; run the rule that judges first")
     entries: dict[str, Entry] = {}
-    with path.open(encoding="utf-8") as stream:
+    with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
             try:
                 row = json.loads(line)
                 entry = Entry(row["sample"], tuple(_round(one) for one in row["rounds"]))
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 raise ArtifactBroken(f"{path}: line {number} is no transcript entry; judge again") from None
             if entry.sample in entries:
                 raise ArtifactBroken(f"{path}: line {number}: sample {entry.sample} is there twice; judge again")
@@ -89,7 +89,7 @@ def _recorded(path: Path, entry: Entry) -> Ask:
         if tuple(requests) != recorded.requests:
             raise ArtifactBroken(
                 f"{path}: {entry.sample}: round {number}: the judge now asks {len(requests)} other requests than the "
-                f"{len(recorded.requests)} recorded; raise its `asks` version and judge again"
+                f"{len(recorded.requests)} recorded; judge again"
             )
         return recorded.answers
 

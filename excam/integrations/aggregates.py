@@ -1,4 +1,4 @@
-"""What a list of results says as a whole, the same in every library: a mean never hides what was not judged (P8)."""
+"""What a list of results says as a whole, the same in every library: a mean never hides what was not judged."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 Texts are judged together at the end, as the harness does with corpus metrics, since a model judges many at once faster
 than one by one. The adapter is named by the variable EXCAM_ADAPTER (a folder, or a name below results/adapters), the
-folder of its base model by EXCAM_BASE; in the file that EXCAM_TO names, `excam explain` finds every report.
+folder of its base model by EXCAM_BASE, the longest report in tokens by EXCAM_MAX_TOKENS; in the file that EXCAM_TO
+names, `excam explain` finds every report.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import excam
 from excam.exceptions import InputInvalid
 from excam.integrations import aggregates
-from excam.metric.metric import Metric
+from excam.metric.metric import MAX_TOKENS, Metric
 from excam.metric.scored import Scored
 from excam.provenance import write_text
 
@@ -62,7 +63,8 @@ def failures(pairs: Sequence[Pair]) -> int:
 @lru_cache(maxsize=1)  # three numbers of one list: judged once
 def judged(pairs: tuple[Pair, ...]) -> tuple[Scored, ...]:
     """The results of all pairs, in order; also written to the file of EXCAM_TO, where it is set."""
-    metric = _metric(os.environ.get("EXCAM_ADAPTER", ""), os.environ.get("EXCAM_BASE"))
+    asked = os.environ.get
+    metric = _metric(asked("EXCAM_ADAPTER", ""), asked("EXCAM_BASE"), asked("EXCAM_MAX_TOKENS", str(MAX_TOKENS)))
     found = tuple(metric.score([{"instruction": instruction, "output": text} for instruction, text in pairs]))
     if to := os.environ.get("EXCAM_TO"):
         write_text(Path(to), "".join(json.dumps(one.to_dict()) + "\n" for one in found))
@@ -70,7 +72,9 @@ def judged(pairs: tuple[Pair, ...]) -> tuple[Scored, ...]:
 
 
 @lru_cache(maxsize=1)  # several tasks of one run: opened once
-def _metric(adapter: str, base: str | None) -> Metric:
+def _metric(adapter: str, base: str | None, max_tokens: str) -> Metric:
     if not adapter:
         raise InputInvalid("EXCAM_ADAPTER: not set; expected the folder of an adapter, or its name")
-    return excam.load(adapter, base)
+    if not max_tokens.isdecimal() or not int(max_tokens):
+        raise InputInvalid(f"EXCAM_MAX_TOKENS: found {max_tokens}; expected a number of tokens, 1 or more")
+    return excam.load(adapter, base, int(max_tokens))

@@ -6,17 +6,16 @@ load("report").judge(sample)    a generator: yields requests, receives completio
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 from typing import cast
 
+from excam.config import modules_in
 from excam.exceptions import ConfigInvalid
 from excam.judges.base import Judge
 
 
 def available() -> tuple[str, ...]:
     """Names of the judges, sorted: the modules of this folder, with `-` for `_`."""
-    names = (path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
-    return tuple(sorted(name.replace("_", "-") for name in names if name != "base"))
+    return modules_in("judges")
 
 
 def load(name: str) -> Judge:

@@ -27,6 +27,8 @@ class Version:
 
 
 class Judge(Protocol):
+    """What a module of `excam.judges` provides."""
+
     VERSION: Version
 
     def judge(self, sample: Sample) -> Flow: ...

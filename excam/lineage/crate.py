@@ -12,11 +12,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
 from excam.exceptions import ArtifactBroken, InputInvalid
+from excam.extras import needed
 from excam.lineage import chain, copies
 from excam.lineage import crate_entities as entities
 from excam.lineage.chain import Link
@@ -33,10 +33,9 @@ def write(root: Path, to: Path, parts: Sequence[str]) -> int:
     """Write the crate of the run in `root` into the new folder `to`; how many entities it has.
 
     `parts`: folders of results/ to carry. Raises InputInvalid where it cannot be written or there is no finished run,
-    ArtifactBroken where a file is not what was recorded.
+    ArtifactBroken where a file is not what was recorded, NotInstalled without the extra `crate`.
     """
-    if not find_spec("rocrate"):
-        raise InputInvalid("rocrate: not installed in this environment; expected the extra excam[crate]")
+    needed("crate", "rocrate")
     if to.exists():
         raise InputInvalid(f"{to}: is there already; expected the name of a new folder")
     run = Evidence(root)

@@ -9,10 +9,10 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from excam.exceptions import InputInvalid
+from excam.extras import needed
 from excam.lineage import copies
 
 # How Snakemake 9 says it (`jobs.Reason`) and how we do; `{}`: files, at most two of them by name.
@@ -62,10 +62,10 @@ def experiment(options: Sequence[str], root: Path) -> tuple[Sequence[str], str]:
 def ask(target: str, options: Sequence[str], root: Path) -> list[Job]:
     """Jobs that Snakemake would run for `target` in `root`; `options` are passed on (`--profile`, `--configfile`).
 
-    Raises InputInvalid with Snakemake's own words when it cannot plan, or is not installed.
+    Raises InputInvalid with Snakemake's own words when it cannot plan; NotInstalled without
+    the extra `workflow`.
     """
-    if not find_spec("snakemake"):
-        raise InputInvalid("snakemake: not installed in this environment; expected the extra excam[workflow]")
+    needed("workflow", "snakemake")
     command = [sys.executable, "-m", "snakemake", path_of(target), *options]
     # last, so that a profile's words about the same options do not hide the reasons
     command += ["--dry-run", "--nocolor", "--quiet", "host", "progress"]

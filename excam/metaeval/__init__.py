@@ -1,20 +1,13 @@
 """Meta-evaluation: how good a metric is. Pure functions on vectors; no files, no models (spec 51-55)."""
 
 from excam.metaeval.accuracy import Accuracy, interval, scaled_accuracy, summarise
-from excam.metaeval.calibration import (
-    Abstention,
-    Reliability,
-    abstention,
-    reliability,
-    signed_certainty,
-)
+from excam.metaeval.calibration import Calibration, error_probabilities, fit_calibration, uncalibrated
 from excam.metaeval.correlation import (
     TieCalibration,
     kendall,
     sampled_tie_calibration,
     tie_calibrated_accuracy,
 )
-from excam.metaeval.error_probability import Calibration, error_probabilities, fit_calibration, uncalibrated
 from excam.metaeval.permutation import PairedPermutation, holm, paired_permutation
 from excam.metaeval.permutation_correlation import (
     CorrelationPermutation,
@@ -23,6 +16,13 @@ from excam.metaeval.permutation_correlation import (
     kendall_test,
 )
 from excam.metaeval.ranking import Ranking, ranking, ranking_interval
+from excam.metaeval.reliability import (
+    Abstention,
+    Reliability,
+    abstention,
+    reliability,
+    signed_certainty,
+)
 
 __all__ = [
     "Abstention",

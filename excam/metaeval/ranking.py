@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from excam.metaeval.accuracy import Booleans
-from excam.metaeval.calibration import matched
 from excam.metaeval.clusters import cluster_numbers
 from excam.metaeval.correlation import Scores
+from excam.metaeval.reliability import matched
 
 BATCH = 50  # draws held in memory at once: 50 x 7,600 items in float64 are 3 MB
 

@@ -1,4 +1,4 @@
-"""How good a metric's own reports are: its spans, its explanations, its verdicts on twins (spec 61, 63, section 3).
+"""How good a metric's own reports are: its spans, its explanations, its verdicts on twins (spec 61, 63).
 
 Three things ExCAM names as its product and measures in part or not at all:
 
@@ -25,7 +25,6 @@ from excam.records import CulturalError, Report
 
 # Around an answer: punctuation that says nothing of it. Signs that do are kept ("50%", "AT&T", "#1", "-5").
 OUTER = regex.compile(r"(?V1)^[\s\p{P}--[%‰&#@*§\p{Pd}]]+|[\s\p{P}--[%‰&#@*§\p{Pd}]]+$")
-LETTER = r"[\p{L}\p{M}\p{N}_]"  # of a word: with the marks that stand for vowels in the scripts of South Asia
 BESIDE = rf"(?V1)[[\p{{L}}\p{{M}}\p{{N}}_]--[{SCRIPTS}]]"  # where no spaces are set, any neighbour may be another word
 
 

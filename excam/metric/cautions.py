@@ -48,7 +48,7 @@ class Cautions:
         return cls(tested, frozenset[str]().union(*(families(name) for name in names if name)))
 
     def of(self, pair: Pair, failure: str | None) -> tuple[str, ...]:
-        """The codes of one row, in the order of `LINES`. P23: no row that is outside `tested` goes without one."""
+        """The codes of one row, in the order of `LINES`. No row that is outside `tested` goes without one."""
         found = set(self._of_language(pair))
         if failure == "truncated":
             found.add("truncated")

@@ -1,4 +1,4 @@
-"""Which language a text is in, by name or by its letters, and which ones the metric was tested on (P23).
+"""Which language a text is in, by name or by its letters, and which ones the metric was tested on.
 
 A language is known by its English name, however it is told: Turkish, turkish, tr, tur, tr-TR. Detection needs the
 optional package py3langid and says nothing where it is not sure.

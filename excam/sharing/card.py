@@ -1,7 +1,7 @@
 """The card of an adapter that is handed on: that of its training, and what its users have to know besides.
 
 What it is for and what not, its base model, languages, the licences of what it learnt from (spec 77), what it measured
-with counts and intervals (P8), and the limits of spec 78. Numbers come from the run the adapter lies in; from where it
+with counts and intervals, and the limits of spec 78. Numbers come from the run the adapter lies in; from where it
 does not lie in one, they are not made up.
 """
 
@@ -105,7 +105,7 @@ def _languages(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _ledger(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Rows by dataset and licence (spec 77, P24)."""
+    """Rows by dataset and licence (spec 77)."""
     counts = Counter((row["dataset"], row["licence"]) for row in rows)
     table = [
         (markdown.escaped(dataset), markdown.escaped(licence), licences.kind(licence), n)

@@ -1,6 +1,6 @@
 """An adapter as it is handed on: a few plain files and `checksums.txt`, which names each with its sha256.
 
-What comes from elsewhere is looked at as data first (P11, P12): only names listed here, no links, no folders, weights
+What comes from elsewhere is looked at as data first: only names listed here, no links, no folders, weights
 as safetensors and nothing that runs code. A file that is not what its line says is refused before anything is used.
 """
 

@@ -50,6 +50,7 @@ def last_whole(checkpoints: Path, run_id: str) -> Path | None:
 
 
 def watcher(trainer: Any, name: str, run_id: str, steps: int, last: Path | None) -> TrainerCallback:
+    """What a trainer tells of its steps: progress, and which run a checkpoint belongs to."""
     from transformers import TrainerCallback
 
     progress = Progress(f"training {name}, steps", steps)

@@ -1,4 +1,4 @@
-"""Reasons for care: each from the closed list, none missing where a language was not tested (P23)."""
+"""Reasons for care: each from the closed list, none missing where a language was not tested."""
 
 import csv
 from pathlib import Path

@@ -238,7 +238,7 @@ TWO_WAYS = CLEAN + CLEAN.replace(" ", "", 1)
 
 @pytest.mark.parametrize("name", reading.INPUTS)
 def test_reading_is_linear(name):
-    """10 MB in under a second (P5). The other readers are made of the same two functions as `count`."""
+    """10 MB in under a second. The other readers are made of the same two functions as `count`."""
     answer = reading.text(name, 10_000_000)
     assert len(answer) > 9_990_000
     gc.freeze()  # or the garbage collector's way through all that the tests hold would be measured too

@@ -1,4 +1,4 @@
-"""A number leads to its rows and to the raw shards, and one flipped byte on the way is named (P19).
+"""A number leads to its rows and to the raw shards, and one flipped byte on the way is named.
 
 The chain under test is made by the real scripts with a model that is none; Snakemake's records of it are its own, as
 `--touch` writes them.
@@ -224,7 +224,7 @@ def test_the_chain_goes_back_to_the_raw_shards_and_holds(here):
 
 @pytest.mark.parametrize("at", [0, 0.5, 1])
 def test_one_flipped_byte_in_any_file_is_named(here, at):
-    """P19, over every file of the chain: `at` is where in the file."""
+    """Over every file of the chain: `at` is where in the file."""
     found = links()
     for file, link in found.items():
         before = Path(file).read_bytes()

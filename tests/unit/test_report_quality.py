@@ -61,7 +61,7 @@ def test_interval_of_a_mean_is_the_one_of_scaled_accuracy():
 
 
 def test_interval_covers():
-    """A ratio whose clusters differ in size and in rate, as reports of one and of many errors do (P17: .93 to .97)."""
+    """A ratio whose clusters differ in size and in rate, as reports of one and of many errors do (.93 to .97)."""
     rng, covered = np.random.default_rng(2), 0
     for _ in range(400):
         sizes, rates = rng.integers(1, 6, 150), rng.beta(2, 3, 150)  # mean rate .4, independent of the size

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from blocks import follow, marked, matches
+from blocks import follow, marked, matches, unmarked
 
 ROOT = Path(__file__).parents[2]
 FENCED = re.compile(r"^(`{3,})\w*\n.*?^\1$", re.M | re.S)
@@ -99,11 +99,43 @@ def test_blocks_are_run_in_order_and_compared(tmp_path):
         ("\n<!-- run -->\n```bash\necho a\n```\n<!-- printed -->\n```\nb\n```\n", "page.md:6: expected"),
         ("<!-- printed -->\n```\nb\n```\n", "nothing was run before it"),
         ("<!-- run -->\nno block\n", "1 marks, 0 of them before a block"),
+        ("<!-- started: ready -->\n```bash\necho no\n```\n", "page.md:1: ended"),
+        ("<!-- planned -->\n```bash\nls\n```\n", "no snakemake command to plan"),
     ],
 )
 def test_a_page_that_is_not_true_is_found(tmp_path, text, said):
     with pytest.raises(AssertionError, match=said):
         follow(page(tmp_path, text), tmp_path, {"PATH": "/bin:/usr/bin"})
+
+
+def test_what_was_started_runs_beside_the_rest_and_is_ended(tmp_path):
+    code = (
+        "import signal, sys, time; signal.signal(signal.SIGINT, lambda *_: (print('ended', flush=True), sys.exit(0)));"
+    )
+    text = (
+        f"<!-- started: ready -->\n```bash\n{sys.executable} -c \"{code} print('ready', flush=True); time.sleep(60)\"\n```\n"
+        "<!-- run -->\n```bash\nkill -0 $(pgrep -f time.sleep.60 | head -1)\n```\n"
+    )
+    assert follow(page(tmp_path, text), tmp_path, {"PATH": "/bin:/usr/bin"}) == 2
+    assert (tmp_path / ".page.md:1.log").read_text() == "ready\nended\n"
+
+
+def test_what_is_not_run_is_passed_by_with_what_it_prints(tmp_path):
+    text = (
+        "<!-- not run: dear -->\n```bash\nfalse\n```\n<!-- printed -->\n```\nx\n```\n"
+        "<!-- installed -->\n```bash\nfalse\n```\n<!-- run -->\n```bash\ntrue\n```\n"
+    )
+    assert follow(page(tmp_path, text), tmp_path, {"PATH": "/bin:/usr/bin"}) == 1
+    with pytest.raises(AssertionError, match="exit code 1"):
+        follow(page(tmp_path, text), tmp_path, {"PATH": "/bin:/usr/bin"}, ("installed",))
+
+
+def test_commands_without_a_mark_are_found(tmp_path):
+    text = (
+        "```bash\na\n```\n<!-- run -->\n```bash\nb\n```\n\n   ```python\n   c\n   ```\n```text\nd\n```\n"
+        "x\n\n    excam list\n\n1. e\n   <!-- not run: f -->\n   ```bash\n   g\n   ```\n"
+    )
+    assert unmarked(page(tmp_path, text)) == ["page.md:1", "page.md:9", "page.md:17"]
 
 
 def test_an_ellipsis_stands_for_any_lines():

@@ -5,8 +5,9 @@ import re
 
 import pytest
 
-from excam import versions
+from excam import judges, versions
 from excam.exceptions import InputInvalid
+from excam.judges.base import Version
 
 FILES = {
     "stage/one.py": '"""Doc."""\n\nfrom excam import shared\nfrom excam.exceptions import X\n\n\ndef f(x):\n    return x + shared.A\n',
@@ -207,3 +208,10 @@ def test_a_fingerprint_has_no_field_that_only_some_pythons_know(tmp_path):
         b"('Module', [('body', [('FunctionDef', [('name', \"'f'\"), ('args', ('arguments', [])), "
         b"('body', [('Pass', [])])])])])"
     )
+
+
+def test_a_signature_names_the_versions_of_the_lock():
+    entries = json.loads(versions.LOCK.read_text())
+    for name in judges.available():
+        stages = (entries[f"asks.{name}"]["version"], entries[f"judges.{name}"]["version"])
+        assert judges.load(name).VERSION == Version(*stages), name

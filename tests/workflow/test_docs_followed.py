@@ -1,10 +1,13 @@
 """The pages for users, followed to the letter: every marked block is run, and prints what the page says it prints.
 
 With this repository's own results, where its first command was run here; skipped where it was not, since a model writes
-some twenty reports for it (minutes). A new page is a name in `PAGES`; `tests/unit/blocks.py` says how blocks are marked.
+some fifty reports for it (minutes). `tests/unit/blocks.py` says how blocks are marked.
 """
 
+import os
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,33 +15,82 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "unit"))
 
-from blocks import follow, marked
-from checkout import ADAPTER, ROOT, Run, copy_checkout
+import tiny
+from blocks import HERE, follow, marked, unmarked
+from checkout import ADAPTER, ROOT, Run, copy_checkout, copy_of
 
-PAGES = ("docs/tutorial.md", "README.md")
+ALL = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = (
+    *("docs/tutorial.md", "README.md", "docs/serving.md", "docs/sharing.md", "docs/integrations.md"),
+    *("docs/annotation.md", "docs/auditing.md", "docs/cluster.md"),
+)
+OF_ITS_OWN = "docs/extending.md"  # test_extending.py
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory) -> Run:
-    """A checkout that users have after the first command."""
+def finished(tmp_path_factory) -> Run:
+    """A checkout that users have after the first command, to be copied: nothing of this repository is written to."""
     if not (ROOT / ADAPTER / "manifest.json").exists():
         pytest.skip("no results here: the README's first command makes them")
-    made = Run(tmp_path_factory.mktemp("docs"))
+    made = Run(tmp_path_factory.mktemp("docs") / "excam")
     copy_checkout(made.folder)
     for name in ("results", ".snakemake"):
         if (ROOT / name).exists():
-            (made.folder / name).symlink_to((ROOT / name).resolve())
+            copy_of(Run(ROOT / name), made.folder / name)
     return made
 
 
+@pytest.fixture
+def place(finished, tmp_path) -> Run:
+    """One for each page. `MODEL` is what the pages call a model to be judged."""
+    copied = copy_of(finished, tmp_path / "excam")
+    tiny.model(tmp_path / "model")
+    copied.environment |= {"MODEL": str(tmp_path / "model"), "HF_HOME": str(tmp_path / "hub")}
+    return copied
+
+
+def ways(page: str, kinds=HERE) -> int:
+    return sum(one.kind in kinds for one in marked(ROOT / page))
+
+
 @pytest.mark.model
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("page", PAGES)
 def test_what_a_page_says_can_be_done(page, place):
-    assert follow(ROOT / page, place.folder, place.environment) == sum(one.kind == "run" for one in marked(ROOT / page))
+    if page == "docs/cluster.md":  # step 2 of the page
+        shutil.copytree(place.folder / "profiles/site-example", place.folder / "profiles/my-site")
+    assert follow(ROOT / page, place.folder, place.environment) == ways(page)
+
+
+@pytest.mark.model
+@pytest.mark.timeout(1800)
+def test_the_package_alone_away_from_the_repository(place, tmp_path):
+    """With the versions of the lock, in a new environment; it takes what an installation takes."""
+    done = subprocess.run(
+        ["excam", "push", "smollm2-135m/all", "to-share"], cwd=place.folder, env=place.environment, check=False
+    )
+    assert done.returncode == 0
+    locked = re.findall(r"^[\w.-]+==[^ ]+", (ROOT / "requirements/core.lock").read_text(), re.M)
+    (tmp_path / "constraints.txt").write_text("\n".join(locked))
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "environment"], check=True)
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    environment |= {
+        "PATH": f"{tmp_path / 'environment/bin'}{os.pathsep}{os.environ['PATH']}",
+        "PIP_CONSTRAINT": str(tmp_path / "constraints.txt"),
+    }
+    assert follow(ROOT / "README.md", tmp_path, environment, ("installed",)) == ways("README.md", ("installed",)) > 0
+
+
+@pytest.mark.parametrize("page", ALL, ids=lambda page: page.name)
+def test_every_command_is_followed_or_says_why_not(page):
+    assert not unmarked(page)
+    assert all(one.detail for one in marked(page) if one.kind in ("not run", "started"))
+    name = page.relative_to(ROOT).as_posix()
+    assert bool(ways(name)) == (name in (*PAGES, OF_ITS_OWN)), "a page with commands is a page that is followed"
 
 
 def test_the_tutorial_covers_the_commands_of_users():
     text = "".join(block.text for block in marked(ROOT / "docs/tutorial.md") if block.kind == "run")
-    for command in ("score", "explain", "read", "list", "journal", "audit"):
+    for command in ("score", "explain", "report", "compare", "read", "list", "journal", "audit"):
         assert re.search(rf"excam {command}\b", text), command
     assert "excam.load(" in text

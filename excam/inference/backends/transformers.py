@@ -227,7 +227,7 @@ def load_model(weights: Path, adapter: Path | None, dtype: str, serve: str) -> P
 
 
 def _with_adapter(model: PreTrainedModel, adapter: Path) -> Any:
-    """Put the adapter on. Raises ModelInvalid unless every LoRA weight of the file found its module (P15)."""
+    """Put the adapter on. Raises ModelInvalid unless every LoRA weight of the file found its module."""
     from peft import PeftModel, get_peft_model_state_dict
     from safetensors import safe_open
 
