@@ -10,13 +10,12 @@ from typing import Annotated
 import typer
 
 from excam.annotation.commands import app as annotate_app
-from excam.exceptions import ExcamError
 from excam.lineage import commands
 from excam.metric import calibrate_commands, compare_commands, report_commands, serve_commands
 from excam.metric import commands as metric_commands
 from excam.records import Unreadable
 from excam.sharing import commands as sharing_commands
-from excam.terminal import holds, print_json, stop
+from excam.terminal import holds, print_json, stop, stopping
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__)
 
@@ -63,12 +62,10 @@ def show(paths: _JOURNALS = None) -> None:
     """
     from excam.inference.journal import contents, totals
 
-    try:
+    with stopping():
         for path in _journals(paths):
             for identity, answers in contents(path).answers.items():
                 print_json({"journal": str(path), "identity": identity, **totals(answers)})
-    except ExcamError as problem:
-        stop(problem)
 
 
 @journal_app.command()
@@ -77,7 +74,7 @@ def verify(paths: _JOURNALS = None) -> None:
     from excam.inference.journal import contents
 
     damaged = 0
-    try:
+    with stopping():
         for path in _journals(paths):
             found = contents(path)
             damaged += len(found.damaged)
@@ -88,8 +85,6 @@ def verify(paths: _JOURNALS = None) -> None:
             notes += ["a last line that is not whole"] * found.torn
             notes += [f"damaged lines: {', '.join(map(str, found.damaged[:20]))}"] * bool(found.damaged)
             print(f"{path}: {'; '.join(notes)}")
-    except ExcamError as problem:
-        stop(problem)
     raise typer.Exit(1 if damaged else 0)
 
 
@@ -98,11 +93,9 @@ def compact(paths: _JOURNALS = None) -> None:
     """Drop lines that are damaged, there twice, or of an earlier release. Safe while jobs write."""
     from excam.inference.journal import compact as compact_journal
 
-    try:
+    with stopping():
         for path in _journals(paths):
             print(f"{path}: {compact_journal(path)} lines dropped")
-    except ExcamError as problem:
-        stop(problem)
 
 
 app.command()(metric_commands.score)
@@ -144,8 +137,6 @@ def lock(
     """Record the state of the code in versions.lock (for developers): a changed stage gets the next number."""
     from excam import versions
 
-    try:
+    with stopping():
         moved = versions.lock(stages or (), same_output)
-    except ExcamError as problem:
-        stop(problem)
     print("\n".join(moved) or "nothing moved")

@@ -15,7 +15,8 @@ def needed(extra: str, *libraries: str) -> None:
     """Raises NotInstalled, naming the extra that brings it, where one of these libraries is not there. Imports none."""
     for library in libraries:
         if not _is_there(library):
-            raise NotInstalled(f"{library}: not installed; this needs it: pip install 'excam[{extra}]'")
+            ways = f"pip install 'excam[{extra}]', in a clone pip install '.[{extra}]'"
+            raise NotInstalled(f"{library}: not installed; expected the extra {extra}: {ways}")
 
 
 def _is_there(library: str) -> bool:

@@ -17,4 +17,4 @@ def switch_on() -> None:
 def refuse(what: str) -> None:
     """Raises InputInvalid where nothing may be asked of a network; `what` would be."""
     if os.environ.get(NAME, "0") not in ("", "0"):
-        raise InputInvalid(f"{what}: not asked, since --offline or {NAME} is set; expected files that are here")
+        raise InputInvalid(f"{what}: not asked, since {NAME} (or --offline) is set; expected files that are here")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 import typer
@@ -25,6 +28,20 @@ def stop(problem: ExcamError | str) -> NoReturn:
     line = visible(str(problem)).replace("\n", "\\n")
     print(f"excam: {line}", file=sys.stderr)
     raise typer.Exit(2)
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """What cannot be done, and what a file system refuses, is said on one line, with exit code 2."""
+    try:
+        yield
+    except ExcamError as problem:
+        stop(problem)
+    except OSError as problem:
+        if problem.errno == errno.EPIPE:  # who reads our output has had enough: no matter to complain about
+            raise
+        reason = str(problem.strerror or problem).lower()
+        stop(f"{problem.filename or 'output'}: {reason}; expected a file that can be read or written")
 
 
 def print_json(value: object, indent: int | None = None) -> None:

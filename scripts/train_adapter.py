@@ -83,6 +83,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         weights=args.weights.parent.name,
         base=base["revision"],
         trained_on=args.trained_on,
+        languages=sorted({row["language"] for row in rows}),
         **facts,
     )
 

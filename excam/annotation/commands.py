@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from excam.exceptions import ExcamError
-from excam.terminal import show, stop
+from excam.extras import needed
+from excam.terminal import show, stop, stopping
 
 app = typer.Typer(no_args_is_help=True, help="Let people judge synthetic errors: a page in one file, or a server.")
 _STORE = Annotated[Path, typer.Argument(help="the store's file, on a local disk")]
 _CAMPAIGN = Annotated[Path, typer.Argument(help="a campaign's file, as `draw_campaign` writes it")]
-
-
-@contextmanager
-def _stopping() -> Iterator[None]:
-    """What cannot be done is said on one line, with exit code 2."""
-    try:
-        yield
-    except ExcamError as problem:
-        stop(problem)
-    except OSError as problem:
-        stop(f"{problem.filename or 'output'}: {problem.strerror}; expected a file that can be written")
 
 
 @app.command()
@@ -42,7 +29,7 @@ def page(
     from excam.annotation.campaign import read
     from excam.provenance import write_text
 
-    with _stopping():
+    with stopping():
         write_text(to, pages.write(read(campaign)))
 
 
@@ -63,7 +50,7 @@ def create(
     from excam.annotation.campaign import read
     from excam.annotation.store import Store, refuse_names
 
-    with _stopping():
+    with stopping():
         refuse_names(annotators)
         found = read(campaign)
         pages.write(found)  # a campaign that no page can show is refused before there are links
@@ -90,7 +77,7 @@ def link(
     """
     from excam.annotation.store import Store
 
-    with _stopping(), Store(store) as opened:
+    with stopping(), Store(store) as opened:
         show(f"{annotator}\t/a/{opened.renew(annotator) if renew else opened.link(annotator)}")
 
 
@@ -109,11 +96,11 @@ def serve(
     """
     from excam.annotation.store import Store
 
-    try:
-        from excam.annotation import listening
-    except ModuleNotFoundError as problem:
-        stop(f"{problem.name}: not installed; expected what serving needs; pip install 'excam[serve]'")
-    with _stopping(), Store(store) as opened:
+    with stopping():
+        needed("serve", "fastapi", "uvicorn")
+    from excam.annotation import listening
+
+    with stopping(), Store(store) as opened:
         listening.serve(opened, host, port, allow_host or [])
 
 
@@ -131,7 +118,7 @@ def export(
     from excam.annotation.store import Store
     from excam.provenance import write_text
 
-    with _stopping(), Store(store) as opened:
+    with stopping(), Store(store) as opened:
         if to.suffix not in (".csv", ".json"):
             stop(f"{to}: ends in {to.suffix or 'nothing'}; expected .csv or .json")
         found = opened.campaign
@@ -154,7 +141,7 @@ def import_(
     from excam.annotation import exchange
     from excam.annotation.store import Store
 
-    with _stopping(), Store(store) as opened:
+    with stopping(), Store(store) as opened:
         for file in files:
             counts = opened.merge(exchange.read(file, opened.campaign))
             show(f"{file}: {', '.join(f'{counts[kind]} {kind}' for kind in ('new', 'newer', 'older', 'same'))}")
@@ -171,6 +158,6 @@ def backup(
     """
     from excam.annotation import storage
 
-    with _stopping():
+    with stopping():
         storage.backup(store, to)
     print(f"{to}: whole", file=sys.stderr)

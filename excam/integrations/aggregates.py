@@ -10,12 +10,12 @@ from excam.metric.scored import Scored
 
 @dataclass(frozen=True, slots=True)
 class Aggregates:
-    """`rows` is judged rows and failures together; `mean` and `with_errors` are over judged rows, None without one."""
+    """`rows` is all rows, judged or not; `mean` and `share_with_errors` are over judged rows, None without one."""
 
     rows: int
-    failures: int
+    not_judged: int
     mean: float | None
-    with_errors: float | None  # share of the judged rows in which an error was found
+    share_with_errors: float | None  # of the judged rows
 
 
 def of(results: Iterable[Scored]) -> Aggregates:
@@ -25,7 +25,7 @@ def of(results: Iterable[Scored]) -> Aggregates:
     n = len(scores)
     return Aggregates(
         rows=len(found),
-        failures=len(found) - n,
+        not_judged=len(found) - n,
         mean=sum(scores) / n if n else None,
-        with_errors=sum(score < 0 for score in scores) / n if n else None,
+        share_with_errors=sum(score < 0 for score in scores) / n if n else None,
     )

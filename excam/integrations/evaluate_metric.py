@@ -28,7 +28,7 @@ Args:
     references: not looked at.
 Returns:
     excam: mean score over the judged rows (below 0 for errors, else a certainty in (0, 1]); None where no row was.
-    with_errors: share of the judged rows with an error. rows, failures: how many, and how many were not judged.
+    share_with_errors: share of the judged rows with an error. rows, not_judged: how many, and how many were not judged.
     scores, reports, failure_reasons, warnings: a value for each row. signature: how all of them were made.
 """
 
@@ -69,9 +69,9 @@ class ExCAM(evaluate.Metric):
         whole = aggregates.of(results)
         return {
             "excam": whole.mean,
-            "with_errors": whole.with_errors,
+            "share_with_errors": whole.share_with_errors,
             "rows": whole.rows,
-            "failures": whole.failures,
+            "not_judged": whole.not_judged,
             "scores": [one.score for one in results],
             "reports": [asdict(one.report) if one.report else None for one in results],
             "failure_reasons": [one.failure for one in results],

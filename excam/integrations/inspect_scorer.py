@@ -22,7 +22,7 @@ from excam.metric.scored import Scored
 
 
 @metric
-def with_errors() -> Metric:
+def share_with_errors() -> Metric:
     """Share of the judged samples in which an error was found (a score below 0)."""
 
     def share(scores: list[SampleScore]) -> float:
@@ -31,7 +31,7 @@ def with_errors() -> Metric:
     return share
 
 
-@scorer(metrics=[mean(), stderr(), with_errors()])
+@scorer(metrics=[mean(), stderr(), share_with_errors()])
 def cultural_errors(adapter: str | Path, base: str | Path | None = None, max_tokens: int = MAX_TOKENS) -> Scorer:
     """Judge the output of each sample as the answer to its input; the target is not looked at.
 

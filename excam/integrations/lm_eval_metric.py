@@ -23,7 +23,7 @@ from excam.metric.scored import Scored
 from excam.provenance import write_text
 
 Pair = tuple[str, str]  # an instruction and its text
-METRICS = ("excam", "excam_with_errors", "excam_failures")
+METRICS = ("excam", "excam_share_with_errors", "excam_not_judged")
 
 
 def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Pair]:
@@ -49,15 +49,15 @@ def mean(pairs: Sequence[Pair]) -> float:
     return float("nan") if found is None else found
 
 
-def with_errors(pairs: Sequence[Pair]) -> float:
+def share_with_errors(pairs: Sequence[Pair]) -> float:
     """The share with an error among those that were judged; NaN where none was."""
-    found = aggregates.of(judged(tuple(pairs))).with_errors
+    found = aggregates.of(judged(tuple(pairs))).share_with_errors
     return float("nan") if found is None else found
 
 
-def failures(pairs: Sequence[Pair]) -> int:
+def not_judged(pairs: Sequence[Pair]) -> int:
     """How many could not be judged. They are in none of the other numbers."""
-    return aggregates.of(judged(tuple(pairs))).failures
+    return aggregates.of(judged(tuple(pairs))).not_judged
 
 
 @lru_cache(maxsize=1)  # three numbers of one list: judged once

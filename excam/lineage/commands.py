@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from excam.exceptions import ExcamError
 from excam.lineage import copies
-from excam.terminal import print_json, show, stop, visible
+from excam.terminal import print_json, show, stop, stopping, visible
 
 _ROOT = Annotated[Path, typer.Option("--directory", "-d", help="folder of the workflow, where results/ lies")]
 _JSONL = Annotated[bool, typer.Option("--jsonl", help="JSON Lines on stdout, for machines")]
@@ -35,7 +34,7 @@ def audit(
     """
     from excam.lineage import chain, evidence, page
 
-    try:
+    with stopping():
         if results and not results.is_dir():
             stop(f"{results}: no such folder; expected a copy of results/")
         run = evidence.Evidence(None, results) if results else evidence.Evidence(directory)
@@ -43,8 +42,6 @@ def audit(
             print(f"{results}: what made what is not kept here ({copies.KEPT.name}): each file alone", file=sys.stderr)
         given = [evidence.artifact(run, path) for path in artifacts or ()]
         links = chain.walk(run, given or run.published("paper" if run.records else ""))
-    except ExcamError as problem:
-        stop(problem)
     if jsonl:
         for row in page.rows(links):
             print_json(row)
@@ -70,12 +67,10 @@ def why(
     """
     from excam.lineage import reasons
 
-    try:
+    with stopping():
         chosen, said = reasons.experiment(options or (), directory)
         print(visible(f"planned: {said}"), file=sys.stderr)
         jobs = reasons.ask(target, chosen, directory)
-    except ExcamError as problem:
-        stop(problem)
     for job in jobs:
         show(str(job))
     print(f"{len(jobs)} jobs would run" if jobs else "nothing to do", file=sys.stderr if jobs else sys.stdout)
@@ -98,10 +93,8 @@ def rows(
 
     chosen = {"wrong": wrong, "right": right, "unreadable": unreadable}
     wanted = {name for name, asked in chosen.items() if asked} or set(chosen)
-    try:
+    with stopping():
         opened = behind.open_cell(directory, behind.find(directory, figure, cell))
-    except ExcamError as problem:
-        stop(problem)
     for row in opened.rows:
         if row.outcome in wanted:
             print_json(row.to_dict()) if jsonl else show(row.text())
@@ -121,8 +114,6 @@ def crate(
     """
     from excam.lineage import crate as run_crate
 
-    try:
+    with stopping():
         entities = run_crate.write(directory, to, part or ["paper"])
-    except ExcamError as problem:
-        stop(problem)
     print(f"{to}: {entities} entities in ro-crate-metadata.json", file=sys.stderr)

@@ -57,11 +57,19 @@ def recorded(folder: Path) -> dict[str, Any]:
     """The manifest of the base model, as it was handed on with the adapter. Raises ModelInvalid where it is none."""
     try:
         value = json.loads((folder / BASE).read_text(encoding="utf-8"))
-        if all(isinstance(value[key], str) for key in ("revision", "licence", "origin")) and value["outputs"]:
+        if all(isinstance(value[key], str) for key in ("revision", "licence", "origin")) and _are_sums(
+            value["outputs"]
+        ):
             return value
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     raise ModelInvalid(f"{folder / BASE}: no manifest of a base model; expected what `excam push` wrote; pull it again")
+
+
+def _are_sums(outputs: Any) -> bool:
+    """Whether these are names of files with a sha256 each."""
+    told = isinstance(outputs, dict) and outputs
+    return bool(told) and all(isinstance(text, str) for pair in outputs.items() for text in pair)
 
 
 def described(base: Mapping[str, Any]) -> str:

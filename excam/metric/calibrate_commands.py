@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from excam.exceptions import ExcamError, InputInvalid
-from excam.terminal import print_json, stop
+from excam.exceptions import InputInvalid
+from excam.terminal import print_json, stopping
 
 TRUE, FALSE = ("true", "yes", "1"), ("false", "no", "0")
 
@@ -17,7 +17,12 @@ TRUE, FALSE = ("true", "yes", "1"), ("false", "no", "0")
 def calibrate(
     scored: Annotated[Path, typer.Argument(help="what `excam score --to` wrote, with this adapter")],
     gold: Annotated[Path, typer.Option(help="a file with the same ids and the truth: JSON Lines, CSV, Parquet, ...")],
-    adapter: Annotated[Path, typer.Option(help="folder of the adapter; calibration.json is written into it")],
+    adapter: Annotated[
+        Path,
+        typer.Option(
+            help="folder of the adapter, or its name below results/adapters; calibration.json is written into it"
+        ),
+    ],
     base: Annotated[Path | None, typer.Option(help="folder of the base model, where it is not found by itself")] = None,
     column: Annotated[
         str, typer.Option(help="of the truth: true, yes, 1 or a negative score for an error; false, no or 0 for none")
@@ -33,25 +38,24 @@ def calibrate(
 
     Example: excam calibrate scored.jsonl --gold judged-by-people.csv --adapter results/adapters/smollm2-135m/all
     """
-    from excam.metric import probability
+    from excam.metric import adapters, probability
     from excam.metric.metric import ADAPTER, Metric
     from excam.metric.scored_file import read
     from excam.provenance import quiet_libraries, say, sha256, write_json
 
     quiet_libraries()
-    try:
+    with stopping():
         if method not in probability.METHODS:
             raise InputInvalid(f"--method: found {method}; expected {' or '.join(probability.METHODS)}")
-        judge = Metric.open(adapter, base, calibration=None)
+        folder = adapters.found(adapter)
+        judge = Metric.open(folder, base, calibration=None)
         truth = truths(gold, id_, column)
         made = probability.fitted(read(scored), truth, probability.METHODS[method], judge.signature)
-        made |= {"adapter": sha256(adapter / ADAPTER), "rows": sha256(scored), "gold": sha256(gold)}
-        write_json(adapter / probability.FILE, made)
+        made |= {"adapter": sha256(folder / ADAPTER), "rows": sha256(scored), "gold": sha256(gold)}
+        write_json(folder / probability.FILE, made)
         if (n := made["calibration"]["n"]) < probability.FEW:
             say(f"fitted on {n} rows: rough; {probability.FEW} or more are better")
         print_json(made, indent=2)
-    except ExcamError as problem:
-        stop(problem)
 
 
 def truths(path: Path, id_: str, column: str) -> dict[str, bool]:
@@ -70,13 +74,24 @@ def truths(path: Path, id_: str, column: str) -> dict[str, bool]:
     return found
 
 
+def _number(text: str) -> float | str:
+    """What a CSV file holds may be a number; the text where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def _truth(value: Any, where: str, column: str) -> bool:
-    if isinstance(value, bool) or value in (0, 1):
-        return bool(value)
-    if isinstance(value, int | float) and value < 0:  # a gold score: the sum of severities
+    if isinstance(value, str):
+        word = value.strip().casefold()
+        if word in (*TRUE, *FALSE):
+            return word in TRUE
+    number = _number(value) if isinstance(value, str) else value
+    if isinstance(number, bool) or number in (0, 1):
+        return bool(number)
+    if isinstance(number, int | float) and number < 0:  # a gold score: the sum of severities
         return True
-    if isinstance(value, str) and value.strip().casefold() in (*TRUE, *FALSE):
-        return value.strip().casefold() in TRUE
     raise InputInvalid(
         f"{where}: {column} is {str(value)[:40]}; expected true or false, 1 or 0, or a score of 0 or less"
     )

@@ -12,7 +12,7 @@ import os
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +22,9 @@ from excam import listening, offline
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.metric import pairs as reading
 from excam.metric import scored, turns
+from excam.metric.defaults import KEY
 from excam.metric.pairs import Pair
 from excam.metric.scored import Scored, Scores
-from excam.metric.served import KEY
 from excam.provenance import Progress, say
 
 if TYPE_CHECKING:
@@ -66,17 +66,17 @@ class Client:
 
         Raises InputInvalid for a row that is no pair, ModelInvalid where the server cannot be asked any more.
         """
-        if isinstance(pairs, Sequence):
-            pairs = list(_pairs(pairs))
-        return Scores(turns.blocking(self.ascore(pairs, progress)))
+        known = reading.given(pairs)
+        return Scores(turns.blocking(self.ascore(known, journal, progress)))
 
     async def ascore(
         self,
         pairs: Iterable[Mapping[str, Any] | Pair],
+        journal: Path | None = None,
         progress: Progress | None = None,
     ) -> AsyncIterator[Scored]:
         """The same for `async for`: a few requests are open at once, and results come in the order of the pairs."""
-        coming = _pairs(pairs)
+        coming = reading.given(pairs)
         open_: deque[asyncio.Task[list[Scored]]] = deque()
         async with self._client() as client:
             try:
@@ -144,7 +144,7 @@ class Client:
 
         try:
             answer = await client.request(method, f"{self._url}/{path}", content=body)
-        except httpx.RequestError as problem:
+        except (httpx.RequestError, httpx.InvalidURL) as problem:
             raise _Failed(f"{type(problem).__name__}: {' '.join(str(problem).split())[:120]}") from None
         try:
             found = answer.json()
@@ -152,7 +152,7 @@ class Client:
             found = None
         if answer.status_code == 200:
             return found
-        line = found.get("error") if isinstance(found, dict) else None
+        line = found.get("error") if isinstance(found, dict) else answer.text[:100]  # of a proxy, or of no ExCAM
         reason = f"HTTP {answer.status_code}: {' '.join(str(line or 'no reason given').split())[:200]}"
         if answer.status_code in AGAIN:
             wait = answer.headers.get("Retry-After", "")
@@ -182,11 +182,12 @@ def connect(url: str, at_once: int = AT_ONCE) -> Client:
     offline.refuse(url)
     try:
         parts = urlsplit(url)
-        fit = parts.scheme in ("http", "https") and parts.hostname and not parts.username and parts.port != 0
+        fit = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and parts.port != 0
     except ValueError:  # a port that is none
         parts, fit = None, False
     if not fit or parts is None:
-        raise InputInvalid(f"{url}: no address of a server; expected one like http://127.0.0.1:8010")
+        shown = url.rpartition("@")[2]  # without a password that stands before
+        raise InputInvalid(f"{shown}: no address of a server alone; expected one like http://127.0.0.1:8010")
     key = os.environ.get(KEY, "")
     if not (key.isascii() and (key.isprintable() or not key)):
         raise InputInvalid(f"{KEY}: holds characters that no key has; expected the key of {parts.hostname} alone")
@@ -199,9 +200,3 @@ def _counted(results: list[Scored], progress: Progress | None) -> list[Scored]:
     if progress:
         progress.advance(len(results))
     return results
-
-
-def _pairs(rows: Iterable[Mapping[str, Any] | Pair]) -> Iterator[Pair]:
-    """Raises InputInvalid where a row is no pair, or has the id of another."""
-    found = (row if isinstance(row, Pair) else reading.pair(number, row) for number, row in enumerate(rows, 1))
-    return reading.distinct(found)

@@ -7,32 +7,37 @@ severe as `--fail-on` names were found; 130 interrupted, and with --to the same 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from excam.exceptions import ExcamError
+from excam.metric import defaults
 from excam.offline import switch_on
 from excam.records import SEVERITIES
-from excam.terminal import print_json, stop
+from excam.terminal import print_json, stop, stopping
 
 FILE = Annotated[
     Path,
     typer.Argument(help="JSON Lines, CSV, TSV, Parquet, a folder saved by `datasets`, or -: JSON Lines on stdin"),
 ]
-ADAPTER = Annotated[Path, typer.Option(help="folder of the adapter")]
+ADAPTER = Annotated[Path, typer.Option(help="folder of the adapter, or its name below results/adapters")]
 BASE = Annotated[Path | None, typer.Option(help="folder of the base model, where it is not found by itself")]
 MAX_TOKENS = Annotated[int, typer.Option(min=1, help="longest report, in tokens")]
 ADAPTERS = Annotated[
-    list[Path] | None, typer.Option("--adapter", help="folder of the adapter; several judge one after another")
+    list[Path] | None,
+    typer.Option(
+        "--adapter", help="folder of the adapter, or its name below results/adapters; several judge one after another"
+    ),
 ]
 BASES = Annotated[list[Path] | None, typer.Option("--base", help="folder of the base model, for each adapter or none")]
 COMBINE = Annotated[str, typer.Option(help="score of several judgements: mean, median or reciprocal-rank")]
 REPEAT = Annotated[int, typer.Option(help="judgements by each model; needs a --temperature")]
 TEMPERATURE = Annotated[float, typer.Option(help="0: the likeliest answer; above: drawn, with fixed seeds")]
 BAND = Annotated[tuple[float, float], typer.Option(help="probabilities of an error between which it is unsure")]
-EMBEDDED = Path("results/adapters/smollm2-135m/all")
+DEFAULT = Path("results/adapters/smollm2-135m/all")  # what the first command of the README trains
 SERVER = Annotated[str | None, typer.Option(help="address of a running `excam serve`, which judges instead")]
 OFFLINE = Annotated[bool, typer.Option("--offline", envvar="EXCAM_OFFLINE", help="refuse whatever asks a network")]
 NAMES = "what the column is called"
@@ -43,7 +48,7 @@ def score(
     adapter: ADAPTERS = None,
     base: BASES = None,
     to: Annotated[Path | None, typer.Option(help="write JSON Lines here, and go on from here after a crash")] = None,
-    max_tokens: MAX_TOKENS = 512,
+    max_tokens: MAX_TOKENS = defaults.MAX_TOKENS,
     instruction: Annotated[str, typer.Option(help=NAMES)] = "instruction",
     output: Annotated[str, typer.Option(help=NAMES)] = "output",
     id_: Annotated[str, typer.Option("--id", help=NAMES)] = "id",
@@ -54,7 +59,7 @@ def score(
     repeat: REPEAT = 1,
     temperature: TEMPERATURE = 0.0,
     combine: COMBINE = "mean",
-    band: BAND = (0.4, 0.6),
+    band: BAND = defaults.BAND,
     server: SERVER = None,
     offline: OFFLINE = False,
 ) -> None:
@@ -75,33 +80,62 @@ def score(
     if offline:
         switch_on()
     seen = Seen()
-    try:
-        if to and (to.is_dir() or to.resolve() == file.resolve()):
-            stop(f"{to}: is {'a folder' if to.is_dir() else 'the input'}; expected another file to write to")
+    with stopping(), _told_of_an_interruption(to):
+        if to:
+            refuse_target(to, file)
+        if server:
+            _refuse_beside_a_server(
+                adapter=adapter,
+                base=base,
+                max_tokens=max_tokens,
+                repeat=repeat,
+                temperature=temperature,
+                combine=combine,
+                band=band,
+            )
         if fail_on and fail_on not in SEVERITIES:
             stop(f"--fail-on: found {fail_on}; expected {' or '.join(SEVERITIES)}")
         columns = Columns(instruction, output, id_, language, system, culture)
         with spooled(file) as source:
             rows = PairFile(source, columns)
             several = Several(repeat, temperature, combine, band)  # pyright: ignore[reportArgumentType]  # checked
-            judge = connect(server) if server else opened(adapter or [EMBEDDED], base or [], max_tokens, several)
+            judge = connect(server) if server else opened(adapter or [DEFAULT], base or [], max_tokens, several)
             for result in seen.each(results(judge, rows, to)):
                 if not to:
                     print_json(result.to_dict())
-    except ExcamError as problem:
-        stop(problem)
-    except KeyboardInterrupt:
-        print("excam: interrupted" + ("; the same command goes on from here" if to else ""), file=sys.stderr)
-        raise typer.Exit(130) from None
     print(seen.summary, file=sys.stderr)
     raise typer.Exit(seen.exit_code(fail_on))
 
 
+@contextmanager
+def _told_of_an_interruption(to: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        print("excam: interrupted" + ("; the same command goes on from here" if to else ""), file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+def refuse_target(to: Path, source: Path) -> None:
+    """Stop where what is to be written would be a folder, or the input itself."""
+    if to.is_dir() or to.resolve() == source.resolve():
+        stop(f"{to}: is {'a folder' if to.is_dir() else 'the input'}; expected another file to write to")
+
+
+def _refuse_beside_a_server(**given: object) -> None:
+    """Stop where an option is given that the server has decided: nobody would see that it changed nothing."""
+    usual = {"repeat": 1, "temperature": 0.0, "combine": "mean", "band": defaults.BAND}
+    usual["max_tokens"] = defaults.MAX_TOKENS
+    if named := [name for name, value in given.items() if value != usual.get(name)]:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in named)
+        stop(f"{options}: not beside --server; expected it where `excam serve` is started, or no --server")
+
+
 def explain(
     file: FILE,
-    adapter: ADAPTER = EMBEDDED,
+    adapter: ADAPTER = DEFAULT,
     base: BASE = None,
-    max_tokens: MAX_TOKENS = 512,
+    max_tokens: MAX_TOKENS = defaults.MAX_TOKENS,
     only: Annotated[str, typer.Option(help="show errors, failures, or all")] = "all",
     limit: Annotated[int | None, typer.Option(min=1, help="stop after so many rows were shown")] = None,
 ) -> None:
@@ -118,7 +152,7 @@ def explain(
     from excam.provenance import quiet_libraries
 
     quiet_libraries()
-    try:
+    with stopping():
         if only not in display.ONLY:
             stop(f"--only: found {only}; expected {', '.join(display.ONLY)}")
         with pairs.spooled(file) as source:
@@ -128,5 +162,3 @@ def explain(
                 else judged(Metric.open(adapter, base, max_tokens), pairs.PairFile(source, pairs.PLAIN))
             )
             display.show(results, only, limit)
-    except ExcamError as problem:
-        stop(problem)

@@ -40,9 +40,9 @@ class Denominators:
     compared: int
     only_a: int  # ids that the other file lacks
     only_b: int
-    unreadable_a: int  # could not be judged in this file alone
-    unreadable_b: int
-    unreadable_both: int
+    not_judged_a: int  # could not be judged in this file alone
+    not_judged_b: int
+    not_judged_both: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Group:
 
     by: str
     name: str
-    unreadable: int
+    not_judged: int
     measures: tuple[Measure, ...]
 
 
@@ -106,7 +106,7 @@ def compare(a: Iterable[Scored], b: Iterable[Scored], rows: int = 5) -> Comparis
                 f"id {one.id}: A asks {_short(one.instruction)}, B asks {_short(other.instruction)}; expected the "
                 "outputs of two systems for the same instructions, under the same ids"
             )
-    judged = [couple for couple in couples if _unreadable(couple) == ""]
+    judged = [couple for couple in couples if _not_judged(couple) == ""]
     counts = _denominators(ours, theirs, couples)
     if not judged:
         raise InputInvalid(
@@ -156,21 +156,21 @@ def _is_wrong(one: Scored) -> float:
     return float(one.report is not None and bool(one.report.errors))
 
 
-def _unreadable(couple: Couple) -> str:
+def _not_judged(couple: Couple) -> str:
     return "".join(name for name, one in zip("ab", couple, strict=True) if one.score is None)
 
 
 def _denominators(a: Mapping[str, Scored], b: Mapping[str, Scored], couples: Sequence[Couple]) -> Denominators:
-    unreadable = Counter(map(_unreadable, couples))
+    not_judged = Counter(map(_not_judged, couples))
     return Denominators(
         rows_a=len(a),
         rows_b=len(b),
-        compared=unreadable[""],
+        compared=not_judged[""],
         only_a=len(a) - len(couples),
         only_b=len(b) - len(couples),
-        unreadable_a=unreadable["a"],
-        unreadable_b=unreadable["b"],
-        unreadable_both=unreadable["ab"],
+        not_judged_a=not_judged["a"],
+        not_judged_b=not_judged["b"],
+        not_judged_both=not_judged["ab"],
     )
 
 
@@ -210,5 +210,5 @@ def _groups(couples: Sequence[Couple]) -> Iterable[Group]:
         if set(named) <= {""}:
             continue
         for name, members in sorted(named.items()):
-            judged = [couple for couple in members if not _unreadable(couple)]
+            judged = [couple for couple in members if not _not_judged(couple)]
             yield Group(by, name, len(members) - len(judged), _measures(judged, 0) if judged else ())

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from excam.exceptions import ExcamError
-from excam.terminal import print_json, stop
+from excam.terminal import print_json, stopping
 
 SCORED = Annotated[Path, typer.Argument(help="what `excam score --to` wrote")]
 
@@ -29,10 +28,8 @@ def compare(
     from excam.metric import compare as comparing
     from excam.metric import compare_display, scored_file
 
-    try:
+    with stopping():
         found = comparing.compare(scored_file.read(a), scored_file.read(b), rows)
-    except ExcamError as problem:
-        stop(problem)
     if jsonl:
         for line in found.lines():
             print_json(line)

@@ -35,11 +35,11 @@ def show(found: Comparison, a: str, b: str) -> None:
 
 
 def _denominators(counts: Denominators) -> str:
-    unreadable = counts.unreadable_a + counts.unreadable_b + counts.unreadable_both
+    not_judged = counts.not_judged_a + counts.not_judged_b + counts.not_judged_both
     return (
         f"{counts.rows_a} rows in A, {counts.rows_b} in B: {counts.compared} compared. Left out: {counts.only_a} in A "
-        f"only, {counts.only_b} in B only, {unreadable} not judged (A {counts.unreadable_a}, B {counts.unreadable_b}, "
-        f"both {counts.unreadable_both})."
+        f"only, {counts.only_b} in B only, {not_judged} not judged (A {counts.not_judged_a}, B {counts.not_judged_b}, "
+        f"both {counts.not_judged_both})."
     )
 
 
@@ -62,7 +62,7 @@ def _groups(out: Console, by: str, groups: Sequence[Group]) -> None:
     ]
     for group in ordered[:MOST]:
         told = _values(group.measures[0]) if group.measures else ()
-        lines.append((group.name or "not told", str(_rows(group)), str(group.unreadable), *told))
+        lines.append((group.name or "not told", str(_rows(group)), str(group.not_judged), *told))
     _table(out, lines)
     rest = ordered[MOST:]
     more = f"{len(rest)} more with {sum(map(_rows, rest))} rows together: --jsonl has them. " if rest else ""

@@ -24,10 +24,11 @@ from excam.exceptions import InputInvalid
 from excam.metric import files, pairs, scored_file
 from excam.metric.agreement import COMBINE, Combine, agreement, combined
 from excam.metric.cautions import LINES
+from excam.metric.defaults import BAND, MAX_TOKENS
 from excam.metric.judging import Scorer
-from excam.metric.metric import BATCH, MAX_TOKENS, Metric
+from excam.metric.metric import BATCH, Metric
 from excam.metric.pairs import Pair, PairFile
-from excam.metric.probability import BAND, verdict
+from excam.metric.probability import verdict
 from excam.metric.scored import Scored, Scores
 from excam.metric.scored_file import Growing
 from excam.provenance import Progress
@@ -87,9 +88,7 @@ class Ensemble:
 
     def score(self, pairs_: Iterable[Mapping[str, Any] | Pair]) -> Scores:
         """Judge pairs as `Metric.score` does; results come once the last model is at it. Takes disk, not memory."""
-        coming = (row if isinstance(row, Pair) else pairs.pair(at, row) for at, row in enumerate(pairs_, 1))
-        known = pairs.distinct(coming)
-        return Scores(self._spooled(iter(list(known)) if isinstance(pairs_, Sequence) else known))
+        return Scores(self._spooled(pairs.given(pairs_)))
 
     def _spooled(self, coming: Iterator[Pair]) -> Iterator[Scored]:
         with tempfile.TemporaryDirectory() as scratch:
@@ -116,7 +115,7 @@ class Ensemble:
             yield from found
         whole.finish()
         for part in parts:
-            part.part.unlink()
+            part.drop()
 
     def _together(self, rows: Sequence[Scored]) -> Scored:
         """One result of several of one pair. Its report is that of one judgement: of the majority, nearest in score.

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from excam.exceptions import AnswersMissing, ExcamError, InputInvalid
+from excam.metric.defaults import MAX_PAIRS, QUEUE
 from excam.metric.pairs import Pair
 from excam.metric.scored import Scored, Scores
 from excam.provenance import Progress
@@ -59,10 +60,10 @@ class Job:
 
 
 class Judging:
-    """The queue and the thread. `room`: so many pairs may wait; `most`: so many are judged in one batch."""
+    """The queue and the thread. `queue`: so many pairs may wait; `max_pairs`: so many are judged in one batch."""
 
-    def __init__(self, metric: Scorer, most: int = 64, room: int = 256) -> None:
-        self.metric, self.most, self.room = metric, most, room
+    def __init__(self, metric: Scorer, max_pairs: int = MAX_PAIRS, queue: int = QUEUE) -> None:
+        self.metric, self.max_pairs, self.queue = metric, max_pairs, queue
         self.status: Status = "loading"
         self.problem: BaseException | None = None  # why the model could not be opened
         self._jobs: deque[Job] = deque()
@@ -79,9 +80,9 @@ class Judging:
         if self.status in ("failed", "stopping"):
             raise Refused(f"the server is {self.status}; send it again later", 10)
         waiting = self.waiting
-        if waiting and waiting + len(pairs) > self.room:
+        if waiting and waiting + len(pairs) > self.queue:
             wait = min(MOST_WAIT, max(1, math.ceil(waiting * self._seconds)))
-            raise Refused(f"{waiting} pairs wait, of {self.room} that may; send it again in {wait} s", wait)
+            raise Refused(f"{waiting} pairs wait, of {self.queue} that may; send it again in {wait} s", wait)
         job = Job(pairs, asyncio.get_running_loop().create_future())
         self._jobs.append(job)
         self._changed.set()
@@ -131,7 +132,7 @@ class Judging:
             if job.done.done():  # given up
                 self._jobs.popleft()
                 continue
-            if batch and sum(len(one.pairs) for one in batch) + len(job.pairs) > self.most:
+            if batch and sum(len(one.pairs) for one in batch) + len(job.pairs) > self.max_pairs:
                 break
             batch.append(self._jobs.popleft())
         return batch

@@ -12,8 +12,8 @@ import uvicorn
 
 from excam import listening
 from excam.exceptions import InputInvalid, ModelInvalid
+from excam.metric.defaults import KEY
 from excam.metric.judging import Judging, Scorer
-from excam.metric.served import KEY
 from excam.metric.server import application
 from excam.provenance import say
 
@@ -48,9 +48,11 @@ def key() -> str:
     return found or ""
 
 
-def serve(metric: Scorer, host: str, port: int, names: Sequence[str], most: int, room: int, patience: float) -> None:
+def serve(
+    metric: Scorer, host: str, port: int, names: Sequence[str], max_pairs: int, queue: int, timeout: float
+) -> None:
     """Serve until SIGINT or SIGTERM. Raises InputInvalid where nothing can listen there, ModelInvalid for the model."""
-    shown, judging = key(), Judging(metric, most, room)
+    shown, judging = key(), Judging(metric, max_pairs, queue)
     listener = listening.bound(host, port)
     if listening.is_open(host):
         say("warning: texts and key are not encrypted on their way; let a server with TLS stand in front of this one")
@@ -59,7 +61,7 @@ def serve(metric: Scorer, host: str, port: int, names: Sequence[str], most: int,
             say(f"warning: anybody who can reach {at} may have texts judged; set {KEY} to ask for a key")
     hosts = listening.announced(listener, host, names)
     app = application(
-        metric, judging, key=shown, hosts=hosts, patience=patience, failed=lambda: setattr(server, "should_exit", True)
+        metric, judging, key=shown, hosts=hosts, timeout=timeout, failed=lambda: setattr(server, "should_exit", True)
     )
     config = uvicorn.Config(
         app,

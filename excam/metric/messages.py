@@ -71,8 +71,8 @@ class Health(BaseModel):
     max_pairs: int = Field(description="so many may be in one request")
 
 
-def read(body: bytes, most: int) -> list[Pair]:
-    """The pairs of a request. Raises InputInvalid, naming the place, for none, for more than `most`, and for others."""
+def read(body: bytes, max_pairs: int) -> list[Pair]:
+    """The pairs of a request. Raises InputInvalid, naming the place, for none, for too many, and for others."""
     try:
         asked = json.loads(body.decode("utf-8-sig"))
     except (ValueError, RecursionError):  # ValueError: also digits beyond Python's limit
@@ -81,8 +81,10 @@ def read(body: bytes, most: int) -> list[Pair]:
         found = f"keys {', '.join(map(str, asked))[:100]}" if isinstance(asked, Mapping) else type(asked).__name__
         raise InputInvalid(f"body: found {found}; {EXPECTED}")
     rows = asked["pairs"]
-    if not 0 < len(rows) <= most:
-        raise InputInvalid(f"pairs: found {len(rows)}; expected 1 to {most}; send the others in a request of their own")
+    if not 0 < len(rows) <= max_pairs:
+        raise InputInvalid(
+            f"pairs: found {len(rows)}; expected 1 to {max_pairs}; send the others in a request of their own"
+        )
     return list(reading.distinct(reading.pair(number, row, "pairs") for number, row in enumerate(rows, 1)))
 
 

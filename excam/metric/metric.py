@@ -27,15 +27,15 @@ from excam.judges import report
 from excam.metric import adapters, probability, served, turns
 from excam.metric import pairs as reading
 from excam.metric.cautions import Cautions
+from excam.metric.defaults import BAND, MAX_TOKENS
 from excam.metric.pairs import Pair
-from excam.metric.probability import BAND, Calibrated
+from excam.metric.probability import Calibrated
 from excam.metric.scored import Scored, Scores
 from excam.provenance import Progress, say, sha256
 from excam.records import Report, Sample, Verdict
 
 BATCH = 256  # rows asked about before the first of them is given back; bounds memory for long files
 ADAPTER = "adapter_model.safetensors"
-MAX_TOKENS = 512  # longest report, as the paper's Phi-3 (Table 6)
 
 
 class Metric:
@@ -91,7 +91,7 @@ class Metric:
         max_tokens: int = MAX_TOKENS,
         band: tuple[float, float] = BAND,
         calibration: str | None = probability.FILE,
-        server: str | None = None,
+        endpoint: str | None = None,
     ) -> Metric:
         """Open an adapter: its folder, or its name below ./results/adapters (`smollm2-135m/all`).
 
@@ -101,13 +101,13 @@ class Metric:
         manifest says, or the calibration is that of another judge; InputInvalid for a band that is none; NotInstalled
         in a light install.
 
-        With `server`, the address of one that speaks OpenAI's chat completions, `adapter` is its name there, and the
-        signature says "on:served".
+        With `endpoint`, the address of a server that speaks OpenAI's chat completions, `adapter` is its name there, and
+        the signature says "on:served".
         """
-        if server is not None:
+        if endpoint is not None:
             name = str(adapter)
             cautions = Cautions.of_judge({"model": name}, {})
-            return cls(served.backend(name, server), served.described(name), max_tokens, cautions)
+            return cls(served.backend(name, endpoint), served.described(name), max_tokens, cautions)
         extras.needed("inference", "torch", "transformers", "peft")
         folder = adapters.found(adapter)
         manifest = _manifest(folder, "an adapter", ("model", "base", "trained_on", "outputs"))
@@ -143,18 +143,20 @@ class Metric:
         only for what is missing. Raises InputInvalid for a row that is no pair or has the id of another: before
         anything is asked where the rows are at hand (a list), else when it comes to it.
         """
-        if isinstance(pairs, Sequence):
-            known = list(reading.distinct(_pair(number, row) for number, row in enumerate(pairs, 1)))
-            return Scores(self._results(iter(known), journal, progress or Progress("scoring, rows", len(known))))
-        coming = (_pair(number, row) for number, row in enumerate(pairs, 1))
-        return Scores(self._results(reading.distinct(coming), journal, progress or Progress("scoring, rows", None)))
+        coming, total = reading.given(pairs), len(pairs) if isinstance(pairs, Sequence) else None
+        return Scores(self._results(coming, journal, progress or Progress("scoring, rows", total)))
 
-    def ascore(self, pairs: Iterable[Mapping[str, Any] | Pair], journal: Path | None = None) -> AsyncIterator[Scored]:
+    def ascore(
+        self,
+        pairs: Iterable[Mapping[str, Any] | Pair],
+        journal: Path | None = None,
+        progress: Progress | None = None,
+    ) -> AsyncIterator[Scored]:
         """The same for `async for`: a thread waits for the model, so that the event loop goes on meanwhile.
 
         Behind a server, as many requests are open at once as the backend allows; results keep the order of the pairs.
         """
-        return turns.waiting(self.score(pairs, journal))
+        return turns.waiting(self.score(pairs, journal, progress))
 
     def _results(self, pairs: Iterator[Pair], journal: Path | None, progress: Progress) -> Iterator[Scored]:
         kept = None if journal is None else Journal(journal)
@@ -191,9 +193,7 @@ def _described(manifest: Mapping[str, Any]) -> str:
     parts = (
         f"model:{manifest['model']}@{manifest['base'].removeprefix('sha256:')[:8]}",
         f"on:{manifest['trained_on']}@{manifest['outputs'][ADAPTER][:8]}",
-        f"judge:report.{report.VERSION.asks}.{report.VERSION.reads}",
-        "sev:minor1,major5",
-        "tie:certainty",
+        served.asked(),
     )
     return "|".join(parts)
 
@@ -206,10 +206,6 @@ class _Batch(Journal):
 
     def add(self, identity: str, batch: Mapping[str, Answer]) -> None:
         self._answers |= batch
-
-
-def _pair(number: int, row: Mapping[str, Any] | Pair) -> Pair:
-    return row if isinstance(row, Pair) else reading.pair(number, row)
 
 
 def _sample(pair: Pair) -> Sample:

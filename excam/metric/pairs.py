@@ -12,9 +12,11 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -94,6 +96,15 @@ def rows(path: Path) -> Iterator[tuple[int, Any]]:
     return _reader(path)(path)
 
 
+def given(rows: Iterable[Mapping[str, Any] | Pair]) -> Iterator[Pair]:
+    """The pairs of rows that a program hands in: at once where they are at hand (a list), else as they come.
+
+    Raises InputInvalid where a row is no pair, or has the id of another.
+    """
+    found = distinct(row if isinstance(row, Pair) else pair(number, row) for number, row in enumerate(rows, 1))
+    return iter(list(found)) if isinstance(rows, Sequence) else found
+
+
 def distinct(pairs: Iterable[Pair]) -> Iterator[Pair]:
     """The same pairs. Raises InputInvalid at one that has the id of another."""
     seen = Ids()
@@ -127,7 +138,10 @@ def spooled(path: Path) -> Iterator[Path]:
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
         copy.flush()
-        yield Path(copy.name)
+        try:
+            yield Path(copy.name)
+        except InputInvalid as problem:
+            raise InputInvalid(str(problem).replace(copy.name, "stdin")) from None
 
 
 Rows = Iterator[tuple[int, Any]]  # a number to be named in messages, and the row
@@ -135,23 +149,27 @@ Rows = Iterator[tuple[int, Any]]  # a number to be named in messages, and the ro
 
 def _reader(path: Path) -> Callable[[Path], Rows]:
     """How a file is read. Raises InputInvalid for a kind that is not known."""
-    kind = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if path.is_dir():
         return _folder
-    readers = {".csv": _csv, ".tsv": _csv, ".parquet": _parquet, ".arrow": _arrow}
+    readers = {".csv": partial(_csv, ","), ".tsv": partial(_csv, "\t"), ".parquet": _parquet, ".arrow": _arrow}
     readers |= dict.fromkeys((".jsonl", ".ndjson", ".json", ""), _json_lines)
-    if kind.lower() not in readers:
+    kind = (Path(path.stem).suffix if _is_packed(path) else path.suffix).lower()
+    if kind not in readers:
         raise InputInvalid(f"{path}: unknown kind {kind}; expected .jsonl, .csv, .tsv, .parquet or a folder")
-    return readers[kind.lower()]
+    return readers[kind]
+
+
+def _is_packed(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
     """Raises InputInvalid where it cannot be read."""
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+        with gzip.open(path, "rb") if _is_packed(path) else path.open("rb") as stream:
             yield cast(BinaryIO, stream)
-    except (OSError, EOFError) as problem:
+    except (OSError, EOFError, zlib.error) as problem:
         reason = str(getattr(problem, "strerror", None) or problem).lower()
         raise InputInvalid(f"{path}: {reason}; expected JSON Lines with the keys instruction and output") from None
 
@@ -174,8 +192,7 @@ def _json_lines(path: Path) -> Rows:
                 raise InputInvalid(f"{path}:{number}: not JSON; {expected}") from None
 
 
-def _csv(path: Path) -> Rows:
-    separator = "\t" if ".tsv" in path.suffixes else ","
+def _csv(separator: str, path: Path) -> Rows:
     with _opened(path) as stream:
         lines = csv.reader((_text(path, line) for line in stream), delimiter=separator, strict=True)
         try:

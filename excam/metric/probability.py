@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from excam.exceptions import InputInvalid, ModelInvalid
-from excam.metric.scored import Decision, Scored
+from excam.metric.defaults import BAND
+from excam.metric.scored import Scored, Verdict
 from excam.provenance import sha256
 from excam.records import Report
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from excam.metaeval import Calibration
 
 FILE = "calibration.json"
-BAND = (0.4, 0.6)
 NONE = "cal:none"
 FEW = 100  # rows below which a fitted map is told to be rough
 Method = Literal["platt", "isotonic"]
@@ -54,7 +54,7 @@ class Calibrated:
         return metaeval.error_probabilities(self.calibration, signed)[0]
 
 
-def verdict(report: Report | None, probability: float | None, band: tuple[float, float]) -> Decision | None:
+def verdict(report: Report | None, probability: float | None, band: tuple[float, float]) -> Verdict | None:
     """What to make of a row: by its probability, "unsure" inside the band; without one, by whether errors were found.
 
     None on a failure.
@@ -123,7 +123,7 @@ def opened(path: Path, adapter: str, signature: str, band: tuple[float, float]) 
         kept = json.loads(path.read_text(encoding="utf-8"))
         calibration = _calibration(kept["calibration"])
         of, judged = kept["adapter"], kept["judged"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise ModelInvalid(f"{path}: no calibration; expected what `excam calibrate` wrote; make it again") from None
     if of != adapter or judged != how(signature):
         what = f"adapter {of}" if of != adapter else str(judged)

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from excam.exceptions import ExcamError
-from excam.terminal import stop
+from excam.metric.commands import refuse_target
+from excam.terminal import stop, stopping
 
 
 def report(
@@ -23,19 +23,12 @@ def report(
     Example: excam score texts.jsonl --to scored.jsonl; excam report scored.jsonl --to report.html
     """
     from excam.metric import report_page, scored_file
-    from excam.provenance import sha256
+    from excam.provenance import sha256, write_text
 
-    try:
-        if to.is_dir() or to.resolve() == file.resolve():
-            stop(f"{to}: is {'a folder' if to.is_dir() else 'the input'}; expected another file to write to")
+    with stopping():
+        refuse_target(to, file)
         rows = list(scored_file.read(file))
         if not rows:
             stop(f"{file}: 0 rows; expected what `excam score --to` wrote")
-        page = report_page.write(file.name, sha256(file), rows)
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(page, encoding="utf-8")
-    except ExcamError as problem:
-        stop(problem)
-    except OSError as problem:
-        stop(f"{to}: {str(problem.strerror).lower()}; expected a place to write a page to")
+        write_text(to, report_page.write(file.name, sha256(file), rows))
     print(f"{to}: {len(rows)} rows, {to.stat().st_size / 1e6:.1f} MB", file=sys.stderr)

@@ -25,7 +25,7 @@ class Line:
 
     name: str
     n: int
-    unreadable: int
+    not_judged: int
     with_errors: int
     share: float | None
     share_interval: Interval
@@ -44,7 +44,7 @@ def line(name: str, rows: Sequence[Scored]) -> Line:
     return Line(
         name=name,
         n=len(rows),
-        unreadable=len(rows) - len(judged),
+        not_judged=len(rows) - len(judged),
         with_errors=int(sum(wrong)),
         share=sum(wrong) / len(wrong) if judged else None,
         share_interval=bootstrap.ratio_interval(wrong, ones, clusters) if many else None,

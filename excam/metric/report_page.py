@@ -23,7 +23,7 @@ from excam.terminal import visible
 ASSETS = Path(__file__).parent / "assets"
 COLUMNS = (
     *("id", "language", "culture", "system", "score", "certainty", "failure", "recovered", "warnings"),
-    *("signature", "instruction", "output", "errors", "explanation", "decision", "sureness"),
+    *("signature", "instruction", "output", "errors", "explanation", "verdict", "sureness"),
 )
 
 
@@ -42,7 +42,7 @@ def write(name: str, digest: str, rows: Sequence[Scored]) -> str:
             "digest": digest,
             "signatures": _signatures(rows),
             "sum": f"{whole.n} rows: {whole.with_errors} with errors, "
-            f"{whole.n - whole.unreadable - whole.with_errors} without, {whole.unreadable} not judged",
+            f"{whole.n - whole.not_judged - whole.with_errors} without, {whole.not_judged} not judged",
             "numbers": _numbers(rows, whole),
             "data": packed({"columns": COLUMNS, "rows": [_row(one) for one in rows]}),
         },
@@ -68,13 +68,13 @@ def _row(one: Scored) -> list[Any]:
             for error in (report.errors if report else ())
         ],
         "explanation": report.explanation if report else "",
-        "decision": _decision(one),
+        "verdict": _verdict(one),
         "sureness": sureness(one),
     }
     return [told[name] if name in told else getattr(one, name) for name in COLUMNS]
 
 
-def _decision(one: Scored) -> str:
+def _verdict(one: Scored) -> str:
     """What to make of a row, where that says more than its report: with a probability, or several judgements."""
     several = one.probability is not None or one.agreement is not None
     return one.verdict if several and one.verdict else ""
@@ -100,7 +100,7 @@ def _numbers(rows: Sequence[Scored], whole: Line) -> str:
         _kinds("Severities", "severity", severities, "errors"),
         _kinds("Error types", "type", kinds([error.type for error in found] for found in errors), "errors"),
         _kinds("Not judged, and why", "reason", kinds([one.failure] for one in rows if one.failure), "rows"),
-        _kinds("Decisions", "decision", kinds([made] for one in rows if (made := _decision(one))), "rows"),
+        _kinds("Verdicts", "verdict", kinds([made] for one in rows if (made := _verdict(one))), "rows"),
         _kinds("Warnings", "warning", kinds(one.warnings for one in rows), "rows"),
     ]
     for by in ("system", "language", "culture"):
@@ -132,7 +132,7 @@ def _kinds(title: str, head: str, counted: Sequence[Kind], unit: str) -> str:
 
 def _table(title: str, head: str, found: Sequence[Line]) -> str:
     body = "".join(
-        f'<tr><th scope="row">{_escaped(one.name)}</th><td>{one.n}</td><td>{one.unreadable}</td>'
+        f'<tr><th scope="row">{_escaped(one.name)}</th><td>{one.n}</td><td>{one.not_judged}</td>'
         f"<td>{one.with_errors}</td><td>{_number(one.share)}</td><td>{_interval(one.share_interval)}</td>"
         f"<td>{_number(one.score)}</td><td>{_interval(one.score_interval)}</td></tr>\n"
         for one in found

@@ -16,8 +16,8 @@ from excam.records import SEVERITIES, CulturalError, Report
 if TYPE_CHECKING:
     import polars as pl
 
-Decision = Literal["error", "clean", "unsure"]
-DECISIONS: tuple[Decision, ...] = get_args(Decision)
+Verdict = Literal["error", "clean", "unsure"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Scored:
     culture: str = ""
     warnings: tuple[str, ...] = ()  # reasons for care, each from a closed list (`excam.metric.cautions.LINES`)
     probability: float | None = None  # of an error; None without a calibration (`excam.metric.probability`)
-    verdict: Decision | None = None  # None on a failure
+    verdict: Verdict | None = None  # None on a failure
     agreement: Agreement | None = None  # of several judgements of one pair; None for a single one
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,13 +96,16 @@ def from_dict(row: Mapping[str, Any], where: str = "row") -> Scored:
         if report is not None:
             errors = tuple(CulturalError(**error) for error in report["errors"])
             given["report"] = Report(errors, report["explanation"])
-        given |= {name: tuple(given.get(name, ())) for name in ("recovered", "warnings")}
+        lists = {name: given.get(name, []) for name in ("recovered", "warnings")}
+        if not all(isinstance(told, list) for told in lists.values()):
+            raise TypeError(lists)
+        given |= {name: tuple(told) for name, told in lists.items()}
         if (several := given.get("agreement")) is not None:
             given["agreement"] = agreement_from_dict(several)
         found = Scored(**given)
         if not _is_sound(found):
             raise TypeError(found)
-    except (TypeError, KeyError, AttributeError):
+    except (TypeError, KeyError, AttributeError, OverflowError):  # OverflowError: digits beyond any float
         raise InputInvalid(f"{where}: no scored pair; expected a line that `excam score` wrote") from None
     return found
 
@@ -116,7 +119,7 @@ def _is_sound(one: Scored) -> bool:
     judged = one.report is not None
     return (
         all(isinstance(text, str) for text in texts)
-        and (one.verdict is None or one.verdict in DECISIONS)
+        and (one.verdict is None or one.verdict in VERDICTS)
         and (one.agreement is None or agreement_is_sound(one.agreement, one.instruction, one.output))
         and all(isinstance(value, int | float) and math.isfinite(value) for value in numbers)
         and (judged, judged) == (one.score is not None, one.failure is None)

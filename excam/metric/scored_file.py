@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
+from typing import BinaryIO
 
 from excam.exceptions import InputInvalid
 from excam.metric.pairs import Pair
@@ -47,11 +49,25 @@ class Growing:
     def __init__(self, path: Path, signature: str) -> None:
         self.path, self.signature = path, signature
         self.part = path.with_name(f".{path.name}.part")
+        self._stream: BinaryIO | None = None
+
+    def _held(self) -> BinaryIO:
+        """The growing file, for nobody else until it has its name. Raises InputInvalid where another run has it."""
+        if self._stream is None:
+            self.part.parent.mkdir(parents=True, exist_ok=True)
+            stream = self.part.open("ab")
+            try:
+                flock(stream, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                stream.close()
+                line = "another run writes it; expected a file of its own for each; wait for that, or name another"
+                raise InputInvalid(f"{self.path}: {line}") from None
+            self._stream = stream
+        return self._stream
 
     def done(self, pairs: Iterable[Pair]) -> int:
         """How many of the first pairs are there already, judged in the same way; what is behind them is cut off."""
-        if not self.part.exists():
-            return 0
+        self._held()
         count = end = 0
         with self.part.open("rb") as stream:
             for line, pair in zip(stream, pairs, strict=False):
@@ -72,17 +88,22 @@ class Growing:
     def add(self, results: Iterable[Scored]) -> None:
         """Append results. When it raises (disk full), the file is what it was before."""
         data = "".join(json.dumps(one.to_dict()) + "\n" for one in results).encode("ascii")
-        self.part.parent.mkdir(parents=True, exist_ok=True)
-        with self.part.open("ab") as stream:
-            before = stream.tell()
-            try:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            except OSError as problem:
-                os.truncate(self.part, before)
-                raise OSError(problem.errno, problem.strerror, str(self.path)) from None
+        descriptor = self._held().fileno()
+        before = os.fstat(descriptor).st_size
+        try:
+            while data:
+                data = data[os.write(descriptor, data) :]
+            os.fsync(descriptor)
+        except OSError as problem:
+            os.ftruncate(descriptor, before)
+            raise OSError(problem.errno, problem.strerror, str(self.path)) from None
 
     def finish(self) -> None:
         """Give it its name."""
         self.part.replace(self.path)
+        self._held().close()
+
+    def drop(self) -> None:
+        """Delete it: what it held is elsewhere."""
+        self.part.unlink()
+        self._held().close()

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
-from excam.exceptions import ExcamError
-from excam.metric.commands import ADAPTER, BASE, EMBEDDED, MAX_TOKENS
-from excam.terminal import stop
+from excam.extras import needed
+from excam.metric import defaults
+from excam.metric.commands import ADAPTER, BASE, DEFAULT, MAX_TOKENS
+from excam.terminal import stop, stopping
 
 
 def serve(
-    adapter: ADAPTER = EMBEDDED,
+    adapter: ADAPTER = DEFAULT,
     base: BASE = None,
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free")] = 8010,
-    max_pairs: Annotated[int, typer.Option(min=1, help="of one request, and of one batch")] = 64,
+    max_pairs: Annotated[int, typer.Option(min=1, help="of one request, and of one batch")] = defaults.MAX_PAIRS,
     queue: Annotated[
         int, typer.Option(min=1, help="so many pairs may wait; who comes then is told when to return")
-    ] = 256,
-    timeout: Annotated[float, typer.Option(min=1, help="seconds after which a request is given up")] = 600,
+    ] = defaults.QUEUE,
+    timeout: Annotated[float, typer.Option(min=1, help="seconds after which a request is given up")] = defaults.TIMEOUT,
     allow_host: Annotated[list[str] | None, typer.Option(help="another name of this machine; several times")] = None,
-    max_tokens: MAX_TOKENS = 512,
+    max_tokens: MAX_TOKENS = defaults.MAX_TOKENS,
 ) -> None:
     """Judge pairs that come over HTTP: POST /score, GET /health, GET /openapi.json. One model, judged in batches.
 
@@ -34,17 +36,13 @@ def serve(
     from excam.metric.metric import Metric
     from excam.provenance import quiet_libraries
 
-    try:
-        from excam.metric import listening
-    except ModuleNotFoundError as problem:
-        stop(f"{problem.name}: not installed; expected what serving needs; pip install 'excam[serve]'")
     quiet_libraries()
+    with stopping():
+        needed("serve", "fastapi", "uvicorn")
+    from excam.metric import listening
+
     if queue < max_pairs:
         stop(f"--queue: found {queue}; expected {max_pairs} or more, as many as --max-pairs lets one request hold")
-    try:
+    with stopping(), suppress(KeyboardInterrupt):  # uvicorn raises it again when it has ended in good order
         metric = Metric.open(adapter, base, max_tokens)
         listening.serve(metric, host, port, allow_host or [], max_pairs, queue, timeout)
-    except ExcamError as problem:
-        stop(problem)
-    except KeyboardInterrupt:  # what uvicorn raises again when it has ended in good order
-        return

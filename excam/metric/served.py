@@ -11,15 +11,16 @@ from excam.config import Model, Server
 from excam.exceptions import ModelInvalid
 from excam.inference import opening
 from excam.judges import report
+from excam.records import WEIGHTS
 
-KEY = "EXCAM_SERVER_KEY"
+KEY = "EXCAM_ENDPOINT_KEY"
 
 
 def backend(name: str, endpoint: str) -> opening.Lazily:
     """The model or adapter that the server calls `name`. Nothing is asked yet.
 
     Raises InputInvalid where --offline is set, ModelInvalid for what is no address. The key, where the server wants
-    one, is in EXCAM_SERVER_KEY.
+    one, is in EXCAM_ENDPOINT_KEY: not that of `excam serve`, which is another's affair.
     """
     offline.refuse(f"{name} at a server")
     try:
@@ -31,5 +32,10 @@ def backend(name: str, endpoint: str) -> opening.Lazily:
 
 def described(name: str) -> str:
     """What a signature says of the judge; what the server has under that name is its own affair, and is said to be."""
-    asked = f"judge:report.{report.VERSION.asks}.{report.VERSION.reads}"
-    return f"model:{name}|on:served|{asked}|sev:minor1,major5|tie:certainty"
+    return f"model:{name}|on:served|{asked()}"
+
+
+def asked() -> str:
+    """What a signature says of any judge: prompt and reader by their versions, and how a report becomes a score."""
+    weights = ",".join(f"{severity}{-weight}" for severity, weight in WEIGHTS.items())
+    return f"judge:report.{report.VERSION.asks}.{report.VERSION.reads}|sev:{weights}|tie:certainty"

@@ -4,8 +4,9 @@ POST /score          {"pairs": [...]} -> 200 {"results", "summary", "signature"}
 GET  /health         how the server is, how many pairs wait, how many one may send; needs no key
 GET  /openapi.json   what both take and give
 
-Everything that cannot be done is {"error": one line}: 401, 408, 413, 415, 422 for a request that is none; 503 with
-Retry-After where the queue is full or the server stops; 504 where the turn did not come in time; 500 where it failed.
+What cannot be done is {"error": one line}: 401, 408, 413, 415, 422 for a request that is none; 503 with Retry-After
+where the queue is full or the server stops; 504 where the turn did not come in time; 500 where it failed. A host name
+that it does not answer to gets plain text, 400.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import excam
 from excam.exceptions import ExcamError, InputInvalid
 from excam.listening import LOCAL
 from excam.metric import messages
+from excam.metric.defaults import TIMEOUT
 from excam.metric.judging import Failed, Job, Judging, Refused, Scorer
 from excam.terminal import visible
 
@@ -50,18 +52,18 @@ def application(
     *,
     key: str = "",
     hosts: Sequence[str] = LOCAL,
-    patience: float = 600,
+    timeout: float = TIMEOUT,
     failed: Callable[[], None] = lambda: None,
 ) -> FastAPI:
     """The server's application. The model is loaded once it runs; `failed` is called where it cannot be.
 
     `judging`: the queue, by default one of 256 pairs, 64 a batch. `key`: what clients have to show, "" for nothing;
-    `hosts`: the names it answers to; `patience`: seconds until a request whose turn has not come is given up.
+    `hosts`: the names it answers to; `timeout`: seconds until a request whose turn has not come is given up.
     """
-    queue = judging or Judging(metric)
+    judging = judging or Judging(metric)
     found = FastAPI(title="ExCAM", version=excam.__version__, docs_url=None, redoc_url=None, lifespan=_judging)
-    found.state.judging, found.state.failed = queue, failed
-    found.state.key, found.state.patience = sha256(key.encode()).digest() if key else b"", patience
+    found.state.judging, found.state.failed = judging, failed
+    found.state.key, found.state.timeout = sha256(key.encode()).digest() if key else b"", timeout
     found.router.redirect_slashes = False
     found.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
     known: dict[int | str, dict[str, Any]] = {status: {"model": messages.Problem} for status in STATUSES}
@@ -81,13 +83,13 @@ def application(
 
 @asynccontextmanager
 async def _judging(app: FastAPI) -> AsyncIterator[None]:
-    async def judging() -> None:
-        queue: Judging = app.state.judging
-        await queue.run()
-        if queue.problem:
+    async def judge() -> None:
+        judging: Judging = app.state.judging
+        await judging.run()
+        if judging.problem:
             app.state.failed()
 
-    running = asyncio.create_task(judging())
+    running = asyncio.create_task(judge())
     yield
     app.state.judging.stop()
     await running
@@ -95,13 +97,13 @@ async def _judging(app: FastAPI) -> AsyncIterator[None]:
 
 def health(request: Request) -> messages.Health:
     """How the server is."""
-    queue: Judging = request.app.state.judging
+    judging: Judging = request.app.state.judging
     return messages.Health(
-        status=queue.status,
-        signature=queue.metric.signature,
-        waiting=queue.waiting,
-        queue=queue.room,
-        max_pairs=queue.most,
+        status=judging.status,
+        signature=judging.metric.signature,
+        waiting=judging.waiting,
+        queue=judging.queue,
+        max_pairs=judging.max_pairs,
     )
 
 
@@ -110,11 +112,11 @@ async def score(
 ) -> Response:
     """Judge pairs: where they get a culture wrong, how badly, and why. A pair without a score has a `failure`."""
     _refuse_stranger(request.app.state.key, shown)
-    queue: Judging = request.app.state.judging
+    judging: Judging = request.app.state.judging
     began = time.monotonic()
     try:
-        pairs = messages.read(await _body(request), queue.most)
-        job = queue.enter(pairs)
+        pairs = messages.read(await _body(request), judging.max_pairs)
+        job = judging.enter(pairs)
         results = await _results(request, job)
     except InputInvalid as problem:
         raise HTTPException(422, str(problem)) from None
@@ -124,7 +126,7 @@ async def score(
         LOG.error("judging failed: %s", problem)
         raise HTTPException(500, "the server failed; its log says where; send it again, or tell who runs it") from None
     LOG.info("%d pairs in %.1f s", len(pairs), time.monotonic() - began)
-    return Response(messages.written(results, queue.metric.signature), headers=HEADERS, media_type="application/json")
+    return Response(messages.written(results, judging.metric.signature), headers=HEADERS, media_type="application/json")
 
 
 def _refuse_stranger(key: bytes, shown: HTTPAuthorizationCredentials | None) -> None:
@@ -164,13 +166,13 @@ async def _results(request: Request, job: Job) -> Sequence[Any]:
     """What the pairs were judged. A client that goes away, or waits too long, takes its pairs out of the queue."""
     gone = asyncio.create_task(_gone(request))
     try:
-        patience = request.app.state.patience
-        await asyncio.wait({job.done, gone}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        timeout = request.app.state.timeout
+        await asyncio.wait({job.done, gone}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         if job.done.done():
             return job.done.result()
         if gone.done():
             raise HTTPException(400, "the client went away")
-        raise HTTPException(504, f"not judged within {patience:g} s; send fewer pairs, or send them again later")
+        raise HTTPException(504, f"not judged within {timeout:g} s; send fewer pairs, or send them again later")
     finally:
         gone.cancel()
         job.done.cancel()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import TypeVar
@@ -22,10 +23,11 @@ def blocking(results: AsyncIterator[T]) -> Iterator[T]:
             except StopAsyncIteration:
                 return
     finally:
-        asyncio.run_coroutine_threadsafe(_closed(results), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+        if not sys.is_finalizing():  # else the program ends: the thread has stopped and never answers
+            asyncio.run_coroutine_threadsafe(_closed(results), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
 
 
 async def _next(results: AsyncIterator[T]) -> T:

@@ -83,8 +83,8 @@ def _apart(page: str) -> tuple[dict[str, Any], str]:
 
 def _run(adapter: Path) -> Path | None:
     """The results an adapter lies in."""
-    folder = adapter.resolve()
-    return folder.parents[2] if folder.parents[1].name == adapters.ADAPTERS.name else None
+    above = adapter.resolve().parents
+    return above[2] if len(above) > 2 and above[1].name == adapters.ADAPTERS.name else None
 
 
 def _rows(adapter: Path, manifest: Mapping[str, Any]) -> Iterable[dict[str, Any]]:

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from excam.exceptions import ExcamError
-from excam.terminal import show, stop
+from excam.terminal import show, stopping
 
 
 def push(
@@ -27,15 +26,13 @@ def push(
     from excam.sharing import card, parcel, places
 
     _online()
-    try:
+    with stopping():
         folder = adapters.found(adapter)
         target = places.place(to)
         base = card.base(folder)
         with tempfile.TemporaryDirectory() as scratch:
             parcel.pack(folder, base, card.written(folder, base), Path(scratch))
             show(f"{folder} is now at {target.send(Path(scratch))}")
-    except ExcamError as problem:
-        stop(problem)
 
 
 def pull(
@@ -58,15 +55,13 @@ def pull(
     from excam.sharing import getting, places
 
     _online()
-    try:
+    with stopping():
         getting.get(places.place(source), to)
         if base and not (to / "base").exists():
             bases.put_beside(to, base)
         if not (to / "base").exists():
             say(f"its base model: {adapters.described(adapters.recorded(to))}; --base puts it beside the adapter")
         show(f"{source} is now at {to}")
-    except ExcamError as problem:
-        stop(problem)
 
 
 def _online() -> None:

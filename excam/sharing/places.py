@@ -138,9 +138,11 @@ def appearing(folder: Path) -> Iterator[Path]:
 
     Raises InputInvalid where there is something of that name already.
     """
+    if not folder.name:
+        raise InputInvalid(f"{folder}: no name of a folder; expected a new one, such as ./metric")
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise InputInvalid(f"{folder}: is there already; expected a new or an empty folder")
-    hidden = folder.with_name(f".{folder.name or 'adapter'}.{os.getpid()}.part")
+    hidden = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     shutil.rmtree(hidden, ignore_errors=True)
     hidden.mkdir(parents=True)
     try:

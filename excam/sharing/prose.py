@@ -28,7 +28,7 @@ excam score texts.jsonl --adapter here
 
 LANGUAGES = """## Languages
 
-{languages} In any other language it was not tested; its verdicts there carry a warning, and deserve it."""
+{languages} It learnt nothing in any other language; its verdicts there carry a warning, and deserve it."""
 
 LEDGER = """## Licences of what it learnt from
 

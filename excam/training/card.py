@@ -7,12 +7,14 @@ from typing import Any
 
 import yaml
 
+import excam
 from excam import markdown
 from excam.judges import report
 
 PAGE = """\
 A LoRA adapter for {model} that reads an instruction and the text generated from it, and answers with an error report in
-JSON: which words are a cultural error, how severe, of what type, and why (ExCAM, trained with this repository).
+JSON: which words are a cultural error, how severe, of what type, and why (ExCAM, trained with version {version} of its
+repository).
 
 ## What it learnt from
 
@@ -64,6 +66,7 @@ def written(
     }
     left_out = trained_on.removeprefix("without-")
     page = PAGE.format(
+        version=excam.__version__,
         model=model,
         rows=sum(by_dataset.values()),
         datasets=f"{len(by_dataset)} benchmarks",

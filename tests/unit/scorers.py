@@ -59,11 +59,11 @@ def metric() -> Metric:
 
 
 @contextmanager
-def running(*, most=8, room=16, patience=30.0, **environment):
+def running(*, max_pairs=8, queue=16, timeout=30.0, **environment):
     """(address, process); the address is there, and the model loaded unless `SCORER_LOADS` says how long that takes."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    settings = json.dumps([port, most, room, patience])
+    settings = json.dumps([port, max_pairs, queue, timeout])
     command = [sys.executable, __file__, settings]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUNBUFFERED": "1", **environment}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env) as process:
@@ -80,5 +80,5 @@ def running(*, most=8, room=16, patience=30.0, **environment):
 if __name__ == "__main__":
     from excam.metric import listening
 
-    port, most, room, patience = json.loads(sys.argv[1])
-    listening.serve(metric(), "127.0.0.1", port, [], most, room, patience)
+    port, max_pairs, queue, timeout = json.loads(sys.argv[1])
+    listening.serve(metric(), "127.0.0.1", port, [], max_pairs, queue, timeout)

@@ -49,9 +49,9 @@ def test_every_row_is_somewhere():
     found = compare.compare(a, b)
     counts = found.counts
     assert counts == compare.Denominators(7, 6, 2, 2, 1, 1, 1, 1)
-    unreadable = counts.unreadable_a + counts.unreadable_b + counts.unreadable_both
-    assert counts.rows_a == counts.compared + counts.only_a + unreadable
-    assert counts.rows_b == counts.compared + counts.only_b + unreadable
+    not_judged = counts.not_judged_a + counts.not_judged_b + counts.not_judged_both
+    assert counts.rows_a == counts.compared + counts.only_a + not_judged
+    assert counts.rows_b == counts.compared + counts.only_b + not_judged
     score, wrong = found.measures
     assert (score.n, score.a_better, score.b_better, score.ties) == (2, 0, 1, 1)
     assert (score.a, score.b, score.difference) == (-2.25, 0.5, -2.75)
@@ -107,7 +107,7 @@ def test_parts_are_told_with_their_denominators_and_few_rows_have_no_interval():
     b = [judged(n, *[MAJOR] * (n % 2), language=("English", "Thai")[n < 3]) for n in range(29)] + [failed(29)]
     b[29] = replace(b[29], language="Yoruba")  # the first file's word stands
     found = compare.compare(a, b)
-    assert [(one.by, one.name, one.unreadable) for one in found.groups] == [
+    assert [(one.by, one.name, one.not_judged) for one in found.groups] == [
         ("language", "English", 1),
         ("language", "Thai", 0),
     ]

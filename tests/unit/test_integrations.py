@@ -46,11 +46,11 @@ def expected(adapter, backend):
 
 def test_a_mean_never_hides_what_was_not_judged(expected):
     whole = aggregates.of(expected)
-    assert (whole.rows, whole.failures) == (4, 1)
+    assert (whole.rows, whole.not_judged) == (4, 1)
     assert whole.mean == pytest.approx((expected[0].score - 5 + expected[3].score) / 3)
-    assert whole.with_errors == pytest.approx(1 / 3)
+    assert whole.share_with_errors == pytest.approx(1 / 3)
     nothing = aggregates.of([expected[2]])
-    assert (nothing.rows, nothing.failures, nothing.mean, nothing.with_errors) == (1, 1, None, None)
+    assert (nothing.rows, nothing.not_judged, nothing.mean, nothing.share_with_errors) == (1, 1, None, None)
 
 
 def test_nothing_of_theirs_is_loaded_with_excam():
@@ -72,8 +72,8 @@ def test_evaluate_computes(adapter, expected):
     found = metric.compute(predictions=TEXTS, references=None, instructions=[INSTRUCTION] * 4)
     assert found["scores"] == [one.score for one in expected]
     assert found["excam"] == aggregates.of(expected).mean
-    assert found["with_errors"] == pytest.approx(1 / 3)
-    assert (found["rows"], found["failures"]) == (4, 1)
+    assert found["share_with_errors"] == pytest.approx(1 / 3)
+    assert (found["rows"], found["not_judged"]) == (4, 1)
     assert found["failure_reasons"] == [None, None, "no-json", None]
     assert found["reports"][1]["errors"][0]["span"] == "Sushi"
     assert found["signature"] == expected[0].signature
@@ -125,7 +125,7 @@ def test_inspect_scores_a_task(adapter, expected, tmp_path):
     assert whole.name.endswith("cultural_errors")
     assert (whole.scored_samples, whole.unscored_samples) == (3, 1)
     assert whole.metrics["mean"].value == pytest.approx(aggregates.of(expected).mean)
-    assert whole.metrics["with_errors"].value == pytest.approx(1 / 3)
+    assert whole.metrics["share_with_errors"].value == pytest.approx(1 / 3)
     scores = {sample.id: next(iter(sample.scores.values())) for sample in log.samples}
     assert scores[1].value == expected[0].score
     assert scores[2].value == -5
@@ -201,8 +201,8 @@ def test_the_harness_runs_the_example_task(harness, backend, tmp_path, monkeypat
     results = list(scored_file.read(tmp_path / "scored.jsonl"))
     assert [one.failure for one in results] == [None, None, "no-json", None]
     assert numbers["excam,none"] == aggregates.of(results).mean
-    assert numbers["excam_with_errors,none"] == pytest.approx(1 / 3)
-    assert numbers["excam_failures,none"] == 1
+    assert numbers["excam_share_with_errors,none"] == pytest.approx(1 / 3)
+    assert numbers["excam_not_judged,none"] == 1
     assert found["n-samples"]["excam_texts"] == {"original": 4, "effective": 4}
     assert len(backend.asked) == 4, "three numbers, and each text was judged once"
 
@@ -210,8 +210,8 @@ def test_the_harness_runs_the_example_task(harness, backend, tmp_path, monkeypat
 def test_the_harness_gets_no_zero_where_nothing_was_judged(harness, backend):
     numbers = harness(["mumble", "mumble once more"])["results"]["excam_texts"]
     assert math.isnan(numbers["excam,none"])
-    assert math.isnan(numbers["excam_with_errors,none"])
-    assert numbers["excam_failures,none"] == 2
+    assert math.isnan(numbers["excam_share_with_errors,none"])
+    assert numbers["excam_not_judged,none"] == 2
 
 
 def test_the_harness_is_told_in_one_line_what_is_missing(harness, monkeypatch):

@@ -610,9 +610,10 @@ def test_what_cannot_become_a_crate(here, monkeypatch):
     assert result.exit_code == 2
     assert f"{CELL}: not what was recorded" in result.stderr
     assert not list(Path().glob("*new*"))
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    monkeypatch.setattr("excam.lineage.crate.find_spec", lambda _: None)
-    assert "expected the extra excam[crate]" in excam("crate", "new").stderr
+    monkeypatch.setattr("excam.extras.find_spec", lambda _: None)
+    assert (
+        "rocrate: not installed; expected the extra crate: pip install 'excam[crate]'" in excam("crate", "new").stderr
+    )
 
 
 # --- Snakemake's records

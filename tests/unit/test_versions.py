@@ -214,4 +214,4 @@ def test_a_signature_names_the_versions_of_the_lock():
     entries = json.loads(versions.LOCK.read_text())
     for name in judges.available():
         stages = (entries[f"asks.{name}"]["version"], entries[f"judges.{name}"]["version"])
-        assert judges.load(name).VERSION == Version(*stages), name
+        assert Version(*stages) == judges.load(name).VERSION, name

@@ -180,7 +180,6 @@ def test_the_light_core_works_without_the_heavy_libraries(installed, tmp_path, w
 
 
 def test_commands_that_only_look_at_scored_files_need_no_model(installed, tmp_path):
-    """Those of `explain`, `compare` and `report` that are there."""
     row = {
         "id": "1", "instruction": "A Greek dish?", "output": "Sushi.", "score": -5.0, "certainty": 0.9, "failure": None,
         "report": {"errors": [{"where": "output", "span": "Sushi", "severity": "major", "type": "t", "start": 0, "end": 5}], "explanation": "Japanese."},
@@ -191,10 +190,9 @@ def test_commands_that_only_look_at_scored_files_need_no_model(installed, tmp_pa
         (tmp_path / name).write_text("".join(json.dumps(one) + "\n" for one in rows))
     tried = {"explain": ["a.jsonl"], "compare": ["a.jsonl", "b.jsonl"], "report": ["a.jsonl", "--to", "page.html"]}
     for name, words in tried.items():
-        if command(installed, name, "--help", cwd=tmp_path).returncode == 0:
-            done = command(installed, name, *words, cwd=tmp_path)
-            assert done.returncode == 0, (name, done.stderr)
-            assert done.stderr.splitlines()[-1] == "[]", name
+        done = command(installed, name, *words, cwd=tmp_path)
+        assert done.returncode == 0, (name, done.stderr)
+        assert done.stderr.splitlines()[-1] == "[]", name
 
 
 def test_what_needs_an_extra_says_which(installed, tmp_path):

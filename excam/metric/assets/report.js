@@ -1,6 +1,6 @@
 // Shows scored pairs, with texts.js and browse.js.
 (async () => {
-  const FACETS = ["verdict", "decision", "severity", "type", "language", "culture", "system", "failure", "warning"];
+  const FACETS = ["outcome", "verdict", "severity", "type", "language", "culture", "system", "failure", "warning"];
   const MANY = 200; // choices of a filter that one reads; searching finds the others
   const data = await unpacked();
   const one = new Set(data.rows.map((row) => row.signature)).size === 1;
@@ -10,13 +10,13 @@
     ));
   }
 
-  function verdict(row) {
+  function outcome(row) {
     if (row.failure !== null) return "not judged";
     return row.errors.length ? "with errors" : "without errors";
   }
 
   function values(row, facet) {
-    if (facet === "verdict") return [verdict(row)];
+    if (facet === "outcome") return [outcome(row)];
     if (facet === "warning") return row.warnings;
     if (facet === "failure") return row.failure === null ? [] : [row.failure];
     if (facet === "severity" || facet === "type") return [...new Set(row.errors.map((error) => error[facet]))].filter(Boolean);
@@ -50,12 +50,12 @@
   }
 
   function rowCell(row) {
-    const kind = { "not judged": "unreadable", "with errors": "wrong", "without errors": "right" }[verdict(row)];
+    const kind = { "not judged": "unreadable", "with errors": "wrong", "without errors": "right" }[outcome(row)];
     const told = { Score: row.score === null ? "none" : signed(Number(row.score.toFixed(4))) };
     told["p(R)"] = row.certainty === null ? "none" : row.certainty.toFixed(4);
     for (const name of ["language", "culture", "system"]) if (row[name]) told[name[0].toUpperCase() + name.slice(1)] = row[name];
     if (!one) told["Judged as"] = row.signature;
-    return [make("span", `outcome ${kind}`, verdict(row)), make("div", "", rowLink(row.id)), facts(told)];
+    return [make("span", `outcome ${kind}`, outcome(row)), make("div", "", rowLink(row.id)), facts(told)];
   }
 
   function reportCell(row) {
@@ -74,7 +74,7 @@
   function sum(shown) {
     const kinds = ["with errors", "without errors", "not judged"];
     const number = Object.fromEntries(kinds.map((kind) => [kind, 0]));
-    for (const row of shown) number[verdict(row)] += 1;
+    for (const row of shown) number[outcome(row)] += 1;
     return kinds.filter((kind) => number[kind]).map((kind) => `${number[kind]} ${kind}`).join(" + ");
   }
 
