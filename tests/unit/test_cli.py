@@ -419,3 +419,32 @@ def cli_metric():
     from excam.metric import metric
 
     return metric.Metric.open("results/adapters/smollm2-135m/all")
+
+
+def test_a_file_that_another_run_writes_is_left_to_it(backend):
+    from excam.metric.scored_file import Growing
+
+    other = Growing(Path("scored.jsonl"), "theirs")
+    assert other.done(()) == 0
+    line = stopped("score", texts({"output": "x"}), "--to", "scored.jsonl")
+    assert line.startswith("excam: scored.jsonl: another run writes it; expected a file of its own for each")
+    other.add(())
+    other.finish()
+    assert excam("score", texts({"output": "x"}), "--to", "scored.jsonl").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("score", "texts.jsonl", "--to", "texts.jsonl/scored.jsonl"),
+        ("report", "scored.jsonl", "--to", "texts.jsonl/page.html"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_one_line(backend, words):
+    excam("score", texts({"output": "x"}), "--to", "scored.jsonl")
+    assert stopped(*words) == "excam: texts.jsonl: file exists; expected a file that can be read or written"
+
+
+def test_no_sign_of_a_text_turns_the_terminal_around(backend):
+    shown = excam("explain", texts({"output": "a \u202eb\u2066 \U000e0041"})).stdout
+    assert r"a \u202eb\u2066 \U000e0041" in shown

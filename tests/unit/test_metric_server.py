@@ -463,3 +463,34 @@ def test_the_embedded_model_served_and_at_hand(tmp_path):
         finally:
             process.kill()
     assert there.stdout == here.stdout != ""
+
+
+def test_a_program_that_ends_midway_ends(server, tmp_path):
+    code = "import excam, sys; r = excam.connect(sys.argv[1]).score({'output': f'dish {at}'} for at in range(10**9)); next(r)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, server], cwd=tmp_path, timeout=60, check=False, capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_no_password_of_an_address_is_repeated():
+    for url in ("http://:hunter2@host", "http://user:hunter2@host:80/x", "ftp://a:hunter2@b"):
+        with pytest.raises(InputInvalid, match="no address of a server alone") as caught:
+            excam.connect(url)
+        assert "hunter2" not in str(caught.value)
+
+
+def test_a_name_that_the_server_does_not_answer_to_is_said(server, monkeypatch):
+    monkeypatch.setattr("socket.getaddrinfo", lambda host, port, *_, **__: [(2, 1, 6, "", ("127.0.0.1", port))])
+    with pytest.raises(ModelInvalid, match="HTTP 400: Invalid host header"):
+        excam.connect(server.replace("127.0.0.1", "other.example"))
+
+
+@pytest.mark.parametrize(
+    "words", [["--repeat", "3"], ["--max-tokens", "64"], ["--adapter", "x"], ["--band", ".1", ".9"]]
+)
+def test_what_the_server_decides_cannot_be_asked_for(server, tmp_path, words):
+    Path(tmp_path, "in.jsonl").write_text('{"output": "x"}\n')
+    done = excam_("score", "in.jsonl", "--server", server, *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"excam: {words[0]}: not beside --server" in done.stderr

@@ -176,3 +176,31 @@ def test_no_file(tmp_path):
     line = line_of(InputInvalid, outputs, tmp_path / "a.jsonl")
     assert line.startswith(f"{tmp_path}/a.jsonl: no such file or directory; expected JSON Lines")
     assert "is a directory without" in line_of(InputInvalid, outputs, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["rows.TSV", "rows.csv.tsv", "rows.tsv.old.tsv", "ROWS.TSV.GZ"])
+def test_a_kind_is_known_by_its_last_suffix_in_any_case(tmp_path, name):
+    kind = ".tsv.gz" if name.endswith(".GZ") else ".tsv"
+    path = written(tmp_path, kind).rename(tmp_path / name)
+    assert list(pairs.read(path)) == [pairs.Pair(**row) for row in ROWS]
+    other = written(tmp_path, ".csv").rename(tmp_path / "rows.tsv.old.csv")
+    assert list(pairs.read(other)) == [pairs.Pair(**row) for row in ROWS]
+
+
+def test_a_packed_file_that_is_damaged(tmp_path):
+    path = written(tmp_path, ".jsonl.gz", ROWS * 200)
+    data = bytearray(path.read_bytes())
+    for at in range(20, len(data), 7):
+        damaged = bytes(data[:at]) + bytes([data[at] ^ 0xFF]) + bytes(data[at + 1 :])
+        path.write_bytes(damaged)
+        assert line_of(InputInvalid, lambda: list(pairs.read(path))).startswith(str(path))
+
+
+def test_standard_input_is_called_by_its_name(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"output": "x"}\n{"text": "y"}\n')))
+
+    def read():
+        with pairs.spooled(pairs.Path("-")) as path:
+            return list(pairs.read(path))
+
+    assert line_of(InputInvalid, read).startswith("stdin:2: key output: expected text")

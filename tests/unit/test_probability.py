@@ -247,3 +247,11 @@ def test_every_scored_row_needs_its_truth(here):
     texts({"id": "0", "error": True}, {"id": 0, "error": False}, name="gold.jsonl")
     line = stopped("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
     assert line == "excam: gold.jsonl:2: id 0 occurs twice; expected one truth for each row"
+
+
+def test_truth_as_text_and_an_adapter_by_name(here):
+    lines = "".join(f"{row['id']},{'-5' if at % 2 else '0.0'}\n" for at, row in enumerate(rows()))
+    Path("gold.csv").write_text("id,error\n" + lines)
+    result = excam("calibrate", scored(), "--gold", "gold.csv", "--adapter", "tiny/all")
+    assert result.exit_code == 0, result.stderr
+    assert Path(ADAPTER, probability.FILE).exists()

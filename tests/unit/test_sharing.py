@@ -357,3 +357,22 @@ def test_offline_no_hub_is_asked(monkeypatch, tmp_path):
     with pytest.raises(ExcamError, match=r"owner/name: not asked, since EXCAM_OFFLINE .or --offline. is set"):
         places.place("owner/name")
     assert places.place(str(tmp_path)) == places.Folder(tmp_path)
+
+
+def test_a_place_without_a_name(shared, here):
+    assert ".: no name of a folder; expected a new one" in refused("pull", shared, ".")
+
+
+def test_an_adapter_at_the_top_of_a_disk_lies_in_no_run():
+    from excam.sharing import card
+
+    assert card._run(Path("/adapter")) is None
+
+
+def test_a_base_whose_sums_are_none(shared, here):
+    done("pull", shared, "got")
+    base = json.loads(Path("got/base.json").read_text())
+    for outputs in (["model.safetensors"], {"model.safetensors": 5}, {}):
+        Path("got/base.json").write_text(json.dumps({**base, "outputs": outputs}))
+        with pytest.raises(ExcamError, match="no manifest of a base model"):
+            adapters.recorded(Path("got"))
