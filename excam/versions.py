@@ -29,6 +29,7 @@ DATA = {
     "construction/lexicon.py": "construction/lexicon.tsv",
     "browsing/page.py": "browsing/assets",
     "annotation/page.py": "annotation/assets",
+    "pages/__init__.py": "pages/signs.js",
 }
 
 # Stage -> what it is made of, relative to the package. The rest follows from their imports. A rule's stage is its

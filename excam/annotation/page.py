@@ -18,7 +18,7 @@ from typing import Any
 from excam.annotation import answers
 from excam.annotation.campaign import SIDES, Campaign, Task
 from excam.exceptions import InputInvalid
-from excam.pages import filled, packed
+from excam.pages import filled, packed, signs
 from excam.pages import policy as content_policy
 
 ASSETS = Path(__file__).parent / "assets"
@@ -78,7 +78,7 @@ def language_tags() -> Mapping[str, str]:
 
 def script() -> str:
     """The page's one script."""
-    return "\n".join(asset(f"{part}.js") for part in PARTS)
+    return "\n".join((signs(), *(asset(f"{part}.js") for part in PARTS)))
 
 
 def _data(found: Campaign, served: Served | None) -> dict[str, Any]:

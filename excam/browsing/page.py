@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from excam.browsing.rows import COLUMNS, OUTCOMES, JudgedRow, counts
-from excam.pages import filled, packed, policy
+from excam.pages import filled, packed, policy, signs
 
 ASSETS = Path(__file__).parent / "assets"
 FITS = 1_570_000  # bytes of a page whose address, four signs for three bytes, Chromium opens in a frame
@@ -19,7 +19,8 @@ FITS = 1_570_000  # bytes of a page whose address, four signs for three bytes, C
 
 def write(system: str, rows: Sequence[JudgedRow], inputs: Mapping[str, str]) -> str:
     """The page of one system's rows; `inputs` are the files that they come from, with their sha256."""
-    style, script = asset("texts.css") + asset("page.css"), asset("texts.js") + asset("browse.js") + asset("page.js")
+    style, script = asset("texts.css") + asset("page.css"), signs() + asset("texts.js") + asset("browse.js")
+    script += asset("page.js")
     return filled(
         asset("page.html"),
         {

@@ -16,7 +16,7 @@ from excam.browsing.page import asset as shared
 from excam.browsing.rows import utf16_offset
 from excam.metric.report_numbers import Interval, Kind, Line, bands, kinds, line, lines
 from excam.metric.scored import Scored, sureness
-from excam.pages import filled, packed, policy
+from excam.pages import filled, packed, policy, signs
 from excam.records import SEVERITIES
 from excam.terminal import visible
 
@@ -30,7 +30,7 @@ COLUMNS = (
 def write(name: str, digest: str, rows: Sequence[Scored]) -> str:
     """The page of a file of scored pairs, with the sha256 of the file that they come from."""
     style = shared("texts.css") + _asset("report.css")
-    script = shared("texts.js") + shared("browse.js") + _asset("report.js")
+    script = signs() + shared("texts.js") + shared("browse.js") + _asset("report.js")
     whole = line("all", rows)
     return filled(
         _asset("report.html"),

@@ -18,6 +18,7 @@ from browsed import SHOWN, choose, shown
 from excam import tables
 from excam.browsing import page, rows
 from excam.exceptions import InputInvalid
+from excam.pages import signs
 from excam.records import CulturalError, Report, Sample, Verdict
 
 judged_rows = importlib.import_module("scripts.judged_rows")
@@ -170,7 +171,7 @@ def test_page_needs_nothing_else_and_is_always_the_same(five):
     text = page.write("m/nothing/report", joined, {"a": "0" * 64})
     assert text == page.write("m/nothing/report", joined, {"a": "0" * 64})
     assert not re.search(r"https?:|\bsrc=|url\(|@import|//cdn", text)
-    script = "".join(map(page.asset, ("texts.js", "browse.js", "page.js")))
+    script = signs() + "".join(map(page.asset, ("texts.js", "browse.js", "page.js")))
     assert not re.search(
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|fetch\(|</script|<!--", script
     )

@@ -1,4 +1,3 @@
-"use strict";
 // What counts as an answer. Lists, patterns and limits are those of excam.annotation.answers: they travel in the data.
 
 let data; // of the page: unpacked in start.js before anything else runs

@@ -1,11 +1,5 @@
 // Unpacks the data and opens the page where its annotator left it.
 
-async function unpack() {
-  const packed = Uint8Array.from(atob($("data").textContent), (sign) => sign.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).json();
-}
-
 function useColours() {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const apply = () => {
@@ -77,7 +71,7 @@ function listenToWindow() {
 
 async function start() {
   useColours();
-  data = await unpack();
+  data = await unpacked();
   data.tasks.forEach((task, at) => (task.place = at + 1));
   makeQuestions();
   fillFilters();

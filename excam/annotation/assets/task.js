@@ -36,12 +36,12 @@ function drawTask() {
   $("task-dataset").textContent = task.dataset;
   $("task-language").textContent = task.language;
   task.boxes.forEach((pieces, at) => $(`box-${at}`).replaceChildren(passage(pieces, BOXES[at], task.tag)));
-  $("explanation").replaceChildren(foreign(...plainly(task.explanation)));
+  $("explanation").replaceChildren(paragraphOf(...visible(task.explanation)));
   $("severity").textContent = task.severity;
-  $("error_type").replaceChildren(...plainly(task.error_type));
+  $("error_type").replaceChildren(...visible(task.error_type));
   task.comparisons.forEach((text, at) => {
-    $(`again-${at + 1}`).replaceChildren(foreign(...plainly(task.explanation)));
-    $(`other-${at + 1}`).replaceChildren(foreign(...plainly(text ?? NOTHING_FOUND)));
+    $(`again-${at + 1}`).replaceChildren(paragraphOf(...visible(task.explanation)));
+    $(`other-${at + 1}`).replaceChildren(paragraphOf(...visible(text ?? NOTHING_FOUND)));
   });
   refresh();
 }
@@ -107,7 +107,7 @@ function conflictRow(name, mine, theirs) {
   const head = make("th", "", fieldLabel(name));
   head.scope = "row";
   const cells = [mine, theirs].map((answer) => {
-    const cell = make("td", "", ...plainly(valueShown(name, answer[name])));
+    const cell = make("td", "", ...visible(valueShown(name, answer[name])));
     cell.dir = "auto";
     return cell;
   });

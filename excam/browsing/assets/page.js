@@ -1,6 +1,6 @@
 // Shows judged rows against gold, with texts.js and browse.js.
 (async () => {
-  const data = await unpacked();
+  const data = await unpackedRows();
 
   function folded(row) {
     const errors = [...row.gold, ...(row.found ?? [])].flatMap((error) => [error.span, error.type]);

@@ -1,50 +1,17 @@
-"use strict";
-// Shared by the pages that show judged texts: texts become text nodes, never markup: nothing here writes HTML.
+// Shared by the pages that show judged texts.
 // vowel signs of Indic scripts are letters' parts, not accents: they stay
 const MARKS = /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]/g;
 const ALIKE = { "ı": "i", "ß": "ss", "ø": "o", "đ": "d", "ł": "l", "ς": "σ" };
-// controls, turns of direction, halves of signs, what has no width (joiners and marks of direction, which spelling needs, excepted)
-const UNSEEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\ud800-\udfff]|\r(?!\n)/gu;
 
-const $ = (id) => document.getElementById(id);
-
-// what `packed` of excam/pages.py packed
-async function unpacked() {
-  const signs = atob($("data").textContent);
-  const packed = new Uint8Array(signs.length);
-  for (let at = 0; at < signs.length; at += 1) packed[at] = signs.charCodeAt(at); // millions: a call for each is slow
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const data = await new Response(stream).json();
+// the rows of a page, each value by the name of its column
+async function unpackedRows() {
+  const data = await unpacked();
   return { ...data, rows: data.rows.map((values) => Object.fromEntries(data.columns.map((name, at) => [name, values[at]]))) };
 }
 
 function fold(text) {
   const plain = text.toLowerCase().normalize("NFKD").replace(MARKS, "");
   return plain.replace(/[ıßøđłς]/g, (sign) => ALIKE[sign]).replace(/\s+/g, " ");
-}
-
-function make(tag, name, ...children) {
-  const element = document.createElement(tag);
-  if (name) element.className = name;
-  element.append(...children);
-  return element;
-}
-
-function visible(text) {
-  const parts = [];
-  let at = 0;
-  for (const found of text.matchAll(UNSEEN)) {
-    const code = found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-    parts.push(text.slice(at, found.index), make("span", "control", `U+${code}`));
-    at = found.index + found[0].length;
-  }
-  return [...parts, text.slice(at)];
-}
-
-function foreign(tag, name, ...children) {
-  const element = make(tag, name, ...children);
-  element.dir = "auto";
-  return element;
 }
 
 // what stands where an error begins; the page says by what name

@@ -2,7 +2,7 @@
 (async () => {
   const FACETS = ["outcome", "verdict", "severity", "type", "language", "culture", "system", "failure", "warning"];
   const MANY = 200; // choices of a filter that one reads; searching finds the others
-  const data = await unpacked();
+  const data = await unpackedRows();
   const one = new Set(data.rows.map((row) => row.signature)).size === 1;
   for (const row of data.rows) {
     row.errors = row.errors.map(([where, span, severity, type, start, end], at) => (

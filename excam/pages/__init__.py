@@ -13,7 +13,15 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+
+@cache
+def signs() -> str:
+    """What the script of every page begins with: unpacking, and texts as text nodes."""
+    return (Path(__file__).parent / "signs.js").read_text(encoding="utf-8")
 
 
 def packed(value: Any) -> str:
