@@ -9,6 +9,11 @@ class ExcamError(Exception):
     """Something the user can act on. Its text is one line: what, found, expected, next."""
 
 
+def in_a_line(problem: BaseException) -> str:
+    """What a library says of a problem, in at most 200 characters of one line; its name where it says nothing."""
+    return " ".join(str(problem).split())[:200] or type(problem).__name__
+
+
 class ConfigInvalid(ExcamError):
     """The configuration cannot be an experiment."""
 

@@ -18,6 +18,7 @@ Origin = Literal["source", "hard", "soft-minor", "soft-major"]
 Split = Literal["train", "dev", "test"]
 Errors = Literal["hard", "soft"]  # how the rows of a benchmark are made wrong (spec 20, 22)
 
+WHERE: tuple[Where, ...] = get_args(Where)
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 SPLITS: tuple[Split, ...] = get_args(Split)
 WEIGHTS: Mapping[Severity, int] = {"minor": -1, "major": -5}  # ExCAM §3; the MQM weights of GEMBA-MQM

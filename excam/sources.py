@@ -20,7 +20,7 @@ from typing import Any
 
 from excam import offline
 from excam.config import CHAT_TEMPLATES, Dataset, Model, Wheel
-from excam.exceptions import ModelInvalid, SourceInvalid
+from excam.exceptions import ModelInvalid, SourceInvalid, in_a_line
 from excam.provenance import publish, say, sha256, write_json
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -137,14 +137,10 @@ def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[
         )
     except (HTTPError, HFValidationError, OSError) as problem:
         raise SourceInvalid(
-            f"{name}: {hub}@{revision}: cannot be fetched ({_in_a_line(problem)}); check the connection and HF_TOKEN"
+            f"{name}: {hub}@{revision}: cannot be fetched ({in_a_line(problem)}); check the connection and HF_TOKEN"
         ) from None
     shutil.rmtree(folder / ".cache", ignore_errors=True)
     return str(commit)
-
-
-def _in_a_line(problem: Exception) -> str:
-    return " ".join(str(problem).split())[:120] or type(problem).__name__
 
 
 def _download(name: str, url: str, folder: Path) -> None:
@@ -162,7 +158,7 @@ def _download(name: str, url: str, folder: Path) -> None:
                 for chunk in answer.iter_bytes():
                     stream.write(chunk)
     except (httpx.HTTPError, httpx.InvalidURL) as problem:
-        detail = _in_a_line(problem)
+        detail = in_a_line(problem)
         raise SourceInvalid(f"{name}: {url}: cannot be fetched ({detail}); check the connection") from None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from excam.exceptions import ArtifactBroken, InputInvalid
+from excam.exceptions import ArtifactBroken, InputInvalid, in_a_line
 from excam.provenance import publish
 from excam.records import BaseSample, CulturalError, Report, Sample, Verdict, flat, sample_from_row, to_row
 
@@ -52,7 +52,7 @@ def read_frame(path: Path) -> pl.DataFrame:
     try:
         return pl.read_parquet(path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
-        detail = " ".join(str(problem).split())[:200]
+        detail = in_a_line(problem)
         raise ArtifactBroken(f"{path}: not a readable Parquet file ({detail}); delete it and run again") from None
 
 
@@ -137,7 +137,7 @@ def read_csv(path: Path, schema: Mapping[str, Any]) -> pl.DataFrame:
     try:
         return pl.read_csv(path, schema=dict(schema))
     except (pl.exceptions.PolarsError, OSError) as problem:
-        detail = " ".join(str(problem).split())[:200]
+        detail = in_a_line(problem)
         raise ArtifactBroken(
             f"{path}: not a table of {', '.join(schema)} ({detail}); delete it and run again"
         ) from None

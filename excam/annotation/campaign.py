@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from excam.exceptions import InputInvalid
+from excam.exceptions import InputInvalid, in_a_line
 from excam.records import Severity
 
 FORMAT = "excam-campaign/1"
@@ -106,7 +106,7 @@ def parsed(text: str, name: str) -> Campaign:
 
 
 def _no_campaign(name: str, problem: Exception) -> InputInvalid:
-    detail = " ".join(str(problem).split())[:200]
+    detail = in_a_line(problem)
     return InputInvalid(f"{name}: no campaign ({detail}); expected what `draw_campaign` writes")
 
 

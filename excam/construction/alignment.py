@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Literal, get_args
 
 from excam.construction import spans
-from excam.records import CulturalError, Sample, Where
+from excam.records import WHERE, CulturalError, Sample, Where
 
 Reason = Literal[
     "no-right-twin",  # it is not among the rows
@@ -22,7 +22,6 @@ Reason = Literal[
     "texts-differ",  # with every error undone there is still a difference that counts as an error
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
-WHERE: tuple[Where, ...] = get_args(Where)
 
 Place = tuple[int, int]  # characters, end exclusive
 

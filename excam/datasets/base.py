@@ -27,7 +27,7 @@ from excam.datasets import _files
 from excam.datasets._cells import ESCAPED, cleaned, mark
 from excam.datasets._drawing import stratified as stratified
 from excam.datasets._plain import HALF
-from excam.exceptions import SourceInvalid
+from excam.exceptions import SourceInvalid, in_a_line
 from excam.hostile import CHAT_CONTROL, LONGEST_ROW
 from excam.records import BaseSample
 from excam.records import Errors as Errors
@@ -131,7 +131,7 @@ def table(
     try:
         columns, frame = _load(path, kinds)
     except _DAMAGED as damage:
-        reason = " ".join(str(damage).split())[:200] or type(damage).__name__
+        reason = in_a_line(damage)
         raise SourceInvalid(f"{dataset}: {path.name}: not readable: {reason}; fetch the file again") from damage
     if frame.is_empty():
         raise SourceInvalid(f"{dataset}: {path.name}: no rows; expected rows with {expected}; fetch the file again")

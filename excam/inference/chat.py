@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from excam.exceptions import InputInvalid, ModelInvalid
+from excam.exceptions import InputInvalid, ModelInvalid, in_a_line
 from excam.inference import Completion, Message
 from excam.provenance import say
 
@@ -126,7 +126,7 @@ def adapter_weights(adapter: Path) -> Path:
 
 def unusable(folder: Path, problem: Exception) -> ModelInvalid:
     """What to raise when a library cannot load a folder."""
-    reason = " ".join(str(problem).split())[:200]
+    reason = in_a_line(problem)
     return ModelInvalid(f"{folder}: cannot be loaded: {reason}; expected config.json, *.safetensors and a tokenizer")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from excam.exceptions import ModelInvalid
+from excam.exceptions import ModelInvalid, in_a_line
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -26,7 +26,7 @@ def convert(gguf: Path, folder: Path) -> None:
             gguf.parent, **source, dtype=torch.bfloat16, quantization_config=GgufConfig(dequantize=True)
         )
     except (OSError, ValueError, KeyError, NotImplementedError) as problem:
-        reason = " ".join(str(problem).split())[:200]
+        reason = in_a_line(problem)
         raise ModelInvalid(f"{gguf}: not a model that transformers can read: {reason}; use another file") from None
     if tokenizer.eos_token_id is None:
         raise ModelInvalid(f"{gguf}: no end token; expected one in the file's metadata")

@@ -11,13 +11,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 from excam import scoring
 from excam.inference import Completion, Flow, Message, generated, thinking
 from excam.inference.objects import decoder, no_number
 from excam.judges.base import SHARED_REASONS, Version, failed, fill, told
-from excam.records import SEVERITIES, CulturalError, Report, Sample, Severity, Unreadable, Verdict, Where
+from excam.records import SEVERITIES, WHERE, CulturalError, Report, Sample, Severity, Unreadable, Verdict, Where
 
 VERSION = Version(asks=1, reads=2)
 SCHEMA = 1  # version of the JSON below; the paper's own schema is only in a figure we do not have (spec 32)
@@ -26,7 +26,6 @@ USER = (  # Table 5; its line breaks are not in our copy of the paper
     "Please judge the following instruction and generated text: Instruction: {Instruction} Text: {Text}"
     " Return an error report in JSON format."
 )
-WHERE: tuple[Where, ...] = get_args(Where)
 ERROR_KEYS = ("where", "span", "severity", "type")
 REPORT_KEYS = ("errors", "explanation")
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any, Literal, get_args
 
-from excam.records import Report, Where
+from excam.records import WHERE, Report, Where
 
 Combine = Literal["mean", "median", "reciprocal-rank"]
 COMBINE: tuple[Combine, ...] = get_args(Combine)
 OUTLIER = 2.0  # standard deviations; GEMBA v2 (WMT 2025) leaves out what is farther from the mean
-WHERE: tuple[Where, ...] = get_args(Where)
 
 
 @dataclass(frozen=True, slots=True)

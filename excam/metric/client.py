@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from excam import listening, offline
-from excam.exceptions import InputInvalid, ModelInvalid
+from excam.exceptions import InputInvalid, ModelInvalid, in_a_line
 from excam.metric import pairs as reading
 from excam.metric import scored, turns
 from excam.metric.defaults import KEY
@@ -145,7 +145,7 @@ class Client:
         try:
             answer = await client.request(method, f"{self._url}/{path}", content=body)
         except (httpx.RequestError, httpx.InvalidURL) as problem:
-            raise _Failed(f"{type(problem).__name__}: {' '.join(str(problem).split())[:120]}") from None
+            raise _Failed(f"{type(problem).__name__}: {in_a_line(problem)}") from None
         try:
             found = answer.json()
         except (ValueError, RecursionError):

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from excam.metric import display
 from excam.metric.compare import DRAWS, FEWEST, Comparison, Denominators, Group, Measure
+from excam.records import WHERE
 from excam.terminal import visible
 
 MOST = 20  # groups of a table that one reads
@@ -30,7 +31,7 @@ def show(found: Comparison, a: str, b: str) -> None:
     for one, other in found.widest:
         display.block(out, one, "A · ")
         marked = {error.where for error in other.report.errors} if other.report else set()
-        texts = [where for where in display.TEXTS if where == "output" or where in marked]  # the instruction is A's
+        texts = [where for where in WHERE if where == "output" or where in marked]  # the instruction is A's
         display.block(out, other, "B · ", texts)
 
 

@@ -10,13 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from excam.metric.scored import Scored, Seen, sureness
-from excam.records import SEVERITIES, WEIGHTS, Report
+from excam.records import SEVERITIES, WEIGHTS, WHERE, Report
 from excam.terminal import visible
 
 COLOURS = {"minor": "black on yellow", "major": "bold white on red"}
 WIDEST = 110  # columns; longer lines are hard to read
 MARGIN = "   "
-TEXTS = ("instruction", "output")
 ONLY: Mapping[str, Callable[[Scored], bool]] = {
     "all": lambda _: True,
     "errors": lambda one: bool(one.report and one.report.errors),
@@ -68,7 +67,7 @@ def legend() -> Text:
     return Text.assemble("   marked: ", parts[0], " ", parts[1], "; without errors the score is p(R), 0 to 1")
 
 
-def block(out: Console, result: Scored, name: str = "", texts: Sequence[str] = TEXTS) -> None:
+def block(out: Console, result: Scored, name: str = "", texts: Sequence[str] = WHERE) -> None:
     """Print one result under its id, with `name` before it, and those of its texts that are named."""
     head = f"failure: {result.failure}" if result.score is None else f"score {result.score:.3f}"
     out.print(Text(visible(f"── {name}{result.id} · {head}"), style="bold"))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from excam.construction.wrapping import STAND_IN_INSTRUCTION
-from excam.exceptions import InputInvalid
+from excam.exceptions import InputInvalid, in_a_line
 from excam.metric.ids import Ids
 
 FIELDS = ("instruction", "output", "id", "language", "system", "culture")
@@ -221,7 +221,7 @@ def _parquet(path: Path) -> Rows:
         try:
             part = pl.scan_parquet(path).slice(at, ROWS).collect()
         except (pl.exceptions.PolarsError, OSError) as problem:
-            raise InputInvalid(f"{path}: {' '.join(str(problem).split())[:120]}; expected a Parquet file") from None
+            raise InputInvalid(f"{path}: {in_a_line(problem)}; expected a Parquet file") from None
         yield from enumerate(part.iter_rows(named=True), at + 1)
         at += len(part)
         if len(part) < ROWS:
@@ -234,7 +234,7 @@ def _arrow(path: Path) -> Rows:
     try:
         frame = pl.read_ipc_stream(path)
     except (pl.exceptions.PolarsError, OSError) as problem:
-        raise InputInvalid(f"{path}: {' '.join(str(problem).split())[:120]}; expected an Arrow stream") from None
+        raise InputInvalid(f"{path}: {in_a_line(problem)}; expected an Arrow stream") from None
     yield from enumerate(frame.iter_rows(named=True), 1)
 
 

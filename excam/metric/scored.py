@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from excam.exceptions import InputInvalid
 from excam.metric.agreement import Agreement, agreement_from_dict, agreement_is_sound
-from excam.records import SEVERITIES, CulturalError, Report
+from excam.records import SEVERITIES, WHERE, CulturalError, Report
 
 if TYPE_CHECKING:
     import polars as pl
@@ -128,7 +128,7 @@ def _is_sound(one: Scored) -> bool:
 
 
 def _lies_in(error: CulturalError, one: Scored) -> bool:
-    if error.severity not in SEVERITIES or error.where not in ("instruction", "output"):
+    if error.severity not in SEVERITIES or error.where not in WHERE:
         return False
     known = isinstance(error.span, str) and isinstance(error.type, str)
     placed = isinstance(error.start, int) and isinstance(error.end, int)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from excam import extras, offline
-from excam.exceptions import InputInvalid, SourceInvalid
+from excam.exceptions import InputInvalid, SourceInvalid, in_a_line
 from excam.provenance import say
 from excam.sharing import parcel
 
@@ -128,7 +128,7 @@ def _one_line(repository: str) -> Iterator[None]:
     try:
         yield
     except (HTTPError, HFValidationError, OSError) as problem:
-        reason = " ".join(str(problem).split())[:160] or type(problem).__name__
+        reason = in_a_line(problem)
         raise SourceInvalid(f"{repository}: {reason}; check the name, the connection and {TOKEN}") from None
 
 

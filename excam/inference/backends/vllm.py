@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from excam.config import Model
-from excam.exceptions import ModelInvalid
+from excam.exceptions import ModelInvalid, in_a_line
 from excam.inference import Choice, Choose, Completion, Generate, Missing, Sampling, chat
 from excam.inference.keys import seed
 from excam.provenance import installed, say
@@ -181,7 +181,7 @@ class Backend:
             )
         except VLLMValidationError as problem:
             raise ModelInvalid(
-                f"vLLM cannot sample like this: {_one_line(problem)}; change models.*.sampling"
+                f"vLLM cannot sample like this: {in_a_line(problem)}; change models.*.sampling"
             ) from None
 
     def _completion(self, output: Any, sampling: Sampling) -> Completion | Missing:
@@ -258,7 +258,7 @@ class Backend:
             lost = len(flying)
             flying.clear()
             raise ModelInvalid(
-                f"vLLM failed with {lost} requests in flight: {_one_line(problem)}; its log above says more; "
+                f"vLLM failed with {lost} requests in flight: {in_a_line(problem)}; its log above says more; "
                 "run again, with a lower models.*.engine.max_num_seqs if memory ran out"
             ) from problem
         finally:
@@ -371,7 +371,7 @@ def _refuse_without_vllm() -> None:
         from vllm import LLMEngine as _  # noqa: F401 # pyright: ignore
     except ImportError as problem:
         raise ModelInvalid(
-            f"backend vllm: vLLM is not installed here: {_one_line(problem)}; expected vllm>=0.32; run "
+            f"backend vllm: vLLM is not installed here: {in_a_line(problem)}; expected vllm>=0.32; run "
             "./setup.sh vllm in the checkout, or pip install 'excam[vllm]' beside a GPU"
         ) from None
 
@@ -395,7 +395,7 @@ def _start(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Any:
         return LLMEngine.from_engine_args(EngineArgs(**theirs, **ours))
     except (VLLMError, ValueError, RuntimeError, OSError) as problem:
         raise ModelInvalid(
-            f"{ours['model']}: vLLM cannot take it: {_one_line(problem)}; check models.*.context, quantization, engine "
+            f"{ours['model']}: vLLM cannot take it: {in_a_line(problem)}; check models.*.context, quantization, engine "
             "and gpus"
         ) from problem
 
@@ -409,7 +409,7 @@ def _load_adapter(engine: Any, folder: Path) -> Any:
         loaded = engine.add_lora(request)
     except Exception as problem:  # of another type with every executor
         raise ModelInvalid(
-            f"{folder}: vLLM cannot serve this adapter: {_one_line(problem)}; try models.*.serve: merged"
+            f"{folder}: vLLM cannot serve this adapter: {in_a_line(problem)}; try models.*.serve: merged"
         ) from problem
     if not loaded:
         raise ModelInvalid(f"{folder}: vLLM did not load this adapter; try models.*.serve: merged")
@@ -472,7 +472,3 @@ def _settings(engine: Any, rank: int | None) -> dict[str, Any]:
         "max_lora_rank": rank,
         "environment": {name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
     }
-
-
-def _one_line(problem: Exception) -> str:
-    return " ".join(str(problem).split())[:300]
