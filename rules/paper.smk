@@ -181,7 +181,7 @@ rule figure_4:
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.figure_4 --datasets {params.datasets} --tuned {input.tuned} --external {input.external}"
-        " --level {params.level} --seed {params.seed} --claims {input.claims} --page {output.page}"
+        " --level {params.level} --seed {params.seed} --printed-claims {input.claims} --page {output.page}"
         " --numbers {output.numbers} --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"
 
 
@@ -280,4 +280,4 @@ rule compare_with_paper:
         "python -m scripts.compare_with_paper --table-2 {input.table_2} --table-4 {input.table_4}"
         " --figure-3 {input.figure_3} --figure-10 {input.figure_10}"
         " --error-rates {input.error_rates} --leave-one-out {input.leave_one_out}"
-        " --printed {input.printed} --claims {input.claims} --comparison {output.comparison} 2>&1 | tee {log}"
+        " --printed {input.printed} --printed-claims {input.claims} --comparison {output.comparison} 2>&1 | tee {log}"

@@ -34,11 +34,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--leave-one-out", type=Path, required=True, help="the page with the statement")
     parser.add_argument("--printed", type=Path, nargs=2, required=True, help="paper/table-2.csv paper/table-4.csv")
-    parser.add_argument("--claims", type=Path, required=True, help="paper/claims.csv")
+    parser.add_argument("--printed-claims", type=Path, required=True, help="paper/claims.csv")
     parser.add_argument("--comparison", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    printed = claims.read(args.claims)
+    printed = claims.read(args.printed_claims)
     parts = [
         HEAD,
         _rows(tables.read_lines(args.table_2), tables.read_lines(args.printed[0])),

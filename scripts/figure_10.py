@@ -18,7 +18,7 @@ TITLE = "Scaled accuracy by language"
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--more-than", type=int, default=100, help="rows of a language that is shown")
+    parser.add_argument("--more-than", type=int, required=True, help="rows of a language that is shown")
     parser.add_argument("--cells", type=Path, nargs="+", required=True, help="of `all` test sets together")
     parser.add_argument("--numbers", type=Path, required=True)
     parser.add_argument("--pictures", type=Path, nargs="+", required=True)

@@ -37,9 +37,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         "--tuned", type=Path, nargs="+", required=True, help="<model>/all/<judge>/<dataset>/test.parquet"
     )
     parser.add_argument("--external", type=Path, nargs="+", required=True, help="the same of the subset test-100")
-    parser.add_argument("--level", type=float, default=0.1, help="of the tests: 100 rows are few (ExCAM Figure 4)")
+    parser.add_argument("--level", type=float, required=True, help="of the tests: 100 rows are few (ExCAM Figure 4)")
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--claims", type=Path, required=True, help="paper/claims.csv")
+    parser.add_argument("--printed-claims", type=Path, required=True, help="paper/claims.csv")
     parser.add_argument("--page", type=Path, required=True)
     parser.add_argument("--numbers", type=Path, required=True)
     parser.add_argument("--pictures", type=Path, nargs="+", required=True)
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         line |= {"p_value": cells.digits(line["p_value"]), "p_holm": cells.digits(p)}
     tables.write_lines(args.numbers, COLUMNS, lines)
     drawn = tables.read_lines(args.numbers)
-    write_text(args.page, _page(drawn, args.level, claims.read(args.claims)))
+    write_text(args.page, _page(drawn, args.level, claims.read(args.printed_claims)))
     draw(drawn, args.datasets, args.level, args.pictures)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from excam import judges, markdown, tables
 from excam.evaluation import counterfactual_check
-from excam.evaluation.cells import System, rounded
+from excam.evaluation.cells import UNDEFINED, System, at, rounded, shown
 from excam.inference import transcript
 from excam.provenance import write_text
 from scripts import run
@@ -31,7 +31,6 @@ OUTCOMES = {
     "all-undone": "checked, all undone",
     "some-undone": "checked, some undone",
 }
-UNDEFINED = "–"  # nothing to divide by
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -81,13 +80,6 @@ def _measures(part: dict[str, Any], place: str = "") -> Iterator[tuple[str, dict
             yield from _measures(found, f"{place}{name}.")
 
 
-def _shown(found: dict[str, Any]) -> str:
-    if found["value"] is None:
-        return f"{UNDEFINED} (n = {found['n']})"
-    bounds = "" if found["low"] is None else f" [{found['low']:.3f}, {found['high']:.3f}]"
-    return f"{found['value']:.3f}{bounds} (n = {found['n']})"
-
-
 def _page(found: dict[Path, dict[str, Any]]) -> str:
     parts = [
         (markdown.escaped(f"{_system(made).key}, {dataset}"), part)
@@ -103,15 +95,9 @@ def _page(found: dict[Path, dict[str, Any]]) -> str:
         text += "\n" + markdown.table(["system, rows not aligned", *parts[0][1]["not_aligned"]], reasons)
     for title, outcome, about, columns in SECTIONS:
         there = [(name, part) for name, part in parts if part["outcomes"][outcome] or "by_dataset" in part]
-        rows = [[name, *(_shown(_at(part, place)) for _, place in columns)] for name, part in there]
+        rows = [[name, *(shown(at(part, place)) for _, place in columns)] for name, part in there]
         text += f"\n## {title}\n\n{about}\n\n" + markdown.table(["system", *(head for head, _ in columns)], rows)
     return text
-
-
-def _at(part: dict[str, Any], place: str) -> dict[str, Any]:
-    for key in place.split("."):
-        part = part[key]
-    return part
 
 
 ASKED = (

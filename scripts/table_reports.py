@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from functools import reduce
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from excam import markdown, tables
+from excam.evaluation import cells
+from excam.evaluation.cells import UNDEFINED
 from excam.provenance import read_json, write_text
 from scripts import run
 
@@ -17,7 +18,6 @@ COLUMNS = (
     *("model", "trained_on", "judge", "dataset", "measure", "over", "value", "low", "high", "n", "of"),
     *("floor", "rows", "failures", "cell"),
 )
-UNDEFINED = "–"  # nothing to divide by
 FLOORS = ("one_severity", "one_type", "independent_within_datasets")  # what takes no skill
 
 # Where a number stands in a cell, over which rows it is, what its n counts; its name is the place with underscores.
@@ -60,14 +60,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--page", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    cells = {path: read_json(path) for path in args.cells}
-    tables.write_lines(args.numbers, COLUMNS, (line for path, cell in cells.items() for line in _lines(path, cell)))
+    made = {path: read_json(path) for path in args.cells}
+    tables.write_lines(args.numbers, COLUMNS, (line for path, cell in made.items() for line in _lines(path, cell)))
     printed = [line for line in tables.read_lines(args.printed_claims) if line["id"].startswith("explanation-match")]
-    write_text(args.page, _page(cells, printed))
-
-
-def _at(cell: dict[str, Any], place: str) -> Any:
-    return reduce(lambda found, key: found[key], place.split("."), cell)
+    write_text(args.page, _page(made, printed))
 
 
 def _parts(path: Path, cell: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -81,7 +77,7 @@ def _lines(path: Path, cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
         common = {"model": model, "trained_on": trained_on, "judge": judge, "dataset": dataset, "cell": str(path)}
         common |= {"rows": part["n"], "failures": part["n"] - part["readable"]}
         for place, over, of in (*SPANS, *AGREEMENT, *DIFFERENCES, *EXPLANATIONS, *TWINS):
-            found = _at(part, place)
+            found = cells.at(part, place)
             numbers = {key: _rounded(found[key]) for key in ("value", "low", "high")}
             floor = next((_rounded(found[name]) for name in FLOORS if name in found), "")
             named = {"measure": place.replace(".", "_"), "over": over, "n": found["n"], "of": of, "floor": floor}
@@ -94,13 +90,10 @@ def _rounded(number: float | None) -> float | str:
 
 def _shown(cell: dict[str, Any], place: str) -> str:
     """A number with its interval and its denominator, or a count as it is."""
-    found = _at(cell, place)
-    if not isinstance(found, dict):
-        return UNDEFINED if found is None else f"{found:.3f}" if isinstance(found, float) else str(found)
-    if found["value"] is None:
-        return f"{UNDEFINED} (n = {found['n']})"
-    bounds = "" if found["low"] is None else f" [{found['low']:.3f}, {found['high']:.3f}]"
-    return f"{found['value']:.3f}{bounds} (n = {found['n']})"
+    found = cells.at(cell, place)
+    if isinstance(found, dict):
+        return cells.shown(found)
+    return UNDEFINED if found is None else f"{found:.3f}" if isinstance(found, float) else str(found)
 
 
 def _section(
@@ -110,12 +103,12 @@ def _section(
     return f"\n## {title}\n\n{text}\n\n" + markdown.table(["system", *(head for head, _ in columns)], rows)
 
 
-def _page(cells: dict[Path, dict[str, Any]], printed: Sequence[dict[str, str]]) -> str:
-    named = [(markdown.escaped("/".join(path.parts[-5:-2])), cell) for path, cell in cells.items()]
+def _page(made: dict[Path, dict[str, Any]], printed: Sequence[dict[str, str]]) -> str:
+    named = [(markdown.escaped("/".join(path.parts[-5:-2])), cell) for path, cell in made.items()]
     parts = [
         (f"{name}, {dataset}", part)
-        for (name, _), path in zip(named, cells, strict=True)
-        for dataset, part in _parts(path, cells[path])
+        for (name, _), path in zip(named, made, strict=True)
+        for dataset, part in _parts(path, made[path])
     ]
     said = "; ".join(f"{line['printed']} {line['unit']} for {line['id'].split('-')[-1]}" for line in printed)
     return "".join(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from excam.publishing.about import about
 LEVEL = 0.05  # of the tests behind a star (ExCAM Figure 3)
 
 Test = Mapping[str, Any]  # one entry of results/significance/<dataset>/<split>.json
+
+UNDEFINED = "–"  # nothing to divide by
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +124,16 @@ def rounded(value: float | None) -> float | None:
 def digits(p_value: float | None) -> float | None:
     """A p-value to four significant digits: small ones stay apart from 0."""
     return None if p_value is None else float(f"{p_value:.4g}")
+
+
+def at(numbers: Mapping[str, Any], place: str) -> Any:
+    """What stands at `a.b.c` of nested numbers."""
+    return reduce(lambda found, key: found[key], place.split("."), numbers)
+
+
+def shown(measure: Mapping[str, Any]) -> str:
+    """A value with its interval, where it has one, and its denominator."""
+    if measure["value"] is None:
+        return f"{UNDEFINED} (n = {measure['n']})"
+    bounds = "" if measure["low"] is None else f" [{measure['low']:.3f}, {measure['high']:.3f}]"
+    return f"{measure['value']:.3f}{bounds} (n = {measure['n']})"

@@ -133,7 +133,7 @@ def test_stars_of_figure_3_are_corrected_over_the_figure():
 def test_figure_10_shows_languages_with_more_rows_than_the_threshold():
     sections = {"Turkish": language(101, 0.3), "German": language(100, 0.9), "Chinese": language(200, 0.44)}
     paths = [cell(TUNED, n=450, by_language=sections), cell(COUNT, n=450, by_language=sections)]
-    call(figure_10, cells=paths, numbers="f.csv", pictures=["f.pdf", "f.svg", "f.png"])
+    call(figure_10, more_than=100, cells=paths, numbers="f.csv", pictures=["f.pdf", "f.svg", "f.png"])
     own = [line for line in lines_of("f.csv") if line["row"] == "ExCAM (m)"]
     assert [(line["language"], line["shown"], line["n"]) for line in own] == [
         ("Chinese", "True", "200"),
@@ -144,12 +144,18 @@ def test_figure_10_shows_languages_with_more_rows_than_the_threshold():
     assert sum(int(line["n"]) for line in own) == 450, "no row is left out uncounted"
     assert [line["spread"] for line in own] == ["0.14", "0.14", "", ""]
     first = [Path(name).read_bytes() for name in ("f.csv", "f.pdf", "f.svg", "f.png")]
-    call(figure_10, cells=paths, numbers="f.csv", pictures=["f.pdf", "f.svg", "f.png"])
+    call(figure_10, more_than=100, cells=paths, numbers="f.csv", pictures=["f.pdf", "f.svg", "f.png"])
     assert [Path(name).read_bytes() for name in ("f.csv", "f.pdf", "f.svg", "f.png")] == first
 
 
 def test_figure_10_says_so_where_no_language_has_enough_rows():
-    call(figure_10, cells=cell(TUNED, by_language={"English": language(30, 0.1)}), numbers="f.csv", pictures="f.pdf")
+    call(
+        figure_10,
+        more_than=100,
+        cells=cell(TUNED, by_language={"English": language(30, 0.1)}),
+        numbers="f.csv",
+        pictures="f.pdf",
+    )
     assert [line["shown"] for line in lines_of("f.csv")] == ["False", "False"]
     assert Path("f.pdf").read_bytes().startswith(b"%PDF")
 
@@ -248,7 +254,15 @@ def test_figure_4_takes_the_rows_of_the_subset_and_tests_both_sides():
         judged("gpt/nothing/count", name, [at % 3 > 0 for at in range(40)], "test-100") for name in ("blend", "epic")
     ]
     options = {"datasets": ["blend", "epic"], "tuned": tuned, "external": external, "seed": 1}
-    call(figure_4, **options, claims=ROOT / "paper/claims.csv", page="p.md", numbers="f.csv", pictures="f.svg")
+    call(
+        figure_4,
+        **options,
+        level=0.1,
+        printed_claims=ROOT / "paper/claims.csv",
+        page="p.md",
+        numbers="f.csv",
+        pictures="f.svg",
+    )
     at = {(line["row"], line["column"]): line for line in lines_of("f.csv")}
     assert {line["n"] for (_, column), line in at.items() if column != "ALL"} == {"40"}
     assert at["ExCAM (m)", "ALL"]["n"] == "80"
@@ -263,7 +277,8 @@ def test_figure_4_takes_the_rows_of_the_subset_and_tests_both_sides():
         call(
             figure_4,
             **{**options, "tuned": [judged(TUNED, "blend", right[:39]), tuned[1]]},
-            claims=ROOT / "paper/claims.csv",
+            printed_claims=ROOT / "paper/claims.csv",
+            level=0.1,
             page="p.md",
             numbers="f.csv",
             pictures="f.svg",

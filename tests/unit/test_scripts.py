@@ -589,7 +589,7 @@ def test_comparison_names_both_values_and_where_ours_came_from():
         table_4="table-4.csv",
         **{"figure_3": "f3.csv", "figure_10": "f10.csv", "error_rates": "rates.csv", "leave_one_out": "l.md"},
         printed=[ROOT / "paper/table-2.csv", ROOT / "paper/table-4.csv"],
-        claims=ROOT / "paper/claims.csv",
+        printed_claims=ROOT / "paper/claims.csv",
         comparison="c.md",
     )
     text = Path("c.md").read_text(encoding="utf-8")
