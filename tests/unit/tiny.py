@@ -41,7 +41,7 @@ def make_tokenizer(template=CHATML):
     )
 
 
-def model(folder: Path) -> Path:
+def model(folder: Path, positions: int = 256) -> Path:
     """A tiny Llama with random weights that now and then ends its turn."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -49,7 +49,7 @@ def model(folder: Path) -> Path:
     tokenizer = make_tokenizer()
     config = LlamaConfig(
         vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=256, eos_token_id=tokenizer.eos_token_id, bos_token_id=None,
+        num_key_value_heads=2, max_position_embeddings=positions, eos_token_id=tokenizer.eos_token_id, bos_token_id=None,
         initializer_range=0.4,
     )  # fmt: skip
     torch.set_num_threads(1)

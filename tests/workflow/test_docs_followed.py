@@ -44,7 +44,7 @@ def finished(tmp_path_factory) -> Run:
 def place(finished, tmp_path) -> Run:
     """One for each page. `MODEL` is what the pages call a model to be judged."""
     copied = copy_of(finished, tmp_path / "excam")
-    tiny.model(tmp_path / "model")
+    tiny.model(tmp_path / "model", positions=1024)
     copied.environment |= {"MODEL": str(tmp_path / "model"), "HF_HOME": str(tmp_path / "hub")}
     return copied
 
