@@ -171,7 +171,7 @@ def _open(args: argparse.Namespace) -> Score:
 
 
 def _pipeline(args: argparse.Namespace) -> Score:
-    """What a reader would write: the same prompt, weights and adapter, no code of ours."""
+    """What a reader would write: the same prompt, weights, adapter and precision, no code of ours."""
     import torch
     from peft import PeftModel
     from transformers import AutoModelForCausalLM, AutoTokenizer, pipeline
@@ -181,7 +181,7 @@ def _pipeline(args: argparse.Namespace) -> Score:
     manifest = json.loads((args.adapter / "manifest.json").read_text())
     files = (args.base or args.adapter.resolve().parents[2] / "models" / manifest["model"]) / "files"
     tokenizer = AutoTokenizer.from_pretrained(files, padding_side="left")
-    model: Any = AutoModelForCausalLM.from_pretrained(files, dtype=torch.bfloat16).eval()
+    model: Any = AutoModelForCausalLM.from_pretrained(files, dtype=torch.float32).eval()
     model = PeftModel.from_pretrained(model, args.adapter).to(model.dtype)
     generating = pipeline("text-generation", model=model, tokenizer=tokenizer, device="cpu")
     settings = {"max_new_tokens": args.max_tokens, "do_sample": False, "pad_token_id": tokenizer.eos_token_id}

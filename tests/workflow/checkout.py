@@ -14,6 +14,14 @@ ROOT = Path(__file__).parents[2]
 CELL = "results/evaluation/smollm2-135m/without-blend/report/blend/test.json"
 ADAPTER = "results/adapters/smollm2-135m/without-blend"
 
+CONDA = """#!/bin/sh
+case "$*" in
+  *version*) echo 'conda 25.1.0' ;;
+  *info*) echo '{"conda_version": "25.1.0", "conda_prefix": "/none", "root_prefix": "/none", "platform": "linux-64"}' ;;
+  *) echo '{"get": {"channel_priority": "strict"}}' ;;
+esac
+"""
+
 
 class Run:
     """A copy of the repository in which the workflow runs."""
@@ -88,6 +96,13 @@ def tells_of_the_run(path: Path) -> bool:
     order."""
     told = ("manifest.json", "README.md", "verified.json", ".records.json")
     return path.name.endswith((*told, *(f"{name}.sha256" for name in told))) or "journal" in path.parts
+
+
+def with_conda(environment: dict[str, str], folder: Path) -> dict[str, str]:
+    """The environment with a conda, in `folder`, that is enough to plan with and builds nothing."""
+    (folder / "conda").write_text(CONDA)
+    (folder / "conda").chmod(0o755)
+    return {**environment, "PATH": f"{folder}{os.pathsep}{environment['PATH']}"}
 
 
 def copy_of(run: Run, folder: Path) -> Run:

@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).parents[1] / "unit"))
 
 import tiny
 from blocks import HERE, follow, marked, unmarked
-from checkout import ADAPTER, ROOT, Run, copy_checkout, copy_of
+from checkout import ADAPTER, ROOT, Run, copy_checkout, copy_of, with_conda
 
 ALL = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES = (
@@ -42,9 +42,10 @@ def finished(tmp_path_factory) -> Run:
 
 @pytest.fixture
 def place(finished, tmp_path) -> Run:
-    """One for each page. `MODEL` is what the pages call a model to be judged."""
+    """One for each page, with a conda to plan with. `MODEL` is what the pages call a model to be judged."""
     copied = copy_of(finished, tmp_path / "excam")
     tiny.model(tmp_path / "model", positions=1024)
+    copied.environment = with_conda(copied.environment, tmp_path)
     copied.environment |= {"MODEL": str(tmp_path / "model"), "HF_HOME": str(tmp_path / "hub")}
     return copied
 

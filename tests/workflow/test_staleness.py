@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from cases import ALONE, BUMPS, CELL, ELSEWHERE, PAPER, SECTIONS, STAGES
-from checkout import copy_of, wait_until
+from checkout import copy_of, wait_until, with_conda
 from mutations import Case, Copy, config, copied, flipped, lost
 from planner import Plan, plan
 
@@ -19,20 +19,11 @@ from excam import versions
 PAGE = Path(__file__).parents[2] / "docs/reliability.md"
 SMALL_CASES = [*(case for cases in SECTIONS.values() for case in cases), *BUMPS]
 BEGIN, END = "<!-- staleness: begin, written by tests/workflow/test_staleness.py -->\n\n", "\n<!-- staleness: end -->"
-CONDA = """#!/bin/sh
-case "$*" in
-  *version*) echo 'conda 25.1.0' ;;
-  *info*) echo '{"conda_version": "25.1.0", "conda_prefix": "/none", "root_prefix": "/none", "platform": "linux-64"}' ;;
-  *) echo '{"get": {"channel_priority": "strict"}}' ;;
-esac
-"""
 
 
 def plans_of(run, experiment: str, everything: Sequence[str], cases: Sequence[Case], scratch: Path) -> list[Plan]:
     """Every case planned in a copy of its own of the finished run; a conda that builds nothing stands by."""
-    (scratch / "conda").write_text(CONDA)
-    (scratch / "conda").chmod(0o755)
-    environment = {**run.environment, "PATH": f"{scratch}{os.pathsep}{run.environment['PATH']}"}
+    environment = with_conda(run.environment, scratch)
     requests = []
     for number, case in enumerate(cases):
         copy = copied(run.folder, scratch / f"case-{number}", case.whole)
