@@ -64,7 +64,7 @@ class Ensemble:
         drawn = [one.sampled(how.temperature, seed) for one in metrics for seed in seeds]
         self.members = drawn or list(metrics)
         times = f"|rep:{how.repeat},temp:{how.temperature:g}" if how.temperature else ""
-        judges = "+".join(f"{{{one.described}{times}}}" for one in self.members[:: how.repeat])
+        judges = "+".join(f"{{{one.described}{times}{one.longest}}}" for one in self.members[:: how.repeat])
         self.signature = f"excam|combine:{how.combine}|{judges}|v:{excam.__version__}"
         if len({one.signature for one in self.members}) < len(self.members):
             raise InputInvalid(f"{judges}: one judge twice; expected different adapters")

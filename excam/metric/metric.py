@@ -61,12 +61,16 @@ class Metric:
         return f"{self._described}|{self._calibrated.said if self._calibrated else probability.NONE}"
 
     @property
+    def longest(self) -> str:
+        """The longest report in a signature, where it is not the usual one: what is cut is a failure."""
+        return f"|max:{self._sampling.max_tokens}" if self._sampling.max_tokens != MAX_TOKENS else ""
+
+    @property
     def signature(self) -> str:
         """Everything a score hangs on, on one line."""
         how = self._sampling
         drawn = f"|temp:{how.temperature:g},seed{how.seed}" if how.temperature else ""
-        longest = f"|max:{how.max_tokens}" if how.max_tokens != MAX_TOKENS else ""
-        return f"excam|{self.described}{drawn}{longest}|v:{excam.__version__}"
+        return f"excam|{self.described}{drawn}{self.longest}|v:{excam.__version__}"
 
     def sampled(self, temperature: float, seed: int) -> Metric:
         """The same judge with answers drawn at a temperature; the model is shared. A calibration is of greedy answers.

@@ -148,7 +148,9 @@ def sureness(one: Scored) -> list[str]:
     scores = ", ".join("none" if score is None else f"{score:.3f}" for score in several.scores)
     spread = "" if several.spread is None else f", spread {several.spread:.3f}"
     decided = f": {one.verdict}" if one.verdict == "unsure" and not lines else ""
-    lines.append(f"{several.found} of {several.judgements} judgements found an error{decided}; scores {scores}{spread}")
+    lines.append(
+        f"{several.found} of {several.judgements} readable judgements found an error{decided}; scores {scores}{spread}"
+    )
     for mark in several.spans:
         text = one.instruction if mark.where == "instruction" else one.output
         times, major = (round(share * several.judgements) for share in (mark.share, mark.major))

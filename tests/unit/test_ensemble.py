@@ -135,6 +135,8 @@ def test_the_signature_tells_of_every_judge(two, loaded):
     assert opened.signature == f"excam|combine:reciprocal-rank|{judges}|{version}"
     assert {one.signature for one in opened.score(ROWS)} == {opened.signature}
     assert Ensemble.open(two).signature == f"excam|combine:mean|{{{singles[0]}}}+{{{singles[1]}}}|{version}"
+    short = Ensemble.open(two, max_tokens=64)
+    assert short.signature == f"excam|combine:mean|{{{singles[0]}|max:64}}+{{{singles[1]}|max:64}}|{version}"
 
 
 def test_one_model_asked_again(adapter, loaded):  # noqa: F811
@@ -269,15 +271,15 @@ def test_a_trip_through_json(two, loaded):
 def test_how_sure_it_is_is_said_to_people(two, loaded):
     lines = {name: scored.sureness(one) for name, one in by_id(Ensemble.open(two).score(ROWS)).items()}
     assert lines["one"] == [
-        "1 of 2 judgements found an error: unsure; scores 0.630, -1.000, spread 1.152",
+        "1 of 2 readable judgements found an error: unsure; scores 0.630, -1.000, spread 1.152",
         "output, 'eat Ramen': marked by 1",
     ]
     assert lines["both"][1:] == ["output, 'Sushi': marked by 2, as major by 2"]
     assert lines["half"] == [
-        "1 of 1 judgements found an error; scores none, -1.000",
+        "1 of 1 readable judgements found an error; scores none, -1.000",
         "output, 'Ramen': marked by 1",
     ]
-    assert lines["unread"] == ["0 of 0 judgements found an error; scores none, none"]
+    assert lines["unread"] == ["0 of 0 readable judgements found an error; scores none, none"]
     alone = next(iter(Metric.open(two[0]).score(ROWS)))
     assert scored.sureness(alone) == []
     told = replace(alone, probability=0.55, verdict="unsure")
@@ -301,7 +303,9 @@ def test_the_command(two, loaded, own_environment, tmp_path, monkeypatch):
     result = CliRunner().invoke(cli.app, [*words, "--to", "out.jsonl"])
     assert [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()] == rows
     shown = CliRunner().invoke(cli.app, ["explain", "out.jsonl"], env={"COLUMNS": "110"}).stdout
-    assert "   4 of 4 judgements found an error; scores -5.000, -5.000, -5.000, -5.000, spread 0.000\n" in shown
+    assert (
+        "   4 of 4 readable judgements found an error; scores -5.000, -5.000, -5.000, -5.000, spread 0.000\n" in shown
+    )
     assert "   output, 'eat Ramen': marked by 2\n" in shown
     assert "   warnings: language-untested\n" in shown
     result = CliRunner().invoke(cli.app, ["score", "rows.jsonl", *adapters, "--combine", "max"])
