@@ -125,7 +125,7 @@ async def score(
     except (Failed, ExcamError) as problem:  # a model that is gone, or a disk that is full
         LOG.error("judging failed: %s", problem)
         raise HTTPException(500, "the server failed; its log says where; send it again, or tell who runs it") from None
-    LOG.info("%d pair(s) in %.1f s", len(pairs), time.monotonic() - began)
+    LOG.info("%d pairs in %.1f s", len(pairs), time.monotonic() - began)
     return Response(messages.written(results, judging.metric.signature), headers=HEADERS, media_type="application/json")
 
 
