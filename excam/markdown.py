@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from excam.hostile import BIDI, TAGS
+from excam.hostile import BIDI, FLAG, TAGS
 from excam.records import CulturalError, Where
 
 # What HTML, a table, a formula, code, emphasis or a link would take for itself; inside a line nothing else does.
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "$": "&#36;", "`": "&#96;"}
 _MARKUP = re.compile(r"[\\*_\[\]~@]|:(?=//)|(?<=www)\.", re.I)
 _BREAK = re.compile(r"\r\n|[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
-_UNPRINTABLE = re.compile(f"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f]|{BIDI}|{TAGS}")
+_UNPRINTABLE = re.compile(f"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f]|{BIDI}|{TAGS}|(?P<flag>{FLAG})")
 
 
 def escaped(text: str) -> str:
@@ -21,7 +21,7 @@ def escaped(text: str) -> str:
 
 
 def _escaped_line(line: str) -> str:
-    visible = _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], line).replace("\t", " ")
+    visible = _UNPRINTABLE.sub(lambda found: found["flag"] or ascii(found[0])[1:-1], line).replace("\t", " ")
     plain = _MARKUP.sub(lambda found: "\\" + found[0], visible)
     return "".join(_ENTITIES.get(sign, sign) for sign in plain)
 

@@ -13,14 +13,14 @@ from typing import NoReturn
 import typer
 
 from excam.exceptions import ExcamError
-from excam.hostile import BIDI, TAGS
+from excam.hostile import BIDI, FLAG, TAGS
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]" + f"|{BIDI}|{TAGS}")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]" + f"|{BIDI}|{TAGS}|(?P<flag>{FLAG})")
 
 
 def visible(text: str) -> str:
     """Control characters, turns of direction and invisible tags as escapes: no text of others steers the terminal."""
-    return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
+    return _UNPRINTABLE.sub(lambda found: found["flag"] or ascii(found[0])[1:-1], text)
 
 
 def stop(problem: ExcamError | str) -> NoReturn:

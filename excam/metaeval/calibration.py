@@ -1,6 +1,6 @@
 """A calibrated probability that an item has a cultural error, fitted on dev and applied to test.
 
-The input is the signed certainty of `calibration.signed_certainty`. Two maps from it to a probability: `isotonic`, the
+The input is the signed certainty of `reliability.signed_certainty`. Two maps from it to a probability: `isotonic`, the
 best non-decreasing one (no form assumed; wants many items), and `platt`, a logistic curve with Platt's smoothed targets
 (two numbers; does not diverge where dev is separable). Both through scikit-learn.
 """

@@ -19,7 +19,7 @@ from excam.metric.families import families
 from excam.metric.pairs import Pair
 
 LINES: Mapping[str, str] = {
-    "language-untested": "in a language the metric was not tested on; do not rely on the score",
+    "language-untested": "in a language the metric did not learn from; do not rely on the score",
     "language-unknown": f"no language told, and none detected with certainty (that takes {languages.ENOUGH} letters "
     "and the package py3langid); tell it in a column language",
     "truncated": "the report was cut at its longest; allow more with --max-tokens",

@@ -82,7 +82,7 @@ def score(
     seen = Seen()
     with stopping(), _told_of_an_interruption(to):
         if to:
-            refuse_target(to, file)
+            to = target(to, file)
         if server:
             _refuse_beside_a_server(
                 adapter=adapter,
@@ -116,10 +116,14 @@ def _told_of_an_interruption(to: Path | None) -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def refuse_target(to: Path, source: Path) -> None:
-    """Stop where what is to be written would be a folder, or the input itself."""
-    if to.is_dir() or to.resolve() == source.resolve():
-        stop(f"{to}: is {'a folder' if to.is_dir() else 'the input'}; expected another file to write to")
+def target(to: Path, source: Path) -> Path:
+    """The file to write: what a link leads to. Stops where it would be a folder, a device, or the input itself."""
+    found = to.resolve() if to.is_symlink() else to
+    odd = found.exists() and not found.is_file()
+    if odd or found.resolve() == source.resolve():
+        kind = "a folder" if found.is_dir() else "no plain file" if odd else "the input"
+        stop(f"{to}: is {kind}; expected another file to write to")
+    return found
 
 
 def _refuse_beside_a_server(**given: object) -> None:
@@ -128,7 +132,7 @@ def _refuse_beside_a_server(**given: object) -> None:
     usual["max_tokens"] = defaults.MAX_TOKENS
     if named := [name for name, value in given.items() if value != usual.get(name)]:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in named)
-        stop(f"{options}: not beside --server; expected it where `excam serve` is started, or no --server")
+        stop(f"{options}: not beside --server, which judges each pair once, as it was started; leave it out")
 
 
 def explain(

@@ -14,6 +14,7 @@ import json
 import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -100,22 +101,30 @@ class Ensemble:
 
     def kept(self, rows: PairFile, to: Path) -> Iterator[Scored]:
         """Results of a file, and in a file; see the module. Raises InputInvalid where a row is no pair."""
-        parts = [Growing(to.with_name(f"{to.name}.{at}"), one.signature) for at, one in enumerate(self.members, 1)]
+        with ExitStack() as kept:
+            whole = kept.enter_context(Growing(to, self.signature))
+            whole.done(())  # what an earlier run put together is put together again
+            parts = [
+                kept.enter_context(Growing(to.with_name(f"{to.name}.{at}"), one.signature))
+                for at, one in enumerate(self.members, 1)
+            ]
+            self._judge(rows, parts)
+            together = map(self._together, zip(*(scored_file.read(part.part) for part in parts), strict=True))
+            while found := list(islice(together, BATCH)):
+                whole.add(found)
+                yield from found
+            whole.finish()
+            for part in parts:
+                part.drop()
+
+    def _judge(self, rows: PairFile, parts: Sequence[Growing]) -> None:
+        """Every member through all rows, each into its own file, and out of memory before the next is loaded."""
         total = rows.count()
         for at, (member, part) in enumerate(zip(self.members, parts, strict=True), 1):
             progress = Progress(f"judgement {at} of {len(parts)}, rows", total)
             deque(files.grown(member, rows, part, progress), maxlen=0)
             if at % self._how.repeat == 0:
                 member.close()
-        whole = Growing(to, self.signature)
-        whole.done(())  # what an earlier run put together is put together again
-        together = map(self._together, zip(*(scored_file.read(part.part) for part in parts), strict=True))
-        while found := list(islice(together, BATCH)):
-            whole.add(found)
-            yield from found
-        whole.finish()
-        for part in parts:
-            part.drop()
 
     def _together(self, rows: Sequence[Scored]) -> Scored:
         """One result of several of one pair. Its report is that of one judgement: of the majority, nearest in score.

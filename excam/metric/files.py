@@ -22,9 +22,9 @@ def scored(metric: Scorer, rows: PairFile) -> Iterator[Scored]:
 
 def kept(metric: Scorer, rows: PairFile, to: Path) -> Iterator[Scored]:
     """The same, in a file that has its name when it is whole; a run that was killed goes on where it stood."""
-    growing = scored_file.Growing(to, metric.signature)
-    yield from grown(metric, rows, growing, Progress("scoring, rows", rows.count()))
-    growing.finish()
+    with scored_file.Growing(to, metric.signature) as growing:
+        yield from grown(metric, rows, growing, Progress("scoring, rows", rows.count()))
+        growing.finish()
 
 
 def grown(metric: Scorer, rows: PairFile, growing: scored_file.Growing, progress: Progress) -> Iterator[Scored]:

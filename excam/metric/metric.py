@@ -106,7 +106,7 @@ class Metric:
         in a light install.
 
         With `endpoint`, the address of a server that speaks OpenAI's chat completions, `adapter` is its name there, and
-        the signature says "on:served".
+        the signature says "on:served"; its key, where it wants one, is in EXCAM_ENDPOINT_KEY.
         """
         if endpoint is not None:
             name = str(adapter)

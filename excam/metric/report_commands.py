@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from excam.metric.commands import refuse_target
+from excam.metric.commands import target
 from excam.terminal import stop, stopping
 
 
@@ -26,7 +26,7 @@ def report(
     from excam.provenance import sha256, write_text
 
     with stopping():
-        refuse_target(to, file)
+        to = target(to, file)
         rows = list(scored_file.read(file))
         if not rows:
             stop(f"{file}: 0 rows; expected what `excam score --to` wrote")

@@ -6,6 +6,7 @@ name it is whole.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -43,31 +44,49 @@ def is_scored(path: Path) -> bool:
     return isinstance(row, dict) and {"score", "report", "signature"} <= set(row)
 
 
+NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}  # a file system without locks: nobody can be kept away
+
+
 class Growing:
-    """A file of results while it grows, under a hidden name; each batch is on disk when `add` returns."""
+    """A file of results while it grows, under a hidden name and for one run alone; a context manager.
+
+    Each batch is on disk when `add` returns. On leaving, what is there stays for the next run, and an empty file goes.
+    """
 
     def __init__(self, path: Path, signature: str) -> None:
         self.path, self.signature = path, signature
         self.part = path.with_name(f".{path.name}.part")
-        self._stream: BinaryIO | None = None
 
-    def _held(self) -> BinaryIO:
-        """The growing file, for nobody else until it has its name. Raises InputInvalid where another run has it."""
-        if self._stream is None:
-            self.part.parent.mkdir(parents=True, exist_ok=True)
-            stream = self.part.open("ab")
-            try:
-                flock(stream, LOCK_EX | LOCK_NB)
-            except BlockingIOError:
+    def __enter__(self) -> Growing:
+        """Raises InputInvalid where another run writes it."""
+        self.part.parent.mkdir(parents=True, exist_ok=True)
+        self._stream = self._locked()
+        while not _is_at(self._stream, self.part):  # the run that had it gave it its name meanwhile
+            self._stream.close()
+            self._stream = self._locked()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if _is_at(self._stream, self.part) and not self.part.stat().st_size:
+            self.part.unlink()
+        self._stream.close()
+
+    def _locked(self) -> BinaryIO:
+        stream = self.part.open("ab")
+        try:
+            flock(stream, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            stream.close()
+            line = "another run writes it; expected a file of its own for each; wait for that, or name another"
+            raise InputInvalid(f"{self.path}: {line}") from None
+        except OSError as problem:
+            if problem.errno not in NO_LOCKS:
                 stream.close()
-                line = "another run writes it; expected a file of its own for each; wait for that, or name another"
-                raise InputInvalid(f"{self.path}: {line}") from None
-            self._stream = stream
-        return self._stream
+                raise
+        return stream
 
     def done(self, pairs: Iterable[Pair]) -> int:
         """How many of the first pairs are there already, judged in the same way; what is behind them is cut off."""
-        self._held()
         count = end = 0
         with self.part.open("rb") as stream:
             for line, pair in zip(stream, pairs, strict=False):
@@ -88,7 +107,7 @@ class Growing:
     def add(self, results: Iterable[Scored]) -> None:
         """Append results. When it raises (disk full), the file is what it was before."""
         data = "".join(json.dumps(one.to_dict()) + "\n" for one in results).encode("ascii")
-        descriptor = self._held().fileno()
+        descriptor = self._stream.fileno()
         before = os.fstat(descriptor).st_size
         try:
             while data:
@@ -101,9 +120,14 @@ class Growing:
     def finish(self) -> None:
         """Give it its name."""
         self.part.replace(self.path)
-        self._held().close()
 
     def drop(self) -> None:
         """Delete it: what it held is elsewhere."""
         self.part.unlink()
-        self._held().close()
+
+
+def _is_at(stream: BinaryIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
+    except FileNotFoundError:
+        return False

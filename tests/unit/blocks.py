@@ -60,7 +60,11 @@ def unmarked(page: Path) -> list[str]:
     told = {one.start(3) for one in MARKED.finditer(text)}
     places = [one.start(1) for one in FENCE.finditer(text) if one[2] in LANGUAGES and one.start(1) not in told]
     outside = FENCE.sub(lambda one: "\n" * one[0].count("\n"), text)
-    lines = [at for at, line in enumerate(outside.split("\n"), 1) if re.match(r" {4,}(excam|snakemake|pip) ", line)]
+    lines = [
+        at
+        for at, line in enumerate(outside.split("\n"), 1)
+        if re.match(r" {4,}(excam|snakemake|pip|pytest|python|\./)\b", line)
+    ]
     return [f"{page.name}:{line}" for line in sorted([text.count("\n", 0, place) + 1 for place in places] + lines)]
 
 

@@ -424,13 +424,37 @@ def cli_metric():
 def test_a_file_that_another_run_writes_is_left_to_it(backend):
     from excam.metric.scored_file import Growing
 
-    other = Growing(Path("scored.jsonl"), "theirs")
-    assert other.done(()) == 0
-    line = stopped("score", texts({"output": "x"}), "--to", "scored.jsonl")
-    assert line.startswith("excam: scored.jsonl: another run writes it; expected a file of its own for each")
-    other.add(())
-    other.finish()
+    with Growing(Path("scored.jsonl"), "theirs"):
+        line = stopped("score", texts({"output": "x"}), "--to", "scored.jsonl")
+        assert line.startswith("excam: scored.jsonl: another run writes it; expected a file of its own for each")
+    assert not list(Path().glob(".scored*"))
     assert excam("score", texts({"output": "x"}), "--to", "scored.jsonl").exit_code == 0
+
+
+def test_a_run_that_failed_is_begun_again_in_the_same_program(backend, monkeypatch):
+    from excam.metric import files
+    from excam.metric.metric import Metric
+    from excam.metric.pairs import PairFile
+
+    metric, rows = Metric.open("smollm2-135m/all"), PairFile(Path(texts({"output": "x"}, {"output": "y"})))
+    asking = backend.generate
+    monkeypatch.setattr(backend, "generate", lambda *_: (_ for _ in ()).throw(RuntimeError("gone")))
+    running = files.kept(metric, rows, Path("scored.jsonl"))
+    with pytest.raises(RuntimeError, match="gone") as kept:
+        next(running)
+    monkeypatch.setattr(backend, "generate", asking)
+    assert len(list(files.kept(metric, rows, Path("scored.jsonl")))) == 2, kept.traceback
+
+
+def test_where_nothing_but_a_plain_file_is_written(backend):
+    assert stopped("score", texts({"output": "x"}), "--to", "/dev/null").startswith(
+        "excam: /dev/null: is no plain file"
+    )
+    Path("behind.jsonl").write_text("old")
+    Path("link.jsonl").symlink_to("behind.jsonl")
+    assert excam("score", texts({"output": "x"}), "--to", "link.jsonl").exit_code == 0
+    assert Path("link.jsonl").is_symlink()
+    assert json.loads(Path("behind.jsonl").read_text())["output"] == "x"
 
 
 @pytest.mark.parametrize(
@@ -448,3 +472,5 @@ def test_a_place_that_cannot_be_written_is_one_line(backend, words):
 def test_no_sign_of_a_text_turns_the_terminal_around(backend):
     shown = excam("explain", texts({"output": "a \u202eb\u2066 \U000e0041"})).stdout
     assert r"a \u202eb\u2066 \U000e0041" in shown
+    england = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+    assert f"a {england}." in excam("explain", texts({"output": f"a {england}."})).stdout

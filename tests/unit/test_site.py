@@ -113,8 +113,8 @@ def test_what_was_started_runs_beside_the_rest_and_is_ended(tmp_path):
         "import signal, sys, time; signal.signal(signal.SIGINT, lambda *_: (print('ended', flush=True), sys.exit(0)));"
     )
     text = (
-        f"<!-- started: ready -->\n```bash\n{sys.executable} -c \"{code} print('ready', flush=True); time.sleep(60)\"\n```\n"
-        "<!-- run -->\n```bash\nkill -0 $(pgrep -f time.sleep.60 | head -1)\n```\n"
+        f"<!-- started: ready -->\n```bash\n{sys.executable} -c \"{code} open('pid', 'w').write(str(__import__('os').getpid())); print('ready', flush=True); time.sleep(60)\"\n```\n"
+        "<!-- run -->\n```bash\nkill -0 $(cat pid)\n```\n"
     )
     assert follow(page(tmp_path, text), tmp_path, {"PATH": "/bin:/usr/bin"}) == 2
     assert (tmp_path / ".page.md:1.log").read_text() == "ready\nended\n"

@@ -84,6 +84,12 @@ def test_left_out_dataset_is_in_no_row_of_its_mixture(run):
     assert {json.loads(line)["dataset"] for line in lines} == {"normad"}
 
 
+def test_an_adapter_names_the_languages_it_learnt_from(run):
+    lines = (run.folder / "results/mixtures/all/train.jsonl").read_text().splitlines()
+    manifest = json.loads((run.folder / "results/adapters/smollm2-135m/all/manifest.json").read_text())
+    assert manifest["languages"] == sorted({json.loads(line)["language"] for line in lines})
+
+
 def test_up_to_date_run_plans_nothing(run):
     assert run.planned("all") == {}
     assert run.planned(CELL) == {}
