@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -100,7 +101,7 @@ def serve(
         needed("serve", "fastapi", "uvicorn")
     from excam.annotation import listening
 
-    with stopping(), Store(store) as opened:
+    with stopping(), suppress(KeyboardInterrupt), Store(store) as opened:  # uvicorn raises it again at a good end
         listening.serve(opened, host, port, allow_host or [])
 
 

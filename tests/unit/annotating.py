@@ -50,7 +50,10 @@ class Running:
         with self.log.open("ab") as log:
             heard = log.tell()
             line = [sys.executable, "-m", "excam", "annotate", "serve", self.store, "--port", self.port, *self.options]
-            self.process = subprocess.Popen([*map(str, line)], stdout=log, stderr=log, env=ENVIRONMENT)
+            self.process = subprocess.Popen(
+                [*map(str, line)], stdout=log, stderr=log, env=ENVIRONMENT,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored below a shell's `&`
+            )  # fmt: skip
         deadline = time.monotonic() + 30
         while "Ctrl-C" not in (said := self.log.read_bytes()[heard:].decode()):
             assert self.process.poll() is None, said

@@ -123,6 +123,7 @@ def start(block: Block, folder: Path, environment: dict[str, str]) -> subprocess
             env=environment,
             stdout=stream,
             stderr=stream,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored below a shell's `&`
         )
     end = time.monotonic() + 120
     while block.detail not in log.read_text():

@@ -309,6 +309,15 @@ class Writer(threading.Thread):
                     self.acknowledged.append((task, self.revisions[task], mine))
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_it_is_ended_in_good_order(tmp_path, how):
+    made(tmp_path / "answers.store", campaigns.small(), ("ada",))
+    with Running(tmp_path / "answers.store", log=tmp_path / "log") as server, server.client() as client:
+        assert client.get("/a/nobody").status_code == 404
+        assert server.end(how) == (0 if how == signal.SIGINT else -signal.SIGTERM)
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
 def test_kills_lose_nothing_that_was_acknowledged(tmp_path):
     """SIGKILL in the midst of eight writers' saves, twenty times, and the same server started again."""
     path, names = tmp_path / "answers.store", NAMES[:8]
