@@ -41,6 +41,14 @@ WATCHED = (
 )
 
 
+def is_at(file: int, path: Path) -> bool:
+    """Whether an open file is still the one at a path: who waited for its lock may hold one that was replaced."""
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
+
+
 def sha256(path: Path) -> str:
     """Hex digest of a file's bytes."""
     with path.open("rb") as stream:

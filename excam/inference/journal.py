@@ -22,7 +22,7 @@ from excam.config import Price
 from excam.exceptions import AnswersMissing, ArtifactBroken
 from excam.inference import Answer, Backend, Choose, Generate, Missing, Request, Sampling, answer_from_row
 from excam.inference.keys import canonical, key
-from excam.provenance import Progress
+from excam.provenance import Progress, is_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,19 +149,12 @@ def _locked(path: Path) -> Iterator[int]:
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)  # given back by close, also when the process is killed
-            if not _is_at(file, path):  # compacted by another process while we waited: that file is nobody's now
+            if not is_at(file, path):  # compacted by another process while we waited: that file is nobody's now
                 continue
             yield file
             return
         finally:
             os.close(file)
-
-
-def _is_at(file: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 def _cut_torn_line(file: int) -> None:

@@ -18,7 +18,7 @@ import excam
 from excam.construction.wrapping import STAND_IN_INSTRUCTION
 from excam.exceptions import InputInvalid
 from excam.integrations import aggregates
-from excam.metric.metric import MAX_TOKENS
+from excam.metric.defaults import MAX_TOKENS
 
 DESCRIPTION = "Finds, rates and explains cultural errors in generated texts. No references are needed."
 INPUTS = """

@@ -17,7 +17,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, mean, 
 from inspect_ai.solver import TaskState
 
 import excam
-from excam.metric.metric import MAX_TOKENS
+from excam.metric.defaults import MAX_TOKENS
 from excam.metric.scored import Scored
 
 

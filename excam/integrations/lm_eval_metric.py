@@ -18,7 +18,8 @@ from typing import Any
 import excam
 from excam.exceptions import InputInvalid
 from excam.integrations import aggregates
-from excam.metric.metric import MAX_TOKENS, Metric
+from excam.metric.defaults import MAX_TOKENS
+from excam.metric.metric import Metric
 from excam.metric.scored import Scored
 from excam.provenance import write_text
 

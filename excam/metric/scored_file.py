@@ -17,6 +17,7 @@ from typing import BinaryIO
 from excam.exceptions import InputInvalid
 from excam.metric.pairs import Pair
 from excam.metric.scored import Scored, from_dict
+from excam.provenance import is_at
 
 
 def read(path: Path) -> Iterator[Scored]:
@@ -61,13 +62,13 @@ class Growing:
         """Raises InputInvalid where another run writes it."""
         self.part.parent.mkdir(parents=True, exist_ok=True)
         self._stream = self._locked()
-        while not _is_at(self._stream, self.part):  # the run that had it gave it its name meanwhile
+        while not is_at(self._stream.fileno(), self.part):  # the run that had it gave it its name meanwhile
             self._stream.close()
             self._stream = self._locked()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if _is_at(self._stream, self.part) and not self.part.stat().st_size:
+        if is_at(self._stream.fileno(), self.part) and not self.part.stat().st_size:
             self.part.unlink()
         self._stream.close()
 
@@ -124,10 +125,3 @@ class Growing:
     def drop(self) -> None:
         """Delete it: what it held is elsewhere."""
         self.part.unlink()
-
-
-def _is_at(stream: BinaryIO, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
-    except FileNotFoundError:
-        return False

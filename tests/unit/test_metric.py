@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from refusals import line_of
 
 import excam
 from excam.construction.wrapping import STAND_IN_INSTRUCTION
@@ -63,15 +64,6 @@ def put(folder: Path, **changes) -> None:
     manifest = json.loads(path.read_text()) if path.exists() else {}
     manifest |= changes
     path.write_text(json.dumps({key: value for key, value in manifest.items() if value is not None}))
-
-
-def line_of(kind, call, *args, **more) -> str:
-    with pytest.raises(kind) as caught:
-        call(*args, **more)
-    line = str(caught.value)
-    assert "\n" not in line
-    assert len(line) < 400
-    return line
 
 
 def test_pairs_are_judged_in_order(adapter, backend):

@@ -7,6 +7,7 @@ import sys
 
 import polars as pl
 import pytest
+from refusals import line_of
 
 from excam.construction.wrapping import STAND_IN_INSTRUCTION
 from excam.exceptions import InputInvalid
@@ -27,15 +28,6 @@ ROWS = [
 
 def outputs(path):
     return [one.output for one in pairs.read(path)]
-
-
-def line_of(kind, call, *args, **more):
-    with pytest.raises(kind) as caught:
-        call(*args, **more)
-    line = str(caught.value)
-    assert "\n" not in line
-    assert len(line) < 400
-    return line
 
 
 def written(folder, kind, rows=ROWS):
