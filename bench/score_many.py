@@ -164,7 +164,7 @@ def _answer(request: Generate) -> str:
 def _score(way: str, folder: Path, to: Path) -> None:
     backend = cast(opening.Lazily, Counting(folder / "asked"))
     metric, rows = (
-        Metric(backend, "model:fake", 512, Cautions.of_judge({"model": "fake"}, {})),
+        Metric(backend, "model:fake", 512, Cautions.of_judge(["fake"])),
         PairFile(folder / "pairs.jsonl"),
     )
     if way == "kept":

@@ -8,8 +8,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
+from excam import offline
 from excam.records import CulturalError, Report, Sample, Unreadable, Verdict
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["CulturalError", "Report", "Sample", "Unreadable", "Verdict", "__version__", "connect", "load"]
+
+if offline.is_on():
+    offline.switch_on(os.environ[offline.NAME])
 
 
 def load(adapter: str | Path, base: str | Path | None = None, max_tokens: int = 512) -> Metric:

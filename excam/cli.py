@@ -13,6 +13,7 @@ from excam.annotation.commands import app as annotate_app
 from excam.lineage import commands
 from excam.metric import calibrate_commands, compare_commands, report_commands, serve_commands
 from excam.metric import commands as metric_commands
+from excam.provenance import say
 from excam.records import Unreadable
 from excam.sharing import commands as sharing_commands
 from excam.terminal import holds, print_json, stop, stopping
@@ -31,10 +32,10 @@ def read() -> None:
     text = sys.stdin.buffer.read().decode("utf-8", errors="replace")
     found = report.read(text)
     if isinstance(found, Unreadable):
-        print(f"excam: unreadable: {found.reason}", file=sys.stderr)
+        say(f"excam: unreadable: {found.reason}")
         raise typer.Exit(1)
     if overlooked := report.recovered(text):
-        print(f"excam: overlooked: {', '.join(overlooked)}", file=sys.stderr)
+        say(f"excam: overlooked: {', '.join(overlooked)}")
     print_json(asdict(found), indent=2)
 
 

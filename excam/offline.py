@@ -1,20 +1,97 @@
-"""The promise to stay offline: with EXCAM_OFFLINE set, what would open a connection is refused in one line."""
+"""Stay offline on demand: where EXCAM_OFFLINE is set, no connection is opened by this process or those it starts.
+
+`EXCAM_OFFLINE=1` (or `excam score --offline`) refuses every connection; `EXCAM_OFFLINE=loopback` all but those to this
+machine, where a model server of one's own may listen. `refuse` stands before each way out and says what was wanted.
+Behind it an audit hook of the interpreter refuses what is left: a redirect, or a library that connects by itself.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
+import sys
+from functools import cache
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
 
 from excam.exceptions import InputInvalid
 
 NAME = "EXCAM_OFFLINE"
+LOOPBACK = "loopback"
+SENDING = ("socket.connect", "socket.sendto", "socket.sendmsg")  # audit events with (socket, address)
+RESOLVING = ("socket.getaddrinfo", "socket.gethostbyname")  # audit events with (host, ...)
 
 
-def switch_on() -> None:
-    """From now on, in this process and those it starts. The hub's library is told too."""
-    os.environ |= {NAME: "1", "HF_HUB_OFFLINE": "1"}
+def is_on() -> bool:
+    """Return whether connections are refused, be it all of them or all but those to this machine."""
+    return os.environ.get(NAME, "0") not in ("", "0")
 
 
-def refuse(what: str) -> None:
-    """Raises InputInvalid where nothing may be asked of a network; `what` would be."""
-    if os.environ.get(NAME, "0") not in ("", "0"):
+def switch_on(mode: str = "1") -> None:
+    """Refuse connections from now on, in this process and those it starts; `mode` is the value of EXCAM_OFFLINE."""
+    os.environ[NAME] = mode
+    if mode != LOOPBACK:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    _guard()
+
+
+def refuse(what: str, url: str = "") -> None:
+    """Raise InputInvalid where `what`, which is at `url`, may not be asked for. Without `url` it is elsewhere."""
+    if not is_on():
+        return
+    _guard()
+    mode = os.environ[NAME]
+    if mode != LOOPBACK:
         raise InputInvalid(f"{what}: not asked, since {NAME} (or --offline) is set; expected files that are here")
+    if not _is_here(_host(url)):
+        raise InputInvalid(f"{what}: not asked, since {NAME}={mode}; expected files or a server on this machine")
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@cache
+def _guard() -> None:
+    """Install the audit hook, once: it cannot be taken out, and looks at the variable each time."""
+    sys.addaudithook(_refuse_sockets)
+
+
+def _refuse_sockets(event: str, args: tuple[Any, ...]) -> None:
+    """Raise OSError, as a network that is down would: every library has a way to say that."""
+    if event in SENDING:
+        address = args[1]
+        host = address[0] if isinstance(address, tuple) and address else None
+    elif event in RESOLVING:
+        host = args[0]
+    else:
+        return
+    host = host.decode(errors="replace") if isinstance(host, bytes) else host
+    if not isinstance(host, str) or not host or not is_on():  # sockets of files and of the kernel lead nowhere
+        return
+    if os.environ[NAME] == LOOPBACK and _is_here(host):
+        return
+    if event in RESOLVING and _is_address(host):  # nothing is asked about it
+        return
+    line = f"{host}: refused, since {NAME}={os.environ[NAME]}"
+    raise socket.gaierror(socket.EAI_NONAME, line) if event in RESOLVING else OSError(errno.ENETUNREACH, line)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

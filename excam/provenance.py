@@ -20,12 +20,18 @@ from pathlib import Path
 from typing import Any
 
 import excam
+from excam.escapes import visible_line
 from excam.exceptions import ArtifactBroken
 
 PACKAGE = Path(__file__).parent
 HASHES = Path("results/.hashes")
 RECORDED = re.compile(rb"([0-9a-f]{64})  ")  # a line of `sha256sum`
-UNRECORDED = (HASHES.name, "checkpoints", "journal")  # the records themselves, and what grows while a job runs
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no room for what is written
+UNRECORDED = {  # folders of results/ whose files have no recorded hash -> why
+    HASHES.name: "the records themselves",
+    "checkpoints": "of checkpoints (they change while a job runs)",
+    "journal": "of journals (they grow while a job runs: excam journal verify)",
+}
 WATCHED = (
     "torch",
     "transformers",
@@ -56,10 +62,24 @@ def sha256(path: Path) -> str:
 
 
 @contextmanager
+def naming_when_full(path: Path) -> Iterator[None]:
+    """Raise an OSError of a full disk with the path of the file that was being written; others pass as they are.
+
+    Of a copy, Python names the file that was read; of a write, none.
+    """
+    try:
+        yield
+    except OSError as problem:
+        if problem.errno not in FULL:
+            raise
+        raise OSError(problem.errno, problem.strerror, str(path)) from problem
+
+
+@contextmanager
 def publish(path: Path) -> Iterator[Path]:
     """Give a temporary path in the same folder; on success it becomes `path` at once, on failure nothing remains.
 
-    An OSError that names no file (a full disk, while writing) is raised with `path`.
+    An OSError of a full disk is raised with `path`.
 
     What the workflow publishes below results/ has its hash recorded (`record_of`), for `excam audit`.
     """
@@ -67,20 +87,17 @@ def publish(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     record = record_of(path)
     try:
-        yield temporary
-        with temporary.open("rb") as stream:
-            os.fsync(stream.fileno())
-        line = f"{sha256(temporary)}  {path.as_posix()}\n" if record else ""
-        if record:
-            record.unlink(missing_ok=True)  # killed from here on, the file is unproven, never accused
-        temporary.replace(path)
-        if record:
-            with publish(record) as note:
-                note.write_text(line, encoding="utf-8")
-    except OSError as problem:
-        if problem.filename or problem.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise
-        raise OSError(problem.errno, problem.strerror, str(path)) from problem
+        with naming_when_full(path):
+            yield temporary
+            with temporary.open("rb") as stream:
+                os.fsync(stream.fileno())
+            line = f"{sha256(temporary)}  {path.as_posix()}\n" if record else ""
+            if record:
+                record.unlink(missing_ok=True)  # killed from here on, the file is unproven, never accused
+            temporary.replace(path)
+            if record:
+                with publish(record) as note:
+                    note.write_text(line, encoding="utf-8")
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -97,6 +114,13 @@ def record_of(path: Path) -> Path | None:
     if rest[0] in ("sources", "models") and len(rest) > 3:  # fetched files, copied too: their manifest has the hashes
         return None
     return HASHES.joinpath(*rest[:-1], f"{rest[-1]}.sha256")
+
+
+def withdraw(path: Path) -> None:
+    """Remove a published file that belongs to no artifact any more, and the record of its hash."""
+    path.unlink()
+    if record := record_of(path):
+        record.unlink(missing_ok=True)
 
 
 def refuse_damaged(path: Path) -> None:
@@ -257,5 +281,8 @@ def quiet_libraries() -> None:
 
 
 def say(line: str) -> None:
-    """One line for the person who waits; stdout stays free for data."""
-    print(line, file=sys.stderr, flush=True)
+    """Print one line on stderr for the person who waits; stdout stays free for data.
+
+    Control characters and line ends in it become escapes: it may quote files and answers of others.
+    """
+    print(visible_line(line), file=sys.stderr, flush=True)

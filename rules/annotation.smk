@@ -17,14 +17,14 @@ rule draw_campaign:
         "../envs/data.yaml"
     params:
         version=versions("draw_campaign"),
-        systems=" ".join(EXPLAINERS),
-        wanted=wanted_tasks(),
+        systems=EXPLAINERS,
+        wanted=wanted_tasks,
         spans=EXPERIMENT.construction.spans,
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.draw_campaign --samples {input.samples} --systems {params.systems}"
-        " --judgements {input.judgements} --wanted {params.wanted:q} --spans {params.spans} --seed {params.seed}"
-        " --campaign {output.campaign} --counts {output.counts} 2>&1 | tee {log}"
+        "python -m scripts.draw_campaign --samples {input.samples:q} --systems {params.systems:q}"
+        " --judgements {input.judgements:q} --wanted {params.wanted:q} --spans {params.spans:q} --seed {params.seed:q}"
+        " --campaign {output.campaign:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
 
 rule annotation_page:
@@ -42,7 +42,7 @@ rule annotation_page:
     params:
         version=versions("annotation_page"),
     shell:
-        "python -m scripts.annotation_page --campaign {input.campaign} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.annotation_page --campaign {input.campaign:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule pre_annotate:
@@ -72,10 +72,10 @@ rule pre_annotate:
         weights=flag("weights", weights),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.pre_annotate --campaign {input.campaign} --name {wildcards.model} --model {params.model:q}"
-        " --gpus {resources.gpu} --pace {resources.pace:q} {params.weights} --seed {params.seed}"
-        " --journal results/journal/{wildcards.model}/pre-annotation.jsonl --answers {output.answers}"
-        " --manifest {output.manifest} 2>&1 | tee {log}"
+        "python -m scripts.pre_annotate --campaign {input.campaign:q} --name {wildcards.model:q}"
+        " --model {params.model:q} --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q}"
+        " --seed {params.seed:q} --journal results/journal/{wildcards.model:q}/pre-annotation.jsonl"
+        " --answers {output.answers:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
 
 
 rule table_first_look:
@@ -97,8 +97,9 @@ rule table_first_look:
         version=versions("table_first_look"),
         answers=flag("answers", human_answers),
     shell:
-        "python -m scripts.table_first_look --model {wildcards.model} --campaign {input.campaign} --said {input.said}"
-        " {params.answers} --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.table_first_look --model {wildcards.model:q} --campaign {input.campaign:q}"
+        " --said {input.said:q} {params.answers:q} --numbers {output.numbers:q} --page {output.page:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule collect_answers:
@@ -117,9 +118,11 @@ rule collect_answers:
         "../envs/data.yaml"
     params:
         version=versions("collect_answers"),
+        folder=lambda w: EXPERIMENT.annotation.answers,
     shell:
-        "python -m scripts.collect_answers --campaign {input.campaign} --exports {input.exports}"
-        " --answers {output.answers} --counts {output.counts} 2>&1 | tee {log}"
+        "python -m scripts.collect_answers --campaign {input.campaign:q} --folder {params.folder:q}"
+        " --exports {input.exports:q}"
+        " --answers {output.answers:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
 
 rule table_3:
@@ -142,9 +145,9 @@ rule table_3:
     params:
         version=versions("table_3"),
     shell:
-        "python -m scripts.table_3 --campaign {input.campaign} --answers {input.answers} --counts {input.counts}"
-        " --printed {input.printed} --printed-claims {input.claims}"
-        " --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.table_3 --campaign {input.campaign:q} --answers {input.answers:q} --counts {input.counts:q}"
+        " --printed {input.printed:q} --printed-claims {input.claims:q}"
+        " --numbers {output.numbers:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule table_12:
@@ -167,9 +170,9 @@ rule table_12:
     params:
         version=versions("table_12"),
     shell:
-        "python -m scripts.table_12 --campaign {input.campaign} --answers {input.answers} --counts {input.counts}"
-        " --printed {input.printed} --printed-claims {input.claims}"
-        " --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.table_12 --campaign {input.campaign:q} --answers {input.answers:q} --counts {input.counts:q}"
+        " --printed {input.printed:q} --printed-claims {input.claims:q}"
+        " --numbers {output.numbers:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule table_13:
@@ -192,9 +195,9 @@ rule table_13:
     params:
         version=versions("table_13"),
     shell:
-        "python -m scripts.table_13 --campaign {input.campaign} --answers {input.answers} --counts {input.counts}"
-        " --printed {input.printed} --printed-claims {input.claims}"
-        " --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.table_13 --campaign {input.campaign:q} --answers {input.answers:q} --counts {input.counts:q}"
+        " --printed {input.printed:q} --printed-claims {input.claims:q}"
+        " --numbers {output.numbers:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule table_ratings:
@@ -219,9 +222,9 @@ rule table_ratings:
         version=versions("table_ratings"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.table_ratings --campaign {input.campaign} --answers {input.answers} --counts {input.counts}"
-        " --printed-claims {input.claims} --seed {params.seed}"
-        " --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.table_ratings --campaign {input.campaign:q} --answers {input.answers:q}"
+        " --counts {input.counts:q} --printed-claims {input.claims:q} --seed {params.seed:q}"
+        " --numbers {output.numbers:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule table_agreement:
@@ -245,9 +248,9 @@ rule table_agreement:
         version=versions("table_agreement"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.table_agreement --campaign {input.campaign} --answers {input.answers} --counts {input.counts}"
-        " --seed {params.seed}"
-        " --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.table_agreement --campaign {input.campaign:q} --answers {input.answers:q}"
+        " --counts {input.counts:q} --seed {params.seed:q} --numbers {output.numbers:q} --page {output.page:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule figure_votes:
@@ -269,5 +272,5 @@ rule figure_votes:
     params:
         version=versions("figure_votes"),
     shell:
-        "python -m scripts.figure_votes --campaign {input.campaign} --answers {input.answers}"
-        " --numbers {output.numbers} --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"
+        "python -m scripts.figure_votes --campaign {input.campaign:q} --answers {input.answers:q}"
+        " --numbers {output.numbers:q} --pictures {output.pdf:q} {output.svg:q} {output.png:q} 2>&1 | tee {log:q}"

@@ -24,9 +24,9 @@ rule audit_leaks:
     params:
         version=versions("audit_leaks"),
     shell:
-        "python -m scripts.audit_leaks --samples {input.samples} --bases {input.bases}"
-        " --near-duplicates {input.near_duplicates} --mixtures {input.mixtures}"
-        " --checks {output.checks} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.audit_leaks --samples {input.samples:q} --bases {input.bases:q}"
+        " --near-duplicates {input.near_duplicates:q} --mixtures {input.mixtures:q}"
+        " --checks {output.checks:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule audit_shortcuts:
@@ -45,8 +45,8 @@ rule audit_shortcuts:
     params:
         version=versions("audit_shortcuts"),
     shell:
-        "python -m scripts.audit_shortcuts --samples {input.samples}"
-        " --checks {output.checks} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.audit_shortcuts --samples {input.samples:q}"
+        " --checks {output.checks:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule audit_balance:
@@ -70,9 +70,9 @@ rule audit_balance:
         version=versions("audit_balance"),
         shares=json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
     shell:
-        "python -m scripts.audit_balance --samples {input.samples} --bases {input.bases} --counts {input.counts}"
-        " --soft {input.soft} --shares {params.shares:q} --uses {output.uses}"
-        " --checks {output.checks} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.audit_balance --samples {input.samples:q} --bases {input.bases:q} --counts {input.counts:q}"
+        " --soft {input.soft:q} --shares {params.shares:q} --uses {output.uses:q}"
+        " --checks {output.checks:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule audit_inventory:
@@ -94,9 +94,9 @@ rule audit_inventory:
     params:
         version=versions("audit_inventory"),
     shell:
-        "python -m scripts.audit_inventory --samples {input.samples} --regions {input.regions}"
-        " --languages {input.languages} --cultures {output.cultures}"
-        " --checks {output.checks} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.audit_inventory --samples {input.samples:q} --regions {input.regions:q}"
+        " --languages {input.languages:q} --cultures {output.cultures:q}"
+        " --checks {output.checks:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule audit_licences:
@@ -118,9 +118,9 @@ rule audit_licences:
         version=versions("audit_licences"),
         licences=json.dumps({name: benchmarks.load(name).SOURCE.licence for name in DATASETS}, sort_keys=True),
     shell:
-        "python -m scripts.audit_licences --samples {input.samples} --sources {input.sources}"
-        " --licences {params.licences:q} --ledger {output.ledger}"
-        " --checks {output.checks} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.audit_licences --samples {input.samples:q} --sources {input.sources:q}"
+        " --licences {params.licences:q} --ledger {output.ledger:q}"
+        " --checks {output.checks:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule summarize_audits:
@@ -141,4 +141,4 @@ rule summarize_audits:
     params:
         version=versions("summarize_audits"),
     shell:
-        "python -m scripts.summarize_audits --checks {input.checks} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.summarize_audits --checks {input.checks:q} --page {output.page:q} 2>&1 | tee {log:q}"

@@ -18,8 +18,8 @@ rule evaluate_certainty:
         version=versions("evaluate_certainty"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.evaluate_certainty --test {input.test} --dev {input.dev} --seed {params.seed}"
-        " --numbers {output.numbers} 2>&1 | tee {log}"
+        "python -m scripts.evaluate_certainty --test {input.test:q} --dev {input.dev:q} --seed {params.seed:q}"
+        " --numbers {output.numbers:q} 2>&1 | tee {log:q}"
 
 
 rule table_certainty:
@@ -38,8 +38,8 @@ rule table_certainty:
     params:
         version=versions("table_certainty"),
     shell:
-        "python -m scripts.table_certainty --cells {input.cells} --numbers {output.numbers} --page {output.page}"
-        " 2>&1 | tee {log}"
+        "python -m scripts.table_certainty --cells {input.cells:q} --numbers {output.numbers:q} --page {output.page:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule figure_reliability:
@@ -60,8 +60,8 @@ rule figure_reliability:
     params:
         version=versions("figure_reliability"),
     shell:
-        "python -m scripts.figure_reliability --cells {input.cells} --numbers {output.numbers}"
-        " --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"
+        "python -m scripts.figure_reliability --cells {input.cells:q} --numbers {output.numbers:q}"
+        " --pictures {output.pdf:q} {output.svg:q} {output.png:q} 2>&1 | tee {log:q}"
 
 
 rule figure_abstention:
@@ -82,5 +82,5 @@ rule figure_abstention:
     params:
         version=versions("figure_abstention"),
     shell:
-        "python -m scripts.figure_abstention --cells {input.cells} --numbers {output.numbers}"
-        " --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"
+        "python -m scripts.figure_abstention --cells {input.cells:q} --numbers {output.numbers:q}"
+        " --pictures {output.pdf:q} {output.svg:q} {output.png:q} 2>&1 | tee {log:q}"

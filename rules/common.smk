@@ -9,10 +9,13 @@ import yaml
 from snakemake.exceptions import WorkflowError
 
 from excam import datasets as benchmarks
+from excam.annotation.exports import exported
 from excam.config import CHAT_TEMPLATES, LEXICON, in_order, load
 from excam.exceptions import ExcamError
+from excam.inputs import input_names
 from excam.licences import permissive
 from excam.publishing import BUILDS, EXAMPLE_TABLES
+from excam.sources import WEIGHTS, matching
 from excam.training import layout
 from excam.versions import stage_version
 
@@ -23,6 +26,17 @@ try:
     LAYOUTS = {name: layout.load(EXPERIMENT.recipe(name).layout) for name in EXPERIMENT.models}
     for name in EXPERIMENT.tuned.models:
         LAYOUTS[name].passes(EXPERIMENT.recipe(name).rows_per_step)
+    LOCAL_FILES = {  # of a dataset that comes from a local folder
+        name: input_names(f"datasets.{name}.folder", matching(Path(entry.folder), benchmarks.load(name).SOURCE.files))
+        for name, entry in EXPERIMENT.datasets.items()
+        if entry.folder
+    }
+    MODEL_FILES = {  # of a model that comes from a local folder
+        name: input_names(f"models.{name}.folder", matching(Path(entry.folder), [*WEIGHTS, "*.gguf"]))
+        for name, entry in EXPERIMENT.models.items()
+        if entry.folder
+    }
+    EXPORTS = input_names("annotation.answers", exported(EXPERIMENT.annotation.answers))
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
 
@@ -132,6 +146,11 @@ def recipe(wildcards):
     return EXPERIMENT.recipe(wildcards.model).decides
 
 
+def longest_row(wildcards):
+    """How long a training row may be, and what happens to a longer one."""
+    return EXPERIMENT.recipe(wildcards.model).model_dump_json(include={"max_length", "overflow"})
+
+
 def generator_settings(wildcards):
     name = EXPERIMENT.generation.generator
     return "null" if name == LEXICON else EXPERIMENT.models[name].asked
@@ -178,18 +197,12 @@ def versions(*stages):
 
 def local_files(wildcards):
     """The files of a local folder, where a dataset comes from one: an edited row is seen."""
-    from excam.sources import matching
-
-    entry, patterns = EXPERIMENT.datasets[wildcards.dataset], benchmarks.load(wildcards.dataset).SOURCE.files
-    return [str(path) for path in matching(Path(entry.folder), patterns)] if entry.folder else []
+    return LOCAL_FILES.get(wildcards.dataset, [])
 
 
 def model_files(wildcards):
     """The files of a local folder, where a model comes from one."""
-    from excam.sources import matching, WEIGHTS
-
-    folder = EXPERIMENT.models[wildcards.model].folder
-    return [str(path) for path in matching(Path(folder), [*WEIGHTS, "*.gguf"])] if folder else []
+    return MODEL_FILES.get(wildcards.model, [])
 
 
 def chat_template(wildcards):
@@ -252,17 +265,16 @@ def train_sets(wildcards):
 
 
 def train_tokens(wildcards):
-    """The same sets as tokens of the base model."""
-    base = EXPERIMENT.weights(wildcards.model)
-    return [f"results/tokens/{base}/{name}/train.parquet" for name in learnt_from(wildcards.trained_on)]
+    """The train sets as tokens."""
+    return [f"results/tokens/{wildcards.model}/{name}/train.parquet" for name in learnt_from(wildcards.trained_on)]
 
 
 def flag(name, source):
-    """`--name value` where the input is there (the first file of several), nothing where it is not."""
+    """`--name` and its value where the input is there (the first file of several), nothing where it is not."""
 
     def of(wildcards):
         value = source(wildcards)
-        return f"--{name} {value[0] if isinstance(value, list) else value}" if value else ""
+        return [f"--{name}", value[0] if isinstance(value, list) else value] if value else []
 
     return of
 
@@ -397,7 +409,7 @@ def published(pattern, among=None):
     return of
 
 
-def wanted_tasks():
+def wanted_tasks(wildcards):
     """[dataset, language, rows, annotators] of each cell of the campaign, as JSON (spec 67)."""
     wanted = EXPERIMENT.annotation
     cells = [
@@ -425,13 +437,12 @@ def human_answers(wildcards):
 def annotation_exports(wildcards=None):
     """The files that annotators exported, in the folder that the configuration names."""
     folder = EXPERIMENT.annotation.answers
-    found = [path for kind in ("json", "csv") for path in Path(folder).glob(f"*.{kind}")] if folder else []
-    if folder and not found:
+    if folder and not EXPORTS:
         raise WorkflowError(f"annotation.answers: {folder}: no .json or .csv; expected what annotators exported")
-    return sorted(map(str, found))
+    return EXPORTS
 
 
-def models_asked():
+def models_asked(wildcards):
     """The models of this experiment, what they are asked as, and how they decode: Table 6."""
     roles = {
         name: [role for role in ("tuned", "baselines", "external") if name in getattr(EXPERIMENT, role).models]

@@ -22,9 +22,9 @@ rule make_counterfactuals:
         version=versions("make_counterfactuals"),
         spans=EXPERIMENT.construction.spans,
     shell:
-        "python -m scripts.make_counterfactuals --judgements {input.judgements} --samples {input.samples}"
-        " --spans {params.spans} --counterfactuals {output.samples} --rows {output.rows} --counts {output.counts}"
-        " 2>&1 | tee {log}"
+        "python -m scripts.make_counterfactuals --judgements {input.judgements:q} --samples {input.samples:q}"
+        " --spans {params.spans:q} --counterfactuals {output.samples:q} --rows {output.rows:q}"
+        " --counts {output.counts:q} 2>&1 | tee {log:q}"
 
 
 rule judge_counterfactuals:
@@ -60,11 +60,12 @@ rule judge_counterfactuals:
         seed=EXPERIMENT.seed,
         folder=subpath(output.manifest, parent=True),
     shell:
-        "python -m scripts.judge_counterfactuals --name {wildcards.model}/{wildcards.trained_on}/{wildcards.judge}"
-        " --model {params.model:q} --gpus {resources.gpu} --pace {resources.pace:q} {params.weights} {params.adapter} --judge {wildcards.judge}"
-        " --samples {input.samples} --seed {params.seed}"
-        " --journal results/journal/{wildcards.model}/{wildcards.trained_on}/{wildcards.judge}.jsonl"
-        " --transcripts {params.folder} 2>&1 | tee {log}"
+        "python -m scripts.judge_counterfactuals --model {params.model:q}"
+        " --name {wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
+        " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} {params.adapter:q}"
+        " --judge {wildcards.judge:q} --samples {input.samples:q} --seed {params.seed:q}"
+        " --journal results/journal/{wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}.jsonl"
+        " --transcripts {params.folder:q} 2>&1 | tee {log:q}"
 
 
 rule table_counterfactuals:
@@ -86,6 +87,6 @@ rule table_counterfactuals:
         version=versions("table_counterfactuals", "judges.report"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.table_counterfactuals --counterfactuals {input.samples} --rows {input.rows}"
-        " --transcripts {input.transcripts} --seed {params.seed} --numbers {output.numbers} --page {output.page}"
-        " 2>&1 | tee {log}"
+        "python -m scripts.table_counterfactuals --counterfactuals {input.samples:q} --rows {input.rows:q}"
+        " --transcripts {input.transcripts:q} --seed {params.seed:q} --numbers {output.numbers:q}"
+        " --page {output.page:q} 2>&1 | tee {log:q}"

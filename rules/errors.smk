@@ -21,8 +21,8 @@ rule make_hard_errors:
         version=versions("make_hard_errors", templates, "templates.hard"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.make_hard_errors --bases {input.bases} --samples {input.samples}"
-        " --seed {params.seed} --errors {output.errors} --counts {output.counts} 2>&1 | tee {log}"
+        "python -m scripts.make_hard_errors --bases {input.bases:q} --samples {input.samples:q}"
+        " --seed {params.seed:q} --errors {output.errors:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
 
 rule generate_soft_errors:
@@ -61,14 +61,14 @@ rule generate_soft_errors:
         generator=EXPERIMENT.generation.generator,
         model=generator_settings,
         weights=flag("weights", generator_weights),
-        shards=f"--shards {EXPERIMENT.generation.shards}",
-        seed=f"--seed {EXPERIMENT.seed}",
+        shards=f"--shards={EXPERIMENT.generation.shards}",
+        seed=f"--seed={EXPERIMENT.seed}",
     shell:
-        "python -m scripts.generate_soft_errors --samples {input.samples} --severity {wildcards.severity}"
-        " --shard {wildcards.shard} {params.shards} --generator {params.generator}"
-        " --model {params.model:q} --gpus {resources.gpu} --pace {resources.pace:q} {params.weights} {params.seed}"
-        " --journal results/journal/{params.generator}/soft/{wildcards.dataset}/{wildcards.severity}.jsonl"
-        " --answers {output.answers} --manifest {output.manifest} 2>&1 | tee {log}"
+        "python -m scripts.generate_soft_errors --samples {input.samples:q} --severity {wildcards.severity:q}"
+        " --shard {wildcards.shard:q} {params.shards:q} --generator {params.generator:q} --model {params.model:q}"
+        " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} {params.seed:q}"
+        " --journal results/journal/{params.generator:q}/soft/{wildcards.dataset:q}/{wildcards.severity:q}.jsonl"
+        " --answers {output.answers:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
 
 
 rule collect_soft_errors:
@@ -96,5 +96,6 @@ rule collect_soft_errors:
         spans=EXPERIMENT.construction.spans,
         severity=EXPERIMENT.construction.severity,
     shell:
-        "python -m scripts.collect_soft_errors --samples {input.samples} --answers {input.answers}"
-        " --spans {params.spans} --severity {params.severity} --errors {output.errors} --counts {output.counts} 2>&1 | tee {log}"
+        "python -m scripts.collect_soft_errors --samples {input.samples:q} --answers {input.answers:q}"
+        " --spans {params.spans:q} --severity {params.severity:q} --errors {output.errors:q} --counts {output.counts:q}"
+        " 2>&1 | tee {log:q}"

@@ -17,7 +17,8 @@ rule evaluate:
         version=versions("evaluate"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.evaluate --judgements {input} --seed {params.seed} --numbers {output.numbers} 2>&1 | tee {log}"
+        "python -m scripts.evaluate --judgements {input:q} --seed {params.seed:q} --numbers {output.numbers:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule compare_systems:
@@ -34,11 +35,11 @@ rule compare_systems:
         "../envs/data.yaml"
     params:
         version=versions("compare_systems"),
-        systems=lambda w: " ".join(column_systems(w.dataset)),
+        systems=lambda w: column_systems(w.dataset),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.compare_systems --systems {params.systems} --judgements {input} --seed {params.seed}"
-        " --tests {output.tests} 2>&1 | tee {log}"
+        "python -m scripts.compare_systems --systems {params.systems:q} --judgements {input:q} --seed {params.seed:q}"
+        " --tests {output.tests:q} 2>&1 | tee {log:q}"
 
 
 rule compare_correlations:
@@ -57,9 +58,9 @@ rule compare_correlations:
         runtime=lambda w, attempt: 60 * attempt,
     params:
         version=versions("compare_correlations"),
-        systems=" ".join(column_systems("all")),
+        systems=column_systems("all"),
         draws=1000,
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.compare_correlations --systems {params.systems} --judgements {input}"
-        " --draws {params.draws} --seed {params.seed} --tests {output.tests} 2>&1 | tee {log}"
+        "python -m scripts.compare_correlations --systems {params.systems:q} --judgements {input:q}"
+        " --draws {params.draws:q} --seed {params.seed:q} --tests {output.tests:q} 2>&1 | tee {log:q}"

@@ -23,13 +23,13 @@ rule split_samples:
     params:
         version=versions("split_samples"),
         cap=lambda w: (
-            f"--cap {EXPERIMENT.datasets[w.dataset].cap}" if EXPERIMENT.construction.cap_stage == "after" else ""
+            f"--cap={EXPERIMENT.datasets[w.dataset].cap}" if EXPERIMENT.construction.cap_stage == "after" else ""
         ),
-        seed=f"--seed {EXPERIMENT.seed}",
+        seed=f"--seed={EXPERIMENT.seed}",
         folder=subpath(output.counts, parent=True),
     shell:
-        "python -m scripts.split_samples --right {input.right} --wrong {input.wrong} {params.cap}"
-        " {params.seed} --folder {params.folder} 2>&1 | tee {log}"
+        "python -m scripts.split_samples --right {input.right:q} --wrong {input.wrong:q} {params.cap:q}"
+        " {params.seed:q} --folder {params.folder:q} 2>&1 | tee {log:q}"
 
 
 rule draw_subset:
@@ -48,11 +48,11 @@ rule draw_subset:
         "../envs/data.yaml"
     params:
         version=versions("draw_subset"),
-        rows=f"--rows {EXPERIMENT.construction.subset}",
-        seed=f"--seed {EXPERIMENT.seed}",
+        rows=f"--rows={EXPERIMENT.construction.subset}",
+        seed=f"--seed={EXPERIMENT.seed}",
     shell:
-        "python -m scripts.draw_subset --samples {input.samples} {params.rows} {params.seed}"
-        " --subset {output.subset} 2>&1 | tee {log}"
+        "python -m scripts.draw_subset --samples {input.samples:q} {params.rows:q} {params.seed:q}"
+        " --subset {output.subset:q} 2>&1 | tee {log:q}"
 
 
 rule find_near_duplicates:
@@ -71,8 +71,8 @@ rule find_near_duplicates:
     params:
         version=versions("find_near_duplicates"),
     shell:
-        "python -m scripts.find_near_duplicates --bases {input.bases} --samples {input.samples}"
-        " --near-duplicates {output.near_duplicates} 2>&1 | tee {log}"
+        "python -m scripts.find_near_duplicates --bases {input.bases:q} --samples {input.samples:q}"
+        " --near-duplicates {output.near_duplicates:q} 2>&1 | tee {log:q}"
 
 
 rule mix_samples:
@@ -94,9 +94,9 @@ rule mix_samples:
         "../envs/data.yaml"
     params:
         version=versions("mix_samples"),
-        rows=f"--rows {EXPERIMENT.training.rows}" if EXPERIMENT.training.rows else "",
+        rows=f"--rows={EXPERIMENT.training.rows}" if EXPERIMENT.training.rows else "",
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.mix_samples --samples {input.samples} --trained-on {wildcards.trained_on} {params.rows}"
-        " --near-duplicates {input.near_duplicates}"
-        " --seed {params.seed} --mixture {output.mixture} --counts {output.counts} 2>&1 | tee {log}"
+        "python -m scripts.mix_samples --samples {input.samples:q} --trained-on {wildcards.trained_on:q}"
+        " {params.rows:q} --near-duplicates {input.near_duplicates:q} --seed {params.seed:q}"
+        " --mixture {output.mixture:q} --counts {output.counts:q} 2>&1 | tee {log:q}"

@@ -29,9 +29,9 @@ rule verify_adapter:
         adapter=flag("adapter", adapter),
         checkpoints="results/checkpoints/{model}/{trained_on}",
     shell:
-        "python -m scripts.verify_adapter --name {wildcards.model}/{wildcards.trained_on} --model {params.model:q}"
-        " --gpus {resources.gpu} {params.weights} {params.adapter} --checkpoints {params.checkpoints}"
-        " --verified {output.verified} 2>&1 | tee {log}"
+        "python -m scripts.verify_adapter --name {wildcards.model:q}/{wildcards.trained_on:q} --model {params.model:q}"
+        " --gpus {resources.gpu:q} {params.weights:q} {params.adapter:q} --checkpoints {params.checkpoints:q}"
+        " --verified {output.verified:q} 2>&1 | tee {log:q}"
 
 
 rule judge:
@@ -67,11 +67,12 @@ rule judge:
         adapter=flag("adapter", adapter),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.judge --name {wildcards.model}/{wildcards.trained_on}/{wildcards.judge}"
-        " --model {params.model:q} --gpus {resources.gpu} --pace {resources.pace:q} {params.weights} {params.adapter} --judge {wildcards.judge}"
-        " --samples {input.samples} --seed {params.seed}"
-        " --journal results/journal/{wildcards.model}/{wildcards.trained_on}/{wildcards.judge}.jsonl"
-        " --transcripts results/transcripts/{wildcards.model}/{wildcards.trained_on}/{wildcards.judge} 2>&1 | tee {log}"
+        "python -m scripts.judge --name {wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
+        " --model {params.model:q} --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q}"
+        " {params.adapter:q} --judge {wildcards.judge:q} --samples {input.samples:q} --seed {params.seed:q}"
+        " --journal results/journal/{wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}.jsonl"
+        " --transcripts results/transcripts/{wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule score:
@@ -93,5 +94,6 @@ rule score:
         version=versions("score", "judges.{judge}"),
         end_token="yes" if EXPERIMENT.scoring.end_token else "no",
     shell:
-        "python -m scripts.score --judge {wildcards.judge} --samples {input.samples}"
-        " --transcript {input.transcript} --end-token {params.end_token} --judgements {output.judgements} 2>&1 | tee {log}"
+        "python -m scripts.score --judge {wildcards.judge:q} --samples {input.samples:q}"
+        " --transcript {input.transcript:q} --end-token {params.end_token:q} --judgements {output.judgements:q}"
+        " 2>&1 | tee {log:q}"

@@ -19,8 +19,8 @@ rule floors:
         version=versions("floors"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.floors --samples {input.samples} --seed {params.seed} --numbers {output.numbers}"
-        " 2>&1 | tee {log}"
+        "python -m scripts.floors --samples {input.samples:q} --seed {params.seed:q} --numbers {output.numbers:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule table_2:
@@ -42,8 +42,9 @@ rule table_2:
     params:
         version=versions("table_2"),
     shell:
-        "python -m scripts.table_2 --counts {input.counts} --printed {input.printed} --printed-claims {input.claims}"
-        " --numbers {output.numbers} --claims {output.claims} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.table_2 --counts {input.counts:q} --printed {input.printed:q}"
+        " --printed-claims {input.claims:q} --numbers {output.numbers:q} --claims {output.claims:q}"
+        " --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule table_4:
@@ -64,14 +65,15 @@ rule table_4:
     params:
         version=versions("table_4"),
     shell:
-        "python -m scripts.table_4 --cells {input.cells} --tests {input.tests}"
-        " --correlation-tests {input.correlation_tests} --floors {input.floors} --numbers {output.numbers} 2>&1 | tee {log}"
+        "python -m scripts.table_4 --cells {input.cells:q} --tests {input.tests:q}"
+        " --correlation-tests {input.correlation_tests:q} --floors {input.floors:q} --numbers {output.numbers:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule table_6:
     """Models, how they decode, and libraries, beside the printed (spec 39, 64)."""
     input:
-        locks=["requirements/core.lock", "requirements/vllm.lock"],
+        locks=["requirements/core.lock", "requirements/torch.lock", "requirements/vllm.lock"],
         printed=["paper/table-6.csv", "paper/table-6-software.csv"],
     output:
         numbers="results/paper/table-6.csv",
@@ -84,10 +86,10 @@ rule table_6:
         "../envs/data.yaml"
     params:
         version=versions("table_6"),
-        models=models_asked(),
+        models=models_asked,
     shell:
-        "python -m scripts.table_6 --models {params.models:q} --locks {input.locks} --printed {input.printed}"
-        " --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.table_6 --models {params.models:q} --locks {input.locks:q} --printed {input.printed:q}"
+        " --numbers {output.numbers:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule table_prompts:
@@ -105,7 +107,8 @@ rule table_prompts:
     params:
         version=versions("table_prompts"),
     shell:
-        "python -m scripts.table_prompts --pages {output.excam} {output.errors} {output.baselines} 2>&1 | tee {log}"
+        "python -m scripts.table_prompts --pages {output.excam:q} {output.errors:q} {output.baselines:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule error_rates:
@@ -126,8 +129,8 @@ rule error_rates:
         version=versions("error_rates"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.error_rates --judgements {input.judgements} --printed {input.printed} --seed {params.seed}"
-        " --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.error_rates --judgements {input.judgements:q} --printed {input.printed:q}"
+        " --seed {params.seed:q} --numbers {output.numbers:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule figure_3:
@@ -135,6 +138,7 @@ rule figure_3:
     input:
         cells=figure_3_cells,
         tests=[f"results/significance/{d}/test.json" for d in [*DATASETS, "all"] if column_systems(d)],
+        floors="results/paper/floors.csv",
     output:
         numbers="results/paper/figure-3.csv",
         pdf="results/paper/figure-3.pdf",
@@ -148,12 +152,12 @@ rule figure_3:
         "../envs/data.yaml"
     params:
         version=versions("figure_3"),
-        datasets=" ".join(DATASETS),
-        soft=" ".join(SOFT),
+        datasets=DATASETS,
+        soft=SOFT,
     shell:
-        "python -m scripts.figure_3 --datasets {params.datasets} --soft {params.soft} --cells {input.cells}"
-        " --tests {input.tests} --numbers {output.numbers} --pictures {output.pdf} {output.svg} {output.png}"
-        " 2>&1 | tee {log}"
+        "python -m scripts.figure_3 --datasets {params.datasets:q} --soft {params.soft:q} --cells {input.cells:q}"
+        " --tests {input.tests:q} --floors {input.floors:q} --numbers {output.numbers:q}"
+        " --pictures {output.pdf:q} {output.svg:q} {output.png:q} 2>&1 | tee {log:q}"
 
 
 rule figure_4:
@@ -176,13 +180,14 @@ rule figure_4:
         "../envs/data.yaml"
     params:
         version=versions("figure_4"),
-        datasets=" ".join(DATASETS),
+        datasets=DATASETS,
         level=0.1,
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.figure_4 --datasets {params.datasets} --tuned {input.tuned} --external {input.external}"
-        " --level {params.level} --seed {params.seed} --printed-claims {input.claims} --page {output.page}"
-        " --numbers {output.numbers} --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"
+        "python -m scripts.figure_4 --datasets {params.datasets:q} --tuned {input.tuned:q}"
+        " --external {input.external:q} --level {params.level:q} --seed {params.seed:q}"
+        " --printed-claims {input.claims:q} --page {output.page:q} --numbers {output.numbers:q}"
+        " --pictures {output.pdf:q} {output.svg:q} {output.png:q} 2>&1 | tee {log:q}"
 
 
 rule figure_10:
@@ -204,8 +209,8 @@ rule figure_10:
         version=versions("figure_10"),
         more_than=100,
     shell:
-        "python -m scripts.figure_10 --more-than {params.more_than} --cells {input.cells} --numbers {output.numbers}"
-        " --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"
+        "python -m scripts.figure_10 --more-than {params.more_than:q} --cells {input.cells:q}"
+        " --numbers {output.numbers:q} --pictures {output.pdf:q} {output.svg:q} {output.png:q} 2>&1 | tee {log:q}"
 
 
 rule figure_11:
@@ -226,12 +231,12 @@ rule figure_11:
         "../envs/data.yaml"
     params:
         version=versions("figure_11"),
-        datasets=" ".join(DATASETS),
-        unseen=" ".join(unseen()),
+        datasets=DATASETS,
+        unseen=unseen(),
     shell:
-        "python -m scripts.figure_11 --model {wildcards.model} --datasets {params.datasets} --unseen {params.unseen}"
-        " --cells {input.cells} --changes {input.changes} --numbers {output.numbers}"
-        " --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"
+        "python -m scripts.figure_11 --model {wildcards.model:q} --datasets {params.datasets:q}"
+        " --unseen {params.unseen:q} --cells {input.cells:q} --changes {input.changes:q} --numbers {output.numbers:q}"
+        " --pictures {output.pdf:q} {output.svg:q} {output.png:q} 2>&1 | tee {log:q}"
 
 
 rule leave_one_out:
@@ -251,8 +256,8 @@ rule leave_one_out:
         version=versions("leave_one_out"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.leave_one_out --judgements {input.judgements} --seed {params.seed}"
-        " --numbers {output.numbers} --statement {output.statement} 2>&1 | tee {log}"
+        "python -m scripts.leave_one_out --judgements {input.judgements:q} --seed {params.seed:q}"
+        " --numbers {output.numbers:q} --statement {output.statement:q} 2>&1 | tee {log:q}"
 
 
 rule compare_with_paper:
@@ -277,7 +282,7 @@ rule compare_with_paper:
     params:
         version=versions("compare_with_paper"),
     shell:
-        "python -m scripts.compare_with_paper --table-2 {input.table_2} --table-4 {input.table_4}"
-        " --figure-3 {input.figure_3} --figure-10 {input.figure_10}"
-        " --error-rates {input.error_rates} --leave-one-out {input.leave_one_out}"
-        " --printed {input.printed} --printed-claims {input.claims} --comparison {output.comparison} 2>&1 | tee {log}"
+        "python -m scripts.compare_with_paper --table-2 {input.table_2:q} --table-4 {input.table_4:q}"
+        " --figure-3 {input.figure_3:q} --figure-10 {input.figure_10:q} --error-rates {input.error_rates:q}"
+        " --leave-one-out {input.leave_one_out:q} --printed {input.printed:q} --printed-claims {input.claims:q}"
+        " --comparison {output.comparison:q} 2>&1 | tee {log:q}"

@@ -16,7 +16,7 @@ rule table_1:
     params:
         version=versions("table_1"),
     shell:
-        "python -m scripts.table_1 --samples {input.samples} --table {output.table} 2>&1 | tee {log}"
+        "python -m scripts.table_1 --samples {input.samples:q} --table {output.table:q} 2>&1 | tee {log:q}"
 
 
 rule table_8:
@@ -34,7 +34,7 @@ rule table_8:
     params:
         version=versions("table_8"),
     shell:
-        "python -m scripts.table_8 --samples {input.samples} --table {output.table} 2>&1 | tee {log}"
+        "python -m scripts.table_8 --samples {input.samples:q} --table {output.table:q} 2>&1 | tee {log:q}"
 
 
 rule table_9:
@@ -52,7 +52,7 @@ rule table_9:
     params:
         version=versions("table_9"),
     shell:
-        "python -m scripts.table_9 --samples {input.samples} --table {output.table} 2>&1 | tee {log}"
+        "python -m scripts.table_9 --samples {input.samples:q} --table {output.table:q} 2>&1 | tee {log:q}"
 
 
 rule table_10:
@@ -70,7 +70,7 @@ rule table_10:
     params:
         version=versions("table_10"),
     shell:
-        "python -m scripts.table_10 --samples {input.samples} --table {output.table} 2>&1 | tee {log}"
+        "python -m scripts.table_10 --samples {input.samples:q} --table {output.table:q} 2>&1 | tee {log:q}"
 
 
 rule publish_excam40k:
@@ -93,6 +93,6 @@ rule publish_excam40k:
     params:
         version=versions("publish_excam40k"),
     shell:
-        "python -m scripts.publish_excam40k --build {wildcards.build} --samples {input.samples}"
-        " --sources {input.sources} --soft {input.soft} --audits {input.audits}"
-        " --card {output.card} --croissant {output.croissant} --manifest {output.manifest} 2>&1 | tee {log}"
+        "python -m scripts.publish_excam40k --build {wildcards.build:q} --samples {input.samples:q}"
+        " --sources {input.sources:q} --soft {input.soft:q} --audits {input.audits:q}"
+        " --card {output.card:q} --croissant {output.croissant:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"

@@ -22,8 +22,8 @@ rule evaluate_reports:
         version=versions("evaluate_reports"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.evaluate_reports --judgements {input.judgements} --samples {input.samples}"
-        " --seed {params.seed} --numbers {output.numbers} 2>&1 | tee {log}"
+        "python -m scripts.evaluate_reports --judgements {input.judgements:q} --samples {input.samples:q}"
+        " --seed {params.seed:q} --numbers {output.numbers:q} 2>&1 | tee {log:q}"
 
 
 rule table_reports:
@@ -43,8 +43,8 @@ rule table_reports:
     params:
         version=versions("table_reports"),
     shell:
-        "python -m scripts.table_reports --cells {input.cells} --printed-claims {input.claims}"
-        " --numbers {output.numbers} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.table_reports --cells {input.cells:q} --printed-claims {input.claims:q}"
+        " --numbers {output.numbers:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule judged_rows:
@@ -68,8 +68,8 @@ rule judged_rows:
     params:
         version=versions("judged_rows"),
     shell:
-        "python -m scripts.judged_rows --system {wildcards.model}/{wildcards.trained_on}/{wildcards.judge}"
-        " --judgements {input.judgements} --samples {input.samples} --page {output.page} 2>&1 | tee {log}"
+        "python -m scripts.judged_rows --system {wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
+        " --judgements {input.judgements:q} --samples {input.samples:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule compare_explanations:
@@ -94,8 +94,9 @@ rule compare_explanations:
         version=versions("compare_explanations"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.compare_explanations --judgements {input.judgements} --samples {input.samples}"
-        " --embedder {input.embedder} --seed {params.seed} --similarities {output.similarities} 2>&1 | tee {log}"
+        "python -m scripts.compare_explanations --judgements {input.judgements:q} --samples {input.samples:q}"
+        " --embedder {input.embedder:q} --seed {params.seed:q} --similarities {output.similarities:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule table_explanations:
@@ -117,6 +118,6 @@ rule table_explanations:
         version=versions("table_explanations"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.table_explanations --similarities {input.similarities} --embedder {input.embedder}"
-        " --printed-claims {input.claims} --seed {params.seed} --numbers {output.numbers} --page {output.page}"
-        " 2>&1 | tee {log}"
+        "python -m scripts.table_explanations --similarities {input.similarities:q} --embedder {input.embedder:q}"
+        " --printed-claims {input.claims:q} --seed {params.seed:q} --numbers {output.numbers:q} --page {output.page:q}"
+        " 2>&1 | tee {log:q}"

@@ -19,13 +19,13 @@ rule build_samples:
         "../envs/data.yaml"
     params:
         version=versions("build_samples", "datasets.{dataset}", templates),
-        cap=lambda w: f"--cap {EXPERIMENT.datasets[w.dataset].cap}",
+        cap=lambda w: f"--cap={EXPERIMENT.datasets[w.dataset].cap}",
         cap_stage=EXPERIMENT.construction.cap_stage,
         allocation=EXPERIMENT.construction.allocation,
         shares=json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
-        seed=f"--seed {EXPERIMENT.seed}",
+        seed=f"--seed={EXPERIMENT.seed}",
     shell:
-        "python -m scripts.build_samples --dataset {wildcards.dataset} --source {input.source}"
-        " {params.cap} --cap-stage {params.cap_stage} --allocation {params.allocation}"
-        " --shares {params.shares:q} {params.seed}"
-        " --bases {output.bases} --samples {output.samples} --counts {output.counts} 2>&1 | tee {log}"
+        "python -m scripts.build_samples --dataset {wildcards.dataset:q} --source {input.source:q}"
+        " {params.cap:q} --cap-stage {params.cap_stage:q} --allocation {params.allocation:q}"
+        " --shares {params.shares:q} {params.seed:q}"
+        " --bases {output.bases:q} --samples {output.samples:q} --counts {output.counts:q} 2>&1 | tee {log:q}"

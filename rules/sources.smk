@@ -21,8 +21,8 @@ rule fetch_source:
         licence=lambda w: benchmarks.load(w.dataset).SOURCE.licence,
         source=source_settings,
     shell:
-        "python -m scripts.fetch_source --dataset {wildcards.dataset} --source {params.source:q}"
-        " --manifest {output.manifest} 2>&1 | tee {log}"
+        "python -m scripts.fetch_source --dataset {wildcards.dataset:q} --source {params.source:q}"
+        " --manifest {output.manifest:q} 2>&1 | tee {log:q}"
 
 
 rule fetch_model:
@@ -44,5 +44,5 @@ rule fetch_model:
         version=versions(conversion),
         source=model_source,
     shell:
-        "python -m scripts.fetch_model --model {wildcards.model} --source {params.source:q}"
-        " --manifest {output.manifest} 2>&1 | tee {log}"
+        "python -m scripts.fetch_model --model {wildcards.model:q} --source {params.source:q}"
+        " --manifest {output.manifest:q} 2>&1 | tee {log:q}"

@@ -2,7 +2,10 @@
 
 
 rule tokenize_samples:
-    """What a base model is trained on, as its tokens: mixtures are filters of these (spec 46)."""
+    """What a model is trained on, as tokens of its base: mixtures are filters of these (spec 46).
+
+    Rows over `training.max_length` are dropped here, whole pairs, and counted.
+    """
     input:
         weights=weights,
         samples="results/excam40k/{dataset}/{split}.parquet",
@@ -19,9 +22,10 @@ rule tokenize_samples:
         "../envs/training.yaml"
     params:
         version=versions("tokenize_samples"),
+        recipe=longest_row,
     shell:
-        "python -m scripts.tokenize_samples --weights {input.weights} --samples {input.samples}"
-        " --tokens {output.tokens} --counts {output.counts} 2>&1 | tee {log}"
+        "python -m scripts.tokenize_samples --weights {input.weights:q} --samples {input.samples:q}"
+        " --recipe {params.recipe:q} --tokens {output.tokens:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
 
 rule train_adapter:
@@ -60,18 +64,19 @@ rule train_adapter:
         checkpoints="results/checkpoints/{model}/{trained_on}",
         folder=subpath(output.manifest, parent=True),
     shell:
-        "python -m scripts.train_adapter --model {wildcards.model} --weights {input.weights}"
-        " --trained-on {wildcards.trained_on} --mixture {input.mixture} --tokens {input.tokens}"
-        " --recipe {params.recipe:q} --layout {resources.layout} --save-steps {resources.save_steps}"
-        " --report-to {resources.report_to} --seed {params.seed} --checkpoints {params.checkpoints} --adapter {params.folder} 2>&1 | tee {log}"
+        "python -m scripts.train_adapter --model {wildcards.model:q} --weights {input.weights:q}"
+        " --trained-on {wildcards.trained_on:q} --mixture {input.mixture:q} --tokens {input.tokens:q}"
+        " --recipe {params.recipe:q} --layout {resources.layout:q} --save-steps {resources.save_steps:q}"
+        " --report-to {resources.report_to:q} --seed {params.seed:q} --checkpoints {params.checkpoints:q}"
+        " --adapter {params.folder:q} 2>&1 | tee {log:q}"
 
 
 rule count_tokens:
-    """Tokens per training row of every base model that is trained, by dataset."""
+    """Tokens per training row of every model that is trained, by dataset, and the rows that are too long."""
     input:
         counts=expand(
             "results/tokens/{model}/{dataset}/train.json",
-            model=sorted({*map(EXPERIMENT.weights, EXPERIMENT.tuned.models)}),
+            model=sorted(EXPERIMENT.tuned.models),
             dataset=DATASETS,
         ),
     output:
@@ -86,8 +91,8 @@ rule count_tokens:
     params:
         version=versions("count_tokens"),
     shell:
-        "python -m scripts.count_tokens --counts {input.counts} --numbers {output.numbers} --page {output.page}"
-        " 2>&1 | tee {log}"
+        "python -m scripts.count_tokens --counts {input.counts:q} --numbers {output.numbers:q} --page {output.page:q}"
+        " 2>&1 | tee {log:q}"
 
 
 rule figure_losses:
@@ -108,8 +113,8 @@ rule figure_losses:
     params:
         version=versions("figure_losses"),
     shell:
-        "python -m scripts.figure_losses --model {wildcards.model} --losses {input.losses} --numbers {output.numbers}"
-        " --pictures {output.pdf} {output.svg} {output.png} 2>&1 | tee {log}"
+        "python -m scripts.figure_losses --model {wildcards.model:q} --losses {input.losses:q}"
+        " --numbers {output.numbers:q} --pictures {output.pdf:q} {output.svg:q} {output.png:q} 2>&1 | tee {log:q}"
 
 
 rule table_recipes:
@@ -128,5 +133,5 @@ rule table_recipes:
     params:
         version=versions("table_recipes"),
     shell:
-        "python -m scripts.table_recipes --cells {input.cells} --adapters {input.adapters} --numbers {output.numbers}"
-        " 2>&1 | tee {log}"
+        "python -m scripts.table_recipes --cells {input.cells:q} --adapters {input.adapters:q}"
+        " --numbers {output.numbers:q} 2>&1 | tee {log:q}"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from excam import gpus
 from excam.config import Model
+from excam.escapes import visible_line
 from excam.exceptions import AnswersMissing, ExcamError
 from excam.provenance import quiet_libraries, refuse_damaged, say
 
@@ -35,11 +36,12 @@ def run(main: Callable[[], None]) -> None:
         if problem.errno not in DISK:
             raise
         place = f"{problem.filename}: " if problem.filename else ""
-        sys.exit(f"{program}: {place}{problem.strerror}; what was done is kept; make room to write and run again")
+        why = f"{place}{problem.strerror}; what was done is kept; make room to write and run again"
+        sys.exit(visible_line(f"{program}: {why}"))
     except ExcamError as problem:
         for row, reason in problem.reasons.items() if isinstance(problem, AnswersMissing) else ():
             say(f"unanswered: {row}: {reason}")
-        sys.exit(f"{program}: {problem}")
+        sys.exit(visible_line(f"{program}: {problem}"))
 
 
 def settle(model: Model, job: str) -> None:

@@ -10,7 +10,7 @@ from excam import markdown, tables
 from excam.provenance import read_json, write_text
 from scripts import run
 
-COLUMNS = ("model", "dataset", "rows", "tokens", "mean", "median", "longest", "report_mean")
+COLUMNS = ("model", "dataset", "rows", "too_long", "tokens", "mean", "median", "longest", "report_mean")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -29,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     write_text(
         args.page,
         "# Tokens per training row\n\nThe conversation and the report, as the base model's own tokenizer counts them; "
-        "`report_mean` is of what carries loss.\n\n" + markdown.table(COLUMNS, shown),
+        "`report_mean` is of what carries loss; `too_long` counts the rows over training.max_length, with their pairs: "
+        "nothing is trained on them.\n\n" + markdown.table(COLUMNS, shown),
     )
 
 

@@ -9,14 +9,14 @@ from statistics import mean
 from typing import Any
 
 from excam import plotting, tables
-from excam.evaluation import cells
+from excam.evaluation import cells, floors
 from excam.evaluation.cells import LEVEL, Cell, Test
 from scripts import run
 
 IN_DOMAIN, AVERAGE = "ALL (ID)", "AVG (OOD)"
 COLUMNS: tuple[str, ...] = (
     *("row", "column", "scaled_accuracy", "low", "high", "n", "failures", "significant"),
-    *("p_baselines", "p_baselines_holm", "p_own_base", "p_own_base_holm", "cell"),
+    *("trivial_baseline", "p_baselines", "p_baselines_holm", "p_own_base", "p_own_base_holm", "cell"),
 )
 
 
@@ -26,12 +26,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--soft", nargs="*", default=[], help="datasets whose errors are soft; their columns get a †")
     parser.add_argument("--cells", type=Path, nargs="+", required=True)
     parser.add_argument("--tests", type=Path, nargs="+", required=True)
+    parser.add_argument("--floors", type=Path, required=True, help="floors.csv: the trivial baselines of each test set")
     parser.add_argument("--numbers", type=Path, required=True)
     parser.add_argument("--pictures", type=Path, nargs="+", required=True)
     args = parser.parse_args(argv)
 
     tests = cells.tests(args.tests)
-    lines = [_line(cell, tests[cell.dataset]) for cell in map(cells.read, args.cells)]
+    trivial = tables.read_lines(args.floors)
+    lines = [
+        _line(cell, tests[cell.dataset], floors.highest(trivial, cell.dataset, "scaled_accuracy"))
+        for cell in map(cells.read, args.cells)
+    ]
     for name in ("p_baselines", "p_own_base"):
         corrected = cells.adjusted([line[name] for line in lines])
         for line, p in zip(lines, corrected, strict=True):
@@ -41,15 +46,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     draw(tables.read_lines(args.numbers), args.datasets, args.soft, args.pictures)
 
 
-def _line(cell: Cell, tests: Sequence[Test]) -> dict[str, Any]:
+def _line(cell: Cell, tests: Sequence[Test], trivial: float) -> dict[str, Any]:
+    """Return the numbers of a cell; `trivial` is the highest scaled accuracy of a trivial baseline on its test set."""
     system = cell.system
+    above = cell.accuracy["scaled_accuracy"] > trivial
     baselines = cells.p_better(system.key, tests, lambda other: not other.tuned) if system.tuned else None
     own = cells.p_better(system.key, tests, lambda other: not other.tuned and other.model == system.model)
     return {
         "row": system.name,
         "column": IN_DOMAIN if cell.dataset == "all" else cell.dataset,
         **cell.accuracy,
-        "significant": system.tuned and _beats_baselines(system.key, tests),
+        "significant": system.tuned and above and _beats_baselines(system.key, tests),
+        "trivial_baseline": trivial,
         "p_baselines": baselines,
         "p_own_base": own if system.tuned else None,
     }
@@ -93,7 +101,8 @@ def draw(lines: list[dict[str, str]], datasets: list[str], soft: list[str], pict
         counts=counts,
         marks=[[_mark(at.get((row, c), {})) for c in columns] for row in rows],
         title="Out-of-domain scaled accuracy",
-        note="* better than every untuned model in the column: paired permutation tests over groups, two-sided, "
+        note="* above every trivial baseline, and better than every untuned model in the column: paired permutation "
+        "tests over groups, two-sided, "
         "p ≤ .05 after Holm's correction over the figure; ° p ≤ .05 in the column alone. † soft errors. 0 is chance; "
         f"an unreadable answer counts as wrong. AVG (OOD): mean over the test sets that every row has ({averaged}). "
         "ExCAM: each column judged by an adapter that never saw its dataset, ALL (ID) by the one that saw all.",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from excam import tables
-from excam.evaluation import cells
+from excam.evaluation import cells, floors
 from excam.evaluation.cells import Cell, System, Test
 from excam.provenance import read_json
 from scripts import run
@@ -36,17 +36,12 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     tests, correlations = (read_json(path, "tests")["tests"] for path in (args.tests, args.correlation_tests))
     lines = [line for path in args.cells for line in _lines(cells.read(path), tests, correlations)]
-    floors = _floors(args.floors)
+    trivial = tables.read_lines(args.floors)
     for line in lines:
         for verdict, column in WON.items():
-            if line.get(verdict) == "yes" and not _above(line[column], floors, column):
+            if line.get(verdict) == "yes" and line[column] <= floors.highest(trivial, "all", column):
                 line[verdict] = "no"
-    tables.write_lines(args.numbers, COLUMNS, [*lines, *floors])
-
-
-def _above(value: float | None, floors: Sequence[dict[str, Any]], column: str) -> bool:
-    """Whether a number is above that of every floor which has one."""
-    return value is not None and all(value > float(floor[column]) for floor in floors if floor[column])
+    tables.write_lines(args.numbers, COLUMNS, [*lines, *_floors(trivial, args.floors)])
 
 
 def _lines(cell: Cell, tests: Sequence[Test], correlations: Sequence[Test]) -> list[dict[str, Any]]:
@@ -86,7 +81,7 @@ def _correlated(system: System, correlations: Sequence[Test]) -> dict[str, str]:
     return found
 
 
-def _floors(path: Path) -> list[dict[str, Any]]:
+def _floors(trivial: Sequence[dict[str, str]], path: Path) -> list[dict[str, Any]]:
     """What scores without judgement get on all test sets together: no system, so nothing was compared with them."""
     return [
         {
@@ -94,7 +89,7 @@ def _floors(path: Path) -> list[dict[str, Any]]:
             **{name: line[name] for name in ("scaled_accuracy", "low", "high", "kendall_b", "n")},
             **{"tie_calibrated_accuracy": line["tie_calibrated_accuracy"], "n_scored": line["n"], "failures": 0},
         }
-        for line in tables.read_lines(path)
+        for line in trivial
         if (line["dataset"], line["split"]) == ("all", "test")
     ]
 

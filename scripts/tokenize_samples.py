@@ -1,4 +1,7 @@
-"""The training rows of one set as token ids of one base model, made once for every mixture (spec 46)."""
+"""Tokenise one set for the training of one model, once for every mixture (spec 46).
+
+Rows that are too long to train on are dropped, whole pairs, and counted here: before a card is asked for.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam import provenance, tables
+from excam.config import Recipe
 from excam.inference import chat
 from excam.training import tokens
 from scripts import run
@@ -16,12 +20,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weights", type=Path, required=True, help="manifest of the fetched base model")
     parser.add_argument("--samples", type=Path, required=True, help="<dataset>/<split>.parquet")
+    parser.add_argument("--recipe", required=True, help="max_length and overflow of `training` as JSON")
     parser.add_argument("--tokens", type=Path, required=True)
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    tokenizer = chat.load_tokenizer(args.weights.parent / "files")
-    rows = tokens.encode(tokenizer, tables.read_samples(args.samples))
+    files = args.weights.parent / "files"
+    encoded = tokens.encode(chat.load_tokenizer(files), tables.read_samples(args.samples))
+    rows = tokens.within(encoded, Recipe.model_validate_json(args.recipe), chat.positions(files))
     tables.write_frame(args.tokens, rows)
     counts = tokens.statistics(rows)
     provenance.write_json(args.counts, counts)

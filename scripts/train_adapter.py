@@ -45,12 +45,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     how = {"layout": args.layout, "save_steps": args.save_steps, "report_to": args.report_to}
     recipe = Recipe.model_validate({**json.loads(args.recipe), **how})
     rows = _mixture(args.mixture, args.trained_on)
+    tokenised = tokens.read(args.tokens, [row["id"] for row in rows])
     if not devices.rank():  # large, and the same for all processes
         provenance.refuse_changed(args.weights, args.weights.parent / "files")
     facts = sft.train(
         weights=args.weights.parent / "files",
         base=provenance.content(args.weights),
-        rows=tokens.read(args.tokens, [row["id"] for row in rows]),
+        rows=tokenised,
         recipe=recipe,
         layout=chosen,
         seed=args.seed,
@@ -60,6 +61,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     if facts is None:  # another process of the layout publishes
         return
+    facts |= {"rows_too_long": len(rows) - tokenised.height}
     base = provenance.read_json(args.weights, "settings", "licence")
     settings = {**recipe.model_dump(), "layout": {"name": args.layout, **chosen.model_dump(exclude_none=True)}}
     page = card.written(

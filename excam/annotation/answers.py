@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -149,3 +150,14 @@ def _check_text(name: str, value: str) -> None:
         raise InputInvalid(f"answer: {name} holds characters that a file cannot")
     if name in PATTERNS and not PATTERNS[name].fullmatch(value):
         raise InputInvalid(f"answer: {name} is {value[:40]!r}; expected {PATTERNS[name].pattern}")
+    if name == "saved" and not _is_time(value):
+        raise InputInvalid(f"answer: saved is {value!r}; expected a time that is on the calendar and the clock")
+
+
+def _is_time(text: str) -> bool:
+    """Whether a text of the pattern of `saved` names a moment: not February 30th, not 25 o'clock."""
+    try:
+        datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
+    except ValueError:
+        return False
+    return True

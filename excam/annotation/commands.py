@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +9,7 @@ from typing import Annotated
 import typer
 
 from excam.extras import needed
+from excam.provenance import say
 from excam.terminal import show, stop, stopping
 
 app = typer.Typer(no_args_is_help=True, help="Let people judge synthetic errors: a page in one file, or a server.")
@@ -127,7 +127,7 @@ def export(
         text = exchange.to_json(found, given) if to.suffix == ".json" else exchange.to_csv(found, given, found.sources)
         write_text(to, text)
     done = sum(answer.done for answer in given)
-    print(f"{to}: {len(given)} answers, {done} finished, {len(given) - done} not", file=sys.stderr)
+    say(f"{to}: {len(given)} answers, {done} finished, {len(given) - done} not")
 
 
 @app.command("import")
@@ -161,4 +161,4 @@ def backup(
 
     with stopping():
         storage.backup(store, to)
-    print(f"{to}: whole", file=sys.stderr)
+    say(f"{to}: whole")

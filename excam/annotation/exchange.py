@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +62,10 @@ def to_csv(found: Campaign, answers: Iterable[Answer], sources: Mapping[str, str
 def read(given: Path | bytes, found: Campaign) -> list[Answer]:
     """Answers of a file of either kind, or of its bytes, in the order of `to_json`.
 
-    Raises InputInvalid for what is too large, broken, of another campaign, about an unknown task, has a column or field
-    too many or too few, or answers one task twice for one annotator.
+    Raises InputInvalid for what is too large, broken, of another campaign, about an unknown task, saved more than a day
+    from now, has a column or field too many or too few, or answers one task twice for one annotator.
     """
-    name = given.name if isinstance(given, Path) else "answers"
+    name = str(given) if isinstance(given, Path) else "answers"
     content = _content(given, name)
     try:
         text = content.decode("utf-8-sig")
@@ -74,9 +75,21 @@ def read(given: Path | bytes, found: Campaign) -> list[Answer]:
         ) from None
     try:
         rows = _from_json(text, found) if text.lstrip()[:1] == "{" else _from_csv(text, found)
-        return ordered(found, [read_answer(row) for row in rows])
+        answers = ordered(found, [read_answer(row) for row in rows])
+        _refuse_future(answers)
     except InputInvalid as problem:
         raise InputInvalid(f"{name}: {problem}") from None
+    return answers
+
+
+def _refuse_future(answers: Sequence[Answer]) -> None:
+    """Raises InputInvalid where an answer was saved more than a day from now: it would replace every later one."""
+    latest = (datetime.now(UTC) + timedelta(days=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if late := [answer for answer in answers if answer.saved > latest]:
+        raise InputInvalid(
+            f"{len(late)} of {len(answers)} answers are saved more than a day from now, as task {late[0].task} at "
+            f"{late[0].saved}; expected the time they were given; was a clock wrong? correct `saved` in the file"
+        )
 
 
 def ordered(found: Campaign, answers: Iterable[Answer]) -> list[Answer]:

@@ -7,9 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import uvicorn
-
-from excam import listening
+from excam import connections, listening
 from excam.annotation.server import application
 from excam.annotation.store import Store
 from excam.provenance import say
@@ -33,20 +31,12 @@ def serve(store: Store, host: str, port: int, names: Sequence[str]) -> None:
     if listening.is_open(host):
         say("warning: what is sent is not encrypted, links included; let a server with TLS stand in front of this one")
     hosts = listening.announced(listener, host, names)
-    config = uvicorn.Config(
-        application(store, hosts),
-        lifespan="on",
-        server_header=False,
-        timeout_keep_alive=listening.IDLE,
-        timeout_graceful_shutdown=5,
-        log_config=_log_config(),
-        log_level=None,
-    )
-    uvicorn.Server(config).run(sockets=[listener])
+    config = connections.config(application(store, hosts), _log_config(), timeout_graceful_shutdown=5)
+    connections.Server(config).run(sockets=[listener])
 
 
 def _log_config() -> dict[str, Any]:
     found = listening.log_config()
-    found["filters"] = {"redacted": {"()": Redacted}}
+    found["filters"]["redacted"] = {"()": Redacted}
     found["handlers"]["access"] |= {"stream": "ext://sys.stderr", "filters": ["redacted"]}
     return found

@@ -29,13 +29,12 @@ from excam.annotation import answers, page
 from excam.annotation.answers import Answer
 from excam.annotation.storage import Unwritable
 from excam.annotation.store import Conflict, Saved, Store
+from excam.escapes import visible
 from excam.exceptions import ExcamError, InputInvalid
-from excam.listening import LOCAL
-from excam.terminal import visible
+from excam.listening import LOCAL, SENDING
 
 LOG = logging.getLogger(__name__)
 LARGEST = 64 * 2**10  # bytes of one answer; two full comments of four-byte characters have 40,000
-PATIENCE = 30  # seconds for one answer to come in
 NOWHERE = "no such page; expected the whole link that you were given"
 CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 HEADERS = {
@@ -128,13 +127,13 @@ async def _body(request: Request) -> bytes:
     """What was sent, counted as it comes: a header may say anything."""
     body = b""
     try:
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(SENDING):
             async for piece in request.stream():
                 body += piece
                 if len(body) > LARGEST:
                     raise HTTPException(413, f"more than {LARGEST} bytes; expected one answer", {"Connection": "close"})
     except TimeoutError:
-        raise HTTPException(408, f"no whole answer in {PATIENCE} s; send it again", {"Connection": "close"}) from None
+        raise HTTPException(408, f"no whole answer in {SENDING} s; send it again", {"Connection": "close"}) from None
     except ClientDisconnect:
         raise HTTPException(400, "no whole answer; send it again") from None
     return body

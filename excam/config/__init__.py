@@ -18,7 +18,9 @@ from excam.config.sections import (
     Construction,
     Dataset,
     Experiment,
+    HubId,
     Model,
+    ModuleName,
     Name,
     Price,
     Recipe,
@@ -37,7 +39,9 @@ __all__ = [
     "Construction",
     "Dataset",
     "Experiment",
+    "HubId",
     "Model",
+    "ModuleName",
     "Name",
     "Price",
     "Recipe",
@@ -48,6 +52,7 @@ __all__ = [
     "in_order",
     "load",
     "modules_in",
+    "one_line",
     "schema",
 ]
 

@@ -149,7 +149,7 @@ def one_line(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
         return f"{path}: unknown key; {hint}{more}"
     found = json.dumps(to_jsonable_python(first["input"], fallback=str), ensure_ascii=False)
-    return f"{path}: {first['msg'].lower()}; found {found[:60]}{more}"
+    return f"{path}{': ' * bool(path)}{first['msg'].lower()}; found {found[:60]}{more}"
 
 
 def _escaped(text: str) -> str:

@@ -11,6 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from excam.records import Split
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$", max_length=60)]
+# An experiment may be a stranger's: what is handed to pip or the hub is a plain name, never an option or an address.
+Package = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$", max_length=100)  # as in PEP 508
+]
+Version = Annotated[str, StringConstraints(pattern=r"^[0-9][A-Za-z0-9.!+_-]*$", max_length=60)]  # as in PEP 440
+HubId = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)?$", max_length=200)
+]
+HubRevision = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$", max_length=200)]
+ModuleName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]+$", max_length=200)]  # PEFT takes patterns too
 LEXICON = "lexicon"  # the soft-error generator that is no model (excam/construction/lexicon.py)
 
 
@@ -23,9 +33,9 @@ class Section(BaseModel):
 class Dataset(Section):
     """Where a benchmark comes from. `folder` wins over `hub` and `url`: the same files, copied from there."""
 
-    hub: str | None = Field(default=None, description="id of the official release on the Hugging Face hub")
+    hub: HubId | None = Field(default=None, description="id of the official release on the Hugging Face hub")
     url: str | None = Field(default=None, description="address of the official release where it is not on the hub")
-    revision: str = Field(
+    revision: HubRevision = Field(
         default="main", description="commit of the hub repository, or a branch resolved at the first fetch"
     )
     folder: str | None = Field(default=None, description="local folder with the same files, relative to the repository")
@@ -64,8 +74,8 @@ class Sampling(Section):
 class Wheel(Section):
     """A model inside a package of the Python package index, pinned by content."""
 
-    package: str
-    version: str
+    package: Package
+    version: Version
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     gguf: str | None = Field(default=None, description="path of the GGUF file inside the wheel")
     folder: str | None = Field(
@@ -109,8 +119,8 @@ class Server(Section):
 class Model(Section):
     """A language model: where its weights are, how it is run, how it decodes."""
 
-    hub: str | None = None
-    revision: str = "main"
+    hub: HubId | None = None
+    revision: HubRevision = "main"
     wheel: Wheel | None = None
     folder: str | None = Field(
         default=None, description="local folder with safetensors weights and tokenizer, or with one GGUF file"
@@ -177,10 +187,12 @@ class Generation(Section):
 class Recipe(Section):
     """LoRA fine-tuning, Appendix B of the paper."""
 
-    rank: int = Field(default=128, ge=1)
+    rank: int = Field(default=128, ge=1, le=1024)
     alpha: int = Field(default=32, ge=1)
     dropout: float = Field(default=0.0, ge=0, lt=1)
-    targets: str | list[str] = Field(default="all-linear", description="[silent in the paper]")
+    targets: Literal["all-linear"] | list[ModuleName] = Field(
+        default="all-linear", description="all linear layers, or names of modules [silent in the paper]"
+    )
     learning_rate: float = Field(default=1e-4, gt=0)
     schedule: Literal["cosine", "linear", "constant"] = "cosine"
     warmup_steps: int = Field(default=100, ge=0)
@@ -193,8 +205,12 @@ class Recipe(Section):
         default="report", description="on the report and the end of its turn, or on every token [silent in the paper]"
     )
     rows_per_step: int = Field(default=8, ge=1, description="effective batch: rows per optimizer step")
-    max_length: int = Field(default=4096, ge=128, description="tokens; see `overflow`, a row is never cut")
-    overflow: Literal["refuse", "drop"] = Field(default="refuse", description="rows over max_length; drop: whole pairs")
+    max_length: int = Field(
+        default=4096, ge=128, description="tokens, at most those of the base model; see `overflow`, a row is never cut"
+    )
+    overflow: Literal["refuse", "drop"] = Field(
+        default="drop", description="rows over max_length: dropped, whole pairs, and counted, or refused"
+    )
     order: Literal["random", "length"] = Field(
         default="random", description="rows of a step: at random or of like length"
     )
@@ -259,7 +275,8 @@ class Annotation(Section):
         description="<model>/<trained_on>/report: whose explanations are rated; empty: the first two, trained on all",
     )
     answers: str | None = Field(
-        default=None, description="local folder with what annotators exported, relative to the repository"
+        default=None,
+        description="local folder with what annotators exported, or a sub-folder of each; relative to the repository",
     )
     pre_annotator: Name | None = Field(
         default=None, description="a key of `models` that answers the same questions, apart from people's answers"

@@ -14,7 +14,8 @@ Intervals of the other three are those of every cell: 95 %, a bootstrap of group
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,6 +69,15 @@ def floors(learned: pl.DataFrame, tested: pl.DataFrame, seed: int) -> Iterator[F
         result = accuracy.summarise(wrong, found, clusters=groups.to_list(), seed=seed)
         yield Floor(name, result.scaled, result.low, result.high, *_order(gold, scores), len(gold), groups.n_unique())
     yield _random(gold, groups.n_unique(), seed)
+
+
+def highest(lines: Iterable[Mapping[str, str]], dataset: str, measure: str) -> float:
+    """Return the best that a trivial baseline gets by a measure on a dataset's test set; -inf where none has a value.
+
+    `lines` are the rows of results/paper/floors.csv. What is not above this is no sign of judgement, whatever it beats.
+    """
+    own = (line[measure] for line in lines if (line["dataset"], line["split"]) == (dataset, "test"))
+    return max((float(value) for value in own if value), default=-math.inf)
 
 
 def _order(gold: Scores, scores: Scores) -> tuple[float | None, float | None]:

@@ -1,4 +1,4 @@
-"""Annotators' exported answers put together: every answer once, under a pseudonym, beside its task (spec 67-72).
+"""Annotators' answers under pseudonyms, counted, and beside their tasks (spec 67-72).
 
 Nothing is guessed about what is missing: a skipped task and a step that is not answered yet have no vote, and are
 counted.
@@ -28,27 +28,6 @@ class Item:
 
     task: Task
     answers: tuple[Answer, ...]
-
-
-def merged(found: Campaign, files: Sequence[Iterable[Answer]]) -> tuple[list[Answer], dict[str, int]]:
-    """The answers of several files, each task once per annotator, in the campaign's order; and what was there twice.
-
-    Of two answers of one annotator about one task the one saved last is kept (`superseded` counts the others); the same
-    answer again is no other one (`repeated`). Raises InputInvalid for a task that is not in the campaign.
-    """
-    kept: dict[tuple[str, str], Answer] = {}
-    twice = {"repeated": 0, "superseded": 0}
-    for answer in (answer for file in files for answer in file):
-        key = (answer.task, answer.annotator)
-        if old := kept.get(key):
-            twice["repeated" if old == answer else "superseded"] += 1
-        kept[key] = max(old or answer, answer, key=_last)
-    return ordered(found, kept.values()), twice
-
-
-def _last(answer: Answer) -> tuple[str, int, str]:
-    """Of answers saved in the same millisecond the one that got further, whatever the order of the files."""
-    return answer.saved, answer.steps, repr(answer)
 
 
 def pseudonyms(found: Campaign, answers: Iterable[Answer]) -> dict[str, str]:

@@ -149,11 +149,13 @@ def _page(
 
 
 def _given(counted: Mapping[str, Any]) -> str:
-    """What all of it is from, and what is missing."""
+    """What all of it is from, what was replaced, and what is missing."""
+    superseded = counted["superseded"]
     return (
         f"{counted['answers']} answers of {len(counted['annotators'])} annotators about {counted['tasks']} items "
         f"({counted['wanted']} wanted): {counted['finished']} finished, {counted['unfinished']} unfinished, "
-        f"{counted['skipped']} skipped for the language (at most {_most_skipped(counted)} by one annotator).\n"
+        f"{counted['skipped']} skipped for the language (at most {_most_skipped(counted)} by one annotator)"
+        + (f"; {superseded} replaced by later ones of the same annotator.\n" if superseded else ".\n")
     )
 
 

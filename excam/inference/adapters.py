@@ -13,7 +13,8 @@ from typing import Any
 
 from excam.config import Model
 from excam.exceptions import ModelInvalid
-from excam.inference import Backend, Choose, chat, opening
+from excam.inference import Backend, Choose, chat, lora, opening
+from excam.inference.loading import loading
 from excam.judges import report
 from excam.records import CulturalError, Report
 
@@ -95,7 +96,8 @@ def _trained_modules(name: str, adapter: Path) -> int:
     """How many modules have a LoRA. Raises ModelInvalid when some hold zeros, as before the first step."""
     from safetensors import safe_open
 
-    with safe_open(chat.adapter_weights(adapter), "pt") as stored:
+    file = chat.adapter_weights(adapter)
+    with loading(file, lora.WEIGHTS), safe_open(file, "pt") as stored:
         keys = [key for key in stored.keys() if "lora_B" in key]  # noqa: SIM118 - it is no dictionary
         trained = {key: bool(stored.get_tensor(key).any()) for key in keys}
     if not trained or not all(trained.values()):

@@ -7,6 +7,7 @@ for (`<think>` in Qwen's, which is not marked); such a string inside a text is t
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from excam.exceptions import InputInvalid, ModelInvalid, in_a_line
+from excam.exceptions import InputInvalid, ModelInvalid
 from excam.inference import Completion, Message
+from excam.inference.loading import loading
+from excam.inference.rendering import rendered
 from excam.provenance import say
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 PAD = "\u2003"  # white space around each sentinel: where it is gone, the template trims its contents
 SENTINEL = re.compile(f"({PAD}?)\ue000([0-9]+)\ue001({PAD}?)")  # private-use characters: no template writes them
+USUAL = ((("system", "user"), True), (("user",), True), (("user", "assistant"), False))  # rendered at one go
 UNPAIRED = re.compile(r"[\ud800-\udfff]")
 
 
@@ -106,14 +110,21 @@ def rooms(prompts: Iterable[int], max_tokens: int, context: int, overflow: Liter
     return [max(0, min(room, max_tokens)) for room in left]
 
 
+def positions(weights: Path) -> int | None:
+    """Return how many tokens the model of a local folder takes, None where that has no limit. Raises ModelInvalid."""
+    from transformers import AutoConfig
+
+    with loading(weights):
+        config = AutoConfig.from_pretrained(weights, local_files_only=True, trust_remote_code=False)
+    return getattr(config.get_text_config(), "max_position_embeddings", None)
+
+
 def load_tokenizer(weights: Path) -> PreTrainedTokenizerBase:
     """The tokenizer of a local folder. Raises ModelInvalid."""
     from transformers import AutoTokenizer
 
-    try:
+    with loading(weights):
         return AutoTokenizer.from_pretrained(weights, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as problem:
-        raise unusable(weights, problem) from None
 
 
 def adapter_weights(adapter: Path) -> Path:
@@ -122,12 +133,6 @@ def adapter_weights(adapter: Path) -> Path:
     if not file.is_file():
         raise ModelInvalid(f"{adapter}: no {file.name}; expected the folder of a LoRA adapter in safetensors")
     return file
-
-
-def unusable(folder: Path, problem: Exception) -> ModelInvalid:
-    """What to raise when a library cannot load a folder."""
-    reason = in_a_line(problem)
-    return ModelInvalid(f"{folder}: cannot be loaded: {reason}; expected config.json, *.safetensors and a tokenizer")
 
 
 def completion(
@@ -156,16 +161,25 @@ def completion(
 
 
 def _render(tokenizer: PreTrainedTokenizerBase, roles: Sequence[str], *, ask: bool = True) -> str | None:
-    """The template around sentinels, up to the answer if `ask`; None where the template refuses these roles."""
-    from jinja2 import TemplateError
-
+    """The template around sentinels, up to the answer if `ask`; None where it refuses these roles or fails."""
+    name = tokenizer.name_or_path
     if not tokenizer.chat_template:
-        raise ModelInvalid(f"{tokenizer.name_or_path}: no chat template; expected one, or models.<name>.chat_template")
-    conversation = [{"role": role, "content": f"{PAD}\ue000{at}\ue001{PAD}"} for at, role in enumerate(roles)]
+        raise ModelInvalid(f"{name}: no chat template; expected one, or models.<name>.chat_template")
+    with loading(name, "one chat template"):
+        template, tokens = tokenizer.get_chat_template(), json.dumps(tokenizer.special_tokens_map, default=str)
+    wanted = (tuple(roles), ask)
+    together = USUAL if wanted in USUAL else (wanted,)
     try:
-        return str(tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=ask))
-    except TemplateError:
-        return None
+        skeletons = rendered(template, tokens, tuple(_conversation(*one) for one in together))
+    except ModelInvalid as problem:
+        raise ModelInvalid(f"{name}: {problem}") from None
+    return skeletons[together.index(wanted)]
+
+
+def _conversation(roles: Sequence[str], ask: bool) -> str:
+    """A conversation of sentinels as JSON, as `rendered` takes it."""
+    messages = [{"role": role, "content": f"{PAD}\ue000{at}\ue001{PAD}"} for at, role in enumerate(roles)]
+    return json.dumps({"messages": messages, "ask": ask})
 
 
 def _lacks(skeleton: str | None, messages: int) -> bool:
@@ -217,7 +231,8 @@ def _cut_ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, boo
 
 
 def _plain(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
-    return tokenizer.encode(text, add_special_tokens=False) if text else []
+    with loading(tokenizer.name_or_path, "a tokenizer that takes any text"):
+        return tokenizer.encode(text, add_special_tokens=False) if text else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from excam.exceptions import ModelInvalid
 from excam.inference import chat
+from excam.inference.loading import loading
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -57,16 +58,15 @@ def load(folder: Path) -> Encoder:
     tokenizer = chat.load_tokenizer(folder)
     if tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
         raise ModelInvalid(f"{folder}: its tokenizer puts nothing around a text; expected an encoder, e.g. a BERT")
-    try:
+    with loading(folder):
         model = AutoModel.from_pretrained(
             folder, dtype=torch.float32, local_files_only=True, use_safetensors=True, trust_remote_code=False
         )
         trained = folder / "sentence_bert_config.json"
         said = json.loads(trained.read_text(encoding="utf-8"))["max_seq_length"] if trained.exists() else None
-    except (OSError, ValueError, KeyError) as problem:
-        raise chat.unusable(folder, problem) from None
-    limits = (said, tokenizer.model_max_length, model.config.max_position_embeddings)
-    return Encoder(model.eval(), tokenizer, min(int(limit) for limit in limits if limit))
+        limits = (said, tokenizer.model_max_length, model.config.max_position_embeddings)
+        shortest = min(int(limit) for limit in limits if limit)
+    return Encoder(model.eval(), tokenizer, shortest)
 
 
 def embed(encoder: Encoder, texts: Sequence[str], batch: int = BATCH) -> list[Embedded]:

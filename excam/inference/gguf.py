@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from excam.exceptions import ModelInvalid, in_a_line
+from excam.exceptions import ModelInvalid
+from excam.inference.loading import loading
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -20,17 +21,15 @@ def convert(gguf: Path, folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
     source = {"gguf_file": gguf.name, "local_files_only": True}
-    try:
+    with loading(gguf, "a GGUF file that transformers can read"):
         tokenizer = AutoTokenizer.from_pretrained(gguf.parent, **source)
         model = AutoModelForCausalLM.from_pretrained(
             gguf.parent, **source, dtype=torch.bfloat16, quantization_config=GgufConfig(dequantize=True)
         )
-    except (OSError, ValueError, KeyError, NotImplementedError) as problem:
-        reason = in_a_line(problem)
-        raise ModelInvalid(f"{gguf}: not a model that transformers can read: {reason}; use another file") from None
     if tokenizer.eos_token_id is None:
         raise ModelInvalid(f"{gguf}: no end token; expected one in the file's metadata")
-    _repair_digits(tokenizer, gguf)
+    with loading(gguf, "a GGUF file that transformers can read"):
+        _repair_digits(tokenizer, gguf)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 

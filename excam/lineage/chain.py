@@ -32,6 +32,7 @@ class Link:
     vouched: tuple[str, ...]  # manifests that name it among their outputs
     facts: dict[str, Any]  # of a manifest: revision, licence, seed, commit ...
     missing: Status = "gone"  # what a file is that is not there
+    size: int = 0  # bytes that were read
 
     @property
     def recorded(self) -> tuple[str, ...]:
@@ -71,39 +72,47 @@ def _told(claims: Iterable[Claim]) -> list[tuple[str, str]]:
     return [(one, by[0] + (f" and {len(by) - 1} more" if len(by) > 1 else "")) for one, by in by_digest.items()]
 
 
-def walk(evidence: Evidence, artifacts: Sequence[str]) -> list[Link]:
-    """The chain of `artifacts` (paths as the rules name them), from them back to the raw shards, every file once."""
-    claims, order = _claims(evidence, artifacts)
+def walk(evidence: Evidence, artifacts: Sequence[str], beside: Sequence[str] = ()) -> list[Link]:
+    """The chain of `artifacts` (paths as the rules name them), from them back to the raw shards, every file once.
+
+    Files of `beside` that are not in it come last, each compared with the records of its own bytes alone: what was made
+    of an earlier version of it has another hash of it, which says nothing about the file.
+    """
+    claims = _claims(evidence, artifacts)
+    claims |= {file: _own(evidence, file) for file in beside if file not in claims}
+    order = list(claims)
     progress = Progress("hashing, files", len(order))
-    found: dict[str, str | None] = {}
-    with ThreadPoolExecutor(4) as pool:
-        for file, digest in zip(order, pool.map(lambda name: _digest(evidence, name), order), strict=True):
-            found[file] = digest
+    found: dict[str, tuple[str | None, int]] = {}
+    with ThreadPoolExecutor() as pool:
+        for file, read in zip(order, pool.map(lambda name: _read(evidence, name), order), strict=True):
+            found[file] = read
             progress.advance()
     return [
         Link(
             file,
-            found[file],
+            found[file][0],
             tuple(claims[file] or evidence.consumers(file)),
             evidence.records.get(file),
             tuple(evidence.vouchers.get(file, ())),
             evidence.facts(file),
             evidence.missing,
+            found[file][1],
         )
         for file in order
     ]
 
 
-def _digest(evidence: Evidence, file: str) -> str | None:
+def _read(evidence: Evidence, file: str) -> tuple[str | None, int]:
+    """The digest and the size of a file; (None, 0) where it is not there."""
     path = evidence.find(file)
     try:
-        return sha256(path) if path else None
+        return (sha256(path), path.stat().st_size) if path else (None, 0)
     except OSError as problem:
         raise InputInvalid(f"{path}: cannot be read: {problem.strerror}; expected a file that you may read") from None
 
 
-def _claims(evidence: Evidence, artifacts: Sequence[str]) -> tuple[dict[str, list[Claim]], list[str]]:
-    """Claims by file, and the files in the order in which they are met, nearest first.
+def _claims(evidence: Evidence, artifacts: Sequence[str]) -> dict[str, list[Claim]]:
+    """Claims by file, in the order in which the files are met, nearest first.
 
     A manifest that is an input stands for its files (weights, raw shards), so the chain goes on through them. One that
     only vouches for a file does not pull in what else its job made.
@@ -117,9 +126,7 @@ def _claims(evidence: Evidence, artifacts: Sequence[str]) -> tuple[dict[str, lis
             continue
         followed.add((file, stands))
         if file not in claims:
-            claims[file] = evidence.own(file)
-            vouched = evidence.vouchers.get(file, ())
-            claims[file] += [Claim(evidence.outputs(manifest)[file], manifest) for manifest in vouched]
+            claims[file] = _own(evidence, file)
             todo += [(manifest, False) for manifest in evidence.manifests(file)]
             record = evidence.records.get(file)
             todo += [(name, True) for name in (*(record.inputs if record else ()), *evidence.inputs(file))]
@@ -128,7 +135,13 @@ def _claims(evidence: Evidence, artifacts: Sequence[str]) -> tuple[dict[str, lis
     for file in list(claims):  # only now: every file of the chain is known, and each may speak of any other
         for name, claim in _said(evidence, file):
             claims[name].append(claim)
-    return claims, list(claims)
+    return claims
+
+
+def _own(evidence: Evidence, file: str) -> list[Claim]:
+    """What is recorded of a file's bytes when it was made: its own record, and the manifests that stand for it."""
+    vouched = evidence.vouchers.get(file, ())
+    return [*evidence.own(file), *(Claim(evidence.outputs(manifest)[file], manifest) for manifest in vouched)]
 
 
 def _said(evidence: Evidence, file: str) -> Iterable[tuple[str, Claim]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from excam.lineage import copies
-from excam.terminal import print_json, show, stop, stopping, visible
+from excam.provenance import say
+from excam.terminal import print_json, show, stop, stopping
 
 _ROOT = Annotated[Path, typer.Option("--directory", "-d", help="folder of the workflow, where results/ lies")]
 _JSONL = Annotated[bool, typer.Option("--jsonl", help="JSON Lines on stdout, for machines")]
@@ -17,7 +17,7 @@ _JSONL = Annotated[bool, typer.Option("--jsonl", help="JSON Lines on stdout, for
 
 def audit(
     artifacts: Annotated[
-        list[Path] | None, typer.Argument(help="files below results/: a figure, a cell ...; else all of results/paper")
+        list[Path] | None, typer.Argument(help="files below results/: a figure, a cell ...; else everything there")
     ] = None,
     directory: _ROOT = Path(),
     results: Annotated[
@@ -27,10 +27,13 @@ def audit(
 ) -> None:
     """Show the chain from artifacts back to the raw shards and verify every hash that is recorded.
 
+    Without artifacts: the chain of results/paper, then every other file below results/ that is recorded; stderr says
+    how much that was, and what has no record.
+
     Exit code 1 where a file is not what was recorded, each named on stderr with expected and found sha256; 3 where none
     differs but some file has no recorded hash; 4 where all is proven that a copy has, but it does not have all.
 
-    Example: excam audit results/paper/figure-3.pdf; excam audit --results their-copy
+    Example: excam audit; excam audit results/paper/figure-3.pdf; excam audit --results their-copy
     """
     from excam.lineage import chain, evidence, page
 
@@ -39,9 +42,12 @@ def audit(
             stop(f"{results}: no such folder; expected a copy of results/")
         run = evidence.Evidence(None, results) if results else evidence.Evidence(directory)
         if results and not run.records:
-            print(f"{results}: what made what is not kept here ({copies.KEPT.name}): each file alone", file=sys.stderr)
+            say(f"{results}: what made what is not kept here ({copies.KEPT.name}): each file alone")
         given = [evidence.artifact(run, path) for path in artifacts or ()]
-        links = chain.walk(run, given or run.published("paper" if run.records else ""))
+        beside = [] if given else run.everything()
+        if not (given or beside):
+            stop(f"{run.results}: no artifact; expected a run's; name the folder of the workflow with --directory")
+        links = chain.walk(run, given or run.published("paper"), beside)
     if jsonl:
         for row in page.rows(links):
             print_json(row)
@@ -49,8 +55,10 @@ def audit(
         for line in page.lines(links):
             show(line)
     for problem in filter(None, (page.left_out(links), *(link.problem for link in links))):
-        print(visible(problem), file=sys.stderr)
-    print(page.summary(links), file=sys.stderr)
+        say(problem)
+    if not given:
+        say(page.coverage(links, run.without_record()))
+    say(page.summary(links))
     raise typer.Exit(page.exit_code(links))
 
 
@@ -69,11 +77,14 @@ def why(
 
     with stopping():
         chosen, said = reasons.experiment(options or (), directory)
-        print(visible(f"planned: {said}"), file=sys.stderr)
+        say(f"planned: {said}")
         jobs = reasons.ask(target, chosen, directory)
     for job in jobs:
         show(str(job))
-    print(f"{len(jobs)} jobs would run" if jobs else "nothing to do", file=sys.stderr if jobs else sys.stdout)
+    if jobs:
+        say(f"{len(jobs)} jobs would run")
+    else:
+        print("nothing to do")
 
 
 def rows(
@@ -98,7 +109,7 @@ def rows(
     for row in opened.rows:
         if row.outcome in wanted:
             print_json(row.to_dict()) if jsonl else show(row.text())
-    print(opened.summary(), file=sys.stderr)
+    say(opened.summary())
 
 
 def crate(
@@ -116,4 +127,4 @@ def crate(
 
     with stopping():
         entities = run_crate.write(directory, to, part or ["paper"])
-    print(f"{to}: {entities} entities in ro-crate-metadata.json", file=sys.stderr)
+    say(f"{to}: {entities} entities in ro-crate-metadata.json")

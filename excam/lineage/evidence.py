@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +22,7 @@ from excam.lineage import copies, snakemake_records
 from excam.provenance import HASHES, UNRECORDED, record_of, write_json
 
 RESULTS = "results"
+PART = re.compile(r"\..+\.part")  # the name of a file that `provenance.publish` has not finished
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -70,18 +71,31 @@ class Evidence:
         return (RESULTS / path.relative_to(self.results)).as_posix()
 
     def published(self, part: str = "") -> list[str]:
-        """Files below results/<part>/ that are there or that were: they have a record of their own."""
+        """Artifacts below results/<part>/ that are there or that were: they have a record of their own."""
         noted = (self.results / HASHES.name / part).rglob("*.sha256")
         names = {self.name(path).replace(f"/{HASHES.name}/", "/", 1).removesuffix(".sha256") for path in noted}
-        there = {self.name(path) for path in (self.results / part).rglob("*") if path.is_file()} if part else set()
-        return sorted(names | there)
+        return sorted(names | {name for name in self._there(part) if no_record(name) is None})
+
+    def everything(self) -> list[str]:
+        """Every artifact of the run: published ones, and the files that manifests stand for."""
+        return sorted({*self.published(), *self.vouchers})
+
+    def without_record(self) -> Counter[str]:
+        """Files below results/ that are neither artifacts nor records: how many for each reason (`no_record`)."""
+        there = (name for name in self._there() if Path(name).parts[1] != HASHES.name)
+        return Counter(why for name in there if (why := no_record(name)))
+
+    def _there(self, part: str = "", pattern: str = "*") -> Iterator[str]:
+        """Files below results/<part>/. A folder of results/ may be a link to another disk, which `rglob` skips."""
+        home = self.results / part
+        for folder in (home, *(path for path in home.glob("*") if path.is_symlink() and path.is_dir())):
+            yield from (self.name(path) for path in folder.rglob(pattern) if path.is_file())
 
     @cached_property
     def vouchers(self) -> dict[str, list[str]]:
         """File -> the manifests that name it among their outputs."""
         found: dict[str, list[str]] = defaultdict(list)
-        there = (self.name(path) for path in self.results.rglob("*manifest.json"))
-        for manifest in sorted({*there, *self._stand_for}):
+        for manifest in sorted({*self._there(pattern="*manifest.json"), *self._stand_for}):
             for file in self.outputs(manifest):
                 found[file].append(manifest)
         return found
@@ -157,6 +171,14 @@ class Evidence:
         return content if isinstance(content, dict) else {}
 
 
+def no_record(file: str) -> str | None:
+    """Why a file below results/ has no recorded hash, as it is no artifact; None for every other file."""
+    folder, name = Path(file).parts[1], Path(file).name
+    if PART.fullmatch(name):
+        return "unfinished (of a job that runs or was killed)"
+    return UNRECORDED.get(folder)
+
+
 def _noted(output: str) -> str:
     return f"Snakemake's record of {output}"
 
@@ -172,15 +194,17 @@ def _placed(folder: Path, outputs: dict[str, str], said: set[Path]) -> Iterator[
     """Where the outputs of a manifest in `folder` lie.
 
     A manifest names them from the deepest folder that holds them all, which it does not name: itself below the
-    manifest's. The one that has most of them is it; of several the one that a record says, else the highest.
+    manifest's. The one that has most of them is it; of several the one that a record says, else that of fetched files
+    (`files`), else the highest.
     """
     if not outputs:
         return
-    homes = {folder, folder / "files", *said}
+    fetched = folder / "files"
+    homes = {folder, *said, *([fetched] if fetched.is_dir() else [])}
     for name in outputs:
         depth = name.count("/")
         homes |= {path.parents[depth] for path in folder.rglob(Path(name).name) if path.as_posix().endswith(f"/{name}")}
-    best = max(homes, key=lambda home: (_present(home, outputs), home in said, -len(home.parts)))
+    best = max(homes, key=lambda home: (_present(home, outputs), home in said, home == fetched, -len(home.parts)))
     for name, digest in outputs.items():
         yield best / name, digest
 

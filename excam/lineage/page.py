@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from excam.lineage.chain import Link
+from excam.lineage.evidence import RESULTS
 
 FACTS = (  # of a manifest, in this order, as far as it has them
     *("origin", "revision", "licence", "model", "base", "trained_on", "identity", "seed", "device", "rows"),
@@ -73,6 +74,18 @@ def summary(links: Sequence[Link]) -> str:
     count = Counter(link.status for link in links)
     kinds = ", ".join(f"{count[kind]} {kind}" for kind in ("proven", "differs", "gone", "unproven"))
     return f"{len(links)} files: {kinds}" + (f", {count['left out']} not in this copy" if count["left out"] else "")
+
+
+def coverage(links: Sequence[Link], unrecorded: Mapping[str, int]) -> str:
+    """How much was read, and how many files below results/ have no record for which reason (`without_record`)."""
+    read = [link for link in links if link.sha256]
+    below = sum(link.file.startswith(f"{RESULTS}/") for link in read)
+    reasons = ", ".join(f"{n} {why}" for why, n in sorted(unrecorded.items())) or "none"
+    size = sum(link.size for link in read)
+    return (
+        f"read {size / 1e6:,.1f} MB: {below} files below {RESULTS}/ and {len(read) - below} that they were made of; "
+        f"without a record: {reasons}"
+    )
 
 
 def left_out(links: Sequence[Link]) -> str | None:

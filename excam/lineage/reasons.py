@@ -14,6 +14,7 @@ from pathlib import Path
 from excam.exceptions import InputInvalid
 from excam.extras import needed
 from excam.lineage import copies
+from excam.lineage.snakemake_records import words
 
 # How Snakemake 9 says it (`jobs.Reason`) and how we do; `{}`: files, at most two of them by name.
 WORDS = {
@@ -132,7 +133,7 @@ def _changed(detail: str) -> str:
 def _values(text: str) -> list[str]:
     """Params as Snakemake prints them: their `repr`s with commas between."""
     try:
-        return [str(value) for value in ast.literal_eval(f"[{text.strip()}]")]
+        return [words(value) for value in ast.literal_eval(f"[{text.strip()}]")]
     except (ValueError, SyntaxError):
         return [] if text.startswith("<nothing") else [text.strip()]
 

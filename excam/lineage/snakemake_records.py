@@ -84,9 +84,14 @@ def _time(seconds: float) -> str:
 def _plain(param: str) -> str:
     """A param as the rule gave it: Snakemake keeps its `repr`."""
     try:
-        return str(ast.literal_eval(param))
+        return words(ast.literal_eval(param))
     except (ValueError, SyntaxError):
         return str(param)
+
+
+def words(value: Any) -> str:
+    """A param's value as a command has it: several words with spaces between."""
+    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def _stages(text: str) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """How far annotators agree beyond chance: Krippendorff's alpha and Fleiss' kappa, with intervals (spec 76).
 
-Values come from the libraries everyone uses. Intervals are a bootstrap of items; both statistics are functions of sums
+Alpha is computed here (Krippendorff, Content Analysis, 2018, chapter 12), since its usual library may not be linked to
+under our licence; kappa is statsmodels'. Intervals are a bootstrap of items; both statistics are functions of sums
 over items (of coincidence matrices, of counts of values), so a draw of items is a sum too and 2,000 take no time.
 Where every rating is the same there is nothing to agree about beyond chance: the value is None, not 1.
 """
@@ -38,14 +39,12 @@ def alpha(ratings: Ratings, values: Sequence[str], scale: Scale, seed: int) -> A
 
     Raises InputInvalid for a rating that is not one of `values`.
     """
-    import krippendorff
-
     counts = _counts([item for item in ratings if len(item) > 1], values)
     n, total = len(counts), int(counts.sum())
     if np.count_nonzero(counts.sum(axis=0)) < 2:
         return Agreement(None, None, None, n, total)
-    value = float(krippendorff.alpha(value_counts=counts.astype(int), level_of_measurement=scale))
     columns = list(_coincidences(counts).reshape(n, -1).T)
+    value = float(_alpha(np.array([[column.sum()] for column in columns]), scale)[0])
     return Agreement(value, *_interval(columns, lambda sums: _alpha(sums, scale), seed), n, total)
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from excam.exceptions import ModelInvalid
+from excam.metric.manifests import AdapterManifest, BaseManifest, read
 
 ADAPTERS = Path("results/adapters")
 BASE = "base.json"  # in an adapter that was handed on: the manifest of its base model
@@ -35,43 +33,29 @@ def available() -> list[str]:
     return sorted(path.parent.relative_to(ADAPTERS).as_posix() for path in ADAPTERS.glob(f"*/*/{MANIFEST}"))
 
 
-def base_of(folder: Path, manifest: Mapping[str, Any]) -> Path:
+def manifest(folder: Path) -> AdapterManifest:
+    """The manifest in the folder of an adapter. Raises ModelInvalid."""
+    return read(folder / MANIFEST, AdapterManifest, "an adapter")
+
+
+def base_of(folder: Path, manifest: AdapterManifest) -> Path:
     """The folder of the base model of an adapter: where the workflow put it, or beside the weights of a pulled one.
 
     Raises ModelInvalid where it is nowhere and the adapter says what it is and where it comes from.
     """
-    name = manifest.get("weights", manifest["model"])
+    name = manifest.weights or manifest.model
     kept = [*folder.resolve().parents][:3][-1] / "models" / name
     for place in (kept, folder / "base"):
         if (place / MANIFEST).is_file():
             return place
     if (folder / BASE).is_file():
         raise ModelInvalid(
-            f"{folder}: its base model is not here: {described(recorded(folder))}; name its folder with --base, or let "
+            f"{folder}: its base model is not here: {recorded(folder).described}; name its folder with --base, or let "
             "`excam pull ... --base recorded` fetch it"
         )
     return kept
 
 
-def recorded(folder: Path) -> dict[str, Any]:
+def recorded(folder: Path) -> BaseManifest:
     """The manifest of the base model, as it was handed on with the adapter. Raises ModelInvalid where it is none."""
-    try:
-        value = json.loads((folder / BASE).read_text(encoding="utf-8"))
-        if all(isinstance(value[key], str) for key in ("revision", "licence", "origin")) and _are_sums(
-            value["outputs"]
-        ):
-            return value
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        pass
-    raise ModelInvalid(f"{folder / BASE}: no manifest of a base model; expected what `excam push` wrote; pull it again")
-
-
-def _are_sums(outputs: Any) -> bool:
-    """Whether these are names of files with a sha256 each."""
-    told = isinstance(outputs, dict) and outputs
-    return bool(told) and all(isinstance(text, str) for pair in outputs.items() for text in pair)
-
-
-def described(base: Mapping[str, Any]) -> str:
-    """A base model in words: its name where it comes from, its revision and licence."""
-    return f"{base['origin']} at revision {base['revision']} ({base['licence']})"
+    return read(folder / BASE, BaseManifest, "a base model, as `excam push` writes it")

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
 
 from excam.construction.wrapping import STAND_IN_INSTRUCTION
 from excam.metric import languages
@@ -39,12 +38,9 @@ class Cautions:
     families: frozenset[str]
 
     @classmethod
-    def of_judge(cls, adapter: Mapping[str, Any], base: Mapping[str, Any]) -> Cautions:
-        """From the manifests of an adapter and its base; without a list `languages` in the first, Appendix E's."""
-        told = adapter.get("languages")
-        tested = frozenset(map(languages.named, told)) if isinstance(told, list) else languages.tested()
-        source = base.get("settings") or {}
-        names = (adapter["model"], source.get("hub"), (source.get("wheel") or {}).get("gguf"), source.get("folder"))
+    def of_judge(cls, names: Iterable[str | None], trained_on: Iterable[str] | None = None) -> Cautions:
+        """From names of a judge and its base, and the languages it learnt from; None: those of Appendix E."""
+        tested = languages.tested() if trained_on is None else frozenset(map(languages.named, trained_on))
         return cls(tested, frozenset[str]().union(*(families(name) for name in names if name)))
 
     def of(self, pair: Pair, failure: str | None) -> tuple[str, ...]:

@@ -18,11 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from pydantic import ValidationError
+
 from excam import listening, offline
 from excam.exceptions import InputInvalid, ModelInvalid, in_a_line
 from excam.metric import pairs as reading
 from excam.metric import scored, turns
 from excam.metric.defaults import KEY
+from excam.metric.messages import Health
 from excam.metric.pairs import Pair
 from excam.metric.scored import Scored, Scores
 from excam.provenance import Progress, say
@@ -52,9 +55,9 @@ class Client:
     def __init__(self, url: str, key: str, at_once: int, first_wait: float = 0.5) -> None:
         self._url, self._key, self._first_wait = url, key, first_wait
         (health,) = turns.blocking(self._health())
-        self.signature: str = health["signature"]
-        self._per_request = min(PER_REQUEST, health["max_pairs"])
-        self._at_once = max(1, min(at_once, health["queue"] // self._per_request))  # alone we never fill its queue
+        self.signature = health.signature
+        self._per_request = min(PER_REQUEST, health.max_pairs)
+        self._at_once = max(1, min(at_once, health.queue // self._per_request))  # alone we never fill its queue
 
     def score(
         self,
@@ -113,12 +116,12 @@ class Client:
         raise AssertionError("counting has no end")
 
     def _read(self, answer: Any, part: Sequence[Pair]) -> list[Scored]:
-        """Raises ModelInvalid for what is no answer to these pairs, or another metric's."""
+        """Results, as answered. Raises ModelInvalid where they are of other pairs or texts, or of another metric."""
         try:
             found = [scored.from_dict(row) for row in answer["results"]]
         except (InputInvalid, LookupError, TypeError):
             found = []
-        if [one.id for one in found] != [pair.id for pair in part]:
+        if [_texts(one) for one in found] != [_texts(pair) for pair in part]:
             raise ModelInvalid(
                 f"{self._url}: no answer to what was asked; expected a server that `excam serve` started"
             )
@@ -128,15 +131,18 @@ class Client:
             )
         return found
 
-    async def _health(self) -> AsyncIterator[Mapping[str, Any]]:
+    async def _health(self) -> AsyncIterator[Health]:
         async with self._client() as client:
             try:
                 found = await self._asked(client, "GET", "health")
             except _Failed as problem:
                 raise ModelInvalid(f"{self._url}: {problem}; expected a running `excam serve`") from None
-        if not isinstance(found, dict) or not found.keys() >= {"signature", "max_pairs", "queue"}:
-            raise ModelInvalid(f"{self._url}: not a scoring server; expected the address that `excam serve` prints")
-        yield found
+        try:
+            health = Health.model_validate(found, strict=True)
+        except ValidationError:
+            line = "not a scoring server; expected the address that `excam serve` prints"
+            raise ModelInvalid(f"{self._url}: {line}") from None
+        yield health
 
     async def _asked(self, client: httpx.AsyncClient, method: str, path: str, body: bytes = b"") -> Any:
         """The JSON of an answer. Raises _Failed where it is worth asking again, else InputInvalid or ModelInvalid."""
@@ -179,7 +185,7 @@ def connect(url: str, at_once: int = AT_ONCE) -> Client:
 
     Raises InputInvalid for what is no address, or where --offline is set; ModelInvalid where no such server answers.
     """
-    offline.refuse(url)
+    offline.refuse(url, url)
     try:
         parts = urlsplit(url)
         fit = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and parts.port != 0
@@ -194,6 +200,10 @@ def connect(url: str, at_once: int = AT_ONCE) -> Client:
     if parts.scheme == "http" and listening.is_open(str(parts.hostname)):
         say(f"warning: texts{' and key' if key else ''} go to {parts.hostname} unencrypted; expected https")
     return Client(url.rstrip("/"), key, at_once)
+
+
+def _texts(one: Pair | Scored) -> list[str]:
+    return [getattr(one, name) for name in reading.FIELDS]
 
 
 def _counted(results: list[Scored], progress: Progress | None) -> list[Scored]:

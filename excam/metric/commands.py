@@ -6,7 +6,6 @@ severe as `--fail-on` names were found; 130 interrupted, and with --to the same 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ import typer
 
 from excam.metric import defaults
 from excam.offline import switch_on
+from excam.provenance import say
 from excam.records import SEVERITIES
 from excam.terminal import print_json, stop, stopping
 
@@ -39,7 +39,7 @@ TEMPERATURE = Annotated[float, typer.Option(help="0: the likeliest answer; above
 BAND = Annotated[tuple[float, float], typer.Option(help="probabilities of an error between which it is unsure")]
 DEFAULT = Path("results/adapters/smollm2-135m/all")  # what the first command of the README trains
 SERVER = Annotated[str | None, typer.Option(help="address of a running `excam serve`, which judges instead")]
-OFFLINE = Annotated[bool, typer.Option("--offline", envvar="EXCAM_OFFLINE", help="refuse whatever asks a network")]
+OFFLINE = Annotated[bool, typer.Option("--offline", help="open no connection, as with EXCAM_OFFLINE=1")]
 NAMES = "what the column is called"
 
 
@@ -103,7 +103,8 @@ def score(
             for result in seen.each(results(judge, rows, to)):
                 if not to:
                     print_json(result.to_dict())
-    print(seen.summary, file=sys.stderr)
+    for line in seen.summary:
+        say(line)
     raise typer.Exit(seen.exit_code(fail_on))
 
 
@@ -112,7 +113,7 @@ def _told_of_an_interruption(to: Path | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print("excam: interrupted" + ("; the same command goes on from here" if to else ""), file=sys.stderr)
+        say("excam: interrupted" + ("; the same command goes on from here" if to else ""))
         raise typer.Exit(130) from None
 
 

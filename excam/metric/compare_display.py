@@ -8,10 +8,10 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from excam.escapes import visible, visible_line
 from excam.metric import display
 from excam.metric.compare import DRAWS, FEWEST, Comparison, Denominators, Group, Measure
 from excam.records import WHERE
-from excam.terminal import visible
 
 MOST = 20  # groups of a table that one reads
 NAME = 26  # columns of its widest cell
@@ -20,7 +20,7 @@ NAME = 26  # columns of its widest cell
 def show(found: Comparison, a: str, b: str) -> None:
     """Print a comparison on stdout; `a` and `b` are what the two files are called."""
     out = display.console()
-    out.print(Text(visible(f"A: {a}\nB: {b}\n{found.signature}")), soft_wrap=True)
+    out.print(Text("\n".join(map(visible_line, (f"A: {a}", f"B: {b}", found.signature)))), soft_wrap=True)
     out.print(f"\n{_denominators(found.counts)}\n", soft_wrap=True)
     _whole(out, found.measures)
     for by in dict.fromkeys(group.by for group in found.groups):

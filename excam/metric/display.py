@@ -9,9 +9,9 @@ from itertools import islice
 from rich.console import Console
 from rich.text import Text
 
+from excam.escapes import visible, visible_line
 from excam.metric.scored import Scored, Seen, sureness
 from excam.records import SEVERITIES, WEIGHTS, WHERE, Report
-from excam.terminal import visible
 
 COLOURS = {"minor": "black on yellow", "major": "bold white on red"}
 WIDEST = 110  # columns; longer lines are hard to read
@@ -40,8 +40,8 @@ class Shown:
     @property
     def summary(self) -> str:
         """How many rows were looked at, how many of them shown, and the line that says how they were judged."""
-        rows, *rest = self.seen.summary.split("\n")
-        return "\n".join([f"{rows}; {self.shown} shown", *rest]).rstrip()
+        rows, *rest = self.seen.summary
+        return "\n".join(map(visible_line, [f"{rows}; {self.shown} shown", *rest])).rstrip()
 
 
 def show(results: Iterable[Scored], only: str = "all", limit: int | None = None) -> Shown:
@@ -55,7 +55,7 @@ def show(results: Iterable[Scored], only: str = "all", limit: int | None = None)
     for result in islice(chosen, limit):
         told.shown += 1
         block(out, result)
-    out.print(Text(f"── {visible(told.summary)}", style="bold"), soft_wrap=True)  # a signature is to be copied
+    out.print(Text(f"── {told.summary}", style="bold"), soft_wrap=True)  # a signature is to be copied
     if limit is not None and told.shown == limit:
         out.print("   stopped at the limit: rows behind were not looked at")
     return told

@@ -2,6 +2,11 @@
 
 Nobody's pairs depend on anybody else's: a request may be given up, and a pair that cannot be judged is a row with its
 reason, while its neighbours are judged. The queue is bounded; who finds it full is told how long to wait.
+
+A connection has one request in the queue at a time, and requests are judged in the order in which they came: so
+connections take turns. A full queue still takes a request that is no larger than an equal share of its places: with n
+places, one of a single pair as long as fewer than n requests wait. So at most n requests wait, and at most
+n + n/2 + ... + n/n pairs.
 """
 
 from __future__ import annotations
@@ -60,7 +65,7 @@ class Job:
 
 
 class Judging:
-    """The queue and the thread. `queue`: so many pairs may wait; `max_pairs`: so many are judged in one batch."""
+    """The queue and the thread. `queue`: its places, one for a pair; `max_pairs`: so many are judged in one batch."""
 
     def __init__(self, metric: Scorer, max_pairs: int = MAX_PAIRS, queue: int = QUEUE) -> None:
         self.metric, self.max_pairs, self.queue = metric, max_pairs, queue
@@ -73,16 +78,26 @@ class Judging:
     @property
     def waiting(self) -> int:
         """How many pairs wait; those being judged do not count."""
-        return sum(len(job.pairs) for job in self._jobs if not job.done.done())
+        return sum(self._sizes())
+
+    def _sizes(self) -> list[int]:
+        """The number of pairs of each request that waits."""
+        return [len(job.pairs) for job in self._jobs if not job.done.done()]
 
     def enter(self, pairs: Sequence[Pair]) -> Job:
-        """Take pairs in, to be judged in turn. Raises Refused where there is no room, or no more is judged."""
+        """Take pairs of a request, to be judged in turn. Raises Refused where there is no room, or no more is judged.
+
+        There is room for what fits into the free places, and for an equal share of all places: as many pairs as each
+        request could have if all that wait, and this one, had the same number.
+        """
         if self.status in ("failed", "stopping"):
             raise Refused(f"the server is {self.status}; send it again later", 10)
-        waiting = self.waiting
-        if waiting and waiting + len(pairs) > self.queue:
+        sizes = self._sizes()
+        waiting, share = sum(sizes), self.queue // (len(sizes) + 1)
+        if waiting and waiting + len(pairs) > self.queue and len(pairs) > share:
             wait = min(MOST_WAIT, max(1, math.ceil(waiting * self._seconds)))
-            raise Refused(f"{waiting} pairs wait, of {self.queue} that may; send it again in {wait} s", wait)
+            fewer = f", or {share} pairs or fewer now" if share else ""
+            raise Refused(f"{waiting} pairs wait, of {self.queue} that may; send it again in {wait} s{fewer}", wait)
         job = Job(pairs, asyncio.get_running_loop().create_future())
         self._jobs.append(job)
         self._changed.set()

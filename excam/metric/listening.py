@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import socket
 from collections.abc import Sequence
@@ -10,18 +11,16 @@ from types import FrameType
 
 import uvicorn
 
-from excam import listening
+from excam import connections, listening
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.metric.defaults import KEY
 from excam.metric.judging import Judging, Scorer
 from excam.metric.server import application
 from excam.provenance import say
 
-AT_ONCE = 512  # connections; each may hold a request of `server.LARGEST` bytes
 
-
-class _Server(uvicorn.Server):
-    """Uvicorn's, which tells the queue as soon as it is asked to end."""
+class _Server(connections.Server):
+    """A server which tells the queue as soon as it is asked to end."""
 
     def __init__(self, config: uvicorn.Config, judging: Judging) -> None:
         super().__init__(config)
@@ -63,15 +62,11 @@ def serve(
     app = application(
         metric, judging, key=shown, hosts=hosts, timeout=timeout, failed=lambda: setattr(server, "should_exit", True)
     )
-    config = uvicorn.Config(
+    config = connections.config(
         app,
-        lifespan="on",
-        server_header=False,
+        listening.log_config(),
         access_log=False,  # ours tells as much, and no query
-        limit_concurrency=AT_ONCE,
-        timeout_keep_alive=listening.IDLE,
-        log_config=listening.log_config(),
-        log_level=None,
+        timeout_graceful_shutdown=math.ceil(timeout),  # what is begun is answered by then
     )
     server = _Server(config, judging)
     server.run(sockets=[listener])

@@ -66,9 +66,9 @@ class Health(BaseModel):
 
     status: str = Field(examples=["ready"], description="loading, ready, failed or stopping")
     signature: str
-    waiting: int = Field(description="pairs in the queue")
-    queue: int = Field(description="so many may wait")
-    max_pairs: int = Field(description="so many may be in one request")
+    waiting: int = Field(ge=0, description="pairs in the queue")
+    queue: int = Field(ge=1, description="places of the queue, one for a pair")
+    max_pairs: int = Field(ge=1, description="so many may be in one request")
 
 
 def read(body: bytes, max_pairs: int) -> list[Pair]:

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,14 +19,15 @@ import excam
 from excam import extras, gpus, scoring
 from excam.config import Model, Sampling
 from excam.exceptions import InputInvalid, ModelInvalid
-from excam.inference import Answer, opening
+from excam.inference import Answer, lora, opening
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run
 from excam.judges import report
-from excam.metric import adapters, probability, served, turns
+from excam.metric import adapters, manifests, probability, served, turns
 from excam.metric import pairs as reading
 from excam.metric.cautions import Cautions
 from excam.metric.defaults import BAND, MAX_TOKENS
+from excam.metric.manifests import AdapterManifest, BaseManifest
 from excam.metric.pairs import Pair
 from excam.metric.probability import Calibrated
 from excam.metric.scored import Scored, Scores
@@ -110,29 +110,33 @@ class Metric:
         """
         if endpoint is not None:
             name = str(adapter)
-            cautions = Cautions.of_judge({"model": name}, {})
+            cautions = Cautions.of_judge([name])
             return cls(served.backend(name, endpoint), served.described(name), max_tokens, cautions)
         extras.needed("inference", "torch", "transformers", "peft")
         folder = adapters.found(adapter)
-        manifest = _manifest(folder, "an adapter", ("model", "base", "trained_on", "outputs"))
-        _check_adapter(folder, manifest["outputs"])
+        manifest = adapters.manifest(folder)
+        say(f"using {folder}")
+        _check_adapter(folder, manifest.outputs)
+        lora.read(folder)
         weights = Path(base) if base else adapters.base_of(folder, manifest)
-        weights_manifest = weights / "manifest.json"
-        found = _manifest(weights, "its base model; name its folder with --base", ("revision", "licence", "settings"))
-        if found["revision"] != manifest["base"]:
+        weights_manifest = weights / adapters.MANIFEST
+        found = manifests.read(weights_manifest, BaseManifest, "its base model; name its folder with --base")
+        say(f"using {weights}")
+        if found.revision != manifest.base:
             raise ModelInvalid(
-                f"{weights}: base model at revision {found['revision']}; the adapter was trained on {manifest['base']}"
+                f"{weights}: base model at revision {found.revision}; the adapter was trained on {manifest.base}"
             )
-        hub = found["settings"].get("hub") or "local"
+        source = found.settings
         # In bfloat16 the rows beside a row moved 6 of 64 verdicts, in float32 none (bench/neighbours.py).
         dtype = "bfloat16" if gpus.visible() else "float32"
-        model = Model(gpus=0, backend="transformers", dtype=dtype, licence=found["licence"], hub=hub)
-        backend = opening.lazily(manifest["model"], model, weights_manifest, folder / "manifest.json")
+        model = Model(gpus=0, backend="transformers", dtype=dtype, licence=found.licence, hub=source.hub or "local")
+        backend = opening.lazily(manifest.model, model, weights_manifest, folder / adapters.MANIFEST)
         described = f"{_described(manifest)}|dtype:{dtype}"
         band = probability.checked_band(band)
         fitted = folder / calibration if calibration else None
-        calibrated = fitted and probability.opened(fitted, manifest["outputs"][ADAPTER], f"excam|{described}", band)
-        return cls(backend, described, max_tokens, Cautions.of_judge(manifest, found), calibrated)
+        calibrated = fitted and probability.opened(fitted, manifest.outputs[ADAPTER], f"excam|{described}", band)
+        names = (manifest.model, source.hub, source.wheel and source.wheel.gguf, source.folder)
+        return cls(backend, described, max_tokens, Cautions.of_judge(names, manifest.languages), calibrated)
 
     def score(
         self,
@@ -192,11 +196,11 @@ class Metric:
         )
 
 
-def _described(manifest: Mapping[str, Any]) -> str:
+def _described(manifest: AdapterManifest) -> str:
     """What a signature says of an adapter, its base, how it is asked, and how answers become scores."""
     parts = (
-        f"model:{manifest['model']}@{manifest['base'].removeprefix('sha256:')[:8]}",
-        f"on:{manifest['trained_on']}@{manifest['outputs'][ADAPTER][:8]}",
+        f"model:{manifest.model}@{manifest.base.removeprefix('sha256:')[:8]}",
+        f"on:{manifest.trained_on}@{manifest.outputs[ADAPTER][:8]}",
         served.asked(),
     )
     return "|".join(parts)
@@ -217,22 +221,6 @@ def _sample(pair: Pair) -> Sample:
     same = dict.fromkeys(("id", "pair", "base"), pair.id)
     texts = {"instruction": pair.instruction, "output": pair.output, "language": pair.language}
     return Sample(**same, **texts, task="generation", report=Report(), origin="source", **nothing)
-
-
-def _manifest(folder: Path, what: str, keys: Sequence[str]) -> dict[str, Any]:
-    path = folder / "manifest.json"
-    if not path.is_file():
-        raise ModelInvalid(f"{folder}: no {path.name}; expected the folder of {what}")
-    try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        loaded = None
-    manifest: dict[str, Any] = loaded if isinstance(loaded, dict) else {}
-    for key in keys:
-        if key not in manifest:
-            raise ModelInvalid(f"{path}: no key {key}; expected the manifest of {what}")
-    say(f"using {folder}")
-    return manifest
 
 
 def _check_adapter(folder: Path, outputs: Mapping[str, str]) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from excam.metric.commands import target
+from excam.provenance import say
 from excam.terminal import stop, stopping
 
 
@@ -31,4 +31,4 @@ def report(
         if not rows:
             stop(f"{file}: 0 rows; expected what `excam score --to` wrote")
         write_text(to, report_page.write(file.name, sha256(file), rows))
-    print(f"{to}: {len(rows)} rows, {to.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
+    say(f"{to}: {len(rows)} rows, {to.stat().st_size / 1e6:.1f} MB")

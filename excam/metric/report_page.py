@@ -14,11 +14,11 @@ from typing import Any
 
 from excam.browsing.page import asset as shared
 from excam.browsing.rows import utf16_offset
+from excam.escapes import visible
 from excam.metric.report_numbers import Interval, Kind, Line, bands, kinds, line, lines
 from excam.metric.scored import Scored, sureness
 from excam.pages import filled, packed, policy, signs
 from excam.records import SEVERITIES
-from excam.terminal import visible
 
 ASSETS = Path(__file__).parent / "assets"
 COLUMNS = (

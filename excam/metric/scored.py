@@ -178,13 +178,13 @@ class Seen:
             yield one
 
     @property
-    def summary(self) -> str:
-        """How many rows, how many of them with which warning, and the line that says how they were judged."""
+    def summary(self) -> list[str]:
+        """Lines: how many rows, how many of them with which warning, and the signature, how they were judged."""
         from excam.metric.cautions import told
 
         counts = self.counts
         said = f"{counts['rows']} rows: {counts['with errors']} with errors, {counts['not judged']} not judged"
-        return "\n".join([said, *told(self.warned), self.signature])
+        return [said, *told(self.warned), self.signature]
 
     def exit_code(self, fail_on: str | None) -> int:
         """0, 1 where nothing could be judged, 3 where an error at least as severe as `fail_on` was found."""

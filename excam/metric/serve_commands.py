@@ -20,7 +20,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free")] = 8010,
     max_pairs: Annotated[int, typer.Option(min=1, help="of one request, and of one batch")] = defaults.MAX_PAIRS,
     queue: Annotated[
-        int, typer.Option(min=1, help="so many pairs may wait; who comes then is told when to return")
+        int, typer.Option(min=1, help="places for pairs that wait; who finds no room is told when to return")
     ] = defaults.QUEUE,
     timeout: Annotated[float, typer.Option(min=1, help="seconds after which a request is given up")] = defaults.TIMEOUT,
     allow_host: Annotated[list[str] | None, typer.Option(help="another name of this machine; several times")] = None,

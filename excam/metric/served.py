@@ -22,7 +22,7 @@ def backend(name: str, endpoint: str) -> opening.Lazily:
     Raises InputInvalid where --offline is set, ModelInvalid for what is no address. The key, where the server wants
     one, is in EXCAM_ENDPOINT_KEY: not that of `excam serve`, which is another's affair.
     """
-    offline.refuse(f"{name} at a server")
+    offline.refuse(f"{name} at a server", endpoint)
     try:
         server = Server(endpoint=endpoint, name=name, key_env=KEY if os.environ.get(KEY) else None)
     except ValidationError:

@@ -29,17 +29,16 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 
 import excam
+from excam.escapes import visible
 from excam.exceptions import ExcamError, InputInvalid
-from excam.listening import LOCAL
+from excam.listening import LOCAL, SENDING
 from excam.metric import messages
 from excam.metric.defaults import TIMEOUT
 from excam.metric.judging import Failed, Job, Judging, Refused, Scorer
-from excam.terminal import visible
 
 LOG = logging.getLogger(__name__)
 LARGEST = 4 * 2**20  # bytes of a request
 OVERHEARD = 8 * LARGEST  # bytes read and dropped: who still sends when we close the connection does not see why
-SENDING = 30  # seconds for a request to come in
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 STATUSES = (401, 408, 413, 415, 422, 500, 503, 504)
 BODY = {"required": True, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Asked"}}}}

@@ -11,7 +11,7 @@ import polars as pl
 
 from excam import tables
 from excam.licences import permissive
-from excam.provenance import read_json
+from excam.provenance import read_json, withdraw
 from excam.publishing import folder_of
 from excam.records import SPLITS, Sample, Split, flat, to_row
 
@@ -85,7 +85,7 @@ def write(parts: Sequence[Part], folder: Path) -> list[Path]:
             tables.write_frame(folder / name, frame(rows, part.subset))
             written.append(folder / name)
     for stale in set(folder.glob("*/*/*.parquet")) - set(written):
-        stale.unlink()
+        withdraw(stale)
     return written
 
 

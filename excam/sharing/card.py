@@ -17,44 +17,44 @@ import yaml
 
 from excam import licences, markdown
 from excam.exceptions import ArtifactBroken
-from excam.metric import adapters
+from excam.metric import adapters, manifests
+from excam.metric.manifests import AdapterManifest, BaseManifest
 from excam.provenance import read_json, sha256
 from excam.sharing import prose
 from excam.sharing.parcel import CARD
 
-KEPT = ("revision", "licence", "origin", "settings", "outputs")
+KEPT = {"revision", "licence", "origin", "settings", "outputs"}
 
 
-def base(adapter: Path) -> dict[str, Any]:
+def base(adapter: Path) -> BaseManifest:
     """What is said of the base model to others: revision, licence, origin, settings, digests; no path of this machine.
 
-    Raises ModelInvalid where the base model is nowhere to be found, ArtifactBroken where a manifest is none.
+    Raises ModelInvalid where the base model is nowhere to be found, or a manifest is none.
     """
     if (adapter / adapters.BASE).is_file():
         return adapters.recorded(adapter)
-    manifest = read_json(adapter / adapters.MANIFEST, "model", "trained_on", "outputs")
-    found = read_json(adapters.base_of(adapter, manifest) / adapters.MANIFEST, *KEPT)
-    kept = {key: found[key] for key in KEPT}
-    if kept["origin"].startswith("folder "):
-        kept["origin"] = f"folder {Path(kept['origin'].removeprefix('folder ')).name}"
-        kept["settings"] = {**kept["settings"], "folder": None}
-    return kept
+    weights = adapters.base_of(adapter, adapters.manifest(adapter))
+    found = manifests.read(weights / adapters.MANIFEST, BaseManifest, "its base model")
+    kept = found.model_dump(mode="json", include=KEPT, exclude_unset=True)
+    if found.origin.startswith("folder "):
+        kept["origin"] = f"folder {Path(found.origin.removeprefix('folder ')).name}"
+        kept["settings"]["folder"] = None
+    return BaseManifest.model_validate(kept)
 
 
-def written(adapter: Path, about: Mapping[str, Any]) -> str:
+def written(adapter: Path, about: BaseManifest) -> str:
     """The whole README.md; `about` is what `base` says. The card of an adapter that was pulled stays as it is."""
     page = _text(adapter / CARD)
     if (adapter / adapters.BASE).is_file():
         return page
-    manifest = read_json(adapter / adapters.MANIFEST, "model", "trained_on", "outputs")
+    manifest = adapters.manifest(adapter)
     header, body = _apart(page)
     rows = list(_rows(adapter, manifest))
-    hub = (about["settings"] or {}).get("hub")
-    header |= {"base_model": hub} if hub else {}
+    header |= {"base_model": about.settings.hub} if about.settings.hub else {}
     sections = [
-        body.rstrip() or f"# ExCAM: {manifest['model']}, trained on {manifest['trained_on']}",
+        body.rstrip() or f"# ExCAM: {manifest.model}, trained on {manifest.trained_on}",
         prose.USES,
-        prose.BASE.format(base=markdown.escaped(adapters.described(about))),
+        prose.BASE.format(base=markdown.escaped(about.described)),
         _languages(rows),
         _ledger(rows),
         _numbers(adapter, manifest),
@@ -87,11 +87,11 @@ def _run(adapter: Path) -> Path | None:
     return above[2] if len(above) > 2 and above[1].name == adapters.ADAPTERS.name else None
 
 
-def _rows(adapter: Path, manifest: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+def _rows(adapter: Path, manifest: AdapterManifest) -> Iterable[dict[str, Any]]:
     """The rows it was trained on: those of the manifest by sha256, or none."""
     run = _run(adapter)
-    mixture = run / "mixtures" / manifest["trained_on"] / "train.jsonl" if run else None
-    if mixture and mixture.is_file() and sha256(mixture) in manifest.get("inputs", {}).values():
+    mixture = run / "mixtures" / manifest.trained_on / "train.jsonl" if run else None
+    if mixture and mixture.is_file() and sha256(mixture) in manifest.inputs.values():
         with mixture.open(encoding="utf-8") as stream:
             yield from map(json.loads, stream)
 
@@ -115,10 +115,10 @@ def _ledger(rows: Iterable[Mapping[str, Any]]) -> str:
     return prose.LEDGER.format(table=markdown.table(head, table).rstrip() if table else prose.UNKNOWN)
 
 
-def _numbers(adapter: Path, manifest: Mapping[str, Any]) -> str:
+def _numbers(adapter: Path, manifest: AdapterManifest) -> str:
     """What its run measured on test sets: scaled accuracy with its interval, and what was not judged."""
     run = _run(adapter)
-    cells = run / "evaluation" / manifest["model"] / manifest["trained_on"] / "report" if run else None
+    cells = run / "evaluation" / manifest.model / manifest.trained_on / "report" if run else None
     table = []
     for file in sorted(cells.glob("*/test.json")) if cells else ():
         found = read_json(file, "n", "accuracy")

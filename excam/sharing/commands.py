@@ -60,7 +60,7 @@ def pull(
         if base and not (to / "base").exists():
             bases.put_beside(to, base)
         if not (to / "base").exists():
-            say(f"its base model: {adapters.described(adapters.recorded(to))}; --base puts it beside the adapter")
+            say(f"its base model: {adapters.recorded(to).described}; --base puts it beside the adapter")
         show(f"{source} is now at {to}")
 
 

@@ -18,7 +18,7 @@ def get(source: Place, folder: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         checksums = Path(scratch) / parcel.CHECKSUMS
         settled = source.settled()
-        settled.fetch([parcel.CHECKSUMS], checksums.parent)
+        settled.fetch({parcel.CHECKSUMS: parcel.LARGEST_TEXT}, checksums.parent)
         expected = parcel.listed(checksums)
         there = folder / parcel.CHECKSUMS
         if there.is_file():
@@ -27,6 +27,6 @@ def get(source: Place, folder: Path) -> None:
             parcel.verify(folder, expected)
             return
         with appearing(folder) as new:
-            settled.fetch(list(expected), new)
+            settled.fetch({name: parcel.largest(name) for name in expected}, new)
             parcel.verify(new, expected)
             (new / parcel.CHECKSUMS).write_bytes(checksums.read_bytes())

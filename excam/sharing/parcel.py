@@ -11,40 +11,50 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from excam.exceptions import ArtifactBroken, InputInvalid
+from excam.inference import lora
+from excam.inference.lora import CONFIG
+from excam.metric import adapters, manifests
 from excam.metric.adapters import BASE, MANIFEST
+from excam.metric.manifests import AdapterManifest, BaseManifest
 from excam.metric.metric import ADAPTER
-from excam.provenance import read_json, sha256, write_json, write_text
+from excam.provenance import naming_when_full, sha256, write_json, write_text
 
-CHECKSUMS, CARD, CONFIG = "checksums.txt", "README.md", "adapter_config.json"
+CHECKSUMS, CARD = "checksums.txt", "README.md"
 NEEDED = (ADAPTER, CONFIG, MANIFEST, BASE, CARD)
 OPTIONAL = ("verified.json",)  # what `verify_adapter` measured
 LINE = re.compile(r"([0-9a-f]{64})  (.+)")
-MANY = 1 << 20  # bytes of checksums.txt
+LARGEST_TEXT = 1 << 20  # bytes; cards, manifests and configurations have thousands
+LARGEST_WEIGHTS = 64 << 30  # bytes; rank 1024 in all layers of a model of 27 billion parameters takes half of it
 
 
-def pack(adapter: Path, base: Mapping[str, Any], card: str, into: Path) -> None:
-    """Fill the folder `into` with all that goes with an adapter. `base`: the manifest of its base model.
+def largest(name: str) -> int:
+    """Return the most bytes that a file of this name may have."""
+    return LARGEST_WEIGHTS if name == ADAPTER else LARGEST_TEXT
 
-    Raises ArtifactBroken where the adapter is not what its manifest says, InputInvalid where a file is a link.
+
+def pack(adapter: Path, base: BaseManifest, card: str, into: Path) -> None:
+    """Fill the folder `into` with all that goes with an adapter.
+
+    Raises ArtifactBroken where the adapter is not what its manifest says, ModelInvalid where that is not a manifest,
+    InputInvalid where a file is a link.
     """
-    manifest = read_json(adapter / MANIFEST, "model", "base", "trained_on", "outputs")
+    manifest = adapters.manifest(adapter)
     for name in (ADAPTER, CONFIG, *OPTIONAL):
         if (adapter / name).is_file() or name not in OPTIONAL:
-            copy(adapter / name, into / name)
+            copy(adapter / name, into / name, largest(name))
     for name in (ADAPTER, CONFIG):
-        found, expected = sha256(into / name), manifest["outputs"].get(name)
+        found, expected = sha256(into / name), manifest.outputs.get(name)
         if found != expected:
             raise ArtifactBroken(
                 f"{adapter / name}: sha256 {found}; expected {expected}, as in its manifest; train it again"
             )
-    no_code(into)
     write_text(into / CARD, card)
-    write_json(into / BASE, base)
+    write_json(into / BASE, base.model_dump(mode="json", exclude_unset=True))
     outputs = {name: sha256(into / name) for name in (ADAPTER, CONFIG, CARD)}
-    write_json(into / MANIFEST, {**manifest, "outputs": outputs})
+    write_json(into / MANIFEST, {**manifest.model_dump(mode="json", exclude_unset=True), "outputs": outputs})
+    refuse_unsound(into)
     names = sorted(path.name for path in into.iterdir())
     write_text(into / CHECKSUMS, "".join(f"{sha256(into / name)}  {name}\n" for name in names))
 
@@ -54,7 +64,7 @@ def listed(checksums: Path) -> dict[str, str]:
 
     Only names that `pack` writes are taken, so that none can be a path, a pickle or code.
     """
-    text = checksums.read_bytes()[:MANY].decode("utf-8", errors="replace")
+    text = checksums.read_bytes().decode("utf-8", errors="replace")
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         parts = LINE.fullmatch(line)
@@ -73,7 +83,8 @@ def listed(checksums: Path) -> dict[str, str]:
 def verify(folder: Path, expected: Mapping[str, str]) -> None:
     """Compare the files of a folder with their digests, and look into them without loading anything.
 
-    Raises ArtifactBroken naming the file that is gone or has other bytes, InputInvalid where one would run code.
+    Raises ArtifactBroken naming the file that is gone or has other bytes, InputInvalid or ModelInvalid where one is not
+    what an adapter has.
     """
     for name, digest in expected.items():
         file = folder / name
@@ -82,14 +93,19 @@ def verify(folder: Path, expected: Mapping[str, str]) -> None:
             raise ArtifactBroken(
                 f"{name}: expected sha256 {digest}, as in {CHECKSUMS}; found {found}; nothing was used"
             )
-    no_code(folder)
+    refuse_unsound(folder)
 
 
-def no_code(folder: Path) -> None:
-    """Raises InputInvalid where the weights are no safetensors, or the configuration names code to import."""
+def refuse_unsound(folder: Path) -> None:
+    """Read the files of an adapter as data.
+
+    Raises InputInvalid where the weights are no safetensors, ModelInvalid where the configuration is not that of a
+    plain LoRA or a manifest is none.
+    """
     safetensors(folder / ADAPTER)
-    if read_json(folder / CONFIG).get("auto_mapping") is not None:
-        raise InputInvalid(f"{CONFIG}: auto_mapping names classes to import; expected a plain LoRA without it")
+    lora.parse((folder / CONFIG).read_bytes(), CONFIG)
+    manifests.parse((folder / MANIFEST).read_bytes(), AdapterManifest, MANIFEST)
+    manifests.parse((folder / BASE).read_bytes(), BaseManifest, BASE)
 
 
 def safetensors(file: Path) -> None:
@@ -105,9 +121,22 @@ def safetensors(file: Path) -> None:
         raise InputInvalid(f"{file.name}: no safetensors file; expected weights in that format, never a pickle")
 
 
-def copy(source: Path, target: Path) -> None:
-    """Copy a plain file. Raises InputInvalid where it is a link or anything else."""
+def refuse_larger(name: str, size: int | None, most: int) -> None:
+    """Raises InputInvalid where a file has more bytes than it may, or nobody says how many it has."""
+    if size is None or size > most:
+        raise InputInvalid(f"{name}: {'unknown size' if size is None else f'{size} bytes'}; expected at most {most}")
+
+
+def copy(source: Path, target: Path, most: int) -> None:
+    """Copy a plain file of at most so many bytes. Raises InputInvalid where it is a link or anything else."""
     if source.is_symlink() or not source.is_file():
         found = "a link" if source.is_symlink() else "no file"
         raise InputInvalid(f"{source}: is {found}; expected a plain file")
-    shutil.copyfile(source, target)
+    copy_bytes(source, target, most)
+
+
+def copy_bytes(source: Path, target: Path, most: int) -> None:
+    """Copy what a file, or a link to one, holds. Raises InputInvalid where that is more than so many bytes."""
+    refuse_larger(str(source), source.stat().st_size, most)
+    with naming_when_full(target):
+        shutil.copyfile(source, target)

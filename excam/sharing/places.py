@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Protocol
 
 from excam import extras, offline
 from excam.exceptions import InputInvalid, SourceInvalid, in_a_line
-from excam.provenance import say
+from excam.provenance import FULL, naming_when_full, say
 from excam.sharing import parcel
 
 HUB = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
@@ -27,8 +27,11 @@ class Place(Protocol):
         """The same place as it is now, which later changes do not move."""
         ...
 
-    def fetch(self, names: Sequence[str], into: Path) -> None:
-        """Copy these files into a folder. Raises InputInvalid or SourceInvalid where that cannot be done."""
+    def fetch(self, sizes: Mapping[str, int], into: Path) -> None:
+        """Copy files into a folder: names, and the most bytes each may have, which is looked at before it is copied.
+
+        Raises InputInvalid or SourceInvalid where that cannot be done.
+        """
         ...
 
     def send(self, folder: Path) -> str:
@@ -48,7 +51,7 @@ def place(name: str) -> Place:
         return Folder(folder)
     if folder.parent.is_dir():
         raise InputInvalid(f"{name}: a folder {folder.parent} is here; write ./{name} for a folder in it")
-    offline.refuse(name)
+    offline.refuse(name, os.environ.get("HF_ENDPOINT", ""))
     extras.needed("inference", "huggingface_hub")
     return Hub(hub[1], hub[2])
 
@@ -63,16 +66,16 @@ class Folder:
         """A folder has no revisions: that all files are of one time is seen from the checksums."""
         return self
 
-    def fetch(self, names: Sequence[str], into: Path) -> None:
+    def fetch(self, sizes: Mapping[str, int], into: Path) -> None:
         """Copy plain files."""
-        for name in names:
-            parcel.copy(self.path / name, into / name)
+        for name, most in sizes.items():
+            parcel.copy(self.path / name, into / name, most)
 
     def send(self, folder: Path) -> str:
         """Make the folder, whole or not at all."""
         with appearing(self.path) as new:
             for file in sorted(folder.iterdir()):
-                parcel.copy(file, new / file.name)
+                parcel.copy(file, new / file.name, parcel.largest(file.name))
         return str(self.path)
 
 
@@ -92,12 +95,14 @@ class Hub:
         say(f"{self.repository}: commit {commit}")
         return Hub(self.repository, commit)
 
-    def fetch(self, names: Sequence[str], into: Path) -> None:
+    def fetch(self, sizes: Mapping[str, int], into: Path) -> None:
         """Download files."""
-        from huggingface_hub import hf_hub_download
+        from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
 
-        with _one_line(self.repository):
-            for name in names:
+        for name, most in sizes.items():
+            with naming_when_full(into / name), _one_line(self.repository):
+                url = hf_hub_url(self.repository, name, revision=self.revision)
+                parcel.refuse_larger(f"{self.repository}/{name}", get_hf_file_metadata(url, token=_token()).size, most)
                 hf_hub_download(self.repository, name, revision=self.revision, local_dir=into, token=_token())
         shutil.rmtree(into / ".cache", ignore_errors=True)
 
@@ -128,6 +133,8 @@ def _one_line(repository: str) -> Iterator[None]:
     try:
         yield
     except (HTTPError, HFValidationError, OSError) as problem:
+        if isinstance(problem, OSError) and problem.errno in FULL:
+            raise
         reason = in_a_line(problem)
         raise SourceInvalid(f"{repository}: {reason}; check the name, the connection and {TOKEN}") from None
 

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 from excam.config import Recipe
 from excam.exceptions import ConfigInvalid, InputInvalid, ModelInvalid
 from excam.inference.chat import load_tokenizer
+from excam.inference.loading import loading
+from excam.inference.lora import EYES
 from excam.provenance import publish, say, write_json
 from excam.training import devices, tokens, trainers
 from excam.training.checkpoints import alone, last_whole, watcher
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from peft import PeftModel
 
 PUBLISHED = ("adapter_model.safetensors", "adapter_config.json", "loss.csv")
-EYES = r".*(vision_tower|multi_modal_projector).*"  # of Gemma 3: no text trains them
 
 
 def train(
@@ -52,8 +53,8 @@ def train(
 
     `weights` is the folder of the base model, `base` a digest of what is in it. Of several processes the first one
     publishes; the others return None. Continues from the last whole checkpoint of the same run in `checkpoints`.
-    Raises InputInvalid when a row is longer than `recipe.max_length`, ConfigInvalid or ModelInvalid when recipe, layout
-    and base do not go together, before anything is trained.
+    Raises InputInvalid when there are fewer rows than a step's, ConfigInvalid or ModelInvalid when recipe, layout and
+    base do not go together, before anything is trained.
     """
     from transformers import set_seed
 
@@ -64,8 +65,7 @@ def train(
         seed = recipe.seed if recipe.seed is not None else seed
         set_seed(seed)
         tokenizer = load_tokenizer(weights)
-        kept = tokens.fitting(rows, recipe)
-        ordered = tokens.labelled(in_order(kept, recipe, seed), recipe.loss)
+        ordered = tokens.labelled(in_order(rows, recipe, seed), recipe.loss)
         model = _with_adapter(weights, recipe, layout)
         everything = [base, stage_version("train_adapter"), recipe.decides, layout.model_dump(), seed, ordered]
         run_id = hashlib.sha256(json.dumps(everything).encode()).hexdigest()
@@ -87,8 +87,7 @@ def train(
     return {
         "seed": seed,
         "chat_template": hashlib.sha256(str(tokenizer.chat_template).encode()).hexdigest(),
-        "rows": kept.height,
-        "rows_too_long": rows.height - kept.height,
+        "rows": rows.height,
         "steps": trainer.state.global_step,
         "tokens": sum(len(row["input_ids"]) for row in ordered),
         "supervised_tokens": sum(sum(label != IGNORED for label in row["labels"]) for row in ordered),
@@ -146,14 +145,15 @@ def _with_adapter(weights: Path, recipe: Recipe, layout: Layout) -> PeftModel:
 
     if not any(weights.glob("*.safetensors")):
         raise ModelInvalid(f"{weights}: no *.safetensors; expected the folder of a fetched model")
-    base = AutoModelForCausalLM.from_pretrained(
-        weights,
-        dtype=torch.bfloat16,
-        local_files_only=True,
-        use_safetensors=True,
-        trust_remote_code=False,
-        attn_implementation=layout.attention,
-    )
+    with loading(weights):
+        base = AutoModelForCausalLM.from_pretrained(
+            weights,
+            dtype=torch.bfloat16,
+            local_files_only=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+            attn_implementation=layout.attention,
+        )
     return with_lora(base, recipe)
 
 

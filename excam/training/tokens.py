@@ -13,7 +13,7 @@ import polars as pl
 
 from excam import tables
 from excam.config import Recipe
-from excam.exceptions import ArtifactBroken, InputInvalid
+from excam.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid
 from excam.inference import chat
 from excam.judges import report
 from excam.records import Sample
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SCHEMA: dict[str, Any] = {
     "id": pl.String,
     "pair": pl.String,
-    "input_ids": pl.List(pl.UInt32),
+    "input_ids": pl.List(pl.UInt32),  # null: too long to train on
     "prompt_tokens": pl.UInt32,  # of input_ids; what follows is the report and the end of the turn
 }
 IGNORED = -100  # the label of a token without loss
@@ -33,7 +33,7 @@ Row = Mapping[str, list[int]]  # input_ids and labels, as many of them
 
 
 def encode(tokenizer: PreTrainedTokenizerBase, samples: Iterable[Sample]) -> pl.DataFrame:
-    """A row of SCHEMA for each sample, in the order given; nothing is ever cut."""
+    """Return a row of SCHEMA for each sample, in the order given; no row is cut."""
     rows = []
     for sample in samples:
         messages = report.messages(sample.instruction, sample.output)
@@ -43,7 +43,7 @@ def encode(tokenizer: PreTrainedTokenizerBase, samples: Iterable[Sample]) -> pl.
 
 
 def read(paths: Sequence[Path], wanted: Sequence[str]) -> pl.DataFrame:
-    """The rows with these ids, twins side by side, pairs in the order of the ids.
+    """Return the rows with these ids, pairs side by side in the order of the ids; rows that were too long are left out.
 
     Raises ArtifactBroken when one is in none of the files.
     """
@@ -51,33 +51,41 @@ def read(paths: Sequence[Path], wanted: Sequence[str]) -> pl.DataFrame:
     found = pl.DataFrame({"id": wanted}, schema={"id": pl.String}).join(
         pl.concat([pl.DataFrame(schema=SCHEMA), *frames]), on="id", how="left", maintain_order="left"
     )
-    absent = found.filter(pl.col("input_ids").is_null())["id"]
+    absent = found.filter(pl.col("pair").is_null())["id"]
     if len(absent):
         raise ArtifactBroken(
             f"{len(absent)} rows of the mixture are in none of {len(paths)} tokenised sets, the first is {absent[0]}; "
             "delete results/tokens and run again"
         )
-    numbered = found.with_row_index("at")
+    numbered = found.drop_nulls("input_ids").with_row_index("at")
     return numbered.sort(pl.col("at").min().over("pair"), maintain_order=True).drop("at")
 
 
-def fitting(rows: pl.DataFrame, recipe: Recipe) -> pl.DataFrame:
-    """The rows of at most `recipe.max_length` tokens, and how longer ones are met (spec 44).
+def within(rows: pl.DataFrame, recipe: Recipe, positions: int | None) -> pl.DataFrame:
+    """Return the rows with null tokens where a row, or the other row of its pair, is over `recipe.max_length`.
 
-    No row is cut: with `overflow: refuse` the first that is longer raises InputInvalid, with `drop` it is left out
-    together with its twin.
+    No row is cut (spec 44). `positions`: how many tokens the base model takes, None where it does not say. Raises
+    ConfigInvalid where `max_length` is more than that, and InputInvalid where a row is too long and `recipe.overflow`
+    is `refuse`.
     """
-    length = pl.col("input_ids").list.len()
-    too_long = rows.filter(length > recipe.max_length)
+    limit = recipe.max_length
+    if positions is not None and limit > positions:
+        raise ConfigInvalid(
+            f"training.max_length={limit}: the base model takes {positions} tokens; expected at most that"
+        )
+    too_long = rows.filter(pl.col("input_ids").list.len() > limit)
     if not too_long.height:
         return rows
     if recipe.overflow == "refuse":
         first = too_long.row(0, named=True)
+        longest = too_long["input_ids"].list.len().max()
+        raised = f", or max_length to at most {positions}" if positions is None or limit < positions else ""
         raise InputInvalid(
-            f"{first['id']}: {len(first['input_ids'])} tokens; expected at most "
-            f"training.max_length={recipe.max_length}; raise it, or set training.overflow to drop"
+            f"{first['id']}: {len(first['input_ids'])} tokens, the first of {too_long.height} rows over "
+            f"training.max_length={limit} (longest: {longest}); set training.overflow to drop{raised}"
         )
-    return rows.filter(~pl.col("pair").is_in(too_long["pair"].implode()))
+    dropped = pl.col("pair").is_in(too_long["pair"].implode())
+    return rows.with_columns(pl.when(~dropped).then(name).alias(name) for name in ("input_ids", "prompt_tokens"))
 
 
 def labelled(rows: pl.DataFrame, loss: str) -> list[Row]:
@@ -92,15 +100,17 @@ def labelled(rows: pl.DataFrame, loss: str) -> list[Row]:
 
 
 def statistics(rows: pl.DataFrame) -> dict[str, int | float]:
-    """Tokens per row: how many rows, and the mean, median and longest of them; of the report alone, the mean."""
-    lengths = rows["input_ids"].list.len()
-    if not rows.height:
-        return {"rows": 0}
+    """Count rows to train on, rows too long (see `within`), and tokens: in all, of a row, of a row's report."""
+    kept = rows.drop_nulls("input_ids")
+    counts: dict[str, int | float] = {"rows": kept.height, "too_long": rows.height - kept.height}
+    if not kept.height:
+        return counts
+    lengths = kept["input_ids"].list.len()
     return {
-        "rows": rows.height,
+        **counts,
         "tokens": int(lengths.sum()),
         "mean": round(float(lengths.mean()), 1),  # pyright: ignore[reportArgumentType]
         "median": round(float(lengths.median()), 1),  # pyright: ignore[reportArgumentType]
         "longest": int(lengths.max()),  # pyright: ignore[reportArgumentType]
-        "report_mean": round(float((lengths - rows["prompt_tokens"]).mean()), 1),  # pyright: ignore[reportArgumentType]
+        "report_mean": round(float((lengths - kept["prompt_tokens"]).mean()), 1),  # pyright: ignore[reportArgumentType]
     }

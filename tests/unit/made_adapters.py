@@ -12,6 +12,8 @@ SUSHI = Report((CulturalError("output", "Sushi", "major", "incorrect answer"),),
 HEADER = json.dumps({"x": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}}).encode()
 WEIGHTS = struct.pack("<Q", len(HEADER)) + HEADER + b"\x07"  # the least that is a safetensors file
 
+LORA = {"peft_type": "LORA", "r": 4, "lora_alpha": 8, "target_modules": ["q_proj"], "auto_mapping": None}
+
 
 def answer(request) -> str:
     """For the fake backend: Sushi is an error, and whoever says mumble gets prose instead of a report."""
@@ -26,7 +28,7 @@ def make(results: Path, name: str = "tiny", trained_on: str = "all") -> Path:
     folder, base = results / "adapters" / name / trained_on, results / "models" / name
     (base / "files").mkdir(parents=True, exist_ok=True)
     folder.mkdir(parents=True)
-    texts = {"README.md": "# A card\n", "adapter_config.json": json.dumps({"peft_type": "LORA"}), "loss.csv": "1\n"}
+    texts = {"README.md": "# A card\n", "adapter_config.json": json.dumps(LORA), "loss.csv": "1\n"}
     (folder / "adapter_model.safetensors").write_bytes(WEIGHTS)
     for file, text in texts.items():
         (folder / file).write_text(text)

@@ -1,7 +1,7 @@
 """A scoring server in a process of its own, with a model that answers by rule: `python -m tests.unit.scorers`-like.
 
 Started by `running`; what a text holds says what becomes of it: "Sushi" is an error, "mumble" no report, "unfit" is
-refused by the model, "crash" makes it fail, and "slow" takes a second.
+refused by the model, "crash" makes it fail, "slow" takes a second, and "brief" a tenth.
 """
 
 import json
@@ -39,7 +39,7 @@ class Ruled(fake.Backend):
             raise InputInvalid("a text that no model takes; expected another")
         if any("crash" in text for text in texts):
             raise RuntimeError(f"out of memory at {texts}")
-        time.sleep(sum("slow" in text for text in texts))
+        time.sleep(sum("slow" in text for text in texts) + sum("brief" in text for text in texts) / 10)
         yield from super().generate(requests, sampling)
 
 
@@ -53,9 +53,7 @@ class Opened(opening.Lazily):
 
 def metric() -> Metric:
     model = Model(gpus=0, backend="transformers", licence="MIT", hub="owner/tiny")
-    return Metric(
-        Opened("tiny", model, None, None), "model:tiny|on:rules", 512, Cautions.of_judge({"model": "tiny"}, {})
-    )
+    return Metric(Opened("tiny", model, None, None), "model:tiny|on:rules", 512, Cautions.of_judge(["tiny"]))
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
 
 import campaigns
 import pytest
@@ -178,6 +179,8 @@ BROKEN = {
     "a spreadsheet's booleans": (CSV.replace("true", "TRUE"), "severity_ok is a str"),
     "a spreadsheet's number": (CSV.replace(",30,", ",30.0,"), "seconds is a str"),
     "a value of its own": (CSV.replace(",4,", ",6,"), "similarity_1 is '6'"),
+    "a day that is none": (CSV.replace("2026-04-01T", "2026-02-30T"), "expected a time that is on the calendar"),
+    "the end of time": (JSON.replace("2026-04-01T12:00:00.000Z", "9999-99-99T99:99:99.999Z"), "on the calendar"),
     "a step before another": (JSON.replace('"error_valid": "valid"', '"error_valid": ""'), "before the step"),
 }
 
@@ -190,6 +193,24 @@ def test_what_is_not_ours_is_refused_in_one_line(name):
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
+
+
+def test_an_answer_of_the_day_after_tomorrow_is_refused(tmp_path):
+    """A clock may be some hours wrong; an answer from the far future would replace every later one."""
+    made = []
+    for number, hours in enumerate((-30, 23, 25)):
+        moment = datetime.now(UTC) + timedelta(hours=hours)
+        saved = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        made.append(campaigns.answer(number, "b", saved=saved))
+    path = tmp_path / "b.json"
+    path.write_text(exchange.to_json(CAMPAIGN, made[:2]), encoding="utf-8")
+    assert exchange.read(path, CAMPAIGN) == made[:2]
+    for text in (exchange.to_json(CAMPAIGN, made), exchange.to_csv(CAMPAIGN, made)):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InputInvalid) as caught:
+            exchange.read(path, CAMPAIGN)
+        said = f"{path}: 1 of 3 answers are saved more than a day from now, as task {made[2].task} at {made[2].saved};"
+        assert str(caught.value).startswith(said)
 
 
 def test_bytes_that_are_no_text_and_too_many_of_them_are_refused(tmp_path, monkeypatch):

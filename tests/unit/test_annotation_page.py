@@ -244,6 +244,10 @@ REFUSED = {
         '"comment_1": ""', '"comment_1": "\\ud800"', 1
     ),
     "expected \\\\d{4}": lambda text: re.sub('"saved": "[^"]+"', '"saved": "today"', text, count=1),
+    'saved is "2026-02-30T12:00:00.000Z"; expected a time': lambda text: text.replace("2026-04-01", "2026-02-30", 1),
+    'saved is "9999-99-99T99:99:99.999Z"; expected a time': lambda text: text.replace(
+        "2026-04-01T12:00:00.000Z", "9999-99-99T99:99:99.999Z", 1
+    ),
 }
 
 

@@ -179,6 +179,7 @@ def test_a_body_that_is_no_answer_is_refused_in_one_line(client, link, body, lin
         (0, {"seconds": 1e400}, "seconds is a float"),
         (0, {"comment_1": "\0"}, "characters that a file cannot"),
         (0, {"saved": "٢٠٢٦-04-01T12:00:00.000Z"}, "saved is"),
+        (0, {"saved": "9999-99-99T99:99:99.999Z"}, "expected a time that is on the calendar and the clock"),
         (0, {"source_1": "alpha"}, "source_1 is unknown"),
         (0, {"x\ny\u202e" * 100: 1}, "x y"),
         (0, {"skipped": True}, "skipped and answered"),

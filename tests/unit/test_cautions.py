@@ -76,12 +76,11 @@ def test_few_letters_decide_nothing():
 
 
 def test_an_adapter_may_tell_what_it_was_trained_on():
-    adapter = {"model": "m", "languages": ["Yoruba", "en"]}
-    judge = Cautions.of_judge(adapter, {"settings": {"hub": "Qwen/Qwen3-14B", "wheel": None}})
+    judge = Cautions.of_judge(["m", "Qwen/Qwen3-14B", None], ["Yoruba", "en"])
     assert judge.tested == {"yoruba", "English"}
     assert not of(language="yoruba", judge=judge)
     assert of(language="Turkish", judge=judge) == {"language-untested"}
-    assert Cautions.of_judge({"model": "m"}, {"settings": {}}).tested == languages.tested()
+    assert Cautions.of_judge(["m"]).tested == languages.tested()
 
 
 @pytest.mark.parametrize(
@@ -112,7 +111,7 @@ def test_families_of_names(name, expected):
 
 @pytest.mark.parametrize("model", ["ds-r1-14b", "x"])
 def test_a_judge_is_of_its_bases_family_whatever_it_is_called(model):
-    judge = Cautions.of_judge({"model": model}, {"settings": {"hub": "deepseek-ai/DeepSeek-R1-Distill-Qwen-14B"}})
+    judge = Cautions.of_judge([model, "deepseek-ai/DeepSeek-R1-Distill-Qwen-14B"])
     assert of(language="English", system="Qwen3-8B", judge=judge) == {"same-family"}
     assert of(language="English", system="deepseek-v3", judge=judge) == {"same-family"}
     assert of(language="English", system="gemma-2-9b", judge=judge) == set()

@@ -12,9 +12,10 @@ from tiny import (
     UNMARKED,
     make_tokenizer,
 )
+from tokenizers import models
 
 from excam.exceptions import ModelInvalid
-from excam.inference import Message, chat
+from excam.inference import Message, chat, rendering
 
 
 def said(tokenizer, encoded):
@@ -89,3 +90,50 @@ def test_unusable_templates_are_refused():
         chat.encode(make_tokenizer(None), TALK)
     with pytest.raises(ModelInvalid, match="cannot hold a conversation of user"):
         chat.encode(make_tokenizer("<s>always the same"), TALK)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}{% endfor %}{% endfor %}{% endfor %}",
+        "{{ '%1000000000d' % 1 }}",
+    ],
+)
+def test_a_template_without_an_end_is_ended(template, monkeypatch):
+    monkeypatch.setattr(rendering, "SECONDS", 1)
+    with pytest.raises(
+        ModelInvalid, match=r"its chat template: .*; expected one that ends within 1 s of processor time"
+    ):
+        chat.encode(make_tokenizer(template), TALK)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ 1 + 'a' }}",
+        "{{ 'a' * 6000000000 }}",
+        "{{ 'a' * 2000000 }}",
+        "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+    ],
+)
+def test_a_template_that_fails_is_refused(template):
+    """Types, memory, a text of megabytes, recursion."""
+    with pytest.raises(ModelInvalid, match="cannot hold a conversation of user"):
+        chat.encode(make_tokenizer(template), TALK)
+
+
+def test_a_template_is_rendered_once(monkeypatch):
+    """It may say another thing every time: the clock is among what it can ask."""
+    tokenizer = make_tokenizer(CHATML + "{{ strftime_now('%f') }}")
+    first = chat.encode(tokenizer, TALK)
+    monkeypatch.setattr(rendering.subprocess, "run", None)
+    assert chat.encode(tokenizer, TALK) == first
+    assert chat.end_of_turn(tokenizer) == tokenizer.convert_tokens_to_ids("<|im_end|>")
+
+
+def test_a_text_that_a_tokenizer_cannot_take_is_one_line():
+    """Some raise plain Exception, as where a vocabulary lacks a word for what it does not know."""
+    tokenizer = make_tokenizer()
+    tokenizer.backend_tokenizer.model = models.Unigram([("z", -1.0)], None)
+    with pytest.raises(ModelInvalid, match="cannot be used: Encountered an unknown token"):
+        chat.encode(tokenizer, TALK)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from made_adapters import LORA
 from typer.testing import CliRunner
 
 from excam import cli, provenance, versions
@@ -53,6 +54,7 @@ def here(tmp_path, monkeypatch):
     weights.write_bytes(b"weights")
     manifest = {"model": base.name, "base": "c" * 40, "trained_on": "all", "outputs": {weights.name: sha256(weights)}}
     (folder / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "adapter_config.json").write_text(json.dumps(LORA))
     manifest = {"revision": "c" * 40, "licence": "MIT", "settings": {"context": 512, "hub": None}, "outputs": {}}
     (base / "manifest.json").write_text(json.dumps(manifest))
     return tmp_path

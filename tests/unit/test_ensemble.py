@@ -75,6 +75,7 @@ def two(adapter):  # noqa: F811
     second.mkdir()
     weights = second / "adapter_model.safetensors"
     weights.write_bytes(b"other weights")
+    (second / "adapter_config.json").write_text((adapter / "adapter_config.json").read_text())
     first = json.loads((adapter / "manifest.json").read_text())
     changes = {"trained_on": "without-blend", "outputs": {weights.name: room.sha256(weights)}}
     room.put(second, **{**first, **changes, "model": "second", "weights": "tiny"})

@@ -115,7 +115,7 @@ def test_stars_of_figure_3_are_corrected_over_the_figure():
         put("significance/blend/test.json", {"tests": [won("m/without-blend/report", COUNT, 0.001)]}),
         put("significance/epic/test.json", {"tests": [won("m/without-epic/report", OTHER, 0.06)]}),
     ]
-    call(figure_3, datasets=["blend", "epic"], soft="epic", cells=paths, tests=tests, numbers="f.csv", pictures="f.svg")
+    call(figure_3, datasets=["blend", "epic"], soft="epic", cells=paths, tests=tests, **drawn_above(-0.5))
     at = {(line["row"], line["column"]): line for line in lines_of("f.csv")}
     blend, epic = at["ExCAM (m)", "blend"], at["ExCAM (m)", "epic"]
     assert (blend["p_baselines"], blend["p_baselines_holm"], blend["significant"]) == ("0.001", "0.002", "True")
@@ -125,6 +125,25 @@ def test_stars_of_figure_3_are_corrected_over_the_figure():
     assert figure_3._mark(blend) == "*"
     assert figure_3._mark({**blend, "p_baselines_holm": "0.06"}) == "°"
     assert figure_3._mark(epic) == figure_3._mark({}) == ""
+
+
+def drawn_above(trivial):
+    """What else figure_3 is called with, where the best trivial baseline of each test set gets `trivial`."""
+    lines = [
+        f"constant,{name},test,{trivial}\nlength-only,{name},test,{trivial - 1}" for name in ("blend", "epic", "all")
+    ]
+    Path("floors.csv").write_text("\n".join(["floor,dataset,split,scaled_accuracy", *lines]) + "\n")
+    return {"floors": "floors.csv", "numbers": "f.csv", "pictures": "f.svg"}
+
+
+@pytest.mark.parametrize(("scaled", "mark"), [(-0.11, ""), (0.0, ""), (0.01, "*")])
+def test_no_star_below_a_trivial_baseline(scaled, mark):
+    """Far better than a model whose answers cannot be read, and no better than one answer for every row."""
+    paths = [cell("m/without-blend/report", "blend", scaled), cell(COUNT, "blend", -1.0)]
+    tests = [put("significance/blend/test.json", {"tests": [won("m/without-blend/report", COUNT, 1.9e-6)]})]
+    call(figure_3, datasets=["blend"], soft="epic", cells=paths, tests=tests, **drawn_above(0.0))
+    line = next(line for line in lines_of("f.csv") if line["row"] == "ExCAM (m)" and line["column"] == "blend")
+    assert (line["trivial_baseline"], line["p_baselines"], figure_3._mark(line)) == ("0.0", "1.9e-06", mark)
 
 
 # --- figure 10

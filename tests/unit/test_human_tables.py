@@ -5,7 +5,6 @@ import importlib
 import json
 import random
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import campaigns
@@ -23,10 +22,10 @@ SYSTEMS = ("gemma3-27b/all/report", "phi3-medium-4k/all/report")
 LANGUAGES = ["English"] * 80 + ["German"] * 8 + ["Chinese"] * 6 + ["Japanese"] * 6
 
 
-def script(name, folder, **files):
+def script(name, home, **files):
     """Run a script on a folder of annotations."""
     options = {"campaign": "campaign.json", "answers": "answers.parquet", **files}
-    words = [word for key, value in options.items() for word in (f"--{key.replace('_', '-')}", *given(folder, value))]
+    words = [word for key, value in options.items() for word in (f"--{key.replace('_', '-')}", *given(home, value))]
     importlib.import_module(f"scripts.{name}").main(words)
 
 
@@ -118,7 +117,7 @@ def printed(tmp_path_factory):
         own, write = [one for one in made if one.annotator == name], (exchange.to_csv, exchange.to_json)[at % 2]
         (folder / f"{name}.{'csv' if at % 2 == 0 else 'json'}").write_bytes(write(found, own).encode())
     exports = ["Ann.csv", "Bo.json", "Cy.csv", "Di.json"]
-    script("collect_answers", folder, exports=exports, counts="counts.json")
+    script("collect_answers", folder, folder=folder, exports=exports, counts="counts.json")
     common = {"counts": "counts.json", "printed_claims": PAPER / "claims.csv"}
     for number in (3, 12, 13):
         out = {"numbers": f"table-{number}.csv", "page": f"table-{number}.md"}
@@ -371,35 +370,13 @@ def test_majority_is_more_than_half_of_at_least_two():
     assert human_votes.majority([yes, yes, no, no]) is no
 
 
-# --- putting files together
-
-
-def test_the_answer_saved_last_counts():
-    found = campaigns.small(3)
-    old, other = campaigns.answer(0, "b"), campaigns.answer(1, "b")
-    new = replace(old, culture_related="no", saved="2026-04-02T00:00:00.000Z")
-    for files in ([[old, other], [new]], [[new], [other, old]]):
-        merged, twice = human_answers.merged(found, files)
-        assert merged == [new, other]
-        assert twice == {"repeated": 0, "superseded": 1}
-    assert human_answers.merged(found, [[old], [old, other], [old]])[1] == {"repeated": 2, "superseded": 0}
-    further = replace(old, comment_2="more", similarity_1="", similarity_2="")
-    assert (
-        human_answers.merged(found, [[old], [further]])[0]
-        == human_answers.merged(found, [[further], [old]])[0]
-        == [old]
-    )
-    with pytest.raises(InputInvalid, match="is not in campaign"):
-        human_answers.merged(found, [[campaigns.answer(9, "b")]])
-
-
 def test_nothing_exported_is_said_and_not_drawn(tmp_path):
     found = campaigns.small(3)
     (tmp_path / "campaign.json").write_text(json.dumps(campaign.to_json(found)))
     (tmp_path / "empty.json").write_text(exchange.to_json(found, []))
     for exports, said in (([], "0 exported files hold 0 answers"), (["empty.json"], "1 exported files hold 0")):
         with pytest.raises(InputInvalid, match=said):
-            script("collect_answers", tmp_path, exports=exports, counts="counts.json")
+            script("collect_answers", tmp_path, folder=tmp_path, exports=exports, counts="counts.json")
     assert not (tmp_path / "answers.parquet").exists()
 
 
@@ -420,6 +397,13 @@ def test_tables_of_hardly_anything_hold_no_numbers():
     assert all(len(line) == len(human_agreement.COLUMNS) for line in agreed)
 
 
+def test_pages_say_how_many_answers_were_replaced():
+    counted = human_answers.counts(campaigns.small(2), [campaigns.answer(0, "b")])
+    replaced = "; 3 replaced by later ones of the same annotator.\n"
+    assert replaced in human_pages.page_agreement([], {**counted, "superseded": 3})
+    assert "replaced" not in human_pages.page_agreement([], {**counted, "superseded": 0})
+
+
 def test_pages_show_what_others_wrote_as_text(tmp_path):
     found = campaigns.small(2, language="<b>|x|</b>", annotators=2)
     made = [campaigns.answer(0, name) for name in "ab"]
@@ -427,7 +411,8 @@ def test_pages_show_what_others_wrote_as_text(tmp_path):
     tables.write_lines(
         tmp_path / "n.csv", human_votes.COLUMNS_12, human_votes.table_12(items, lines(PAPER / "table-12.csv"))
     )
-    counted, paper = human_answers.counts(found, made), claims.read(PAPER / "claims.csv")
+    counted = {"superseded": 0, **human_answers.counts(found, made)}
+    paper = claims.read(PAPER / "claims.csv")
     page = human_pages.page_12(tables.read_lines(tmp_path / "n.csv"), counted, paper)
     assert "<b>" not in page
     assert "100.0 \\[" not in page

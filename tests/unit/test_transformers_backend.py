@@ -1,14 +1,18 @@
 """The transformers backend on a tiny random model, and on the embedded model if fetched."""
 
+import json
 import os
+import shutil
+import struct
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import tiny
+from refusals import line_of
 
 from excam.exceptions import ModelInvalid
-from excam.inference import Choose, Generate, Message, Sampling, chat
+from excam.inference import Choose, Generate, Message, Sampling, chat, lora
 from excam.inference.backends import transformers as local
 
 
@@ -191,15 +195,72 @@ def test_adapter_that_would_do_nothing_is_refused(weights, adapter, tmp_path):
 
 
 def test_unloadable_models_say_so_in_one_line(tmp_path, weights):
-    with pytest.raises(ModelInvalid, match="cannot be loaded") as caught:
+    with pytest.raises(ModelInvalid, match="cannot be used") as caught:
         local.Backend(tmp_path / "nowhere")
     assert "\n" not in str(caught.value)
     for file in weights.iterdir():
         if file.suffix != ".safetensors":
             (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
-    with pytest.raises(ModelInvalid, match="cannot be loaded"):
+    with pytest.raises(ModelInvalid, match="cannot be used"):
         local.Backend(tmp_path)
+
+
+def _sized(header: bytes) -> bytes:
+    return struct.pack("<Q", len(header)) + header
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"\x00" * 8, struct.pack("<Q", 2**62) + b"{}", _sized(b"{"), _sized(b"[]"), _sized(b'{"x": 5}'), _sized(b'{"x": {}}'),
+        _sized(b'{"x": {"dtype": "U8", "shape": [1], "data_offsets": [0, 9]}}') + b"\x00",
+        _sized(b'{"x": {"dtype": "U8", "shape": [-1], "data_offsets": [0, 1]}}') + b"\x00",
+        _sized(b'{"x": {"dtype": "Z9", "shape": [1], "data_offsets": [0, 1]}}') + b"\x00",
+    ],
+)  # fmt: skip
+def test_weights_that_are_none_are_one_line(weights, adapter, tmp_path, content):
+    shutil.copytree(adapter, tmp_path / "adapter")
+    (tmp_path / "adapter/adapter_model.safetensors").write_bytes(content)
+    assert "/adapter: cannot be used: " in line_of(ModelInvalid, local.Backend, weights, tmp_path / "adapter")
+
+
+@pytest.mark.parametrize(
+    ("file", "changes"),
+    [
+        ("config.json", {"hidden_size": "x"}),
+        ("config.json", {"model_type": {"a": 1}}),
+        ("config.json", {"head_dim": 0}),
+        ("config.json", {"vocab_size": -1}),
+        ("config.json", {"quantization_config": {"quant_method": "awq"}}),
+        ("config.json", {"quantization_config": 5}),
+        ("config.json", {"attn_implementation": "evil/kernel"}),
+        ("config.json", {"dtype": "a/b"}),
+        ("config.json", {"rope_parameters": {"rope_type": "default", "rope_theta": [1]}}),
+        ("tokenizer.json", {"added_tokens": [None]}),
+        ("tokenizer.json", {"post_processor": 5}),
+        ("tokenizer.json", {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}}),
+        ("tokenizer_config.json", {"auto_map": [1]}),
+    ],
+)
+def test_a_base_model_of_wrong_types_is_one_line(weights, tmp_path, file, changes):
+    """Every kind of exception that its libraries raise, plain Exception and a panic of Rust among them."""
+    shutil.copytree(weights, tmp_path / "base")
+    path = tmp_path / "base" / file
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    assert "/base: cannot be used: " in line_of(ModelInvalid, local.Backend, tmp_path / "base")
+
+
+def test_an_adapter_that_is_no_plain_lora_never_reaches_a_library(weights, adapter, tmp_path):
+    shutil.copytree(adapter, tmp_path / "adapter")
+    path = tmp_path / "adapter/adapter_config.json"
+    plain = json.loads(path.read_text())
+    for changes in ({"target_modules": "(([a-z_.0-9])+)+!"}, {"layer_replication": [[0, 2]] * 2000}, {"r": "4"}):
+        path.write_text(json.dumps(plain | changes))
+        line = line_of(ModelInvalid, local.Backend, weights, tmp_path / "adapter")
+        assert f"/adapter/adapter_config.json: {next(iter(changes))}" in line
+    path.write_text(json.dumps(plain | {"exclude_modules": lora.EYES}))
+    assert local.Backend(weights, tmp_path / "adapter", dtype="float32"), "as training writes it for Gemma 3"
 
 
 EMBEDDED = Path(os.environ.get("EXCAM_TEST_MODEL", "results/models/smollm2-135m"))

@@ -82,5 +82,5 @@ def test_what_is_no_adapter_or_no_model_is_one_line(tmp_path):
     with pytest.raises(ModelInvalid, match=r"no adapter_model\.safetensors"), vllm.served_adapter(adapter, files):
         pass
     (files / "config.json").write_text("{")
-    with pytest.raises(ModelInvalid, match=r"cannot be loaded"), vllm.served_adapter(adapter, files):
+    with pytest.raises(ModelInvalid, match=r"cannot be used"), vllm.served_adapter(adapter, files):
         pass

@@ -156,7 +156,7 @@ ONE_CELL = [
 
 GPT_SEEN = {"models": {"gpt5": {"sampling": {"max_tokens": 2048}}}}
 SOFT = WIDE.errors("mango", "normad")
-TALL = replace(WIDE, tuned=(PHI, GEMMA, "phi3-r16"), weights=(("phi3-r16", PHI),))
+TALL = replace(WIDE, tuned=(PHI, GEMMA, "phi3-r16"))
 MORE = replace(WIDE, plain=(*WIDE.plain, "mistral-24b/nothing/count", "mistral-24b/nothing/report"))
 FEWER = replace(WIDE, soft=("mango",))
 SERVER = {"concurrency": 2, "requests_per_minute": 60, "timeout": 30, "price": {"prompt": 2.0, "completion": 3.0}}
@@ -175,11 +175,11 @@ PAPER = [
     Case("one baseline's commit", "its weights and answers", WIDE.answers(*WIDE.of(PHI4)) | WIDE.looked() | {f"fetch_model {PHI4}"}, model(PHI4, revision="0" * 40)),
     Case("one base model's commit", "its weights, tokens, adapters and answers; not the other's", some(f"fetch_model {PHI}", replace(WIDE, tuned=(PHI,)).tokens(*WIDE.datasets) & {f"tokenize_samples {PHI}/{name}/train" for name in WIDE.datasets}, "count_tokens", WIDE.adapters("all", "without-blend", models=[PHI])), model(PHI, revision="0" * 40)),
     Case("one base model's recipe", "its adapters; not the other's", WIDE.adapters("all", "without-blend", models=[GEMMA]), model(GEMMA, training={"rank": 16})),
-    Case("a recipe added for the same weights", "its adapters; no weights, no tokens", TALL.adapters("all", "without-blend", models=["phi3-r16"]) | {"table_6"}, config(models={"phi3-r16": {"base": PHI, "licence": "MIT", "training": {"rank": 16}}}, tuned={"models": [PHI, GEMMA, "phi3-r16"]})),
+    Case("a recipe added for the same weights", "its tokens and adapters; no weights", some("count_tokens", *(f"tokenize_samples phi3-r16/{name}/train" for name in WIDE.datasets), TALL.adapters("all", "without-blend", models=["phi3-r16"])) | {"table_6"}, config(models={"phi3-r16": {"base": PHI, "licence": "MIT", "training": {"rank": 16}}}, tuned={"models": [PHI, GEMMA, "phi3-r16"]})),
     Case("the model that embeds explanations", "its weights and the pages of explanations", some("fetch_model minilm", *(f"compare_explanations {system}/test" for system in WIDE.systems if system.endswith("/report") and "without" not in system), "table_explanations"), model("minilm", revision="0" * 40)),
     Case("a baseline added", "its weights and answers, and the pages that show them", some("fetch_model mistral-24b", MORE.answers(*MORE.of("mistral-24b")), "table_6"), config(baselines={"models": [GEMMA, PHI4, "mistral-24b"]})),
     Case("a baseline removed", "the pages that showed it; no model is asked", some(*(f"compare_systems {column}/test" for column in (*WIDE.datasets, "all")), *("compare_correlations test", "error_rates", "figure_3", "figure_10", "table_4", "table_6", "table_certainty", "table_reports", "table_explanations", "table_counterfactuals", "compare_with_paper")), config(baselines={"models": [GEMMA]})),
-    Case("a data set removed", "every mixture, every system; of the others nothing before", some(FEWER.splits(*FEWER.datasets) - {f"{rule} {name}" for rule in ("split_samples", "draw_subset") for name in FEWER.datasets} - {f"tokenize_samples {base}/{name}/train" for base in FEWER.bases for name in FEWER.datasets} - {"table_9"}, "table_8"), config(datasets={"normad": None})),
+    Case("a data set removed", "every mixture, every system; of the others nothing before", some(FEWER.splits(*FEWER.datasets) - {f"{rule} {name}" for rule in ("split_samples", "draw_subset") for name in FEWER.datasets} - {f"tokenize_samples {model}/{name}/train" for model in FEWER.tuned for name in FEWER.datasets} - {"table_9"}, "table_8"), config(datasets={"normad": None})),
     Case("one source row of Mango", "Mango from `fetch_source` on", WIDE.source("mango"), lambda copy: [copy.write(name, copy.read(name) + b"\n") for name in copy.files("mini/mango")]),
     Case("one leave-one-out cell, `-R train_adapter`", "its chain", some(f"train_adapter {GEMMA}/without-blend", f"verify_adapter {GEMMA}/without-blend", f"judge {GEMMA}/without-blend/report/test", f"score {GEMMA}/without-blend/report/blend/test", f"evaluate {GEMMA}/without-blend/report/blend/test"), targets=(f"results/evaluation/{GEMMA}/without-blend/report/blend/test.json",), words=("-R", "train_adapter")),
     Case("a new number for `answers.vllm`", "all that a vLLM model answers: soft errors too", SOFT | WIDE.verified(*WIDE.excam) | WIDE.answers(*WIDE.systems) | WIDE.looked(), bumped("answers.vllm")),

@@ -17,7 +17,7 @@ def some(*jobs: str | Iterable[str]) -> Jobs:
 
 @dataclass(frozen=True)
 class Design:
-    """An experiment's axes. Models are named as in its configuration, `weights` where they are another entry's."""
+    """An experiment's axes. Models are named as in its configuration."""
 
     hard: tuple[str, ...]
     soft: tuple[str, ...]
@@ -26,7 +26,6 @@ class Design:
     plain: tuple[str, ...]  # baselines: <model>/nothing/<judge>
     outside: tuple[str, ...] = ()  # external judges: they see the balanced subsets
     shards: int = 2
-    weights: tuple[tuple[str, str], ...] = ()
     explained: tuple[str, ...] = ()  # systems whose explanations people rate
     first: str = ""  # the model that looks at the tasks before them
 
@@ -47,12 +46,6 @@ class Design:
     def of(self, model: str) -> tuple[str, ...]:
         """Systems of one model."""
         return tuple(system for system in (*self.systems, *self.outside) if system.startswith(f"{model}/"))
-
-    @property
-    def bases(self) -> tuple[str, ...]:
-        """Models whose weights adapters stand on."""
-        named = dict(self.weights)
-        return tuple(dict.fromkeys(named.get(model, model) for model in self.tuned))
 
     # --- the data set
 
@@ -97,7 +90,7 @@ class Design:
         )  # fmt: skip
 
     def floors(self) -> Jobs:
-        return some("floors", "table_4", "compare_with_paper")
+        return some("floors", "figure_3", "table_4", "compare_with_paper")
 
     def published(self) -> Jobs:
         """What a changed audit or a changed set of rows is published with."""
@@ -114,7 +107,7 @@ class Design:
         return some(own, "audit_leaks", self.published(), self.adapters(*mixtures))
 
     def tokens(self, *names: str) -> Jobs:
-        own = [f"tokenize_samples {base}/{name}/train" for base in self.bases for name in names]
+        own = [f"tokenize_samples {model}/{name}/train" for model in self.tuned for name in names]
         taught = [mixture for mixture in self.mixtures if any(mixture != f"without-{name}" for name in names)]
         return some(own, "count_tokens", self.adapters(*taught)) if own else some()
 

@@ -124,6 +124,29 @@ def test_audit_names_what_snakemake_does_not_look_at(run, tmp_path, damage, targ
 
 
 @pytest.mark.model
+def test_audit_of_everything_names_a_changed_file_of_every_kind(run, tmp_path):
+    """One of each folder and suffix, with its old time; fetched files and weights too, which only manifests record."""
+    copy = copied(run.folder, tmp_path / "copy")
+    files = [name for name in copy.files("results") if copy.read(name) and not name.endswith("manifest.json")]
+    kinds = {(Path(name).parts[1], Path(name).suffix): name for name in files}
+    changed = {name for (folder, _), name in kinds.items() if folder not in (".hashes", "journal", "checkpoints")}
+    assert {Path(name).parts[1] for name in changed} >= {
+        "audits",
+        "published",
+        "sources",
+        "models",
+        "adapters",
+        "tokens",
+    }
+    assert copy.excam("audit").returncode == 0
+    for name in changed:
+        flipped(name, keep_time=True)(copy)
+    done = copy.excam("audit")
+    assert done.returncode == 1
+    assert {line.split(": differs: ")[0] for line in done.stderr.splitlines() if ": differs: " in line} == changed
+
+
+@pytest.mark.model
 def test_another_number_of_shards_merges_to_the_same_set_and_one_run_waits_for_none(run, tmp_path):
     """Of two invocations that want the same files one is refused, the other ends undisturbed; then nothing is stale."""
     merged, counts = "results/errors/soft/normad.parquet", "results/errors/soft/normad.counts.json"

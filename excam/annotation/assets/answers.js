@@ -59,7 +59,13 @@ function valueProblem(name, value) {
   if (name in data.patterns && !new RegExp(`^(?:${data.patterns[name]})$`).test(value)) {
     return `${name} is ${quoted(value)}; expected ${data.patterns[name]}`;
   }
-  return "";
+  return name === "saved" && !isTime(value) ? `saved is ${quoted(value)}; expected a time that is on the calendar and the clock` : "";
+}
+
+// whether a text of the pattern of `saved` names a moment: not February 30th, not 25 o'clock
+function isTime(text) {
+  const time = Date.parse(text);
+  return !Number.isNaN(time) && new Date(time).toISOString() === text;
 }
 
 // one line that says why this is no answer, "" if it is one

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
+from excam import offline
 from excam.config import Model, Server
 from excam.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling
@@ -119,6 +120,7 @@ class Backend:
         self.asked, self.server, self.attempts, self.first_wait = asked, server, attempts, first_wait
         self.identity = identity or f"openai|{asked}"
         self._url, self._shown = _address(asked, server.endpoint)
+        offline.refuse(f"{asked} at {self._shown}", server.endpoint)
         self._key = _key(asked, server, self._shown)
         self._gap = 60 / server.requests_per_minute if server.requests_per_minute else 0.0
         self._free = 0.0  # when the next request may start, by time.monotonic()

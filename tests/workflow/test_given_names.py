@@ -1,0 +1,108 @@
+"""Names that people gave their files: no shell runs them, the right files are read, and what cannot pass is said."""
+
+import json
+
+import polars as pl
+import pytest
+import yaml
+from checkout import Run, copy_checkout
+from planner import plan
+
+from excam.annotation import campaign, exchange
+from excam.annotation.answers import Answer
+
+ANSWERS = "results/annotation/answers.parquet"
+CARRIED = (
+    *("plain", "ada (1)", " before and after ", "it's", 'a "quoted" one', "back\\slash", "naïve 名前 שם", "\u202f"),
+    *("$(touch RAN)", "`touch RAN`", "a; touch RAN #", "a && touch RAN", "a | tee RAN", "> RAN", "$HOME", "~", "!!"),
+    *("*", "?", "[a-z]", "-x", "--answers", "%(a)s", "a=b", "a,b", "'; touch RAN; '", "'\"'; touch RAN; '\"'"),
+)
+REFUSED = ("{dataset}", "a}b", "{", "line\nbreak", "tab\t", "\x1b[2Jred", "\x9b1m", "\u202egnj", "\u2028", "\udcff")
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory):
+    """A checkout with a campaign of one task, and nothing else done."""
+    run = Run(tmp_path_factory.mktemp("given") / "checkout")
+    copy_checkout(run.folder)
+    text = (("What is eaten?", False),)
+    task = campaign.Task(
+        *("0" * 16, "calmqa/0/0/wrong", "calmqa", "English", "Portugal", 3),
+        *(text, text, text, text, "Not so.", "minor", "incorrect information", ()),
+    )
+    made = campaign.campaign("Names", [task], {})
+    (run.folder / "results/annotation").mkdir(parents=True)
+    (run.folder / "results/annotation/campaign.json").write_text(json.dumps(campaign.to_json(made)))
+    run.campaign = made
+    return run
+
+
+def overlaid(run, name, **sections):
+    """Words of a command with other values laid over the experiment."""
+    (run.folder / f"{name}.yaml").write_text(yaml.safe_dump(sections))
+    return ("--configfile", "tests/experiment.yaml", f"{name}.yaml")
+
+
+def export(run, path, annotator, comment=""):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    answer = Answer("0" * 16, annotator, skipped=True, comment_1=comment, saved="2026-04-01T12:00:00.000Z")
+    write = exchange.to_csv if path.suffix == ".csv" else exchange.to_json
+    path.write_text(write(run.campaign, [answer]), encoding="utf-8", newline="")
+
+
+def test_exported_files_may_have_any_name_that_can_be_carried(given):
+    """In the folder, and in a sub-folder that is named for its annotator; nothing but the answers is made."""
+    for number, name in enumerate(CARRIED):
+        kind = ("json", "csv")[number % 2]
+        export(given, given.folder / f"exports/{name}.{kind}", f"n{number}", name)
+        export(given, given.folder / f"exports/s{number}/{name}.{kind}", f"s{number}", name)
+    words = (*overlaid(given, "any-name", annotation={"answers": "exports"}), "--", ANSWERS)
+    before = {path.name for path in given.folder.iterdir()}
+    done = given(*words, experiment=None)
+    assert done.returncode == 0, done.text[-3000:]
+    assert f"{2 * len(CARRIED)} files of {2 * len(CARRIED)} annotators" in done.text
+    found = pl.read_parquet(given.folder / ANSWERS)
+    assert sorted(found["comment_1"]) == sorted([*CARRIED, *CARRIED])
+    assert {path.name for path in given.folder.iterdir()} - before <= {"logs", "benchmarks", ".snakemake"}
+    assert not list(given.folder.rglob("RAN"))
+    assert given.planned(*words, experiment=None) == {}, "Snakemake's records hold the names as they are"
+
+
+def test_a_name_that_cannot_be_carried_is_refused_in_one_line_before_anything_runs(given, tmp_path):
+    requests, expected = [], []
+    for number, name in enumerate(REFUSED):
+        folder = f"refused-{number}"
+        export(given, given.folder / folder / f"{name}.json", "ada")
+        words = overlaid(given, folder, annotation={"answers": folder})
+        requests.append((given.folder, ["--profile", "local", *words, "--", ANSWERS]))
+        expected.append(f"annotation.answers: {f'{folder}/{name}.json'!r}: has ")
+    for found, said in zip(plan(requests, tmp_path, given.environment), expected, strict=True):
+        assert found.code == 1
+        (line,) = [line for line in found.text.split("\n") if line.startswith("annotation.answers")]
+        assert line.startswith(said)
+        assert line.endswith("; rename it")
+        assert line.isprintable()
+        assert "Traceback" not in found.text
+
+
+def test_a_folder_of_one_s_own_may_have_any_name_that_can_be_carried(given, tmp_path):
+    name = 'mini/own data/$(touch RAN) `touch RAN` it\'s "mine" (1)'
+    for copy in (name, "mini/{dataset}", "mini/w{x}"):
+        (given.folder / copy).mkdir(parents=True)
+    rows = (given.folder / "mini/normad/normad_etiquette_final_data.csv").read_bytes()
+    for copy in (name, "mini/{dataset}"):
+        (given.folder / copy / "normad_etiquette_final_data.csv").write_bytes(rows)
+    (given.folder / "mini/w{x}/config.json").write_text("{}")
+    target = "results/sources/normad/manifest.json"
+    words = overlaid(given, "own", datasets={"normad": {"folder": name}})
+    done = given(*words, "--", target, experiment=None)
+    assert done.returncode == 0, done.text[-3000:]
+    assert json.loads((given.folder / target).read_text())["origin"] == f"folder {name}"
+    assert not list(given.folder.rglob("RAN"))
+
+    braced = overlaid(given, "braced", datasets={"normad": {"folder": "mini/{dataset}"}})
+    model = overlaid(given, "model", models={"mine": {"folder": "mini/w{x}", "licence": "MIT"}})
+    requests = [(given.folder, ["--profile", "local", *words, "--", target]) for words in (braced, model)]
+    found = [one.text for one in plan(requests, tmp_path, given.environment)]
+    assert "\ndatasets.normad.folder: 'mini/{dataset}/normad_etiquette_final_data.csv': has '{' in its path" in found[0]
+    assert "\nmodels.mine.folder: 'mini/w{x}/config.json': has '{' in its path" in found[1]
