@@ -13,10 +13,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import ConfigDict, TypeAdapter
+
 from excam.exceptions import ArtifactBroken
 from excam.lineage.snakemake_records import Record
 
-KEPT = Path("results/.records.json")
+RESULTS = "results"
+KEPT = Path(RESULTS, ".records.json")
 _CHOICES = ("profile", "workflow_profile", "configfile", "config")  # options that say which experiment is meant
 
 
@@ -37,21 +40,36 @@ class Kept:
         return {"jobs": list(jobs.values()), "manifests": self.manifests, "options": self.options}
 
 
+# A file of a copy comes from others: every value has the type that it says, or the file is damaged.
+_RECORD = TypeAdapter(Record)
+_MANIFESTS = TypeAdapter(dict[str, dict[str, str]], config=ConfigDict(strict=True))
+_TEXTS = TypeAdapter(list[str], config=ConfigDict(strict=True))
+
+
 def read(path: Path) -> Kept:
     """What was kept in a file; nothing where there is none. Raises ArtifactBroken where it cannot be read."""
     if not path.is_file():
         return Kept()
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        records = {output: _record(job) for job in content["jobs"] for output in job["outputs"]}
-        return Kept(records, content["manifests"], tuple(content["options"]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        records = {output: _record(job) for job in content["jobs"] for output in _TEXTS.validate_python(job["outputs"])}
+        manifests = _MANIFESTS.validate_python(content["manifests"])
+        _refuse_outside([*manifests, *(file for files in manifests.values() for file in files)])
+        return Kept(records, manifests, tuple(_TEXTS.validate_python(content["options"])))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ArtifactBroken(f"{path}: damaged; expected the records of a run; take a copy of it anew") from None
 
 
 def _record(job: Mapping[str, Any]) -> Record:
-    given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in job.items()}
-    return Record(**{name: value for name, value in given.items() if name != "outputs"})
+    return _RECORD.validate_python({name: value for name, value in job.items() if name != "outputs"})
+
+
+def _refuse_outside(names: Sequence[str]) -> None:
+    """Raises ValueError where a manifest or a file that it stands for does not lie below results/."""
+    for name in names:
+        parts = Path(name).parts
+        if parts[:1] != (RESULTS,) or len(parts) < 2 or ".." in parts or "\0" in name:
+            raise ValueError(name)
 
 
 def choices(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:
