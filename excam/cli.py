@@ -91,12 +91,23 @@ def verify(paths: _JOURNALS = None) -> None:
 
 @journal_app.command()
 def compact(paths: _JOURNALS = None) -> None:
-    """Drop lines that are damaged, there twice, or of an earlier release. Safe while jobs write."""
+    """Drop lines that are damaged, there twice, or of an earlier release. Safe while jobs write.
+
+    Damaged lines are kept beside the journal, in NAME.jsonl.damaged. What is no journal is left as it is: in a folder
+    it is passed over, a file that was named is refused.
+    """
     from excam.inference.journal import compact as compact_journal
+    from excam.inference.journal import is_other
 
     with stopping():
-        for path in _journals(paths):
-            print(f"{path}: {compact_journal(path)} lines dropped")
+        given = _journals(paths)
+        others = [path for path in given if path not in (paths or ()) and is_other(path)]
+        if others:
+            say(f"excam: {others[0]}: one of {len(others)} files that hold no whole journal entry; left as they are")
+        for path in sorted(set(given) - set(others)):
+            found = compact_journal(path)
+            kept = f"; damaged, kept in {found.aside}: {found.damaged}" if found.damaged else ""
+            print(f"{path}: {found.dropped} lines dropped{kept}")
 
 
 app.command()(metric_commands.score)

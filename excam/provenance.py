@@ -105,9 +105,9 @@ def naming_when_full(path: Path) -> Iterator[None]:
 
 @contextmanager
 def publish(path: Path) -> Iterator[Path]:
-    """Give a temporary path in the same folder (`hidden`); on success it becomes `path` at once, on failure nothing remains.
+    """Give a temporary path in the same folder; on success it becomes `path` at once, on failure nothing remains.
 
-    An OSError of a full disk is raised with `path`.
+    The temporary name is `hidden`. An OSError of a full disk is raised with `path`.
 
     What the workflow publishes below results/ has its hash recorded (`record_of`), for `excam audit`.
     """

@@ -409,7 +409,18 @@ def test_journals_are_shown_verified_and_compacted(backend):
     path.write_bytes(path.read_bytes().replace(b"Sushi is Japanese", b"Sushi is Javanese"))
     broken = excam("journal", "verify", str(path))
     assert (broken.exit_code, broken.stdout) == (1, f"{path}: 1 answers; damaged lines: 2\n")
-    assert excam("journal", "compact", "results/journal").stdout == f"{path}: 1 lines dropped\n"
+    aside = path.with_name("b.jsonl.damaged")
+    for folder in ("results", "results/journal"):
+        Path(folder, "samples.jsonl").write_text('{"output": "x"}\n')
+    compacted = excam("journal", "compact", "results")
+    assert compacted.stdout == f"{path}: 1 lines dropped; damaged, kept in {aside}: 1\n"
+    other = "results/journal/samples.jsonl: one of 2 files that hold no whole journal entry; left as they are"
+    assert compacted.stderr == f"excam: {other}\n"
+    assert b"Javanese" in aside.read_bytes()
+    for folder in ("results", "results/journal"):
+        assert Path(folder, "samples.jsonl").read_text() == '{"output": "x"}\n'
+        assert "holds no whole journal entry" in stopped("journal", "compact", f"{folder}/samples.jsonl")
+        Path(folder, "samples.jsonl").unlink()
     assert excam("journal", "verify").exit_code == 0
     absent = excam("journal", "verify", "nowhere.jsonl")
     assert (absent.exit_code, absent.stdout) == (2, "")
