@@ -14,6 +14,7 @@ from excam.lineage import commands
 from excam.metric import calibrate_commands, compare_commands, report_commands, serve_commands
 from excam.metric import commands as metric_commands
 from excam.provenance import say
+from excam.reading import standard_input
 from excam.records import Unreadable
 from excam.sharing import commands as sharing_commands
 from excam.terminal import holds, print_json, stop, stopping
@@ -29,7 +30,8 @@ def read() -> None:
     """
     from excam.judges import report
 
-    text = sys.stdin.buffer.read().decode("utf-8", errors="replace")
+    with stopping():
+        text = standard_input().read().decode("utf-8", errors="replace")
     found = report.read(text)
     if isinstance(found, Unreadable):
         say(f"excam: unreadable: {found.reason}")

@@ -19,11 +19,13 @@ from excam.exceptions import InputInvalid
 from excam.metric.pairs import Pair
 from excam.metric.scored import Scored, from_dict
 from excam.provenance import is_at, open_plain, say
+from excam.reading import refuse_device
 
 
 def read(path: Path) -> Iterator[Scored]:
     """The results of a file that `excam score --to` wrote. Raises InputInvalid naming the line that is none."""
     try:
+        refuse_device(path)
         with path.open(encoding="utf-8") as stream:
             for number, line in enumerate(stream, 1):
                 try:

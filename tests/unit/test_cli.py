@@ -1,10 +1,12 @@
 """The command line: data on stdout, the rest on stderr, one line and an exit code for whatever cannot be done."""
 
 import json
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from made_adapters import LORA
@@ -468,6 +470,31 @@ def test_where_nothing_but_a_plain_file_is_written(backend):
     assert excam("score", texts({"output": "x"}), "--to", "link.jsonl").exit_code == 0
     assert Path("link.jsonl").is_symlink()
     assert json.loads(Path("behind.jsonl").read_text())["output"] == "x"
+
+
+def test_a_loop_of_links_is_one_line(backend):
+    Path("loop.jsonl").symlink_to("loop.jsonl")
+    odd = "loop.jsonl: too many levels of symbolic links; expected"
+    assert odd in stopped("score", texts({"output": "x"}), "--to", "loop.jsonl")
+    assert odd in stopped("score", "loop.jsonl", "--to", "scored.jsonl")
+    assert Path("loop.jsonl").is_symlink()
+
+
+def piped(data: bytes, name: str = "pipe") -> str:
+    """A pipe with these bytes in it, which is empty once they were read."""
+    Path(name).unlink(missing_ok=True)
+    os.mkfifo(name)
+    Thread(target=Path(name).write_bytes, args=(data,)).start()
+    return name
+
+
+def test_a_pipe_is_read_once_and_gives_all_its_rows(backend):
+    assert excam("score", piped(b'{"output": "x"}\n{"output": "Sushi"}\n'), "--to", "scored.jsonl").exit_code == 0
+    scored = Path("scored.jsonl").read_bytes()
+    assert len(scored.splitlines()) == 2
+    assert "output: [Sushi]" in excam("explain", piped(scored)).stdout
+    assert excam("report", piped(scored), "--to", "page.html").exit_code == 0
+    assert sha256(Path("scored.jsonl"))[:12] in Path("page.html").read_text()
 
 
 @pytest.mark.parametrize(
