@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +16,7 @@ from excam.provenance import say
 from excam.reading import standard_input
 from excam.records import Unreadable
 from excam.sharing import commands as sharing_commands
-from excam.terminal import holds, print_json, stop, stopping
+from excam.terminal import holds, print_json, stdout, stop, stopping
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__)
 
@@ -32,13 +31,13 @@ def read() -> None:
 
     with stopping():
         text = standard_input().read().decode("utf-8", errors="replace")
-    found = report.read(text)
-    if isinstance(found, Unreadable):
-        say(f"excam: unreadable: {found.reason}")
-        raise typer.Exit(1)
-    if overlooked := report.recovered(text):
-        say(f"excam: overlooked: {', '.join(overlooked)}")
-    print_json(asdict(found), indent=2)
+        found = report.read(text)
+        if isinstance(found, Unreadable):
+            say(f"excam: unreadable: {found.reason}")
+            raise typer.Exit(1)
+        if overlooked := report.recovered(text):
+            say(f"excam: overlooked: {', '.join(overlooked)}")
+        print_json(asdict(found), indent=2)
 
 
 journal_app = typer.Typer(
@@ -133,14 +132,15 @@ def list_(what: Annotated[str, typer.Argument(help="datasets or judges")] = "dat
 
     if what not in ("datasets", "judges"):
         stop(f"{what}: nothing to list; known: datasets, judges")
-    if what == "judges":
-        print("\n".join(modules_in("judges")))
-        return
     from excam.publishing import listing
 
-    table = listing.lines(Path("results"))
-    text = "\n".join(listing.aligned(table) if sys.stdout.isatty() else ["\t".join(line) for line in table])
-    print(text if holds(text) else text.replace(listing.ABSENT, "-"))
+    with stopping():
+        if what == "judges":
+            print("\n".join(modules_in("judges")))
+            return
+        table = listing.lines(Path("results"))
+        text = "\n".join(listing.aligned(table) if stdout().isatty() else ["\t".join(line) for line in table])
+        print(text if holds(text) else text.replace(listing.ABSENT, "-"))
 
 
 @app.command()
@@ -153,4 +153,4 @@ def lock(
 
     with stopping():
         moved = versions.lock(stages or (), same_output)
-    print("\n".join(moved) or "nothing moved")
+        print("\n".join(moved) or "nothing moved")

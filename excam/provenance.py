@@ -313,4 +313,5 @@ def say(line: str) -> None:
 
     Control characters and line ends in it become escapes: it may quote files and answers of others.
     """
-    print(visible_line(line), file=sys.stderr, flush=True)
+    if sys.stderr is not None:  # after `2>&-`: print would take stdout instead, among the data
+        print(visible_line(line), file=sys.stderr, flush=True)

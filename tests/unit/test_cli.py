@@ -163,6 +163,29 @@ def test_stdout_that_cannot_hold_a_character(backend):
     assert [json.loads(line)["output"] for line in result.stdout.splitlines()] == ["寿司 \ud800", "é"]
 
 
+@pytest.mark.parametrize(("charset", "dish"), [("ascii", r"\u5bff\u53f8 \xe9"), ("latin-1", r"\u5bff\u53f8 é")])
+def test_people_read_escapes_where_stdout_cannot_hold_a_character(backend, charset, dish):
+    for name, output in (("a", "Sushi"), ("b", "x")):
+        excam("score", texts({"output": output, "instruction": "寿司 é"}), "--to", f"{name}.jsonl")
+    for words in (("explain", "a.jsonl"), ("compare", "a.jsonl", "b.jsonl")):
+        assert f"instruction: {dish}\n" in excam(*words, charset=charset).stdout
+        assert "instruction: 寿司 é\n" in excam(*words).stdout
+
+
+def test_a_stdout_that_takes_nothing_is_one_line(backend):
+    """In processes of their own: what is left in the buffer is not tried again, with a complaint, at the end."""
+    excam("score", texts({"output": "x"}), "--to", "a.jsonl")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = f"{sys.executable} -m excam explain a.jsonl"
+    ends = [f"{command} > /dev/full", f"{command} >&-"]
+    running = [subprocess.Popen(["sh", "-c", end], stderr=subprocess.PIPE, text=True, env=env) for end in ends]
+    assert [process.communicate()[1] for process in running] == [
+        "excam: output: no space left on device; expected a file that can be read or written\n",
+        "excam: stdout: is closed; expected a file or a terminal\n",
+    ]
+    assert [process.returncode for process in running] == [2, 2]
+
+
 def test_readable_where_it_can_be(backend):
     assert "寿司" in excam("score", texts({"output": "寿司"})).stdout
 
