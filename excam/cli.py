@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +13,10 @@ from excam.lineage import commands
 from excam.metric import calibrate_commands, compare_commands, report_commands, serve_commands
 from excam.metric import commands as metric_commands
 from excam.provenance import say
+from excam.reading import standard_input
 from excam.records import Unreadable
 from excam.sharing import commands as sharing_commands
-from excam.terminal import holds, print_json, stop, stopping
+from excam.terminal import holds, print_json, stdout, stop, stopping
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__)
 
@@ -29,14 +29,15 @@ def read() -> None:
     """
     from excam.judges import report
 
-    text = sys.stdin.buffer.read().decode("utf-8", errors="replace")
-    found = report.read(text)
-    if isinstance(found, Unreadable):
-        say(f"excam: unreadable: {found.reason}")
-        raise typer.Exit(1)
-    if overlooked := report.recovered(text):
-        say(f"excam: overlooked: {', '.join(overlooked)}")
-    print_json(asdict(found), indent=2)
+    with stopping():
+        text = standard_input().read().decode("utf-8", errors="replace")
+        found = report.read(text)
+        if isinstance(found, Unreadable):
+            say(f"excam: unreadable: {found.reason}")
+            raise typer.Exit(1)
+        if overlooked := report.recovered(text):
+            say(f"excam: overlooked: {', '.join(overlooked)}")
+        print_json(asdict(found), indent=2)
 
 
 journal_app = typer.Typer(
@@ -91,12 +92,23 @@ def verify(paths: _JOURNALS = None) -> None:
 
 @journal_app.command()
 def compact(paths: _JOURNALS = None) -> None:
-    """Drop lines that are damaged, there twice, or of an earlier release. Safe while jobs write."""
+    """Drop lines that are damaged, there twice, or of an earlier release. Safe while jobs write.
+
+    Damaged lines are kept beside the journal, in NAME.jsonl.damaged. What is no journal is left as it is: in a folder
+    it is passed over, a file that was named is refused.
+    """
     from excam.inference.journal import compact as compact_journal
+    from excam.inference.journal import is_other
 
     with stopping():
-        for path in _journals(paths):
-            print(f"{path}: {compact_journal(path)} lines dropped")
+        given = _journals(paths)
+        others = [path for path in given if path not in (paths or ()) and is_other(path)]
+        if others:
+            say(f"excam: {others[0]}: one of {len(others)} files that hold no whole journal entry; left as they are")
+        for path in sorted(set(given) - set(others)):
+            found = compact_journal(path)
+            kept = f"; damaged, kept in {found.aside}: {found.damaged}" if found.damaged else ""
+            print(f"{path}: {found.dropped} lines dropped{kept}")
 
 
 app.command()(metric_commands.score)
@@ -120,14 +132,15 @@ def list_(what: Annotated[str, typer.Argument(help="datasets or judges")] = "dat
 
     if what not in ("datasets", "judges"):
         stop(f"{what}: nothing to list; known: datasets, judges")
-    if what == "judges":
-        print("\n".join(modules_in("judges")))
-        return
     from excam.publishing import listing
 
-    table = listing.lines(Path("results"))
-    text = "\n".join(listing.aligned(table) if sys.stdout.isatty() else ["\t".join(line) for line in table])
-    print(text if holds(text) else text.replace(listing.ABSENT, "-"))
+    with stopping():
+        if what == "judges":
+            print("\n".join(modules_in("judges")))
+            return
+        table = listing.lines(Path("results"))
+        text = "\n".join(listing.aligned(table) if stdout().isatty() else ["\t".join(line) for line in table])
+        print(text if holds(text) else text.replace(listing.ABSENT, "-"))
 
 
 @app.command()
@@ -140,4 +153,4 @@ def lock(
 
     with stopping():
         moved = versions.lock(stages or (), same_output)
-    print("\n".join(moved) or "nothing moved")
+        print("\n".join(moved) or "nothing moved")

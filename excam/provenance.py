@@ -8,6 +8,8 @@ import json
 import os
 import platform
 import re
+import secrets
+import stat
 import subprocess
 import sys
 import time
@@ -21,7 +23,7 @@ from typing import Any
 
 import excam
 from excam.escapes import visible_line
-from excam.exceptions import ArtifactBroken
+from excam.exceptions import ArtifactBroken, InputInvalid
 
 PACKAGE = Path(__file__).parent
 HASHES = Path("results/.hashes")
@@ -55,6 +57,32 @@ def is_at(file: int, path: Path) -> bool:
         return False
 
 
+def hidden(path: Path) -> Path:
+    """A name beside a path that nobody knows beforehand: where others may write too, no link waits there for us."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+
+
+def open_plain(path: Path, flags: int) -> int:
+    """Open the plain file that has this very name, as `os.open` does, for names that others can know beforehand.
+
+    Raises InputInvalid for a link, which would be written through, and for a FIFO or a device, which may never answer.
+    """
+    try:
+        file = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    except OSError as problem:
+        if problem.errno not in (errno.ELOOP, errno.ENXIO):  # a link; a FIFO that nobody reads
+            raise
+        raise _odd(path) from None
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise _odd(path)
+    return file
+
+
+def _odd(path: Path) -> InputInvalid:
+    return InputInvalid(f"{path}: is a link or no plain file; expected a file of an earlier run, or none; remove it")
+
+
 def sha256(path: Path) -> str:
     """Hex digest of a file's bytes."""
     with path.open("rb") as stream:
@@ -79,12 +107,12 @@ def naming_when_full(path: Path) -> Iterator[None]:
 def publish(path: Path) -> Iterator[Path]:
     """Give a temporary path in the same folder; on success it becomes `path` at once, on failure nothing remains.
 
-    An OSError of a full disk is raised with `path`.
+    The temporary name is `hidden`. An OSError of a full disk is raised with `path`.
 
     What the workflow publishes below results/ has its hash recorded (`record_of`), for `excam audit`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary = hidden(path)
     record = record_of(path)
     try:
         with naming_when_full(path):
@@ -285,4 +313,5 @@ def say(line: str) -> None:
 
     Control characters and line ends in it become escapes: it may quote files and answers of others.
     """
-    print(visible_line(line), file=sys.stderr, flush=True)
+    if sys.stderr is not None:  # after `2>&-`: print would take stdout instead, among the data
+        print(visible_line(line), file=sys.stderr, flush=True)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from excam.exceptions import ArtifactBroken, InputInvalid, in_a_line
 from excam.provenance import publish
 from excam.records import BaseSample, CulturalError, Report, Sample, Verdict, flat, sample_from_row, to_row
 
+_SYSTEM = re.compile(r"\(os error (\d+)\)")
 SAMPLE_SCHEMA: dict[str, Any] = {
     **dict.fromkeys(
         ("id", "pair", "base", "dataset", "task", "instruction", "output", "origin", "language", "culture", "stratum"),
@@ -43,8 +47,20 @@ JUDGEMENT_SCHEMA: dict[str, Any] = {
 
 def write_frame(path: Path, frame: pl.DataFrame) -> None:
     """Write a frame as Parquet, atomically and without a creation time."""
-    with publish(path) as temporary:
+    with publish(path) as temporary, _system_errors():
         frame.write_parquet(temporary, compression="zstd", statistics=False)
+
+
+@contextmanager
+def _system_errors() -> Iterator[None]:
+    """Raise what the system refuses, such as a full disk, as OSError: Polars tells of it in the words of another."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as problem:
+        told = _SYSTEM.search(str(problem))
+        if told is None:
+            raise
+        raise OSError(int(told[1]), os.strerror(int(told[1]))) from problem
 
 
 def read_frame(path: Path) -> pl.DataFrame:
@@ -105,7 +121,7 @@ def with_gold(
 
 def write_csv(path: Path, frame: pl.DataFrame) -> None:
     """Write a frame as CSV, atomically. Texts stand as they are: a program reads it, no spreadsheet is guarded."""
-    with publish(path) as temporary:
+    with publish(path) as temporary, _system_errors():
         frame.write_csv(temporary)
 
 

@@ -22,7 +22,7 @@ from excam.config import Price
 from excam.exceptions import AnswersMissing, ArtifactBroken
 from excam.inference import Answer, Backend, Choose, Generate, Missing, Request, Sampling, answer_from_row
 from excam.inference.keys import canonical, key
-from excam.provenance import Progress, is_at
+from excam.provenance import Progress, hidden, is_at, open_plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,17 @@ class Journal:
     """Answers by key. Several processes may append to one file; each sees what was there when it opened it."""
 
     def __init__(self, path: Path) -> None:
-        """Load what is there; a last line torn by a kill is cut off. Raises ArtifactBroken for other damage."""
+        """Load what is there; a last line torn by a kill is cut off.
+
+        Raises ArtifactBroken for other damage, and for a file that is no journal; InputInvalid for a link or a device.
+        """
         self.path = path
         self._answers: dict[str, Answer] = {}
         self._known: set[str] = set()
         if not path.exists():
             return
         with _locked(path) as file:
-            _cut_torn_line(file)
+            _cut_torn_line(file, path)
         for number, found in read(path):
             if isinstance(found, Entry):
                 self._answers.setdefault(found.key, found.answer)
@@ -104,7 +107,7 @@ class Journal:
             elif isinstance(found, ValueError):
                 raise ArtifactBroken(
                     f"{path}: line {number} is no journal entry; expected an answer as it was written; "
-                    f"`excam journal compact {path}` drops it and its row is asked again"
+                    f"`excam journal compact {path}` puts it aside and its row is asked again"
                 )
 
     def __len__(self) -> int:
@@ -123,7 +126,7 @@ class Journal:
         lines += [_written(Entry(one, by, answer)) for one, answer in batch.items()]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(self.path) as file:
-            _cut_torn_line(file)
+            _cut_torn_line(file, self.path)
             _append(file, b"".join(lines), self.path)
         self._known.add(by)
         for one, answer in batch.items():
@@ -146,7 +149,7 @@ def _append(file: int, data: bytes, path: Path) -> None:
 def _locked(path: Path) -> Iterator[int]:
     """The file, open for appending, while no other process writes to it."""
     while True:
-        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        file = open_plain(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)  # given back by close, also when the process is killed
             if not is_at(file, path):  # compacted by another process while we waited: that file is nobody's now
@@ -157,8 +160,11 @@ def _locked(path: Path) -> Iterator[int]:
             os.close(file)
 
 
-def _cut_torn_line(file: int) -> None:
-    """Truncate to the last line feed. Under the lock nobody is writing, so an unfinished line belongs to the dead."""
+def _cut_torn_line(file: int, path: Path) -> None:
+    """Truncate to the last line feed. Under the lock nobody is writing, so an unfinished line belongs to the dead.
+
+    Raises ArtifactBroken where that would cut somebody's own text: nothing in the file is an entry, nor begins as one.
+    """
     size = end = os.fstat(file).st_size
     while end:
         start = max(0, end - 65536)
@@ -167,8 +173,21 @@ def _cut_torn_line(file: int) -> None:
             end = start + at + 1
             break
         end = start
-    if end < size:
-        os.ftruncate(file, end)
+    if end == size:
+        return
+    begun = os.pread(file, len(_FIRST), 0)
+    if is_other(path) if end else not _FIRST.startswith(begun):
+        raise ArtifactBroken(f"{path}: {NO_JOURNAL}; name another file for the journal")
+    os.ftruncate(file, end)
+
+
+NO_JOURNAL = "holds no whole journal entry; expected a journal that excam wrote"
+_FIRST = b'{"by":"'  # how a journal begins: with who answers
+
+
+def is_other(path: Path) -> bool:
+    """Whether a file that is not empty has no whole entry: it is no journal, or nothing of it could be kept."""
+    return path.stat().st_size > 0 and not any(isinstance(found, Entry | Identity) for _, found in read(path))
 
 
 def ask(
@@ -278,15 +297,26 @@ def _is_torn(path: Path) -> bool:
         return stream.read(1) not in (b"", b"\n")
 
 
-def compact(path: Path) -> int:
-    """Rewrite a journal without what nobody will find; returns how many lines went.
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """How many lines a journal lost; the damaged and torn ones among them are in the file `aside`."""
 
-    Lines that are damaged, torn, outdated or there twice go. Other processes may write meanwhile: they wait, and go on
-    in the new file. Raises ArtifactBroken when there is none.
+    dropped: int
+    damaged: int
+    aside: Path
+
+
+def compact(path: Path) -> Compacted:
+    """Rewrite a journal without what nobody will find: lines that are damaged, torn, outdated or there twice.
+
+    Lines that cannot be read are kept, in a file beside it. Other processes may write meanwhile: they wait, and go on
+    in the new file. Raises ArtifactBroken when there is no journal: also where a file holds something else.
     """
     _refuse_absent(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary, aside = hidden(path), path.with_name(f"{path.name}.damaged")
     with _locked(path):
+        if is_other(path):
+            raise ArtifactBroken(f"{path}: {NO_JOURNAL}; left as it was")
         try:
             with path.open("rb") as stream:
                 before = sum(1 for _ in stream)
@@ -295,10 +325,25 @@ def compact(path: Path) -> int:
                 after = sum(bool(stream.write(line)) for line in kept)
                 stream.flush()
                 os.fsync(stream.fileno())
+            damaged = _put_aside(path, aside)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
-    return before - after
+    return Compacted(before - after, damaged, aside)
+
+
+def _put_aside(path: Path, aside: Path) -> int:
+    """Append the lines that cannot be read to a file of their own, which is on disk before they go; how many."""
+    bad = {number for number, found in read(path) if isinstance(found, ValueError)}
+    with path.open("rb") as stream:
+        lines = [line for number, line in enumerate(stream, 1) if number in bad or not line.endswith(b"\n")]
+    if lines:
+        file = open_plain(aside, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        try:
+            _append(file, b"".join(line.removesuffix(b"\n") + b"\n" for line in lines), aside)
+        finally:
+            os.close(file)
+    return len(lines)
 
 
 def _kept(lines: Iterable[Entry | Identity | ValueError | None]) -> Iterator[bytes]:

@@ -48,12 +48,12 @@ def audit(
         if not (given or beside):
             stop(f"{run.results}: no artifact; expected a run's; name the folder of the workflow with --directory")
         links = chain.walk(run, given or run.published("paper"), beside)
-    if jsonl:
-        for row in page.rows(links):
-            print_json(row)
-    else:
-        for line in page.lines(links):
-            show(line)
+        if jsonl:
+            for row in page.rows(links):
+                print_json(row)
+        else:
+            for line in page.lines(links):
+                show(line)
     for problem in filter(None, (page.left_out(links), *(link.problem for link in links))):
         say(problem)
     if not given:
@@ -79,12 +79,10 @@ def why(
         chosen, said = reasons.experiment(options or (), directory)
         say(f"planned: {said}")
         jobs = reasons.ask(target, chosen, directory)
-    for job in jobs:
-        show(str(job))
+        for job in jobs or ["nothing to do"]:
+            show(str(job))
     if jobs:
         say(f"{len(jobs)} jobs would run")
-    else:
-        print("nothing to do")
 
 
 def rows(
@@ -106,9 +104,9 @@ def rows(
     wanted = {name for name, asked in chosen.items() if asked} or set(chosen)
     with stopping():
         opened = behind.open_cell(directory, behind.find(directory, figure, cell))
-    for row in opened.rows:
-        if row.outcome in wanted:
-            print_json(row.to_dict()) if jsonl else show(row.text())
+        for row in opened.rows:
+            if row.outcome in wanted:
+                print_json(row.to_dict()) if jsonl else show(row.text())
     say(opened.summary())
 
 

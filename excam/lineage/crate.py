@@ -9,7 +9,6 @@ Nothing is invented: no author, no agent, no licence that no manifest states.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from excam.lineage import chain, copies
 from excam.lineage import crate_entities as entities
 from excam.lineage.chain import Link
 from excam.lineage.evidence import RESULTS, Evidence, kept
-from excam.provenance import HASHES, write_json
+from excam.provenance import HASHES, hidden, write_json
 
 WORKFLOW = (  # what a run is read from, as far as it is there
     *("rules/*.smk", "config.yaml", "config.schema.json", "experiments/*.yaml", "local/config.yaml"),
@@ -40,7 +39,7 @@ def write(root: Path, to: Path, parts: Sequence[str]) -> int:
         raise InputInvalid(f"{to}: is there already; expected the name of a new folder")
     run = Evidence(root)
     links = _proven(run, parts)
-    temporary = to.with_name(f".{to.name}.{os.getpid()}.part")
+    temporary = hidden(to)
     try:
         count = _build(run, links, parts, temporary)
         temporary.replace(to)

@@ -40,18 +40,19 @@ def calibrate(
     """
     from excam.metric import adapters, probability
     from excam.metric.metric import ADAPTER, Metric
+    from excam.metric.pairs import spooled
     from excam.metric.scored_file import read
     from excam.provenance import quiet_libraries, say, sha256, write_json
 
     quiet_libraries()
-    with stopping():
+    with stopping(), spooled(scored) as results, spooled(gold) as known:
         if method not in probability.METHODS:
             raise InputInvalid(f"--method: found {method}; expected {' or '.join(probability.METHODS)}")
         folder = adapters.found(adapter)
         judge = Metric.open(folder, base, calibration=None)
-        truth = truths(gold, id_, column)
-        made = probability.fitted(read(scored), truth, probability.METHODS[method], judge.signature)
-        made |= {"adapter": sha256(folder / ADAPTER), "rows": sha256(scored), "gold": sha256(gold)}
+        truth = truths(known, id_, column)
+        made = probability.fitted(read(results), truth, probability.METHODS[method], judge.signature)
+        made |= {"adapter": sha256(folder / ADAPTER), "rows": sha256(results), "gold": sha256(known)}
         write_json(folder / probability.FILE, made)
         if (n := made["calibration"]["n"]) < probability.FEW:
             say(f"fitted on {n} rows: rough; {probability.FEW} or more are better")

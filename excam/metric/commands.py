@@ -7,7 +7,7 @@ severe as `--fail-on` names were found; 130 interrupted, and with --to the same 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -119,9 +119,12 @@ def _told_of_an_interruption(to: Path | None) -> Iterator[None]:
 
 def target(to: Path, source: Path) -> Path:
     """The file to write: what a link leads to. Stops where it would be a folder, a device, or the input itself."""
+    if to.is_symlink():
+        with suppress(FileNotFoundError):
+            to.stat()  # an OSError for a loop of links, which resolve() raises as something else in some Pythons
     found = to.resolve() if to.is_symlink() else to
     odd = found.exists() and not found.is_file()
-    if odd or found.resolve() == source.resolve():
+    if odd or (found.exists() and source.exists() and found.samefile(source)):
         kind = "a folder" if found.is_dir() else "no plain file" if odd else "the input"
         stop(f"{to}: is {kind}; expected another file to write to")
     return found

@@ -30,8 +30,8 @@ def compare(
 
     with stopping():
         found = comparing.compare(scored_file.read(a), scored_file.read(b), rows)
-    if jsonl:
-        for line in found.lines():
-            print_json(line)
-    else:
-        compare_display.show(found, str(a), str(b))
+        if jsonl:
+            for line in found.lines():
+                print_json(line)
+        else:
+            compare_display.show(found, str(a), str(b))

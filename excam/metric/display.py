@@ -12,6 +12,7 @@ from rich.text import Text
 from excam.escapes import visible, visible_line
 from excam.metric.scored import Scored, Seen, sureness
 from excam.records import SEVERITIES, WEIGHTS, WHERE, Report
+from excam.terminal import STDOUT
 
 COLOURS = {"minor": "black on yellow", "major": "bold white on red"}
 WIDEST = 110  # columns; longer lines are hard to read
@@ -25,7 +26,7 @@ ONLY: Mapping[str, Callable[[Scored], bool]] = {
 
 def console() -> Console:
     """Stdout, as wide as it is but not wider than one reads."""
-    made = Console(highlight=False)
+    made = Console(file=STDOUT, highlight=False)
     made.width = min(made.width, WIDEST)
     return made
 

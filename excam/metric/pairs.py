@@ -10,9 +10,9 @@ import csv
 import gzip
 import json
 import shutil
-import sys
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,10 +23,13 @@ from typing import Any, BinaryIO, cast
 from excam.construction.wrapping import STAND_IN_INSTRUCTION
 from excam.exceptions import InputInvalid, in_a_line
 from excam.metric.ids import Ids
+from excam.provenance import naming_when_full
+from excam.reading import refuse_device, standard_input
 
 FIELDS = ("instruction", "output", "id", "language", "system", "culture")
 ROWS = 4096  # of a Parquet file in memory at once
-csv.field_size_limit(sys.maxsize)
+LONGEST = 2**27  # bytes of one row: a packed file of a few kilobytes can hold a line larger than any memory
+csv.field_size_limit(LONGEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +134,32 @@ class PairFile:
 
 @contextmanager
 def spooled(path: Path) -> Iterator[Path]:
-    """The file itself, or for `-` a copy of standard input, which can be read twice."""
-    if str(path) != "-":
+    """The file itself, or a copy that can be read twice: of a pipe, or for `-` of standard input.
+
+    Raises InputInvalid for a device, and for a standard input that is closed.
+    """
+    if str(path) in ("-", "/dev/stdin"):
+        with _copied(standard_input(), ".jsonl", "stdin") as copy:
+            yield copy
+    elif path.is_fifo():
+        with path.open("rb") as stream, _copied(stream, "".join(path.suffixes[-2:]), str(path)) as copy:
+            yield copy
+    else:
+        refuse_device(path)
         yield path
-        return
-    with tempfile.NamedTemporaryFile(suffix=".jsonl") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        copy.flush()
+
+
+@contextmanager
+def _copied(stream: BinaryIO, suffix: str, name: str) -> Iterator[Path]:
+    """A copy of a stream, until the end; what is refused of it is called by its `name`."""
+    with tempfile.NamedTemporaryFile(suffix=suffix) as copy:
+        with naming_when_full(Path(copy.name)):
+            shutil.copyfileobj(stream, copy)
+            copy.flush()
         try:
             yield Path(copy.name)
         except InputInvalid as problem:
-            raise InputInvalid(str(problem).replace(copy.name, "stdin")) from None
+            raise InputInvalid(str(problem).replace(copy.name, name)) from None
 
 
 Rows = Iterator[tuple[int, Any]]  # a number to be named in messages, and the row
@@ -167,17 +185,56 @@ def _is_packed(path: Path) -> bool:
 def _opened(path: Path) -> Iterator[BinaryIO]:
     """Raises InputInvalid where it cannot be read."""
     try:
+        refuse_device(path)
         with gzip.open(path, "rb") if _is_packed(path) else path.open("rb") as stream:
             yield cast(BinaryIO, stream)
     except (OSError, EOFError, zlib.error) as problem:
         reason = str(getattr(problem, "strerror", None) or problem).lower()
         raise InputInvalid(f"{path}: {reason}; expected JSON Lines with the keys instruction and output") from None
+    except MemoryError:
+        raise InputInvalid(f"{path}: a row takes more memory than there is; expected shorter rows") from None
+
+
+class _Lines(Iterator[bytes]):
+    """The lines of a stream. Raises InputInvalid where those of one row, since `row` was set to 0, are too long."""
+
+    def __init__(self, path: Path, stream: BinaryIO) -> None:
+        self._path, self._stream = path, stream
+        self.number = self.row = 0
+
+    def __next__(self) -> bytes:
+        line = self._stream.readline(LONGEST + 1)
+        self.number, self.row = self.number + 1, self.row + len(line)
+        if self.row > LONGEST:
+            where = f"{self._path}: line {self.number}"
+            raise InputInvalid(f"{where}: a row of more than {LONGEST} bytes; expected shorter ones")
+        if not line:
+            raise StopIteration
+        return line
+
+
+class _Twice(ValueError):
+    """A key that an object has twice: which of the two values counts, nobody said."""
+
+
+def _once(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(items)
+    if len(found) < len(items):
+        raise _Twice(_again(key for key, _ in items))
+    return found
+
+
+def _again(names: Iterable[str]) -> str:
+    """The name that occurs most often, short enough for a line."""
+    return Counter(names).most_common(1)[0][0][:100]
 
 
 def _json_lines(path: Path) -> Rows:
     at = 0
     with _opened(path) as stream:
-        for number, raw in enumerate(stream, 1):
+        lines = _Lines(path, stream)
+        for number, raw in enumerate(lines, 1):
+            lines.row = 0
             try:
                 line = raw.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").decode("utf-8")
             except UnicodeDecodeError as problem:
@@ -186,7 +243,9 @@ def _json_lines(path: Path) -> Rows:
             if not line.strip():
                 continue
             try:
-                yield number, json.loads(line)
+                yield number, json.loads(line, object_pairs_hook=_once)
+            except _Twice as twice:
+                raise InputInvalid(f"{path}:{number}: key {twice}: occurs twice; expected each once") from None
             except (ValueError, RecursionError):  # ValueError: also digits beyond Python's limit
                 expected = 'expected {"instruction": ..., "output": ...}'
                 raise InputInvalid(f"{path}:{number}: not JSON; {expected}") from None
@@ -194,10 +253,14 @@ def _json_lines(path: Path) -> Rows:
 
 def _csv(separator: str, path: Path) -> Rows:
     with _opened(path) as stream:
-        lines = csv.reader((_text(path, line) for line in stream), delimiter=separator, strict=True)
+        raw = _Lines(path, stream)
+        lines = csv.reader((_text(path, line) for line in raw), delimiter=separator, strict=True)
         try:
             head = next(lines, [])
+            if len(named := [name for name in head if name]) > len(set(named)):
+                raise InputInvalid(f"{path}: column {_again(named)}: occurs twice; expected each once")
             for number, line in enumerate(lines, 1):
+                raw.row = 0
                 if line and len(line) != len(head):
                     raise InputInvalid(f"{path}:{number}: {len(line)} fields; expected {len(head)}, as in its head")
                 if line:

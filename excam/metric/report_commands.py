@@ -23,12 +23,14 @@ def report(
     Example: excam score texts.jsonl --to scored.jsonl; excam report scored.jsonl --to report.html
     """
     from excam.metric import report_page, scored_file
+    from excam.metric.pairs import spooled
     from excam.provenance import sha256, write_text
 
     with stopping():
         to = target(to, file)
-        rows = list(scored_file.read(file))
-        if not rows:
-            stop(f"{file}: 0 rows; expected what `excam score --to` wrote")
-        write_text(to, report_page.write(file.name, sha256(file), rows))
+        with spooled(file) as source:
+            rows = list(scored_file.read(source))
+            if not rows:
+                stop(f"{file}: 0 rows; expected what `excam score --to` wrote")
+            write_text(to, report_page.write(file.name, sha256(source), rows))
     say(f"{to}: {len(rows)} rows, {to.stat().st_size / 1e6:.1f} MB")

@@ -1,10 +1,12 @@
 """The command line: data on stdout, the rest on stderr, one line and an exit code for whatever cannot be done."""
 
 import json
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from made_adapters import LORA
@@ -159,6 +161,29 @@ def test_stdout_that_cannot_hold_a_character(backend):
     result = excam("score", file, charset="ascii")
     assert result.exit_code == 0
     assert [json.loads(line)["output"] for line in result.stdout.splitlines()] == ["寿司 \ud800", "é"]
+
+
+@pytest.mark.parametrize(("charset", "dish"), [("ascii", r"\u5bff\u53f8 \xe9"), ("latin-1", r"\u5bff\u53f8 é")])
+def test_people_read_escapes_where_stdout_cannot_hold_a_character(backend, charset, dish):
+    for name, output in (("a", "Sushi"), ("b", "x")):
+        excam("score", texts({"output": output, "instruction": "寿司 é"}), "--to", f"{name}.jsonl")
+    for words in (("explain", "a.jsonl"), ("compare", "a.jsonl", "b.jsonl")):
+        assert f"instruction: {dish}\n" in excam(*words, charset=charset).stdout
+        assert "instruction: 寿司 é\n" in excam(*words).stdout
+
+
+def test_a_stdout_that_takes_nothing_is_one_line(backend):
+    """In processes of their own: what is left in the buffer is not tried again, with a complaint, at the end."""
+    excam("score", texts({"output": "x"}), "--to", "a.jsonl")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = f"{sys.executable} -m excam explain a.jsonl"
+    ends = [f"{command} > /dev/full", f"{command} >&-"]
+    running = [subprocess.Popen(["sh", "-c", end], stderr=subprocess.PIPE, text=True, env=env) for end in ends]
+    assert [process.communicate()[1] for process in running] == [
+        "excam: output: no space left on device; expected a file that can be read or written\n",
+        "excam: stdout: is closed; expected a file or a terminal\n",
+    ]
+    assert [process.returncode for process in running] == [2, 2]
 
 
 def test_readable_where_it_can_be(backend):
@@ -409,7 +434,18 @@ def test_journals_are_shown_verified_and_compacted(backend):
     path.write_bytes(path.read_bytes().replace(b"Sushi is Japanese", b"Sushi is Javanese"))
     broken = excam("journal", "verify", str(path))
     assert (broken.exit_code, broken.stdout) == (1, f"{path}: 1 answers; damaged lines: 2\n")
-    assert excam("journal", "compact", "results/journal").stdout == f"{path}: 1 lines dropped\n"
+    aside = path.with_name("b.jsonl.damaged")
+    for folder in ("results", "results/journal"):
+        Path(folder, "samples.jsonl").write_text('{"output": "x"}\n')
+    compacted = excam("journal", "compact", "results")
+    assert compacted.stdout == f"{path}: 1 lines dropped; damaged, kept in {aside}: 1\n"
+    other = "results/journal/samples.jsonl: one of 2 files that hold no whole journal entry; left as they are"
+    assert compacted.stderr == f"excam: {other}\n"
+    assert b"Javanese" in aside.read_bytes()
+    for folder in ("results", "results/journal"):
+        assert Path(folder, "samples.jsonl").read_text() == '{"output": "x"}\n'
+        assert "holds no whole journal entry" in stopped("journal", "compact", f"{folder}/samples.jsonl")
+        Path(folder, "samples.jsonl").unlink()
     assert excam("journal", "verify").exit_code == 0
     absent = excam("journal", "verify", "nowhere.jsonl")
     assert (absent.exit_code, absent.stdout) == (2, "")
@@ -457,6 +493,31 @@ def test_where_nothing_but_a_plain_file_is_written(backend):
     assert excam("score", texts({"output": "x"}), "--to", "link.jsonl").exit_code == 0
     assert Path("link.jsonl").is_symlink()
     assert json.loads(Path("behind.jsonl").read_text())["output"] == "x"
+
+
+def test_a_loop_of_links_is_one_line(backend):
+    Path("loop.jsonl").symlink_to("loop.jsonl")
+    odd = "loop.jsonl: too many levels of symbolic links; expected"
+    assert odd in stopped("score", texts({"output": "x"}), "--to", "loop.jsonl")
+    assert odd in stopped("score", "loop.jsonl", "--to", "scored.jsonl")
+    assert Path("loop.jsonl").is_symlink()
+
+
+def piped(data: bytes, name: str = "pipe") -> str:
+    """A pipe with these bytes in it, which is empty once they were read."""
+    Path(name).unlink(missing_ok=True)
+    os.mkfifo(name)
+    Thread(target=Path(name).write_bytes, args=(data,)).start()
+    return name
+
+
+def test_a_pipe_is_read_once_and_gives_all_its_rows(backend):
+    assert excam("score", piped(b'{"output": "x"}\n{"output": "Sushi"}\n'), "--to", "scored.jsonl").exit_code == 0
+    scored = Path("scored.jsonl").read_bytes()
+    assert len(scored.splitlines()) == 2
+    assert "output: [Sushi]" in excam("explain", piped(scored)).stdout
+    assert excam("report", piped(scored), "--to", "page.html").exit_code == 0
+    assert sha256(Path("scored.jsonl"))[:12] in Path("page.html").read_text()
 
 
 @pytest.mark.parametrize(

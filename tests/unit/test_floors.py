@@ -106,6 +106,6 @@ def test_every_test_set_gets_every_floor_and_table_4_those_of_all(tmp_path, monk
     }
     sizes = {(line["dataset"], line["split"]): line["n"] for line in lines}
     assert (sizes["all", "test"], sizes["all", "test-100"], sizes["epic", "test"]) == ("80", "40", "40")
-    shown = table_4._floors(Path("floors.csv"))
+    shown = table_4._floors(lines, Path("floors.csv"))
     assert [(line["model"], line["n"]) for line in shown] == [(name, "80") for name in floors.FLOORS]
     assert shown[1]["scaled_accuracy"] == "1.0"

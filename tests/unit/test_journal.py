@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 
 import pytest
+from refusals import line_of
 
 from excam.config import Price
 from excam.exceptions import AnswersMissing, ArtifactBroken, InputInvalid, ModelInvalid
@@ -201,8 +202,10 @@ def test_every_torn_tail_is_cut_and_nothing_else(tmp_path):
     journal.add("me", {"c": said("three")})
     assert "c" in Journal(path)
     assert len(Journal(path)) == 2
-    path.write_bytes(b'{"key":')
-    assert len(Journal(path)) == 0
+    for begun in (b"", b"{", b'{"by":', whole[:20]):
+        path.write_bytes(begun)
+        assert len(Journal(path)) == 0
+        assert path.read_bytes() == b""
 
 
 def test_damage_in_the_middle_is_named(tmp_path):
@@ -234,12 +237,17 @@ def test_what_a_journal_holds_and_what_compacting_drops(tmp_path):
     found = contents(path)
     assert {name: len(answers) for name, answers in found.answers.items()} == {"one model": 2, "another": 1}
     assert (found.twice, found.outdated, found.damaged, found.torn) == (1, 1, (9,), True)
-    assert compact(path) == 5  # the same identity twice, "a" again, the old one, the rubbish, the torn end
+    compacted = compact(path)
+    assert compacted.dropped == 5, "the same identity twice, a again, the old one, the rubbish, the torn end"
+    assert (compacted.damaged, compacted.aside.read_bytes()) == (2, b'rubbish\n{"torn\n')
     found = contents(path)
     assert (found.twice, found.outdated, found.damaged, found.torn) == (0, 0, (), False)
     assert Journal(path)["a"] == said("A", (-0.5,))
-    assert compact(path) == 0
-    assert [file.name for file in tmp_path.iterdir()] == ["j"]
+    path.write_bytes(path.read_bytes() + b"more\n")
+    compact(path)
+    assert compacted.aside.read_bytes() == b'rubbish\n{"torn\nmore\n', "what was put aside before stays"
+    assert compact(path).dropped == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["j", "j.damaged"]
     price = Price(prompt=1.0, completion=10.0)
     assert totals(found.answers["one model"], price) == {
         "answers": {"length": 1, "stop": 1}, "prompt_tokens": 2, "completion_tokens": 3, "cost": 0.000032,
@@ -248,6 +256,33 @@ def test_what_a_journal_holds_and_what_compacting_drops(tmp_path):
         contents(tmp_path / "none")
     with pytest.raises(ArtifactBroken, match="no such journal"):
         compact(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    "text", [b"one line", b"two\nlines", b"ended\n", b'{"key": "k"}', b'{"by": "me"}\n', b"\n\n", b"\0" * 70_000]
+)
+def test_what_is_no_journal_is_left_as_it_is(tmp_path, text):
+    path = tmp_path / "notes.txt"
+    path.write_bytes(text)
+    assert line_of(ArtifactBroken, Journal, path).startswith(f"{path}: ")
+    line = line_of(ArtifactBroken, compact, path)
+    assert line == f"{path}: holds no whole journal entry; expected a journal that excam wrote; left as it was"
+    assert path.read_bytes() == text
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_journal_is_not_written_through_a_link(tmp_path):
+    (tmp_path / "victim").touch()
+    for name, make in (("link", lambda path: path.symlink_to("victim")), ("pipe", os.mkfifo)):
+        make(tmp_path / name)
+        assert "is a link or no plain file" in line_of(InputInvalid, Journal, tmp_path / name)
+    Journal(tmp_path / "j").add("me", {"a": said("one")})
+    with (tmp_path / "j").open("ab") as stream:
+        stream.write(b"rubbish\n")
+    (tmp_path / "j.damaged").symlink_to("victim")
+    assert "is a link or no plain file" in line_of(InputInvalid, compact, tmp_path / "j")
+    assert (tmp_path / "victim").read_bytes() == b""
+    assert contents(tmp_path / "j").damaged == (3,)
 
 
 def test_full_disk_leaves_no_part_of_a_batch(tmp_path, monkeypatch):

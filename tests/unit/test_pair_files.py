@@ -3,7 +3,9 @@
 import gzip
 import io
 import json
+import os
 import sys
+from threading import Thread
 
 import polars as pl
 import pytest
@@ -11,7 +13,7 @@ from refusals import line_of
 
 from excam.construction.wrapping import STAND_IN_INSTRUCTION
 from excam.exceptions import InputInvalid
-from excam.metric import pairs
+from excam.metric import pairs, scored_file
 
 ROWS = [
     {
@@ -111,6 +113,8 @@ def test_ids_that_occur_twice():
         ("a.csv", b'output\n"x\n', ": line 2: unexpected end of data"),
         ("a.csv", b"output\n\xff\n", ": not UTF-8"),
         ("a.csv", b"", ": 0 rows"),
+        ("a.csv", b"id,output,output\n1,x,y\n", ": column output: occurs twice; expected each once"),
+        ("a.tsv", b"note\toutput\tnote\n1\tx\ty\n", ": column note: occurs twice"),
         ("a.csv", b"text\nx\n", ":1: key output: expected text; found NoneType (text)"),
         ("a.parquet", b"PAR1", ": "),
         ("a.xlsx", b"", ": unknown kind .xlsx; expected"),
@@ -156,6 +160,8 @@ def test_white_space_of_other_alphabets_ends_no_line(tmp_path):
         (b'{"output": "caf\xe9"}\n', ": not UTF-8 at byte 15; save it as UTF-8"),
         (b'{"output": "x", "id": ' + b"1" * 5000 + b"}\n", ":1: not JSON"),
         (b"[" * 200_000, ":1: not JSON"),
+        (b'{"output": "x"}\n{"output": "x", "id": 1, "output": "y"}\n', ":2: key output: occurs twice; expected each"),
+        (b'{"output": "x", "more": {"a": 1, "a": 2}}\n', ":1: key a: occurs twice"),
     ],
 )
 def test_a_file_that_holds_no_pairs(tmp_path, content, part):
@@ -196,3 +202,77 @@ def test_standard_input_is_called_by_its_name(monkeypatch):
             return list(pairs.read(path))
 
     assert line_of(InputInvalid, read).startswith("stdin:2: key output: expected text")
+
+
+def test_several_columns_without_a_name(tmp_path):
+    """Spreadsheets write them behind the last column."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"output,,\nx,,\n")
+    assert outputs(path) == ["x"]
+
+
+def test_a_pipe_can_be_read_twice(tmp_path):
+    for name, data in (("pipe", b'{"output": "x"}\n{"text": "y"}\n'), ("pipe.csv.gz", gzip.compress(b"output\nx\n"))):
+        path = tmp_path / name
+        os.mkfifo(path)
+        writer = Thread(target=path.write_bytes, args=(data,))
+        writer.start()
+        with pairs.spooled(path) as copy:
+            found = list(pairs.rows(copy))
+            assert found == list(pairs.rows(copy))
+            assert found[0] == (1, {"output": "x"})
+        writer.join()
+
+
+def test_what_is_refused_of_a_pipe_is_called_by_its_name(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = Thread(target=path.write_bytes, args=(b"no json",))
+    writer.start()
+
+    def read():
+        with pairs.spooled(path) as copy:
+            outputs(copy)
+
+    assert line_of(InputInvalid, read).startswith(f"{path}:1: not JSON")
+    writer.join()
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full"])
+def test_a_device_is_no_input(monkeypatch, device):
+    path = pairs.Path(device)
+    line = f"{device}: is a device; expected a file, a pipe, or - for standard input"
+    assert line_of(InputInvalid, pairs.spooled(path).__enter__) == line
+    assert line_of(InputInvalid, outputs, path) == line
+    assert line_of(InputInvalid, lambda: list(scored_file.read(path))) == line
+    with path.open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert line_of(InputInvalid, pairs.spooled(pairs.Path("-")).__enter__).startswith("stdin: is a device")
+
+
+def test_standard_input_that_is_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    for name in ("-", "/dev/stdin"):
+        line = line_of(InputInvalid, pairs.spooled(pairs.Path(name)).__enter__)
+        assert line == "stdin: is closed; expected text on it"
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.jsonl", b'{"output": "x"}\n{"output": "' + b"x" * 2000),
+        ("a.csv", b"id,output\n1," + b"x" * 2000),
+        ("a.csv", b"id,output\n1,x\n2" + b',"\n"' * 700),
+    ],
+)
+def test_a_row_longer_than_memory_may_be(tmp_path, monkeypatch, name, data):
+    """A packed file of a few kilobytes holds one of gigabytes."""
+    monkeypatch.setattr(pairs, "LONGEST", 1000)
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(gzip.compress(data))
+    line = line_of(InputInvalid, outputs, path)
+    assert line.startswith(f"{path}: line ")
+    assert line.endswith(": a row of more than 1000 bytes; expected shorter ones")
+    rows = b'{"output": "x"}\n' * 200 if "json" in name else b"output\n" + b"x\n" * 1000
+    path.write_bytes(gzip.compress(rows))
+    assert len(outputs(path)) >= 200, "of rows, not of the file"

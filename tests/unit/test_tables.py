@@ -1,8 +1,10 @@
 """Samples and judgements on disk: what was written is read back, and what is broken is named."""
 
+import errno
 import hashlib
 import json
 import random
+import resource
 
 import polars as pl
 import pytest
@@ -205,3 +207,20 @@ def test_a_torn_table_is_one_line(tmp_path, content):
 def test_a_table_as_it_was_written(tmp_path):
     tables.write_lines(tmp_path / "figure.csv", ("a", "b"), [{"a": "x, y", "b": 1}, {"a": "two\nlines"}])
     assert tables.read_lines(tmp_path / "figure.csv") == [{"a": "x, y", "b": "1"}, {"a": "two\nlines", "b": ""}]
+
+
+@pytest.mark.parametrize("write", [tables.write_frame, tables.write_csv])
+def test_no_room_for_a_table_names_the_file(tmp_path, write):
+    """Polars writes itself, and tells of the system's refusal in other words and as another exception."""
+    numbers = random.Random(0)
+    frame = pl.DataFrame({"number": [numbers.random() for _ in range(5000)]})
+    path, (soft, hard) = tmp_path / "rows", resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            write(path, frame)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
+    assert list(tmp_path.iterdir()) == []
+    write(path, frame)

@@ -601,6 +601,7 @@ def test_a_tracker_that_is_not_installed(weights, tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.nightly
 def test_the_papers_layout_on_two_processes(uninterrupted, weights, tmp_path):
     """DeepSpeed ZeRO-2 with real processes: the steps of one process, two rows on each (spec 46)."""
     digest = sha256(weights / "config.json")

@@ -121,6 +121,7 @@ def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
     assert planned == {**expected, "evaluate_reports": 1, **dict.fromkeys(pages, 1)}
 
 
+@pytest.mark.nightly
 def test_killed_training_goes_on_and_ends_in_the_same_bytes(run):
     names = [f"{ADAPTER}/{name}" for name in ("adapter_model.safetensors", "adapter_config.json", "loss.csv")]
     before = run.digest(*names)
@@ -138,6 +139,7 @@ def test_killed_training_goes_on_and_ends_in_the_same_bytes(run):
     assert not checkpoints.exists()
 
 
+@pytest.mark.nightly
 def test_killed_judging_asks_only_for_what_is_missing(run):
     names = [f"results/transcripts/smollm2-135m/nothing/count/{dataset}/train.jsonl" for dataset in ("blend", "normad")]
     journal = run.folder / "results/journal/smollm2-135m/nothing/count.jsonl"
