@@ -13,8 +13,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter
-
 from excam.exceptions import ArtifactBroken
 from excam.lineage.snakemake_records import Record
 
@@ -40,28 +38,30 @@ class Kept:
         return {"jobs": list(jobs.values()), "manifests": self.manifests, "options": self.options}
 
 
-# A file of a copy comes from others: every value has the type that it says, or the file is damaged.
-_RECORD = TypeAdapter(Record)
-_MANIFESTS = TypeAdapter(dict[str, dict[str, str]], config=ConfigDict(strict=True))
-_TEXTS = TypeAdapter(list[str], config=ConfigDict(strict=True))
-
-
 def read(path: Path) -> Kept:
-    """What was kept in a file; nothing where there is none. Raises ArtifactBroken where it cannot be read."""
+    """What was kept in a file; nothing where there is none. Raises ArtifactBroken where it cannot be read.
+
+    A copy comes from others, so every value must have the type that it says.
+    """
     if not path.is_file():
         return Kept()
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        records = {output: _record(job) for job in content["jobs"] for output in _TEXTS.validate_python(job["outputs"])}
-        manifests = _MANIFESTS.validate_python(content["manifests"])
-        _refuse_outside([*manifests, *(file for files in manifests.values() for file in files)])
-        return Kept(records, manifests, tuple(_TEXTS.validate_python(content["options"])))
+        return _kept(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ArtifactBroken(f"{path}: damaged; expected the records of a run; take a copy of it anew") from None
 
 
-def _record(job: Mapping[str, Any]) -> Record:
-    return _RECORD.validate_python({name: value for name, value in job.items() if name != "outputs"})
+def _kept(content: Mapping[str, Any]) -> Kept:
+    from pydantic import TypeAdapter  # here, since every command of `excam` loads this module
+
+    texts, record = TypeAdapter(list[str]), TypeAdapter(Record)
+    records: dict[str, Record] = {}
+    for job in content["jobs"]:
+        fields = {name: value for name, value in job.items() if name != "outputs"}
+        records |= dict.fromkeys(texts.validate_python(job["outputs"]), record.validate_python(fields))
+    manifests = TypeAdapter(dict[str, dict[str, str]]).validate_python(content["manifests"])
+    _refuse_outside([*manifests, *(file for files in manifests.values() for file in files)])
+    return Kept(records, manifests, tuple(texts.validate_python(content["options"])))
 
 
 def _refuse_outside(names: Sequence[str]) -> None:
