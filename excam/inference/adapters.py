@@ -1,37 +1,25 @@
 """Is an adapter at work in the engine that serves it? A dead one answers like its base, and nobody would see.
 
 Some engines accept LoRA weights whose names they do not know and never apply them. So fixed answers to a few questions
-are scored three times: by the base model, by PEFT with the adapter, and by the serving engine with it.
+are scored three times: by the base model and by PEFT with the adapter where it was trained, and by the serving engine
+with the adapter's files. What serves is thus compared with what was trained, and not with itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from excam.config import Model
 from excam.exceptions import ModelInvalid
-from excam.inference import Backend, Choose, chat, lora, opening
+from excam.inference import chat, fixed_answers, lora, opening
+from excam.inference.fixed_answers import Scores, difference
 from excam.inference.loading import loading
-from excam.judges import report
-from excam.records import CulturalError, Report
+from excam.provenance import read_json
 
 # Mean absolute difference in natural log-probability per token of the fixed answers.
 MOVED = 0.01  # least change from the base by an adapter at work; a dead one changes nothing at all
 APART = 0.25  # the engine may be this far from PEFT, as a share of the change; rounding to bfloat16 stays below it
-
-PAIRS = (
-    ("Name a dish that is often eaten at New Year in Japan.", "Toshikoshi soba, long noodles eaten on the last night."),
-    ("Write one sentence about weddings in Scotland.", "The groom may wear a kilt in the colours of his clan."),
-    ("Which language do most people in Brazil speak at home?", "Spanish"),
-    ("वाराणसी किस नदी के किनारे है?", "यमुना"),
-)
-REPORTS = (
-    Report(),
-    Report((CulturalError("output", "Spanish", "major", "incorrect information"),), "Portuguese is spoken there."),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +34,6 @@ class Proof:
     from_base: float  # the serving engine against the base
 
 
-def questions() -> list[Choose]:
-    """Fixed reports as answers to the question of Table 5 about pairs of our own."""
-    reports = tuple(map(report.write, REPORTS))
-    return [Choose(report.messages(instruction, output), reports) for instruction, output in PAIRS]
-
-
 def verify(name: str, model: Model, weights: Path, adapter: Path) -> Proof:
     """Score the fixed answers; `weights` and `adapter` are manifests.
 
@@ -60,20 +42,31 @@ def verify(name: str, model: Model, weights: Path, adapter: Path) -> Proof:
     PEFT; also when LoRA weights and modules do not match.
     """
     engine = opening.lazily(name, model, weights, adapter)
-    engine.check()  # PEFT loads the same files before it
+    engine.check()
     modules = _trained_modules(name, adapter.parent)
-    base, tuned = _with_peft(model, weights, adapter)
-    served = _scores(engine)
+    base, tuned = _where_trained(adapter)
+    served = fixed_answers.scores(engine.choose)
     proof = Proof(
         modules=modules,
         answers=len(base),
         tokens=sum(tokens for _, tokens in base),
-        moved=_difference(tuned, base),
-        apart=_difference(served, tuned),
-        from_base=_difference(served, base),
+        moved=difference(tuned, base),
+        apart=difference(served, tuned),
+        from_base=difference(served, base),
     )
     judge(name, proof)
     return proof
+
+
+def _where_trained(adapter: Path) -> tuple[Scores, Scores]:
+    """The base's and the adapter's scores as its manifest has them. Raises ModelInvalid where it has none."""
+    kept = read_json(adapter).get("fixed_answers")
+    if not kept:
+        raise ModelInvalid(
+            f"{adapter}: no scores of the fixed answers; expected `fixed_answers`, which training leaves there where "
+            "the base has room for them; train it again, on a base with more positions"
+        )
+    return kept["base"], kept["tuned"]
 
 
 def judge(name: str, proof: Proof) -> None:
@@ -105,37 +98,3 @@ def _trained_modules(name: str, adapter: Path) -> int:
         found = f"{len(zero)} of {len(trained)} hold zeros only, e.g. {min(zero)}" if trained else "none"
         raise ModelInvalid(f"{name}: LoRA modules: {found}; expected trained ones; train it again")
     return len(trained)
-
-
-def _with_peft(model: Model, weights: Path, adapter: Path) -> tuple[list[tuple[float, int]], list[tuple[float, int]]]:
-    """The base model's and the tuned model's scores, from one load; memory is given back for the serving engine."""
-    import torch
-
-    from excam.inference.backends import transformers
-
-    files = weights.parent / "files"
-    backend = transformers.Backend(files, adapter.parent, dtype=model.dtype, context=model.context)
-    tuned = _scores(backend)
-    with backend.model.disable_adapter():
-        base = _scores(backend)
-    del backend
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
-    return base, tuned
-
-
-def _scores(backend: Backend) -> list[tuple[float, int]]:
-    """(sum of log-probabilities, tokens) of each fixed answer."""
-    found: dict[int, Any] = dict(pair for batch in backend.choose(questions()) for pair in batch)
-    scores: list[tuple[float, int]] = []
-    for at in range(len(PAIRS)):
-        if getattr(found.get(at), "logprobs", None) is None:
-            raise ModelInvalid(
-                f"{backend.identity[:60]}: it gave no log-probabilities of a fixed answer: {found.get(at)}"
-            )
-        scores += zip(found[at].logprobs, found[at].tokens, strict=True)
-    return scores
-
-
-def _difference(one: Sequence[tuple[float, int]], other: Sequence[tuple[float, int]]) -> float:
-    return sum(abs(a - b) / n for (a, n), (b, _) in zip(one, other, strict=True)) / len(one)

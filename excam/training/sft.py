@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from excam.config import Recipe
 from excam.exceptions import ConfigInvalid, InputInvalid, ModelInvalid
+from excam.inference import fixed_answers
 from excam.inference.chat import load_tokenizer
+from excam.inference.fixed_answers import Scores
 from excam.inference.loading import loading
 from excam.inference.lora import EYES
 from excam.provenance import publish, say, write_json
@@ -33,6 +35,7 @@ from excam.versions import stage_version
 if TYPE_CHECKING:
     import polars as pl
     from peft import PeftModel
+    from transformers import PreTrainedTokenizerBase
 
 PUBLISHED = ("adapter_model.safetensors", "adapter_config.json", "loss.csv")
 
@@ -81,6 +84,7 @@ def train(
         seconds = time.monotonic() - started
         history = [entry for entry in trainer.state.log_history if "loss" in entry]
         _publish(trainer, folder, history, name)
+        answers = _fixed_answers(model, tokenizer)  # on every process: of a model that is shared out none has all
     if not trainer.is_world_process_zero():
         return None
     seen = ordered[recipe.rows_per_step * int(last.name.split("-")[1]) :] if last else ordered
@@ -94,8 +98,22 @@ def train(
         "training_seconds": round(seconds, 1),
         "resumed_from": last.name if last else None,
         "final_loss": history[-1]["loss"] if history else None,
+        "fixed_answers": answers,
         **devices.measured(model, sum(len(row["input_ids"]) for row in seen), seconds),
     }
+
+
+def _fixed_answers(model: PeftModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, Scores] | None:
+    """Scores of the fixed answers by base and adapter, for `adapters.verify`; None where the base has no room."""
+    from excam.inference.backends.transformers import Likelihoods
+
+    backend = Likelihoods(model.eval(), tokenizer)
+    try:
+        tuned = fixed_answers.scores(backend.choose)
+        with model.disable_adapter():
+            return {"base": fixed_answers.scores(backend.choose), "tuned": tuned}
+    except ModelInvalid:
+        return None
 
 
 def _tracker(report_to: str, name: str) -> dict[str, str]:

@@ -8,8 +8,9 @@ from safetensors.torch import load_file, save_file
 
 from excam.config import Model
 from excam.exceptions import ModelInvalid
-from excam.inference import adapters, opening
+from excam.inference import adapters, fixed_answers, opening
 from excam.inference.backends import transformers
+from excam.training import sft
 
 FILE = "adapter_model.safetensors"
 
@@ -26,14 +27,19 @@ def weights(tmp_path_factory):
 
 @pytest.fixture
 def adapter(weights, tmp_path):
-    """Manifest of a LoRA in every linear layer."""
+    """Manifest of a LoRA in every linear layer, with what training leaves there."""
     tiny.adapter(weights.parent / "files", tmp_path)
-    return manifest(tmp_path)
+    return as_trained(weights, tmp_path)
 
 
-def manifest(folder):
+def as_trained(weights, folder):
+    trained = transformers.Backend(weights.parent / "files", folder, dtype="float32")
+    return manifest(folder, fixed_answers=sft._fixed_answers(trained.model, trained.tokenizer))
+
+
+def manifest(folder, **facts):
     path = folder / "manifest.json"
-    path.write_text(json.dumps({"outputs": {}}))
+    path.write_text(json.dumps({"outputs": {}, **facts}))
     return path
 
 
@@ -54,7 +60,7 @@ def test_an_adapter_at_work_passes(weights, adapter, serve):
     assert proof.modules == 14  # seven linear layers in each of two blocks
     assert proof.moved > 0.1
     assert proof.apart < 1e-3 < proof.from_base
-    assert proof.answers == 2 * len(adapters.PAIRS)
+    assert proof.answers == 2 * len(fixed_answers.PAIRS)
 
 
 def test_one_that_was_never_trained_is_refused(weights, adapter):
@@ -62,6 +68,7 @@ def test_one_that_was_never_trained_is_refused(weights, adapter):
     with pytest.raises(ModelInvalid, match=r"LoRA modules: 1 of 14 hold zeros only, e.g. .*layers.1.mlp.up_proj"):
         verify(weights, adapter)
     changed(adapter, lambda name, value: (name, value * 1e-9 + 1e-12))
+    as_trained(weights, adapter.parent)
     with pytest.raises(
         ModelInvalid, match=r"not at work: it changes log-probabilities by 0.0000 a token.*learned noth"
     ):
@@ -96,8 +103,22 @@ def test_an_engine_that_applies_half_of_it_is_found(weights, adapter, monkeypatc
 def test_an_engine_that_gives_no_probabilities_is_refused(weights, adapter, monkeypatch):
     short = transformers.Backend(weights.parent / "files", adapter.parent, dtype="float32", context=128)
     monkeypatch.setattr(opening.Lazily, "_open", lambda _: short)
-    with pytest.raises(ModelInvalid, match="gave no log-probabilities of a fixed answer"):
+    with pytest.raises(ModelInvalid, match="no log-probabilities of a fixed answer"):
         verify(weights, adapter)
+
+
+def test_one_without_scores_of_its_training_is_refused(weights, adapter):
+    manifest(adapter.parent)
+    with pytest.raises(ModelInvalid, match=r"manifest.json: no scores of the fixed answers; expected `fixed_answers`"):
+        verify(weights, adapter)
+
+
+def test_a_base_without_room_for_the_fixed_answers_leaves_none(tmp_path):
+    short = tiny.model(tmp_path)
+    backend = transformers.Backend(tmp_path, dtype="float32", context=128)
+    assert backend.context == 128, short
+    backend.model.config.max_position_embeddings = 128
+    assert sft._fixed_answers(backend.model, backend.tokenizer) is None
 
 
 def test_who_answers_hangs_on_the_weights_and_not_on_the_card(weights, tmp_path):

@@ -20,7 +20,7 @@ from excam.inference.loading import loading
 
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 PACKAGES = ("torch", "transformers", "peft")
 
@@ -39,7 +39,64 @@ def open_model(name: str, model: Model, files: Path | None, adapter: Path | None
     )
 
 
-class Backend:
+class Likelihoods:
+    """A loaded causal language model that says how likely given answers are."""
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: PreTrainedTokenizerBase,
+        context: int | None = None,
+        batch_tokens: int | None = None,
+    ) -> None:
+        """`context` and `batch_tokens` as in `Backend`. Raises ModelInvalid for a configuration without positions."""
+        self.model, self.tokenizer, self.device = model, tokenizer, model.device.type
+        self.batch_tokens = batch_tokens or (8192 if self.device == "cpu" else 32768)
+        longest = int(model.config.get_text_config().max_position_embeddings)
+        self.context = min(context or longest, longest)
+
+    def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
+        """Yield one batch per request: its options, each after the prompt, in one forward pass or a few."""
+        for at, request in enumerate(requests):
+            both = [chat.encode(self.tokenizer, request.messages, option) for option in request.options]
+            prompt = both[0].completion_start
+            if max(len(one.input_ids) for one in both) > self.context:
+                yield [(at, Choice(None, None, prompt))]
+                continue
+            rows = max(1, self.batch_tokens // max(len(one.input_ids) for one in both))
+            parts = [both[start : start + rows] for start in range(0, len(both), rows)]
+            logprobs = tuple(sum(one[:-1]) for part in parts for one in self.logprobs(part))  # not the end of turn
+            yield [(at, Choice(logprobs, tuple(len(one.input_ids) - prompt - 1 for one in both), prompt))]
+
+    def logprobs(self, conversations: Sequence[chat.Encoded]) -> list[list[float]]:
+        """Log-probability of each token of each conversation's answer, its end of turn included, in one pass."""
+        import torch
+
+        ids, mask = self._padded([one.input_ids for one in conversations])
+        longest = max(len(one.input_ids) - one.completion_start for one in conversations)
+        with torch.inference_mode():
+            positions = (mask.cumsum(-1) - 1).clamp(min=0)
+            out = self.model(
+                input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False, logits_to_keep=longest + 1
+            )
+            scores = out.logits[:, :-1].float().log_softmax(-1)
+            said = scores.gather(-1, ids[:, -longest:, None]).squeeze(-1).tolist()
+        return [
+            row[longest - (len(one.input_ids) - one.completion_start) :]
+            for row, one in zip(said, conversations, strict=True)
+        ]
+
+    def _padded(self, prompts: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Ids and attention mask, [rows, longest], padded on the left."""
+        import torch
+
+        longest = max(map(len, prompts))
+        ids = torch.tensor([[0] * (longest - len(prompt)) + list(prompt) for prompt in prompts])
+        mask = torch.tensor([[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts])
+        return ids.to(self.device), mask.to(self.device)
+
+
+class Backend(Likelihoods):
     """A causal language model from a local folder, with a LoRA adapter if given."""
 
     def __init__(
@@ -63,14 +120,11 @@ class Backend:
         """
         import torch
 
-        self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        self.tokenizer = chat.load_tokenizer(weights)
+        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        tokenizer = chat.load_tokenizer(weights)
         model: Any = load_model(weights, adapter, dtype, serve)
-        self.model = model.to(self.device)
-        self.batch_tokens = batch_tokens or (8192 if self.device == "cpu" else 32768)
         with loading(weights):
-            longest = int(self.model.config.get_text_config().max_position_embeddings)
-        self.context = min(context or longest, longest)
+            super().__init__(model.to(device), tokenizer, context, batch_tokens)
         self.overflow: Literal["refuse", "shorten"] = overflow
         self.stops = chat.stop_ids(self.tokenizer, self.model.generation_config)
         self.identity = identity or _content_identity(weights, adapter)
@@ -104,37 +158,6 @@ class Backend:
                 )
                 for at, (ids, kept) in zip(batch, answers, strict=True)
             ]
-
-    def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
-        """Yield one batch per request: its options, each after the prompt, in one forward pass or a few."""
-        for at, request in enumerate(requests):
-            both = [chat.encode(self.tokenizer, request.messages, option) for option in request.options]
-            prompt = both[0].completion_start
-            if max(len(one.input_ids) for one in both) > self.context:
-                yield [(at, Choice(None, None, prompt))]
-                continue
-            rows = max(1, self.batch_tokens // max(len(one.input_ids) for one in both))
-            parts = [both[start : start + rows] for start in range(0, len(both), rows)]
-            logprobs = tuple(sum(one[:-1]) for part in parts for one in self.logprobs(part))  # not the end of turn
-            yield [(at, Choice(logprobs, tuple(len(one.input_ids) - prompt - 1 for one in both), prompt))]
-
-    def logprobs(self, conversations: Sequence[chat.Encoded]) -> list[list[float]]:
-        """Log-probability of each token of each conversation's answer, its end of turn included, in one pass."""
-        import torch
-
-        ids, mask = self._padded([one.input_ids for one in conversations])
-        longest = max(len(one.input_ids) - one.completion_start for one in conversations)
-        with torch.inference_mode():
-            positions = (mask.cumsum(-1) - 1).clamp(min=0)
-            out = self.model(
-                input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False, logits_to_keep=longest + 1
-            )
-            scores = out.logits[:, :-1].float().log_softmax(-1)
-            said = scores.gather(-1, ids[:, -longest:, None]).squeeze(-1).tolist()
-        return [
-            row[longest - (len(one.input_ids) - one.completion_start) :]
-            for row, one in zip(said, conversations, strict=True)
-        ]
 
     def _decode(
         self, prompts: Sequence[Sequence[int]], rooms: Sequence[int], chances: Sequence[Random], sampling: Sampling
@@ -175,15 +198,6 @@ class Backend:
                     rows = [rows[at] for at in keep]
                 mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=-1)
         return answers
-
-    def _padded(self, prompts: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Ids and attention mask, [rows, longest], padded on the left."""
-        import torch
-
-        longest = max(map(len, prompts))
-        ids = torch.tensor([[0] * (longest - len(prompt)) + list(prompt) for prompt in prompts])
-        mask = torch.tensor([[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts])
-        return ids.to(self.device), mask.to(self.device)
 
 
 def choose(logits: torch.Tensor, chances: Sequence[Random], sampling: Sampling) -> torch.Tensor:
