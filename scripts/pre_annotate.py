@@ -22,7 +22,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--name", required=True, help="the model's name")
     parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
     parser.add_argument("--gpus", type=int, default=0, help="how many GPUs the model may use")
-    parser.add_argument("--pace", default="{}", help="how hard its server is asked, as JSON; decides no answer")
+    parser.add_argument(
+        "--pace", default="{}", help="how hard it is asked and how its engine is tuned, as JSON; decides no answer"
+    )
     parser.add_argument("--weights", type=Path, help="manifest of the fetched model")
     parser.add_argument("--journal", type=Path, required=True)
     parser.add_argument("--seed", type=int, required=True)

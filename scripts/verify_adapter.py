@@ -21,13 +21,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--name", required=True, help="<model>/<trained_on>")
     parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
     parser.add_argument("--gpus", type=int, default=0, help="how many GPUs the model may use")
+    parser.add_argument("--pace", default="{}", help="how its engine is tuned, as JSON; decides no answer")
     parser.add_argument("--weights", type=Path, required=True, help="manifest of the fetched base model")
     parser.add_argument("--adapter", type=Path, required=True, help="manifest of the adapter")
     parser.add_argument("--checkpoints", type=Path, required=True, help="of its training")
     parser.add_argument("--verified", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    model = opening.described(args.model, args.gpus)
+    model = opening.described(args.model, args.gpus, args.pace)
     settle(model, args.name)
     proof = adapters.verify(args.name, model, args.weights, args.adapter)
     inputs = {str(path): provenance.sha256(path) for path in (args.weights, args.adapter)}

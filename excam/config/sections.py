@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
@@ -143,7 +144,9 @@ class Model(Section):
     dtype: Literal["bfloat16", "float16", "float32"] = "bfloat16"
     quantization: str | None = Field(default=None, description="of backend vllm, e.g. fp8")
     serve: Literal["lora", "merged"] = Field(default="lora", description="an adapter beside the weights, or in them")
-    engine: dict[str, bool | int | float | str] = Field(default={}, description="more settings of backend vllm")
+    engine: dict[str, bool | int | float | str] = Field(
+        default={}, description="more settings of backend vllm; those of speed and memory decide no answer"
+    )
     gpus: int = Field(default=1, ge=0, description="of one process: tensor parallel")
     sampling: Sampling = Sampling()
 
@@ -154,7 +157,10 @@ class Model(Section):
 
     @property
     def decides(self) -> str:
-        """What decides its answers, as JSON: not where it is fetched from, how many GPUs or requests at once."""
+        """What decides its answers, as JSON: not where it is fetched from, how many GPUs or requests at once, how fast.
+
+        A setting of the engine that is not known as one of speed or memory counts.
+        """
         return self._without("hub", "sampling")
 
     @property
@@ -164,16 +170,43 @@ class Model(Section):
 
     @property
     def pace(self) -> str:
-        """How hard its server is asked and what that costs, as JSON: no answer hangs on it."""
-        return self.server.model_dump_json(include=PACE, exclude_defaults=True) if self.server else "{}"
+        """How hard its server is asked and what that costs, or how its engine is tuned: JSON, no answer hangs on it."""
+        if self.server:
+            return self.server.model_dump_json(include=PACE, exclude_defaults=True)
+        return json.dumps({name: value for name, value in self.engine.items() if name in TUNING})
 
     def _without(self, *more: str) -> str:
         left_out: dict[str, Any] = {**dict.fromkeys([*ELSEWHERE, *more], True), "server": PACE}
+        left_out["engine"] = TUNING if self.engine.keys() - TUNING else True
         return self.model_dump_json(exclude=left_out, exclude_defaults=True)
 
 
 # Fields of a model that decide none of its answers: its weights' content, another artifact, does.
 PACE = {"concurrency", "requests_per_minute", "timeout", "price"}  # of its server
+# Settings of vLLM's EngineArgs that say how fast it answers and in how much memory. Another batch or kernel can round
+# otherwise, as another card does, which is no part of an answer's identity either.
+TUNING = {
+    # requests and tokens at once
+    "max_num_seqs", "max_num_batched_tokens", "max_num_scheduled_tokens", "max_num_active_seqs",
+    "long_prefill_token_threshold", "long_prefill_token_threshold_adaptive",
+    "enable_chunked_prefill", "scheduling_policy", "scheduler_reserve_full_isl", "prefill_schedule_interval",
+    "async_scheduling", "stream_interval", "performance_mode",
+    # memory of the card and of the host
+    "gpu_memory_utilization", "kv_cache_memory_bytes", "num_gpu_blocks_override", "block_size", "watermark",
+    "enable_prefix_caching", "prefix_caching_hash_algo", "prefix_cache_retention_interval",
+    "cpu_offload_gb", "offload_backend", "offload_group_size", "offload_num_in_group", "offload_prefetch_step",
+    "kv_offloading_size", "kv_offloading_backend", "enable_sleep_mode", "enable_cumem_allocator",
+    "disable_hybrid_kv_cache_manager", "max_cpu_loras", "fully_sharded_loras",
+    # how it starts and computes
+    "enforce_eager", "max_cudagraph_capture_size", "optimization_level", "disable_custom_all_reduce",
+    "enable_flashinfer_autotune", "language_model_only", "skip_mm_profiling", "mm_processor_cache_gb",
+    "mm_processor_cache_type", "max_parallel_loading_workers", "safetensors_load_strategy",
+    "safetensors_prefetch_num_threads", "safetensors_prefetch_block_size", "distributed_timeout_seconds",
+    "cpu_distributed_timeout_seconds", "shutdown_timeout", "numa_bind",
+    # what it tells
+    "aggregate_engine_logging", "log_level", "use_tqdm_on_load", "kv_cache_metrics",
+    "cudagraph_metrics", "enable_mfu_metrics", "enable_logging_iteration_details",
+}  # fmt: skip
 ELSEWHERE = {"gpus", "revision", "wheel", "folder", "chat_template", "licence", "base", "training"}
 
 

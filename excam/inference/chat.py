@@ -17,17 +17,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from excam.exceptions import InputInvalid, ModelInvalid
-from excam.inference import Completion, Message
+from excam.inference import Completion, Message, tokenizer_files
 from excam.inference.loading import loading
 from excam.inference.rendering import rendered
 from excam.provenance import say
 
 if TYPE_CHECKING:
+    from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerBase
 
 PAD = "\u2003"  # white space around each sentinel: where it is gone, the template trims its contents
 SENTINEL = re.compile(f"({PAD}?)\ue000([0-9]+)\ue001({PAD}?)")  # private-use characters: no template writes them
 USUAL = ((("system", "user"), True), (("user",), True), (("user", "assistant"), False))  # rendered at one go
+# What every tokenizer is asked to read: scripts, digits, white space inside (at the ends, libraries differ by design).
+SCRIPTS = (
+    "In 1984 we paid 12,500.75 for it; could you?\n\tA   gap.", "Où est l'été? Straße, naïve, İstanbul",
+    "Сколько стоит хлеб?", "أين الطعام؟", "वाराणसी किस नदी के किनारे है?", "東京の料理は何ですか。", "한국 음식", "🍲👩‍🍳",
+)  # fmt: skip
 UNPAIRED = re.compile(r"[\ud800-\udfff]")
 
 
@@ -120,11 +126,39 @@ def positions(weights: Path) -> int | None:
 
 
 def load_tokenizer(weights: Path) -> PreTrainedTokenizerBase:
-    """The tokenizer of a local folder. Raises ModelInvalid."""
+    """The tokenizer of a local folder. Raises ModelInvalid, also where it reads texts otherwise than its own file."""
     from transformers import AutoTokenizer
 
     with loading(weights):
-        return AutoTokenizer.from_pretrained(weights, local_files_only=True, trust_remote_code=False)
+        is_wrong = tokenizer_files.has_wrong_rule(weights)
+        told = {} if is_wrong is None else {"fix_mistral_regex": is_wrong}
+        tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True, trust_remote_code=False, **told)
+        expected = tokenizer_files.alone(weights, corrected=bool(is_wrong))
+    if expected is not None:
+        _refuse_other_ids(tokenizer, expected)
+    return tokenizer
+
+
+def _refuse_other_ids(tokenizer: PreTrainedTokenizerBase, expected: Tokenizer) -> None:
+    """Raise ModelInvalid where the ids of some plain text are not those of `tokenizer.json`.
+
+    A model reads ids, whatever they stand for: with others it answers worse, and nobody would see why. transformers
+    chooses the class of a tokenizer by names in two other files.
+    """
+    for text in SCRIPTS:
+        found, wanted = _plain(tokenizer, text), expected.encode(text, add_special_tokens=False).ids
+        if found != wanted:
+            raise ModelInvalid(
+                f"{tokenizer.name_or_path}: {type(tokenizer).__name__} reads {text!r} as {len(found)} ids "
+                f"{_shown(found, wanted)}; expected {len(wanted)} {_shown(wanted, found)} as in tokenizer.json; "
+                "correct tokenizer_class in tokenizer_config.json, or take away other tokenizers beside it"
+            )
+
+
+def _shown(ids: Sequence[int], other: Sequence[int]) -> str:
+    """The ids from the first that differs, three at most."""
+    at = next((at for at, pair in enumerate(zip(ids, other, strict=False)) if pair[0] != pair[1]), len(other))
+    return f"[...{', '.join(map(str, ids[at : at + 3]))}...]"
 
 
 def adapter_weights(adapter: Path) -> Path:

@@ -82,6 +82,8 @@ def described(settings: str, gpus: int, pace: str = "{}") -> Model:
     entry = {"licence": "", **json.loads(settings), "gpus": gpus}
     if entry.get("server"):
         entry["server"] |= json.loads(pace)
+    elif tuning := json.loads(pace):
+        entry["engine"] = entry.get("engine", {}) | tuning
     return Model.model_validate(entry)
 
 

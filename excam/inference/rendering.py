@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import datetime, tzinfo
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +24,9 @@ SECONDS = 5  # of processor time for all conversations; templates of models take
 MEMORY = 2 << 30  # bytes of address space; Python and the library take a tenth of it
 LONGEST = 1 << 20  # characters of a rendered conversation
 WAIT = 300  # seconds of the clock, for the start of Python on a busy machine
+# What a template is told when it asks for the time (`strftime_now`, in Mistral Small's and Llama's): always this, as an
+# answer would else hang on the day on which it was asked.
+NOW = datetime(2025, 1, 1, 12)
 
 
 @lru_cache(maxsize=64)
@@ -61,9 +65,17 @@ def rendered(template: str, tokens: str, conversations: tuple[str, ...]) -> tupl
     return tuple(json.loads(done.stdout))
 
 
-def _main() -> None:
-    from transformers.utils.chat_template_utils import render_jinja_template
+class _Stopped(datetime):
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:
+        return NOW
 
+
+def _main() -> None:
+    from transformers.utils import chat_template_utils
+
+    chat_template_utils.datetime = _Stopped  # pyright: ignore # its clock cannot be set; a test compares what it tells
+    render_jinja_template = chat_template_utils.render_jinja_template
     request = json.load(sys.stdin)
     seconds, memory, longest = request["limits"]
     _limit(resource.RLIMIT_CPU, int(time.process_time()) + seconds)

@@ -122,8 +122,20 @@ def test_a_template_that_fails_is_refused(template):
         chat.encode(make_tokenizer(template), TALK)
 
 
+def test_a_template_that_asks_for_the_time_says_the_same_on_any_day(monkeypatch):
+    """As Mistral Small's does without a system turn; seconds differ between two calls, hours between two places."""
+    tokenizer = make_tokenizer("Today is {{ strftime_now('%Y-%m-%d %H:%M:%S.%f') }}. " + CHATML)
+    texts = []
+    for place in ("Pacific/Kiritimati", "Pacific/Niue"):
+        monkeypatch.setenv("TZ", place)
+        rendering.rendered.cache_clear()
+        texts.append(said(tokenizer, chat.encode(tokenizer, TALK)))
+    assert texts[0] == texts[1]
+    assert texts[0].startswith("Today is 2025-01-01 12:00:00.000000.")
+
+
 def test_a_template_is_rendered_once(monkeypatch):
-    """It may say another thing every time: the clock is among what it can ask."""
+    """It is a program in a process of its own, which takes a second to start."""
     tokenizer = make_tokenizer(CHATML + "{{ strftime_now('%f') }}")
     first = chat.encode(tokenizer, TALK)
     monkeypatch.setattr(rendering.subprocess, "run", None)

@@ -81,6 +81,30 @@ def test_how_hard_a_server_is_asked_and_its_price_decide_nothing():
     assert config.load(raw()).models["tiny"].pace == "{}"
 
 
+def test_how_an_engine_is_tuned_decides_nothing_and_reaches_it():
+    """A lower max_num_seqs, as a message advises where memory ran out, keeps every answer that is there."""
+
+    def asked_with(engine):
+        return config.load(put("models/tiny/engine", engine)).models["tiny"]
+
+    tuning = {"max_num_seqs": 32, "gpu_memory_utilization": 0.8, "enforce_eager": True}
+    plain, tuned = config.load(raw()).models["tiny"], asked_with(tuning)
+    assert (tuned.decides, tuned.asked) == (plain.decides, plain.asked)
+    assert json.loads(tuned.pace) == tuning
+    assert opening.described(tuned.asked, 0, tuned.pace).engine == tuning
+    assert opening.described(plain.asked, 0, plain.pace).engine == {}
+    both = asked_with(tuning | {"kv_cache_dtype": "fp8"})
+    assert both.decides == asked_with({"kv_cache_dtype": "fp8"}).decides != plain.decides
+    assert opening.described(both.asked, 0, both.pace).engine == both.engine
+
+
+@pytest.mark.parametrize("engine", [{"kv_cache_dtype": "fp8"}, {"seed": 3}, {"of_a_later_version": True}])
+def test_what_may_change_an_answer_decides(engine):
+    changed = config.load(put("models/tiny/engine", engine)).models["tiny"]
+    assert json.loads(changed.decides)["engine"] == json.loads(changed.asked)["engine"] == engine
+    assert changed.pace == "{}"
+
+
 def test_a_model_s_decoding_is_asked_for_and_decides_no_proof():
     hub = config.load(put("models/tiny/sampling", {"max_tokens": 7})).models["tiny"]
     assert json.loads(hub.asked) == {"context": 512, "backend": "transformers", "sampling": {"max_tokens": 7}}

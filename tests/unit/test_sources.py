@@ -1,5 +1,6 @@
 """Snapshots: from a folder, an address, the hub; pinned by content; refused in one line."""
 
+import hashlib
 import io
 import json
 import re
@@ -9,6 +10,7 @@ import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import index_stand_in
 import pytest
@@ -203,8 +205,9 @@ def test_an_address_that_gives_nothing(server, address, part):
 
 @pytest.fixture
 def hub(monkeypatch):
-    """A hub with one file; it notes what it was asked for."""
+    """A hub with one file in a data set and `files` in a model; it notes what it was asked for."""
     import huggingface_hub
+    from huggingface_hub.utils import filter_repo_objects
 
     asked = []
 
@@ -213,15 +216,18 @@ def hub(monkeypatch):
             asked.append(("info", name, repo_type, revision))
             return SimpleNamespace(sha=COMMIT if revision == "main" else revision)
 
-    def snapshot(name: str, *, repo_type: str, revision: str, allow_patterns: list, local_dir: Path, max_workers: int):
+    def snapshot(name: str, *, repo_type: str, revision: str, local_dir: Path, **chosen: Any):
         asked.append(("snapshot", name, repo_type, revision))
-        write(Path(local_dir, "a.csv"), asked_text.get(revision, "one"))
+        patterns = {key: value for key, value in chosen.items() if key.endswith("_patterns")}
+        for file in filter_repo_objects(files, **patterns) if repo_type == "model" else ["a.csv"]:
+            write(Path(local_dir, file), asked_text.get(revision, "one"))
         write(Path(local_dir, ".cache", "a.lock"))
 
+    files: list[str] = []
     asked_text: dict[str, str] = {}
     monkeypatch.setattr(huggingface_hub, "HfApi", Api)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
-    return SimpleNamespace(asked=asked, text=asked_text)
+    return SimpleNamespace(asked=asked, text=asked_text, files=files)
 
 
 def test_a_branch_is_resolved_once_and_pinned(hub):
@@ -303,6 +309,30 @@ def test_a_model_from_the_hub(hub):
     assert [kind for _, _, kind, _ in hub.asked] == ["model", "model"]
 
 
+ONCE = ["config.json", "model-00001-of-00002.safetensors", "tokenizer.json", "tokenizer_config.json"]
+TWICE = ["consolidated.safetensors", "original/consolidated.safetensors", "params.json", "tekken.json"]
+
+
+def test_weights_and_tokenizer_in_a_second_format_are_not_fetched(hub):
+    """Mistral's own: 47 GB once more, and a tokenizer that transformers prefers, though it has no chat template."""
+    hub.files += [*ONCE, *TWICE, "consolidated.safetensors.index.json", "README.md"]
+    model = Model(hub="owner/mistral", revision=COMMIT, licence="Apache-2.0")
+    for file in TWICE:  # an earlier version fetched them
+        write(Path("to", file))
+    sources.fetch_model("mistral", model, Path("to"))
+    assert inside(Path("to")) == ONCE
+    assert sorted(json.loads(Path("pins/mistral.json").read_text())["files"]) == ONCE
+
+
+def test_a_pin_that_names_the_second_format_still_holds(hub):
+    hub.files += ONCE
+    digest = hashlib.sha256(b"one").hexdigest()
+    pin = {"revision": COMMIT, "files": dict.fromkeys([*ONCE, *TWICE], digest)}
+    write(Path("pins/mistral.json"), json.dumps(pin))
+    model = Model(hub="owner/mistral", revision=COMMIT, licence="Apache-2.0")
+    assert sources.fetch_model("mistral", model, Path("to"))["revision"] == COMMIT
+
+
 def test_a_model_from_a_folder():
     model = Model(folder="mine", licence="MIT", context=512)
     write(Path("mine/pytorch_model.bin"))
@@ -310,6 +340,8 @@ def test_a_model_from_a_folder():
     write(Path("mine/model.safetensors"), "w")
     write(Path("mine/config.json"), "{}")
     write(Path("mine/modeling_tiny.py"), "raise SystemExit")
+    for file in TWICE:
+        write(Path("mine", file))
     facts = sources.fetch_model("tiny", model, Path("to"))
     assert inside(Path("to")) == ["config.json", "model.safetensors"], "neither pickles nor code"
     write(Path("mine/config.json"), "{ }")

@@ -1,0 +1,52 @@
+"""Fixed answers to a few questions: how likely each is tells one model from another, and one engine from another.
+
+Scored by the base and by the adapter at the end of its training, and again by whatever serves it (`adapters.verify`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from excam.exceptions import ModelInvalid
+from excam.inference import Batch, Choice, Choose
+from excam.judges import report
+from excam.records import CulturalError, Report
+
+PAIRS = (
+    ("Name a dish that is often eaten at New Year in Japan.", "Toshikoshi soba, long noodles eaten on the last night."),
+    ("Write one sentence about weddings in Scotland.", "The groom may wear a kilt in the colours of his clan."),
+    ("Which language do most people in Brazil speak at home?", "Spanish"),
+    ("वाराणसी किस नदी के किनारे है?", "यमुना"),
+)
+REPORTS = (
+    Report(),
+    Report((CulturalError("output", "Spanish", "major", "incorrect information"),), "Portuguese is spoken there."),
+)
+
+Scores = Sequence[tuple[float, int]]  # (sum of log-probabilities, tokens) of each answer
+
+
+def questions() -> list[Choose]:
+    """Fixed reports as answers to the question of Table 5 about pairs of our own."""
+    reports = tuple(map(report.write, REPORTS))
+    return [Choose(report.messages(instruction, output), reports) for instruction, output in PAIRS]
+
+
+def scores(choose: Callable[[Sequence[Choose]], Iterator[Batch[Choice]]]) -> list[tuple[float, int]]:
+    """(sum of log-probabilities, tokens) of each fixed answer; `choose` is a backend's.
+
+    Raises ModelInvalid where it gives none.
+    """
+    found: dict[int, Any] = dict(pair for batch in choose(questions()) for pair in batch)
+    known: list[tuple[float, int]] = []
+    for at in range(len(PAIRS)):
+        if getattr(found.get(at), "logprobs", None) is None:
+            raise ModelInvalid(f"no log-probabilities of a fixed answer: {found.get(at)}; expected room for it")
+        known += zip(found[at].logprobs, found[at].tokens, strict=True)
+    return known
+
+
+def difference(one: Scores, other: Scores) -> float:
+    """Mean absolute difference of log-probability per token, in nats."""
+    return sum(abs(a - b) / n for (a, n), (b, _) in zip(one, other, strict=True)) / len(one)
