@@ -13,6 +13,7 @@ from excam import gpus
 from excam.config import Model
 from excam.escapes import visible_line
 from excam.exceptions import AnswersMissing, ExcamError
+from excam.inference import opening
 from excam.provenance import quiet_libraries, refuse_damaged, say
 
 # what a full, read-only or locked disk says; any other OSError is a bug and shows its traceback
@@ -47,6 +48,8 @@ def run(main: Callable[[], None]) -> None:
 def settle(model: Model, job: str) -> None:
     """Find a job its place: an environment with vLLM, where the model needs it, and GPUs that no other job has.
 
+    An engine that jobs share takes its GPUs itself.
+
     Where vLLM is not installed and `./setup.sh vllm` made its environment, go on as the same program in there.
     """
     program = getattr(sys.modules["__main__"].__spec__, "name", "")
@@ -56,4 +59,5 @@ def settle(model: Model, job: str) -> None:
     if model.backend == "vllm" and not find_spec("vllm") and python.exists():
         say(f"vLLM is not installed here; going on in {python.parents[1].name}")
         os.execv(python, [str(python), "-m", program, *sys.argv[1:]])
-    gpus.take(model.gpus, job)
+    if not opening.shares(model):
+        gpus.take(model.gpus, job)

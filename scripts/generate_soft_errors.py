@@ -71,7 +71,7 @@ def _from_model(wanted: list[Sample], args: argparse.Namespace) -> tuple[list[di
     settle(model, str(args.answers))
     requests = [Generate(generator.messages(sample, args.severity)) for sample in wanted]
     progress = provenance.Progress(f"{args.generator} writes errors, shard {args.shard}", len(wanted))
-    backend = opening.lazily(args.generator, model, args.weights)
+    backend = opening.shared(args.generator, model, args.weights)
     try:
         answers = ask(backend, opening.sampling(model, args.seed), Journal(args.journal), requests, progress)
     except AnswersMissing as missing:

@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     settle(model, args.name)
     by_dataset = {path: tables.read_samples(path) for path in args.samples}
     samples = [sample for part in by_dataset.values() for sample in part]
-    backend = opening.lazily(args.name.split("/")[0], model, args.weights, args.adapter)
+    backend = opening.shared(args.name.split("/")[0], model, args.weights, args.adapter)
     progress = provenance.Progress(f"judging {args.name}, rows", len(samples))
     asking = partial(ask, backend, opening.sampling(model, args.seed), Journal(args.journal), progress=progress)
     _, entries = transcript.record(judge, samples, asking)

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from excam.config import Model
-from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate, Sampling
+from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate, Sampling, hosting, lora
 from excam.provenance import installed, read_json, refuse_changed
 from excam.versions import stage_version
 
@@ -67,6 +67,26 @@ class Lazily:
         return backend(self.model).open_model(self.name, self.model, files, adapter, self.identity)
 
 
+class Shared(Lazily):
+    """A backend whose engine other jobs of this machine ask too, where it has one to share (`hosting`)."""
+
+    def _open(self) -> Backend:
+        if not shares(self.model):
+            return super()._open()
+        assert self.weights is not None, "an engine of this machine has weights"
+        self.check()
+        adapter = self.adapter.parent if self.adapter else None
+        rank = lora.read(adapter).r if adapter else None
+        content = _identity(self.name, self.model, self.weights, None)
+        wanted = hosting.Wanted(self.name, self.model, self.weights.parent / "files", rank, content)
+        return hosting.Hosted(wanted, adapter, self.identity)
+
+
+def shares(model: Model) -> bool:
+    """Whether jobs share an engine of this model: then that process, and not the job, holds the cards."""
+    return model.serve == "lora" and hasattr(backend(model), "open_shared")
+
+
 def backend(model: Model) -> ModuleType:
     """The module of `backends/` that runs a model. It has `PACKAGES`, whose versions move answers, and `open_model`."""
     return importlib.import_module(f"excam.inference.backends.{model.backend.replace('-', '_')}")
@@ -75,6 +95,11 @@ def backend(model: Model) -> ModuleType:
 def lazily(name: str, model: Model, weights: Path | None, adapter: Path | None = None) -> Lazily:
     """A backend for an entry of `models:`; `weights` and `adapter` are the manifests of what was fetched or trained."""
     return Lazily(name, model, weights, adapter)
+
+
+def shared(name: str, model: Model, weights: Path | None, adapter: Path | None = None) -> Shared:
+    """The same for a job of the workflow, beside which others ask the same base model."""
+    return Shared(name, model, weights, adapter)
 
 
 def described(settings: str, gpus: int, pace: str = "{}") -> Model:

@@ -59,7 +59,7 @@ def test_an_adapter_for_modules_that_are_not_there_is_loaded_and_does_nothing(ba
     from vllm.lora.request import LoRARequest
 
     elsewhere = copied(tmp_path / "elsewhere", lambda name: name.replace("model.layers", "model.language_model.layers"))
-    request = LoRARequest("elsewhere", 2, str(elsewhere))
+    request = LoRARequest("elsewhere", 99, str(elsewhere))
     assert backend._engine.add_lora(request)  # this is what a gate has to catch
     adapter, backend._lora = backend._lora, request
     answers = gathered(backend.generate(asked(), GREEDY))
@@ -70,21 +70,39 @@ def test_an_adapter_for_modules_that_are_not_there_is_loaded_and_does_nothing(ba
 
 def test_an_adapter_for_modules_of_an_unknown_kind_is_refused(backend, tmp_path):
     unknown = copied(tmp_path / "unknown", lambda name: name.replace("q_proj", "query"))
-    backend._engine.remove_lora(1)
     with pytest.raises(ModelInvalid, match=r"vLLM cannot serve this adapter.*serve: merged"):
-        vllm._load_adapter(backend._engine, unknown)
-    backend._lora = vllm._load_adapter(backend._engine, ADAPTER)
+        backend.use(unknown, "unknown")
+    assert backend._lora is None
+    backend.use(ADAPTER, "again")
 
 
-def test_ranks(tmp_path, capsys):
-    assert vllm._rank(ADAPTER) == 16
-    assert vllm._rank(copied(tmp_path / "12", r=12)) == 16
+def test_adapters_take_turns_in_one_engine(tuned, base, tmp_path):
+    """Each answers as if it were alone, whoever answered the same prompts before it: nothing cached is mixed up."""
+    other = copied(tmp_path / "other", lora_alpha=1)
+    shared = vllm.Backend(MODEL, rank=16, dtype="float32", context=256, engine=SMALL)
+    answers = {}
+    for name, adapter in (("", None), ("a", ADAPTER), ("o", other), ("a", ADAPTER), ("", None), ("o", other)):
+        shared.use(adapter, name)
+        answers.setdefault(name, []).append(gathered(shared.generate(asked(), GREEDY)))
+    shared.close()
+    assert all(first == second for first, second in answers.values())
+    assert [one.text for one in answers["a"][0]] == [one.text for one in tuned]
+    assert [one.text for one in answers[""][0]] == [one.text for one in base]
+    assert answers["o"][0] != answers["a"][0]
+
+
+def test_slots(capsys):
+    assert vllm._slot(ADAPTER, 16) == 16
+    assert vllm._slot(ADAPTER, 12) == 16
     assert "rank 12 is served in a slot of rank 16" in capsys.readouterr().err
-    with pytest.raises(ModelInvalid, match=r"rank_pattern: found .*; expected a plain LoRA"):
-        vllm._rank(copied(tmp_path / "pattern", rank_pattern={"q_proj": 64}))
     with pytest.raises(ModelInvalid, match=r"rank 1000; vLLM serves up to \d+; set models.*merged"):
-        vllm._rank(copied(tmp_path / "1000", r=1000))
-    with pytest.raises(ModelInvalid, match=r"adapter_config\.json: r: "):
-        vllm._rank(copied(tmp_path / "none", r=None))
-    with pytest.raises(ModelInvalid, match=r"no adapter_config\.json"):
-        vllm._rank(tmp_path)
+        vllm._slot(ADAPTER, 1000)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [({"rank_pattern": {"q_proj": 64}}, r"rank_pattern: found .*; expected a plain LoRA"), ({"r": None}, r"json: r: ")],
+)
+def test_an_adapter_that_is_no_plain_lora_is_refused_before_anything_is_loaded(tmp_path, changed, said):
+    with pytest.raises(ModelInvalid, match=said):
+        vllm.Backend(MODEL, copied(tmp_path / "odd", **changed), engine=SMALL)

@@ -67,6 +67,21 @@ def open_model(name: str, model: Model, files: Path | None, adapter: Path | None
     )
 
 
+def open_shared(name: str, model: Model, files: Path, rank: int | None) -> Backend:
+    """The engine of a base model for several jobs, with room for one adapter of this rank at a time (`Backend.use`)."""
+    return Backend(
+        files,
+        rank=rank,
+        dtype=model.dtype,
+        context=model.context,
+        overflow=model.overflow,
+        quantization=model.quantization,
+        engine=model.engine,
+        gpus=model.gpus,
+        identity=name,
+    )
+
+
 class Backend:
     """A causal language model from a local folder, with one LoRA adapter if given.
 
@@ -85,13 +100,14 @@ class Backend:
         quantization: str | None = None,
         engine: Mapping[str, Any] | None = None,
         gpus: int = 1,
+        rank: int | None = None,
         identity: str = "",
     ) -> None:
         """Start the engine (safetensors only, local files only, no code from the folder).
 
         `context`: longest prompt and answer together in tokens, the model's own limit if not given. `engine`: more
-        settings of vLLM's EngineArgs. Raises ModelInvalid when vLLM is not installed or cannot take the model, the
-        adapter or a setting.
+        settings of vLLM's EngineArgs. `rank`: of adapters that `use` may bring later. Raises ModelInvalid when vLLM is
+        not installed or cannot take the model, the adapter or a setting.
         """
         # The scheduler runs in this process: the same requests then make the same batches in every run, and a job that
         # is killed leaves no engine behind. Whoever sets the variable can have it elsewhere.
@@ -105,14 +121,18 @@ class Backend:
         self.overflow: Literal["refuse", "shorten"] = overflow
         self.identity = identity
         self._runs = 0
-        tuned = adapter is not None
+        tuned = adapter is not None or rank is not None
+        self._files = weights
         self._lora: Any = None
+        self._used, self._brought = "", 0  # the adapter that `use` brought last, and how many it brought
         resources = ExitStack()
         self._closed = weakref.finalize(self, resources.close)  # also when the program ends
         try:
             if adapter and serve == "merged":
                 weights, adapter = resources.enter_context(_merged(weights, adapter, dtype)), None
-            rank = _rank(adapter) if adapter else None
+            if adapter:
+                rank = lora.read(adapter).r
+            slot = _slot(adapter or weights, rank) if rank else None
             self._engine = _start(
                 {
                     "model": str(weights),
@@ -126,24 +146,41 @@ class Backend:
                     "logprobs_mode": "raw_logprobs",  # of the unmodified distribution
                     "generation_config": "vllm",  # how to decode is said by us alone
                     "disable_log_stats": True,
-                    "enable_lora": rank is not None,
+                    "enable_lora": slot is not None,
                     "max_loras": 1,
-                    "max_lora_rank": rank or 16,
+                    "max_lora_rank": slot or 16,
                 },
                 engine or {},
             )
             resources.callback(self._engine.engine_core.shutdown)
-            if adapter:
-                self._lora = _load_adapter(self._engine, resources.enter_context(served_adapter(adapter, weights)))
+            self._adapter_files = resources.enter_context(ExitStack())
+            self.use(adapter, str(adapter))
         except BaseException:
             self.close()
             raise
         self.context: int = self._engine.model_config.max_model_len
-        self.settings: Mapping[str, Any] = {**_settings(self._engine, rank), "serve": serve if tuned else None}
+        self.settings: Mapping[str, Any] = {**_settings(self._engine, slot), "serve": serve if tuned else None}
 
     def close(self) -> None:
         """Stop the engine, free the device, remove temporary folders. Happens by itself at the end of the program."""
         self._closed()
+
+    def use(self, adapter: Path | None, content: str) -> None:
+        """Answer with this adapter from now on, or with the base alone (None); `content` tells adapters apart.
+
+        Raises ModelInvalid where vLLM cannot serve it; the base alone is there then.
+        """
+        content = content if adapter else ""
+        if content == self._used:
+            return
+        if self._lora is not None:
+            self._engine.remove_lora(self._lora.lora_int_id)
+            self._lora, self._used = None, ""
+        self._adapter_files.close()
+        if adapter:
+            self._brought += 1  # a number of its own: what is in the prefix cache belongs to one adapter
+            folder = self._adapter_files.enter_context(served_adapter(adapter, self._files))
+            self._lora, self._used = _load_adapter(self._engine, folder, self._brought), content
 
     def generate(
         self, requests: Sequence[Generate], sampling: Sampling
@@ -399,11 +436,11 @@ def _start(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Any:
         ) from problem
 
 
-def _load_adapter(engine: Any, folder: Path) -> Any:
-    """Load the adapter now, not at the first question. Raises ModelInvalid."""
+def _load_adapter(engine: Any, folder: Path, number: int) -> Any:
+    """Load the adapter now, not at the first question, under a number of its own. Raises ModelInvalid."""
     from vllm.lora.request import LoRARequest  # pyright: ignore
 
-    request = LoRARequest("adapter", 1, str(folder.absolute()))
+    request = LoRARequest(f"adapter-{number}", number, str(folder.absolute()))
     try:
         loaded = engine.add_lora(request)
     except Exception as problem:  # of another type with every executor
@@ -415,17 +452,16 @@ def _load_adapter(engine: Any, folder: Path) -> Any:
     return request
 
 
-def _rank(adapter: Path) -> int:
-    """Rank of the adapter, or the next one that vLLM has slots for. Raises ModelInvalid."""
+def _slot(owner: Path, rank: int) -> int:
+    """The rank of an adapter, or the next one that vLLM has slots for. Raises ModelInvalid, naming the `owner`."""
     from vllm.config.lora import MaxLoRARanks  # pyright: ignore
 
-    rank = lora.read(adapter).r
     allowed = sorted(get_args(MaxLoRARanks))
     slot = next((one for one in allowed if one >= rank), None)
     if slot is None:
-        raise ModelInvalid(f"{adapter}: rank {rank}; vLLM serves up to {allowed[-1]}; set models.*.serve: merged")
+        raise ModelInvalid(f"{owner}: rank {rank}; vLLM serves up to {allowed[-1]}; set models.*.serve: merged")
     if slot != rank:
-        say(f"{adapter}: rank {rank} is served in a slot of rank {slot}")
+        say(f"{owner}: rank {rank} is served in a slot of rank {slot}")
     return slot
 
 
