@@ -1,6 +1,8 @@
 """One GPU, one job: real processes on cards that are names in CUDA_VISIBLE_DEVICES, no driver needed."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from excam import gpus
+from excam import gpus, provenance
 from excam.exceptions import ModelInvalid
 from excam.training import devices, layout
 
@@ -230,3 +232,26 @@ def test_a_launcher_takes_the_cards_of_its_layout(machine, monkeypatch):
     monkeypatch.setattr(devices, "_end_with_the_launcher", lambda: None)
     monkeypatch.setattr(gpus, "take", lambda wanted, job: pytest.fail("takes cards that its launcher has"))
     devices.spread(layout.load("zero2"), "scripts.train_adapter", [], "phi/all")
+
+
+def judging(folder, cards):
+    """The words of a judge's job on so many cards, with weights whose manifest is whole; no samples are there."""
+    files = folder / "model/files"
+    provenance.write_text(files / "model.safetensors", "weights")
+    manifest = files.parent / "manifest.json"
+    provenance.write_manifest(manifest, inputs=[], outputs=[files / "model.safetensors"], settings={}, seconds=0)
+    words = {"name": "m/nothing/count", "model": json.dumps({"backend": "transformers"}), "gpus": cards}
+    words |= {"weights": manifest, "judge": "count", "samples": "absent.parquet", "journal": "journal.jsonl"}
+    words |= {"seed": 1, "transcripts": "transcripts"}
+    return ["-m", "scripts.judge", *(str(part) for name, word in words.items() for part in (f"--{name}", word))]
+
+
+def test_weights_are_compared_before_a_card_is_asked_for(machine):
+    """Minutes of reading, while another job may have the cards."""
+    held = holding(machine, 4)
+    words = judging(machine, 1)
+    (machine / "model/files/model.safetensors").write_text("wEights")
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert re.fullmatch(r"judge: \S+model\.safetensors: sha256 .*; expected sha256 .* run again\n", done.stderr)
+    ended(held)
