@@ -50,7 +50,8 @@ def settle(model: Model, job: str, weights: Path | None = None, adapter: Path | 
     """Find a job its place: an environment with vLLM, where the model needs it, and GPUs that no other job has.
 
     Where vLLM is not installed and `./setup.sh vllm` made its environment, go on as the same program in there. Before
-    GPUs are taken, the files of these manifests are compared with them: that takes minutes, and no card.
+    GPUs are taken, the files of these manifests are compared with them: that takes minutes, and no card. Raises
+    ModelInvalid where torch can use fewer GPUs than the model wants.
     """
     program = getattr(sys.modules["__main__"].__spec__, "name", "")
     if not program.startswith("scripts."):
@@ -59,6 +60,8 @@ def settle(model: Model, job: str, weights: Path | None = None, adapter: Path | 
     if model.backend == "vllm" and not find_spec("vllm") and python.exists():
         say(f"vLLM is not installed here; going on in {python.parents[1].name}")
         os.execv(python, [str(python), "-m", program, *sys.argv[1:]])
+    if model.is_local:
+        gpus.refuse_unusable(model.gpus)
     for manifest, files in ((weights, "files"), (adapter, "")):
         if manifest:
             refuse_changed(manifest, manifest.parent / files)

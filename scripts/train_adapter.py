@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from excam import provenance, tables
+from excam import gpus, provenance, tables
 from excam.config import Recipe
 from excam.exceptions import InputInvalid
 from excam.training import card, devices, layout, sft, tokens
@@ -42,7 +42,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     started = time.monotonic()
     chosen = layout.load(args.layout)
     name = f"{args.model}/{args.trained_on}"
-    if "LOCAL_RANK" not in os.environ:  # the first process; it has compared them before it starts others
+    if "LOCAL_RANK" not in os.environ:  # the first process, before it starts others
+        gpus.refuse_unusable(chosen.processes if chosen.device == "gpu" else 0, "set training.layout: cpu")
         provenance.refuse_changed(args.weights, args.weights.parent / "files")  # takes minutes, and no card
     devices.spread(chosen, "scripts.train_adapter", list(sys.argv[1:] if argv is None else argv), name)
     how = {"layout": args.layout, "save_steps": args.save_steps, "report_to": args.report_to}

@@ -128,7 +128,9 @@ class Metric:
             )
         source = found.settings
         # In bfloat16 the rows beside a row moved 6 of 64 verdicts, in float32 none (bench/neighbours.py).
-        dtype = "bfloat16" if gpus.visible() else "float32"
+        cards = gpus.visible()
+        gpus.refuse_unusable(min(1, len(cards)), f"set {gpus.VISIBLE}= (nothing)")
+        dtype = "bfloat16" if cards else "float32"
         model = Model(gpus=0, backend="transformers", dtype=dtype, licence=found.licence, hub=source.hub or "local")
         backend = opening.lazily(manifest.model, model, weights_manifest, folder / adapters.MANIFEST)
         described = f"{_described(manifest)}|dtype:{dtype}"
