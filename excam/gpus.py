@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -24,6 +25,14 @@ from excam.provenance import say
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 LOCKS = "EXCAM_GPU_LOCKS"  # names another folder, e.g. one that containers share
 FOLDER = "/tmp/excam-gpus"  # noqa: S108 - every process of the machine has to find it; it holds empty files
+DRIVER = Path("/proc/driver/nvidia/version")
+NUMBER = re.compile(r"\b\d{3}\.[\d.]+\b")  # of a driver, e.g. 580.65.06
+# By CUDA itself: NVML, which torch asks first where it may, counts cards that an old driver cannot be used with.
+SEEN = """
+import torch
+count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+print(torch.__version__, torch.version.cuda or "none", count)
+"""
 AGAIN, MOMENT, REMINDED = 0.2, 2.0, 600.0  # seconds: between two tries, before a wait is told, until it is told again
 
 _taken: list[int] = []  # files whose locks this process holds, open until it ends
@@ -33,8 +42,8 @@ def take(wanted: int, job: str) -> None:
     """Take so many GPUs for this process and those that it starts, waiting for them; it sees no other, 0 none at all.
 
     Chosen are the first that are free of those in CUDA_VISIBLE_DEVICES (Slurm's, or the user's), else of all. Several
-    are taken all at once or not at all, so no two jobs wait for each other. Where there is no GPU, nothing is done, and
-    the engine says what it makes of that. `job` stands in front of what is told.
+    are taken all at once or not at all, so no two jobs wait for each other. Where there is no GPU, nothing is done:
+    `refuse_unusable` has spoken before. `job` stands in front of what is told.
 
     Raises ModelInvalid where there are some, but fewer.
     """
@@ -51,6 +60,59 @@ def take(wanted: int, job: str) -> None:
     os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")  # numbers as nvidia-smi gives them
     os.environ[VISIBLE] = ",".join(_when_free(wanted, seen, job))
     say(f"{job}: on GPU {os.environ[VISIBLE]}, of {len(seen)}")
+
+
+def refuse_unusable(wanted: int, instead: str = "set the model's `gpus: 0`") -> None:
+    """Ask the torch that is installed whether it can use so many GPUs; without one, its engine says what it lacks.
+
+    In a process of its own: CUDA reads its variables when it is first used, and an engine could start no processes
+    after that. Raises ModelInvalid, naming the driver and the CUDA that torch was built for; `instead` is how one asks
+    for the CPU. Nothing goes on there unasked: what takes minutes on a card takes days.
+    """
+    if not wanted or (answer := _torch()) is None:
+        return
+    version, cuda, count = answer
+    if int(count) >= wanted:
+        return
+    driver = _driver()
+    built = "a CPU build" if cuda == "none" else f"built for CUDA {cuda}"
+    raise ModelInvalid(
+        f"torch {version} ({built}) sees {count} GPUs; expected {wanted}; driver: {driver}; {_remedy(cuda, driver)}, "
+        f"or {instead} to run on the CPU"
+    )
+
+
+def _remedy(cuda: str, driver: str) -> str:
+    if cuda == "none":
+        return "make the environment for cards (./setup.sh core-cuda, ./setup.sh vllm-cuda)"
+    if driver == "none":
+        return "run it where there are cards and their driver"
+    if VISIBLE in os.environ:
+        return f"look at {VISIBLE}={os.environ[VISIBLE]}, and whether the driver is one for that CUDA"
+    return "have a driver for that CUDA installed (13 needs R580 or newer)"
+
+
+def _torch() -> list[str] | None:
+    """Version of torch, the CUDA it was built for, and how many cards it can use; None where there is no torch."""
+    try:
+        words = [sys.executable, "-c", SEEN]
+        told = subprocess.run(words, capture_output=True, text=True, check=False, timeout=600).stdout.split()
+    except subprocess.TimeoutExpired:
+        return None
+    return told if len(told) == 3 else None
+
+
+def _driver() -> str:
+    """Version of the driver of the cards."""
+    with suppress(OSError):
+        if found := NUMBER.search(DRIVER.read_text(encoding="utf-8", errors="replace")):
+            return found[0]
+    with suppress(OSError, subprocess.TimeoutExpired):
+        words = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+        said = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60).stdout
+        if found := NUMBER.search(said):
+            return found[0]
+    return "none"
 
 
 def visible() -> dict[str, str]:

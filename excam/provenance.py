@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import platform
@@ -22,13 +21,17 @@ from pathlib import Path
 from typing import Any
 
 import excam
+from excam import hashing
 from excam.escapes import visible_line
 from excam.exceptions import ArtifactBroken, InputInvalid
+from excam.hashing import sha256
 
 PACKAGE = Path(__file__).parent
 HASHES = Path("results/.hashes")
 RECORDED = re.compile(rb"([0-9a-f]{64})  ")  # a line of `sha256sum`
+TOLD = 1 << 30  # bytes to be read before they are compared that take long enough to be told
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no room for what is written
+NO_LOCKS = frozenset((errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS))  # what a file system without locks says
 UNRECORDED = {  # folders of results/ whose files have no recorded hash -> why
     HASHES.name: "the records themselves",
     "checkpoints": "of checkpoints (they change while a job runs)",
@@ -81,12 +84,6 @@ def open_plain(path: Path, flags: int) -> int:
 
 def _odd(path: Path) -> InputInvalid:
     return InputInvalid(f"{path}: is a link or no plain file; expected a file of an earlier run, or none; remove it")
-
-
-def sha256(path: Path) -> str:
-    """Hex digest of a file's bytes."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @contextmanager
@@ -210,7 +207,7 @@ def write_manifest(
             "commit": commit(),
             "python": platform.python_version(),
             "packages": {name: version for name in WATCHED if (version := installed(name))},
-            "inputs": {str(file): sha256(file) for file in sorted(inputs)},
+            "inputs": {str(file): digest for file, digest in hashing.digests(sorted(inputs)).items()},
             "outputs": _by_place(sorted(outputs)),
             "settings": settings,
             "seconds": round(seconds, 1),
@@ -223,7 +220,7 @@ def write_manifest(
 def _by_place(files: Sequence[Path]) -> dict[str, str]:
     """Hashes by path below the folder that holds all files: two of one name in different folders stay two."""
     home = os.path.commonpath([file.parent for file in files]) if files else ""
-    return {file.relative_to(home).as_posix(): sha256(file) for file in files}
+    return {file.relative_to(home).as_posix(): digest for file, digest in hashing.digests(files).items()}
 
 
 def content(manifest: Path) -> str:
@@ -232,16 +229,21 @@ def content(manifest: Path) -> str:
 
 
 def refuse_changed(manifest: Path, folder: Path) -> None:
-    """Read the files below `folder` that a manifest names. Raises ArtifactBroken where one is gone or has other bytes.
+    """Compare the files below `folder` with their hashes in a manifest. Raises ArtifactBroken where one has others.
 
     What is about to be loaded is compared with what everything made of it will be filed under: a bit that flipped on a
-    disk makes weights that load and answer like others.
+    disk makes weights that load and answer like others. A file that this node has read, and that is as it was then, is
+    not read again for a week (`hashing.unlike`).
     """
-    for name, expected in read_json(manifest, "outputs")["outputs"].items():
-        file = folder / name
-        found = f"sha256 {sha256(file)[:12]}" if file.is_file() else "gone"
-        if found != (wanted := f"sha256 {expected[:12]}"):
-            raise ArtifactBroken(f"{file}: {found}; expected {wanted} (its manifest); delete {manifest} and run again")
+    expected = {folder / name: digest for name, digest in read_json(manifest, "outputs")["outputs"].items()}
+    size = sum(file.stat().st_size for file in hashing.unread(expected))
+    if size > TOLD:
+        say(f"{manifest}: comparing {size / 1e9:.1f} GB with their hashes")
+    for file, found in hashing.unlike(expected).items():
+        raise ArtifactBroken(
+            f"{file}: {found if found == hashing.GONE else f'sha256 {found[:12]}'}; expected sha256 "
+            f"{expected[file][:12]} (its manifest); delete {manifest} and run again"
+        )
 
 
 def installed(name: str) -> str | None:

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from excam import offline
+from excam import hashing, offline
 from excam.config import CHAT_TEMPLATES, Dataset, Model, Wheel
 from excam.exceptions import ModelInvalid, SourceInvalid, in_a_line
 from excam.inference.loading import loading
@@ -277,7 +277,8 @@ def _read_pin(name: str) -> dict[str, Any]:
 
 
 def _pin(name: str, revision: str, folder: Path) -> None:
-    files = {path.relative_to(folder).as_posix(): sha256(path) for path in matching(folder, ["**/*"])}
+    found = hashing.digests(matching(folder, ["**/*"]))
+    files = {path.relative_to(folder).as_posix(): digest for path, digest in found.items()}
     pinned = _read_pin(name)
     if not pinned:
         write_json(_pin_path(name), {"revision": revision, "files": files})

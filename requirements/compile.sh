@@ -5,7 +5,7 @@
 #
 # PyTorch is apart, since its build for Linux on the package index does not start without CUDA's libraries, while its CPU
 # builds (torch X+cpu) are on a page of PyTorch's own. setup.sh installs core, dev or vllm, and then either
-# torch-cpu.lock (written by hand), or torch.lock and, where there is a card, card.lock.
+# torch-cpu.lock (written by hand), or torch.lock and, where there is a card, card.lock. vllm-cuda.lock has all in it.
 set -euo pipefail
 cd "$(dirname "$0")"
 unset UV_FIND_LINKS UV_INDEX UV_EXTRA_INDEX_URL
@@ -28,3 +28,5 @@ compile dev --universal $(without $(names torch.lock card.lock))
 # triton. torchvision, torchaudio and torchcodec break it on a CPU.
 compile vllm --python-platform x86_64-manylinux_2_28 --overrides torch.in \
   $(without $(names torch.lock card.lock | grep -v triton) torchvision torchaudio torchcodec)
+# vLLM on cards: all in one lock. The torch of torch.lock, and not card.lock, whose cuda-bindings are newer than what vLLM takes.
+compile vllm-cuda --python-platform x86_64-manylinux_2_28 --constraints torch.lock

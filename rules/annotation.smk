@@ -63,7 +63,7 @@ rule pre_annotate:
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
-        mem_mb=lambda w, attempt: 16000 * attempt,
+        mem_mb=host_memory,
         runtime=lambda w, attempt: 60 * attempt,
         pace=lambda w: EXPERIMENT.models[w.model].pace,
     params:

@@ -230,6 +230,27 @@ def weights(wildcards):
     return f"results/models/{EXPERIMENT.weights(wildcards.model)}/manifest.json" if local else []
 
 
+def host_memory(wildcards, attempt):
+    """Megabytes for a job that asks a model: what is read of its weights, and as much again where they are changed.
+
+    Not known before the weights are fetched: a plan then says <TBD>, and the job is asked for with the real number.
+    """
+    name = wildcards.get("model", EXPERIMENT.generation.generator)
+    if name == LEXICON:
+        return 1000 * attempt
+    model = EXPERIMENT.models[name]
+    copied = model.serve == "merged" or model.dtype == "float32"  # in memory of its own, beside the pages of the files
+    size = weight_bytes(name) if model.is_local else 0
+    return round(((2 if copied else 1.2) * size / 1e6 + 8000 * max(1, model.gpus)) * attempt)
+
+
+def weight_bytes(name):
+    """The size of a model's weights. Raises FileNotFoundError, as Snakemake expects it, where they are not fetched."""
+    manifest = Path(f"results/models/{EXPERIMENT.weights(name)}/manifest.json")
+    manifest.stat()
+    return sum(file.stat().st_size for file in (manifest.parent / "files").glob("*.safetensors"))
+
+
 def embedder(wildcards):
     """The model that embeds explanations."""
     if not (name := EXPERIMENT.similarity.model):

@@ -49,7 +49,7 @@ rule judge_counterfactuals:
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
-        mem_mb=lambda w, attempt: 16000 * attempt,
+        mem_mb=host_memory,
         runtime=lambda w, attempt: 240 * attempt,
         pace=lambda w: EXPERIMENT.models[w.model].pace,
     params:

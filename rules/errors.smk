@@ -49,7 +49,7 @@ rule generate_soft_errors:
             else EXPERIMENT.models[EXPERIMENT.generation.generator].gpus
         ),
         model=0 if EXPERIMENT.generation.generator == LEXICON else 1,
-        mem_mb=lambda w, attempt: (16000 if EXPERIMENT.generation.generator != LEXICON else 1000) * attempt,
+        mem_mb=host_memory,
         runtime=lambda w, attempt: 360 * attempt,
         pace=(
             "{}"

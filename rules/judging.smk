@@ -20,7 +20,7 @@ rule verify_adapter:
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
-        mem_mb=lambda w, attempt: 16000 * attempt,
+        mem_mb=host_memory,
         runtime=lambda w, attempt: 60 * attempt,
         pace=lambda w: EXPERIMENT.models[w.model].pace,
     params:
@@ -58,7 +58,7 @@ rule judge:
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
-        mem_mb=lambda w, attempt: 16000 * attempt,
+        mem_mb=host_memory,
         runtime=lambda w, attempt: 240 * attempt,
         pace=lambda w: EXPERIMENT.models[w.model].pace,
     params:

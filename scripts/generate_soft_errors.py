@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _from_model(wanted: list[Sample], args: argparse.Namespace) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """One answer per sample, and what the manifest says about them."""
     model = opening.described(args.model, args.gpus, args.pace)
-    settle(model, str(args.answers))
+    settle(model, str(args.answers), args.weights)
     requests = [Generate(generator.messages(sample, args.severity)) for sample in wanted]
     progress = provenance.Progress(f"{args.generator} writes errors, shard {args.shard}", len(wanted))
     backend = opening.shared(args.generator, model, args.weights)

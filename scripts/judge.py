@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     started = time.monotonic()
     model, judge = opening.described(args.model, args.gpus, args.pace), judges.load(args.judge).judge
-    settle(model, args.name)
+    settle(model, args.name, args.weights, args.adapter)
     by_dataset = {path: tables.read_samples(path) for path in args.samples}
     samples = [sample for part in by_dataset.values() for sample in part]
     backend = opening.shared(args.name.split("/")[0], model, args.weights, args.adapter)

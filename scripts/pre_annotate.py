@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     started = time.monotonic()
     model, tasks = opening.described(args.model, args.gpus, args.pace), campaign.read(args.campaign).tasks
-    settle(model, str(args.answers))
+    settle(model, str(args.answers), args.weights)
     backend = opening.shared(args.name, model, args.weights)
     requests = [Generate(pre_annotation.messages(task)) for task in tasks]
     progress = provenance.Progress(f"{args.name} answers, tasks", len(tasks))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections import Counter
@@ -15,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from excam import provenance, tables
+from excam import gpus, provenance, tables
 from excam.config import Recipe
 from excam.exceptions import InputInvalid
 from excam.training import card, devices, layout, sft, tokens
@@ -41,13 +42,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     started = time.monotonic()
     chosen = layout.load(args.layout)
     name = f"{args.model}/{args.trained_on}"
+    if "LOCAL_RANK" not in os.environ:  # the first process, before it starts others
+        gpus.refuse_unusable(chosen.processes if chosen.device == "gpu" else 0, "set training.layout: cpu")
+        provenance.refuse_changed(args.weights, args.weights.parent / "files")  # takes minutes, and no card
     devices.spread(chosen, "scripts.train_adapter", list(sys.argv[1:] if argv is None else argv), name)
     how = {"layout": args.layout, "save_steps": args.save_steps, "report_to": args.report_to}
     recipe = Recipe.model_validate({**json.loads(args.recipe), **how})
     rows = _mixture(args.mixture, args.trained_on)
     tokenised = tokens.read(args.tokens, [row["id"] for row in rows])
-    if not devices.rank():  # large, and the same for all processes
-        provenance.refuse_changed(args.weights, args.weights.parent / "files")
     facts = sft.train(
         weights=args.weights.parent / "files",
         base=provenance.content(args.weights),

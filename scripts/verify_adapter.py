@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     model = opening.described(args.model, args.gpus, args.pace)
-    settle(model, args.name)
+    settle(model, args.name, args.weights, args.adapter)
     proof = adapters.verify(args.name, model, args.weights, args.adapter)
     inputs = {str(path): provenance.sha256(path) for path in (args.weights, args.adapter)}
     provenance.write_json(args.verified, {"backend": model.backend, "inputs": inputs, **asdict(proof)})

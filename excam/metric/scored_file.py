@@ -7,7 +7,6 @@ meanwhile does not pass for what was judged.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -18,7 +17,7 @@ from pathlib import Path
 from excam.exceptions import InputInvalid
 from excam.metric.pairs import Pair
 from excam.metric.scored import Scored, from_dict
-from excam.provenance import is_at, open_plain, say
+from excam.provenance import NO_LOCKS, is_at, open_plain, say
 from excam.reading import refuse_device
 
 
@@ -48,7 +47,6 @@ def is_scored(path: Path) -> bool:
     return isinstance(row, dict) and {"score", "report", "signature"} <= set(row)
 
 
-NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}  # a file system without locks: nobody can be kept away
 _GROWS = os.O_RDWR | os.O_APPEND | os.O_CREAT
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from excam import offline
 from excam.config import CHAT_TEMPLATES, Model
 from excam.exceptions import ArtifactBroken, ExcamError, InputInvalid
+from excam.hashing import digests
 from excam.metric import adapters
 from excam.metric.manifests import BaseManifest
-from excam.provenance import say, sha256
+from excam.provenance import say
 from excam.sharing import parcel
 from excam.sharing.places import Hub, appearing
 from excam.sources import PLAIN_NAME, fetch_model, largest
@@ -37,8 +38,9 @@ def put_beside(adapter: Path, place: str) -> None:
             _fetch(base, names, files)
         else:
             _copy(Path(place), names, files)
+        read = digests(files / name for name in base.outputs if (files / name).is_file())
         for name, expected in base.outputs.items():
-            found = sha256(files / name) if (files / name).is_file() else "no such file"
+            found = read.get(files / name, "no such file")
             if found != expected:
                 said = f"expected {expected}, as in {adapters.BASE} of {base.described}"
                 raise ArtifactBroken(f"{place}: {name}: sha256 {found}; {said}")

@@ -1,6 +1,8 @@
 """One GPU, one job: real processes on cards that are names in CUDA_VISIBLE_DEVICES, no driver needed."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from excam import gpus
+from excam import gpus, provenance
 from excam.exceptions import ModelInvalid
 from excam.training import devices, layout
 
@@ -230,3 +232,128 @@ def test_a_launcher_takes_the_cards_of_its_layout(machine, monkeypatch):
     monkeypatch.setattr(devices, "_end_with_the_launcher", lambda: None)
     monkeypatch.setattr(gpus, "take", lambda wanted, job: pytest.fail("takes cards that its launcher has"))
     devices.spread(layout.load("zero2"), "scripts.train_adapter", [], "phi/all")
+
+
+def judging(folder, cards):
+    """The words of a judge's job on so many cards, with weights whose manifest is whole; no samples are there."""
+    files = folder / "model/files"
+    provenance.write_text(files / "model.safetensors", "weights")
+    manifest = files.parent / "manifest.json"
+    provenance.write_manifest(manifest, inputs=[], outputs=[files / "model.safetensors"], settings={}, seconds=0)
+    words = {"name": "m/nothing/count", "model": json.dumps({"backend": "transformers"}), "gpus": cards}
+    words |= {"weights": manifest, "judge": "count", "samples": "absent.parquet", "journal": "journal.jsonl"}
+    words |= {"seed": 1, "transcripts": "transcripts"}
+    return ["-m", "scripts.judge", *(str(part) for name, word in words.items() for part in (f"--{name}", word))]
+
+
+def without_cards(*words, **env):
+    """A job on a machine without a driver, with the torch of these tests."""
+    environment = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"} | env
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
+    )
+    return done.returncode, done.stderr
+
+
+TOLD = (
+    r"\w+: torch \S+ \((a CPU build|built for CUDA [\d.]+)\) sees 0 GPUs; expected (\d); driver: none; (make the|run it) "
+    r".*, or (set .*) to run on the CPU\n"
+)
+
+
+@pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="a card is here")
+def test_cards_that_torch_does_not_see_are_one_line(machine):
+    """Before a byte of the weights is read; nothing runs on the CPU that was to run on a card."""
+    words = judging(machine, 2)
+    (machine / "model/files/model.safetensors").unlink()
+    code, said = without_cards(*words)
+    assert code == 1
+    assert re.fullmatch(TOLD, said).groups()[1::2] == ("2", "set the model's `gpus: 0`")
+    code, said = without_cards(*judging(machine, 0))
+    assert code == 1
+    assert "absent.parquet" in said, "0: the CPU was asked for, so it comes to the samples"
+
+
+@pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="a card is here")
+def test_training_on_cards_that_torch_does_not_see_is_one_line(machine):
+    words = ["model", "m", "weights", "absent.json", "trained-on", "all", "mixture", "absent.jsonl", "tokens", "absent"]
+    words += ["recipe", "{}", "layout", "zero2", "save-steps", "1", "seed", "1", "checkpoints", "c", "adapter", "a"]
+    options = [f"--{word}" if at % 2 == 0 else word for at, word in enumerate(words)]
+    code, said = without_cards("-m", "scripts.train_adapter", *options)
+    assert code == 1
+    assert re.fullmatch(TOLD, said).groups()[1::2] == ("2", "set training.layout: cpu")
+
+
+@pytest.mark.parametrize(
+    ("cuda", "seen", "installed", "listed", "told"),
+    [
+        ("'13.0'", 2, "580.65.06", None, None),
+        (
+            "'13.0'",
+            0,
+            "535.104.05",
+            None,
+            "driver: 535.104.05; have a driver for that CUDA installed (13 needs R580 or n",
+        ),
+        (
+            "'13.0'",
+            1,
+            "580.65.06",
+            "0",
+            "sees 1 GPUs; expected 2; driver: 580.65.06; look at CUDA_VISIBLE_DEVICES=0, and",
+        ),
+        (
+            "None",
+            0,
+            "580.65.06",
+            None,
+            "(a CPU build) sees 0 GPUs; expected 2; driver: 580.65.06; make the environment",
+        ),
+    ],
+)
+def test_what_is_told_names_driver_and_cuda(machine, monkeypatch, cuda, seen, installed, listed, told):
+    """With stand-ins for torch, where it is installed, and for the driver's own program."""
+    stand_in_torch(machine, monkeypatch, cuda, seen)
+    driver(machine, installed)
+    monkeypatch.setattr(gpus, "DRIVER", machine / "absent")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    if listed is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", listed)
+    if told is None:
+        return gpus.refuse_unusable(2)
+    with pytest.raises(ModelInvalid, match=re.escape(told)):
+        gpus.refuse_unusable(2)
+    return gpus.refuse_unusable(0)
+
+
+def test_the_kernel_module_names_the_driver(machine, monkeypatch):
+    monkeypatch.setattr(gpus, "DRIVER", machine / "version")
+    line = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (dvs-builder@U22)\n"
+    gpus.DRIVER.write_text(line + "GCC version:  gcc version 12.3.0 (Ubuntu 12.3.0-1ubuntu1~22.04)\n")
+    assert gpus._driver() == "580.65.06"
+
+
+def test_without_torch_the_engine_says_what_it_lacks(machine, monkeypatch):
+    (machine / "torch.py").write_text("raise ImportError('no torch')")
+    monkeypatch.setenv("PYTHONPATH", str(machine))
+    gpus.refuse_unusable(2)
+
+
+def stand_in_torch(machine, monkeypatch, cuda, seen):
+    (machine / "torch.py").write_text(
+        f"__version__ = '2.13.0'\nclass version: cuda = {cuda}\n"
+        f"class cuda:\n    is_available = lambda: {seen > 0}\n    device_count = lambda: {seen}\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(machine))
+
+
+def test_weights_are_compared_before_a_card_is_asked_for(machine, monkeypatch):
+    """Minutes of reading, while another job may have the cards."""
+    held = holding(machine, 4)
+    stand_in_torch(machine, monkeypatch, "'13.0'", 4)
+    words = judging(machine, 1)
+    (machine / "model/files/model.safetensors").write_text("wEights")
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert re.fullmatch(r"judge: \S+model\.safetensors: sha256 .*; expected sha256 .* run again\n", done.stderr)
+    ended(held)

@@ -1,0 +1,200 @@
+"""Hashes of files: several at once, once for each state of a file, and nobody else's word is taken for them."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from excam import hashing, provenance
+
+ROOT = Path(__file__).parents[2]
+
+# Reads what it is asked to compare when stdin says so, and tells how many files that were.
+JOB = """
+import sys
+from pathlib import Path
+from excam import hashing
+hashing.YOUNG = -1
+expected = dict.fromkeys(map(Path, sys.argv[2:]), sys.argv[1])
+print("ready", flush=True)
+sys.stdin.readline()
+read = []
+digest = hashing._digest
+hashing._digest = lambda path: (read.append(path), digest(path))[1]
+assert hashing.unlike(expected) == {}
+print(len(read))
+"""
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache of its own, and a process that has read nothing yet; files count as old at once."""
+    monkeypatch.setenv("EXCAM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(hashing, "_known", {})
+    monkeypatch.setattr(hashing, "YOUNG", -1)
+    return tmp_path / "cache/hashes"
+
+
+@pytest.fixture
+def weights(tmp_path):
+    """A file, as its manifest says that it is."""
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(b"weights")
+    return {path: provenance.sha256(path)}
+
+
+def another_process(monkeypatch):
+    monkeypatch.setattr(hashing, "_known", {})
+
+
+def entries(cache):
+    return [path for path in cache.iterdir() if path.suffix != ".lock"]
+
+
+def test_files_are_read_side_by_side_and_told_in_order(tmp_path, cache):
+    paths = [tmp_path / f"{n}.bin" for n in range(9)]
+    for n, path in enumerate(paths):
+        path.write_bytes(bytes([n]) * (9 - n) * 50_000)
+    assert list(hashing.digests(paths).items()) == [(path, provenance.sha256(path)) for path in paths]
+    assert hashing.digests([]) == {}
+    with pytest.raises(FileNotFoundError):
+        hashing.digests([*paths, tmp_path / "absent"])
+
+
+def test_a_state_that_was_seen_is_not_read_again(cache, weights, monkeypatch):
+    (path,) = weights
+    assert hashing.unread(weights) == [path]
+    assert hashing.unlike(weights) == {}
+    assert hashing.unread(weights) == []
+    another_process(monkeypatch)
+    assert hashing.unread(weights) == [], "another process of this node"
+    monkeypatch.setattr(hashing.platform, "node", lambda: "elsewhere")
+    assert hashing.unread(weights) == [path], "another node"
+
+
+def test_a_file_of_another_state_is_read(cache, weights, monkeypatch):
+    """Bytes that changed while size and time of change were put back: the time of that itself tells."""
+    (path,) = weights
+    hashing.unlike(weights)
+    before = path.stat()
+    path.write_bytes(b"wEights")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_mtime_ns, path.stat().st_size) == (before.st_mtime_ns, before.st_size)
+    another_process(monkeypatch)
+    assert hashing.unread(weights) == [path]
+    assert hashing.unlike(weights) == {path: provenance.sha256(path)}
+    assert hashing.unread(weights) == [path], "what differs is not kept"
+    path.unlink()
+    assert hashing.unread(weights) == []
+    assert hashing.unlike(weights) == {path: hashing.GONE}
+
+
+def test_a_file_just_written_is_not_believed(cache, weights, monkeypatch):
+    """It may change once more within the same tick of a clock."""
+    monkeypatch.setattr(hashing, "YOUNG", 2.0)
+    assert hashing.unlike(weights) == {}
+    assert hashing.unread(weights) == list(weights)
+    assert entries(cache) == []
+
+
+def test_after_a_week_a_file_is_read_again(cache, weights, monkeypatch):
+    hashing.unlike(weights)
+    (entry,) = entries(cache)
+    old = time.time() - hashing.KEPT - 1
+    os.utime(entry, (old, old))
+    another_process(monkeypatch)
+    assert hashing.unread(weights) == list(weights)
+    other = entry.parent / "left by a killed process"
+    other.touch()
+    os.utime(other, (old, old))
+    hashing.unlike(weights)
+    assert entries(cache) == [entry], "what is old is removed"
+    assert hashing.unread(weights) == []
+
+
+def claim(cache, weights, digest):
+    """Write what the cache would hold, had a file of this state been seen with this digest."""
+    (path,) = weights
+    cache.mkdir(parents=True, mode=0o700, exist_ok=True)
+    entry = cache / hashing._state(path.stat())
+    entry.write_text(digest)
+    entry.chmod(0o600)
+    return entry
+
+
+def test_a_damaged_entry_accuses_nobody(cache, weights):
+    for claimed in ("0" * 64, "", "x" * 64, next(iter(weights.values()))[:63]):
+        claim(cache, weights, claimed)
+        assert hashing.unlike(weights) == {}
+
+
+@pytest.mark.parametrize("how", ["folder", "entry", "link", "linked folder", "owner"])
+def test_what_others_could_have_written_is_not_believed(cache, weights, tmp_path, how):
+    (digest,) = weights.values()
+    entry = claim(cache, weights, digest)
+    assert hashing.unread(weights) == []
+    if how == "folder":
+        cache.chmod(0o770)
+    elif how == "entry":
+        entry.chmod(0o622)
+    elif how == "link":
+        entry.rename(tmp_path / "theirs")
+        entry.symlink_to(tmp_path / "theirs")
+    elif how == "linked folder":
+        cache.rename(tmp_path / "theirs")
+        cache.symlink_to(tmp_path / "theirs")
+    elif os.geteuid():
+        pytest.skip("only root can give files away")
+    else:
+        os.chown(entry, 65534, 65534)
+    assert hashing.unread(weights) == list(weights)
+    assert hashing.unlike(weights) == {}
+
+
+def test_without_a_place_to_keep_it_files_are_read(weights, tmp_path, monkeypatch):
+    monkeypatch.setattr(hashing, "_known", {})
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("EXCAM_CACHE", str(tmp_path / "file"))
+    assert hashing.unlike(weights) == {}
+    assert hashing.unlike(dict.fromkeys(weights, "0" * 64)) == weights
+
+
+def test_nobody_else_can_look_into_the_cache(cache, weights):
+    hashing.unlike(weights)
+    assert cache.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in cache.iterdir()} == {0o600}
+
+
+def test_jobs_that_begin_together_read_each_file_once(cache, tmp_path):
+    paths = [tmp_path / f"{n}.safetensors" for n in range(6)]
+    for path in paths:
+        path.write_bytes(b"weights" * 1_000_000)
+    words = [sys.executable, "-c", JOB, provenance.sha256(paths[0]), *map(str, paths)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    jobs = [subprocess.Popen(words, env={**os.environ, "PYTHONPATH": str(ROOT)}, **pipes) for _ in range(3)]
+    assert [job.stdout.readline() for job in jobs] == ["ready\n"] * 3
+    for job in jobs:
+        job.stdin.write("go\n")
+        job.stdin.flush()
+    assert sum(int(job.communicate(timeout=60)[0]) for job in jobs) == len(paths)
+
+
+def test_an_audit_reads_what_the_cache_would_vouch_for(cache, tmp_path, monkeypatch):
+    """Damage below the file system leaves a file's state as it was; here the cache is told that it was seen so."""
+    monkeypatch.chdir(tmp_path)
+    files = Path("results/models/m/files")
+    provenance.write_text(files / "model.safetensors", "weights")
+    manifest = files.parent / "manifest.json"
+    provenance.write_manifest(manifest, inputs=[], outputs=[files / "model.safetensors"], settings={}, seconds=0)
+    (expected,) = provenance.read_json(manifest)["outputs"].values()
+    (files / "model.safetensors").write_text("wEights")
+    claim(cache, [files / "model.safetensors"], expected)
+    another_process(monkeypatch)
+    provenance.refuse_changed(manifest, files)
+    words = [sys.executable, "-m", "excam", "audit", str(files / "model.safetensors")]
+    done = subprocess.run(words, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"differs: expected sha256 {expected}" in done.stderr
