@@ -120,13 +120,16 @@ def with_gold(
 
 
 def write_csv(path: Path, frame: pl.DataFrame) -> None:
-    """Write a frame as CSV, atomically."""
+    """Write a frame as CSV, atomically. Texts stand as they are: a program reads it, no spreadsheet is guarded."""
     with publish(path) as temporary, _system_errors():
         frame.write_csv(temporary)
 
 
 def write_lines(path: Path, columns: Sequence[str], lines: Iterable[Mapping[str, Any]]) -> None:
-    """Write dictionaries as CSV, atomically: a line each, with these columns; what one lacks is left empty."""
+    """Write dictionaries as CSV, atomically: a line each, with these columns; what one lacks is left empty.
+
+    Texts stand as they are, as in `write_csv`.
+    """
     with publish(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         table = csv.DictWriter(stream, columns)
         table.writeheader()

@@ -1,8 +1,8 @@
 """Files of answers, as JSON and as CSV (spec 72): what the page exports, a backup restores and the tables read.
 
-The same answers give the same bytes, whoever writes them: the page's script, the store, or this module. Comments are
-written by people and read in spreadsheets, so in CSV one that a spreadsheet would run as a formula gets an apostrophe
-in front, which reading takes off again.
+The same answers give the same bytes, whoever writes them: the page's script, the store, or this module. Comments and
+the names of datasets, languages and systems are texts of others and read in spreadsheets. In CSV an apostrophe stands
+in front of whatever a spreadsheet would run as a formula, which reading takes off again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,12 @@ FORMAT = "excam-answers/1"
 LARGEST = 64 * 2**20  # bytes of a file that is read: 100 tasks with the longest comments of 16 people
 HEAD = ("campaign", "dataset", "language")  # of the task, in front of the answer's fields
 SOURCES = ("source_1", "source_2")  # systems behind the two comparisons, behind the fields; the owner's export only
-GUARDED = re.compile("[=+\\-@\t']")  # how a comment begins that gets an apostrophe in CSV
-QUOTED = re.compile('[,"\r\n]')  # what puts a field of CSV into quotes
+FORMULA = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # what a formula begins with; the last four are the full-width forms
+GUARDED = re.compile(f"[{FORMULA}\t\r\n']")  # how a text begins that gets an apostrophe in CSV
+# Where a file is opened with another separator than the comma, cells begin inside a text, and quotes do not help.
+INNER = re.compile(f"([;\t\r\n])(?=['\"]*[{FORMULA}])")
+INNER_GUARDED = re.compile(f"([;\t\r\n])'(?=['\"]*[{FORMULA}])")
+QUOTED = re.compile('[,;"\t\r\n]')  # what puts a field of CSV into quotes
 BOM = "\ufeff"  # without it Excel takes UTF-8 for something else
 
 Line = Mapping[str, str]
@@ -55,7 +59,7 @@ def to_csv(found: Campaign, answers: Iterable[Answer], sources: Mapping[str, str
         task = tasks[answer.task]
         fields = [_text(name, value) for name, value in asdict(answer).items()]
         systems = _systems(task, sources) if sources is not None else ()
-        lines.append((found.id, task.dataset, task.language, *fields, *systems))
+        lines.append((found.id, *map(_guarded, (task.dataset, task.language)), *fields, *map(_guarded, systems)))
     return BOM + "".join(",".join(map(_quoted, line)) + "\r\n" for line in lines)
 
 
@@ -177,8 +181,8 @@ def _same_task(line: Line, task: Task, found: Campaign) -> None:
     expected = {"dataset": task.dataset, "language": task.language}
     expected |= dict(zip(SOURCES, _systems(task, found.sources), strict=True))
     for name, value in expected.items():
-        if line.get(name, value) != value:
-            raise InputInvalid(f"{name} of task {task.id} is {line[name][:40]!r}; expected {value!r}; export it again")
+        if name in line and (given := _bare(line[name])) != value:
+            raise InputInvalid(f"{name} of task {task.id} is {given[:40]!r}; expected {value!r}; export it again")
 
 
 def _systems(task: Task, sources: Mapping[str, str]) -> list[str]:
@@ -190,7 +194,7 @@ def _text(name: str, value: Any) -> str:
     """A field's value as CSV text, not quoted yet."""
     if name in FLAGS:
         return "true" if value else "false"
-    return f"'{value}" if name in COMMENTS and GUARDED.match(value) else str(value)
+    return _guarded(value) if name in COMMENTS else str(value)
 
 
 def _value(name: str, text: str) -> Any:
@@ -199,7 +203,19 @@ def _value(name: str, text: str) -> Any:
         return {"true": True, "false": False}.get(text, text)
     if name == "seconds":
         return int(text) if re.fullmatch("0|[1-9][0-9]{0,8}", text) else text
-    return text[1:] if name in COMMENTS and text[:1] == "'" and GUARDED.match(text[1:]) else text
+    return _bare(text) if name in COMMENTS else text
+
+
+def _guarded(text: str) -> str:
+    """A text of others as no spreadsheet runs it: no cell that begins at it or in it is a formula."""
+    inner = INNER.sub(r"\1'", text)
+    return f"'{inner}" if GUARDED.match(inner) else inner
+
+
+def _bare(text: str) -> str:
+    """The inverse of `_guarded`. A text that has no guard, as a person typed it into a file, stays as it is."""
+    inner = text[1:] if text[:1] == "'" and GUARDED.match(text[1:]) else text
+    return INNER_GUARDED.sub(r"\1", inner)
 
 
 def _quoted(field: str) -> str:

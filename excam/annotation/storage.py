@@ -86,6 +86,8 @@ def explained(path: Path) -> Iterator[None]:
         if code == sqlite3.SQLITE_NOTADB:
             raise InputInvalid(f"{path}: no store; expected what `excam annotate create` makes") from None
         raise ArtifactBroken(_damaged(path, str(problem))) from None
+    except UnicodeDecodeError:  # SQLite's complaint quotes the bytes that it cannot read
+        raise ArtifactBroken(_damaged(path, "its layout is no UTF-8")) from None
 
 
 def connect(path: Path) -> sqlite3.Connection:

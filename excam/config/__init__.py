@@ -62,6 +62,9 @@ def load(raw: Mapping[str, Any], where: str = "config.yaml") -> Experiment:
 
     Raises ConfigInvalid with one line: where, what, and what would do.
     """
+    if not isinstance(raw, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # YAML may be anything
+        found = " ".join(repr(raw).split())[:60]
+        raise ConfigInvalid(f"{where}: no experiment; found {found}; expected keys and values, such as `seed: 1`")
     cleaned = dict(raw)
     for section in ("datasets", "models"):
         if isinstance(entries := cleaned.get(section), Mapping):

@@ -16,7 +16,8 @@ from typing import Any
 from excam.exceptions import ArtifactBroken
 from excam.lineage.snakemake_records import Record
 
-KEPT = Path("results/.records.json")
+RESULTS = "results"
+KEPT = Path(RESULTS, ".records.json")
 _CHOICES = ("profile", "workflow_profile", "configfile", "config")  # options that say which experiment is meant
 
 
@@ -38,20 +39,37 @@ class Kept:
 
 
 def read(path: Path) -> Kept:
-    """What was kept in a file; nothing where there is none. Raises ArtifactBroken where it cannot be read."""
+    """What was kept in a file; nothing where there is none. Raises ArtifactBroken where it cannot be read.
+
+    A copy comes from others, so every value must have the type that it says.
+    """
     if not path.is_file():
         return Kept()
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        records = {output: _record(job) for job in content["jobs"] for output in job["outputs"]}
-        return Kept(records, content["manifests"], tuple(content["options"]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return _kept(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ArtifactBroken(f"{path}: damaged; expected the records of a run; take a copy of it anew") from None
 
 
-def _record(job: Mapping[str, Any]) -> Record:
-    given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in job.items()}
-    return Record(**{name: value for name, value in given.items() if name != "outputs"})
+def _kept(content: Mapping[str, Any]) -> Kept:
+    from pydantic import TypeAdapter  # here, since every command of `excam` loads this module
+
+    texts, record = TypeAdapter(list[str]), TypeAdapter(Record)
+    records: dict[str, Record] = {}
+    for job in content["jobs"]:
+        fields = {name: value for name, value in job.items() if name != "outputs"}
+        records |= dict.fromkeys(texts.validate_python(job["outputs"]), record.validate_python(fields))
+    manifests = TypeAdapter(dict[str, dict[str, str]]).validate_python(content["manifests"])
+    _refuse_outside([*manifests, *(file for files in manifests.values() for file in files)])
+    return Kept(records, manifests, tuple(texts.validate_python(content["options"])))
+
+
+def _refuse_outside(names: Sequence[str]) -> None:
+    """Raises ValueError where a manifest or a file that it stands for does not lie below results/."""
+    for name in names:
+        parts = Path(name).parts
+        if parts[:1] != (RESULTS,) or len(parts) < 2 or ".." in parts or "\0" in name:
+            raise ValueError(name)
 
 
 def choices(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -24,6 +24,8 @@ def sign_permutation(
     step = np.asarray(differences, dtype=np.float64)
     if len(step) == 0 or not np.isfinite(step).all() or draws < 1:
         raise InputInvalid(f"got {len(step)} differences and {draws} draws, expected finite numbers, and >= 1 of each")
+    _, exponent = np.frexp(np.abs(step).max())
+    step = np.ldexp(step, -exponent)  # by a power of two, which changes no digit: no sum of them overflows
     sums = np.bincount(cluster_numbers(clusters, len(step)), weights=step)
     sums = sums[sums != 0]  # a swap of nothing changes nothing
     observed, rounding = abs(sums.sum()), 1e-9 * float(np.abs(sums).sum())

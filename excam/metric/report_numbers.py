@@ -77,7 +77,7 @@ def bands(rows: Iterable[Scored]) -> list[tuple[str, int]]:
 def _band(score: float) -> int:
     if score < 0:
         return sum(score >= edge for edge in BANDS)
-    return len(BANDS) + 1 + min(4, int(score * 5))
+    return len(BANDS) + 1 + int(min(4.0, score * 5))
 
 
 @dataclass(frozen=True, slots=True)

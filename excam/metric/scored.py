@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Verdict = Literal["error", "clean", "unsure"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+LOWEST = -1e9  # no score is below it, however many errors an answer lists; sums of scores stay finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,10 @@ class Scores(Iterator[Scored]):
 
 
 def frame(results: Iterable[Scored]) -> pl.DataFrame:
-    """A row for each result; the errors of its report as JSON text, its explanation in a column of its own."""
+    """A row for each result; the errors of its report as JSON text, its explanation in a column of its own.
+
+    Half a character (a lone surrogate) of a text becomes a question mark, as no table can hold it.
+    """
     import polars as pl
 
     told = ("id", "instruction", "output", "language", "system", "culture", "failure", "signature")
@@ -77,15 +81,20 @@ def frame(results: Iterable[Scored]) -> pl.DataFrame:
     rows = []
     for one in results:
         row: dict[str, Any] = {name: getattr(one, name) for name in (*told, "score", "certainty")}
-        row |= {"warnings": list(one.warnings), "probability": one.probability, "verdict": one.verdict}
+        row |= {"warnings": [_whole(each) for each in one.warnings], "probability": one.probability}
+        row["verdict"] = one.verdict
         if one.agreement is not None:
             row |= {name: getattr(one.agreement, name) for name in ("judgements", "found", "spread")}
         if one.report is not None:
             errors = [asdict(error) for error in one.report.errors]
             row |= {"errors": json.dumps(errors, ensure_ascii=False), "errors_found": len(errors)}
             row["explanation"] = one.report.explanation
-        rows.append(row)
+        rows.append({name: _whole(value) if isinstance(value, str) else value for name, value in row.items()})
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _whole(text: str) -> str:
+    return text.encode(errors="replace").decode()
 
 
 def from_dict(row: Mapping[str, Any], where: str = "row") -> Scored:
@@ -122,6 +131,7 @@ def _is_sound(one: Scored) -> bool:
         and (one.verdict is None or one.verdict in VERDICTS)
         and (one.agreement is None or agreement_is_sound(one.agreement, one.instruction, one.output))
         and all(isinstance(value, int | float) and math.isfinite(value) for value in numbers)
+        and (one.score is None or LOWEST <= one.score <= 1)
         and (judged, judged) == (one.score is not None, one.failure is None)
         and all(_lies_in(error, one) for error in (one.report.errors if one.report else ()))
     )

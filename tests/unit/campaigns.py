@@ -3,6 +3,20 @@
 from excam.annotation import answers, campaign
 
 SOURCES = ("alpha/all/report", "beta/all/report")
+FORMULAS = (  # what one spreadsheet or another would run, opened with commas, semicolons or tabs
+    *(
+        "=cmd|' /C calc'!A0",
+        "\r=1+1",
+        "\n=1+1",
+        "\t=1",
+        "x;=1+1",
+        'x;"=1+1',
+        "x;''@SUM(1)",
+        "a\r\n=1;b",
+        "=;=\t+\r-\n@;",
+    ),
+    *("\uff1d1+1", "x\t\uff20a", "'=1", "x;'=1", ";;''\"'-1", "- a\n- b"),
+)
 TEXTS = (  # language, culture, instruction, (before, right words, wrong words, behind)
     ("English", "Portugal", "What goes into caldo verde?", ("It is made with ", "kale", "seaweed", " and potatoes.")),
     ("German", "Austria", "Was isst man zum Fasching?", ("Man isst ", "Krapfen", "Lebkuchen", " mit Marmelade.")),

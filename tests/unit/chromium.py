@@ -158,7 +158,8 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=code)
 
     def click(self, selector):
-        """Press and release the mouse in the midst of an element."""
+        """Press and release the mouse in the midst of an element, once it is shown: before, the mouse would miss it."""
+        self.wait(f"document.querySelector({json.dumps(selector)})?.getClientRects().length")
         x, y = self.js(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{ block: 'center' }});"
             " const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 
@@ -12,13 +13,26 @@ from base_samples import HOSTILE
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from excam.annotation import answers, exchange
+from excam.annotation import answers, campaign, exchange
 from excam.exceptions import InputInvalid
 
 CAMPAIGN = campaigns.small(5)
 OTHER = campaigns.small(4)
 SIGNS = st.sampled_from(
-    [*"=+-@\t',\"\r\n; a", "\r\n", "''", "\u2028", "\x85", "\x1f", "\x7f", "שלום", "\u202e", "👩‍👩‍👧", "e\u0301"]
+    [
+        *"=+-@\t',\"\r\n; a",
+        "\r\n",
+        "''",
+        "\uff1d",
+        "\u2028",
+        "\x85",
+        "\x1f",
+        "\x7f",
+        "שלום",
+        "\u202e",
+        "👩‍👩‍👧",
+        "e\u0301",
+    ]
 )
 TEXTS = st.lists(SIGNS, max_size=6).map("".join) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30
@@ -71,6 +85,11 @@ def test_both_files_give_every_answer_and_the_same_bytes_again(made):
         assert again(kept[::-1]) == text
 
 
+def cells(text):
+    """The cells of a file for a spreadsheet that takes no comma for a separator, and quotes for it only in front."""
+    return [piece.lstrip('"') for piece in re.split("[;\t\r\n]", text)]
+
+
 @given(answered())
 @settings(max_examples=100, deadline=None)
 def test_no_spreadsheet_runs_a_comment(made):
@@ -78,10 +97,34 @@ def test_no_spreadsheet_runs_a_comment(made):
     text = exchange.to_csv(CAMPAIGN, made)
     lines = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True))
     assert len(lines) == len(made)
-    for line, answer in zip(lines, exchange.ordered(CAMPAIGN, made), strict=True):
+    for line in lines:
         for name in answers.COMMENTS:
-            assert line[name][:1] not in tuple("=+-@\t")
-            assert line[name].removeprefix("'") == getattr(answer, name).removeprefix("'") or line[name][:2] == "''"
+            assert line[name][:1] not in tuple("=+-@\t\r\n")
+    assert not [cell for cell in cells(text) if cell[:1] in tuple("=+-@\uff1d\uff0b\uff0d\uff20")]
+
+
+@pytest.mark.parametrize("formula", campaigns.FORMULAS)
+def test_no_text_of_others_is_a_formula(formula):
+    """Names of datasets, languages and systems are others' texts too; all come back as they were."""
+    sources = dict.fromkeys(CAMPAIGN.sources, formula)
+    tasks = [replace(task, dataset=formula, language=formula) for task in CAMPAIGN.tasks]
+    found = campaign.campaign("Hostile", tasks, sources)
+    made = [campaigns.answer(number, "b", comment_1=formula, comment_2=f"x{formula}") for number in range(5)]
+    text = exchange.to_csv(found, made, sources)
+    assert exchange.read(text.encode(), found) == made
+    for line in csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True):
+        assert not [value for value in line.values() if value[:1] in tuple("=+-@\t\r\n\uff1d\uff20")]
+    assert not [cell for cell in cells(text) if cell[:1] in tuple("=+-@\uff1d\uff0b\uff0d\uff20")]
+    with pytest.raises(InputInvalid, match="language of task 0000000000000000 is 'German'"):
+        exchange.read(to_german(text), found)
+
+
+def to_german(text):
+    """A file whose first row says another language."""
+    head, first, *rest = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+    stream = io.StringIO(newline="")
+    csv.writer(stream).writerows([head, [*first[:2], "German", *first[3:]], *rest])
+    return stream.getvalue().encode()
 
 
 def test_the_files_are_written_to_the_letter():

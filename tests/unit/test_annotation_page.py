@@ -27,7 +27,7 @@ from at_the_page import (
     wished,
 )
 
-from excam.annotation import answers, exchange, page
+from excam.annotation import answers, campaign, exchange, page
 from excam.exceptions import InputInvalid
 
 SERVED = page.Served("ann-1", "/a/token")
@@ -249,6 +249,23 @@ REFUSED = {
         "2026-04-01T12:00:00.000Z", "9999-99-99T99:99:99.999Z", 1
     ),
 }
+
+
+def test_no_text_of_others_is_a_formula_in_the_pages_file(browser, tmp_path):
+    """The names of each task and both comments; the page writes the bytes that we would, and we read them back."""
+    small = campaigns.small(len(campaigns.FORMULAS))
+    named = zip(small.tasks, campaigns.FORMULAS, strict=True)
+    tasks = [replace(task, dataset=text, language=text) for task, text in named]
+    found = campaign.campaign("Hostile", tasks, small.sources)
+    given = [
+        campaigns.answer(number, "h", comment_1=text, comment_2=f"x\n{text}")
+        for number, text in enumerate(campaigns.FORMULAS)
+    ]
+    begin(browser, written(tmp_path, found), "h")
+    assert imported(browser, tmp_path, exchange.to_json(found, given)).startswith(f"Imported {len(given)} of")
+    table = downloaded(browser, tmp_path, "csv")
+    assert table.decode() == exchange.to_csv(found, given)
+    assert exchange.read(table, found) == given
 
 
 def test_export_import_export_gives_the_same_bytes(browser, tmp_path):

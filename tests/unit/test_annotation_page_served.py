@@ -38,8 +38,8 @@ def name(running):
     return next(running.free)
 
 
-def opened(browser, running, name, then="#tasks"):
-    browser.open(f"{running.url}{running.links[name]}{then}", READY)
+def opened(browser, running, name, then="#tasks", ready=READY):
+    browser.open(f"{running.url}{running.links[name]}{then}", ready)
 
 
 def saved(running, name):
@@ -114,6 +114,32 @@ def test_what_was_not_sent_waits_for_the_next_time(browser, running, name):
     ((revision, answer),) = saved(running, name).values()
     assert (revision, answer.culture_related) == (1, "yes")
     assert browser.js("Object.keys(localStorage).filter((key) => key.includes('/unsent/')).length") == 0
+
+
+def test_no_task_is_shown_before_its_answers_are_loaded(browser, running, name):
+    """Who answers while the server is slow would replace what was not sent yet with an answer on top of none."""
+    opened(browser, running, name)
+    running.end()
+    browser.click("#culture_related-yes")
+    browser.click("#error_valid-partly")
+    browser.wait("session.keeper.down")
+    browser.js("session.keeper.unsafe = () => 0")
+    browser.open("about:blank")
+    running.start()
+    slow = "{ const real = fetch; globalThis.fetch = (...all) => new Promise((done) => { globalThis.letGo = () => { globalThis.fetch = real; done(real(...all)); }; }); }"
+    script = browser.call("Page.addScriptToEvaluateOnNewDocument", source=slow)["identifier"]
+    opened(browser, running, name, ready="globalThis.letGo")
+    browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+    for view in ("instructions", "tasks"):
+        browser.click(f"#to-{view}")
+        browser.wait(f"session.routed === '#{view}'")
+        assert not shown(browser, "task")
+    browser.js("letGo()")
+    browser.wait("document.getElementById('task').offsetParent")
+    browser.click("#borderline")
+    browser.wait(SENT)
+    ((_, answer),) = saved(running, name).values()
+    assert (answer.culture_related, answer.error_valid, answer.borderline) == ("yes", "partly", True)
 
 
 def test_a_lost_reply_is_no_conflict(browser, running, name):

@@ -133,6 +133,13 @@ def test_p_values_are_uniform_where_nothing_is_to_be_found():
     assert abs((found <= 0.5).mean() - 0.5) < 0.08
 
 
+@pytest.mark.parametrize("unit", [1e308, 5e-324, 1e-3])
+def test_sign_permutation_is_the_same_in_every_unit(unit):
+    signs = np.array([1, 1, -1, 1, 1])
+    assert sign_permutation(signs * unit) == sign_permutation(signs) > 0.3
+    assert sign_permutation(np.zeros(5)) == 1
+
+
 @pytest.mark.parametrize(("differences", "draws"), [([], 10), ([float("nan")], 10), ([1.0], 0)])
 def test_what_cannot_be_permuted_is_refused(differences, draws):
     with pytest.raises(InputInvalid, match="expected finite numbers"):
@@ -191,6 +198,8 @@ def test_the_command_stops_in_one_line(tmp_path):
         {"warnings": "abc"},
         {"recovered": "abc"},
         {"score": 10**400},
+        {"score": 1e308},
+        {"score": -1e308},
         {"certainty": -(10**400)},
         {"report": {"errors": [], "explanation": None}},
         {"report": {"errors": [PLACED | {"severity": "huge"}], "explanation": ""}},

@@ -57,6 +57,11 @@ def refused(experiment: dict, where: str = "config.yaml") -> str:
     return line
 
 
+@pytest.mark.parametrize("experiment", [-5, "x", [[]], None, "a\nb" * 100])
+def test_what_is_no_mapping_is_no_experiment(experiment):
+    assert "no experiment; found " in refused(experiment)
+
+
 def test_an_overlay_moves_no_column():
     """Snakemake lays config.yaml below what an overlay changes, whose entries so come first."""
     first = {"datasets": {"blend": {}, "epic": {}, "mango": None}, "models": None}

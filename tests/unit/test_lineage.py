@@ -14,9 +14,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from refusals import line_of
 from typer.testing import CliRunner
 
 from excam import cli, provenance, tables
+from excam.exceptions import ArtifactBroken
 from excam.inference import fake, opening
 from excam.judges import report
 from excam.lineage import chain, copies, evidence, page, reasons, rows, snakemake_records
@@ -544,6 +546,31 @@ def test_a_copy_of_an_earlier_release_proves_each_file_alone(copy):
         result = excam("audit", "--results", str(copy))
         assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
         assert ".records.json: damaged" in result.stderr
+
+
+JOB = {"outputs": ["results/a"], "rule": "r", "inputs": [], "params": [], "command": "", "checksums": {}, "made": ""}
+WHOLE = {"jobs": [JOB], "manifests": {"results/m.json": {"results/a": "0" * 64}}, "options": []}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"jobs": [JOB | {name: odd}]} for name in JOB for odd in (5, None, [5], {"a": 5}, {"a": [5]})),
+        *({"manifests": odd} for odd in (5, [], {"results/m.json": 5}, {"results/m.json": {"results/a": 5}})),
+        *({"manifests": {name: {}}} for name in ("results", "", "/etc/passwd", "results/../x", "results/\0")),
+        *({"manifests": {"results/m.json": {name: ""}}} for name in ("a", "/results/a", "results/../../a")),
+        *({name: odd} for name in ("jobs", "options") for odd in (5, [5], "ab")),
+    ],
+)
+def test_kept_records_of_odd_types_are_damaged(tmp_path, changes):
+    """A copy comes from others: whatever stands in its records, an audit says one line."""
+    path = tmp_path / ".records.json"
+    path.write_text(json.dumps(WHOLE), encoding="utf-8")
+    assert copies.read(path).records["results/a"].rule == "r"
+    path.write_text(json.dumps(WHOLE | changes), encoding="utf-8")
+    assert f"{path}: damaged; expected" in line_of(ArtifactBroken, copies.read, path)
+    result = excam("audit", "--results", str(tmp_path))
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
 
 
 def test_records_that_disagree_about_what_a_copy_leaves_out_are_not_passed_over(copy):

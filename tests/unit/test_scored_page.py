@@ -14,7 +14,7 @@ from excam import cli
 from excam.metric import report_numbers as numbers
 from excam.metric import report_page
 from excam.metric.agreement import agreement
-from excam.metric.scored import Scored
+from excam.metric.scored import Scored, frame
 from excam.records import CulturalError, Report
 
 ATTACKS = (
@@ -78,11 +78,22 @@ def test_every_table_adds_up_to_all_rows():
         (-21.0, "below -20"), (-20.0, "-20 to below -10"), (-10.0, "-10 to below -5"), (-6.0, "-10 to below -5"),
         (-5.0, "-5 to below -2"), (-2.0, "-2 to below 0"), (-1.0, "-2 to below 0"),
         (0.0, "p(R) 0.0 to 0.2"), (0.2, "p(R) 0.2 to 0.4"), (1.0, "p(R) 0.8 to 1.0"), (None, "not judged"),
+        (1e308, "p(R) 0.8 to 1.0"), (-1e308, "below -20"),
     ],
 )  # fmt: skip
 def test_scores_lie_in_their_band(score, name):
     found = dict(numbers.bands([replace(judged(1), score=score)]))
     assert (found[name], sum(found.values())) == (1, 1)
+
+
+def test_a_table_holds_no_half_of_a_character():
+    half = "half \ud83d a sign"
+    told = dict.fromkeys(("id", "instruction", "language", "system", "culture", "signature"), half)
+    row = judged(0, half, (0, 8, "major", half), warnings=(half,), **told)
+    table = frame([row, failed(1, half), judged(2, "שלום 👍")])
+    assert half.replace("\ud83d", "?") == table["id"][0] == table["output"][0] == table["failure"][1]
+    assert json.loads(table["errors"][0])[0]["type"] == table["warnings"][0][0] == "half ? a sign"
+    assert table["output"][2] == "שלום 👍"
 
 
 def test_many_names_are_cut_and_counted(monkeypatch):

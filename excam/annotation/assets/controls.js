@@ -122,7 +122,9 @@ function route() {
   session.routed = location.hash;
   const anchor = session.routed.slice(1);
   const named = data.tasks.find((task) => anchor === `task-${task.id}`);
-  const tasks = Boolean(session.keeper) && (named !== undefined || anchor === "tasks");
+  // before all answers are loaded, a change would be made on top of none and replace one that was not sent yet
+  const loaded = Boolean(session.keeper) && $("loading").hidden;
+  const tasks = loaded && (named !== undefined || anchor === "tasks");
   $("start").hidden = Boolean(session.keeper);
   $("view-tasks").hidden = $("bar").hidden = !tasks;
   $("view-instructions").hidden = tasks;

@@ -17,20 +17,27 @@ function toJson(answers) {
   return `${JSON.stringify(file, null, 1)}\n`;
 }
 
-// a spreadsheet would run a comment that begins like a formula
+// A text of others as no spreadsheet runs it. Where a file is opened with another separator than the comma, cells begin
+// inside a text, and quotes do not help.
+function csvGuarded(text) {
+  const inner = text.replace(/([;\t\r\n])(?=['"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g, "$1'");
+  return /^[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n']/.test(inner) ? `'${inner}` : inner;
+}
+
 function csvText(name, value) {
-  return data.comments.includes(name) && /^[=+\-@\t']/.test(value) ? `'${value}` : String(value);
+  return data.comments.includes(name) ? csvGuarded(value) : String(value);
 }
 
 function csvQuoted(field) {
-  return /[,"\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+  return /[,;"\t\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }
 
 function toCsv(answers) {
   const tasks = new Map(data.tasks.map((task) => [task.id, task]));
   const lines = inOrder(answers).map((answer) => {
     const task = tasks.get(answer.task);
-    return [data.campaign, task.dataset, task.language, ...data.fields.map((name) => csvText(name, answer[name]))];
+    const named = [task.dataset, task.language].map(csvGuarded);
+    return [data.campaign, ...named, ...data.fields.map((name) => csvText(name, answer[name]))];
   });
   const all = [["campaign", "dataset", "language", ...data.fields], ...lines];
   return `\ufeff${all.map((line) => `${line.map(csvQuoted).join(",")}\r\n`).join("")}`;
