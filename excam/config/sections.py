@@ -249,7 +249,7 @@ class Recipe(Section):
     )
     rows: int | None = Field(default=None, ge=2, description="train on at most this many, evenly over datasets")
     seed: int | None = Field(default=None, description="of order, adapter and dropout; else the experiment's")
-    save_steps: int = Field(default=50, ge=1, description="steps between checkpoints; the paper keeps none")
+    save_steps: int = Field(default=500, ge=1, description="steps between checkpoints; the paper keeps none")
     layout: Name = Field(default="single", description="a file of excam/training/layouts: processes, device, memory")
     report_to: Literal["none", "tensorboard", "trackio"] = Field(
         default="none", description="where the loss is followed while it trains, below logs/; its package is not locked"

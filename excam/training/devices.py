@@ -21,6 +21,9 @@ from excam.training.layout import Layout
 
 # Dense bfloat16 operations a second, in 1e12, as the makers print them.
 PEAKS = {"A100": 312, "H100 PCIe": 756, "H100": 989, "H200": 989, "B200": 2250}
+# PyTorch's settings of memory, by their two names. Its usual blocks fit no other size: steps of changing length leave
+# gaps of gigabytes between them, which a card that the base nearly fills does not have.
+ALLOCATOR = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 PR_SET_PDEATHSIG = 1  # linux/prctl.h: the signal a process gets when its parent ends
 
 
@@ -34,16 +37,25 @@ def spread(layout: Layout, module: str, argv: list[str], name: str) -> None:
 
     GPUs are taken by the first, for the adapter of this name, and left to those it starts.
     """
+    if layout.device == "gpu" and not any(
+        name in os.environ for name in ALLOCATOR
+    ):  # before torch starts, which reads it once
+        os.environ[ALLOCATOR[0]] = "expandable_segments:True"
     if "LOCAL_RANK" in os.environ:
         _end_with_the_launcher()
         return
     gpus.take(layout.processes if layout.device == "gpu" else 0, name)
     if layout.processes == 1:
         return
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // layout.processes)))
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, _cores() // layout.processes)))
     if layout.device == "cpu" and Path("/sys/class/net/lo").exists():
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # one machine: the name of the host need lead nowhere
     sys.exit(_launched(layout.processes, ["-m", module, *argv]))
+
+
+def _cores() -> int:
+    """Cores that this job may use: a scheduler gives it some of a machine's."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _end_with_the_launcher() -> None:
@@ -147,6 +159,7 @@ def explained(layout: Layout) -> Iterator[None]:
         yield
     except (torch.OutOfMemoryError, MemoryError) as problem:
         knobs = ["fewer rows_per_pass"] if layout.rows_per_pass > 1 else []
+        knobs += ["fewer tokens_per_pass"] if layout.tokens_per_pass else []
         knobs += ["checkpointing: full"] if layout.checkpointing != "full" else []
         knobs += ["fsdp2 over two cards"] if not layout.fsdp else ["more processes"]
         first = str(problem).split(". ")[0][:160]

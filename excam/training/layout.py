@@ -21,6 +21,9 @@ class Layout(Section):
     processes: int = Field(ge=1, description="on one machine; on GPUs one each")
     device: Literal["gpu", "cpu"]
     rows_per_pass: int = Field(ge=1, description="rows of a forward pass in one process")
+    tokens_per_pass: int | None = Field(
+        default=None, ge=1, description="rows of a pass that hold more, end to end in one process, go in several passes"
+    )
     padding: Literal["padded", "free"] = Field(description="rows filled up to the longest, or laid end to end")
     checkpointing: Literal["full", "half", "off"] = Field(
         description="layers whose activations are computed again in the backward pass: all, every other, none"
@@ -33,6 +36,13 @@ class Layout(Section):
     def _one_way_to_share(self) -> Layout:
         if self.deepspeed and self.fsdp:
             raise ValueError("deepspeed and fsdp together; expected one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _parted_alone(self) -> Layout:
+        # padded rows have `rows_per_pass` for it, and processes that wait for each other need as many passes each
+        if self.tokens_per_pass and (self.padding != "free" or self.processes > 1):
+            raise ValueError("tokens_per_pass with padded rows or several processes; expected padding: free in one")
         return self
 
     def passes(self, rows_per_step: int) -> int:

@@ -236,7 +236,7 @@ def _publish(trainer: Any, folder: Path, history: list[dict[str, float]], name: 
     if trainer.is_world_process_zero():
         shutil.rmtree(scratch, ignore_errors=True)
     trainer.accelerator.wait_for_everyone()
-    state = trainer.accelerator.get_state_dict(trainer.model_wrapped if trainer.is_fsdp_enabled else trainer.model)
+    state = trainers.adapter_of(trainer)
     if not trainer.is_world_process_zero():
         return
     model = trainer.accelerator.unwrap_model(trainer.model)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from excam.exceptions import ModelInvalid
+from excam.exceptions import ModelInvalid, in_a_line
 from excam.training.layout import Layout
 from excam.training.tokens import IGNORED, Row
 
@@ -64,7 +65,16 @@ def trainer_class(layout: Layout) -> Any:
             if self.unproven:
                 refuse_leak(model, self._prepare_inputs(inputs))
                 self.unproven = False
-            return super().training_step(model, inputs, *args, **options)
+            loss: Any = 0  # each part's share of it: a sum over its tokens, divided by those of the whole step
+            for part in split(inputs, layout.tokens_per_pass):
+                loss = loss + super().training_step(model, part, *args, **options)
+            return loss
+
+        def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+            if self.is_fsdp_enabled:  # left to itself it gathers the frozen base too, in one process's memory
+                self._save(output_dir, state_dict=adapter_of(self))
+            else:
+                super().save_model(output_dir, _internal_call)
 
     class OnCpu(KeptApart):
         def train(self, *args: Any, **options: Any) -> Any:
@@ -91,8 +101,53 @@ def trainer_class(layout: Layout) -> Any:
     return KeptApart if layout.device == "gpu" else OnCpu
 
 
+def adapter_of(trainer: Any) -> dict[str, Any]:
+    """The trained weights by name, whole, in the memory of the first process; the others get none of them.
+
+    Where weights are shared out, all processes have to ask: they gather the adapter, and nothing of the frozen base.
+    """
+    from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+
+    if not trainer.is_fsdp_enabled:
+        return trainer.accelerator.get_state_dict(trainer.model)
+    options = StateDictOptions(full_state_dict=True, cpu_offload=True, ignore_frozen_params=True)
+    return get_model_state_dict(trainer.model, options=options)
+
+
+def split(inputs: dict[str, Any], most: int | None) -> list[dict[str, Any]]:
+    """Rows laid end to end in parts of at most so many tokens (a longer row alone), each as the collator makes it."""
+    import torch
+
+    total = inputs["input_ids"].shape[1]
+    if most is None or total <= most:
+        return [inputs]
+    ends = inputs["cu_seq_lens_q"].tolist()[1:]
+    cuts = [0]
+    for row, end in zip([0, *ends], ends, strict=False):
+        if end - cuts[-1] > most and row > cuts[-1]:
+            cuts.append(row)
+    parts: list[dict[str, Any]] = []
+    for start, end in pairwise([*cuts, total]):
+        bounds = torch.tensor([start, *(one for one in ends if start < one <= end)], dtype=torch.int32) - start
+        lengths = bounds.diff()
+        rows = torch.repeat_interleave(torch.arange(len(lengths), dtype=torch.int32), lengths)[None]
+        known = {
+            **{name: inputs[name][:, start:end] for name in ("input_ids", "labels", "position_ids")},
+            **dict.fromkeys(("cu_seq_lens_q", "cu_seq_lens_k"), bounds.to(inputs["cu_seq_lens_q"].device)),
+            **dict.fromkeys(("max_length_q", "max_length_k"), int(lengths.max())),
+            "seq_idx": rows.to(inputs["input_ids"].device),
+        }
+        if known.keys() != inputs.keys():  # a new version of TRL: what it is cannot be known here
+            raise ModelInvalid(
+                f"a step of {total} tokens holds {', '.join(sorted(inputs.keys() ^ known.keys()))}, which cannot be "
+                "parted; choose a training.layout without tokens_per_pass"
+            )
+        parts.append(known)
+    return parts
+
+
 def refuse_leak(model: Any, inputs: dict[str, Any]) -> None:
-    """Raises ModelInvalid when a row laid behind another one can see it.
+    """Raises ModelInvalid when a row laid behind another one can see it, or where the model takes none laid so.
 
     Rows are apart only where the attention knows where each begins, and libraries merely warn when theirs does not. So
     it is tried on the first batch: with other words in the row before, the last row's logits must stay the same.
@@ -108,11 +163,17 @@ def refuse_leak(model: Any, inputs: dict[str, Any]) -> None:
     other[0, before] = other[0, before].flip(0)
     was_training = model.training
     model.eval()  # the same dropout, none, in both
-    with torch.no_grad(), torch.autocast(read["input_ids"].device.type, dtype=torch.bfloat16):
-        seen = [
-            model(**{**read, "input_ids": ids}, use_cache=False, logits_to_keep=4).logits.float()
-            for ids in (read["input_ids"], other)
-        ]
+    try:
+        with torch.no_grad(), torch.autocast(read["input_ids"].device.type, dtype=torch.bfloat16):
+            seen = [
+                model(**{**read, "input_ids": ids}, use_cache=False, logits_to_keep=4).logits.float()
+                for ids in (read["input_ids"], other)
+            ]
+    except (ImportError, NotImplementedError, ValueError) as problem:  # as Qwen3.5 without causal_conv1d
+        raise ModelInvalid(
+            f"rows laid end to end: this base cannot take them here: {in_a_line(problem)}; expected its kernel for "
+            "that; choose training.layout single-padded, or another with padding: padded"
+        ) from None
     model.train(was_training)
     apart = float((seen[0] - seen[1]).abs().max())
     if apart > 0.01 * float(seen[0].abs().max()):

@@ -4,9 +4,11 @@ Not `tests/vllm`: pytest puts `tests` on the path, and every `import vllm` would
 """
 
 import os
+import sys
 from importlib.util import find_spec
 from math import exp
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -32,6 +34,23 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in item.path.parents and not (MODEL.is_dir() and ADAPTER.is_dir()):
             item.add_marker(pytest.mark.skip(reason=f"needs {MODEL} and {ADAPTER}: snakemake makes them"))
+
+
+@pytest.fixture
+def torchvision_in_name(tmp_path, monkeypatch):
+    """Some of vLLM's modules import it, and it has no build for this environment: text needs no more than the name."""
+    from transformers.utils import is_torchvision_available
+    from vllm.model_executor.models import registry
+
+    if not is_torchvision_available():
+        parts = "torchvision", "transforms", "v2", "functional"
+        modules = [ModuleType(".".join(parts[: length + 1])) for length in range(len(parts))]
+        for outer, inner, name in zip(modules, modules[1:], parts[1:], strict=False):
+            setattr(outer, name, inner)
+        for module in modules:
+            monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(registry, "_run_in_subprocess", lambda work: work())  # it would not see these modules
+    monkeypatch.setenv("VLLM_CACHE_ROOT", str(tmp_path / "cache"))  # what an earlier run knows of the class is in there
 
 
 def asked(questions=QUESTIONS):

@@ -1,12 +1,9 @@
 """Gemma 3 as it is published, a text model inside a multimodal class, and an adapter trained on the text model alone.
 
-Tiny random weights. vLLM's module imports torchvision, which has no build for this environment: text needs no more
-of it than the name.
+Tiny random weights.
 """
 
 import shutil
-import sys
-from types import ModuleType
 
 import pytest
 from conftest import MODEL, SMALL, asked, gathered
@@ -43,7 +40,7 @@ def folders(tmp_path):
     text = Gemma3ForCausalLM(model.config.text_config)
     text.model.load_state_dict(model.model.language_model.state_dict())
     text.save_pretrained(inner)
-    lora = LoraConfig(r=8, lora_alpha=64, target_modules="all-linear", init_lora_weights=False)
+    lora = LoraConfig(r=8, lora_alpha=64, target_modules="all-linear", init_lora_weights=False, task_type="CAUSAL_LM")
     get_peft_model(text, lora).save_pretrained(adapter)
     for folder in (whole, inner):
         for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
@@ -51,30 +48,15 @@ def folders(tmp_path):
     return whole, inner, adapter
 
 
-@pytest.fixture
-def _torchvision_in_name(tmp_path, monkeypatch):
-    from transformers.utils import is_torchvision_available
-    from vllm.model_executor.models import registry
-
-    if not is_torchvision_available():
-        parts = "torchvision", "transforms", "v2", "functional"
-        modules = [ModuleType(".".join(parts[: length + 1])) for length in range(len(parts))]
-        for outer, inner, name in zip(modules, modules[1:], parts[1:], strict=False):
-            setattr(outer, name, inner)
-        for module in modules:
-            monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(registry, "_run_in_subprocess", lambda work: work())  # it would not see these modules
-    monkeypatch.setenv("VLLM_CACHE_ROOT", str(tmp_path / "cache"))  # what an earlier run knows of the class is in there
-
-
-@pytest.mark.usefixtures("_torchvision_in_name")
+@pytest.mark.usefixtures("torchvision_in_name")
 def test_an_adapter_of_the_text_model_is_applied(folders):
     from vllm.lora.request import LoRARequest
 
     whole, inner, adapter = folders
     sampling = Sampling(max_tokens=6)
     settings = {"dtype": "float32", "context": 256}
-    backend = vllm.Backend(whole, adapter, **settings, engine=SMALL | {"language_model_only": True})
+    backend = vllm.Backend(whole, adapter, **settings, engine=SMALL)
+    assert backend._engine.vllm_config.model_config.multimodal_config.language_model_only
 
     def answers(served):
         backend._lora = served

@@ -239,6 +239,11 @@ def test_rows_that_do_not_go_into_a_layout():
             "deepspeed: {a: 1}}",
             "one.yaml: layout: value error, deepspeed and fsdp together; expected one of them",
         ),
+        (
+            "{processes: 1, device: gpu, rows_per_pass: 4, padding: padded, checkpointing: full, tokens_per_pass: 9}",
+            "one.yaml: layout: value error, tokens_per_pass with padded rows or several processes; expected padding: "
+            "free in one",
+        ),
     ],
 )
 def test_a_file_that_is_no_layout(tmp_path, monkeypatch, text, line):
@@ -384,9 +389,9 @@ def digests(place: Path) -> dict[str, str]:
     return {name: hashlib.sha256((place / "adapter" / name).read_bytes()).hexdigest() for name in sft.PUBLISHED}
 
 
-def losses(place: Path) -> list[float]:
+def losses(place: Path, column: str = "loss") -> list[float]:
     with (place / "adapter" / "loss.csv").open(newline="", encoding="utf-8") as stream:
-        return [float(row["loss"]) for row in csv.DictReader(stream)]
+        return [float(row[column]) for row in csv.DictReader(stream)]
 
 
 @pytest.fixture(scope="module")
@@ -557,6 +562,51 @@ def test_rows_end_to_end_give_the_weights_of_padded_ones(twenty, weights, tmp_pa
     assert apart(trained(free), trained(twenty)) < 0.01
 
 
+def collated(rows: list[tokens.Row]) -> dict:
+    """Rows end to end, as TRL lays them."""
+    from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
+
+    return DataCollatorForLanguageModeling(pad_token_id=0, padding_free=True)([dict(row) for row in rows])
+
+
+def test_a_long_step_is_parted_between_its_rows():
+    import torch
+
+    rows = rows_of(samples_of(4))
+    lengths = [len(row["input_ids"]) for row in rows]
+    most = max(sum(lengths[:3]), sum(lengths[3:5]))
+    assert sum(lengths[:4]) > most < sum(lengths[3:6])
+    for limit, groups in ((most, [3, 2]), (max(lengths), [1] * 8), (1, [1] * 8), (sum(lengths), [8]), (None, [8])):
+        parts = trainers.split(collated(rows), limit)
+        sizes = [len(part["cu_seq_lens_q"]) - 1 for part in parts]
+        assert sizes[: len(groups)] == groups
+        assert sum(sizes) == 8
+        at = 0
+        for part, size in zip(parts, sizes, strict=True):
+            expected = collated(rows[at : at + size])
+            assert part.keys() == expected.keys()
+            for name, value in expected.items():
+                assert torch.equal(torch.as_tensor(part[name]), torch.as_tensor(value)), name
+            at += size
+
+
+def test_a_batch_of_another_make_is_not_parted():
+    inputs = collated(rows_of(samples_of(4))) | {"mask": None}
+    with pytest.raises(ModelInvalid, match=r"holds mask, which cannot be parted; choose a .* without tokens"):
+        trainers.split(inputs, 1)
+
+
+def test_a_parted_step_learns_what_a_whole_one_does(weights, tmp_path):
+    """Losses and gradients as they are logged: each part's sum is divided by the tokens of the whole step."""
+    free = CPU.model_copy(update={"padding": "free", "rows_per_pass": 4})
+    for place, most in (("whole", None), ("parted", 1)):
+        parted = free.model_copy(update={"tokens_per_pass": most})
+        train(weights, tmp_path / place, samples=samples_of(4), layout=parted)
+    for column in ("loss", "grad_norm"):
+        whole, parted = (losses(tmp_path / place, column) for place in ("whole", "parted"))
+        assert parted == pytest.approx(whole, rel=0.01), column
+
+
 @pytest.mark.parametrize("checkpointing", ["full", "half"])
 def test_computing_activations_again_changes_nothing(uninterrupted, weights, tmp_path, checkpointing):
     train(weights, tmp_path, layout=CPU.model_copy(update={"checkpointing": checkpointing}))
@@ -714,6 +764,84 @@ def test_rows_that_see_each_other_are_refused(weights):
         trainers.refuse_leak(Leaking(), inputs)
     with pytest.raises(ModelInvalid, match="rows laid end to end see each other"):
         trainers.refuse_leak(CachingModel(model), inputs)
+
+
+def test_a_base_without_its_kernel_for_rows_end_to_end_is_refused():
+    """Qwen3.5 where the package causal_conv1d is missing: transformers raises in the middle of the first step."""
+    from importlib.util import find_spec
+
+    import torch
+    from transformers import Qwen3_5ForCausalLM, Qwen3_5TextConfig
+
+    if find_spec("causal_conv1d"):
+        pytest.skip("its kernel is installed here")
+    config = Qwen3_5TextConfig(
+        vocab_size=600, hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=8, layer_types=["linear_attention"], linear_num_key_heads=1,
+        linear_num_value_heads=1, linear_key_head_dim=8, linear_value_head_dim=8,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    with pytest.raises(ModelInvalid, match=r"causal_conv1d.*choose training\.layout single-padded") as caught:
+        trainers.refuse_leak(Qwen3_5ForCausalLM(config), collated(rows_of(samples_of(2))))
+    assert "\n" not in str(caught.value)
+
+
+def test_the_eyes_of_a_multimodal_base_get_no_adapter(tmp_path):
+    """Gemma 3, a text model inside a class that sees: no text trains its vision tower."""
+    import torch
+    from transformers import Gemma3Config, Gemma3ForConditionalGeneration
+
+    layers = {
+        "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "hidden_size": 16,
+    }  # fmt: skip
+    text = {**layers, "vocab_size": 600, "num_key_value_heads": 1, "head_dim": 8, "max_position_embeddings": 64}
+    torch.manual_seed(0)
+    base = Gemma3ForConditionalGeneration(
+        Gemma3Config(text_config=text, vision_config={**layers, "image_size": 56}, mm_tokens_per_image=4)
+    )
+    base.save_pretrained(tmp_path)
+    model = sft._with_adapter(tmp_path, RECIPE, CPU)
+    assert any("vision_tower" in name for name, _ in model.named_parameters())
+    adapted = {name.split(".lora_")[0] for name, one in model.named_parameters() if one.requires_grad}
+    assert not [name for name in adapted if "vision" in name or "multi_modal" in name]
+    assert {name.split(".")[-1] for name in adapted} == {
+        "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
+    }  # fmt: skip
+
+
+def test_where_weights_are_shared_out_the_adapter_alone_is_gathered(weights):
+    """FSDP2, in one process; the whole base would come into the memory of the first at every checkpoint."""
+    import torch
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+    from torch.distributed.tensor import DTensor
+
+    model = sft._with_adapter(weights, RECIPE, CPU)
+    expected = {name: one.detach().clone() for name, one in model.named_parameters() if one.requires_grad}
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    try:
+        fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
+        assert all(isinstance(one, DTensor) for one in model.parameters())
+        found = trainers.adapter_of(SimpleNamespace(model=model, is_fsdp_enabled=True))
+    finally:
+        torch.distributed.destroy_process_group()
+    assert found.keys() == expected.keys()
+    assert all(type(one) is torch.Tensor and torch.equal(one, expected[name]) for name, one in found.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [("single", None, "expandable_segments:True"), ("single", "PYTORCH_ALLOC_CONF", None), ("cpu", None, None)],
+)
+def test_memory_of_a_card_is_taken_in_segments_that_grow(monkeypatch, name, given, told):
+    for variable in devices.ALLOCATOR:
+        monkeypatch.setenv(variable, "")
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    if given:
+        monkeypatch.setenv(given, "max_split_size_mb:64")
+    devices.spread(layout.load(name), "scripts.train_adapter", [], "tiny/all")
+    assert devices.os.environ.get(devices.ALLOCATOR[0]) == told
 
 
 class CachingModel:

