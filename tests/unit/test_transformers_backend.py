@@ -11,6 +11,7 @@ import pytest
 import tiny
 from refusals import line_of
 
+from bench import tiny_checkpoints
 from excam.exceptions import ModelInvalid
 from excam.inference import Choose, Generate, Message, Sampling, chat, lora
 from excam.inference.backends import transformers as local
@@ -120,6 +121,22 @@ def test_an_answer_does_not_depend_on_its_batch(weights, sampling):
     assert [answer.text for answer in together] == [answer.text for answer in alone]
     for one, other in zip(together, alone, strict=True):
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["qwen3.5", "gemma3"])
+def test_a_row_that_has_finished_leaves_layers_of_every_kind(tmp_path, name):
+    """A state a row, a window, all that was read: what a batch keeps of the rows that go on is theirs."""
+    backend = local.Backend(tiny_checkpoints.make(name, tmp_path / name), dtype="float32")
+    backend.stops = frozenset(range(0, len(backend.tokenizer), 9))  # random weights seldom end a turn
+    together = completed(backend, REQUESTS, DRAWN)
+    assert len({answer.completion_tokens for answer in together}) > 3
+    backend.batch_tokens = 1
+    assert completed(backend, REQUESTS, DRAWN) == [
+        replace(
+            one, logprobs=pytest.approx(one.logprobs, abs=1e-4), end_logprob=pytest.approx(one.end_logprob, abs=1e-4)
+        )
+        for one in together
+    ]
 
 
 def test_seeds_matter_and_greedy_does_not_draw(weights):

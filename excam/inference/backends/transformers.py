@@ -193,7 +193,7 @@ class Backend(Likelihoods):
                 ids, positions, cache = chosen, positions[:, -1:] + 1, out.past_key_values
                 if len(keep) < len(rows):
                     kept = torch.tensor(keep, device=self.device)
-                    cache.batch_select_indices(kept)
+                    cache.reorder_cache(kept)  # `batch_select_indices` is not there in layers that keep a state
                     ids, positions, mask = ids[kept], positions[kept], mask[kept]
                     rows = [rows[at] for at in keep]
                 mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=-1)

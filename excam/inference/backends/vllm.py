@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -295,7 +296,7 @@ class Backend:
                     finished, last = [], time.monotonic()
             if finished:
                 yield finished
-        except RuntimeError as problem:
+        except (AssertionError, RuntimeError) as problem:
             lost = len(flying)
             flying.clear()
             raise ModelInvalid(
@@ -447,10 +448,10 @@ def _start(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Any:
             wanted.max_num_seqs = OF_HYBRIDS
         return LLMEngine.from_engine_args(wanted, usage_context=UsageContext.LLM_CLASS)
     except (VLLMError, *BUILTIN) as problem:  # whatever it raises is about model, settings or machine: no code of ours
-        raise ModelInvalid(
-            f"{ours['model']}: vLLM cannot take it: {in_a_line(problem)}; check models.*.context, quantization, engine "
-            "and gpus"
-        ) from problem
+        todo = "check models.*.context, quantization, engine and gpus"
+        if text_only and not find_spec("torchvision"):  # vLLM itself says no more than that a class cannot be inspected
+            todo = "its class may need torchvision, which is not installed here (on a CPU: backend: transformers)"
+        raise ModelInvalid(f"{ours['model']}: vLLM cannot take it: {in_a_line(problem)}; {todo}") from problem
 
 
 def _load_adapter(engine: Any, folder: Path, number: int) -> Any:

@@ -1,0 +1,34 @@
+"""The classes of the paper's models, as publishers lay them out, through the scripts of every stage.
+
+`python -m bench.architectures` does the same and writes tables.
+"""
+
+import pytest
+
+from bench import architectures
+from bench.tiny_checkpoints import ARCHITECTURES
+from excam.inference.adapters import MOVED
+
+APART = 0.01  # nats a token: rounding to bfloat16
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_all_stages(name, tmp_path):
+    found, chosen = architectures.tried(name, tmp_path / name), ARCHITECTURES[name]
+    assert not [(stage, one.failed) for stage, one in found.stages.items() if one.failed]
+    for stage, one in found.stages.items():
+        without = (not architectures.VLLM.is_file() or chosen.mixture_of_experts) and stage.endswith(("vLLM", "merged"))
+        assert (one.seconds is None) == without, one.left_out
+
+    assert not {*chosen.left_out, "consolidated.safetensors", "params.json", "tekken.json"} & set(found.files)
+    assert found.lora == dict(sorted(chosen.lora.items()))
+    assert not found.not_of_text, "a LoRA where no text trains it"
+    for stage in ("verify", "verify vLLM", "verify merged"):
+        if facts := found.stages[stage].facts:
+            assert facts["moved"] > 5 * MOVED
+            assert facts["apart"] <= APART, stage
+            assert facts["modules"] == sum(chosen.lora.values())
+    for stage in ("judge", "judge vLLM", "judge merged"):
+        if facts := found.stages[stage].facts:
+            assert facts["same_text"] > facts["rows"] / 2, stage
