@@ -71,6 +71,7 @@ class Found:
     files: list[str] = field(default_factory=list)  # as fetched
     lora: dict[str, int] = field(default_factory=dict)  # layers by the last part of their name
     not_of_text: list[str] = field(default_factory=list)  # layers with a LoRA outside of the language model
+    engines: int = 0  # that jobs shared: vLLM beside the weights, one for each type
     stages: dict[str, Stage] = field(default_factory=dict)
 
 
@@ -110,10 +111,12 @@ def tried(name: str, folder: Path) -> Found:
     found.class_name = json.loads((source / "config.json").read_text(encoding="utf-8"))["architectures"][0]
     _samples(folder)
     with _engines(folder) as environment:
+        place = Path(environment[PLACE])
         for stage in STAGES:
             why = _left_out(stage, chosen, found)
             found.stages[stage] = Stage(left_out=why) if why else _done(stage, name, folder, environment)
             _looked_at(stage, folder, found)
+        found.engines = len(list(place.glob("*.lock")))
     return found
 
 

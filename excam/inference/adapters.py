@@ -41,7 +41,7 @@ def verify(name: str, model: Model, weights: Path, adapter: Path) -> Proof:
     the adapter changes nothing, when it changes nothing in the serving engine, or when the engine does not agree with
     PEFT; also when LoRA weights and modules do not match.
     """
-    engine = opening.shared(name, model, weights, adapter)
+    engine = opening.shared(name.split("/")[0], model, weights, adapter)  # the name that judges ask under: one engine
     engine.check()
     modules = _trained_modules(name, adapter.parent)
     base, tuned = _where_trained(adapter)

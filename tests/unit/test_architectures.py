@@ -21,6 +21,9 @@ def test_all_stages(name, tmp_path):
         without = (not architectures.VLLM.is_file() or chosen.mixture_of_experts) and stage.endswith(("vLLM", "merged"))
         assert (one.seconds is None) == without, one.left_out
 
+    served = found.stages["verify vLLM"].seconds is not None
+    assert found.engines == served * (1 if chosen.dtype == "bfloat16" else 2), "verify and judge share one of each type"
+
     assert not {*chosen.left_out, "consolidated.safetensors", "params.json", "tekken.json"} & set(found.files)
     assert found.lora == dict(sorted(chosen.lora.items()))
     assert not found.not_of_text, "a LoRA where no text trains it"
