@@ -35,7 +35,7 @@ def spread(layout: Layout, module: str, argv: list[str], name: str) -> None:
     GPUs are taken by the first, for the adapter of this name, and left to those it starts.
     """
     if "LOCAL_RANK" in os.environ:
-        _end_with_the_launcher()
+        end_with_parent()
         return
     gpus.take(layout.processes if layout.device == "gpu" else 0, name)
     if layout.processes == 1:
@@ -46,12 +46,15 @@ def spread(layout: Layout, module: str, argv: list[str], name: str) -> None:
     sys.exit(_launched(layout.processes, ["-m", module, *argv]))
 
 
-def _end_with_the_launcher() -> None:
-    """A killed launcher has given its GPUs back: nothing of it may go on training on them, or write checkpoints."""
-    launcher = os.getppid()
+def end_with_parent() -> None:
+    """Make this process end with the one that started it.
+
+    A killed launcher has given its GPUs back: nothing of it may go on training on them, or write checkpoints.
+    """
+    parent = os.getppid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != launcher:  # it ended before it could be heard of
+    if os.getppid() != parent:  # it ended before it could be heard of
         os._exit(1)
 
 
