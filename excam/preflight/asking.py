@@ -13,9 +13,9 @@ from excam.exceptions import ModelInvalid
 from excam.inference import Completion, Generate, Sampling, opening
 from excam.inference.adapters import PAIRS
 from excam.judges import report
+from excam.preflight.plan import LONGEST
 
-LONGEST = 512  # tokens of an answer here: thinking models may take many more
-TOGETHER, TOGETHER_ON_CPU = 64, 8  # questions at once: what a step of the engine answers side by side
+TOGETHER, TOGETHER_ON_CPU = 64, 4  # questions at once: what a step of the engine answers side by side
 
 
 def questions(count: int) -> list[Generate]:

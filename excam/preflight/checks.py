@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Verdict = Literal["fine", "wrong", "unknown"]
-FETCH = "not fetched yet"
+FETCH = "not fetched yet"  # and so not tried
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,36 +15,44 @@ from excam.provenance import read_json
 
 
 def sources(experiment: Experiment, manifests: Mapping[str, Path]) -> list[Check]:
-    """Is each benchmark there, and what does its licence ask for?"""
-    found = []
-    for name in experiment.datasets:
-        licence = datasets.load(name).SOURCE.licence
-        kind = licences.kind(licence)
-        asks = f"{licence} ({kind})" if kind != "permissive" else licence
-        there = name in manifests
-        verdict: Verdict = "fine" if there and kind != "unknown" else "unknown"
-        expected = "fetched" if kind != "unknown" else "fetched; read its licence"
-        found.append(Check("benchmark", name, f"{asks}; {'fetched' if there else FETCH}", expected, verdict))
-    return found
+    """Are the benchmarks there, and which licences bind what is made of their rows?"""
+    asked = {name: datasets.load(name).SOURCE.licence for name in experiment.datasets}
+    absent = [name for name in asked if name not in manifests]
+    there = f"{len(asked) - len(absent)} of {len(asked)}"
+    fetched = Check("fetched", "benchmarks", there, "all", "fine")
+    if absent:
+        fetched = Check("fetched", "benchmarks", f"{there}; {FETCH}: {', '.join(absent)}", "all", "unknown")
+    return [fetched, _licences("benchmarks", asked)]
+
+
+def _licences(of: str, asked: Mapping[str, str]) -> Check:
+    """Licences that ask for more than attribution are named; those that are not known have to be read."""
+    bound = {name: licence for name, licence in asked.items() if not licences.permissive(licence)}
+    unread = [name for name, licence in bound.items() if licences.kind(licence) == "unknown"]
+    said = ", ".join(f"{name} ({licence})" for name, licence in bound.items())
+    expected = f"read by you: {', '.join(unread)}" if unread else "named here"
+    return Check("licences", of, f"not permissive: {said or 'none'}", expected, "unknown" if unread else "fine")
 
 
 def weights(experiment: Experiment, manifests: Mapping[str, Path]) -> list[Check]:
-    """Are each model's files there, how large are they, and under which licence?"""
-    return [_weights(name, experiment.models[name].licence, manifests.get(name)) for name in plan.fetched(experiment)]
+    """Are the models' files there, how large are they, and under which licences?"""
+    names = plan.fetched(experiment)
+    absent = [name for name in names if name not in manifests]
+    there = {name: gigabytes(sizes.size(manifests[name].parent / "files")) for name in names if name in manifests}
+    said = ", ".join(f"{name} {size}" for name, size in there.items()) or "none"
+    found = [Check("fetched", "weights", said, "whole", "fine")] if there else []
+    found += [Check("fetched", "weights", f"{FETCH}: {', '.join(absent)}", "all", "unknown")] if absent else []
+    found += [check for name in there if (check := _whole(name, manifests[name]))]
+    return [*found, _licences("weights", {name: experiment.models[name].licence for name in names})]
 
 
-def _weights(name: str, licence: str, manifest: Path | None) -> Check:
-    known = licences.permissive(licence)
-    expected = "fetched" if known else "fetched; terms that you have read"
-    if manifest is None:
-        return Check("weights", name, f"{licence}; {FETCH}", expected, "unknown")
+def _whole(name: str, manifest: Path) -> Check | None:
+    """A check of weights of which files are gone. Their bytes are compared when they are loaded."""
     files = manifest.parent / "files"
     gone = [file for file in read_json(manifest, "outputs")["outputs"] if not (files / file).is_file()]
-    if gone:
-        return Check("weights", name, f"{len(gone)} files are gone, e.g. {gone[0]}", f"delete {manifest}", "wrong")
-    return Check(
-        "weights", name, f"{licence}; {gigabytes(sizes.size(files))}", expected, "fine" if known else "unknown"
-    )
+    if not gone:
+        return None
+    return Check("fetched", name, f"{len(gone)} files are gone, e.g. {gone[0]}", f"whole; delete {manifest}", "wrong")
 
 
 def keys(experiment: Experiment, environment: Mapping[str, str]) -> list[Check]:

@@ -38,17 +38,19 @@ def written(checks: Sequence[Check], tasks: Sequence[Task], bills: Sequence[Bill
 
 def _work(tasks: Sequence[Task]) -> str:
     rows = [
-        [task.what, escaped(task.of), task.amount, _number(task.gpu_hours), escaped(task.rests_on)] for task in tasks
+        [task.what, escaped(task.of), task.amount, _number(task.hours), task.cards, escaped(task.rests_on)]
+        for task in tasks
     ]
-    known = sum(task.gpu_hours for task in tasks if task.gpu_hours is not None)
-    left = sum(task.gpu_hours is None for task in tasks)
-    total = f"Together {known:.1f} GPU hours" + (f", and {left} lines of which no trial tells" if left else "")
+    known = sum(task.hours * task.cards for task in tasks if task.hours is not None)
+    left = sum(task.hours is None for task in tasks)
+    total = f"{known:.1f} GPU hours" + (f", and {left} lines that no trial tells of" if left else "")
     return (
-        "\n## The work to come\n\nOf the whole experiment, whatever of it is there already; counterfactuals are not "
-        "counted. Hours are the counts times what the trials took. A trial asks an untrained model few short "
-        "questions: real rows are longer, and an engine that is full is faster.\n\n"
-        + table(("work", "of", "how much", "GPU hours", "rests on"), rows)
-        + f"\n{total}.\n"
+        "\n## The work to come\n\nOf the whole experiment, whatever of it is there already; counterfactuals and the "
+        "first look of an annotator are not counted. Hours are counts times what the trials took, on the cards beside "
+        "them. Take them as a size, not as a forecast: a trial asks an untrained model few short questions, while real "
+        "rows are longer and a full engine is faster.\n\n"
+        + table(("work", "of", "how much", "hours", "cards", "rests on"), rows)
+        + f"\nTogether: {total}. A price for a GPU hour is not known here.\n"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from excam.config import Experiment
 
+LONGEST = 512  # tokens of an answer in a trial: thinking models may take many more in the run
 SOFT_ERRORS = "soft-errors"  # beside the names of judges: how a generator is asked
 
 

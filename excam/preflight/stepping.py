@@ -22,7 +22,7 @@ from excam.training.layout import Layout
 if TYPE_CHECKING:
     from transformers import TrainerCallback
 
-USUAL_STEPS = 2  # of rows drawn evenly, after a first one that compiles and warms up
+EVENLY_STEPS = 2  # of rows drawn evenly: the first compiles and warms up, the second is timed
 
 
 def tried(
@@ -40,7 +40,7 @@ def tried(
     by_length = rows.sort(pl.col("input_ids").list.len(), descending=True)
     usual = rows.filter(pl.col("drawn") == "evenly")
     longest = _repeated(by_length.head(per_step), per_step)
-    evenly = _repeated(rows if usual.is_empty() else usual, (1 + USUAL_STEPS) * per_step)
+    evenly = _repeated(rows if usual.is_empty() else usual, EVENLY_STEPS * per_step)
     both = pl.concat([evenly, longest])
     recipe = _in_this_order(both, recipe)
     seconds: list[float] = []
@@ -62,7 +62,7 @@ def tried(
         "rows": "made up" if made_up else "the longest of the benchmarks",
         "longest_tokens": max(map(len, longest["input_ids"])),
         "first_seconds": round(seconds[0], 2),
-        "usual_seconds": round(sum(seconds[1:-1]) / len(seconds[1:-1]), 2),
+        "usual_seconds": round(seconds[1], 2),
         "longest_seconds": round(seconds[-1], 2),
         "processes": layout.processes,
         "parameters": parameters(scratch / "adapter/adapter_model.safetensors"),

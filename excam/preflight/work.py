@@ -14,9 +14,12 @@ from typing import Any
 
 from excam import datasets, tables
 from excam.config import LEXICON, Experiment
+from excam.preflight.plan import LONGEST
 from excam.preflight.trial import Trial
+from excam.training import layout
 
 SPLITS = ("train", "dev", "test")
+UNTRIED = "no trial that went well"
 PAIRS_OF_A_BASE = 2  # at most: two forms of a question, or two severities
 
 
@@ -31,12 +34,13 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A kind of work: how much of it, its GPU hours, and what these rest on. None: not known."""
+    """A kind of work: how much of it, its hours on so many cards, and what these rest on. None: not known."""
 
     what: str
     of: str
     amount: str
-    gpu_hours: float | None
+    hours: float | None
+    cards: int
     rests_on: str
 
 
@@ -78,7 +82,7 @@ def planned(
         tasks += _training(experiment, model, rows, asked, trained.get(model))
     for model in dict.fromkeys(system[0] for system in experiment.systems):
         tasks += _judging(experiment, model, rows, asked.get(model))
-    return [task for task in tasks if task]
+    return tasks
 
 
 def _generating(experiment: Experiment, rows: Mapping[str, Rows], asked: Mapping[str, Trial]) -> list[Task]:
@@ -92,9 +96,10 @@ def _generating(experiment: Experiment, rows: Mapping[str, Rows], asked: Mapping
 
 def _asking(what: str, experiment: Experiment, model: str, rows: int, loads: int, trial: Trial | None) -> Task:
     amount = f"at most {rows:,} prompts, {loads} engine loads"
+    entry = experiment.models[model]
     if trial is None or trial.problem:
-        return Task(what, model, amount, None, "no trial that went well")
-    found, entry = trial.found, experiment.models[model]
+        return Task(what, model, amount, None, entry.gpus, UNTRIED)
+    found = trial.found
     tokens = found["together_tokens"] / found["together"]
     rests = f"{found['together']} answers at once, {tokens:.0f} tokens each"
     if found["cut"]:
@@ -102,43 +107,38 @@ def _asking(what: str, experiment: Experiment, model: str, rows: int, loads: int
         rests += f"; {found['cut']} were cut and count with max_tokens"
     seconds = rows * tokens * found["together_seconds"] / max(1, found["together_tokens"])
     seconds += loads * (found["open_seconds"] + found["check_seconds"])
-    return Task(what, model, amount, round(seconds * entry.gpus / 3600, 2), rests)
+    return Task(what, model, amount, seconds / 3600, entry.gpus, rests)
 
 
 def _more(max_tokens: int, found: Mapping[str, Any]) -> int:
     """Tokens that a cut answer may still have had."""
-    from excam.preflight.asking import LONGEST
-
     return max(0, max_tokens - LONGEST)
 
 
 def _training(
     experiment: Experiment, model: str, rows: Mapping[str, Rows], asked: Mapping[str, Trial], trial: Trial | None
 ) -> list[Task]:
-    recipe, steps = experiment.recipe(model), [steps_of(experiment, model, one, rows) for one in _mixtures(experiment)]
+    recipe, steps = (
+        experiment.recipe(model),
+        [steps_of(experiment, model, one, rows) for one in experiment.tuned.mixtures],
+    )
     if not steps:
         return []
     amount = f"{len(steps)} adapters, at most {sum(steps):,} steps of {recipe.rows_per_step} rows"
-    hours, rests = None, "no trial that went well"
+    hours, rests, cards = None, UNTRIED, layout.load(recipe.layout)
     if trial and not trial.problem:
         found = trial.found
-        cards = found["processes"] if found["device"] != "cpu" else 0
-        hours = round(sum(steps) * found["usual_seconds"] * cards / 3600, 2)
-        rests = f"{found['usual_seconds']:g} s a step of rows drawn evenly ({found['rows']}); loading and saving apart"
-    gpus, answered = experiment.models[model].gpus, asked.get(model)
-    known = answered and not answered.problem
-    seconds = 2 * (answered.found["open_seconds"] + answered.found["check_seconds"]) if answered and known else None
-    proof = None if seconds is None else round(len(steps) * seconds * gpus / 3600, 2)
-    return [
-        Task("training", model, amount, hours, rests),
-        Task(
-            "proof of adapters", model, f"{2 * len(steps)} loads", proof, "loading as `judge` does" if known else rests
-        ),
-    ]
-
-
-def _mixtures(experiment: Experiment) -> list[str]:
-    return list(experiment.tuned.mixtures)
+        hours = sum(steps) * found["usual_seconds"] / 3600
+        rests = (
+            f"{found['usual_seconds']:g} s a step of rows drawn evenly ({found['rows']}); loading, saving not counted"
+        )
+    made = Task("training", model, amount, hours, cards.processes if cards.device == "gpu" else 0, rests)
+    answered, loads = asked.get(model), 2 * len(steps)
+    hours, rests = None, UNTRIED
+    if answered and not answered.problem:
+        hours = loads * (answered.found["open_seconds"] + answered.found["check_seconds"]) / 3600
+        rests = "loading as for judging; twice, since two engines are compared"
+    return [made, Task("proof of adapters", model, f"{loads} loads", hours, experiment.models[model].gpus, rests)]
 
 
 def steps_of(experiment: Experiment, model: str, mixture: str, rows: Mapping[str, Rows]) -> int:
