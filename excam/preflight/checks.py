@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Verdict = Literal["fine", "wrong", "unknown"]
-FETCH = "not fetched yet"  # and so not tried
+FETCH = "not fetched yet"
+NEXT = "snakemake --until fetch_source fetch_model -- all, with your profile, then preflight again"
 
 
 @dataclass(frozen=True, slots=True)

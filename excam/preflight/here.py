@@ -9,7 +9,7 @@ from pathlib import Path
 from excam import datasets, licences
 from excam.config import Experiment, Recipe
 from excam.preflight import plan, sizes
-from excam.preflight.checks import FETCH, Check, Verdict, gigabytes
+from excam.preflight.checks import FETCH, NEXT, Check, Verdict, gigabytes
 from excam.preflight.trial import Trial
 from excam.provenance import read_json
 
@@ -21,7 +21,7 @@ def sources(experiment: Experiment, manifests: Mapping[str, Path]) -> list[Check
     there = f"{len(asked) - len(absent)} of {len(asked)}"
     fetched = Check("fetched", "benchmarks", there, "all", "fine")
     if absent:
-        fetched = Check("fetched", "benchmarks", f"{there}; {FETCH}: {', '.join(absent)}", "all", "unknown")
+        fetched = Check("fetched", "benchmarks", f"{there}; {FETCH}: {', '.join(absent)}", f"all; {NEXT}", "unknown")
     return [fetched, _licences("benchmarks", asked)]
 
 
@@ -41,7 +41,7 @@ def weights(experiment: Experiment, manifests: Mapping[str, Path]) -> list[Check
     there = {name: gigabytes(sizes.size(manifests[name].parent / "files")) for name in names if name in manifests}
     said = ", ".join(f"{name} {size}" for name, size in there.items()) or "none"
     found = [Check("fetched", "weights", said, "whole", "fine")] if there else []
-    found += [Check("fetched", "weights", f"{FETCH}: {', '.join(absent)}", "all", "unknown")] if absent else []
+    found += [Check("fetched", "weights", f"{FETCH}: {', '.join(absent)}", f"all; {NEXT}", "unknown")] if absent else []
     found += [check for name in there if (check := _whole(name, manifests[name]))]
     return [*found, _licences("weights", {name: experiment.models[name].licence for name in names})]
 
@@ -57,19 +57,18 @@ def _whole(name: str, manifest: Path) -> Check | None:
 
 def keys(experiment: Experiment, environment: Mapping[str, str]) -> list[Check]:
     """Is the key of each server that is asked in the environment? No server is asked."""
-    asked = [*experiment.external.models, *experiment.baselines.models, experiment.generation.generator]
+    required = [*experiment.baselines.models, experiment.generation.generator]
     found = []
-    for name in dict.fromkeys(asked):
+    for name in dict.fromkeys([*required, *experiment.external.models]):
         server = experiment.models[name].server if name in experiment.models else None
         if server is None:
             continue
-        key = server.key_env
+        key, needed = server.key_env, name in required
         there = not key or bool(environment.get(key))
-        said = "needs no key" if not key else f"{key} is {'set, not tried' if there else 'not set'}"
-        skipped = name in experiment.external.models and not there
-        expected = f"{key} set" if key else "-"
-        expected += "; `external` skips this judge, `all` does not ask it" if skipped else ""
-        found.append(Check("key of a server", name, said, expected, "fine" if there else "wrong"))
+        said = "needs none" if not key else f"{key} is {'set, not tried' if there else 'not set'}"
+        expected = f"{key} set" if needed else f"{key} set, if the target external is wanted; all does without"
+        verdict: Verdict = "fine" if there else "wrong" if needed else "unknown"
+        found.append(Check("key", name, said, expected if key else "none", verdict))
     return found
 
 
@@ -89,12 +88,10 @@ def disk(experiment: Experiment, manifests: Mapping[str, Path], trained: Mapping
         scratch = max(scratch, 3 * count * sizes.TRAINED_BYTES if left else 0)
     absent = [name for name in plan.fetched(experiment) if name not in manifests]
     unknown += [f"weights of {len(absent)} models"] if absent else []
-    expected = (
-        f"at least {gigabytes(needed + scratch)}: adapters {gigabytes(needed)}, checkpoints {gigabytes(scratch)} "
-    )
-    expected += "for each training at a time"
-    if unknown:
-        expected += f"; besides, of unknown size: {', '.join(unknown)}"
+    parts = [f"{gigabytes(needed)} for adapters, {gigabytes(scratch)} for checkpoints of each training at a time"]
+    parts = parts if needed else []
+    parts += [f"of unknown size: {', '.join(unknown)}"] if unknown else []
+    expected = "; besides, ".join(parts) or "nothing large is still to be written"
     verdict: Verdict = "wrong" if free < needed + scratch else "unknown" if unknown else "fine"
     return Check("disk", str(folder), f"{gigabytes(free)} free (a quota is not seen)", expected, verdict)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from excam.config import Experiment
 from excam.preflight import here, plan, trial, tried
-from excam.preflight.checks import Check
+from excam.preflight.checks import FETCH, Check
 from excam.preflight.trial import Trial
 from excam.provenance import withdraw
 
@@ -47,10 +47,17 @@ def checks(experiment: Experiment, found: Found, results: Path) -> list[Check]:
         *here.keys(experiment, os.environ),
         here.disk(experiment, found.weights, found.trained, results),
     ]
+    untried = [name for name in plan.models(experiment) if experiment.weights(name) not in found.weights]
+    if untried:
+        made.append(Check("tried", ", ".join(untried), FETCH, "an answer, a training step, rows that fit", "unknown"))
     for name in plan.models(experiment):
-        weights = found.weights.get(experiment.weights(name))
-        made += tried.measured(name, experiment, found.rows.get(name))
-        made += tried.opened(experiment, name, found.asked.get(name), weights)
-        if name in experiment.tuned.models:
-            made.append(tried.stepped(name, experiment.recipe(name), found.trained.get(name)))
+        made += _tried(experiment, name, found) if name not in untried else []
+    return made
+
+
+def _tried(experiment: Experiment, name: str, found: Found) -> list[Check]:
+    made = tried.measured(name, experiment, found.rows[name])
+    made += tried.opened(experiment, name, found.asked[name], found.weights[experiment.weights(name)])
+    if name in experiment.tuned.models:
+        made.append(tried.stepped(name, experiment.recipe(name), found.trained[name]))
     return made

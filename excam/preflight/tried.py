@@ -8,23 +8,20 @@ from typing import Any
 
 from excam.config import Experiment, Recipe
 from excam.preflight import plan, sizes
-from excam.preflight.checks import FETCH, Check, Verdict, gigabytes
+from excam.preflight.checks import Check, Verdict, gigabytes
 from excam.preflight.trial import Trial
 
 ROOM = 2 * 10**9  # bytes that kernels, compiled once, may take in a cache folder
 LOADED = {"lora": 1.2, "merged": 2.2}  # host memory while a model loads, in sizes of its weights
 
 
-def opened(experiment: Experiment, name: str, trial: Trial | None, manifest: Path | None) -> list[Check]:
+def opened(experiment: Experiment, name: str, trial: Trial, manifest: Path) -> list[Check]:
     """Does a model answer on its own cards, and is its machine what it needs?"""
     entry = experiment.models[name]
-    wanted = f"{entry.gpus} cards" if entry.gpus != 1 else "1 card"
-    if trial is None:
-        return [Check("answers", name, FETCH, f"an answer on {wanted}", "unknown")]
     checks = [_answers(name, trial)]
     if entry.gpus:
         checks += [_cards(name, entry.gpus, trial), _compiler(name, trial)]
-    size = sizes.size(manifest.parent / "files") if manifest else 0
+    size = sizes.size(manifest.parent / "files")
     return [*checks, _memory(name, LOADED[entry.serve] * size, entry.serve, trial), *_folders(name, trial)]
 
 
@@ -90,11 +87,9 @@ def _folders(name: str, trial: Trial) -> list[Check]:
     ]
 
 
-def stepped(name: str, recipe: Recipe, trial: Trial | None) -> Check:
+def stepped(name: str, recipe: Recipe, trial: Trial) -> Check:
     """Does a training step of the recipe go through with the longest rows?"""
     expected = f"a step of {recipe.rows_per_step} rows, rank {recipe.rank}, layout {recipe.layout}"
-    if trial is None:
-        return Check("trains", name, FETCH, expected, "unknown")
     if trial.problem:
         return Check("trains", name, trial.problem, expected, "wrong")
     found = trial.found
@@ -106,11 +101,9 @@ def stepped(name: str, recipe: Recipe, trial: Trial | None) -> Check:
     return Check("trains", name, said, expected, "fine")
 
 
-def measured(name: str, experiment: Experiment, trial: Trial | None) -> list[Check]:
+def measured(name: str, experiment: Experiment, trial: Trial) -> list[Check]:
     """Do the longest rows of the benchmarks go into the model?"""
     trained = name in experiment.tuned.models
-    if trial is None:
-        return [Check("rows", name, FETCH, "rows that fit", "unknown")]
     if trial.problem:
         return [Check("rows", name, trial.problem, "a tokenizer with a chat template", "wrong")]
     found: dict[str, Any] = trial.found["datasets"]
