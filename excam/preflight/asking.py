@@ -43,7 +43,7 @@ def tried(name: str, model: Model, weights: Path, seed: int) -> dict[str, Any]:
     opened = time.monotonic()
     (answer,) = _ask(backend, one, sampling)
     answered = time.monotonic()
-    answers = _ask(backend, questions(TOGETHER if model.gpus else TOGETHER_ON_CPU), sampling)
+    answers = _ask(backend, questions(TOGETHER if torch.cuda.is_available() else TOGETHER_ON_CPU), sampling)
     ended = time.monotonic()
     return {
         "check_seconds": round(checked - started, 2),
