@@ -22,5 +22,7 @@ class Check:
 
 
 def gigabytes(size: float) -> str:
-    """Return bytes as a text in GB, of 10^9."""
+    """Return bytes as a text in GB, of 10^9; in MB where there is less than one."""
+    if size < 1e9:
+        return f"{size / 1e6:.0f} MB"
     return f"{size / 1e9:.1f} GB" if size < 1e11 else f"{size / 1e9:,.0f} GB"

@@ -20,7 +20,8 @@ def verdict(checks: Sequence[Check]) -> str:
 
 def line(check: Check) -> str:
     """Return a check as one line for a terminal."""
-    return f"{check.verdict}: {check.of}: {check.check}: {check.found}; expected {check.expected}"
+    expected = f"; expected {check.expected}" if check.expected else ""  # a problem says itself what was
+    return f"{check.verdict}: {check.of}: {check.check}: {check.found}{expected}"
 
 
 def written(checks: Sequence[Check], tasks: Sequence[Task], bills: Sequence[Bill], looked: str) -> str:

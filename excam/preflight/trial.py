@@ -20,6 +20,7 @@ from excam.provenance import read_json, say, write_json
 from excam.training import devices
 
 INSIDE = "EXCAM_TRIAL"  # set in the process that tries: the file that it writes what it found to
+NEARLY_FULL = 10**9  # bytes
 MINUTES = 50.0  # a trial that takes longer hangs; below the `runtime` of the rules
 
 
@@ -48,6 +49,7 @@ def apart(record: Path, name: str, argv: Sequence[str], scratch: Path | None = N
         answer = Path(folder, "found.json")
         try:
             problem = _run([sys.executable, "-m", program, *argv], {INSIDE: str(answer)}, minutes)
+            problem = problem and problem + _full(scratch or record.parent)
         finally:
             if scratch:
                 shutil.rmtree(scratch, ignore_errors=True)
@@ -70,6 +72,13 @@ def read(record: Path) -> Trial:
     fields = ("name", "problem", "found", "node", "seconds")
     row = read_json(record, *fields)
     return Trial(**{field: row[field] for field in fields})
+
+
+def _full(folder: Path) -> str:
+    """What is to be added to a problem where it may be the disk's: libraries do not always say so."""
+    there = next(one for one in (folder, *folder.parents, Path("/")) if one.is_dir())
+    free = shutil.disk_usage(there).free
+    return f"; the disk of {there} has {free / 1e6:.0f} MB left" if free < NEARLY_FULL else ""
 
 
 def _run(command: list[str], more: Mapping[str, str], minutes: float) -> str | None:

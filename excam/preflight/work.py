@@ -95,7 +95,7 @@ def _generating(experiment: Experiment, rows: Mapping[str, Rows], asked: Mapping
 
 
 def _asking(what: str, experiment: Experiment, model: str, rows: int, loads: int, trial: Trial | None) -> Task:
-    amount = f"at most {rows:,} prompts, {loads} engine loads"
+    amount = f"at most {rows:,} prompts; engines to load: {loads}"
     entry = experiment.models[model]
     if trial is None or trial.problem:
         return Task(what, model, amount, None, entry.gpus, UNTRIED)
@@ -138,7 +138,10 @@ def _training(
     if answered and not answered.problem:
         hours = loads * (answered.found["open_seconds"] + answered.found["check_seconds"]) / 3600
         rests = "loading as for judging; twice, since two engines are compared"
-    return [made, Task("proof of adapters", model, f"{loads} loads", hours, experiment.models[model].gpus, rests)]
+    return [
+        made,
+        Task("proof of adapters", model, f"engines to load: {loads}", hours, experiment.models[model].gpus, rests),
+    ]
 
 
 def steps_of(experiment: Experiment, model: str, mixture: str, rows: Mapping[str, Rows]) -> int:

@@ -81,6 +81,12 @@ def test_a_trial_that_hangs_is_ended():
     assert trial._run([sys.executable, "-c", code], {}, 0.02) == "no end after 0.02 minutes; the last it said: loading"
 
 
+def test_a_full_disk_is_told_of_beside_the_problem(tmp_path, monkeypatch):
+    assert trial._full(tmp_path / "not/there") == ""
+    monkeypatch.setattr(trial.shutil, "disk_usage", lambda folder: type("Disk", (), {"free": 3 * 10**6}))
+    assert trial._full(tmp_path / "not/there") == f"; the disk of {tmp_path} has 3 MB left"
+
+
 def test_a_model_without_a_chat_template_is_a_line_of_its_trial(weights, tmp_path):
     files = tmp_path / "m/files"
     tiny.make_tokenizer(template=None).save_pretrained(files)
@@ -123,7 +129,7 @@ def test_a_step_is_made_on_made_up_rows_where_there_are_none(weights, tmp_path):
     found = stepping.tried(
         name="tiny", weights=weights, rows=rows.none(), recipe=RECIPE, layout=layout.load("cpu"), scratch=tmp_path
     )
-    assert found["rows"] == "made up"
+    assert found["made_up"]
     assert 0.8 * RECIPE.max_length < found["longest_tokens"] <= RECIPE.max_length
     assert found["parameters"] == sizes.trainable(weights.parent / "files", RECIPE)
     assert min(found["usual_seconds"], found["longest_seconds"]) > 0
