@@ -129,9 +129,8 @@ def _training(
     if trial and not trial.problem:
         found = trial.found
         hours = sum(steps) * found["usual_seconds"] / 3600
-        rests = (
-            f"{found['usual_seconds']:g} s a step of rows drawn evenly ({found['rows']}); loading, saving not counted"
-        )
+        kind = "made-up rows" if found["made_up"] else "rows drawn evenly"
+        rests = f"{found['usual_seconds']:g} s a step of {kind}; loading and saving not counted"
     made = Task("training", model, amount, hours, cards.processes if cards.device == "gpu" else 0, rests)
     answered, loads = asked.get(model), 2 * len(steps)
     hours, rests = None, UNTRIED

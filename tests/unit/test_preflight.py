@@ -186,12 +186,20 @@ def test_hours_rest_on_trials(tmp_path):
     one = experiment()
     counted = work.rows_of(one, {})
     asked = on({}, open_seconds=30.0, check_seconds=30.0, together=4, together_tokens=400, together_seconds=2.0, cut=0)
-    tasks = {(task.what, task.of): task for task in work.planned(one, counted, {"phi4": asked}, {})}
+    stepped = on({}, usual_seconds=0.9, made_up=False, device="NVIDIA H100", processes=1, parameters=1)
+    planned = work.planned(one, counted, {"phi4": asked}, {"phi3-medium-4k": stepped})
+    tasks = {(task.what, task.of): task for task in planned}
+    training = tasks["training", "phi3-medium-4k"]
+    assert training.amount == "10 adapters, at most 35,437 steps of 8 rows"
+    assert training.hours == pytest.approx(35437 * 0.9 / 3600)
     judging = tasks["judging", "phi4"]
     assert judging.hours == pytest.approx((27000 * 2.0 / 4 + 3 * 60) / 3600)
     assert tasks["training", "gemma3-27b"].hours is None
     made = page.written([], list(tasks.values()), [], "now")
-    assert f"Together: {judging.hours:.1f} GPU hours, and {len(tasks) - 1} lines that no trial tells of" in made
+    assert (
+        f"Together: {judging.hours + training.hours:.1f} GPU hours, and {len(tasks) - 2} lines that no trial tells of"
+        in made
+    )
 
 
 # --- what is said
