@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from excam.provenance import read_json, say, write_json
 from excam.training import devices
 
 INSIDE = "EXCAM_TRIAL"  # set in the process that tries: the file that it writes what it found to
+RAISED = re.compile(r"[\w.]+(Error|Exception|Interrupt|Exit)\b")  # the first line of a traceback's last words
 NEARLY_FULL = 10**9  # bytes
 MINUTES = 50.0  # a trial that takes longer hangs; below the `runtime` of the rules
 
@@ -88,11 +90,13 @@ def _run(command: list[str], more: Mapping[str, str], minutes: float) -> str | N
     )
     limit = threading.Timer(minutes * 60, process.kill)
     limit.start()
-    last = ""
+    own = f"{command[2].rsplit('.', 1)[-1]}: "
+    last = raised = ""
     try:
         for line in process.stderr or ():
             say(line.rstrip())
             last = line.strip() or last
+            raised = last if RAISED.match(line) else raised
         code = process.wait()
     finally:
         late = not limit.is_alive()
@@ -100,8 +104,8 @@ def _run(command: list[str], more: Mapping[str, str], minutes: float) -> str | N
         process.kill()
     if not code:
         return None
-    own = f"{command[2].rsplit('.', 1)[-1]}: "
     if code > 0:
+        last = last if last.startswith(own) else raised or last
         return last.removeprefix(own) or f"it ended with exit code {code} and no word"
     how = f"no end after {minutes:g} minutes" if late else f"ended by {signal.Signals(-code).name}"
     return f"{how}; the last it said: {last.removeprefix(own) or 'nothing'}"

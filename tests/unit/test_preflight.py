@@ -68,6 +68,7 @@ def on(node_facts, problem=None, **found):
         ("pass", None),
         ("import sys; print('some', file=sys.stderr); sys.exit('m: the last')", "m: the last"),
         ("raise ImportError('no such library')", "ImportError: no such library"),
+        ("raise ValueError('why\\nand more words')", "ValueError: why"),
         ("import sys; sys.exit(3)", "it ended with exit code 3 and no word"),
         ("import os; os.kill(os.getpid(), 9)", "ended by SIGKILL; the last it said: nothing"),
     ],
