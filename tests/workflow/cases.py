@@ -250,6 +250,7 @@ STAGES: dict[str, Jobs] = {
         "table_10", "table_certainty", "table_counterfactuals", "table_explanations", "table_prompts", "table_reports",
     )},
     **dict.fromkeys(["figure_4", "table_recipes"], NOTHING),  # not of this experiment
+    **dict.fromkeys(["try_rows", "try_model", "try_training", "preflight"], NOTHING),  # of no finished run
     **dict.fromkeys((  # of the target `annotation`: below, with the paper's models
         "draw_campaign", "annotation_page", "pre_annotate", "table_first_look", "collect_answers", "table_3", "table_12", "table_13",
         "table_ratings", "table_agreement", "figure_votes",
