@@ -63,15 +63,16 @@ rule try_model:
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
-        mem_mb=lambda w, attempt: 16000 * attempt,
+        mem_mb=host_memory,
         runtime=lambda w, attempt: 60 * attempt,
+        pace=lambda w: EXPERIMENT.models[w.model].pace,
     params:
         version=versions("try_model", "answers.{backend}"),
         model=model_settings,
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.try_model --name {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
-        " --weights {input.weights:q} --seed {params.seed:q} --trial {output.trial:q} 2>&1 | tee {log:q}"
+        " --pace {resources.pace:q} --weights {input.weights:q} --seed {params.seed:q} --trial {output.trial:q} 2>&1 | tee {log:q}"
 
 
 rule try_training:

@@ -11,7 +11,7 @@ from typing import Any
 from excam.config import Model
 from excam.exceptions import ModelInvalid
 from excam.inference import Completion, Generate, Sampling, opening
-from excam.inference.adapters import PAIRS
+from excam.inference.fixed_answers import PAIRS
 from excam.judges import report
 from excam.preflight.plan import LONGEST
 

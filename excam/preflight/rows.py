@@ -17,7 +17,7 @@ from excam import judges, tables
 from excam.config import Recipe
 from excam.construction import generator
 from excam.inference import Generate, Message, chat
-from excam.inference.adapters import PAIRS
+from excam.inference.fixed_answers import PAIRS
 from excam.judges import report
 from excam.preflight.plan import SOFT_ERRORS
 from excam.records import CulturalError, Report, Sample, Severity

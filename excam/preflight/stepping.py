@@ -12,7 +12,7 @@ from excam import provenance
 from excam.config import Recipe
 from excam.exceptions import ModelInvalid
 from excam.inference import chat
-from excam.inference.adapters import PAIRS
+from excam.inference.fixed_answers import PAIRS
 from excam.judges import report
 from excam.preflight.rows import WRONG
 from excam.preflight.sizes import parameters

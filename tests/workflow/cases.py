@@ -117,7 +117,7 @@ CODE = [
     Case("code that moves no number (`excam/provenance.py`)", "nothing", NOTHING, edited("excam/provenance.py", "import excam\n", "import excam\n\nMORE = 1\n")),
     Case("the command of a rule (`score`)", "answers are read again", READ, edited("rules/judging.smk", "scripts.score --judge", "scripts.score  --judge")),
     Case("a comment in `rules/judging.smk`", "nothing", NOTHING, edited("rules/judging.smk", "rule score:", "# why\nrule score:")),
-    Case("memory and time of a rule (`judge`)", "nothing", NOTHING, edited("rules/judging.smk", "240 * attempt", "480 * attempt")),
+    Case("memory and time of a rule (`judge`)", "nothing", NOTHING, edited("rules/judging.smk", "90 * attempt", "480 * attempt")),
 ]
 
 FILES = [
