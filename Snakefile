@@ -30,6 +30,7 @@ include: "rules/paper.smk"
 include: "rules/audits.smk"
 include: "rules/publishing.smk"
 include: "rules/annotation.smk"
+include: "rules/preflight.smk"
 
 
 onsuccess:

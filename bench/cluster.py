@@ -7,10 +7,10 @@ the end. GPUs are one pool (a job of four may take them on two machines); jobs w
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from bench.processes import Job
 
@@ -20,6 +20,7 @@ CYCLE = 300.0  # GPU-minutes of asking all twenty adapters, loading included; pr
 GENERATION = 48 * 60.0  # GPU-minutes of soft errors, without loading; printed as 48 GPU hours
 LOADING = {"generator": 6.0, "large": 2.0, "small": 1.5}  # of an engine
 LARGE = ("gemma3-27b", "mistral-24b")  # the other judges have 14B
+LATER = ("judge_counterfactuals",)  # asks once what it needs was judged, so in no allocation of others
 THINKING = ("ds-r1-14b", "qwen3-14b")
 SLOWER = 4.0  # thinking baselines, against an adapter of the same size
 PLAIN = 0.15  # a job without a GPU: start-up of Python and seconds of work
@@ -29,7 +30,7 @@ ASSUMPTIONS = (
     ("asking all twenty adapters", "5 h on one GPU, Gemma's 20 min each, Phi's 10", "paper; split by size: assumed"),
     ("soft errors", "48 GPU hours, the same for each job, and 6 min of loading a job", "paper; loading: assumed"),
     ("a baseline asked in one way", "as an adapter of its size (14B: 10 min); thinking ones 40 min", "assumed"),
-    ("verify_adapter", "two engines to load, and a minute", "assumed"),
+    ("verify_adapter", "an engine to load, and a minute", "assumed"),
     ("judge_counterfactuals, and judging the dev sets", "half of judging the test sets", "assumed; rows"),
     ("a job without a GPU", "9 s (3.4 s on average in the run of ten adapters)", "ours"),
     ("Slurm starts a job with GPUs after", "30 s", "assumed"),
@@ -69,16 +70,18 @@ def minutes(job: Job, generating: int) -> float:
     if job.rule == "generate_soft_errors":
         return QUEUED + LOADING["generator"] + GENERATION / generating / job.gpus
     if job.rule == "verify_adapter":
-        return QUEUED + 2 * loading(model) + 1
+        return QUEUED + loading(job) + 1
     thinking = SLOWER if model in THINKING else 1.0
     adapter = CYCLE / 30 * (2 if model in LARGE else 1)  # ten of one size and ten of twice that
     fewer = job.rule == "judge_counterfactuals" or job.wildcards.get("split") == "dev"
     return QUEUED + adapter * thinking * (0.5 if fewer else 1.0)
 
 
-def loading(model: str) -> float:
-    """Minutes until a judge's engine answers."""
-    return LOADING["large" if model in LARGE else "small"]
+def loading(job: Job) -> float:
+    """Minutes until a job's engine answers."""
+    if job.rule == "generate_soft_errors":
+        return LOADING["generator"]
+    return LOADING["large" if job.wildcards.get("model") in LARGE else "small"]
 
 
 def tasks(jobs: Sequence[Job]) -> list[Task]:
@@ -117,17 +120,52 @@ def as_in_the_paper(graph: Sequence[Task]) -> list[Task]:
     return one_after_another(unverified, [*adapters_of(graph, "train_adapter"), *asked, *baselines])
 
 
-def one_engine_a_base(graph: Sequence[Task]) -> list[Task]:
-    """All adapters of a base model asked by one engine, loaded once: one after the other."""
-    chained, loaded = list(graph), dict[str, list[int]]()
-    for place in adapters_of(graph, "judge"):
-        model = graph[place].job.wildcards["model"]
-        if model in loaded:
-            chained[place] = replace(graph[place], minutes=graph[place].minutes - loading(model) - QUEUED)
-        loaded.setdefault(model, []).append(place)
-    for places in loaded.values():
-        chained = one_after_another(chained, places)
+def allocations(graph: Sequence[Task], sizes: Mapping[str, int]) -> list[list[int]]:
+    """Places of the jobs that share an allocation, and so an engine; `sizes` is `group-components` of a profile.
+
+    What hangs together (an adapter's proof and its judging) counts once; so many of a group share an allocation.
+    """
+    groups: defaultdict[tuple[str, str], defaultdict[tuple[str, ...], list[int]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for place in in_order(graph):
+        job = graph[place].job
+        at = job.wildcards
+        if job.rule == "generate_soft_errors":
+            groups["generator", ""][str(place),].append(place)
+        elif job.rule in ("verify_adapter", "judge"):
+            own = at["trained_on"] != "nothing"
+            groups["engine_{model}", at["model"]][(at["trained_on"],) if own else ("nothing", str(place))].append(place)
+    shared = []
+    for (name, _), parts in groups.items():
+        left = iter(parts.values())
+        while chunk := list(islice(left, sizes.get(name, 1))):
+            shared.append([place for part in chunk for place in part])
+    return shared
+
+
+def in_allocations(graph: Sequence[Task], sizes: Mapping[str, int]) -> list[Task]:
+    """The jobs of an allocation one after another, once what all of them need is there; the first loads the engine."""
+    chained = list(graph)
+    for places in allocations(graph, sizes):
+        outside = frozenset().union(*(graph[place].after for place in places)) - set(places)
+        for number, place in enumerate(places):
+            before = {places[number - 1]} if number else set[int]()
+            spared = QUEUED + loading(graph[place].job) if number else 0.0
+            chained[place] = replace(
+                graph[place], minutes=max(0.0, graph[place].minutes - spared), after=outside | before
+            )
     return chained
+
+
+def loads(graph: Sequence[Task], sizes: Mapping[str, int]) -> dict[str, int]:
+    """How often weights go onto cards, by rule; a base asked with adapters and without takes an engine for each."""
+    found = Counter(task.job.rule for task in graph if task.job.gpus and task.job.rule in ("train_adapter", *LATER))
+    for places in allocations(graph, sizes):
+        rules = {graph[place].job.rule for place in places}
+        engines = {graph[place].job.wildcards.get("trained_on", "nothing") == "nothing" for place in places}
+        found["generate_soft_errors" if "generate_soft_errors" in rules else "judge"] += len(engines)
+    return dict(found)
 
 
 def trained_in(graph: Sequence[Task], share: float) -> list[Task]:
@@ -136,14 +174,18 @@ def trained_in(graph: Sequence[Task], share: float) -> list[Task]:
     return [replace(t, minutes=QUEUED + share * (t.minutes - QUEUED)) if p in quick else t for p, t in enumerate(graph)]
 
 
-def ways(single: Sequence[Task], zero2: Sequence[Task], shards: Sequence[Task]) -> dict[str, Sequence[Task]]:
+def ways(
+    single: Sequence[Task], zero2: Sequence[Task], shards: Sequence[Task], sizes: Mapping[str, int]
+) -> dict[str, Sequence[Task]]:
     """Ways to run the experiment, from its plans: one GPU a LoRA, two, soft errors in 16 shards instead of 2."""
     return {
         "as `config.yaml` has it: one GPU a LoRA, a job an adapter": single,
         "soft errors in 16 shards a dataset and severity instead of 2": shards,
         "two GPUs a LoRA": zero2,
         "one GPU a LoRA, in a quarter of the time: a goal, not measured": trained_in(single, 0.25),
-        "one engine for all adapters of a base": one_engine_a_base(single),
+        "as `config.yaml` and `profiles/slurm` have it: jobs of an engine share an allocation": in_allocations(
+            single, sizes
+        ),
         "the paper's order: LoRA after LoRA on two GPUs, then asked in turn": as_in_the_paper(zero2),
     }
 

@@ -220,9 +220,15 @@ def schedule(folder: Path, sizes: Sequence[int]) -> None:
         cluster.tasks(planned(folder, [ROOT / "config.yaml", overlay(folder, f"way-{number}", fields)], ["all"]))
         for number, fields in enumerate(({}, {"training": {"layout": "zero2"}}, {"generation": {"shards": 16}}))
     ]
-    ways, single = cluster.ways(*graphs), graphs[0]
+    profile = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))
+    together = {name: int(number) for name, _, number in (one.rpartition("=") for one in profile["group-components"])}
+    ways, single = cluster.ways(*graphs, together), graphs[0]
     print("\n" + table(("assumed", "", "from"), cluster.ASSUMPTIONS))
     print(f"\n### The whole experiment: {len(single):,} jobs, {sum(t.job.gpus > 0 for t in single)} of them on GPUs\n")
+    for title, sharing in (("a job each", {}), ("as `profiles/slurm` groups them", together)):
+        found = cluster.loads(single, sharing)
+        by_rule = ", ".join(f"{rule} {number}" for rule, number in sorted(found.items()))
+        print(f"Loads of weights, {title}: {sum(found.values())} ({by_rule})\n")
     simulated(ways, sizes, lambda graph: graph)
     print("\n### Training and asking the twenty adapters alone\n")
     simulated(ways, sizes, cluster.training_and_asking)

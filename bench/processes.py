@@ -74,7 +74,7 @@ def planned(folder: Path, configs: Sequence[Path], targets: Sequence[str]) -> li
     done = subprocess.run(command, capture_output=True, text=True, env=environment(), cwd=ROOT, check=False)
     if done.returncode:
         sys.exit(f"bench: snakemake: {(done.stderr + done.stdout)[-2000:]}")
-    blocks = re.split(r"\n(?:local)?rule ", done.stdout + done.stderr)
+    blocks = re.split(r"\n *(?:local)?rule ", done.stdout + done.stderr)
     return [_job(block) for block in blocks[1:]]
 
 

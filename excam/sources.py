@@ -142,7 +142,7 @@ def _empty(folder: Path, source: str | None) -> None:
 
 def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[str], folder: Path) -> str:
     from huggingface_hub import HfApi, snapshot_download
-    from huggingface_hub.errors import HFValidationError, HTTPError  # pyright: ignore # of its own HTTP library
+    from huggingface_hub.errors import GatedRepoError, HFValidationError, HTTPError  # pyright: ignore # its own HTTP
 
     offline.refuse(f"{name}: {hub}", os.environ.get("HF_ENDPOINT", ""))
     pinned = str(_read_pin(name).get("revision", ""))
@@ -162,6 +162,11 @@ def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[
             local_dir=folder,
             max_workers=4,
         )
+    except GatedRepoError:
+        raise SourceInvalid(
+            f"{name}: {hub}@{revision}: is gated; expected the HF_TOKEN of an account that has accepted its terms; "
+            "accept them on its page of the hub, set HF_TOKEN and run again"
+        ) from None
     except (HTTPError, HFValidationError, OSError) as problem:
         raise SourceInvalid(
             f"{name}: {hub}@{revision}: cannot be fetched ({in_a_line(problem)}); check the connection and HF_TOKEN"

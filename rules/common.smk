@@ -108,6 +108,8 @@ localrules:
     audit_inventory,
     audit_licences,
     summarize_audits,
+    try_rows,
+    preflight,
 
 
 wildcard_constraints:

@@ -37,6 +37,8 @@ rule generate_soft_errors:
         "logs/generate_soft_errors/{dataset}/{severity}/{shard}.log",
     benchmark:
         "benchmarks/generate_soft_errors/{dataset}/{severity}/{shard}.tsv"
+    group:
+        "generator"
     wildcard_constraints:
         dataset=one_of(SOFT),
     conda:

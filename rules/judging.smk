@@ -1,4 +1,4 @@
-"""Every prediction in the paper: `judge` asks (one model load per job), `score` reads (no model)."""
+"""Every prediction in the paper: `judge` asks (one engine for the jobs of an allocation), `score` reads (no model)."""
 
 
 rule verify_adapter:
@@ -12,6 +12,8 @@ rule verify_adapter:
         "logs/verify_adapter/{model}/{trained_on}.log",
     benchmark:
         "benchmarks/verify_adapter/{model}/{trained_on}.tsv"
+    group:
+        "engine_{model}"
     wildcard_constraints:
         trained_on=one_of(EXPERIMENT.mixtures),
     conda:
@@ -21,7 +23,7 @@ rule verify_adapter:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
         mem_mb=host_memory,
-        runtime=lambda w, attempt: 60 * attempt,
+        runtime=lambda w, attempt: 20 * attempt,
         pace=lambda w: EXPERIMENT.models[w.model].pace,
     params:
         version=versions("verify_adapter", "answers.{backend}"),
@@ -52,6 +54,8 @@ rule judge:
         "logs/judge/{model}/{trained_on}/{judge}/{split}.log",
     benchmark:
         "benchmarks/judge/{model}/{trained_on}/{judge}/{split}.tsv"
+    group:
+        "engine_{model}"
     conda:
         "../envs/inference.yaml"
     threads: 8
@@ -59,7 +63,7 @@ rule judge:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
         mem_mb=host_memory,
-        runtime=lambda w, attempt: 240 * attempt,
+        runtime=lambda w, attempt: 90 * attempt,
         pace=lambda w: EXPERIMENT.models[w.model].pace,
     params:
         version=versions("judge", "asks.{judge}", "answers.{backend}"),

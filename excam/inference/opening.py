@@ -77,8 +77,8 @@ class Shared(Lazily):
         self.check()
         adapter = self.adapter.parent if self.adapter else None
         rank = lora.read(adapter).r if adapter else None
-        content = _identity(self.name, self.model, self.weights, None)
-        wanted = hosting.Wanted(self.name, self.model, self.weights.parent / "files", rank, content)
+        content = _identity("", self.model, self.weights, None)  # the same for every job, whatever its name
+        wanted = hosting.Wanted(self.name.split("/")[0], self.model, self.weights.parent / "files", rank, content)
         return hosting.Hosted(wanted, adapter, self.identity)
 
 

@@ -29,8 +29,8 @@ WORDS = {
     "Forced execution": "asked for by force",
 }
 _SAID = re.compile(rf"(?:^|; )({'|'.join(map(re.escape, WORDS))})(?:: )?")
-_HEAD = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$")
-_FIELD = re.compile(r"^    (output|reason): (.*)$")
+_HEAD = re.compile(r"^ *(?:local)?(?:rule|checkpoint) (\w+):$")
+_FIELD = re.compile(r"^ +(output|reason): (.*)$")
 _PARAMS = re.compile(r"before: (.*?) now: (.*)$")
 
 

@@ -42,7 +42,7 @@ def spread(layout: Layout, module: str, argv: list[str], name: str) -> None:
     ):  # before torch starts, which reads it once
         os.environ[ALLOCATOR[0]] = "expandable_segments:True"
     if "LOCAL_RANK" in os.environ:
-        _end_with_the_launcher()
+        end_with_parent()
         return
     gpus.take(layout.processes if layout.device == "gpu" else 0, name)
     if layout.processes == 1:
@@ -58,12 +58,15 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _end_with_the_launcher() -> None:
-    """A killed launcher has given its GPUs back: nothing of it may go on training on them, or write checkpoints."""
-    launcher = os.getppid()
+def end_with_parent() -> None:
+    """Make this process end with the one that started it.
+
+    A killed launcher has given its GPUs back: nothing of it may go on training on them, or write checkpoints.
+    """
+    parent = os.getppid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != launcher:  # it ended before it could be heard of
+    if os.getppid() != parent:  # it ended before it could be heard of
         os._exit(1)
 
 

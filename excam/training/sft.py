@@ -14,6 +14,7 @@ import random
 import re
 import shutil
 import time
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,7 @@ from excam.versions import stage_version
 if TYPE_CHECKING:
     import polars as pl
     from peft import PeftModel
-    from transformers import PreTrainedTokenizerBase
+    from transformers import PreTrainedTokenizerBase, TrainerCallback
 
 PUBLISHED = ("adapter_model.safetensors", "adapter_config.json", "loss.csv")
 
@@ -51,13 +52,14 @@ def train(
     checkpoints: Path,
     folder: Path,
     name: str,
+    watching: Sequence[TrainerCallback] = (),
 ) -> dict[str, Any] | None:
     """Train an adapter on `rows` (see `tokens.SCHEMA`), publish it in `folder`, and return facts for its manifest.
 
     `weights` is the folder of the base model, `base` a digest of what is in it. Of several processes the first one
-    publishes; the others return None. Continues from the last whole checkpoint of the same run in `checkpoints`.
-    Raises InputInvalid when there are fewer rows than a step's, ConfigInvalid or ModelInvalid when recipe, layout and
-    base do not go together, before anything is trained.
+    publishes; the others return None. `watching` is told of every step. Continues from the last whole checkpoint of the
+    same run in `checkpoints`. Raises InputInvalid when there are fewer rows than a step's, ConfigInvalid or
+    ModelInvalid when recipe, layout and base do not go together, before anything is trained.
     """
     from transformers import set_seed
 
@@ -78,6 +80,8 @@ def train(
         told = settings(recipe, layout, seed, checkpoints) | tracker
         trainer = trainers.assembled(trainers.trainer_class(layout), model, tokenizer, ordered, layout, told)
         trainer.add_callback(watcher(trainer, name, run_id, len(ordered) // recipe.rows_per_step, last))
+        for one in watching:
+            trainer.add_callback(one)
         started = time.monotonic()
         with devices.explained(layout):
             trainer.train(resume_from_checkpoint=str(last) if last else None)

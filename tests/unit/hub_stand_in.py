@@ -57,6 +57,8 @@ class Handler(BaseHTTPRequestHandler):
                 return self.reply(status=404, X_Error_Code="EntryNotFound")
             digest = hashlib.sha256(data).hexdigest()
             return self.reply(data, ETag=f'"{digest}"', X_Repo_Commit=revision)
+        if self.path.startswith("/api/models/owner/gated"):
+            return self.reply({"error": "Access to model owner/gated is restricted"}, 403, X_Error_Code="GatedRepo")
         if self.path.startswith("/api/models/owner/adapter"):
             sha = commit_of(len(commits) - 1)
             return self.reply({"id": "owner/adapter", "sha": sha, "siblings": [], "private": True, "tags": []})

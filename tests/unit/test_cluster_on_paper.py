@@ -83,11 +83,27 @@ def test_the_papers_order_takes_what_the_paper_says():
     assert simulate(cluster.training_and_asking(cluster.as_in_the_paper(paper())), 64).hours == run.hours
 
 
-def test_one_engine_saves_loads_and_puts_jobs_in_a_row():
-    alone, together = paper(), cluster.one_engine_a_base(paper())
+SHARED = {"engine_{model}": 5, "generator": 4}
+
+
+def test_an_allocation_loads_once_and_puts_jobs_in_a_row():
+    """Ten adapters of a base in two allocations: nine jobs of ten in each find the engine loaded."""
+    alone, together = paper(), cluster.in_allocations(paper(), SHARED)
     saved = sum(task.minutes for task in alone) - sum(task.minutes for task in together)
-    assert saved == pytest.approx(9 * (2.0 + 1.5 + 2 * cluster.QUEUED))
+    assert saved == pytest.approx(2 * 9 * (2.0 + 1.5 + 2 * cluster.QUEUED))
     assert simulate(together, 64).hours > simulate(alone, 64).hours
+    assert cluster.in_order(together)
+
+
+def test_loads_are_counted():
+    """Of each training; of an engine once an allocation, twice where adapters and the base itself are asked."""
+    assert cluster.loads(paper(), {}) == {"train_adapter": 20, "judge": 20}
+    assert cluster.loads(paper(), SHARED) == {"train_adapter": 20, "judge": 4}
+    bare = [job("judge", 1, (), (f"{way}.jsonl",), model="phi4", trained_on="nothing") for way in "abc"]
+    shards = [job("generate_soft_errors", 4) for _ in range(16)]
+    assert cluster.loads(cluster.tasks([*bare, *shards]), SHARED) == {"judge": 1, "generate_soft_errors": 4}
+    mixed = [*bare, job("judge", 1, (), ("d.jsonl",), model="phi4", trained_on="all")]
+    assert cluster.loads(cluster.tasks(mixed), SHARED) == {"judge": 2}
 
 
 def test_the_generators_hours_are_shared_out_among_its_jobs():

