@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -31,6 +32,7 @@ FOLDER = "/tmp/excam-engines"  # noqa: S108 - short, as a socket's path has to b
 PLACE = "EXCAM_ENGINES"  # names another folder
 ALLOCATION = ("SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES")  # an engine is shared among jobs with the same cards
 AGAIN, REMINDED, TRIES = 0.2, 60.0, 3  # seconds between two looks, and until a wait is told; engines started in vain
+LAST_WORDS = 5.0  # seconds that an engine that failed has to say why and end
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ def answer_read(row: Mapping[str, Any]) -> Answer | Missing:
 def _message(wanted: Wanted, line: bytes) -> dict[str, Any]:
     """A line of the host. Raises ModelInvalid where it tells of a problem, or where the engine has ended."""
     if not line.endswith(b"\n"):
+        _await_end(wanted.place)
         raise ModelInvalid(
             f"{wanted.name}: its engine ended ({last_line(wanted.place)}); what was answered is kept; run again"
         )
@@ -112,6 +115,20 @@ def _message(wanted: Wanted, line: bytes) -> dict[str, Any]:
     if "problem" in message:
         raise ModelInvalid(message["problem"])
     return message
+
+
+def _await_end(place: Path) -> None:
+    """Let an engine that failed say why: its connections close first. Its lock is free when it has ended."""
+    lock = open_plain(Path(f"{place}.lock"), os.O_RDWR | os.O_CREAT)
+    until = time.monotonic() + LAST_WORDS
+    try:
+        while time.monotonic() < until:
+            with suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            time.sleep(AGAIN)
+    finally:
+        os.close(lock)
 
 
 def _turned_to(wanted: Wanted) -> tuple[socket.socket, BinaryIO]:

@@ -133,6 +133,13 @@ def test_a_job_that_stops_early_calls_its_answers_off(wanted):
     assert len(texts(wanted)) == 20
 
 
+def test_an_engine_with_a_mistake_is_one_line_that_names_it(wanted):
+    """Its connection closes before it has said what it was."""
+    wanted.told.write_text("break")
+    with pytest.raises(ModelInvalid, match=r"base: its engine ended \(LookupError: no block 7\); what was answered"):
+        texts(wanted)
+
+
 def test_an_engine_that_dies_is_one_line_and_the_next_job_gets_a_new_one(wanted):
     wanted.told.write_text("die")
     with pytest.raises(
