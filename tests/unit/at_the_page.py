@@ -107,8 +107,9 @@ def downloaded(browser, folder, kind):
     browser.downloads(folder)
     browser.click(f"#export-{kind}")
     for _ in range(500):
-        if (folder / name).exists():
-            return (folder / name).read_bytes()
+        # the browser keeps the name with an empty file until the whole one takes its place
+        if (folder / name).exists() and (text := (folder / name).read_bytes()):
+            return text
         time.sleep(0.01)
     raise AssertionError(f"no {name}")
 

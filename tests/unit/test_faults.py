@@ -68,8 +68,7 @@ def test_kills_at_random_moments_change_nothing(kind, tmp_path):
     found = kills.killed(kind, tmp_path, KILLS, ROWS)
     assert found.kills == KILLS
     assert found.equal
-    assert found.again_per_kill <= kills.CONCURRENCY
-    assert found.again <= KILLS * kills.CONCURRENCY
+    assert found.again <= KILLS * kills.CONCURRENCY  # in all: a busy server counts the last of a dead job with the next
 
 
 # --- no room
