@@ -37,10 +37,10 @@ rule generate_soft_errors:
         "logs/generate_soft_errors/{dataset}/{severity}/{shard}.log",
     benchmark:
         "benchmarks/generate_soft_errors/{dataset}/{severity}/{shard}.tsv"
-    group:
-        "generator"
     wildcard_constraints:
         dataset=one_of(SOFT),
+    group:
+        "generator"
     conda:
         "../envs/inference.yaml"
     threads: 1 if EXPERIMENT.generation.generator == LEXICON else 8

@@ -12,10 +12,10 @@ rule verify_adapter:
         "logs/verify_adapter/{model}/{trained_on}.log",
     benchmark:
         "benchmarks/verify_adapter/{model}/{trained_on}.tsv"
-    group:
-        "engine_{model}"
     wildcard_constraints:
         trained_on=one_of(EXPERIMENT.mixtures),
+    group:
+        "engine_{model}"
     conda:
         "../envs/inference.yaml"
     threads: 8
