@@ -127,9 +127,8 @@ rule preflight:
         version=versions("preflight"),
         experiment=EXPERIMENT.model_dump_json(exclude_defaults=True),
         now=time.time(),  # disks, keys and what is there are of the moment
-        results="results",
     shell:
         "python -m scripts.preflight --experiment {params.experiment:q} --sources {input.sources:q}"
         " --samples {input.samples:q} --weights {input.weights:q} --models {input.models:q} --rows {input.rows:q}"
-        " --training {input.training:q} --results {params.results:q} --numbers {output.numbers:q}"
+        " --training {input.training:q} --results results --numbers {output.numbers:q}"
         " --page {output.page:q} 2>&1 | tee {log:q}"
