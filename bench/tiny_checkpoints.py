@@ -343,7 +343,8 @@ ARCHITECTURES = {
     "qwen3": Architecture(QWEN, _qwen3, ATTENTION | DENSE),
     "qwen3.5": Architecture(QWEN35, _qwen35, DELTA | HALF_ATTENTION | DENSE, dtype="bfloat16"),
     "qwen3.5-moe": Architecture(
-        QWEN35, _qwen35_moe, DELTA | HALF_ATTENTION | DENSE | {"shared_expert_gate": 2}, mixture_of_experts=True
+        QWEN35, _qwen35_moe, DELTA | HALF_ATTENTION | DENSE | {"shared_expert_gate": 2}, dtype="bfloat16",
+        mixture_of_experts=True,
     ),
     "cohere2": Architecture(COMMAND, _cohere2, ATTENTION | DENSE),
     "llama": Architecture(LLAMA3, _llama, ATTENTION | DENSE),
