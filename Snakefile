@@ -16,6 +16,10 @@ report: "report/workflow.rst"
 
 
 include: "rules/common.smk"
+include: "rules/settings.smk"
+include: "rules/inputs.smk"
+include: "rules/targets.smk"
+include: "rules/page_files.smk"
 include: "rules/sources.smk"
 include: "rules/samples.smk"
 include: "rules/errors.smk"
@@ -26,11 +30,12 @@ include: "rules/evaluation.smk"
 include: "rules/reports.smk"
 include: "rules/certainty.smk"
 include: "rules/counterfactuals.smk"
-include: "rules/paper.smk"
+include: "rules/pages.smk"
 include: "rules/audits.smk"
 include: "rules/publishing.smk"
 include: "rules/annotation.smk"
 include: "rules/preflight.smk"
+include: "rules/scores.smk"
 
 
 onsuccess:
@@ -47,9 +52,7 @@ rule all:
     input:
         adapters(),
         paper(),
-        training_pages(),
-        explanation_pages(),
-        counterfactual_page(),
+        pages_of("all"),
         "results/audits/summary.md",
         expand("results/published/{build}/manifest.json", build=BUILDS),
 
@@ -67,9 +70,10 @@ rule publish:
 
 
 rule audits:
-    """The data set checked: leaks, shortcuts, balance, inventory, licences. Needs no model."""
+    """The data set checked: leaks, shortcuts, balance, inventory, licences. Fails where a check does. Asks no model."""
     input:
         "results/audits/summary.md",
+        "results/audits/verdict/all.json",
 
 
 rule adapters:
@@ -82,10 +86,16 @@ rule external:
     """The external judge on the balanced subsets; needs its key, so `all` does not ask for it."""
     input:
         external_cells,
-        external_figure,
+        lambda w: pages_of("external"),
 
 
 rule annotation:
     """The campaign for people, as a file and as a page; their tables, where the configuration names their answers."""
     input:
         annotation_pages(),
+
+
+rule scores:
+    """Your own texts, scored: --config texts=FOLDER model=MODEL metric=excam. One table for each file, and counts."""
+    input:
+        scores,

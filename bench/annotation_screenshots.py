@@ -17,20 +17,20 @@ from PIL import Image
 
 from excam.annotation import page
 from excam.annotation.campaign import Campaign, Comparison, Task, campaign
-from tests.unit.annotating import Running, made, put
+from tests.unit.annotation_server_process import Running, made, put
 from tests.unit.campaigns import FULL, answer, small
 from tests.unit.chromium import Browser
 
 READY = "document.getElementById('loading').hidden"
 SIZES = {"wide": (1280, 900), "narrow": (390, 844)}
-VIEWS = {  # name -> (how the page gets there, what stands at the top)
+VIEWS = {  # name -> (how the page gets there, the selector of what is at the top)
     "instructions": ("location.hash = 'instructions'", "body"),
     "step-1": ("location.hash = 'tasks'", "#task"),
     "step-2": ("change({ culture_related: 'yes', error_valid: 'partly' }); reveal(2)", "#step-2"),
     "step-3": ("change({ severity_ok: true, explanation_valid: 'valid', changed_mind: 'no' }); reveal(3)", "#step-3"),
 }
 TAKEN = {("wide", "light"), ("narrow", "dark")}
-COLOURS = 128  # of a picture: a third of the bytes, and nobody sees it
+COLOURS = 128  # of a picture: a third of the bytes without a visible difference
 
 
 def supper() -> Task:

@@ -6,7 +6,10 @@
 as baselines, and more shards; there are nine benchmarks), each in a process of its own: jobs, seconds, processor
 seconds, memory. Then once more, looking every few milliseconds whose code it is in, and at heavy libraries loaded.
 `fresh`: the same where everything is up to date; the files are empty, and Snakemake's `--touch` records them as its own
-(two minutes). `schedule`: the real jobs on 4, 16, 64 GPUs with the paper's times (`bench.cluster`).
+(two minutes). `schedule`: the real jobs on 4, 16, 64 GPUs with the paper's times (`bench.cluster`). `hours`: what they
+take on H100s by the assumptions of `bench/hours.yaml`, some changed; `--configs` are laid over `config.yaml`:
+
+    python -m bench.dag --parts hours --assume mfu=.4 --configs experiments/fp8-generator.yaml
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,11 +31,13 @@ from types import FrameType
 from typing import Any
 
 import yaml
+from snakemake.utils import update_config
 
-from bench import cluster
+from bench import cluster, hours
 from bench.cluster import Task
 from bench.processes import ROOT, environment, planned
-from excam.markdown import table
+from excam import config
+from excam.pages.markdown import table
 
 GOAL = 5.0  # seconds to plan the paper's experiment, or to find it up to date
 MOST_SHARDS = 999  # as many as a configuration may have
@@ -49,7 +54,7 @@ class Planned:
     wall: float
     cpu: float
     peak: float  # MB
-    said: str
+    output: str
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -58,9 +63,15 @@ def main(argv: Sequence[str] | None = None) -> None:
         watch(words[1:])
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", nargs="+", choices=["plan", "fresh", "schedule"], default=["plan", "schedule"])
+    parser.add_argument(
+        "--parts", nargs="+", choices=["plan", "fresh", "schedule", "hours"], default=["plan", "schedule"]
+    )
     parser.add_argument("--times", nargs="+", type=int, default=[1, 10], help="100 takes minutes and gigabytes")
     parser.add_argument("--gpus", nargs="+", type=int, default=[4, 16, 64])
+    parser.add_argument(
+        "--assume", nargs="+", default=[], metavar="NAME=VALUE", help="other than bench/hours.yaml has it"
+    )
+    parser.add_argument("--configs", nargs="+", type=Path, default=[], help="files laid over config.yaml, for `hours`")
     args = parser.parse_args(words)
     print(f"load of this machine, others' work included: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
     with tempfile.TemporaryDirectory() as place:
@@ -71,6 +82,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             fresh(folder)
         if "schedule" in args.parts:
             schedule(folder, args.gpus)
+        if "hours" in args.parts:
+            hours_of(folder, args.configs, args.assume)
 
 
 def checkout(folder: Path) -> Path:
@@ -102,7 +115,7 @@ def overlay(folder: Path, name: str, fields: object) -> Path:
 
 
 def words_of(folder: Path, *configs: Path) -> list[str]:
-    """Snakemake's words for the whole experiment in this folder."""
+    """Return Snakemake's command for the complete experiment in this folder."""
     words = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder), "--cores", "1"]
     return [*words, "--configfile", str(ROOT / "config.yaml"), *map(str, configs), "--", "all"]
 
@@ -116,12 +129,12 @@ def measured(command: Sequence[str]) -> Planned:
         wall = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
-        said = out.read()
+        output = out.read()
     if process.returncode:
-        sys.exit(f"bench: {said[-2000:]}")
-    total = re.search(r"^total +(\d+)$", said, re.MULTILINE)
+        sys.exit(f"bench: {output[-2000:]}")
+    total = re.search(r"^total +(\d+)$", output, re.MULTILINE)
     cpu = usage.ru_utime + usage.ru_stime
-    return Planned(int(total[1]) if total else 0, wall, cpu, usage.ru_maxrss / 1024, said)
+    return Planned(int(total[1]) if total else 0, wall, cpu, usage.ru_maxrss / 1024, output)
 
 
 def plan(folder: Path, sizes: Sequence[int]) -> None:
@@ -150,13 +163,13 @@ def plan(folder: Path, sizes: Sequence[int]) -> None:
 def looked(words: Sequence[str]) -> None:
     """Whose code a dry run is in."""
     one = measured([sys.executable, "-m", "bench.dag", "watch", "snakemake", "--dry-run", "--quiet", "rules", *words])
-    print("\n" + one.said[one.said.index("CPU seconds by owner") :])
+    print("\n" + one.output[one.output.index("CPU seconds by owner") :])
 
 
 def watch(words: Sequence[str]) -> None:
     """Run Snakemake in this process, look every few milliseconds whose code it is in, and tell.
 
-    Each look counts for the processor time since the one before, so that waiting for a disk counts for nobody.
+    Each look counts for the processor time since the one before, so that time spent waiting for a disk is not counted.
     """
     found: defaultdict[str, float] = defaultdict(float)
     done, thread = threading.Event(), threading.main_thread().ident
@@ -208,8 +221,8 @@ def fresh(folder: Path) -> None:
     snakemake = [sys.executable, "-m", "snakemake"]
     measured([*snakemake, "--touch", "--forceall", "--quiet", "rules", *words_of(folder, config)])
     one = measured([*snakemake, "--dry-run", *words_of(folder, config)])
-    if "Nothing to be done" not in one.said or "missing provenance" in one.said:
-        sys.exit(f"bench: not up to date: {one.said[-2000:]}")
+    if "Nothing to be done" not in one.output or "missing provenance" in one.output:
+        sys.exit(f"bench: not up to date: {one.output[-2000:]}")
     under = "yes" if one.wall < GOAL else "no"
     print(f"\nup to date: {one.wall:.1f} s, {one.cpu:.1f} s CPU, {one.peak:.0f} MB; under {GOAL:.0f} s: {under}")
 
@@ -220,18 +233,42 @@ def schedule(folder: Path, sizes: Sequence[int]) -> None:
         cluster.tasks(planned(folder, [ROOT / "config.yaml", overlay(folder, f"way-{number}", fields)], ["all"]))
         for number, fields in enumerate(({}, {"training": {"layout": "zero2"}}, {"generation": {"shards": 16}}))
     ]
-    profile = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))
-    together = {name: int(number) for name, _, number in (one.rpartition("=") for one in profile["group-components"])}
-    ways, single = cluster.ways(*graphs, together), graphs[0]
+    together = grouped()
+    single, zero2, shards = graphs
+    ways = cluster.ways(single, zero2, shards, together)
     print("\n" + table(("assumed", "", "from"), cluster.ASSUMPTIONS))
     print(f"\n### The whole experiment: {len(single):,} jobs, {sum(t.job.gpus > 0 for t in single)} of them on GPUs\n")
     for title, sharing in (("a job each", {}), ("as `profiles/slurm` groups them", together)):
-        found = cluster.loads(single, sharing)
+        found = Counter(job.rule for job in cluster.loads(single, sharing))
         by_rule = ", ".join(f"{rule} {number}" for rule, number in sorted(found.items()))
         print(f"Loads of weights, {title}: {sum(found.values())} ({by_rule})\n")
     simulated(ways, sizes, lambda graph: graph)
     print("\n### Training and asking the twenty adapters alone\n")
     simulated(ways, sizes, cluster.training_and_asking)
+
+
+def grouped() -> dict[str, int]:
+    """How many of what hangs together share an allocation, as the profile of a Slurm cluster has it."""
+    profile = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))
+    return {name: int(number) for name, _, number in (one.rpartition("=") for one in profile["group-components"])}
+
+
+def hours_of(folder: Path, configs: Sequence[Path], changed: Sequence[str]) -> None:
+    """The table of kinds of work, their sum, and what they rest on."""
+    try:
+        assumed, sources = hours.assumptions(changed)
+    except ValueError as problem:
+        sys.exit(f"bench: {problem}")
+    files = [ROOT / "config.yaml", *(path.resolve() for path in configs)]
+    raw: dict[str, Any] = {}
+    for path in files:
+        update_config(raw, yaml.safe_load(path.read_text(encoding="utf-8")))
+    jobs = planned(folder, files, ["all"])
+    done = hours.Estimate(config.load(raw), assumed, sources).all(jobs, cluster.loads(cluster.tasks(jobs), grouped()))
+    print("\n" + table(hours.HEAD, [one.cells() for one in done]))
+    print(f"\ntogether {sum(one.hours for one in done):.1f} H100-hours, computed, not measured on a card\n")
+    stated = ((name, f"{value:g}" if isinstance(value, float | int) else str(value)) for name, value in assumed.items())
+    print(table(("assumption", "", "from"), [(*one, sources[one[0]]) for one in stated]))
 
 
 def simulated(
@@ -241,7 +278,7 @@ def simulated(
     rows = []
     for name, graph in ways.items():
         runs = [cluster.simulate(part(graph), gpus) for gpus in sizes]
-        rows.append((name, f"{runs[0].gpu_hours:.0f}", f"{runs[0].longest:.1f}", *map(cluster.told, runs)))
+        rows.append((name, f"{runs[0].gpu_hours:.0f}", f"{runs[0].longest:.1f}", *map(cluster.summary, runs)))
     head = ("way", "GPU hours", "longest chain, hours", *(f"hours on {gpus} GPUs" for gpus in sizes))
     print(table(head, rows))
 

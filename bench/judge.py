@@ -24,14 +24,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from excam import judges, provenance, tables
 from excam.config import Model
-from excam.inference import Backend, Completion, Generate, Sampling, opening
-from excam.records import Sample
+from excam.core import provenance
+from excam.error_reports import judges, record_files
+from excam.error_reports.records import Sample
+from excam.inference import Backend, Completion, Generate, Sampling, backend_factory
 from scripts import run
 
 WAYS = ("single", "pipeline", "pipeline-batched", "transformers", "transformers-merged", "vllm", "vllm-merged")
-BATCHED = 16  # rows of the pipeline's batches where it is told to batch
+BATCHED = 16  # rows of the pipeline's batches if it batches
 Ask = Callable[[Sequence[Generate]], list[tuple[str, int]]]  # (text, generated tokens) of each
 
 
@@ -44,7 +45,7 @@ class Timing:
     answers: list[tuple[str, int]] = field(default_factory=list)
 
     def row(self, first: Timing, cells: int) -> dict[str, Any]:
-        """Rates, rows a second against the first way's, and what loading anew for each of `cells` would cost."""
+        """Rates, rows a second against the first way's, and what loading again for each of `cells` would cost."""
         equal = sum(a[0].strip() == b[0].strip() for a, b in zip(self.answers, first.answers, strict=True))
         return {
             "rows": len(self.answers),
@@ -77,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--numbers", type=Path, help="write them here, as JSON")
     args = parser.parse_args(argv)
 
-    samples = [sample for path in args.samples for sample in tables.read_samples(path)]
+    samples = [sample for path in args.samples for sample in record_files.read_samples(path)]
     chosen = Random(args.seed).sample(samples, min(len(samples), args.rows * args.rounds))
     requests = [_request(args.judge, sample) for sample in chosen]
     timings: dict[str, Timing] = {}
@@ -116,7 +117,7 @@ def _open(way: str, files: Path, adapter: Path | None, args: argparse.Namespace)
         return _library(way, files, adapter, args)
     name, _, merged = way.partition("-")
     model = Model(backend=name, licence="", dtype=args.dtype, gpus=args.gpus, serve="merged" if merged else "lora")
-    backend = opening.backend(model).open_model(way, model, files, adapter, way)
+    backend = backend_factory.backend_module(model).open_model(way, model, files, adapter, way)
     if args.shape:
         backend.stops = frozenset()  # random weights end an answer anywhere
     return _asking(backend, Sampling(max_tokens=args.max_tokens))

@@ -25,10 +25,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from excam import metaeval
-from excam.evaluation import certainty, verdicts
-from excam.metaeval import TieCalibration, tie_calibrated_accuracy
-from excam.tables import JUDGEMENT_SCHEMA
+from excam import stats
+from excam.error_reports.evaluation import certainty, verdicts
+from excam.error_reports.record_files import JUDGEMENT_SCHEMA
+from excam.stats import TieCalibration, tie_calibrated_accuracy
 
 ROWS, DATASETS, ADAPTERS, BASELINES = 7600, 9, 10, 18
 SYSTEMS = [
@@ -163,7 +163,7 @@ def draws(chosen: argparse.Namespace) -> None:
         b = gold_and_metric(ROWS, kind, chosen.seed, other=chosen.seed + 1)[1]
         for measure in ("kendall", "tie-calibrated"):
             wall, cpu = time.perf_counter(), time.process_time()
-            found = metaeval.correlation_permutation(
+            found = stats.correlation_permutation(
                 gold, a, b, measure=measure, clusters=clusters, draws=chosen.draws, seed=chosen.seed
             )
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -173,7 +173,7 @@ def draws(chosen: argparse.Namespace) -> None:
 
 @lru_cache(maxsize=len(SYSTEMS))
 def judgements(system: int, seed: int) -> pl.DataFrame:
-    """What one system said about the test set: the same rows for all, a skill and scores of its own."""
+    """Return the judgements of one system on the test set: the same rows for all, a skill and scores of its own."""
     kind = "counts" if SYSTEMS[system].startswith("baseline") else "excam"
     gold, score = gold_and_metric(ROWS, kind, seed, other=seed + 1 + system)
     rng = np.random.default_rng([seed, system])
@@ -207,9 +207,9 @@ def accuracy_pair(a: int, b: int, dataset: int | None, number: int, seed: int) -
     cpu, frames = time.process_time(), [judgements(system, seed) for system in (a, b)]
     frames = [one if dataset is None else one.filter(pl.col("dataset") == str(dataset)) for one in frames]
     gold, clusters = frames[0]["gold_error"].to_list(), frames[0]["group"].to_list()
-    said = [verdicts.predicted(frame) for frame in frames]
-    metaeval.paired_permutation(gold, *said, clusters=clusters)
-    metaeval.paired_permutation(gold, *said, clusters=clusters, mode="paper", draws=number, seed=seed)
+    predicted = [verdicts.predicted_errors(frame) for frame in frames]
+    stats.paired_permutation(gold, *predicted, clusters=clusters)
+    stats.paired_permutation(gold, *predicted, clusters=clusters, mode="paper", draws=number, seed=seed)
     return "accuracy tests", time.process_time() - cpu, peak()
 
 
@@ -219,7 +219,7 @@ def correlation_pair(a: int, b: int, fallback: bool, number: int, seed: int) -> 
     rows = [verdicts.scores(frames[0], fallback=True), verdicts.scores(frames[1], fallback=fallback)]
     gold, clusters = frames[0]["gold_score"].to_list(), frames[0]["group"].to_list()
     for measure in ("kendall", "tie-calibrated"):
-        metaeval.correlation_permutation(gold, *rows, measure=measure, clusters=clusters, draws=number, seed=seed)
+        stats.correlation_permutation(gold, *rows, measure=measure, clusters=clusters, draws=number, seed=seed)
     return "correlation tests", time.process_time() - cpu, peak()
 
 

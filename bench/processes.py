@@ -1,4 +1,4 @@
-"""The jobs of the workflow as child processes, and what they cost: CPU, wall time, memory of each and of all."""
+"""The jobs that Snakemake plans, with their command lines, and the environment it gives them."""
 
 from __future__ import annotations
 
@@ -7,22 +7,17 @@ import re
 import shlex
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EVERY = 0.05  # seconds between two looks at the memory of the living
-PAGE = os.sysconf("SC_PAGE_SIZE")
 THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )  # as Snakemake sets them
-FIRST = ("build_samples",)  # rules that open long chains
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,37 +29,6 @@ class Job:
     command: tuple[str, ...]
     wildcards: Mapping[str, str] = field(default_factory=dict, hash=False)
     gpus: int = 0
-
-
-Living = tuple[subprocess.Popen[bytes], Job, float]  # process, what it does, since when
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """One finished process; `output` names the job, `peak` is its largest resident set in MB."""
-
-    rule: str
-    dataset: str
-    output: str
-    cpu: float
-    wall: float
-    peak: float
-
-
-@dataclass(slots=True)
-class Bill:
-    """All processes of one run; `together` is the largest sum of resident sets at one time, shared pages twice."""
-
-    costs: list[Cost] = field(default_factory=list)
-    wall: float = 0.0
-    together: float = 0.0
-
-    @property
-    def cpu(self) -> float:
-        return sum(cost.cpu for cost in self.costs)
-
-    def of_rule(self, rule: str) -> float:
-        return sum(cost.cpu for cost in self.costs if cost.rule == rule)
 
 
 def planned(folder: Path, configs: Sequence[Path], targets: Sequence[str]) -> list[Job]:
@@ -88,67 +52,6 @@ def _job(block: str) -> Job:
     gpus = re.search(r"\bgpu=(\d+)", facts.get("resources", ""))
     rule, command = lines[0].rstrip(":"), (sys.executable, *command[1:])
     return Job(rule, wildcards.get("dataset", ""), inputs, outputs, command, wildcards, int(gpus[1]) if gpus else 0)
-
-
-def run(jobs: Iterable[Job], folder: Path, processes: int) -> Bill:
-    """Run jobs, each as soon as its inputs are there, at most `processes` at a time. Stops at the first that fails."""
-    waiting = sorted(jobs, key=lambda job: job.rule not in FIRST)
-    alive: dict[int, Living] = {}
-    missing = {output for job in waiting for output in job.outputs}
-    bill, finished = Bill(), threading.Event()
-    watch = threading.Thread(target=_watch, args=(alive, bill, finished))
-    started = time.perf_counter()
-    watch.start()
-    try:
-        while waiting or alive:
-            ready = [job for job in waiting if missing.isdisjoint(job.inputs)]
-            for job in ready[: processes - len(alive)]:
-                waiting.remove(job)
-                started_one = _start(job, folder)
-                alive[started_one.pid] = (started_one, job, time.perf_counter())
-            cost, job = _next(alive, folder)
-            bill.costs.append(cost)
-            missing -= set(job.outputs)
-    finally:
-        bill.wall = time.perf_counter() - started
-        finished.set()
-        watch.join()
-    return bill
-
-
-def _log(job: Job, folder: Path) -> Path:
-    return folder / "logs" / (job.outputs[0].replace("/", "_") + ".log")
-
-
-def _start(job: Job, folder: Path) -> subprocess.Popen[bytes]:
-    log = _log(job, folder)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as stream:
-        return subprocess.Popen(job.command, cwd=folder, stdout=stream, stderr=subprocess.STDOUT, env=environment())
-
-
-def _next(alive: dict[int, Living], folder: Path) -> tuple[Cost, Job]:
-    """Wait for any child; what the kernel counted for it and the children it waited for."""
-    pid, status, usage = os.wait4(-1, 0)
-    process, job, began = alive.pop(pid)
-    process.returncode = os.waitstatus_to_exitcode(status)  # it has been waited for: `subprocess` must not
-    if process.returncode:
-        sys.exit(f"bench: {shlex.join(job.command)}\n{_log(job, folder).read_text(errors='replace')[-3000:]}")
-    seconds = time.perf_counter() - began
-    cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-    return Cost(job.rule, job.dataset, job.outputs[0], cpu, seconds, peak), job
-
-
-def _watch(alive: Mapping[int, object], bill: Bill, finished: threading.Event) -> None:
-    while not finished.wait(EVERY):
-        bill.together = max(bill.together, sum(map(_resident, list(alive))))
-
-
-def _resident(pid: int) -> float:
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE / 2**20
-    except (OSError, IndexError):
-        return 0.0
 
 
 def environment() -> dict[str, str]:

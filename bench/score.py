@@ -9,7 +9,7 @@ head. No weights of such a metric are at hand, so those two are stand-ins for it
 mean nothing: `encoder` has the weights of a small sentence encoder, `encoder-large` random ones of the shape of
 XLM-RoBERTa large, which COMET and its kin are built on; both in float32, as those metrics are.
 
-`--parts startup`: `import excam` and `excam --help` in new processes, ten times each (and `python -c pass`, the floor).
+`--parts startup`: `import excam` and `excam --help` in new processes, ten times each (and `python -c pass`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from random import Random
 from typing import Any
 
 from bench.judge import BATCHED
-from excam import provenance, tables
+from excam.core import provenance
+from excam.error_reports import record_files
 from scripts import run
 
 WAYS = ("excam", "pipeline", "pipeline-batched", "encoder", "encoder-large")
@@ -46,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--parts", nargs="+", default=["speed", "startup"], choices=["speed", "startup"])
     parser.add_argument("--adapter", type=Path, default=Path("results/adapters/smollm2-135m/all"))
     parser.add_argument("--base", type=Path, help="folder of its base model")
-    parser.add_argument("--encoder", type=Path, default=Path("results/models/minilm/files"))
+    parser.add_argument("--encoder", type=Path, help="folder of a sentence encoder, for the way `encoder`")
     parser.add_argument("--samples", type=Path, nargs="+", help="tables of pairs, for `speed`")
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=WAYS)
     parser.add_argument("--rows", type=int, default=48)
@@ -102,7 +103,7 @@ def _speed(args: argparse.Namespace) -> dict[str, dict[str, Any]]:
 
 
 def _texts(args: argparse.Namespace) -> Texts:
-    samples = [sample for path in args.samples for sample in tables.read_samples(path)]
+    samples = [sample for path in args.samples for sample in record_files.read_samples(path)]
     chosen = Random(1).sample(samples, min(len(samples), args.rows))
     return [(sample.instruction, sample.output) for sample in chosen]
 
@@ -134,7 +135,7 @@ def _row(
     }
 
 
-# --- a child: opens one way, then scores the rows from each number that it is told
+# --- a child process: opens one way, then scores the rows from each number that it receives
 
 
 def _answer(args: argparse.Namespace) -> None:
@@ -146,8 +147,8 @@ def _answer(args: argparse.Namespace) -> None:
     score(texts[:2])  # the first call loads, compiles and allocates
     while True:
         peak = getrusage(RUSAGE_SELF).ru_maxrss / 1024
-        said = {"wall_s": time.perf_counter() - began, "cpu_s": time.process_time() - used, "peak_MB": peak}
-        print(json.dumps(said), flush=True)
+        measured = {"wall_s": time.perf_counter() - began, "cpu_s": time.process_time() - used, "peak_MB": peak}
+        print(json.dumps(measured), flush=True)
         if not (line := sys.stdin.readline()):
             return
         began, used = time.perf_counter(), time.process_time()
@@ -159,7 +160,7 @@ def _open(args: argparse.Namespace) -> Score:
         return _encoder(args.way, args.encoder)
     if args.way.startswith("pipeline"):
         return _pipeline(args)
-    from excam.metric.metric import Metric
+    from excam.error_reports.metric.scorer import Metric
 
     metric = Metric.open(args.adapter, args.base, args.max_tokens)
 
@@ -176,7 +177,7 @@ def _pipeline(args: argparse.Namespace) -> Score:
     from peft import PeftModel
     from transformers import AutoModelForCausalLM, AutoTokenizer, pipeline
 
-    from excam.judges import report
+    from excam.error_reports.judges import report
 
     manifest = json.loads((args.adapter / "manifest.json").read_text())
     files = (args.base or args.adapter.resolve().parents[2] / "models" / manifest["model"]) / "files"

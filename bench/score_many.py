@@ -1,179 +1,241 @@
-"""Many rows: what `excam score` remembers of them, and what a kill costs. No model: answers come by hash of the text.
+"""Are a million rows scored once each, in how much memory, and does it matter how often the jobs are killed?
 
-    python -m bench.score_many --parts memory kills
+    python -m bench.score_many --rows 1000000 --kills 20
 
-`memory`: files of `--sizes` rows through what `excam score FILE` and `excam score FILE --to OTHER` do, each in a
-process of its own: seconds, processor time a row, and the largest resident set beside that of a file of one batch.
-
-`kills`: `--rows` rows with `--to`, killed with `kill -9` at random moments until it ends; the file must be that of an
-undisturbed run byte for byte, and rows that were asked about twice are counted.
+Shards of Parquet, CSV and JSON Lines, one of them with a tenth of all rows, are scored twice by jobs as the workflow
+runs them (one process for each batch of shards), with a backend that answers by hash of the request. The second time
+jobs get SIGKILL at random moments and are started again. Then the tables of both must have equal bytes and every row
+once, in order. The backend takes no time, so rows per second are those of our own work, on one core.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from excam import provenance
-from excam.config import Model, Sampling
-from excam.inference import Generate, fake, opening
-from excam.judges import report
-from excam.metric import files
-from excam.metric.cautions import Cautions
-from excam.metric.metric import BATCH, Metric
-from excam.metric.pairs import PairFile
-from excam.records import CulturalError, Report
+from bench.processes import environment
+from excam.core import provenance
 from scripts import run
 
-WAYS = ("stream", "kept")
-WRONG = report.write(Report((CulturalError("output", "sushi", "major", "incorrect answer"),), "Sushi is Japanese."))
-RIGHT = report.write(Report())
+WORDS = ("tea", "rice", "bride", "feast", "priest", "lantern", "bread", "market", "river", "uncle", "winter", "drum")
+KINDS = ("parquet", "csv", "jsonl")
+MODEL = "by-hash"
+LAST = 0.8  # no kill after this share of the undisturbed run's time, because the second run may be faster
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", nargs="+", default=["memory", "kills"], choices=["memory", "kills"])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[BATCH, 10_000, 100_000, 1_000_000])
-    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=WAYS)
-    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--shards", type=int, default=91, help="the first has a tenth of the rows")
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--job-megabytes", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--numbers", type=Path, help="write them here, as JSON")
-    parser.add_argument("--child", nargs=3, metavar=("WAY", "FOLDER", "TO"), help=argparse.SUPPRESS)
+    parser.add_argument("--job", help=argparse.SUPPRESS)  # a child: scores this batch
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--scores", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
-    if args.child:
-        _score(args.child[0], Path(args.child[1]), Path(args.child[2]))
+    if args.job:
+        _score(args.job, args.folder, args.scores, args.job_megabytes)
         return
-    found: dict[str, Any] = {"command": sys.argv}
-    with tempfile.TemporaryDirectory() as place:
-        if "memory" in args.parts:
-            found["memory"] = [_memory(Path(place), way, size) for size in args.sizes for way in args.ways]
-        if "kills" in args.parts:
-            found["kills"] = _kills(Path(place), args.rows, args.kills, random.Random(args.seed))
+    with tempfile.TemporaryDirectory(prefix="excam-many-") as place:
+        found = _measured(args, Path(place))
+    print(json.dumps(found, indent=1))
     if args.numbers:
-        provenance.write_json(args.numbers, found)
+        provenance.write_json(args.numbers, {"command": sys.argv, **found})
 
 
-def _write(folder: Path, rows: int) -> None:
-    folder.mkdir()
-    with (folder / "pairs.jsonl").open("w") as stream:
-        for number in range(rows):
-            dish = "sushi" if number % 3 else "moussaka"
-            row = {
-                "id": f"row-{number}",
-                "instruction": f"Name a Greek dish, please, for guest {number}.",
-                "output": dish,
-            }
-            stream.write(json.dumps(row) + "\n")
-
-
-def _child(way: str, folder: Path, to: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "bench.score_many", "--child", way, str(folder), str(folder / to)]
-    return subprocess.Popen(command, stderr=subprocess.DEVNULL)
-
-
-def _memory(place: Path, way: str, rows: int) -> dict[str, Any]:
-    folder = place / f"{way}-{rows}"
-    _write(folder, rows)
-    began = time.perf_counter()
-    child = _child(way, folder, "scored.jsonl")
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        sys.exit(f"bench.score_many: {way} of {rows} rows ended with {child.returncode}")
-    told = {
-        "way": way,
-        "rows": rows,
-        "wall_s": round(time.perf_counter() - began, 1),
-        "cpu_ms_per_row": round(1000 * (usage.ru_utime + usage.ru_stime) / rows, 3),
-        "peak_MB": round(usage.ru_maxrss / 1024, 1),
+def _measured(args: argparse.Namespace, place: Path) -> dict[str, Any]:
+    texts = place / "texts"
+    _write_shards(texts, args.rows, args.shards)
+    steady = _Run(args, texts, place / "steady")
+    steady.finish([])
+    chance = random.Random(args.seed)
+    killed = _Run(args, texts, place / "killed")
+    killed.finish(sorted(chance.uniform(0, LAST * steady.seconds) for _ in range(args.kills)))
+    tables = _tables(steady.scores)
+    same = [name for name, path in tables.items() if path.read_bytes() == _tables(killed.scores)[name].read_bytes()]
+    rows, in_order = _rows(texts, tables)
+    tokens = [_tokens(one.scores) for one in (steady, killed)]
+    return {
+        "rows": args.rows,
+        "shards": args.shards,
+        "MB_of_texts": round(sum(path.stat().st_size for path in texts.iterdir()) / 1e6, 1),
+        "jobs": steady.jobs,
+        "rows_scored": rows,
+        "shards_with_all_rows_once_in_order": in_order,
+        "seconds": round(steady.seconds, 1),
+        "rows_per_s": round(args.rows / steady.seconds),
+        "peak_MB_of_a_job": round(max(steady.peaks)),
+        "kills": killed.kills,
+        "seconds_with_kills": round(killed.seconds, 1),
+        "peak_MB_with_kills": round(max(killed.peaks)),
+        "tables_with_same_bytes": len(same),
+        "tokens": tokens[0],
+        "tokens_with_kills": tokens[1],
     }
-    print(json.dumps(told), flush=True)
-    for file in folder.iterdir():
-        file.unlink()
-    return told
 
 
-def _kills(place: Path, rows: int, kills: int, chance: random.Random) -> dict[str, Any]:
-    folder = place / "kills"
-    _write(folder, rows)
-    if _child("kept", folder, "whole.jsonl").wait():
-        sys.exit("bench.score_many: the undisturbed run failed")
-    asked = folder / "asked"
-    asked.write_bytes(b"")
-    done = 0
-    while not (folder / "killed.jsonl").exists():
-        child = _child("kept", folder, "killed.jsonl")
-        if done < kills:
-            enough = asked.stat().st_size + chance.randint(1, 2 * rows // kills)
-            while child.poll() is None and asked.stat().st_size < enough:
-                time.sleep(chance.uniform(0, 0.002))
-            done += child.poll() is None
-            child.send_signal(signal.SIGKILL)
-        if child.wait() not in (0, -signal.SIGKILL):
-            sys.exit(f"bench.score_many: a run after a kill ended with {child.returncode}")
-    same = _digest(folder / "whole.jsonl") == _digest(folder / "killed.jsonl")
-    told: dict[str, Any] = {"rows": rows, "kills": done, "same_bytes": same}
-    told["asked_again"] = asked.stat().st_size - rows
-    told["left_over"] = sorted(path.name for path in folder.glob(".*"))
-    print(json.dumps(told), flush=True)
-    return told
+def _write_shards(texts: Path, rows: int, shards: int) -> None:
+    """Write the shards; the first has a tenth of the rows, the others share the rest."""
+    import polars as pl
+
+    first = rows // 10 if shards > 1 else rows
+    begin = 0
+    for number in range(shards):
+        end = first + (rows - first) * number // max(1, shards - 1)
+        path = texts / f"{number:04d}.{KINDS[number % 3]}"
+        path.parent.mkdir(exist_ok=True)
+        frame = pl.DataFrame([_row(one) for one in range(begin, end)])
+        {"parquet": frame.write_parquet, "csv": frame.write_csv, "jsonl": frame.write_ndjson}[path.suffix[1:]](path)
+        begin = end
 
 
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+def _row(number: int) -> dict[str, str]:
+    chance = random.Random(number)
+    return {
+        "id": f"row-{number}",
+        "instruction": f"What is brought to the {chance.choice(WORDS)} of {number}?",
+        "output": " ".join(chance.choices(WORDS, k=chance.randint(20, 80))),
+    }
 
 
-# --- a child: the metric with a backend that knows one dish and counts what it is asked
+@dataclass
+class _Run:
+    """All jobs of one run: `seconds` that a job was at work, `peaks` of their memory in MB."""
+
+    args: argparse.Namespace
+    texts: Path
+    scores: Path
+    seconds: float = 0.0
+    kills: int = 0
+    jobs: int = 0
+    peaks: list[float] = field(default_factory=list)
+
+    def finish(self, moments: list[float]) -> None:
+        """Run every job until it is complete; it is killed at these moments, in seconds of work."""
+        from excam.scoring import shards
+
+        batches = shards.batches(shards.find(self.texts), self.args.job_megabytes * 10**6)
+        self.jobs = len(batches)
+        for name in batches:
+            while not self._ended(name, moments):
+                provenance.say(f"killed {self.kills} times, the last after {self.seconds:.1f} s")
+
+    def _ended(self, name: str, moments: list[float]) -> bool:
+        """Start a job; return True when it has ended by itself, False when it was killed."""
+        command = [sys.executable, "-m", "bench.score_many", "--job", name, "--folder", str(self.texts)]
+        command += ["--scores", str(self.scores), "--job-megabytes", str(self.args.job_megabytes)]
+        began = time.monotonic()
+        with (self.texts.parent / "log").open("ab") as log:
+            job = subprocess.Popen(command, env=environment(), stderr=log)
+        status, usage = _waited(job.pid, began + moments[0] - self.seconds if moments else None)
+        self.seconds += time.monotonic() - began
+        self.peaks.append(usage.ru_maxrss / 1024)
+        if moments and self.seconds >= moments[0]:
+            moments.pop(0)
+        job.returncode = os.waitstatus_to_exitcode(status)
+        self.kills += job.returncode == -signal.SIGKILL
+        if job.returncode not in (0, -signal.SIGKILL):
+            log = (self.texts.parent / "log").read_text()[-2000:]
+            sys.exit(f"bench.score_many: job {name} ended with {job.returncode}: {log}")
+        return job.returncode == 0
 
 
-class Counting(fake.Backend):
-    """Adds a byte to a file for each request before it is answered, so that the count outlives a kill."""
-
-    model = Model(gpus=0, backend="transformers", licence="", hub="local")
-
-    def __init__(self, asked: Path) -> None:
-        super().__init__(_answer, "fake")
-        self._file = os.open(asked, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-
-    def _completion(self, request: Generate, sampling: Sampling) -> Any:
-        os.write(self._file, b".")
-        return super()._completion(request, sampling)
-
-    def _batches(self, requests: Any) -> Any:
-        for batch in super()._batches(requests):
-            self.asked.clear()  # it keeps every request for tests to look at
-            yield batch
+def _waited(process: int, until: float | None) -> tuple[int, resource.struct_rusage]:
+    """Wait for the end of a process, and kill it if it is there at this moment."""
+    while until is not None and time.monotonic() < until:
+        ended, status, usage = os.wait4(process, os.WNOHANG)
+        if ended:
+            return status, usage
+        time.sleep(0.005)
+    if until is not None:
+        os.kill(process, signal.SIGKILL)
+    return os.wait4(process, 0)[1:]
 
 
-def _answer(request: Generate) -> str:
-    return WRONG if "sushi" in request.messages[-1].content else RIGHT
+def _tables(scores: Path) -> dict[str, Path]:
+    return {path.stem: path for path in sorted((scores / "shards").glob("*.parquet"))}
 
 
-def _score(way: str, folder: Path, to: Path) -> None:
-    backend = cast(opening.Lazily, Counting(folder / "asked"))
-    metric, rows = (
-        Metric(backend, "model:fake", 512, Cautions.of_judge(["fake"])),
-        PairFile(folder / "pairs.jsonl"),
-    )
-    if way == "kept":
-        for _ in files.kept(metric, rows, to):
-            pass
-        return
-    with to.open("w") as stream:
-        for one in files.scored(metric, rows):
-            stream.write(json.dumps(one.to_dict()) + "\n")
+def _rows(texts: Path, tables: dict[str, Path]) -> tuple[int, int]:
+    """Return the number of scored rows, and of shards whose table has their ids in their order."""
+    import polars as pl
+
+    from excam.scoring import pairs
+
+    rows = in_order = 0
+    for path in sorted(texts.iterdir()):
+        found = pl.read_parquet(tables[path.stem], columns=["id"])["id"].to_list()
+        rows += len(found)
+        in_order += found == [row["id"] for _, row in pairs.rows(path)]
+    return rows, in_order
+
+
+def _tokens(scores: Path) -> int:
+    counts = [provenance.read_json(path, "counts")["counts"] for path in (scores / "shards").glob("*.json")]
+    return sum(one["prompt_tokens"] + one["completion_tokens"] for one in counts)
+
+
+# --- a job: scores the shards of one batch, as scripts/score_shards.py does, with a backend without a model
+
+
+def _score(name: str, folder: Path, scores: Path, job_megabytes: int) -> None:
+    from excam.error_reports.metric.scorer import Metric
+    from excam.scoring import shards
+    from excam.scoring.defaults import MAX_TOKENS
+    from excam.scoring.pairs import PairFile
+    from excam.scoring.shard_scoring import score_shards
+    from excam.scoring.warnings import WarningRules
+
+    backend: Any = _backend()
+    judge = Metric(backend, f"model:{MODEL}", MAX_TOKENS, WarningRules.of_judge([MODEL]))
+    batch = shards.batches(shards.find(folder), job_megabytes * 10**6)[name]
+    _, problems = score_shards(judge, PairFile, batch, scores, {"metric": "excam", "model": MODEL})
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+def _backend() -> Any:
+    """Return a backend that keeps no request and answers with a report, or seldom with prose, by hash."""
+    import hashlib
+
+    from excam.error_reports.judges import report
+    from excam.error_reports.records import CulturalError, Report
+    from excam.inference import Completion, Generate, Sampling
+
+    class Backend:
+        identity = MODEL
+
+        def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[list[tuple[int, Completion]]]:
+            """Yield batches of 256."""
+            for start in range(0, len(requests), 256):
+                end = min(start + 256, len(requests))
+                yield [(at, answer(requests[at])) for at in range(start, end)]
+
+    def answer(request: Generate) -> Completion:
+        content = request.messages[-1].content
+        digest = hashlib.sha256(content.encode()).digest()
+        word = next(word for word in WORDS if word in content)
+        errors = (CulturalError("output", word, "minor", "custom"),) if digest[0] < 64 else ()
+        text = "I cannot say." if digest[1] < 8 else report.write(Report(errors, ""))
+        tokens = len(text.split())
+        logprobs = tuple(-digest[at % 32] / 512 for at in range(tokens))
+        return Completion(text, logprobs, -digest[2] / 512, "stop", len(content.split()), tokens)
+
+    return Backend()
 
 
 if __name__ == "__main__":

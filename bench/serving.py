@@ -4,7 +4,7 @@
     python -m bench.serving http://127.0.0.1:8010 --clients 1 8 50
 
 Each of so many clients has a connection of its own and sends its next request when the last is answered; one that finds
-the queue full waits as long as it is told, and its time counts from its first try. `--clients 1` is the alternative
+the queue full waits as long as the server says; its time counts from its first try. `--clients 1` is the alternative
 without neighbours: what the others gain over it they owe to being judged in one batch.
 """
 
@@ -23,7 +23,7 @@ from pathlib import Path
 
 import httpx
 
-from excam import provenance
+from excam.core import provenance
 from scripts import run
 
 

@@ -3,13 +3,16 @@
     python -m bench.train --weights results/models/smollm2-135m/manifest.json \\
         --tokens results/tokens/smollm2-135m/*/train.parquet --layout cpu --ways trl padded-off free-off padded-full
     python -m bench.train --shape phi3-medium --tokens ... --layout single --steps 60   # on a GPU
+    python -m bench.train --shape gemma3-27b --tokens ... --layout single --ways free-full-dense free-full-rows
 
 `trl` is TRL's SFTTrainer as it comes, with the paper's settings; `unsloth` the same rows with that library, where it is
-installed. Ours are `<padded|free|packed>-<full|half|off>[-plain]`: how rows are laid out, which layers compute their
-activations again, and the loss over full logits instead of the supervised positions. `packed` fills packs of the tokens
-of a pass, so its steps hold other rows, and its rows a second are tokens over the mean row. Every way runs in a
-process of its own, one after the other in every round, on the same rows in the same order; the first steps are not
-timed. `--shape` takes random weights: speed and memory are those of real ones, losses are not.
+installed. Ours are `<padded|free|packed>-<full|half|off>[-plain|-dense|-rows]`: how rows are laid out, which layers
+compute their activations again, and the loss over full logits instead of the supervised positions, or the attention of
+rows end to end (else the layout's): under a dense mask, or within rows. `times_attended`, counted, is how many times
+the pairs of tokens within rows a dense mask multiplies. `packed` fills packs of the tokens of a pass, so its steps hold
+other rows, and its rows a second are tokens over the mean row. Every way runs in a process of its own, one after the
+other in every round, on the same rows in the same order; the first steps are not timed. `--shape` takes random weights:
+speed and memory are those of real ones, losses are not.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from statistics import mean, median
@@ -29,17 +32,19 @@ from typing import Any
 
 import polars as pl
 
-from excam import provenance, tables
 from excam.config import Recipe
-from excam.exceptions import InputInvalid
+from excam.core import provenance, tables
+from excam.core.exceptions import InputInvalid
 from excam.inference import chat
-from excam.training import devices, layout, sft, tokens, trainers
+from excam.training import attention, devices, layout, sft, tokens, trainers
 from scripts import run
 
 OURS = ["-".join(parts) for parts in product(("padded", "free", "packed"), ("full", "half", "off"))]
-WAYS = ("trl", "unsloth", *OURS, *(f"{way}-plain" for way in OURS))
-ROWS = 26_300  # of the paper's whole mixture
-PAPER = {"phi3-medium": 80, "gemma3-27b": 160}  # GPU-minutes of one adapter (spec 48)
+ATTENTION = {"dense": attention.DENSE, "rows": layout.ROWS}
+APART = [f"{way}-{name}" for way in OURS if not way.startswith("padded") for name in ATTENTION]
+WAYS = ("trl", "unsloth", *OURS, *(f"{way}-plain" for way in OURS), *APART)
+ROWS = 26_300  # of the paper's mixture of all datasets
+PAPER = {"phi3-medium": 80, "gemma3-27b": 160}  # GPU-minutes of one adapter, as the paper reports
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -76,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for way, row in table.items():
         print(way, json.dumps(row))
     if args.numbers:
-        provenance.write_json(args.numbers, {"command": words, "commit": provenance.commit(), "ways": table})
+        provenance.write_json(args.numbers, {"command": words, "commit": provenance.git_commit(), "ways": table})
 
 
 def _row(runs: list[dict[str, Any]], first: list[dict[str, Any]], shape: str | None) -> dict[str, Any]:
@@ -91,6 +96,8 @@ def _row(runs: list[dict[str, Any]], first: list[dict[str, Any]], shape: str | N
         "times_first": round(median(a["rows_per_s"] / b["rows_per_s"] for a, b in both), 2) if both else None,
         "peak_share": runs[0]["peak_share"],
         "peak_memory_gib": max(one["peak_memory_gib"] for one in runs),
+        "attention": runs[0]["attention"],
+        "times_attended": runs[0]["times_attended"],
         "loss_mean": round(mean(runs[0]["losses"]), 4),
         "loss_apart_max": round(max(apart), 4) if apart else None,
         "minutes_for_26300_rows": round(minutes, 1),
@@ -127,8 +134,29 @@ def _trained(way: str, args: argparse.Namespace) -> dict[str, Any]:
         "losses": losses,
         "rows_per_s": seen / _mean_length(rows) / seconds,
         "tokens_per_s": round(seen / seconds, 1),
-        **devices.measured(trainer.model, seen, seconds),
+        "attention": attention.describe_attention(trainer.model),
+        "times_attended": round(_times_attended(_passes(lengths, chosen)), 2) if way.startswith("free") else None,
+        **devices.speed_and_memory(trainer.model, seen, seconds),
     }
+
+
+def _passes(lengths: Sequence[int], chosen: layout.Layout) -> Iterator[list[int]]:
+    """Lengths of the rows of each pass, as `trainers.split_batch` parts a step."""
+    size, most = chosen.rows_per_pass, chosen.tokens_per_pass or sum(lengths)
+    for at in range(0, len(lengths), size):
+        rows: list[int] = []
+        for length in lengths[at : at + size]:
+            if rows and sum(rows) + length > most:
+                yield rows
+                rows = []
+            rows.append(length)
+        yield rows
+
+
+def _times_attended(passes: Iterable[Sequence[int]]) -> float:
+    """Pairs of tokens under a dense mask over those within rows."""
+    dense, apart = zip(*((sum(rows) ** 2, sum(length**2 for length in rows)) for rows in passes), strict=True)
+    return sum(dense) / sum(apart)
 
 
 def _finish() -> None:
@@ -146,7 +174,7 @@ def _rows(args: argparse.Namespace) -> list[tokens.Row]:
     wanted = (args.warm + args.steps) * recipe.rows_per_step
     if fitting.height < wanted:
         raise InputInvalid(f"--tokens: {fitting.height} rows; expected {wanted} for {args.warm} + {args.steps} steps")
-    return tokens.labelled(sft.in_order(fitting, recipe, args.seed)[:wanted], recipe.loss)
+    return tokens.with_labels(sft.training_order(fitting, recipe, args.seed)[:wanted], recipe.loss)
 
 
 def _recipe(args: argparse.Namespace) -> Recipe:
@@ -154,27 +182,34 @@ def _recipe(args: argparse.Namespace) -> Recipe:
 
 
 def _layout(way: str, args: argparse.Namespace) -> layout.Layout:
-    given = layout.load(args.layout)
+    given = layout.load_layout(args.layout)
+    padded = given.model_copy(update={"padding": "padded", "attention": attention.DENSE})
     rows = {"rows_per_pass": args.rows_per_pass} if args.rows_per_pass else {}
     if way in ("trl", "unsloth"):  # the paper's: four rows on each of two devices, all activations computed again
-        return given.model_copy(update={"padding": "padded", "checkpointing": "full", "rows_per_pass": 4, **rows})
-    padding, checkpointing, *_ = way.split("-")
-    return given.model_copy(
-        update={"padding": "padded" if padding == "padded" else "free", "checkpointing": checkpointing, **rows}
-    )
+        return padded.model_copy(update={"checkpointing": "full", "rows_per_pass": 4, **rows})
+    padding, checkpointing, *last = way.split("-")
+    if padding == "padded":
+        return padded.model_copy(update={"checkpointing": checkpointing, **rows})
+    attends = ATTENTION.get("".join(last), given.attention)
+    return given.model_copy(update={"padding": "free", "checkpointing": checkpointing, "attention": attends, **rows})
 
 
 def _trainer(
     way: str, rows: list[tokens.Row], recipe: Recipe, chosen: layout.Layout, folder: Path, args: argparse.Namespace
 ) -> Any:
-    settings = sft.settings(recipe, chosen, args.seed, folder)
+    settings = sft.trainer_settings(recipe, chosen, args.seed, folder)
     if way.startswith("packed"):
         settings |= _packs(rows, recipe, chosen)
     files = args.weights.parent / "files"
-    model = _unsloth(files, recipe) if way == "unsloth" else sft.with_lora(_base(files, chosen, args), recipe)
-    kind = trainers.in_given_order() if way in ("trl", "unsloth") else trainers.trainer_class(chosen)
+    if way == "unsloth":
+        model = _unsloth(files, recipe)
+    else:
+        base = _base(files, chosen, args)
+        attention.set_attention(base, chosen)
+        model = sft.with_lora(base, recipe)
+    kind = trainers.ordered_trainer_class() if way in ("trl", "unsloth") else trainers.trainer_class(chosen)
     kind = _plain(kind) if way.endswith("plain") else kind
-    return trainers.assembled(kind, model, chat.load_tokenizer(files), rows, chosen, settings)
+    return trainers.build_trainer(kind, model, chat.load_tokenizer(files), rows, chosen, settings)
 
 
 def _packs(rows: list[tokens.Row], recipe: Recipe, chosen: layout.Layout) -> dict[str, Any]:
@@ -222,9 +257,9 @@ def _base(files: Path, chosen: layout.Layout, args: argparse.Namespace) -> Any:
     import torch
     from transformers import AutoModelForCausalLM, Gemma3TextConfig, Phi3Config
 
-    how = {"dtype": torch.bfloat16, "attn_implementation": chosen.attention}
     if not args.shape:
-        return AutoModelForCausalLM.from_pretrained(files, local_files_only=True, use_safetensors=True, **how)
+        how = {"dtype": torch.bfloat16, "local_files_only": True, "use_safetensors": True}
+        return AutoModelForCausalLM.from_pretrained(files, **how)
     if args.shape == "phi3-medium":
         config: Any = Phi3Config(
             hidden_size=5120, intermediate_size=17920, num_hidden_layers=40, num_attention_heads=40,
@@ -238,7 +273,7 @@ def _base(files: Path, chosen: layout.Layout, args: argparse.Namespace) -> Any:
             max_position_embeddings=131_072,
         )  # fmt: skip
     with torch.device("cuda" if chosen.device == "gpu" else "cpu"):
-        return AutoModelForCausalLM.from_config(config, **how)
+        return AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
 
 
 if __name__ == "__main__":

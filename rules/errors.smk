@@ -1,8 +1,8 @@
-"""How right pairs become wrong: hard errors from the benchmarks' options, soft errors from a generator in shards."""
+"""Corrupted pairs: hard errors from the benchmarks' options, soft errors from a generator in shards."""
 
 
 rule make_hard_errors:
-    """Put a wrong option in place of the right one (spec 20, 21)."""
+    """Put a wrong option in place of the right one."""
     input:
         bases="results/samples/{dataset}.bases.jsonl",
         samples="results/samples/{dataset}.parquet",
@@ -17,18 +17,21 @@ rule make_hard_errors:
         dataset=one_of(HARD),
     conda:
         "../envs/data.yaml"
+    resources:
+        runtime=lambda w, attempt: 60 * attempt,
     params:
         version=versions("make_hard_errors", templates, "templates.hard"),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.make_hard_errors --bases {input.bases:q} --samples {input.samples:q}"
+        "python -m scripts.make_hard_errors --dataset {wildcards.dataset:q} --bases {input.bases:q} --samples {input.samples:q}"
         " --seed {params.seed:q} --errors {output.errors:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
 
 rule generate_soft_errors:
-    """Ask the generator for wrong versions, one shard at a time; every answer verbatim (spec 22-24, 31)."""
+    """Ask the generator for corrupted versions, one shard at a time; every answer verbatim."""
     input:
         samples="results/samples/{dataset}.parquet",
+        too_long=long_rows,
         weights=generator_weights,
     output:
         answers="results/errors/soft/{dataset}/{severity}/{shard}.jsonl",
@@ -51,22 +54,25 @@ rule generate_soft_errors:
             else EXPERIMENT.models[EXPERIMENT.generation.generator].gpus
         ),
         model=0 if EXPERIMENT.generation.generator == LEXICON else 1,
+        engine=0 if EXPERIMENT.generation.generator == LEXICON else 1,
         mem_mb=host_memory,
         runtime=lambda w, attempt: 360 * attempt,
         pace=(
             "{}"
             if EXPERIMENT.generation.generator == LEXICON
-            else EXPERIMENT.models[EXPERIMENT.generation.generator].pace
+            else EXPERIMENT.models[EXPERIMENT.generation.generator].speed_settings
         ),
     params:
         version=versions("generate_soft_errors", *generator_answers()),
         generator=EXPERIMENT.generation.generator,
         model=generator_settings,
+        too_long=flag("too-long", long_rows),
         weights=flag("weights", generator_weights),
         shards=f"--shards={EXPERIMENT.generation.shards}",
         seed=f"--seed={EXPERIMENT.seed}",
     shell:
-        "python -m scripts.generate_soft_errors --samples {input.samples:q} --severity {wildcards.severity:q}"
+        "python -m scripts.generate_soft_errors --samples {input.samples:q} {params.too_long:q}"
+        " --severity {wildcards.severity:q}"
         " --shard {wildcards.shard:q} {params.shards:q} --generator {params.generator:q} --model {params.model:q}"
         " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} {params.seed:q}"
         " --journal results/journal/{params.generator:q}/soft/{wildcards.dataset:q}/{wildcards.severity:q}.jsonl"
@@ -74,7 +80,7 @@ rule generate_soft_errors:
 
 
 rule collect_soft_errors:
-    """Read all shards' answers; keep the usable ones, count the others by reason (spec 24-29)."""
+    """Read all shards' answers; keep the usable ones, count the others by reason."""
     input:
         samples="results/samples/{dataset}.parquet",
         answers=expand(
@@ -93,6 +99,8 @@ rule collect_soft_errors:
         dataset=one_of(SOFT),
     conda:
         "../envs/data.yaml"
+    resources:
+        runtime=lambda w, attempt: 60 * attempt,
     params:
         version=versions("collect_soft_errors"),
         spans=EXPERIMENT.construction.spans,

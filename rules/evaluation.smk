@@ -1,8 +1,13 @@
 """Judgements -> numbers, and what is significant."""
 
 
+localrules:
+    evaluate,
+    compare_systems,
+
+
 rule evaluate:
-    """Accuracy, correlations, rates of one cell, or of all datasets together (spec 51-53, 60)."""
+    """Accuracy, correlations, rates of one cell, or of all datasets together."""
     input:
         judgements_pooled,
     output:
@@ -22,7 +27,7 @@ rule evaluate:
 
 
 rule compare_systems:
-    """Paired permutation tests between all systems of one column of Figure 3 (spec 54)."""
+    """Paired permutation tests between all systems of one column of Figure 3."""
     input:
         judgements_compared,
     output:
@@ -43,7 +48,7 @@ rule compare_systems:
 
 
 rule compare_correlations:
-    """Paired tests of ExCAM's correlations against every other of Table 4, calibrated again in each draw (spec 54)."""
+    """Paired tests of ExCAM's correlations against every other of Table 4, calibrated again in each draw."""
     input:
         lambda w: judgements_compared(w, "all"),
     output:

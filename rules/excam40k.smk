@@ -1,11 +1,16 @@
 """The data set: splits by base sample, and the mixtures adapters learn from."""
 
 
+localrules:
+    draw_subset,
+
+
 rule split_samples:
-    """Join right pairs and wrong twins, cap, split by base sample (spec 4, 11-13, 42)."""
+    """Join original pairs and corrupted versions, cap, split by base sample."""
     input:
         right="results/samples/{dataset}.parquet",
         wrong=wrong_twins,
+        too_long=long_rows,
     output:
         expand(
             "results/excam40k/{{dataset}}/{split}.parquet",
@@ -20,20 +25,23 @@ rule split_samples:
         dataset=one_of(DATASETS),
     conda:
         "../envs/data.yaml"
+    resources:
+        runtime=lambda w, attempt: 60 * attempt,
     params:
         version=versions("split_samples"),
         cap=lambda w: (
             f"--cap={EXPERIMENT.datasets[w.dataset].cap}" if EXPERIMENT.construction.cap_stage == "after" else ""
         ),
+        too_long=flag("too-long", long_rows),
         seed=f"--seed={EXPERIMENT.seed}",
         folder=subpath(output.counts, parent=True),
     shell:
-        "python -m scripts.split_samples --right {input.right:q} --wrong {input.wrong:q} {params.cap:q}"
-        " {params.seed:q} --folder {params.folder:q} 2>&1 | tee {log:q}"
+        "python -m scripts.split_samples --right {input.right:q} --wrong {input.wrong:q} {params.too_long:q}"
+        " {params.cap:q} {params.seed:q} --folder {params.folder:q} 2>&1 | tee {log:q}"
 
 
 rule draw_subset:
-    """Balanced rows of a test set for paid judges (spec 42); apart from the splits, so that its size trains nothing."""
+    """Draw balanced rows of a test set for paid judges; a rule of its own, so that its size retrains nothing."""
     input:
         samples="results/excam40k/{dataset}/test.parquet",
     output:
@@ -56,7 +64,7 @@ rule draw_subset:
 
 
 rule find_near_duplicates:
-    """Near-duplicate questions within and across benchmarks, and which of them leak (spec 13)."""
+    """Near-duplicate questions within and across benchmarks, and which of them leak."""
     input:
         bases=expand("results/samples/{dataset}.bases.jsonl", dataset=DATASETS),
         samples=expand("results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test"]),
@@ -68,6 +76,8 @@ rule find_near_duplicates:
         "benchmarks/find_near_duplicates.tsv"
     conda:
         "../envs/data.yaml"
+    resources:
+        runtime=lambda w, attempt: 60 * attempt,
     params:
         version=versions("find_near_duplicates"),
     shell:
@@ -76,7 +86,7 @@ rule find_near_duplicates:
 
 
 rule mix_samples:
-    """All datasets' train sets, or all but one, without what another benchmark is judged on (spec 13, 45, 49)."""
+    """Mix all datasets' train sets, or all but one, without near-duplicates of other benchmarks' test rows."""
     input:
         samples=train_sets,
         near_duplicates="results/excam40k/near-duplicates.csv",
@@ -92,6 +102,8 @@ rule mix_samples:
         split="train|dev",
     conda:
         "../envs/data.yaml"
+    resources:
+        runtime=lambda w, attempt: 60 * attempt,
     params:
         version=versions("mix_samples"),
         rows=f"--rows={EXPERIMENT.training.rows}" if EXPERIMENT.training.rows else "",

@@ -1,8 +1,12 @@
 """Every prediction in the paper: `judge` asks (one engine for the jobs of an allocation), `score` reads (no model)."""
 
 
+localrules:
+    score,
+
+
 rule verify_adapter:
-    """Prove that an adapter is at work in the engine that serves it; a dead one stops here."""
+    """Check that an adapter is active in the engine that serves it; an inactive one stops here."""
     input:
         weights=weights,
         adapter=adapter,
@@ -22,12 +26,13 @@ rule verify_adapter:
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
+        engine=1,
         mem_mb=host_memory,
         runtime=lambda w, attempt: 20 * attempt,
-        pace=lambda w: EXPERIMENT.models[w.model].pace,
+        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
     params:
         version=versions("verify_adapter", "answers.{backend}"),
-        model=lambda w: EXPERIMENT.models[w.model].decides,
+        model=lambda w: EXPERIMENT.models[w.model].answer_settings,
         weights=flag("weights", weights),
         adapter=flag("adapter", adapter),
         checkpoints="results/checkpoints/{model}/{trained_on}",
@@ -38,22 +43,21 @@ rule verify_adapter:
 
 
 rule judge:
-    """Ask one (model, trained_on, judge) about the test sets of every dataset; one transcript per dataset."""
+    """Ask one (model, trained_on, judge) about one dataset's rows."""
     input:
-        samples=expand("results/excam40k/{dataset}/{{split}}.parquet", dataset=DATASETS),
+        samples="results/excam40k/{dataset}/{split}.parquet",
         weights=weights,
         adapter=adapter,
         verified=verified,
     output:
-        expand(
-            "results/transcripts/{{model}}/{{trained_on}}/{{judge}}/{dataset}/{{split}}.jsonl",
-            dataset=DATASETS,
-        ),
-        manifest="results/transcripts/{model}/{trained_on}/{judge}/{split}.manifest.json",
+        transcript="results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.jsonl",
+        manifest="results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.manifest.json",
     log:
-        "logs/judge/{model}/{trained_on}/{judge}/{split}.log",
+        "logs/judge/{model}/{trained_on}/{judge}/{dataset}/{split}.log",
     benchmark:
-        "benchmarks/judge/{model}/{trained_on}/{judge}/{split}.tsv"
+        "benchmarks/judge/{model}/{trained_on}/{judge}/{dataset}/{split}.tsv"
+    wildcard_constraints:
+        dataset=one_of(DATASETS),
     group:
         "engine_{model}"
     conda:
@@ -62,9 +66,11 @@ rule judge:
     resources:
         gpu=lambda w: EXPERIMENT.models[w.model].gpus,
         model=1,
+        engine=1,
         mem_mb=host_memory,
-        runtime=lambda w, attempt: 90 * attempt,
-        pace=lambda w: EXPERIMENT.models[w.model].pace,
+        # reports are short; a baseline may think for 2,048 tokens a row
+        runtime=lambda w, attempt: (20 if w.trained_on == "nothing" else 10) * attempt,
+        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
     params:
         version=versions("judge", "asks.{judge}", "answers.{backend}"),
         model=model_settings,
@@ -76,12 +82,11 @@ rule judge:
         " --model {params.model:q} --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q}"
         " {params.adapter:q} --judge {wildcards.judge:q} --samples {input.samples:q} --seed {params.seed:q}"
         " --journal results/journal/{wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}.jsonl"
-        " --transcripts results/transcripts/{wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
-        " 2>&1 | tee {log:q}"
+        " --transcript {output.transcript:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
 
 
 rule score:
-    """Read a transcript into judgements. A better reader never costs a GPU."""
+    """Parse a transcript into judgements. A new parser needs no GPU."""
     input:
         samples="results/excam40k/{dataset}/{split}.parquet",
         transcript="results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.jsonl",

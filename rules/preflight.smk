@@ -15,11 +15,16 @@ SOURCES_THERE = [
 WEIGHTS_THERE = [
     name
     for name, entry in EXPERIMENT.models.items()
-    if name in plan.fetched(EXPERIMENT)
+    if name in plan.fetched_models(EXPERIMENT)
     and (entry.wheel or entry.folder or Path(f"results/models/{name}/manifest.json").exists())
 ]
 TRIED = [name for name in plan.models(EXPERIMENT) if EXPERIMENT.weights(name) in WEIGHTS_THERE]
 TRAINED = [name for name in EXPERIMENT.tuned.models if name in TRIED]
+
+
+localrules:
+    try_rows,
+    preflight,
 
 
 rule try_rows:
@@ -40,7 +45,7 @@ rule try_rows:
         version=versions("try_rows"),
         model=model_settings,
         recipe=longest_row,
-        asked=lambda w: plan.ways(EXPERIMENT, w.model),
+        asked=lambda w: plan.ways_of_asking(EXPERIMENT, w.model),
     shell:
         "python -m scripts.try_rows --name {wildcards.model:q} --model {params.model:q} --weights {input.weights:q}"
         " --recipe {params.recipe:q} --asked {params.asked:q} --samples {input.samples:q} --rows {output.rows:q}"
@@ -48,7 +53,7 @@ rule try_rows:
 
 
 rule try_model:
-    """One model opened on its own cards, as `judge` opens it, and asked a few questions."""
+    """Open one model on its GPUs, as `judge` opens it, and ask a few questions."""
     input:
         weights=weights,
     output:
@@ -65,7 +70,7 @@ rule try_model:
         model=1,
         mem_mb=host_memory,
         runtime=lambda w, attempt: 60 * attempt,
-        pace=lambda w: EXPERIMENT.models[w.model].pace,
+        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
     params:
         version=versions("try_model", "answers.{backend}"),
         model=model_settings,
@@ -76,7 +81,7 @@ rule try_model:
 
 
 rule try_training:
-    """A few optimizer steps of one model's recipe, the last on its longest rows; the adapter is thrown away."""
+    """A few optimizer steps of one model's recipe, the last on its longest rows; the adapter is not kept."""
     input:
         weights=weights,
         rows="results/preflight/rows/{model}.parquet",
@@ -106,7 +111,7 @@ rule try_training:
 
 
 rule preflight:
-    """What is wrong, what is unknown, what is fine; and the work to come. Looks anew at each call."""
+    """Report problems, unknowns and the planned work. Checked again at each call."""
     input:
         sources=expand("results/sources/{dataset}/manifest.json", dataset=SOURCES_THERE),
         samples=expand("results/samples/{dataset}.parquet", dataset=SOURCES_THERE),

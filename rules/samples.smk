@@ -1,4 +1,8 @@
-"""Benchmark rows -> right instruction-output pairs."""
+"""Benchmark rows -> original instruction-output pairs; which of them no base model can be trained on."""
+
+
+localrules:
+    find_long_rows,
 
 
 rule build_samples:
@@ -17,8 +21,11 @@ rule build_samples:
         dataset=one_of(DATASETS),
     conda:
         "../envs/data.yaml"
+    resources:
+        runtime=lambda w, attempt: 60 * attempt,
     params:
         version=versions("build_samples", "datasets.{dataset}", templates),
+        reading=lambda w: json.dumps(EXPERIMENT.datasets[w.dataset].reading, sort_keys=True),
         cap=lambda w: f"--cap={EXPERIMENT.datasets[w.dataset].cap}",
         cap_stage=EXPERIMENT.construction.cap_stage,
         allocation=EXPERIMENT.construction.allocation,
@@ -26,6 +33,30 @@ rule build_samples:
         seed=f"--seed={EXPERIMENT.seed}",
     shell:
         "python -m scripts.build_samples --dataset {wildcards.dataset:q} --source {input.source:q}"
-        " {params.cap:q} --cap-stage {params.cap_stage:q} --allocation {params.allocation:q}"
+        " --reading {params.reading:q} {params.cap:q} --cap-stage {params.cap_stage:q} --allocation {params.allocation:q}"
         " --shares {params.shares:q} {params.seed:q}"
         " --bases {output.bases:q} --samples {output.samples:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
+
+
+rule find_long_rows:
+    """Find training pairs that are too long for a base model, before errors are made; they are left out for all."""
+    input:
+        tokenizers=tokenizers,
+        samples="results/samples/{dataset}.parquet",
+    output:
+        pairs="results/samples/{dataset}.too-long.json",
+        counts="results/samples/{dataset}.too-long.counts.json",
+    log:
+        "logs/find_long_rows/{dataset}.log",
+    benchmark:
+        "benchmarks/find_long_rows/{dataset}.tsv"
+    wildcard_constraints:
+        dataset=one_of(DATASETS),
+    conda:
+        "../envs/training.yaml"
+    params:
+        version=versions("find_long_rows"),
+        recipes=longest_rows,
+    shell:
+        "python -m scripts.find_long_rows --tokenizers {input.tokenizers:q} --recipes {params.recipes:q}"
+        " --samples {input.samples:q} --pairs {output.pairs:q} --counts {output.counts:q} 2>&1 | tee {log:q}"

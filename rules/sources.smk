@@ -1,6 +1,12 @@
 """Pinned snapshots of benchmarks and models."""
 
 
+localrules:
+    fetch_source,
+    fetch_model,
+    fetch_tokenizer,
+
+
 rule fetch_source:
     """Fetch one benchmark's files, pinned."""
     input:
@@ -36,8 +42,6 @@ rule fetch_model:
         "logs/fetch_model/{model}.log",
     benchmark:
         "benchmarks/fetch_model/{model}.tsv"
-    wildcard_constraints:
-        model=one_of(EXPERIMENT.models),
     conda:
         "../envs/training.yaml"
     params:
@@ -45,4 +49,24 @@ rule fetch_model:
         source=model_source,
     shell:
         "python -m scripts.fetch_model --model {wildcards.model:q} --source {params.source:q}"
+        " --manifest {output.manifest:q} 2>&1 | tee {log:q}"
+
+
+rule fetch_tokenizer:
+    """Fetch the tokenizer of one model of the hub, pinned: rows are measured before weights are there."""
+    input:
+        chat_template,
+    output:
+        manifest="results/tokenizers/{model}/manifest.json",
+    log:
+        "logs/fetch_tokenizer/{model}.log",
+    benchmark:
+        "benchmarks/fetch_tokenizer/{model}.tsv"
+    conda:
+        "../envs/training.yaml"
+    params:
+        version=versions("fetch_tokenizer"),
+        source=model_source,
+    shell:
+        "python -m scripts.fetch_tokenizer --model {wildcards.model:q} --source {params.source:q}"
         " --manifest {output.manifest:q} 2>&1 | tee {log:q}"

@@ -1,8 +1,12 @@
 """Training rows as tokens, once per base model; then one LoRA adapter per base model and mixture."""
 
 
+localrules:
+    tokenize_samples,
+
+
 rule tokenize_samples:
-    """What a model is trained on, as tokens of its base: mixtures are filters of these (spec 46).
+    """Tokenize training rows with the base model's tokenizer; each mixture selects from them.
 
     Rows over `training.max_length` are dropped here, whole pairs, and counted.
     """
@@ -34,6 +38,7 @@ rule train_adapter:
         weights=weights,
         mixture="results/mixtures/{trained_on}/train.jsonl",
         tokens=train_tokens,
+        verdict=ancient("results/audits/verdict/{trained_on}.json"),  # awaited; a new one trains nothing again
     output:
         adapter="results/adapters/{model}/{trained_on}/adapter_model.safetensors",
         config="results/adapters/{model}/{trained_on}/adapter_config.json",
@@ -69,69 +74,3 @@ rule train_adapter:
         " --recipe {params.recipe:q} --layout {resources.layout:q} --save-steps {resources.save_steps:q}"
         " --report-to {resources.report_to:q} --seed {params.seed:q} --checkpoints {params.checkpoints:q}"
         " --adapter {params.folder:q} 2>&1 | tee {log:q}"
-
-
-rule count_tokens:
-    """Tokens per training row of every model that is trained, by dataset, and the rows that are too long."""
-    input:
-        counts=expand(
-            "results/tokens/{model}/{dataset}/train.json",
-            model=sorted(EXPERIMENT.tuned.models),
-            dataset=DATASETS,
-        ),
-    output:
-        numbers="results/paper/tokens.csv",
-        page=report("results/paper/tokens.md", caption="../report/tokens.rst", category="Training"),
-    log:
-        "logs/count_tokens.log",
-    benchmark:
-        "benchmarks/count_tokens.tsv"
-    conda:
-        "../envs/data.yaml"
-    params:
-        version=versions("count_tokens"),
-    shell:
-        "python -m scripts.count_tokens --counts {input.counts:q} --numbers {output.numbers:q} --page {output.page:q}"
-        " 2>&1 | tee {log:q}"
-
-
-rule figure_losses:
-    """The loss curves of a base model's adapters."""
-    input:
-        losses=lambda w: [f"results/adapters/{w.model}/{t}/loss.csv" for t in EXPERIMENT.tuned.mixtures],
-    output:
-        numbers="results/paper/losses/{model}.csv",
-        pdf="results/paper/losses/{model}.pdf",
-        svg=report("results/paper/losses/{model}.svg", caption="../report/losses.rst", category="Training"),
-        png="results/paper/losses/{model}.png",
-    log:
-        "logs/figure_losses/{model}.log",
-    benchmark:
-        "benchmarks/figure_losses/{model}.tsv"
-    conda:
-        "../envs/data.yaml"
-    params:
-        version=versions("figure_losses"),
-    shell:
-        "python -m scripts.figure_losses --model {wildcards.model:q} --losses {input.losses:q}"
-        " --numbers {output.numbers:q} --pictures {output.pdf:q} {output.svg:q} {output.png:q} 2>&1 | tee {log:q}"
-
-
-rule table_recipes:
-    """Recipes that share a base model, on the dev sets: the paper's rank 128 against 16 (spec 47)."""
-    input:
-        cells=expand("results/evaluation/{model}/all/report/all/dev.json", model=EXPERIMENT.variants),
-        adapters=expand("results/adapters/{model}/all/manifest.json", model=EXPERIMENT.variants),
-    output:
-        numbers=report("results/paper/recipes.csv", caption="../report/recipes.rst", category="Training"),
-    log:
-        "logs/table_recipes.log",
-    benchmark:
-        "benchmarks/table_recipes.tsv"
-    conda:
-        "../envs/data.yaml"
-    params:
-        version=versions("table_recipes"),
-    shell:
-        "python -m scripts.table_recipes --cells {input.cells:q} --adapters {input.adapters:q}"
-        " --numbers {output.numbers:q} 2>&1 | tee {log:q}"

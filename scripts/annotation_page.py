@@ -1,4 +1,4 @@
-"""A campaign as one HTML file that annotators open by a double click (spec 68-72)."""
+"""Write a campaign as one HTML file that annotators open with a double click."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam.annotation import campaign, page
-from excam.provenance import write_text
+from excam.core.provenance import write_text
 from scripts import run
+
+VERSION = 5
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Splits, labels, templates, positions, strata, answers and severities: what must be even, is it? (spec 5, 11-26)"""
+"""Check pairs, and the balance of splits, labels, templates, positions, strata, answers and severities."""
 
 from __future__ import annotations
 
@@ -9,11 +9,22 @@ from pathlib import Path
 
 import polars as pl
 
-from excam import tables
-from excam.audits import balance, page
-from excam.construction import templates
-from excam.provenance import read_json
+from excam.core import tables
+from excam.core.provenance import read_json
+from excam.error_reports import record_files
+from excam.excam40k.audits import balance, page
+from excam.excam40k.construction import templates
 from scripts import run
+
+VERSION = 2
+PAGE = {
+    "result": "results/audits/balance",
+    "outputs": ["numbers", "page"],
+    "category": "Audits",
+    "inputs": {"samples": "all_splits", "bases": "bases", "counts": "split_counts", "soft": "soft_counts"},
+    "settings": {"shares": "shares"},
+    "more": {"uses": "results/audits/balance-templates.csv"},
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -24,23 +35,27 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--soft", type=Path, nargs="*", default=[], help="<dataset>.counts.json of soft errors")
     parser.add_argument("--shares", type=json.loads, required=True, help="shares of the splits, as JSON")
     parser.add_argument("--uses", type=Path, required=True, help="uses of templates per slot")
-    parser.add_argument("--checks", type=Path, required=True)
+    parser.add_argument("--numbers", type=Path, required=True)
     parser.add_argument("--page", type=Path, required=True)
     args = parser.parse_args(argv)
 
     rows = page.read_parts(args.samples)
-    labels = [(row["id"], row["label"]) for path in args.bases for row in tables.jsonl(path)]
+    bases = [base for path in args.bases for base in record_files.read_bases(path)]
+    asked = [
+        (base.id, base.label, "\n".join((base.role, base.context, base.question)), "\n".join(sorted(base.options)))
+        for base in bases
+    ]
     audit = balance.audit(
         rows,
-        pl.DataFrame(labels, schema={"base": pl.String, "label": pl.String}, orient="row"),
+        pl.DataFrame(asked, schema=dict.fromkeys(balance.BASES, pl.String), orient="row"),
         {path.parent.name: balance.pairs_lost(read_json(path)) for path in args.counts},
         args.shares,
-        {path.name.removesuffix(".counts.json"): read_json(path, "severity")["severity"] for path in args.soft},
+        {path.name.removesuffix(".counts.json"): read_json(path, "severity", "generators") for path in args.soft},
         templates.alike(),
         templates.lint(),
     )
-    tables.write_csv(args.uses, balance.uses(rows))
-    page.write(audit, args.checks, args.page)
+    tables.write_csv(args.uses, balance.template_uses(rows))
+    page.write(audit, args.numbers, args.page)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Languages, regions and cultures with their rows, beside the lists of Appendix E (spec 14)."""
+"""Count the rows of languages, regions and cultures, beside the lists of Appendix E."""
 
 from __future__ import annotations
 
@@ -8,10 +8,23 @@ from pathlib import Path
 
 import polars as pl
 
-from excam import tables
-from excam.audits import inventory, page
-from excam.audits.checks import PARTS
+from excam.core import tables
+from excam.excam40k.audits import inventory, page
+from excam.excam40k.audits.checks import PARTS
 from scripts import run
+
+VERSION = 2
+PAGE = {
+    "result": "results/audits/inventory",
+    "outputs": ["numbers", "page"],
+    "category": "Audits",
+    "inputs": {
+        "samples": "all_splits",
+        "regions": "paper/appendix-e-regions.csv",
+        "languages": "paper/appendix-e-languages.csv",
+    },
+    "more": {"cultures": "results/audits/inventory-cultures.csv"},
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -20,14 +33,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--regions", type=Path, required=True, help="paper/appendix-e-regions.csv")
     parser.add_argument("--languages", type=Path, required=True, help="paper/appendix-e-languages.csv")
     parser.add_argument("--cultures", type=Path, required=True, help="rows per dataset and culture")
-    parser.add_argument("--checks", type=Path, required=True)
+    parser.add_argument("--numbers", type=Path, required=True)
     parser.add_argument("--page", type=Path, required=True)
     args = parser.parse_args(argv)
 
     rows = page.read_parts(args.samples)
     audit = inventory.audit(rows, pl.read_csv(args.regions), pl.read_csv(args.languages))
     tables.write_csv(args.cultures, inventory.cultures(rows.filter(pl.col("part").is_in(PARTS))))
-    page.write(audit, args.checks, args.page)
+    page.write(audit, args.numbers, args.page)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The licence ledger: licence and source of every row, and what may be combined (spec 77-79)."""
+"""Write the licence ledger: licence and source of every row, and which rows may be combined."""
 
 from __future__ import annotations
 
@@ -7,10 +7,20 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam.audits import licences, page
-from excam.provenance import read_json
-from excam.tables import write_frame
+from excam.core.provenance import read_json
+from excam.core.tables import write_frame
+from excam.excam40k.audits import licences, page
 from scripts import run
+
+VERSION = 2
+PAGE = {
+    "result": "results/audits/licences",
+    "outputs": ["numbers", "page"],
+    "category": "Audits",
+    "inputs": {"samples": "all_splits", "sources": "source_manifests"},
+    "settings": {"licences": "licences"},
+    "more": {"ledger": "results/audits/licences.parquet"},
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -19,14 +29,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--sources", type=Path, nargs="+", required=True, help="<dataset>/manifest.json")
     parser.add_argument("--licences", type=json.loads, required=True, help="of the loaders, by dataset")
     parser.add_argument("--ledger", type=Path, required=True)
-    parser.add_argument("--checks", type=Path, required=True)
+    parser.add_argument("--numbers", type=Path, required=True)
     parser.add_argument("--page", type=Path, required=True)
     args = parser.parse_args(argv)
 
     manifests = {path.parent.name: read_json(path) for path in args.sources}
     lines = licences.ledger(page.read_parts(args.samples), manifests)
     write_frame(args.ledger, lines)
-    page.write(licences.audit(lines, args.licences, manifests), args.checks, args.page)
+    page.write(licences.audit(lines, args.licences, manifests), args.numbers, args.page)
 
 
 if __name__ == "__main__":

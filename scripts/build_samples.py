@@ -1,4 +1,4 @@
-"""Benchmark rows -> right instruction-output pairs; what was dropped is counted beside them."""
+"""Wrap benchmark rows into original instruction-output pairs, and count what was dropped."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import datasets, provenance, tables
-from excam.construction import duplicates, splits, wrapping
-from excam.datasets.base import stratified
+from excam.core import provenance
+from excam.error_reports import record_files
+from excam.excam40k import datasets
+from excam.excam40k.construction import duplicates, splits, wrapping
+from excam.excam40k.construction.drawing import draw_stratified, draw_to_cap
 from scripts import run
+
+VERSION = 4
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--source", type=Path, required=True, help="manifest of the fetched snapshot")
+    parser.add_argument("--reading", type=json.loads, default={}, help="settings of the reader, as JSON")
     parser.add_argument("--cap", type=int, required=True)
     parser.add_argument("--cap-stage", choices=["before", "after"], required=True)
     parser.add_argument("--allocation", choices=["equal", "proportional"], required=True)
@@ -28,14 +33,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     benchmark = datasets.load(args.dataset)
-    reading = benchmark.read(args.source.parent / "files")
-    limit = args.cap if args.cap_stage == "before" else wrapping.bases_for(args.cap, reading.task, benchmark.ERRORS)
-    drawn = stratified(reading, limit, args.seed, args.allocation)
+    reading = datasets.read(args.dataset, args.source.parent / "files", args.reading)
+    if args.cap_stage == "before":
+        drawn = draw_stratified(reading, args.cap, args.seed, args.allocation)
+    else:
+        drawn = draw_to_cap(reading, benchmark.ERRORS, args.cap, args.seed, args.allocation)
     bases = duplicates.in_one_group(drawn)
     where = splits.assign([(base.group, base.stratum) for base in bases], args.shares, args.seed)
     right = wrapping.right_samples(bases, benchmark.ERRORS, benchmark.SOURCE.licence, args.seed, where)
-    tables.write_bases(args.bases, bases)
-    tables.write_samples(args.samples, right)
+    record_files.write_bases(args.bases, bases)
+    record_files.write_samples(args.samples, right)
     counts = {
         "rows": reading.rows,
         "dropped": dict(reading.dropped),
@@ -46,9 +53,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         "groups_before_near_duplicates": len({base.group or base.id for base in drawn}),
         "pairs": len(right),
         "lacks": list(reading.lacks),
+        "examples": dict(reading.examples),
+        "unknown": reading.unknown,
     }
     provenance.write_json(args.counts, counts)
-    provenance.say(f"{args.dataset}: {reading.rows} rows, {len(bases)} of {reading.frame.height} base samples drawn")
+    for line in datasets.summary_lines(reading, len(bases)):
+        provenance.say(line)
 
 
 if __name__ == "__main__":

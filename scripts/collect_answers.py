@@ -1,4 +1,4 @@
-"""Annotators' exported files as one table: each task once per annotator, names replaced by pseudonyms (spec 72)."""
+"""Collect annotators' exported files into one table: each task once per annotator, with pseudonyms."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import tables
 from excam.annotation import campaign, exports
-from excam.evaluation import human_answers
-from excam.exceptions import InputInvalid
-from excam.provenance import say, write_json
+from excam.core import tables
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say, write_json
+from excam.excam40k.validation import human_answers
 from scripts import run
+
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--campaign", type=Path, required=True)
-    parser.add_argument("--folder", type=Path, required=True, help="where the exported files lie, or a sub-folder each")
+    parser.add_argument("--folder", type=Path, required=True, help="folder of exported files, or of a sub-folder each")
     parser.add_argument("--exports", type=Path, nargs="*", required=True, help="CSV or JSON files of the page or store")
     parser.add_argument("--answers", type=Path, required=True)
     parser.add_argument("--counts", type=Path, required=True)
@@ -25,18 +27,18 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     found = campaign.read(args.campaign)
     files = [exports.read(path, args.folder, found) for path in args.exports]
-    given = exports.merged(found, files)
-    if not given.answers:
+    merged = exports.merge_exports(found, files)
+    if not merged.answers:
         raise InputInvalid(
             f"{len(args.exports)} exported files hold 0 answers; expected some; export them from the page"
         )
-    kept = human_answers.renamed(given.answers, human_answers.pseudonyms(found, given.answers))
-    tables.write_frame(args.answers, human_answers.to_frame(kept))
-    counts = {"files": len(files), "repeated": given.repeated, "superseded": given.superseded}
-    write_json(args.counts, {**counts, **human_answers.counts(found, kept)})
+    answers = human_answers.with_pseudonyms(merged.answers, human_answers.pseudonyms(found, merged.answers))
+    tables.write_frame(args.answers, human_answers.to_frame(answers))
+    counts = {"files": len(files), "repeated": merged.repeated, "superseded": merged.superseded}
+    write_json(args.counts, {**counts, **human_answers.counts(found, answers)})
     say(
-        f"{len(files)} files of {len({answer.annotator for answer in kept})} annotators: {len(kept)} answers; "
-        f"{given.repeated} given again, {given.superseded} replaced by later ones"
+        f"{len(files)} files of {len({answer.annotator for answer in answers})} annotators: {len(answers)} answers; "
+        f"{merged.repeated} given again, {merged.superseded} replaced by later ones"
     )
 
 

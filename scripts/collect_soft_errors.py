@@ -1,4 +1,4 @@
-"""Read the generator's answers of all shards; keep the usable ones, count the others by reason (spec 24-29)."""
+"""Read the generator's answers of all shards; keep the usable ones, count the others by reason."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import provenance, tables
-from excam.construction import soft
-from excam.exceptions import ArtifactBroken
-from excam.records import SEVERITIES, Sample
+from excam.core import provenance, tables
+from excam.core.exceptions import ArtifactBroken, SourceInvalid
+from excam.error_reports import record_files
+from excam.error_reports.records import SEVERITIES, Sample
+from excam.excam40k.construction import soft
 from scripts import run
+
+VERSION = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -24,8 +27,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    right = {sample.pair: sample for sample in tables.read_samples(args.samples)}
-    rows = sorted((row for path in args.answers for row in tables.jsonl(path)), key=lambda row: row["pair"])
+    right = {sample.pair: sample for sample in record_files.read_samples(args.samples)}
+    rows = sorted((row for path in args.answers for row in tables.read_jsonl(path)), key=lambda row: row["pair"])
     if unknown := next((row["pair"] for row in rows if row["pair"] not in right), None):
         raise ArtifactBroken(f"{args.samples}: no pair {unknown}, which was answered; delete the answers and run again")
     kept: list[Sample] = []
@@ -39,11 +42,18 @@ def main(argv: Sequence[str] | None = None) -> None:
             kept.append(made)
         else:
             dropped[made.reason] += 1
-    tables.write_samples(args.errors, kept)
+    generators = sorted({row["generator"] for row in rows})
+    if not kept:
+        raise SourceInvalid(
+            f"{args.samples}: none of {len(rows)} answers of {', '.join(generators)} is usable "
+            f"({', '.join(f'{reason} {count}' for reason, count in dropped.most_common())}); expected one; "
+            f"choose another generation.generator, or hard errors (ERRORS)"
+        )
+    record_files.write_samples(args.errors, kept)
     counts = {"answers": len(rows), "kept": len(kept), "dropped": dict(sorted(dropped.items()))}
-    said = Counter((sample.origin.removeprefix("soft-"), sample.stated_severity) for sample in kept)
-    counts["severity"] = {asked: {s: n for (a, s), n in sorted(said.items()) if a == asked} for asked in SEVERITIES}
-    counts |= {"generators": sorted({row["generator"] for row in rows})}
+    stated = Counter((sample.origin.removeprefix("soft-"), sample.stated_severity) for sample in kept)
+    counts["severity"] = {asked: {s: n for (a, s), n in sorted(stated.items()) if a == asked} for asked in SEVERITIES}
+    counts |= {"generators": generators}
     provenance.write_json(args.counts, counts)
     provenance.say(f"{args.errors}: {len(kept)} of {len(rows)} answers kept; dropped {dict(dropped)}")
 

@@ -1,4 +1,4 @@
-"""Is ExCAM's correlation with the gold scores higher than every other in Table 4? PERM-BOTH, clustered (spec 54)."""
+"""Test whether ExCAM correlates better with the gold scores than every other of Table 4 (PERM-BOTH, clustered)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Any
 
 import polars as pl
 
-from excam import metaeval, provenance, tables
-from excam.evaluation import verdicts
-from excam.evaluation.cells import System
-from excam.exceptions import InputInvalid
-from excam.metaeval.permutation_correlation import Measure
+from excam import stats
+from excam.core import provenance, tables
+from excam.core.exceptions import InputInvalid
+from excam.error_reports.evaluation import verdicts
+from excam.error_reports.evaluation.cells import System
+from excam.stats.permutation_correlation import Measure
 from scripts import run
 
+VERSION = 1
 MEASURES: tuple[Measure, ...] = ("kendall", "tie-calibrated")
 Scores = list[float | None]
 
@@ -30,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--tests", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    frames = tables.by_system(args.systems, args.judgements)
+    frames = tables.judgements_by_system(args.systems, args.judgements)
     first = next(iter(frames.values()))
     gold, groups = first["gold_score"].to_list(), first["group"].to_list()
     metrics = {name: scores for system, frame in frames.items() for name, scores in _metrics(system, frame)}
@@ -41,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     ]
     for measure in MEASURES:
         done = [test for test in tests if test["measure"] == measure and "p_value" in test]
-        for test, p in zip(done, metaeval.holm([test["p_value"] for test in done]), strict=True):
+        for test, p in zip(done, stats.holm([test["p_value"] for test in done]), strict=True):
             test["p_holm"] = p
     provenance.write_json(args.tests, {"systems": args.systems, "tests": tests})
 
@@ -70,9 +72,9 @@ def _system(name: str) -> System:
 def _tested(
     measure: Measure, gold: list[int], a: Scores, b: Scores, groups: list[str], args: argparse.Namespace
 ) -> dict[str, Any]:
-    """The test, or why there is none: too few answers that both gave, or scores that are all the same."""
+    """Return the test, or why there is none: too few answers that both gave, or scores that are all the same."""
     try:
-        found = metaeval.correlation_permutation(
+        found = stats.correlation_permutation(
             gold, a, b, measure=measure, clusters=groups, draws=args.draws, seed=args.seed
         )
     except InputInvalid as problem:

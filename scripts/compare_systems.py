@@ -1,4 +1,4 @@
-"""Paired permutation tests between every two systems of one column: accuracies, clusters share content (spec 54)."""
+"""Run paired permutation tests between all systems of one column: accuracies, clustered by base sample."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 
-from excam import provenance, tables
-from excam.evaluation import verdicts
-from excam.metaeval import permutation
+from excam.core import provenance, tables
+from excam.error_reports.evaluation import verdicts
+from excam.stats import permutation
 from scripts import run
+
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -22,11 +24,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--tests", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    frames = tables.by_system(args.systems, args.judgements)
+    frames = tables.judgements_by_system(args.systems, args.judgements)
     tests = []
     for a, b in combinations(args.systems, 2):
         gold, clusters = frames[a]["gold_error"].to_list(), frames[a]["group"].to_list()
-        guesses = [verdicts.predicted(frames[system]) for system in (a, b)]
+        guesses = [verdicts.predicted_errors(frames[system]) for system in (a, b)]
         result = permutation.paired_permutation(gold, *guesses, clusters=clusters, seed=args.seed)
         tests.append({"a": a, "b": b, **asdict(result)})
     adjusted = permutation.holm([test["p_value"] for test in tests])

@@ -1,4 +1,4 @@
-"""Tokens per training row, by base model and dataset: what a card has to carry (spec 46, 48)."""
+"""Count tokens per training row, by base model and dataset: this decides the memory of a training."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import markdown, tables
-from excam.provenance import read_json, write_text
+from excam.core import paths, tables
+from excam.core.provenance import read_json, write_text
+from excam.pages import markdown
 from scripts import run
 
+VERSION = 2
+PAGE = {
+    "result": "results/paper/tokens",
+    "outputs": ["numbers", "page"],
+    "category": "Training",
+    "target": "all",
+    "inputs": {"counts": "token_counts"},
+}
 COLUMNS = ("model", "dataset", "rows", "too_long", "tokens", "mean", "median", "longest", "report_mean")
 
 
@@ -23,9 +32,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     lines = []
     for path in args.counts:
         counted = read_json(path)
-        lines.append({"model": path.parts[-3], "dataset": path.parts[-2], **counted})
+        lines.append(paths.axes(path) | counted)
     tables.write_lines(args.numbers, COLUMNS, lines)
-    shown = [[markdown.escaped(str(line.get(column, "–"))) for column in COLUMNS] for line in lines]
+    shown = [[markdown.escape(str(line.get(column, "–"))) for column in COLUMNS] for line in lines]
     write_text(
         args.page,
         "# Tokens per training row\n\nThe conversation and the report, as the base model's own tokenizer counts them; "

@@ -1,4 +1,4 @@
-"""Draw the tasks that people annotate: soft errors of the test sets, two systems' explanations beside (spec 67)."""
+"""Draw the tasks for annotators: soft errors of the test sets, with the explanations of two systems."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import provenance, tables
-from excam.annotation import campaign, sampling
+from excam.annotation import campaign
+from excam.core import provenance, tables
+from excam.error_reports import record_files
+from excam.excam40k.validation import sampling
 from scripts import run
+
+VERSION = 1
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -24,8 +28,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    samples = [sample for path in args.samples for sample in tables.read_samples(path)]
-    judged = tables.by_system(args.systems, args.judgements) if args.systems else {}
+    samples = [sample for path in args.samples for sample in record_files.read_samples(path)]
+    judged = tables.judgements_by_system(args.systems, args.judgements) if args.systems else {}
     systems = {name: sampling.explanations(frame.iter_rows(named=True)) for name, frame in judged.items()}
     wanted = [sampling.Wanted(*cell) for cell in json.loads(args.wanted)]
     drawn, counts = sampling.draw("ExCAM: human validation", samples, systems, wanted, args.spans, args.seed)

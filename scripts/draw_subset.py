@@ -1,4 +1,4 @@
-"""The balanced subset of one dataset's test set, for judges that are paid by the row (spec 42)."""
+"""Draw the balanced subset of one dataset's test set, for judges that are paid per row."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import provenance, tables
-from excam.construction import splits
+from excam.core import provenance
+from excam.error_reports import record_files
+from excam.excam40k.construction import splits
 from scripts import run
+
+VERSION = 1
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -19,8 +22,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--subset", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    drawn = splits.balanced_subset(tables.read_samples(args.samples), args.rows, args.seed)
-    tables.write_samples(args.subset, drawn)
+    drawn = splits.balanced_subset(record_files.read_samples(args.samples), args.rows, args.seed)
+    record_files.write_samples(args.subset, drawn)
     provenance.say(f"{args.subset}: {len(drawn)} rows; at most {args.rows} were asked for")
 
 

@@ -1,4 +1,4 @@
-"""How often no error is reported where there is none, and an error where there is one (ExCAM §5; spec 60)."""
+"""Compute how often no error is reported in rows without errors, and an error in rows with errors (ExCAM §5)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,22 @@ from typing import Any
 
 import polars as pl
 
-from excam import tables
-from excam.evaluation import cells, verdicts
-from excam.evaluation.cells import System
-from excam.markdown import escaped, table
-from excam.metaeval.bootstrap import ratio_interval
-from excam.provenance import write_text
+from excam.core import paths, tables
+from excam.core.provenance import write_text
+from excam.error_reports.evaluation import cells, verdicts
+from excam.error_reports.evaluation.cells import System
+from excam.pages.markdown import escape, table
+from excam.stats.bootstrap import ratio_interval
 from scripts import run
 
+VERSION = 3
+PAGE = {
+    "result": "results/paper/error-rates",
+    "outputs": ["numbers", "page"],
+    "category": "Results",
+    "inputs": {"judgements": "judgements_in_domain", "printed": "paper/error-rates.csv"},
+    "settings": {"seed": "seed"},
+}
 COLUMNS = (
     *("system", "rows", "reported", "rate", "low", "high", "hits", "n", "unreadable", "printed", "difference"),
     *("printed_source", "cell"),
@@ -28,9 +36,9 @@ PARTS = {
     "with a soft error": pl.col("origin").str.starts_with("soft"),
 }
 NOTE = (
-    "Rates with 95 % intervals, a bootstrap over groups. An unreadable answer reports nothing and is no hit; it is "
+    "Rates with 95 % intervals, a bootstrap over groups. A parse failure reports nothing and is not a hit; it is "
     "counted. The paper gives its rates of found errors where it speaks of hard errors, and does not say whether soft "
-    "ones count: they stand beside those of all errors."
+    "ones count: they are shown beside those of all errors."
 )
 
 
@@ -46,31 +54,32 @@ def main(argv: Sequence[str] | None = None) -> None:
     paper = {(line["system"], line["rows"]): line for line in tables.read_lines(args.printed)}
     frames: dict[System, list[pl.DataFrame]] = {}
     for path in args.judgements:
-        frames.setdefault(System(*path.parts[-5:-2]), []).append(tables.read_frame(path))
-    lines = [line for system, own in frames.items() for line in _lines(system.key, pl.concat(own), paper, args.seed)]
+        frames.setdefault(System.from_path(path), []).append(tables.read_frame(path))
+    lines = [line for system, own in frames.items() for line in _lines(system, pl.concat(own), paper, args.seed)]
     tables.write_lines(args.numbers, COLUMNS, lines)
     write_text(args.page, _page(lines, list(paper.values())))
 
 
 def _lines(
-    system: str, frame: pl.DataFrame, paper: dict[tuple[str, str], dict[str, str]], seed: int
+    system: System, frame: pl.DataFrame, paper: dict[tuple[str, str], dict[str, str]], seed: int
 ) -> Iterator[dict[str, Any]]:
+    cell = paths.Cell(system.model, system.trained_on, system.judge, paths.ALL, "test").path("evaluation")
     for rows, condition in PARTS.items():
         part = frame.filter(condition)
         if not part.height:
             continue
-        guesses, wanted = verdicts.predicted(part), rows != "without error"
+        guesses, wanted = verdicts.predicted_errors(part), rows != "without error"
         hits = [guess is wanted for guess in guesses]
         rate = sum(hits) / len(hits)
         low, high = ratio_interval(hits, [1] * len(hits), part["group"].to_list(), seed=seed) or (None, None)
-        printed = paper.get((system, rows), {})
+        printed = paper.get((system.key, rows), {})
         yield {
-            **{"system": system, "rows": rows, "reported": "an error" if wanted else "none"},
-            **{"rate": cells.rounded(rate), "low": cells.rounded(low), "high": cells.rounded(high)},
+            **{"system": system.key, "rows": rows, "reported": "an error" if wanted else "none"},
+            **{"rate": cells.rounded_text(rate), "low": cells.rounded_text(low), "high": cells.rounded_text(high)},
             **{"hits": sum(hits), "n": len(hits), "unreadable": guesses.count(None)},
             **{"printed": printed.get("rate"), "printed_source": printed.get("source")},
-            "difference": cells.rounded(rate - float(printed["rate"])) if printed else None,
-            "cell": f"results/evaluation/{system}/all/test.json",
+            "difference": cells.rounded_text(rate - float(printed["rate"])) if printed else None,
+            "cell": cell.as_posix(),
         }
 
 
@@ -79,7 +88,7 @@ def _page(lines: Sequence[dict[str, Any]], paper: Sequence[dict[str, str]]) -> s
     body = [
         [
             *(
-                escaped(line["system"]),
+                escape(line["system"]),
                 line["rows"],
                 line["reported"],
                 _interval(line),
@@ -95,7 +104,7 @@ def _page(lines: Sequence[dict[str, Any]], paper: Sequence[dict[str, str]]) -> s
     if missing:
         text += "\nPrinted for base models that this experiment does not tune:\n\n"
         columns = ("printed_name", "rows", "rate", "source")
-        text += table(columns, [[escaped(line[column]) for column in columns] for line in missing])
+        text += table(columns, [[escape(line[column]) for column in columns] for line in missing])
     return text
 
 

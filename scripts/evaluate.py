@@ -1,4 +1,4 @@
-"""Judgements of one dataset, or of all together -> the numbers of one cell."""
+"""Compute the numbers of one cell from the judgements of one dataset, or of all together."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 
 import polars as pl
 
-from excam import provenance, tables
-from excam.evaluation import verdicts
+from excam.core import provenance, tables
+from excam.error_reports.evaluation import verdicts
 from scripts import run
+
+VERSION = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Judgements of every test set, and of the dev sets to fit on -> how far a judge's certainty can be trusted."""
+"""Measure how reliable a judge's confidence is, from judgements of all test sets, and of the dev sets for fitting."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 
 import polars as pl
 
-from excam import provenance, tables
-from excam.evaluation import certainty
+from excam.core import provenance, tables
+from excam.error_reports.evaluation import certainty
 from scripts import run
+
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Judgements and their gold rows, of one dataset or of all together -> how good the reports are."""
+"""Measure the quality of reports, from judgements and gold rows of one dataset or of all together."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 
 import polars as pl
 
-from excam import provenance, tables
-from excam.evaluation import report_quality
+from excam.core import provenance, tables
+from excam.error_reports.evaluation import report_quality
 from scripts import run
+
+VERSION = 1
 
 
 def main(argv: Sequence[str] | None = None) -> None:

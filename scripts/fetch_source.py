@@ -9,9 +9,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import datasets, provenance, sources
 from excam.config import Dataset
+from excam.core import provenance
+from excam.excam40k import datasets
+from excam.inference import sources
 from scripts import run
+
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -24,16 +28,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     started = time.monotonic()
     benchmark, folder = datasets.load(args.dataset), args.manifest.parent / "files"
     source = Dataset.model_validate(json.loads(args.source))
-    args.manifest.unlink(missing_ok=True)  # where it stands, the files are those it names
+    args.manifest.unlink(missing_ok=True)  # if it exists, the files are those it names
     facts = sources.fetch_dataset(args.dataset, source, benchmark.SOURCE.files, folder)
     provenance.write_manifest(
         args.manifest,
         inputs=[],
-        outputs=sources.matching(folder, ["**/*"]),
+        outputs=sources.matching_files(folder, ["**/*"]),
         settings=json.loads(args.source),
         seconds=time.monotonic() - started,
         licence=benchmark.SOURCE.licence,
-        rows=benchmark.read(folder).rows,
+        rows=datasets.read(args.dataset, folder, {}).rows,
         **facts,
     )
 

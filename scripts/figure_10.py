@@ -1,51 +1,74 @@
-"""Figure 10: scaled accuracy by language, and how far languages lie apart, drawn from the numbers it writes."""
+"""Draw Figure 10: scaled accuracy by language, and the spread over languages, from the numbers it writes."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from excam import plotting, tables
-from excam.evaluation import cells
-from excam.evaluation.cells import Cell
+import polars as pl
+
+from excam.core import tables
+from excam.error_reports.evaluation import cells
+from excam.error_reports.evaluation.cells import Cell
+from excam.pages import plotting
 from scripts import run
 
-COLUMNS = ("row", "tuned", "language", "shown", "scaled_accuracy", "low", "high", "n", "failures", "spread", "cell")
+VERSION = 3
+PAGE = {
+    "result": "results/paper/figure-10",
+    "outputs": ["numbers", "pictures"],
+    "category": "Results",
+    "target": "paper",
+    "inputs": {"cells": "cells_of_all_in_domain", "samples": "train_dev_test"},
+}
+COLUMNS = (
+    *("row", "tuned", "language", "shown", "in_dataset", "scaled_accuracy", "low", "high", "n", "failures", "spread"),
+    "cell",
+)
+MORE_THAN = 100  # rows in the data set of a language that is shown (Appendix I)
 TITLE = "Scaled accuracy by language"
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--more-than", type=int, required=True, help="rows of a language that is shown")
     parser.add_argument("--cells", type=Path, nargs="+", required=True, help="of `all` test sets together")
+    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
     parser.add_argument("--numbers", type=Path, required=True)
     parser.add_argument("--pictures", type=Path, nargs="+", required=True)
     args = parser.parse_args(argv)
 
-    lines = [line for path in args.cells for line in _lines(cells.read(path), args.more_than)]
+    frames = [tables.read_frame(path).select("language") for path in args.samples]
+    in_dataset = dict(pl.concat(frames)["language"].value_counts().iter_rows())
+    lines = [line for path in args.cells for line in _lines(cells.read(path), in_dataset, MORE_THAN)]
     tables.write_lines(args.numbers, COLUMNS, lines)
-    draw(tables.read_lines(args.numbers), args.more_than, args.pictures)
+    draw(tables.read_lines(args.numbers), MORE_THAN, args.pictures)
 
 
-def _lines(cell: Cell, more_than: int) -> Iterator[dict[str, Any]]:
-    """One line per language of a system, most rows first, and one for the rows whose language has no section."""
+def _lines(cell: Cell, in_dataset: Mapping[str, int], more_than: int) -> Iterator[dict[str, Any]]:
+    """One line per language of a system, most test rows first, and one for the rows whose language has no section.
+
+    `in_dataset` counts the rows of each language in the data set, all splits together.
+    """
     common = {"row": cell.system.name, "tuned": cell.system.tuned, "cell": cell.path}
     sections = sorted(cell.numbers["by_language"].items(), key=lambda item: (-item[1]["n"], item[0]))
-    shown = [section["scaled"] for _, section in sections if section["n"] > more_than]
-    spread = cells.rounded(max(shown) - min(shown)) if len(shown) > 1 else None
+    shown = [section["scaled"] for language, section in sections if in_dataset.get(language, 0) > more_than]
+    spread = cells.rounded_text(max(shown) - min(shown)) if len(shown) > 1 else None
     for language, section in sections:
+        rows = in_dataset.get(language, 0)
         yield {
             **common,
             "language": language,
-            "shown": section["n"] > more_than,
-            **{"scaled_accuracy": cells.rounded(section["scaled"]), "low": cells.rounded(section["low"])},
-            **{"high": cells.rounded(section["high"]), "n": section["n"], "failures": section["failures"]},
-            "spread": spread if section["n"] > more_than else None,
+            "shown": rows > more_than,
+            "in_dataset": rows,
+            **{"scaled_accuracy": cells.rounded_text(section["scaled"]), "low": cells.rounded_text(section["low"])},
+            **{"high": cells.rounded_text(section["high"]), "n": section["n"], "failures": section["failures"]},
+            "spread": spread if rows > more_than else None,
         }
     rest = cell.numbers["n"] - sum(section["n"] for _, section in sections)
-    yield {**common, "language": "", "shown": False, "n": rest}
+    others = sum(in_dataset.values()) - sum(in_dataset.get(language, 0) for language, _ in sections)
+    yield {**common, "language": "", "shown": False, "in_dataset": others, "n": rest}
 
 
 def draw(lines: list[dict[str, str]], more_than: int, pictures: Sequence[Path]) -> None:
@@ -57,7 +80,10 @@ def draw(lines: list[dict[str, str]], more_than: int, pictures: Sequence[Path]) 
     first = [line for line in lines if line["row"] == rows[0] and line["shown"] != "True"]
     hidden = sum(int(line["n"]) for line in first)
     if not shown:
-        text = f"No language has more than {more_than} rows in the test sets: nothing to show. Rows: {hidden:,}."
+        text = (
+            f"No language has more than {more_than} rows in the data set and enough test rows for an interval: nothing "
+            f"to show. Test rows: {hidden:,}."
+        )
         plotting.save(plotting.words(TITLE, text), pictures)
         return
     counts = {line["language"]: int(line["n"]) for line in shown}
@@ -74,9 +100,9 @@ def draw(lines: list[dict[str, str]], more_than: int, pictures: Sequence[Path]) 
         tuned=[row in tuned for row in rows],
         beside=("spread", [f"{float(spreads[row]):.2f}" for row in rows]) if len(counts) > 1 else None,
         title=TITLE,
-        note=f"Languages with more than {more_than} rows in the test sets ({hidden:,} rows are of others). Blue dots: "
-        "ExCAM, trained on all datasets; orange squares: models as they come. Lines: 95 % intervals, a bootstrap over "
-        f"groups. {spread}0 is chance; an unreadable answer counts as wrong.",
+        note=f"Languages with more than {more_than} rows in the data set; n counts test rows, {hidden:,} are of other "
+        "languages. Blue dots: ExCAM, trained on all datasets; orange squares: models as they come. Lines: 95 % "
+        f"intervals, a bootstrap over groups. {spread}0 is chance; an unreadable answer counts as wrong.",
     )
     plotting.save(figure, pictures)
 

@@ -1,4 +1,4 @@
-"""Figure 11: every adapter of a base model on every test set, drawn from the numbers it writes."""
+"""Draw Figure 11: every adapter of a base model on every test set, from the numbers it writes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,22 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from excam import plotting, tables
-from excam.evaluation import cells
-from excam.evaluation.cells import LEVEL, Cell
+from excam.core import tables
+from excam.error_reports.evaluation import cells
+from excam.error_reports.evaluation.cells import LEVEL, Cell
+from excam.excam40k.publishing import about
+from excam.pages import plotting
 from scripts import run
 
+VERSION = 1
+PAGE = {
+    "result": "results/paper/figure-11/{model}",
+    "outputs": ["numbers", "pictures"],
+    "category": "Results",
+    "target": "paper",
+    "inputs": {"cells": "cells_of_adapters", "changes": "results/paper/leave-one-out.csv"},
+    "settings": {"datasets": "datasets", "unseen": "unseen"},
+}
 ALL, MEAN = "ALL", "MEAN"
 COLUMNS = (
     *("row", "trained_on", "judge", "column", "scaled_accuracy", "low", "high", "n", "failures", "seen"),
@@ -54,7 +65,7 @@ def _line(cell: Cell, unseen: set[str], tests: dict[tuple[str, str, str], dict[s
 
 
 def _means(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The mean over datasets, each with the same weight; `n` says over how many."""
+    """Return the mean over datasets, each with the same weight; `n` says over how many."""
     means = []
     for row in dict.fromkeys(line["row"] for line in lines):
         own = [line for line in lines if line["row"] == row and line["column"] != ALL]
@@ -76,7 +87,7 @@ def draw(lines: list[dict[str, str]], model: str, datasets: list[str], pictures:
     figure = plotting.heat_map(
         [[float(line["scaled_accuracy"]) if line else None for line in row] for row in grid],
         rows=[_name(row) for row in rows],
-        columns=[cells.title(column) for column in columns],
+        columns=[about.title(column) for column in columns],
         counts=counts,
         marks=[["*" if line.get("p_holm") and float(line["p_holm"]) <= LEVEL else "" for line in row] for row in grid],
         framed=[[line.get("seen") == "False" for line in row] for row in grid],
@@ -93,7 +104,7 @@ def draw(lines: list[dict[str, str]], model: str, datasets: list[str], pictures:
 def _name(row: str) -> str:
     kind, _, rest = row.partition(" ")
     dataset, comma, judge = rest.partition(",")
-    return f"without {cells.title(dataset)}{comma}{judge}" if kind == "without" else f"trained on {row}"
+    return f"without {about.title(dataset)}{comma}{judge}" if kind == "without" else f"trained on {row}"
 
 
 if __name__ == "__main__":

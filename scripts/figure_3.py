@@ -1,4 +1,4 @@
-"""Figure 3: out-of-domain scaled accuracy, models by test sets, drawn from the numbers it writes."""
+"""Draw Figure 3: out-of-domain scaled accuracy, models by test sets, from the numbers it writes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,23 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from excam import plotting, tables
-from excam.evaluation import cells, floors
-from excam.evaluation.cells import LEVEL, Cell, Test
+from excam.core import tables
+from excam.error_reports.evaluation import cells
+from excam.error_reports.evaluation.cells import LEVEL, Cell, Test
+from excam.excam40k import trivial_baselines
+from excam.excam40k.publishing import about
+from excam.pages import plotting
 from scripts import run
 
+VERSION = 3
+PAGE = {
+    "result": "results/paper/figure-3",
+    "outputs": ["numbers", "pictures"],
+    "category": "Results",
+    "target": "paper",
+    "inputs": {"cells": "cells_of_columns", "tests": "tests_of_columns", "floors": "results/paper/floors.csv"},
+    "settings": {"datasets": "datasets", "soft": "soft"},
+}
 IN_DOMAIN, AVERAGE = "ALL (ID)", "AVG (OOD)"
 COLUMNS: tuple[str, ...] = (
     *("row", "column", "scaled_accuracy", "low", "high", "n", "failures", "significant"),
@@ -34,13 +46,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     tests = cells.tests(args.tests)
     trivial = tables.read_lines(args.floors)
     lines = [
-        _line(cell, tests[cell.dataset], floors.highest(trivial, cell.dataset, "scaled_accuracy"))
+        _line(cell, tests[cell.dataset], trivial_baselines.highest(trivial, cell.dataset, "scaled_accuracy"))
         for cell in map(cells.read, args.cells)
     ]
     for name in ("p_baselines", "p_own_base"):
-        corrected = cells.adjusted([line[name] for line in lines])
+        corrected = cells.holm_adjusted([line[name] for line in lines])
         for line, p in zip(lines, corrected, strict=True):
-            line |= {name: cells.digits(line[name]), f"{name}_holm": cells.digits(p)}
+            line |= {name: cells.significant_digits(line[name]), f"{name}_holm": cells.significant_digits(p)}
     lines += _averages(lines, args.datasets)
     tables.write_lines(args.numbers, COLUMNS, lines)
     draw(tables.read_lines(args.numbers), args.datasets, args.soft, args.pictures)
@@ -64,13 +76,13 @@ def _line(cell: Cell, tests: Sequence[Test], trivial: float) -> dict[str, Any]:
 
 
 def _beats_baselines(system: str, tests: Sequence[Test]) -> bool:
-    """Better than every model as it comes, each at `LEVEL` (spec 56)."""
+    """Better than every model as it comes, each at `LEVEL`."""
     p_value = cells.p_better(system, tests, lambda other: not other.tuned)
     return p_value is not None and p_value <= LEVEL
 
 
 def _averages(lines: list[dict[str, Any]], datasets: list[str]) -> list[dict[str, Any]]:
-    """The mean over the out-of-domain columns that every row has, so that rows compare; `n` says how many."""
+    """Return the mean over the out-of-domain columns that every row has, so that rows compare; `n` says how many."""
     rows = list(dict.fromkeys(line["row"] for line in lines))
     filled = {(line["row"], line["column"]) for line in lines}
     common = [dataset for dataset in datasets if all((row, dataset) in filled for row in rows)]
@@ -97,7 +109,7 @@ def draw(lines: list[dict[str, str]], datasets: list[str], soft: list[str], pict
     figure = plotting.heat_map(
         values,
         rows=rows,
-        columns=[f"{cells.title(c)} †" if c in soft else cells.title(c) for c in columns],
+        columns=[f"{about.title(c)} †" if c in soft else about.title(c) for c in columns],
         counts=counts,
         marks=[[_mark(at.get((row, c), {})) for c in columns] for row in rows],
         title="Out-of-domain scaled accuracy",

@@ -1,4 +1,4 @@
-"""Figure 4: in-domain ExCAM beside the external judges on the balanced subsets, drawn from the numbers it writes.
+"""Draw Figure 4: in-domain ExCAM beside the external judges on the balanced subsets, from the numbers it writes.
 
 ExCAM has judged whole test sets; its judgements of the rows of the subsets are taken from there.
 """
@@ -12,17 +12,33 @@ from typing import Any
 
 import polars as pl
 
-from excam import plotting, tables
-from excam.evaluation import cells, claims, verdicts
-from excam.evaluation.cells import System
-from excam.evaluation.claims import Claims
-from excam.exceptions import ArtifactBroken
-from excam.markdown import escaped, table
-from excam.metaeval import accuracy, permutation
-from excam.provenance import write_text
+from excam.core import paths, tables
+from excam.core.exceptions import ArtifactBroken
+from excam.core.provenance import write_text
+from excam.error_reports.evaluation import cells, claims, verdicts
+from excam.error_reports.evaluation.cells import System
+from excam.error_reports.evaluation.claims import Claims
+from excam.excam40k.publishing import about
+from excam.pages import plotting
+from excam.pages.markdown import escape, table
+from excam.stats import accuracy, permutation
 from scripts import run
 
+VERSION = 1
+PAGE = {
+    "result": "results/paper/figure-4",
+    "outputs": ["numbers", "page", "pictures"],
+    "target": "external",
+    "category": "Results",
+    "inputs": {
+        "tuned": "judgements_of_excam",
+        "external": "judgements_of_external",
+        "printed_claims": "paper/claims.csv",
+    },
+    "settings": {"datasets": "datasets", "seed": "seed"},
+}
 ALL = "ALL"
+LEVEL = 0.1  # of the tests: 100 rows are few (Figure 4)
 COLUMNS = (
     *("row", "tuned", "column", "scaled_accuracy", "low", "high", "n", "failures", "p_value", "p_holm", "judgements"),
 )
@@ -37,7 +53,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         "--tuned", type=Path, nargs="+", required=True, help="<model>/all/<judge>/<dataset>/test.parquet"
     )
     parser.add_argument("--external", type=Path, nargs="+", required=True, help="the same of the subset test-100")
-    parser.add_argument("--level", type=float, required=True, help="of the tests: 100 rows are few (ExCAM Figure 4)")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--printed-claims", type=Path, required=True, help="paper/claims.csv")
     parser.add_argument("--page", type=Path, required=True)
@@ -52,23 +67,27 @@ def main(argv: Sequence[str] | None = None) -> None:
         ids = pl.concat([next(iter(external.values()))[name] for name in names])["id"].to_list()
         frames = {system: _rows(system, own, names, ids) for system, own in [*external.items(), *tuned.items()]}
         lines += _column(column, frames, args.seed)
-    for line, p in zip(lines, cells.adjusted([line["p_value"] for line in lines]), strict=True):
-        line |= {"p_value": cells.digits(line["p_value"]), "p_holm": cells.digits(p)}
+    for line, p in zip(lines, cells.holm_adjusted([line["p_value"] for line in lines]), strict=True):
+        line |= {"p_value": cells.significant_digits(line["p_value"]), "p_holm": cells.significant_digits(p)}
     tables.write_lines(args.numbers, COLUMNS, lines)
     drawn = tables.read_lines(args.numbers)
-    write_text(args.page, _page(drawn, args.level, claims.read(args.printed_claims)))
-    draw(drawn, args.datasets, args.level, args.pictures)
+    write_text(args.page, _page(drawn, LEVEL, claims.read(args.printed_claims)))
+    draw(drawn, args.datasets, LEVEL, args.pictures)
 
 
-def _read(paths: Sequence[Path]) -> dict[System, dict[str, pl.DataFrame]]:
+def _read(judgements: Sequence[Path]) -> dict[System, dict[str, pl.DataFrame]]:
     found: dict[System, dict[str, pl.DataFrame]] = {}
-    for path in paths:
-        found.setdefault(System(*path.parts[-5:-2]), {})[path.parts[-2]] = tables.read_frame(path)
+    for path in judgements:
+        cell = paths.Cell.from_path(path)
+        found.setdefault(System(*cell.system), {})[cell.dataset] = tables.read_frame(path)
     return found
 
 
 def _rows(system: System, own: Mapping[str, pl.DataFrame], names: Sequence[str], ids: list[str]) -> pl.DataFrame:
-    """A system's judgements of these rows, in this order. Raises ArtifactBroken where it has not judged them all."""
+    """Return a system's judgements of these rows, in this order.
+
+    Raises ArtifactBroken if it has not judged them all.
+    """
     judged = pl.concat([own[name] for name in names])
     rows = pl.DataFrame({"id": ids}).join(judged, on="id", how="inner", maintain_order="left")
     if rows["id"].to_list() != ids:
@@ -78,8 +97,8 @@ def _rows(system: System, own: Mapping[str, pl.DataFrame], names: Sequence[str],
 
 
 def _column(column: str, frames: Frames, seed: int) -> list[dict[str, Any]]:
-    """One line per system; its p-value is that of "better than every system of the other kind"."""
-    guesses = {system: verdicts.predicted(frame) for system, frame in frames.items()}
+    """Return one line per system; its p-value is that of "better than every system of the other kind"."""
+    guesses = {system: verdicts.predicted_errors(frame) for system, frame in frames.items()}
     first = next(iter(frames.values()))
     gold, groups = first["gold_error"].to_list(), first["group"].to_list()
     tests = []
@@ -89,14 +108,14 @@ def _column(column: str, frames: Frames, seed: int) -> list[dict[str, Any]]:
             tests.append({"a": a.key, "b": b.key, "p_value": result.p_value, "difference": result.difference})
     lines = []
     for system, guess in guesses.items():
-        found = accuracy.summarise(gold, guess, clusters=groups, seed=seed)
+        found = accuracy.summarise_accuracy(gold, guess, clusters=groups, seed=seed)
         lines.append(
             {
                 **{"row": system.name, "tuned": system.tuned, "column": column, "n": found.n},
-                **{"scaled_accuracy": cells.rounded(found.scaled), "low": cells.rounded(found.low)},
-                **{"high": cells.rounded(found.high), "failures": found.failures},
+                **{"scaled_accuracy": cells.rounded_text(found.scaled), "low": cells.rounded_text(found.low)},
+                **{"high": cells.rounded_text(found.high), "failures": found.failures},
                 "p_value": cells.p_better(system.key, tests, lambda _: True),
-                "judgements": f"results/judgements/{system.key}",
+                "judgements": f"{paths.RESULTS}/judgements/{system.key}",
             }
         )
     return lines
@@ -110,7 +129,11 @@ def _page(lines: list[dict[str, str]], level: float, paper: Claims) -> str:
         "# Figure 4: in-domain ExCAM and external judges\n\nThe cells of the paper's figure are printed in a picture "
     )
     text += "only, and its judge is GPT-5 of August 2025: no differences are taken.\n\n"
-    return text + table(head, body) + claims.said(paper, ("gpt5-wins", "gpt5-loses", "gpt5-margin", "epic-in-domain"))
+    return (
+        text
+        + table(head, body)
+        + claims.claims_list(paper, ("gpt5-wins", "gpt5-loses", "gpt5-margin", "epic-in-domain"))
+    )
 
 
 def _against(row: str, lines: list[dict[str, str]], level: float) -> list[str]:
@@ -124,7 +147,7 @@ def _against(row: str, lines: list[dict[str, str]], level: float) -> list[str]:
     won = [[name for name in datasets if float(own[name][p]) <= level] for p in ("p_value", "p_holm")]
     listed = [f"{len(names)} of {len(datasets)}: {', '.join(names)}" if names else "0" for names in (above, *won)]
     sizes = sorted({int(own[name]["n"]) for name in datasets})
-    return [escaped(row), own["ALL"]["scaled_accuracy"], *map(escaped, listed), ", ".join(map(str, sizes))]
+    return [escape(row), own["ALL"]["scaled_accuracy"], *map(escape, listed), ", ".join(map(str, sizes))]
 
 
 def draw(lines: list[dict[str, str]], datasets: list[str], level: float, pictures: Sequence[Path]) -> None:
@@ -138,7 +161,7 @@ def draw(lines: list[dict[str, str]], datasets: list[str], level: float, picture
     figure = plotting.heat_map(
         [[float(line["scaled_accuracy"]) for line in row] for row in grid],
         rows=rows,
-        columns=[cells.title(column) for column in columns],
+        columns=[about.title(column) for column in columns],
         counts=[int(line["n"]) for line in grid[0]],
         marks=[[_mark(line, level) for line in row] for row in grid],
         title="In-domain ExCAM and external judges on the balanced subsets",

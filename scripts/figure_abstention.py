@@ -1,4 +1,4 @@
-"""Abstention: how many verdicts are wrong when only the surest texts are answered, drawn from the numbers it writes."""
+"""Draw the error rate if only the most confident verdicts are kept, from the numbers it writes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import plotting, tables
-from excam.evaluation.cells import System, rounded
-from excam.provenance import read_json
+from excam.core import tables
+from excam.core.provenance import read_json
+from excam.error_reports.evaluation.cells import System, rounded_text
+from excam.pages import plotting
 from scripts import run
 
+VERSION = 3
+PAGE = {
+    "result": "results/paper/abstention",
+    "outputs": ["numbers", "pictures"],
+    "category": "Results",
+    "target": "paper",
+    "inputs": {"cells": "certainty_cells_of_excam"},
+}
 COLUMNS = ("system", "certain_by", "coverage", "risk", "rows", "unscored", "cell")
 NAMES = {"certainty": "p(R)", "platt": "Platt", "isotonic": "isotonic"}
 FEWEST = 10  # texts of a point that is drawn: shares of fewer jump about
@@ -27,9 +36,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     lines = []
     for path in args.cells:
         for name, given in read_json(path, "abstention")["abstention"].items():
-            common = {"system": System(*path.parts[-4:-1]).key, "certain_by": name, "cell": str(path)}
+            common = {"system": System.from_path(path).key, "certain_by": name, "cell": str(path)}
             common |= {"rows": given["n"], "unscored": given["unscored"]}
-            lines += [common | {"coverage": rounded(x), "risk": rounded(y)} for x, y in given["curve"]]
+            lines += [common | {"coverage": rounded_text(x), "risk": rounded_text(y)} for x, y in given["curve"]]
     tables.write_lines(args.numbers, COLUMNS, lines)
     draw(tables.read_lines(args.numbers), args.pictures)
 

@@ -1,4 +1,4 @@
-"""Loss curves of a base model's adapters, drawn from the numbers it writes."""
+"""Draw the loss curves of a base model's adapters from the numbers it writes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ from pathlib import Path
 
 import polars as pl
 
-from excam import plotting, tables
+from excam.core import paths, tables
+from excam.pages import plotting
 from scripts import run
 
+VERSION = 5
+PAGE = {
+    "result": "results/paper/losses/{model}",
+    "outputs": ["numbers", "pictures"],
+    "category": "Training",
+    "target": "all",
+    "inputs": {"losses": "losses"},
+}
 SCHEMA = {"trained_on": pl.String, "step": pl.Int64, "loss": pl.Float64, "smooth": pl.Float64}
 LOSSES = {"step": pl.Int64, "loss": pl.Float64, "grad_norm": pl.Float64, "learning_rate": pl.Float64}
 SHARE = 20  # a running mean reaches a twentieth of the run to either side: single steps of eight rows are mostly noise
@@ -24,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--pictures", type=Path, nargs="+", required=True)
     args = parser.parse_args(argv)
 
-    losses = [(path.parts[-2], tables.read_csv(path, LOSSES)) for path in args.losses]
+    losses = [(paths.axes(path)["trained_on"], tables.read_csv(path, LOSSES)) for path in args.losses]
     window = 1 + 2 * (max(table.height for _, table in losses) // SHARE)
     smooth = pl.col("loss").rolling_mean(window, min_samples=1, center=True)
     curves = [

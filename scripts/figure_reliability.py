@@ -1,4 +1,4 @@
-"""Reliability: the stated probability of an error beside how often there is one, drawn from the numbers it writes."""
+"""Draw the reliability diagram: stated probability of an error against its frequency, from the numbers it writes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import plotting, tables
-from excam.evaluation.cells import System, rounded
-from excam.provenance import read_json
+from excam.core import tables
+from excam.core.provenance import read_json
+from excam.error_reports.evaluation.cells import System, rounded_text
+from excam.pages import plotting
 from scripts import run
 
+VERSION = 2
+PAGE = {
+    "result": "results/paper/reliability",
+    "outputs": ["numbers", "pictures"],
+    "category": "Results",
+    "target": "paper",
+    "inputs": {"cells": "certainty_cells_of_excam"},
+}
 COLUMNS = ("system", "map", "low", "high", "probability", "observed", "n", "unscored", "cell")
 MAPS = {"uncalibrated": "as stated", "platt": "Platt", "isotonic": "isotonic"}
 FEWEST = 10  # rows of a point that is drawn: shares of fewer jump about
@@ -28,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for path in args.cells:
         errors = read_json(path, "error")["error"]
         for name, given in errors.items():
-            common = {"system": System(*path.parts[-4:-1]).key, "map": name, "unscored": given["unscored"]}
+            common = {"system": System.from_path(path).key, "map": name, "unscored": given["unscored"]}
             lines += [common | _bin(one) | {"cell": str(path)} for one in given["bins"]]
     tables.write_lines(args.numbers, COLUMNS, lines)
     draw(tables.read_lines(args.numbers), args.pictures)
@@ -36,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _bin(one: dict[str, float]) -> dict[str, float | None]:
     names = ("low", "high", "probability", "observed")
-    return {"n": one["n"], **{name: rounded(one[name]) for name in names}}
+    return {"n": one["n"], **{name: rounded_text(one[name]) for name in names}}
 
 
 def draw(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:

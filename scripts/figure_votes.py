@@ -1,4 +1,4 @@
-"""Votes of Table 3 and ratings of systems' explanations, drawn from the counts it writes."""
+"""Draw the votes of Table 3 and the ratings of systems' explanations from the counts it writes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from excam import plotting, tables
 from excam.annotation import campaign
-from excam.evaluation import human_answers, human_ratings, human_votes
+from excam.core import tables
+from excam.excam40k.validation import human_answers, human_ratings, human_votes
+from excam.pages import plotting
 from scripts import run
 
+VERSION = 1
+PAGE = {
+    "result": "results/paper/human-votes",
+    "outputs": ["numbers", "pictures"],
+    "target": "annotation",
+    "category": "Human validation",
+    "inputs": {"campaign": "results/annotation/campaign.json", "answers": "results/annotation/answers.parquet"},
+}
 COLUMNS = ("panel", "row", "segment", "count")
 TITLE = "What annotators say"
 VOTES, RATINGS = "Items with three votes, by how many say yes", "Similarity to the provided explanation, ratings"

@@ -1,4 +1,4 @@
-"""Near-duplicate questions within and across the benchmarks of the data set, and which of them leak (spec 13)."""
+"""Find near-duplicate questions within and across the benchmarks of the data set, and those that leak."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from excam import provenance, tables
-from excam.construction import duplicates
-from excam.records import Split
+from excam.core import provenance, tables
+from excam.core.splits import Split
+from excam.error_reports import record_files
+from excam.excam40k.construction import duplicates
 from scripts import run
+
+VERSION = 1
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -22,8 +25,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     rows = (tables.read_frame(path).select("base", "split").iter_rows() for path in args.samples)
     splits: dict[str, Split] = dict(chain.from_iterable(rows))
-    bases = (base for path in args.bases for base in tables.read_bases(path))
-    pairs = duplicates.listed(bases, splits)
+    bases = (base for path in args.bases for base in record_files.read_bases(path))
+    pairs = duplicates.near_duplicate_rows(bases, splits)
     tables.write_csv(args.near_duplicates, pairs)
     provenance.say(f"{args.near_duplicates}: {pairs.height} pairs, {pairs['leak'].sum()} of them would leak")
 

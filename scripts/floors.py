@@ -1,4 +1,4 @@
-"""What scores without judgement get on each test set: constant, length-only, template-only, random (spec 51-55)."""
+"""Compute the trivial baselines of each test set: constant, length-only, template-only, random."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ from typing import Any
 
 import polars as pl
 
-from excam import tables
-from excam.evaluation import floors
+from excam.core import tables
+from excam.excam40k import trivial_baselines
 from scripts import run
 
+VERSION = 1
+PAGE = {
+    "result": "results/paper/floors",
+    "outputs": ["numbers"],
+    "category": "Results",
+    "target": "paper",
+    "inputs": {"samples": "all_splits"},
+    "settings": {"seed": "seed"},
+}
 TESTS = ("test", "test-100")
 COLUMNS = (
     *("floor", "dataset", "split", "scaled_accuracy", "low", "high", "kendall_b", "tie_calibrated_accuracy"),
@@ -41,11 +50,11 @@ def _lines(dataset: str, own: dict[str, pl.DataFrame], seed: int) -> list[dict[s
     return [
         {
             **{name: round(value, 4) if isinstance(value, float) else value for name, value in asdict(floor).items()},
-            **{"dataset": dataset, "split": split, "rule": floors.RULES[floor.floor]},
+            **{"dataset": dataset, "split": split, "rule": trivial_baselines.RULES[floor.floor]},
         }
         for split in TESTS
         if own[split].height
-        for floor in floors.floors(learned, own[split], seed)
+        for floor in trivial_baselines.measure_baselines(learned, own[split], seed)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Ask one model, in one way, about the test sets of every dataset: one load, one transcript per dataset."""
+"""Ask one model with one judge about one file of rows; write a transcript of every request and answer."""
 
 from __future__ import annotations
 
@@ -6,57 +6,41 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
-from excam import judges, provenance, tables
-from excam.inference import opening, transcript
-from excam.inference.journal import Journal, ask, totals
-from scripts import run, settle
+from excam.core import provenance
+from excam.error_reports import judges, record_files
+from excam.inference import transcript
+from scripts import run
+from scripts._asking import Asker, add_asking_options
+
+VERSION = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--name", required=True, help="<model>/<trained_on>/<judge>, for progress lines")
-    parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
-    parser.add_argument("--gpus", type=int, default=0, help="how many GPUs the model may use")
-    parser.add_argument(
-        "--pace", default="{}", help="how hard it is asked and how its engine is tuned, as JSON; decides no answer"
-    )
-    parser.add_argument("--weights", type=Path, help="manifest of the fetched base model")
-    parser.add_argument("--adapter", type=Path, help="manifest of the adapter")
+    add_asking_options(parser)
     parser.add_argument("--judge", required=True)
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
-    parser.add_argument("--journal", type=Path, required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--transcripts", type=Path, required=True, help="folder: <dataset>/<split>.jsonl")
+    parser.add_argument("--samples", type=Path, required=True)
+    parser.add_argument("--transcript", type=Path, required=True)
+    parser.add_argument("--manifest", type=Path, required=True, help="what it was made of, and what it cost")
     args = parser.parse_args(argv)
 
     started = time.monotonic()
-    model, judge = opening.described(args.model, args.gpus, args.pace), judges.load(args.judge).judge
-    settle(model, args.name, args.weights, args.adapter)
-    by_dataset = {path: tables.read_samples(path) for path in args.samples}
-    samples = [sample for part in by_dataset.values() for sample in part]
-    backend = opening.shared(args.name.split("/")[0], model, args.weights, args.adapter)
-    progress = provenance.Progress(f"judging {args.name}, rows", len(samples))
-    asking = partial(ask, backend, opening.sampling(model, args.seed), Journal(args.journal), progress=progress)
-    _, entries = transcript.record(judge, samples, asking)
-    rest = iter(entries)
-    targets = {path: args.transcripts / path.parent.name / f"{path.stem}.jsonl" for path in by_dataset}
-    for path, part in by_dataset.items():
-        transcript.write(targets[path], [next(rest) for _ in part])
+    judge = judges.load(args.judge).judge
+    asker = Asker(args, args.name.split("/")[0], args.name)
+    samples = record_files.read_samples(args.samples)
+    ask = asker.ask_with_progress(f"judging {args.name}, rows", len(samples))
+    _, entries = transcript.record(judge, samples, ask)
+    transcript.write(args.transcript, entries)
     provenance.write_manifest(
-        args.transcripts / f"{args.samples[0].stem}.manifest.json",
-        inputs=[path for path in (*args.samples, args.weights, args.adapter) if path],
-        outputs=targets.values(),
+        args.manifest,
+        inputs=[path for path in (args.samples, args.weights, args.adapter) if path],
+        outputs=[args.transcript],
         settings=json.loads(args.model),
         seconds=time.monotonic() - started,
-        identity=backend.identity,
-        engine=backend.settings,
-        **totals(
-            (answer for entry in entries for one in entry.rounds for answer in one.answers),
-            model.server and model.server.price,
-        ),
+        **asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers),
         seed=args.seed,
     )
     provenance.say(f"{args.name}: {len(samples)} rows judged in {time.monotonic() - started:.0f} s")

@@ -1,4 +1,4 @@
-"""Every judged test row of one system on one page, to search and to filter, errors marked in the texts."""
+"""Write every judged test row of one system on one page, with search, filters and marked errors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from pathlib import Path
 
 import polars as pl
 
-from excam import provenance, tables
-from excam.browsing import page, rows
+from excam.core import provenance, tables
+from excam.error_reports.evaluation import judged_rows
+from excam.pages.row_browser import FITS
 from scripts import run
+
+VERSION = 5
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -22,13 +25,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     judgements = pl.concat([tables.read_frame(path) for path in args.judgements])
-    samples = pl.concat([tables.read_frame(path).select(rows.GOLD) for path in args.samples])
+    samples = pl.concat([tables.read_frame(path).select(judged_rows.GOLD) for path in args.samples])
     inputs = {str(path): provenance.sha256(path) for path in (*args.judgements, *args.samples)}
-    text = page.write(args.system, rows.join(judgements, samples), inputs)
+    text = judged_rows.page(args.system, judged_rows.join(judgements, samples), inputs)
     provenance.write_text(args.page, text)
-    if (size := args.page.stat().st_size) > page.FITS:
+    if (size := args.page.stat().st_size) > FITS:
         provenance.say(
-            f"{args.page}: {size} bytes; in a report of one file Chromium shows nothing above {page.FITS}; "
+            f"{args.page}: {size} bytes; in a report of one file Chromium shows nothing above {FITS}; "
             "open it by itself, or make `snakemake --report report.zip`"
         )
 

@@ -1,4 +1,4 @@
-"""What one dataset less in training changes, as numbers and as a sentence per base model (spec 65)."""
+"""Compute the effect of removing one dataset from training, as numbers and as a sentence per base model."""
 
 from __future__ import annotations
 
@@ -10,13 +10,21 @@ from typing import Any
 
 import polars as pl
 
-from excam import tables
-from excam.evaluation import cells, leave_one_out
-from excam.evaluation.cells import System
-from excam.markdown import escaped
-from excam.provenance import write_text
+from excam.core import paths, tables
+from excam.core.provenance import write_text
+from excam.error_reports.evaluation import cells, leave_one_out
+from excam.error_reports.evaluation.cells import System
+from excam.pages.markdown import escape
 from scripts import run
 
+VERSION = 1
+PAGE = {
+    "result": "results/paper/leave-one-out",
+    "outputs": ["numbers", "page"],
+    "category": "Results",
+    "inputs": {"judgements": "judgements_of_adapters"},
+    "settings": {"seed": "seed"},
+}
 COLUMNS = (
     *("model", "judge", "left_out", "on", "complete", "without", "difference", "low", "high", "p_value", "p_holm"),
     *("n", "groups"),
@@ -29,34 +37,36 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--judgements", type=Path, nargs="*", required=True, help="of every adapter and dataset")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--statement", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
     args = parser.parse_args(argv)
 
     judged: dict[tuple[str, str], dict[str, dict[str, pl.DataFrame]]] = {}
     for path in args.judgements:
-        system, dataset = System(*path.parts[-5:-2]), path.parts[-2]
-        by_mixture = judged.setdefault((system.model, system.judge), {})
-        by_mixture.setdefault(system.trained_on, {})[dataset] = tables.read_frame(path)
+        cell = paths.Cell.from_path(path)
+        by_mixture = judged.setdefault((cell.model, cell.judge), {})
+        by_mixture.setdefault(cell.trained_on, {})[cell.dataset] = tables.read_frame(path)
     lines: list[dict[str, Any]] = []
-    said: list[str] = []
+    statements: list[str] = []
     for (model, judge), frames in judged.items():
         without = {name.removeprefix("without-"): own for name, own in frames.items() if name.startswith("without-")}
         found = leave_one_out.changes(frames["all"], without, args.seed) if "all" in frames else []
         lines += [{"model": model, "judge": judge, **_line(change)} for change in found]
-        said += [leave_one_out.statement(System(model, "all", judge).name, found)] if found else []
+        statements += [leave_one_out.statement(System(model, "all", judge).name, found)] if found else []
     tables.write_lines(args.numbers, COLUMNS, lines)
-    write_text(args.statement, "# One dataset less in training\n\n" + _text(said))
+    write_text(args.page, "# One dataset less in training\n\n" + _text(statements))
 
 
 def _line(change: leave_one_out.Change) -> dict[str, Any]:
     line = asdict(change)
-    keep = {"p_value": cells.digits(change.p_value), "p_holm": cells.digits(change.p_holm)}
-    return {name: cells.rounded(value) if isinstance(value, float) else value for name, value in line.items()} | keep
+    keep = {"p_value": cells.significant_digits(change.p_value), "p_holm": cells.significant_digits(change.p_holm)}
+    return {
+        name: cells.rounded_text(value) if isinstance(value, float) else value for name, value in line.items()
+    } | keep
 
 
-def _text(said: list[str]) -> str:
+def _text(statements: list[str]) -> str:
     printed = 'The paper: "in-domain performance is only weakly influenced" (Appendix J), without a number.\n'
-    return ("\n\n".join(map(escaped, said)) + "\n\n" if said else NONE + "\n") + printed
+    return ("\n\n".join(map(escape, statements)) + "\n\n" if statements else NONE + "\n") + printed
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Rows in which the words that a judge flagged are put right, from its judgements and the gold rows (spec 63)."""
+"""Make rows in which the words that a judge flagged are corrected, from its judgements and the gold rows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import get_args
 
 import polars as pl
 
-from excam import provenance, tables
-from excam.construction.spans import Mode
-from excam.evaluation import counterfactuals
+from excam.core import provenance, tables
+from excam.excam40k import counterfactuals
+from excam.excam40k.construction.spans import Mode
 from scripts import run
+
+VERSION = 1
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -27,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     judgements = pl.concat([tables.read_frame(path) for path in args.judgements])
     samples = pl.concat([tables.read_frame(path) for path in args.samples])
-    rows, made = counterfactuals.make(judgements, samples, args.spans)
+    rows, made = counterfactuals.make_counterfactuals(judgements, samples, args.spans)
     judged = counterfactuals.rows_frame(rows)
     tables.write_frame(args.rows, judged)
     tables.write_frame(args.counterfactuals, counterfactuals.counterfactuals_frame(made))

@@ -1,4 +1,4 @@
-"""Right pairs of a benchmark with options -> their wrong twins (spec 20, 21)."""
+"""Make the corrupted versions of original pairs of a benchmark with options."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import provenance, tables
-from excam.construction import hard
+from excam.core import provenance
+from excam.error_reports import record_files
+from excam.excam40k import datasets as benchmarks
+from excam.excam40k.construction import hard
 from scripts import run
+
+VERSION = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dataset", required=True)
     parser.add_argument("--bases", type=Path, required=True)
     parser.add_argument("--samples", type=Path, required=True)
     parser.add_argument("--seed", type=int, required=True)
@@ -20,9 +25,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    bases = {base.id: base for base in tables.read_bases(args.bases)}
-    wrong, dropped = hard.hard_errors(tables.read_samples(args.samples), bases, args.seed)
-    tables.write_samples(args.errors, wrong)
+    bases = {base.id: base for base in record_files.read_bases(args.bases)}
+    mistake = benchmarks.load(args.dataset).MISTAKE
+    wrong, dropped = hard.hard_errors(record_files.read_samples(args.samples), bases, args.seed, mistake)
+    record_files.write_samples(args.errors, wrong)
     provenance.write_json(args.counts, {"kept": len(wrong), "dropped": dict(dropped)})
 
 

@@ -1,4 +1,4 @@
-"""What one adapter learns from: the train (or dev) sets of all datasets, or of all but one (spec 45, 49)."""
+"""Mix the training rows of one adapter: the train (or dev) sets of all datasets, or of all but one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from pathlib import Path
 
 import polars as pl
 
-from excam import provenance, tables
-from excam.construction import duplicates, splits
-from excam.exceptions import ConfigInvalid
-from excam.records import to_row
+from excam.core import provenance
+from excam.core.exceptions import ConfigInvalid
+from excam.error_reports import record_files
+from excam.error_reports.records import to_row
+from excam.excam40k.construction import duplicates, splits
 from scripts import run
+
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -28,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    by_dataset = {path.parent.name: tables.read_samples(path) for path in args.samples}
+    by_dataset = {path.parent.name: record_files.read_samples(path) for path in args.samples}
     if args.trained_on.startswith("without-"):
         by_dataset.setdefault(args.trained_on.removeprefix("without-"), [])  # what is left out need not be there
     leaking = set(duplicates.read(args.near_duplicates).filter(pl.col("leak"))["base_a"])

@@ -1,6 +1,6 @@
-"""Compare what the trials found, and what lies here, with what the experiment needs; count the work to come.
+"""Compare the trials and the local state with the needs of the experiment; count the work to come.
 
-Trials that ended with a problem are removed once they are told of: the next preflight makes them again.
+Trials that ended with a problem are removed once they are reported: the next preflight makes them again.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
-from excam import provenance
 from excam.config import Experiment
+from excam.core import provenance
 from excam.preflight import look, page, work
 from scripts import run
+
+VERSION = 1
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -45,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     made = look.checks(experiment, found, args.results)
     rows = work.rows_of(experiment, samples)
-    tasks, bills = work.planned(experiment, rows, found.asked, found.trained), work.bills(experiment, rows)
+    tasks, bills = work.planned_tasks(experiment, rows, found.asked, found.trained), work.bills(experiment, rows)
     looked = datetime.now(UTC).isoformat(timespec="minutes")
     numbers = {"checks": made, "work": tasks, "servers": bills}
     tried = {"asked": found.asked, "rows": found.rows, "trained": found.trained}
@@ -57,11 +59,11 @@ def main(argv: Sequence[str] | None = None) -> None:
             "trials": {name: [asdict(one) for one in part.values()] for name, part in tried.items()},
         },
     )
-    provenance.write_text(args.page, page.written(made, tasks, bills, looked))
+    provenance.write_text(args.page, page.page_text(made, tasks, bills, looked))
     look.forget(args.models + args.rows + args.training)
     for one in made:
         if one.verdict == "wrong":
-            provenance.say(page.line(one))
+            provenance.say(page.check_line(one))
     provenance.say(f"preflight: {page.verdict(made)}: {args.page}")
 
 

@@ -1,4 +1,4 @@
-"""The data set as others get it: shards by licence, a card, Croissant metadata, and last the manifest (spec 77-79)."""
+"""Write the data set for publication: shards by licence, a card, Croissant metadata, and last the manifest."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import provenance
-from excam.publishing import BUILDS, card, croissant, parts, prose
+from excam.core import provenance
+from excam.excam40k.publishing import BUILDS, card, croissant, parts, prose
 from scripts import run
+
+VERSION = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -25,12 +27,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     started, folder = time.monotonic(), args.manifest.parent
-    args.manifest.unlink(missing_ok=True)  # while files change, nothing says that they are whole
+    args.manifest.unlink(missing_ok=True)  # while files change, no manifest may claim that they are complete
     build = parts.read(args.samples, args.sources, args.soft, args.build)
     shards = parts.write(build, folder)
-    provenance.write_text(args.card, card.written(args.build, build, args.audits.read_text(encoding="utf-8")))
+    provenance.write_text(args.card, card.card_text(args.build, build, args.audits.read_text(encoding="utf-8")))
     name = f"{card.NAME} ({args.build})"
-    provenance.write_json(args.croissant, croissant.described(name, " ".join(prose.ABOUT.split()), build, folder))
+    provenance.write_json(
+        args.croissant, croissant.croissant_metadata(name, " ".join(prose.ABOUT.split()), build, folder)
+    )
     rows = sum(len(part.samples) for part in build)
     provenance.write_manifest(
         args.manifest,
@@ -41,10 +45,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         rows=rows,
         licences=sorted({part.licence for part in build}),
     )
-    kept = (
+    contents = (
         f"{rows} rows of {len(build)} datasets" if build else "no dataset is under a permissive licence, an empty card"
     )
-    provenance.say(f"{folder}: {kept}")
+    provenance.say(f"{folder}: {contents}")
 
 
 if __name__ == "__main__":

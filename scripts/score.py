@@ -1,15 +1,16 @@
-"""Read a transcript into judgements. No model is needed."""
+"""Parse a transcript into judgements. No model is needed."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from excam import judges, tables
+from excam.error_reports import judges, record_files
 from excam.inference import transcript
 from scripts import run
+
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -23,11 +24,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--judgements", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    samples = tables.read_samples(args.samples)
+    samples = record_files.read_samples(args.samples)
     verdicts = transcript.replay(judges.load(args.judge).judge, samples, args.transcript)
-    if args.end_token == "no":  # noqa: S105 - no password
-        verdicts = [replace(verdict, certainty=verdict.certainty_without_end) for verdict in verdicts]
-    tables.write_judgements(args.judgements, samples, verdicts)
+    end_token = args.end_token == "yes"  # noqa: S105 - no password
+    record_files.write_judgements(args.judgements, samples, verdicts, end_token=end_token)
 
 
 if __name__ == "__main__":

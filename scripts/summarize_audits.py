@@ -1,4 +1,4 @@
-"""All audits on one page: what failed first."""
+"""Write all audits on one page, failed checks first."""
 
 from __future__ import annotations
 
@@ -6,10 +6,26 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam.audits import checks, page
-from excam.provenance import say, write_text
-from excam.tables import read_csv
+from excam.core.provenance import say, write_text
+from excam.core.tables import read_csv
+from excam.excam40k.audits import checks, page
 from scripts import run
+
+VERSION = 2
+PAGE = {
+    "result": "results/audits/summary",
+    "outputs": ["page"],
+    "category": "Audits",
+    "inputs": {
+        "checks": [
+            "results/audits/leaks.csv",
+            "results/audits/shortcuts.csv",
+            "results/audits/balance.csv",
+            "results/audits/inventory.csv",
+            "results/audits/licences.csv",
+        ]
+    },
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -1,18 +1,37 @@
-"""Table 4: scaled accuracy, Kendall and tie-calibrated accuracy of every system, with n, failures and the floors."""
+"""Write Table 4: scaled accuracy, Kendall and tie-calibrated accuracy of every system, beside the paper's numbers.
+
+The trivial baselines are its last lines.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from excam import tables
-from excam.evaluation import cells, floors
-from excam.evaluation.cells import Cell, System, Test
-from excam.provenance import read_json
+from excam.core import tables
+from excam.core.provenance import read_json, write_text
+from excam.error_reports.evaluation import cells
+from excam.error_reports.evaluation.cells import Cell, System, Test
+from excam.excam40k import trivial_baselines
+from excam.pages.markdown import table
 from scripts import run
 
+VERSION = 5
+PAGE = {
+    "result": "results/paper/table-4",
+    "outputs": ["numbers", "page"],
+    "category": "Results",
+    "target": "paper",
+    "inputs": {
+        "cells": "cells_of_all",
+        "tests": "results/significance/all/test.json",
+        "correlation_tests": "results/significance/all/test.correlations.json",
+        "floors": "results/paper/floors.csv",
+        "printed": "paper/table-4.csv",
+    },
+}
 COLUMNS = (
     *("model", "trained_on", "judge", "fallback", "scaled_accuracy", "low", "high", "excluding_failures"),
     *("kendall_b", "tie_calibrated_accuracy", "epsilon", "n", "n_scored", "failures", "better_than_all"),
@@ -23,6 +42,20 @@ WON = {  # verdict -> what it is about
     "kendall_better_than_all": "kendall_b",
     "tie_calibrated_better_than_all": "tie_calibrated_accuracy",
 }
+PRINTED = ("scaled_accuracy", "kendall", "tie_calibrated_accuracy")  # columns of paper/table-4.csv, as in WON
+HEAD = (
+    *("system", "scaled accuracy [95 %]", "paper", "Kendall b", "paper", "tie-calibrated", "paper"),
+    *("n", "failures", "from", "compared"),
+)
+NOTE = (
+    "0 is chance for scaled accuracy; an unreadable answer counts as wrong. `+p`: the score is p(R) where "
+    "it would be 0. In brackets: the 95 % interval of a bootstrap over groups; beside the printed number, ours minus "
+    "the paper's. `*`: above every trivial baseline, and better than every untuned model and every other adapter of "
+    "all, by paired permutation tests over groups, p ≤ .05. Of correlations only ExCAM's with p(R) are tested, which "
+    "the paper underlines; `table-4.csv` says how many tests there are. Leave-one-out adapters are compared in Figure "
+    "11. The last lines use no judgement."
+)
+Line = Mapping[str, str]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -31,7 +64,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--tests", type=Path, required=True)
     parser.add_argument("--correlation-tests", type=Path, required=True)
     parser.add_argument("--floors", type=Path, required=True)
+    parser.add_argument("--printed", type=Path, required=True, help="paper/table-4.csv")
     parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
     args = parser.parse_args(argv)
 
     tests, correlations = (read_json(path, "tests")["tests"] for path in (args.tests, args.correlation_tests))
@@ -39,18 +74,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     trivial = tables.read_lines(args.floors)
     for line in lines:
         for verdict, column in WON.items():
-            if line.get(verdict) == "yes" and line[column] <= floors.highest(trivial, "all", column):
+            if line.get(verdict) == "yes" and line[column] <= trivial_baselines.highest(trivial, "all", column):
                 line[verdict] = "no"
     tables.write_lines(args.numbers, COLUMNS, [*lines, *_floors(trivial, args.floors)])
+    write_text(args.page, _page(tables.read_lines(args.numbers), tables.read_lines(args.printed)))
 
 
 def _lines(cell: Cell, tests: Sequence[Test], correlations: Sequence[Test]) -> list[dict[str, Any]]:
-    """Two lines per system: without and with p(R) where the score would be 0 (spec 41)."""
+    """Two lines per system: without and with p(R) where the score would be 0."""
     system, numbers = cell.system, cell.numbers
     common = {
         **{"model": system.model, "trained_on": system.trained_on, "judge": system.judge},
         **cell.accuracy,
-        "excluding_failures": cells.rounded(numbers["accuracy"]["excluding"]),
+        "excluding_failures": cells.rounded_text(numbers["accuracy"]["excluding"]),
         "n_scored": numbers["correlation"]["n"],
         "better_than_all": better_than_all(system.key, tests),
     }
@@ -58,9 +94,9 @@ def _lines(cell: Cell, tests: Sequence[Test], correlations: Sequence[Test]) -> l
         {
             **common,
             "fallback": fallback,
-            "kendall_b": cells.rounded(found["kendall_b"]),
-            "tie_calibrated_accuracy": cells.rounded(found["tie_calibrated"]),
-            "epsilon": cells.rounded(found["epsilon"]),
+            "kendall_b": cells.rounded_text(found["kendall_b"]),
+            "tie_calibrated_accuracy": cells.rounded_text(found["tie_calibrated"]),
+            "epsilon": cells.rounded_text(found["epsilon"]),
             **(_correlated(system, correlations) if system.tuned and fallback else {}),
         }
         for fallback, found in (("", numbers["correlation"]["score"]), ("p", numbers["correlation"]["score_p"]))
@@ -68,7 +104,7 @@ def _lines(cell: Cell, tests: Sequence[Test], correlations: Sequence[Test]) -> l
 
 
 def _correlated(system: System, correlations: Sequence[Test]) -> dict[str, str]:
-    """Whether ExCAM's score of Eq. 1 correlates better than every other, and by how many tests of how many.
+    """Return whether ExCAM's score of Eq. 1 correlates better than every other, and by how many tests of how many.
 
     There is no test where a correlation does not exist, as of a constant metric.
     """
@@ -98,6 +134,66 @@ def better_than_all(system: str, tests: Sequence[Test], level: float = cells.LEV
     """`yes` when every test against another system is won at `level`; empty where it was not compared."""
     p_value = cells.p_better(system, tests, lambda _: True)
     return "" if p_value is None else "yes" if p_value <= level else "no"
+
+
+def _page(ours: Sequence[Line], printed: Sequence[Line]) -> str:
+    """Return the table for a reader, each number beside the printed one of the same system."""
+    paper = {line["system"]: line for line in printed}
+    named = {_system(line): line for line in ours}
+    body = [
+        [
+            *(name, *_values(line, paper.get(name, {})), line["n"], line["failures"], f"`{line['cell']}`"),
+            _why(line, name, paper),
+        ]
+        for name, line in named.items()
+    ]
+    missing = ", ".join(name for name in paper if name not in named)
+    text = f"# Table 4: every system on all test sets together\n\n{NOTE}\n\n{table(HEAD, body)}"
+    return text + (f"\nPrinted, not in this experiment: {missing}.\n" if missing else "")
+
+
+def _values(line: Line, printed: Line) -> list[str]:
+    """Return each measure, with its star and interval, and after it what the paper prints."""
+    interval = f" [{line['low']}, {line['high']}]" if line["low"] else ""
+    found = []
+    for (verdict, column), beside in zip(WON.items(), PRINTED, strict=True):
+        star = "*" if line[verdict] == "yes" else ""
+        own = f"{line[column] or 'n/a'}{star}{interval if column == 'scaled_accuracy' else ''}"
+        found += [own, _beside(line[column], printed.get(beside, ""))]
+    return found
+
+
+def _beside(ours: str, printed: str) -> str:
+    """Return the printed value and how far ours is from it."""
+    if not printed:
+        return "–"
+    return f"{printed} ({float(ours) - float(printed):+.3f})" if ours else printed
+
+
+def _why(line: Line, name: str, paper: Mapping[str, Line]) -> str:
+    """Return whether the paper prints this system, and if not, what about it is another."""
+    kind = "tuned" if line["trained_on"] != "nothing" else "untuned"
+    if name in paper:
+        return "same model, adapter and judge"
+    if line["model"] in trivial_baselines.NAMES:
+        return "a trivial baseline; the paper prints none"
+    same = [row for row in paper.values() if row["model"] == line["model"]]
+    bases = ", ".join(row["model"] for row in paper.values() if row["trained_on"] == "all")
+    if not same:
+        return f"other base model; the paper tunes {bases}" if kind == "tuned" else "a model the paper does not ask"
+    if line["trained_on"].startswith("without-"):
+        return "an adapter of Figures 3 and 11, whose cells are in pictures"
+    if line["trained_on"] not in ("nothing", "all"):
+        return "an adapter the paper does not have"
+    if any((row["trained_on"], row["judge"]) == (line["trained_on"], line["judge"]) for row in same):
+        return f"printed only with{'out' if line['fallback'] else ''} p(R) as fallback"
+    return f"the paper prints no {kind} {line['judge']} of this model"
+
+
+def _system(line: Line) -> str:
+    """Return one name per system, as in the column `system` of paper/table-4.csv."""
+    name = f"{line['model']}/{line['trained_on']}/{line['judge']}"
+    return f"{name}+{line['fallback']}" if line["fallback"] else name
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Table 6: models, how they decode, and libraries, ours beside the printed (spec 39, 64)."""
+"""Write Table 6: models, their decoding, and libraries, ours beside the paper's."""
 
 from __future__ import annotations
 
@@ -9,11 +9,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from excam import tables
-from excam.markdown import escaped, table
-from excam.provenance import write_text
+from excam.core import tables
+from excam.core.provenance import write_text
+from excam.pages.markdown import escape, table
 from scripts import run
 
+VERSION = 1
+PAGE = {
+    "result": "results/paper/table-6",
+    "outputs": ["numbers", "page"],
+    "category": "Settings",
+    "target": "paper",
+    "inputs": {
+        "locks": ["requirements/core.lock", "requirements/torch.lock", "requirements/vllm.lock"],
+        "printed": ["paper/table-6.csv", "paper/table-6-software.csv"],
+    },
+    "settings": {"models": "models_asked"},
+}
 SETTINGS = ("temperature", "top_p", "top_k", "max_tokens")
 OFF = {"top_p": 1.0, "top_k": 0}  # what a setting that the paper does not state amounts to
 COLUMNS = ("model", "roles", "weights", *SETTINGS, *(f"{name}_printed" for name in SETTINGS), "differs")
@@ -57,7 +69,7 @@ def _page(lines: Sequence[dict[str, Any]], software: Sequence[dict[str, str]], l
     head = ["model", "asked as", "weights", *(f"{name} (paper)" for name in SETTINGS), "differs from the paper"]
     body = [
         [
-            *(escaped(str(line[key])) for key in ("model", "roles", "weights")),
+            *(escape(str(line[key])) for key in ("model", "roles", "weights")),
             *(f"{line[key]} ({line[f'{key}_printed'] or '–'})" for key in SETTINGS),
             line["differs"],
         ]

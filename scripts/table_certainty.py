@@ -1,4 +1,4 @@
-"""How far every system's certainty can be trusted: ranking, calibration, abstention."""
+"""Write how reliable the confidence of every system is: ranking, calibration, abstention."""
 
 from __future__ import annotations
 
@@ -7,18 +7,27 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from excam import markdown, provenance, tables
-from excam.evaluation.cells import System, rounded
+from excam.core import provenance, tables
+from excam.error_reports.evaluation.cells import System, rounded_text
+from excam.pages import markdown
 from scripts import run
 
+VERSION = 3
+PAGE = {
+    "result": "results/paper/certainty",
+    "outputs": ["numbers", "page"],
+    "category": "Results",
+    "target": "paper",
+    "inputs": {"cells": "certainty_cells"},
+}
 COLUMNS = ("system", "dataset", "measure", "of", "value", "low", "high", "floor", "n", "unscored", "failures", "cell")
 RANKED = {"score": "score", "score_p": "score, p(R) for 0", "certainty": "signed certainty"}
 MAPS = {"uncalibrated": "(1 + signed certainty) / 2", "platt": "Platt, on dev", "isotonic": "isotonic, on dev"}
 CERTAIN = {"certainty": "p(R)", **{name: label for name, label in MAPS.items() if name != "uncalibrated"}}
 HEAD = """# How far certainty can be trusted
 
-Beyond the paper, which takes p(R) as a score (Eq. 1) and never asks what it is worth. In brackets: 95 % intervals from
-a bootstrap over groups. `n`: answers with a number; the others could not be read, or their backend gave no
+Beyond the paper, which takes p(R) as a score (Eq. 1) and does not test how reliable it is. In brackets: 95 % intervals
+from a bootstrap over groups. `n`: answers with a number; the others could not be read, or their backend gave no
 probabilities.
 """
 TOLD = {
@@ -26,7 +35,7 @@ TOLD = {
     "verdict": "p(R) as the chance that the verdict is right. ECE: its distance from the share of right verdicts over "
     "ten bins of equally many texts. Brier: the mean squared difference; beside it that of always naming the share.",
     "error": "The probability that a text has an error. Signed certainty: +p(R) for an error, −p(R) for none; maps are "
-    "fitted on the dev sets. A Brier score above its floor is worse than always naming the share of errors.",
+    "fitted on the dev sets. A Brier score above *Brier of the share* is worse than always naming the share of errors.",
     "abstention": "The judge leaves its least certain answers to a person. Area: the mean share of wrong verdicts over "
     "every coverage. Any order: when certainty is not looked at. What has no certainty comes last, and is wrong where "
     "it could not be read.",
@@ -48,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """Every number of one system, with what it is measured against."""
     numbers = provenance.read_json(path, "ranking", "error", "abstention")
-    common = {"system": System(*path.parts[-4:-1]).key, "dataset": "all", "cell": str(path)}
+    common = {"system": System.from_path(path).key, "dataset": "all", "cell": str(path)}
     common["failures"] = numbers["failures"]
     for name, ranked in numbers["ranking"].items():
         yield common | _auroc(ranked) | {"of": name}
@@ -59,18 +68,22 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         *(("error", name, given) for name, given in numbers["error"].items()),
     ):
         counts = {"of": of, "n": given["n"], "unscored": given["unscored"]}
-        yield common | counts | {"measure": f"{measure} ECE", "value": rounded(given["expected_error"])}
-        brier = {name: rounded(given[f"brier_{name}"]) for name in ("low", "high", "floor")}
-        yield common | counts | brier | {"measure": f"{measure} Brier", "value": rounded(given["brier"])}
+        yield common | counts | {"measure": f"{measure} ECE", "value": rounded_text(given["expected_error"])}
+        brier = {name: rounded_text(given[f"brier_{name}"]) for name in ("low", "high", "floor")}
+        yield common | counts | brier | {"measure": f"{measure} Brier", "value": rounded_text(given["brier"])}
     for name in (name for name in CERTAIN if name in numbers["abstention"]):
         given = numbers["abstention"][name]
         counts = {"of": name, "n": given["n"] - given["unscored"], "unscored": given["unscored"]}
-        area = {"value": rounded(given["area"]), "floor": rounded(given["any_order"])}
+        area = {"value": rounded_text(given["area"]), "floor": rounded_text(given["any_order"])}
         yield common | counts | area | {"measure": "area of risk"}
 
 
 def _auroc(ranked: dict[str, Any]) -> dict[str, Any]:
-    values = {"value": rounded(ranked["auroc"]), "low": rounded(ranked["low"]), "high": rounded(ranked["high"])}
+    values = {
+        "value": rounded_text(ranked["auroc"]),
+        "low": rounded_text(ranked["low"]),
+        "high": rounded_text(ranked["high"]),
+    }
     return {"measure": "AUROC", **values, "floor": 0.5, "n": ranked["n"], "unscored": ranked["unscored"]}
 
 
@@ -79,17 +92,17 @@ def _page(lines: list[dict[str, str]]) -> str:
     systems = list(dict.fromkeys(line["system"] for line in lines))
     datasets = sorted({line["dataset"] for line in lines} - {"all"})
     body = [
-        [markdown.escaped(system), *(_ranked(at[system, "all", "AUROC", of]) for of in RANKED), *_rows(at, system)]
+        [markdown.escape(system), *(_ranked(at[system, "all", "AUROC", of]) for of in RANKED), *_rows(at, system)]
         for system in systems
     ]
     page = _section("Ranking", "ranking", ["system", *RANKED.values(), "rows", "unreadable"], body)
-    body = [[markdown.escaped(s), *(_shown(at.get((s, d, "AUROC", "certainty"))) for d in datasets)] for s in systems]
+    body = [[markdown.escape(s), *(_shown(at.get((s, d, "AUROC", "certainty"))) for d in datasets)] for s in systems]
     page += "\nBy dataset, by signed certainty:\n\n" + markdown.table(["system", *datasets], body)
     head = ["ECE", "Brier [95 %]", "Brier of the share", "n"]
-    body = [[markdown.escaped(system), *_calibrated(at, system, "verdict", "p(R)")] for system in systems]
+    body = [[markdown.escape(system), *_calibrated(at, system, "verdict", "p(R)")] for system in systems]
     page += _section("Is p(R) the chance of a right verdict?", "verdict", ["system", *head], body)
     body = [
-        [markdown.escaped(system), label, *_calibrated(at, system, "error", of)]
+        [markdown.escape(system), label, *_calibrated(at, system, "error", of)]
         for system in systems
         for of, label in MAPS.items()
         if (system, "all", "error ECE", of) in at
@@ -97,7 +110,7 @@ def _page(lines: list[dict[str, str]]) -> str:
     page += _section("The probability of an error", "error", ["system", "map", *head], body)
     body = [
         [
-            markdown.escaped(system),
+            markdown.escape(system),
             CERTAIN[of],
             *map(_number, (line["value"], line["floor"])),
             line["n"],

@@ -1,4 +1,4 @@
-"""Whether verdicts turn when the words that a judge flagged are put right, for every system that reports (spec 63)."""
+"""Write whether verdicts change when the flagged words are corrected, for every system that writes reports."""
 
 from __future__ import annotations
 
@@ -8,13 +8,29 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from excam import judges, markdown, tables
-from excam.evaluation import counterfactual_check
-from excam.evaluation.cells import UNDEFINED, System, at, rounded, shown
+from excam.core import tables
+from excam.core.provenance import write_text
+from excam.error_reports import judges, record_files
+from excam.error_reports.evaluation.cells import UNDEFINED, System, rounded_text, value_at, with_interval_text
+from excam.excam40k import counterfactual_check
 from excam.inference import transcript
-from excam.provenance import write_text
+from excam.pages import markdown
 from scripts import run
 
+VERSION = 3
+PAGE = {
+    "result": "results/paper/counterfactuals",
+    "outputs": ["numbers", "page"],
+    "category": "Results",
+    "target": "all",
+    "inputs": {
+        "counterfactuals": "counterfactual_samples",
+        "rows": "counterfactual_rows",
+        "transcripts": "counterfactual_transcripts",
+    },
+    "stages": ["judges.report"],
+    "settings": {"seed": "seed"},
+}
 COLUMNS = ("model", "trained_on", "judge", "dataset", "measure", "over", "value", "low", "high", "n", "cell")
 OVER = {
     "all_undone": "checked rows, every gold error undone",
@@ -45,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     found: dict[Path, dict[str, Any]] = {}
     for made, rows, answers in zip(args.counterfactuals, args.rows, args.transcripts, strict=True):
-        verdicts = transcript.replay(judges.load(_system(made).judge).judge, tables.read_samples(made), answers)
+        verdicts = transcript.replay(judges.load(_system(made).judge).judge, record_files.read_samples(made), answers)
         judged = counterfactual_check.rows(tables.read_frame(rows), tables.read_frame(made), verdicts)
         found[made] = counterfactual_check.evaluate(judged, args.seed)
     lines = (line for made, part in found.items() for line in _lines(made, part))
@@ -54,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _system(made: Path) -> System:
-    return System(*made.parts[-5:-2])
+    return System.from_path(made)
 
 
 def _parts(numbers: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -67,7 +83,7 @@ def _lines(made: Path, numbers: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for name, count in {**part["outcomes"], **part["not_aligned"]}.items():
             yield common | {"measure": name, "over": "judged rows", "value": count, "n": part["rows"]}
         for name, found in _measures({section: part[section] for section in OVER}):
-            value = {key: rounded(found[key]) for key in ("value", "low", "high")}
+            value = {key: rounded_text(found[key]) for key in ("value", "low", "high")}
             yield common | {"measure": name, "over": OVER[name.split(".")[0]], "n": found["n"]} | value
 
 
@@ -82,11 +98,11 @@ def _measures(part: dict[str, Any], place: str = "") -> Iterator[tuple[str, dict
 
 def _page(found: dict[Path, dict[str, Any]]) -> str:
     parts = [
-        (markdown.escaped(f"{_system(made).key}, {dataset}"), part)
+        (markdown.escape(f"{_system(made).key}, {dataset}"), part)
         for made, numbers in found.items()
         for dataset, part in _parts(numbers)
     ]
-    text = "# Do verdicts hang on the words that are flagged?\n\n" + ASKED
+    text = "# Do verdicts depend on the words that are flagged?\n\n" + ASKED
     text += "\n## Every judged row\n\n" + ROWS + "\n\n"
     rows = [[name, part["rows"], *part["outcomes"].values(), part["not_to_the_letter"]] for name, part in parts]
     text += markdown.table(["system", "rows", *OUTCOMES.values(), "not to the letter"], rows)
@@ -95,22 +111,23 @@ def _page(found: dict[Path, dict[str, Any]]) -> str:
         text += "\n" + markdown.table(["system, rows not aligned", *parts[0][1]["not_aligned"]], reasons)
     for title, outcome, about, columns in SECTIONS:
         there = [(name, part) for name, part in parts if part["outcomes"][outcome] or "by_dataset" in part]
-        rows = [[name, *(shown(at(part, place)) for _, place in columns)] for name, part in there]
+        rows = [[name, *(with_interval_text(value_at(part, place)) for _, place in columns)] for name, part in there]
         text += f"\n## {title}\n\n{about}\n\n" + markdown.table(["system", *(head for head, _ in columns)], rows)
     return text
 
 
 ASKED = (
     "Of every wrong row in which an error was reported, the gold errors that a reported error overlaps (any shared "
-    "character) are undone: their words become those of the right twin, with the spaces and commas that go with them. "
-    "Nothing else is changed, and the judge is asked again. Each number stands before its 95 % interval (a bootstrap "
-    "over groups) and its denominator; there is no interval where every group gave the same. An unreadable answer is "
-    f"a third outcome and stays in the denominator. {UNDEFINED}: nothing to divide by.\n"
+    "character) are undone: their words become those of the original text, with the spaces and commas that go with "
+    "them. Nothing else is changed, and the judge is asked again. Each number is followed by its 95 % interval (a "
+    "bootstrap over groups) and its denominator; there is no interval where every group gave the same. An "
+    "unreadable answer is a third outcome and stays in the denominator. "
+    f"{UNDEFINED}: nothing to divide by.\n"
 )
 ROWS = (
     "The outcomes add up to the rows. *Flagged elsewhere*: no reported error overlaps a gold one; the verdict is right "
-    "and hangs on other words. *Not aligned*: the right words of its errors cannot be told. *Not to the letter*: with "
-    "every error undone the text still has other spaces, punctuation or quotes than the right twin: no errors."
+    "and depends on other words. *Not aligned*: the original words of its errors cannot be found. *Not to the letter*: "
+    "with every error undone the text still has other spaces, punctuation or quotes than the original: no errors."
 )
 SECTIONS = (
     (
@@ -118,12 +135,12 @@ SECTIONS = (
         "all-undone",
         "Datasets without such a row are left out. *Turned*: now no error is reported. On the wrong rows that share "
         "is 0, as only detected rows are here, so the number is the whole change. *Still there*: an error is "
-        "reported where the right words now stand. *Nothing else flagged*: turned, of the rows in which every "
+        "reported where the original words now stand. *Nothing else flagged*: turned, of the rows in which every "
         "reported error overlapped a gold one; the others had another reason to stay.\n\n"
-        "What it means. With every gold error undone the text is the right twin, so *turned* is how often the right "
-        "twins **of these rows** are judged right (to the letter the same text is not asked about again: *as the "
-        "twin* is 1 wherever the journal still held the answer). A judge whose detections hang on nothing in the "
-        "text reaches the rate of any right twins. Beside it therefore the right twins of the other rows: *flagged "
+        "What it means. With every gold error undone the text is the original one, so *turned* is how often the "
+        "originals **of these rows** are judged right (an identical text is not asked about again: *as the original* "
+        "is 1 wherever the journal still held the answer). A judge whose detections do not depend on the text "
+        "reaches the rate of any originals. The originals of the other rows are therefore shown too: *flagged "
         "elsewhere*, where it was right for another reason; *missed*, where it reported nothing; *all*, of every "
         "erroneous row. *More* is turned less flagged elsewhere: above 0, verdicts in the right place follow the "
         "words.\n\n"
@@ -132,11 +149,11 @@ SECTIONS = (
         "place whatever stands in it. Rows that are missed, or flagged elsewhere, are not in the number at all.",
         [
             *(("turned", "all_undone.turned"), ("error", "all_undone.error"), ("unreadable", "all_undone.unreadable")),
-            ("twins, flagged elsewhere", "twins.flagged_elsewhere"),
+            ("originals, flagged elsewhere", "twins.flagged_elsewhere"),
             *(("missed", "twins.missed"), ("all", "twins.all"), ("more", "turned_more")),
             ("still there", "all_undone.at_place"),
             ("turned, nothing else flagged", "all_undone.turned_nothing_elsewhere"),
-            ("as the twin", "all_undone.as_the_twin"),
+            ("as the original", "all_undone.as_the_twin"),
         ],
     ),
     (

@@ -1,4 +1,4 @@
-"""Tables 5, 7 and 11: the prompts, as the code asks them (spec 22, 32, 40, 64)."""
+"""Write Tables 5, 7 and 11: the prompts, as the code sends them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from excam.construction import generator
-from excam.judges import binary, count, report, severity
-from excam.provenance import write_text
+from excam.core.provenance import write_text
+from excam.error_reports.judges import binary, count, report, severity
+from excam.excam40k.construction import generator
 from scripts import run
 
+VERSION = 1
+PAGE = {
+    "result": "results/paper/table-5",
+    "outputs": ["page"],
+    "category": "Settings",
+    "target": "paper",
+    "more": {"soft_errors": "results/paper/table-7.md", "baselines": "results/paper/table-11.md"},
+}
 TABLES: Mapping[int, tuple[str, Mapping[str, str]]] = {
     5: (
         "ExCAM's prompts, for training and for judging. The caption of the paper's table also names a variant ExCAM_g, "
@@ -37,10 +45,14 @@ NOTE = "Shown as it is sent; words in braces are filled in. The words are the pa
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pages", type=Path, nargs=3, required=True, help="of Tables 5, 7 and 11")
+    parser.add_argument("--page", type=Path, required=True, help="Table 5")
+    parser.add_argument("--soft-errors", type=Path, required=True, help="Table 7")
+    parser.add_argument("--baselines", type=Path, required=True, help="Table 11")
     args = parser.parse_args(argv)
 
-    for path, (number, (what, prompts)) in zip(args.pages, TABLES.items(), strict=True):
+    for path, (number, (what, prompts)) in zip(
+        (args.page, args.soft_errors, args.baselines), TABLES.items(), strict=True
+    ):
         write_text(path, _page(number, what, prompts))
 
 

@@ -1,4 +1,4 @@
-"""Recipes that share a base model, compared on the dev sets (spec 47)."""
+"""Compare recipes that share a base model on the dev sets."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import tables
-from excam.provenance import read_json
+from excam.core import tables
+from excam.core.provenance import read_json
 from scripts import run
 
+VERSION = 1
+PAGE = {
+    "result": "results/paper/recipes",
+    "outputs": ["numbers"],
+    "category": "Training",
+    "inputs": {"cells": "variant_cells", "adapters": "variant_adapters"},
+}
 COLUMNS = (
     *("model", "rank", "alpha", "learning_rate", "epochs", "steps", "final_loss"),
     *("scaled_accuracy", "low", "high", "n", "failures", "tie_calibrated_accuracy", "cell"),

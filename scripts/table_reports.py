@@ -1,19 +1,29 @@
-"""How good the reports of every system are: spans, severity and type, scores, explanations, twins (spec 61, 63)."""
+"""Write the report quality of every system: spans, severity and type, scores, explanations, pairs."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from excam import markdown, tables
-from excam.evaluation import cells
-from excam.evaluation.cells import UNDEFINED
-from excam.provenance import read_json, write_text
+from excam.core import paths, tables
+from excam.core.provenance import read_json, write_text
+from excam.error_reports.evaluation import cells
+from excam.error_reports.evaluation.cells import UNDEFINED
+from excam.pages import markdown
 from scripts import run
 
+VERSION = 2
+PAGE = {
+    "result": "results/paper/reports",
+    "outputs": ["numbers", "page"],
+    "category": "Results",
+    "target": "paper",
+    "inputs": {"cells": "report_cells", "printed_claims": "paper/claims.csv"},
+}
 COLUMNS = (
     *("model", "trained_on", "judge", "dataset", "measure", "over", "value", "low", "high", "n", "of"),
     *("floor", "rows", "failures", "cell"),
@@ -67,17 +77,17 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _parts(path: Path, cell: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The cell, then each of its datasets."""
-    return [(path.parts[-2], cell), *cell.get("by_dataset", {}).items()]
+    """Return the cell, then each of its datasets."""
+    return [(paths.Cell.from_path(path).dataset, cell), *cell.get("by_dataset", {}).items()]
 
 
 def _lines(path: Path, cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    model, trained_on, judge = path.parts[-5:-2]
+    system = asdict(cells.System.from_path(path))
     for dataset, part in _parts(path, cell):
-        common = {"model": model, "trained_on": trained_on, "judge": judge, "dataset": dataset, "cell": str(path)}
+        common = {**system, "dataset": dataset, "cell": str(path)}
         common |= {"rows": part["n"], "failures": part["n"] - part["readable"]}
         for place, over, of in (*SPANS, *AGREEMENT, *DIFFERENCES, *EXPLANATIONS, *TWINS):
-            found = cells.at(part, place)
+            found = cells.value_at(part, place)
             numbers = {key: _rounded(found[key]) for key in ("value", "low", "high")}
             floor = next((_rounded(found[name]) for name in FLOORS if name in found), "")
             named = {"measure": place.replace(".", "_"), "over": over, "n": found["n"], "of": of, "floor": floor}
@@ -89,10 +99,10 @@ def _rounded(number: float | None) -> float | str:
 
 
 def _shown(cell: dict[str, Any], place: str) -> str:
-    """A number with its interval and its denominator, or a count as it is."""
-    found = cells.at(cell, place)
+    """Return a number with its interval and its denominator, or a count as it is."""
+    found = cells.value_at(cell, place)
     if isinstance(found, dict):
-        return cells.shown(found)
+        return cells.with_interval_text(found)
     return UNDEFINED if found is None else f"{found:.3f}" if isinstance(found, float) else str(found)
 
 
@@ -104,7 +114,7 @@ def _section(
 
 
 def _page(made: dict[Path, dict[str, Any]], printed: Sequence[dict[str, str]]) -> str:
-    named = [(markdown.escaped("/".join(path.parts[-5:-2])), cell) for path, cell in made.items()]
+    named = [(markdown.escape(cells.System.from_path(path).key), cell) for path, cell in made.items()]
     parts = [
         (f"{name}, {dataset}", part)
         for (name, _), path in zip(named, made, strict=True)
@@ -114,7 +124,7 @@ def _page(made: dict[Path, dict[str, Any]], printed: Sequence[dict[str, str]]) -
     return "".join(
         [
             "# How good the reports are\n\n",
-            "Each number stands before its 95 % interval (a bootstrap over groups: rows that share content are drawn "
+            "Each number is followed by its 95 % interval (a bootstrap over groups: rows that share content are drawn "
             "together) and its denominator; there is no interval where every group gave the same. *Strict*: over every "
             "row, where an unreadable answer found nothing and is right in nothing. "
             f"{UNDEFINED}: nothing to divide by.\n",
@@ -186,17 +196,18 @@ SECTIONS = (
         )
     ),
     (
-        "Twins",
+        "Pairs",
         "Pairs of a right and a wrong row, and base samples with all their pairs, of which every row is judged right "
-        "(strict). *Independent*: what the same two rates would give if no row were judged in the light of its twin; "
-        "*within datasets*: with each dataset's own rates, so that being good on some datasets is no consistency.",
+        "(strict). *Independent*: the same two rates if the two rows of a pair were judged independently; "
+        "*within datasets*: with each dataset's own rates, so that being good on some datasets does not "
+        "count as consistency.",
         [
             *(("pairs", "twins.pairs"), ("independent", "twins.pairs.independent")),
             *(("within datasets", "twins.pairs.independent_within_datasets"), ("base samples", "twins.bases")),
             ("independent", "twins.bases.independent"),
             ("within datasets", "twins.bases.independent_within_datasets"),
             *(("only the right row", "twins.right_row_only"), ("only the wrong row", "twins.wrong_row_only")),
-            *(("neither", "twins.neither"), ("rows without twin", "twins.rows_without_twin")),
+            *(("neither", "twins.neither"), ("rows without a pair", "twins.rows_without_twin")),
         ],
     ),
 )

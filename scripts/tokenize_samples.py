@@ -1,4 +1,4 @@
-"""Tokenise one set for the training of one model, once for every mixture (spec 46).
+"""Tokenise one set for the training of one model, once for every mixture.
 
 Rows that are too long to train on are dropped, whole pairs, and counted here: before a card is asked for.
 """
@@ -9,11 +9,15 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import provenance, tables
 from excam.config import Recipe
+from excam.core import provenance, tables
+from excam.error_reports import record_files
+from excam.error_reports.judges import report
 from excam.inference import chat
 from excam.training import tokens
 from scripts import run
+
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -26,8 +30,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     files = args.weights.parent / "files"
-    encoded = tokens.encode(chat.load_tokenizer(files), tables.read_samples(args.samples))
-    rows = tokens.within(encoded, Recipe.model_validate_json(args.recipe), chat.positions(files))
+    examples = map(report.training_example, record_files.read_samples(args.samples))
+    encoded = tokens.encode(chat.load_tokenizer(files), examples)
+    rows = tokens.without_long_rows(encoded, Recipe.model_validate_json(args.recipe), chat.max_positions(files))
     tables.write_frame(args.tokens, rows)
     counts = tokens.statistics(rows)
     provenance.write_json(args.counts, counts)

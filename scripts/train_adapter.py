@@ -1,4 +1,4 @@
-"""Train one LoRA adapter (Appendix B) on the processes of its layout; resumes from its last checkpoint.
+"""Train one LoRA adapter (Appendix B) on the processes of its layout; resume from its last checkpoint.
 
 The manifest is written last. Checkpoints stay: until Snakemake has seen this job end it may start it once more
 (`verify_adapter` removes them).
@@ -16,11 +16,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from excam import gpus, provenance, tables
 from excam.config import Recipe
-from excam.exceptions import InputInvalid
-from excam.training import card, devices, layout, sft, tokens
+from excam.core import provenance, tables
+from excam.core.exceptions import InputInvalid
+from excam.error_reports import adapter_card, fixed_answers
+from excam.inference import gpus
+from excam.training import devices, layout, sft, tokens
 from scripts import run
+
+VERSION = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -40,19 +44,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     started = time.monotonic()
-    chosen = layout.load(args.layout)
+    chosen = layout.load_layout(args.layout)
     name = f"{args.model}/{args.trained_on}"
     if "LOCAL_RANK" not in os.environ:  # the first process, before it starts others
         gpus.refuse_unusable(chosen.processes if chosen.device == "gpu" else 0, "set training.layout: cpu")
         provenance.refuse_changed(args.weights, args.weights.parent / "files")  # takes minutes, and no card
-    devices.spread(chosen, "scripts.train_adapter", list(sys.argv[1:] if argv is None else argv), name)
+    devices.launch_processes(chosen, "scripts.train_adapter", list(sys.argv[1:] if argv is None else argv), name)
     how = {"layout": args.layout, "save_steps": args.save_steps, "report_to": args.report_to}
     recipe = Recipe.model_validate({**json.loads(args.recipe), **how})
     rows = _mixture(args.mixture, args.trained_on)
     tokenised = tokens.read(args.tokens, [row["id"] for row in rows])
     facts = sft.train(
         weights=args.weights.parent / "files",
-        base=provenance.content(args.weights),
+        base=provenance.outputs_json(args.weights),
         rows=tokenised,
         recipe=recipe,
         layout=chosen,
@@ -60,13 +64,15 @@ def main(argv: Sequence[str] | None = None) -> None:
         checkpoints=args.checkpoints,
         folder=args.adapter,
         name=name,
+        probe=fixed_answers.scores,
+        version=VERSION,
     )
     if facts is None:  # another process of the layout publishes
         return
     facts |= {"rows_too_long": len(rows) - tokenised.height}
     base = provenance.read_json(args.weights, "settings", "licence")
     settings = {**recipe.model_dump(), "layout": {"name": args.layout, **chosen.model_dump(exclude_none=True)}}
-    page = card.written(
+    page = adapter_card.text(
         model=args.model,
         source=base["settings"]["hub"],
         licence=base["licence"],
@@ -93,8 +99,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _mixture(mixture: Path, trained_on: str) -> list[dict[str, Any]]:
-    """A mixture's rows. Raises InputInvalid when the dataset that was to be left out is among them."""
-    rows = list(tables.jsonl(mixture))
+    """Return a mixture's rows. Raises InputInvalid when the dataset that was to be left out is among them."""
+    rows = list(tables.read_jsonl(mixture))
     left_out = [row["id"] for row in rows if trained_on == f"without-{row['dataset']}"]
     if left_out:
         raise InputInvalid(

@@ -1,4 +1,4 @@
-"""Open one model on its own cards and let it answer; what goes wrong is written down and ends no other trial."""
+"""Open one model on its GPUs and let it answer; a problem is recorded and does not stop other trials."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import gpus
-from excam.inference import opening
+from excam.inference import gpus
 from excam.preflight import asking, trial
-from scripts import run, settle
+from scripts import run
+from scripts._asking import add_model_options, model_of, prepare_process
+
+VERSION = 1
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--name", required=True, help="the model")
-    parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
-    parser.add_argument("--gpus", type=int, required=True, help="how many GPUs the model may use")
-    parser.add_argument("--pace", default="{}", help="how its engine is tuned, as JSON; decides no answer")
+    add_model_options(parser)
     parser.add_argument("--weights", type=Path, required=True, help="manifest of the fetched base model")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--trial", type=Path, required=True, help="how it ended, as JSON")
     args = parser.parse_args(argv)
 
     trial.apart(args.trial, args.name, list(sys.argv[1:] if argv is None else argv))
-    model = opening.described(args.model, args.gpus, args.pace)
-    settle(model, args.name)
-    gpus.take(model.gpus, args.name)  # the engine is this process's own, also where jobs share theirs
-    trial.told(asking.tried(args.name, model, args.weights, args.seed))
+    model = model_of(args)
+    prepare_process(model, args.name)
+    gpus.take_gpus(model.gpus, args.name)  # the engine is this process's own, also where jobs share theirs
+    trial.report_result(asking.try_model(args.name, model, args.weights, args.seed))
 
 
 if __name__ == "__main__":

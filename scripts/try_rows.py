@@ -1,4 +1,4 @@
-"""Measure the longest rows of every benchmark in tokens of one model; keep some of them to train on for a step."""
+"""Measure the longest rows of every benchmark in tokens of one model; keep some of them for a training step."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import tables
 from excam.config import Recipe
-from excam.inference import chat, opening
+from excam.core import tables
+from excam.inference import backend_factory, chat
 from excam.preflight import rows, trial
 from scripts import run
+
+VERSION = 1
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -26,15 +28,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--trial", type=Path, required=True, help="how it ended, as JSON")
     args = parser.parse_args(argv)
 
-    tables.write_frame(args.rows, rows.none())
+    tables.write_frame(args.rows, rows.no_training_rows())
     trial.apart(args.trial, args.name, list(sys.argv[1:] if argv is None else argv))
-    model, files = opening.described(args.model, 0), args.weights.parent / "files"
+    model, files = backend_factory.parse_model_spec(args.model, 0), args.weights.parent / "files"
     limits = rows.limits(
-        Recipe.model_validate_json(args.recipe), chat.positions(files), model.context, model.sampling.max_tokens
+        Recipe.model_validate_json(args.recipe), chat.max_positions(files), model.context, model.sampling.max_tokens
     )
-    found, drawn = rows.tried(files, {path.stem: path for path in args.samples}, args.asked, limits)
+    found, drawn = rows.try_rows(files, {path.stem: path for path in args.samples}, args.asked, limits)
     tables.write_frame(args.rows, drawn)
-    trial.told(found)
+    trial.report_result(found)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Train a few steps of one model's recipe on its layout, the last on its longest rows; nothing of it is kept."""
+"""Train a few steps of one model's recipe on its layout, the last on its longest rows; nothing is kept."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam import provenance, tables
 from excam.config import Recipe
+from excam.core import provenance, tables
 from excam.preflight import stepping, trial
 from excam.training import devices, layout
 from scripts import run
+
+VERSION = 1
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -28,11 +30,11 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     words = list(sys.argv[1:] if argv is None else argv)
     trial.apart(args.trial, args.name, words, scratch=args.scratch)
-    chosen = layout.load(args.layout)
-    devices.spread(chosen, "scripts.try_training", words, args.name)
+    chosen = layout.load_layout(args.layout)
+    devices.launch_processes(chosen, "scripts.try_training", words, args.name)
     if not devices.rank():
         provenance.refuse_changed(args.weights, args.weights.parent / "files")
-    found = stepping.tried(
+    found = stepping.try_training(
         name=args.name,
         weights=args.weights,
         rows=tables.read_frame(args.rows),
@@ -41,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         scratch=args.scratch,
     )
     if found is not None:
-        trial.told(found)
+        trial.report_result(found)
 
 
 if __name__ == "__main__":

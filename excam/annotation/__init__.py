@@ -1,1 +1,1 @@
-"""Human validation of synthetic errors (spec 67-76): a campaign of tasks, the page, the store, what people answered."""
+"""Human annotation of synthetic errors: a campaign of tasks, the page, the store, and the answers."""

@@ -1,7 +1,7 @@
-"""What an annotator answers about one task, and what counts as an answer (spec 69-70; ExCAM App. G, Figures 7-9).
+"""The answer of an annotator to one task, and its validation (ExCAM App. G, Figures 7-9).
 
-The same names and values are in the page, the store, the exported files and the tables. A value that is not on the
-lists is refused, never guessed.
+The page, the store, the exported files and the tables use the same names and values. A value that is not on the lists
+is refused.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from excam.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid
 
 SIMILARITY: Mapping[str, str] = MappingProxyType(
     {
@@ -95,13 +95,13 @@ class Answer:
 
     @property
     def steps(self) -> int:
-        """Steps answered, 0 to 3, each with those before it."""
+        """Return the number of answered steps, 0 to 3; a step counts only if all before it are answered."""
         open_ = [not all(getattr(self, name) for name in step) for step in STEPS]
         return open_.index(True) if True in open_ else len(STEPS)
 
     @property
     def done(self) -> bool:
-        """Whether nothing more is asked: skipped, or every step answered."""
+        """Return whether nothing more is asked: the task is skipped, or every step is answered."""
         return self.skipped or self.steps == len(STEPS)
 
 
@@ -111,10 +111,10 @@ COMMENTS = ("comment_1", "comment_2")
 
 
 def read(raw: Mapping[str, Any]) -> Answer:
-    """An answer from its fields. All of them and no other; values of the right type, from the lists.
+    """Return the answer in a dictionary that has exactly its fields, with values of the right type from the lists.
 
-    Raises InputInvalid with what was found and expected. An answer may be unfinished, but no step is answered before
-    the one in front of it, and a skipped task has nothing but comments (spec 68-70).
+    Raises InputInvalid with what was found and what is expected. An answer may be unfinished, but a step is answered
+    only after the one before it, and a skipped task has nothing but comments.
     """
     if unlike := sorted(set(FIELDS) ^ set(raw)):
         raise InputInvalid(f"answer: {unlike[0]} is {'missing' if unlike[0] in FIELDS else 'unknown'}")
@@ -131,7 +131,7 @@ def read(raw: Mapping[str, Any]) -> Answer:
 
 
 def _check(name: str, value: Any) -> None:
-    """Raises InputInvalid where a field cannot have this value."""
+    """Raise InputInvalid if a field cannot have this value."""
     expected = bool if name in FLAGS else int if name == "seconds" else str
     if type(value) is not expected:
         raise InputInvalid(f"answer: {name} is a {type(value).__name__}; expected {expected.__name__}")
@@ -155,7 +155,7 @@ def _check_text(name: str, value: str) -> None:
 
 
 def _is_time(text: str) -> bool:
-    """Whether a text of the pattern of `saved` names a moment: not February 30th, not 25 o'clock."""
+    """Return whether a text with the pattern of `saved` is a valid time: no February 30th, no hour 25."""
     try:
         datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
     except ValueError:

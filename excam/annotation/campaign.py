@@ -1,7 +1,7 @@
-"""A campaign: the tasks that annotators see, in one order for all, as one JSON file (spec 67-70).
+"""A campaign: the tasks that annotators see, in one order for all, as one JSON file.
 
-The file names the system behind each comparison explanation. The page and the store's answers do not: there an
-explanation has a code, which only this file resolves, so that nobody who annotates can know whose it is.
+The file names the system behind each comparison explanation. The page and the answers in the store contain a code
+instead, which only this file resolves, so that no annotator can know the system.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from excam.exceptions import InputInvalid, in_a_line
-from excam.records import Severity
+from excam.core.exceptions import InputInvalid, in_a_line
 
 FORMAT = "excam-campaign/1"
 SIDES = ("original_instruction", "modified_instruction", "original_output", "modified_output")  # boxes A, C, B, D
@@ -26,7 +25,7 @@ Passage = tuple[tuple[str, bool], ...]  # a text in pieces, each with whether it
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A model's explanation to be rated against the provided one. `text` is None where it found no error (spec 70)."""
+    """A model's explanation, to be rated against the provided one. `text` is None if the model found no error."""
 
     code: str  # 8 hex digits; tells nothing of the system
     text: str | None
@@ -34,7 +33,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One row with an error, beside its right twin, as it is shown."""
+    """One row with an error beside its original, as the page shows it."""
 
     id: str  # 16 hex digits: of the campaign's seed and the row's id
     row: str  # id of the wrong row in ExCAM40k
@@ -47,7 +46,7 @@ class Task:
     original_output: Passage
     modified_output: Passage
     explanation: str
-    severity: Severity
+    severity: Literal["minor", "major"]
     error_type: str
     comparisons: tuple[Comparison, ...]
 
@@ -66,7 +65,7 @@ _READER = TypeAdapter(Campaign)
 
 
 def campaign(title: str, tasks: Sequence[Task], sources: Mapping[str, str]) -> Campaign:
-    """A campaign with its id. Raises InputInvalid where two tasks or two comparisons share a name."""
+    """Return a campaign with its id. Raises InputInvalid if two tasks or two comparisons share a name."""
     codes = [comparison.code for task in tasks for comparison in task.comparisons]
     for names, what in (([task.id for task in tasks], "tasks"), (codes, "comparisons")):
         if len(set(names)) < len(names):
@@ -78,21 +77,21 @@ def campaign(title: str, tasks: Sequence[Task], sources: Mapping[str, str]) -> C
 
 
 def to_json(found: Campaign) -> dict[str, Any]:
-    """What the file holds."""
+    """Return the content of the campaign's file."""
     return {"format": FORMAT, **asdict(found)}
 
 
 def read(path: Path) -> Campaign:
-    """A campaign's file. Raises InputInvalid where it is none, or its id is not that of its content."""
+    """Return the campaign in a file. Raises InputInvalid if it is invalid, or if its id does not match its content."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as problem:
         raise _no_campaign(str(path), problem) from None
-    return parsed(text, str(path))
+    return parse_campaign(text, str(path))
 
 
-def parsed(text: str, name: str) -> Campaign:
-    """The campaign that a file's text is; `name` is what messages call it. Raises InputInvalid as `read` does."""
+def parse_campaign(text: str, name: str) -> Campaign:
+    """Return the campaign in a file's text; messages call the file `name`. Raises InputInvalid as `read` does."""
     try:
         raw = json.loads(text)
         if not isinstance(raw, dict) or raw.pop("format", None) != FORMAT:
@@ -110,6 +109,6 @@ def _no_campaign(name: str, problem: Exception) -> InputInvalid:
     return InputInvalid(f"{name}: no campaign ({detail}); expected what `draw_campaign` writes")
 
 
-def plain(passage: Iterable[tuple[str, bool]]) -> str:
-    """The text of a passage."""
+def plain_text(passage: Iterable[tuple[str, bool]]) -> str:
+    """Return the text of a passage without its marks."""
     return "".join(text for text, _ in passage)

@@ -1,4 +1,4 @@
-"""The commands of a campaign: its page, and the store and server where annotators answer together."""
+"""The commands of a campaign: its page, and the store and server for several annotators."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from excam.extras import needed
-from excam.provenance import say
-from excam.terminal import show, stop, stopping
+from excam.core.extras import require_extra
+from excam.core.provenance import say
+from excam.core.terminal import exit_on_error, print_text, stop
 
 app = typer.Typer(no_args_is_help=True, help="Let people judge synthetic errors: a page in one file, or a server.")
 _STORE = Annotated[Path, typer.Argument(help="the store's file, on a local disk")]
@@ -28,9 +28,9 @@ def page(
     """
     from excam.annotation import page as pages
     from excam.annotation.campaign import read
-    from excam.provenance import write_text
+    from excam.core.provenance import write_text
 
-    with stopping():
+    with exit_on_error():
         write_text(to, pages.write(read(campaign)))
 
 
@@ -40,9 +40,10 @@ def create(
     campaign: _CAMPAIGN,
     annotators: Annotated[list[str], typer.Argument(help="their names; pseudonyms are best")],
 ) -> None:
-    """Make a store with these annotators, or add them to one. Prints name and link of each; keep links to yourself.
+    """Create a store with these annotators, or add them to one. Print name and link of each; keep the links to
+    yourself.
 
-    A link is all it takes to answer in a person's name. The store keeps only its hash and cannot print it again.
+    Anyone with a link can answer in that person's name. The store keeps only its hash and cannot print it again.
 
     Example: excam annotate create answers.store results/annotation/campaign.json ada grace
     """
@@ -51,7 +52,7 @@ def create(
     from excam.annotation.campaign import read
     from excam.annotation.store import Store, refuse_names
 
-    with stopping():
+    with exit_on_error():
         refuse_names(annotators)
         found = read(campaign)
         pages.write(found)  # a campaign that no page can show is refused before there are links
@@ -63,7 +64,7 @@ def create(
                     f"{store}: of campaign {opened.campaign.id}; expected {found.id}, as {campaign}; take another file"
                 )
             for name, token in zip(annotators, opened.add(annotators), strict=True):
-                show(f"{name}\t/a/{token}")
+                print_text(f"{name}\t/a/{token}")
 
 
 @app.command()
@@ -72,14 +73,14 @@ def link(
     annotator: Annotated[str, typer.Argument(help="name of an annotator of the store")],
     renew: Annotated[bool, typer.Option("--renew", help="make the links given before worthless")] = False,
 ) -> None:
-    """Print a further link for an annotator, who lost hers; the earlier ones go on working unless --renew.
+    """Print another link for an annotator who lost theirs; earlier links stay valid unless --renew is given.
 
     Example: excam annotate link answers.store ada --renew
     """
     from excam.annotation.store import Store
 
-    with stopping(), Store(store) as opened:
-        show(f"{annotator}\t/a/{opened.renew(annotator) if renew else opened.link(annotator)}")
+    with exit_on_error(), Store(store) as opened:
+        print_text(f"{annotator}\t/a/{opened.renew(annotator) if renew else opened.link(annotator)}")
 
 
 @app.command()
@@ -91,18 +92,18 @@ def serve(
         list[str] | None, typer.Option(help="another host name that browsers use for it; several times")
     ] = None,
 ) -> None:
-    """Serve the page to everybody who has a link, until Ctrl-C. Several may answer at once; answers go to the store.
+    """Serve the page to everybody who has a link, until Ctrl-C. Several people can answer at once.
 
     Example: excam annotate serve answers.store --port 8123
     """
     from excam.annotation.store import Store
 
-    with stopping():
-        needed("serve", "fastapi", "uvicorn")
-    from excam.annotation import listening
+    with exit_on_error():
+        require_extra("serve", "fastapi", "uvicorn")
+    from excam.annotation import service
 
-    with stopping(), suppress(KeyboardInterrupt), Store(store) as opened:  # uvicorn raises it again at a good end
-        listening.serve(opened, host, port, allow_host or [])
+    with exit_on_error(), suppress(KeyboardInterrupt), Store(store) as opened:  # uvicorn raises it again at a good end
+        service.serve(opened, host, port, allow_host or [])
 
 
 @app.command()
@@ -111,15 +112,15 @@ def export(
     to: Annotated[Path, typer.Option(help="file to write: .csv (with the systems behind the explanations) or .json")],
     annotator: Annotated[str | None, typer.Option(help="only this annotator's answers")] = None,
 ) -> None:
-    """Write the answers as they stand to a file, also while the server runs.
+    """Write the current answers to a file, also while the server runs.
 
     Example: excam annotate export answers.store --to answers.csv
     """
     from excam.annotation import exchange
     from excam.annotation.store import Store
-    from excam.provenance import write_text
+    from excam.core.provenance import write_text
 
-    with stopping(), Store(store) as opened:
+    with exit_on_error(), Store(store) as opened:
         if to.suffix not in (".csv", ".json"):
             stop(f"{to}: ends in {to.suffix or 'nothing'}; expected .csv or .json")
         found = opened.campaign
@@ -135,17 +136,17 @@ def import_(
     store: _STORE,
     files: Annotated[list[Path], typer.Argument(help="files that the page or `export` wrote, CSV or JSON")],
 ) -> None:
-    """Take answers from files, each as a whole or not at all; of two about one task the one saved later stands.
+    """Import answers from files, each file completely or not at all. Of two answers about one task, keep the later one.
 
     Example: excam annotate import answers.store ada.json grace.csv
     """
     from excam.annotation import exchange
     from excam.annotation.store import Store
 
-    with stopping(), Store(store) as opened:
+    with exit_on_error(), Store(store) as opened:
         for file in files:
             counts = opened.merge(exchange.read(file, opened.campaign))
-            show(f"{file}: {', '.join(f'{counts[kind]} {kind}' for kind in ('new', 'newer', 'older', 'same'))}")
+            print_text(f"{file}: {', '.join(f'{counts[kind]} {kind}' for kind in ('new', 'newer', 'older', 'same'))}")
 
 
 @app.command()
@@ -153,12 +154,12 @@ def backup(
     store: _STORE,
     to: Annotated[Path, typer.Option(help="file to write; one that is there is replaced at once, when all is well")],
 ) -> None:
-    """Copy the store while the server runs, and check the copy. A copy is a store.
+    """Copy the store while the server runs, and check the copy. The copy is a complete store.
 
     Example: excam annotate backup answers.store --to answers-2026-04-01.store
     """
     from excam.annotation import storage
 
-    with stopping():
+    with exit_on_error():
         storage.backup(store, to)
-    say(f"{to}: whole")
+    say(f"{to}: complete")

@@ -1,8 +1,8 @@
-"""Files of answers, as JSON and as CSV (spec 72): what the page exports, a backup restores and the tables read.
+"""Files of answers, as JSON and as CSV: the page exports them, a backup restores them, the tables read them.
 
-The same answers give the same bytes, whoever writes them: the page's script, the store, or this module. Comments and
-the names of datasets, languages and systems are texts of others and read in spreadsheets. In CSV an apostrophe stands
-in front of whatever a spreadsheet would run as a formula, which reading takes off again.
+The same answers give the same bytes, whether the page's script, the store or this module writes them. Comments and the
+names of datasets, languages and systems come from others and are opened in spreadsheets. In CSV an apostrophe therefore
+precedes every text that a spreadsheet would run as a formula; reading removes it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from excam.annotation.answers import COMMENTS, FIELDS, FLAGS, Answer
 from excam.annotation.answers import read as read_answer
 from excam.annotation.campaign import Campaign, Task
-from excam.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid
 
 FORMAT = "excam-answers/1"
 LARGEST = 64 * 2**20  # bytes of a file that is read: 100 tasks with the longest comments of 16 people
@@ -38,33 +38,35 @@ Line = Mapping[str, str]
 
 
 def to_json(found: Campaign, answers: Iterable[Answer]) -> str:
-    """Answers as JSON text, as `JSON.stringify(_, null, 1)` writes it and a line break.
+    """Return answers as JSON text, as `JSON.stringify(_, null, 1)` writes it and a line break.
 
     In the order of the campaign's tasks, then of annotators. Raises InputInvalid for a task that is not in the campaign
     and for two answers of one annotator about one task.
     """
-    kept = [asdict(answer) for answer in ordered(found, answers)]
+    kept = [asdict(answer) for answer in in_campaign_order(found, answers)]
     return json.dumps({"format": FORMAT, "campaign": found.id, "answers": kept}, ensure_ascii=False, indent=1) + "\n"
 
 
 def to_csv(found: Campaign, answers: Iterable[Answer], sources: Mapping[str, str] | None = None) -> str:
-    """Answers as CSV text (RFC 4180, with a byte order mark), in the order of `to_json`; raises as it does.
+    """Return answers as CSV text (RFC 4180, with a byte order mark), in the order of `to_json`; raises as it does.
 
     Given `sources`, the system of each comparison's code, two more columns name the systems: what the campaign's owner
-    may see and an annotator may not (spec 70).
+    may see and an annotator may not.
     """
     tasks = {task.id: task for task in found.tasks}
     lines: list[Sequence[str]] = [(*HEAD, *FIELDS, *(SOURCES if sources is not None else ()))]
-    for answer in ordered(found, answers):
+    for answer in in_campaign_order(found, answers):
         task = tasks[answer.task]
         fields = [_text(name, value) for name, value in asdict(answer).items()]
-        systems = _systems(task, sources) if sources is not None else ()
-        lines.append((found.id, *map(_guarded, (task.dataset, task.language)), *fields, *map(_guarded, systems)))
+        systems = _systems_shown(task, sources) if sources is not None else ()
+        lines.append(
+            (found.id, *map(_guard_formula, (task.dataset, task.language)), *fields, *map(_guard_formula, systems))
+        )
     return BOM + "".join(",".join(map(_quoted, line)) + "\r\n" for line in lines)
 
 
 def read(given: Path | bytes, found: Campaign) -> list[Answer]:
-    """Answers of a file of either kind, or of its bytes, in the order of `to_json`.
+    """Return the answers of a file of either kind, or of its bytes, in the order of `to_json`.
 
     Raises InputInvalid for what is too large, broken, of another campaign, about an unknown task, saved more than a day
     from now, has a column or field too many or too few, or answers one task twice for one annotator.
@@ -79,7 +81,7 @@ def read(given: Path | bytes, found: Campaign) -> list[Answer]:
         ) from None
     try:
         rows = _from_json(text, found) if text.lstrip()[:1] == "{" else _from_csv(text, found)
-        answers = ordered(found, [read_answer(row) for row in rows])
+        answers = in_campaign_order(found, [read_answer(row) for row in rows])
         _refuse_future(answers)
     except InputInvalid as problem:
         raise InputInvalid(f"{name}: {problem}") from None
@@ -87,7 +89,7 @@ def read(given: Path | bytes, found: Campaign) -> list[Answer]:
 
 
 def _refuse_future(answers: Sequence[Answer]) -> None:
-    """Raises InputInvalid where an answer was saved more than a day from now: it would replace every later one."""
+    """Raise InputInvalid if an answer was saved more than a day from now: it would replace every later one."""
     latest = (datetime.now(UTC) + timedelta(days=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     if late := [answer for answer in answers if answer.saved > latest]:
         raise InputInvalid(
@@ -96,8 +98,11 @@ def _refuse_future(answers: Sequence[Answer]) -> None:
         )
 
 
-def ordered(found: Campaign, answers: Iterable[Answer]) -> list[Answer]:
-    """Answers by place of their task in the campaign, then by annotator. Raises InputInvalid as `to_json` does."""
+def in_campaign_order(found: Campaign, answers: Iterable[Answer]) -> list[Answer]:
+    """Return answers in the order of their tasks in the campaign, then by annotator.
+
+    Raises InputInvalid as `to_json` does.
+    """
     place = {task.id: at for at, task in enumerate(found.tasks)}
     kept: dict[tuple[int, str], Answer] = {}
     for answer in answers:
@@ -113,7 +118,7 @@ def ordered(found: Campaign, answers: Iterable[Answer]) -> list[Answer]:
 
 
 def _content(given: Path | bytes, name: str) -> bytes:
-    """Never more in memory than `LARGEST`, whatever the file's size was a moment ago."""
+    """Read a file or bytes, with a limit of `LARGEST` in memory even if the file grows meanwhile."""
     if isinstance(given, bytes):
         content = given
     else:
@@ -131,12 +136,12 @@ def _from_json(text: str, found: Campaign) -> Iterator[Mapping[str, Any]]:
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise InputInvalid(f"no whole JSON ({str(problem)[:100]}); export it again") from None
+        raise InputInvalid(f"not complete JSON ({str(problem)[:100]}); export it again") from None
     if raw.get("format") != FORMAT or set(raw) != {"format", "campaign", "answers"}:
         raise InputInvalid(f"not in the form {FORMAT}; expected what the page or `excam annotate export` writes")
     _same_campaign(raw["campaign"], found)
     if not isinstance(raw["answers"], list) or not all(isinstance(row, dict) for row in raw["answers"]):
-        raise InputInvalid("answers is no list of objects; expected what the page or `excam annotate export` writes")
+        raise InputInvalid("answers is not a list of objects; expected what the page or `excam annotate export` writes")
     yield from raw["answers"]
 
 
@@ -157,7 +162,7 @@ def _from_csv(text: str, found: Campaign) -> Iterator[Mapping[str, Any]]:
                 _same_task(line, task, found)
             yield {name: _value(name, line[name]) for name in FIELDS}
     except csv.Error as problem:
-        raise InputInvalid(f"line {table.line_num}: no whole CSV ({problem}); export it again") from None
+        raise InputInvalid(f"line {table.line_num}: not complete CSV ({problem}); export it again") from None
 
 
 def _check_head(head: Sequence[str]) -> None:
@@ -177,43 +182,50 @@ def _same_campaign(named: Any, found: Campaign) -> None:
 
 
 def _same_task(line: Line, task: Task, found: Campaign) -> None:
-    """What a line says of its task is what the campaign says: a shifted or sorted column would go unseen."""
+    """Raise InputInvalid unless a line describes the task as the campaign does: a column may be shifted or sorted."""
     expected = {"dataset": task.dataset, "language": task.language}
-    expected |= dict(zip(SOURCES, _systems(task, found.sources), strict=True))
+    expected |= dict(zip(SOURCES, _systems_shown(task, found.sources), strict=True))
     for name, value in expected.items():
-        if name in line and (given := _bare(line[name])) != value:
+        if name in line and (given := _remove_guard(line[name])) != value:
             raise InputInvalid(f"{name} of task {task.id} is {given[:40]!r}; expected {value!r}; export it again")
 
 
-def _systems(task: Task, sources: Mapping[str, str]) -> list[str]:
+def _systems_shown(task: Task, sources: Mapping[str, str]) -> list[str]:
     named = [sources[comparison.code] for comparison in task.comparisons[: len(SOURCES)]]
     return named + [""] * (len(SOURCES) - len(named))
 
 
 def _text(name: str, value: Any) -> str:
-    """A field's value as CSV text, not quoted yet."""
+    """Return the value of a field as CSV text, not quoted yet."""
     if name in FLAGS:
         return "true" if value else "false"
-    return _guarded(value) if name in COMMENTS else str(value)
+    return _guard_formula(value) if name in COMMENTS else str(value)
 
 
 def _value(name: str, text: str) -> Any:
-    """The inverse of `_text`. A text that stands for no value stays one, which `answers.read` refuses by its type."""
+    """Return the field value of a CSV text: the inverse of `_text`. A text without a value stays text, which
+    `answers.read` refuses by its type.
+
+    A text that does not encode a value remains a text, which `answers.read` refuses by its type.
+    """
     if name in FLAGS:
         return {"true": True, "false": False}.get(text, text)
     if name == "seconds":
         return int(text) if re.fullmatch("0|[1-9][0-9]{0,8}", text) else text
-    return _bare(text) if name in COMMENTS else text
+    return _remove_guard(text) if name in COMMENTS else text
 
 
-def _guarded(text: str) -> str:
-    """A text of others as no spreadsheet runs it: no cell that begins at it or in it is a formula."""
+def _guard_formula(text: str) -> str:
+    """Return a text so that no spreadsheet runs a part of it as a formula."""
     inner = INNER.sub(r"\1'", text)
     return f"'{inner}" if GUARDED.match(inner) else inner
 
 
-def _bare(text: str) -> str:
-    """The inverse of `_guarded`. A text that has no guard, as a person typed it into a file, stays as it is."""
+def _remove_guard(text: str) -> str:
+    """Return the text without its guard: the inverse of `_guard_formula`. A text without a guard stays unchanged.
+
+    A text that has no guard, as a person typed it into a file, stays as it is.
+    """
     inner = text[1:] if text[:1] == "'" and GUARDED.match(text[1:]) else text
     return INNER_GUARDED.sub(r"\1", inner)
 

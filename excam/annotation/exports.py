@@ -1,7 +1,7 @@
-"""The folder of exported files: whose answers each file holds, and the answers of all of them put together (spec 72).
+"""The folder of exported files: who owns each file, and the answers of all of them merged.
 
-Who keeps the folder decides whose a file is: a file in a sub-folder is of the annotator whose name the sub-folder has.
-Of a file that lies in the folder itself nothing is known but the name in it, so it replaces no answer of another file.
+The folder decides whose answers a file holds: a file in a sub-folder belongs to the annotator that the sub-folder is
+named after. For a file in the folder itself only the name in it is known, so it replaces no answer of another file.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pathlib import Path
 from excam.annotation import exchange
 from excam.annotation.answers import Answer
 from excam.annotation.campaign import Campaign
-from excam.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid
 
 KINDS = ("*.json", "*.csv")
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """One annotator's answers, as one file has them."""
+    """The answers of one annotator from one file."""
 
     file: Path
     annotator: str  # "" where the file has no answers
@@ -30,23 +30,23 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Each answer once, in the campaign's order, and how many there were more than once."""
+    """Each answer once, in the order of the campaign, and the number of repeated and replaced ones."""
 
     answers: list[Answer]
     repeated: int  # the same answer again
     superseded: int  # another answer, saved before the one that is kept
 
 
-def exported(folder: str | None) -> list[Path]:
-    """Return the files in `folder` and in its sub-folders that may hold answers; none where it is None or not there."""
+def exported_files(folder: str | None) -> list[Path]:
+    """Return the files in `folder` and its sub-folders that may hold answers; none if it is None or missing."""
     home = Path(folder) if folder else None
     found = [path for kind in KINDS for path in (*home.glob(kind), *home.glob(f"*/{kind}"))] if home else []
     return sorted(path for path in found if path.is_file())
 
 
 def read(file: Path, folder: Path, found: Campaign) -> Export:
-    """Read the export `file` of `folder`. Raises InputInvalid as `exchange.read`, and where it is of several annotators
-    or lies in the sub-folder of another one.
+    """Read the export `file` of `folder`. Raises InputInvalid as `exchange.read` does, and if it holds answers of
+    several annotators or is in the sub-folder of another one.
     """
     answers = exchange.read(file, found)
     names = sorted({answer.annotator for answer in answers})
@@ -64,11 +64,11 @@ def read(file: Path, folder: Path, found: Campaign) -> Export:
     return Export(file, names[0] if names else "", owner is not None, tuple(answers))
 
 
-def merged(found: Campaign, exports: Sequence[Export]) -> Merged:
-    """Put the answers of several files together, each task once per annotator.
+def merge_exports(found: Campaign, exports: Sequence[Export]) -> Merged:
+    """Merge the answers of several files, with each task once per annotator.
 
-    Of two answers of one annotator about one task the one saved last is kept, if both files lie in the annotator's
-    sub-folder. Raises InputInvalid where one of them does not, and for a task that is not in the campaign.
+    Of two answers of one annotator about one task the one saved last is kept, if both files are in the annotator's
+    sub-folder. Raises InputInvalid if one of them does not, and for a task that is not in the campaign.
     """
     kept: dict[tuple[str, str], tuple[Answer, Export]] = {}
     repeated = superseded = 0
@@ -81,13 +81,13 @@ def merged(found: Campaign, exports: Sequence[Export]) -> Merged:
                 repeated += 1
                 continue
             if not (first.placed and export.placed):
-                raise _conflict(answer, first.file, export.file)
+                raise _conflict_error(answer, first.file, export.file)
             superseded += 1
             kept[answer.task, answer.annotator] = max((old, first), (answer, export), key=lambda one: _last(one[0]))
-    return Merged(exchange.ordered(found, [answer for answer, _ in kept.values()]), repeated, superseded)
+    return Merged(exchange.in_campaign_order(found, [answer for answer, _ in kept.values()]), repeated, superseded)
 
 
-def _conflict(answer: Answer, first: Path, second: Path) -> InputInvalid:
+def _conflict_error(answer: Answer, first: Path, second: Path) -> InputInvalid:
     return InputInvalid(
         f"{first} and {second}: two different answers of {answer.annotator} about task {answer.task}; expected one; "
         f"remove the file that is not of {answer.annotator}, or put both into a sub-folder {answer.annotator}, where "
@@ -96,5 +96,5 @@ def _conflict(answer: Answer, first: Path, second: Path) -> InputInvalid:
 
 
 def _last(answer: Answer) -> tuple[str, int, str]:
-    """Of answers saved in the same millisecond the one that got further, whatever the order of the files."""
+    """Return the later of two answers; of answers saved in the same millisecond, the one with more finished steps."""
     return answer.saved, answer.steps, repr(answer)

@@ -1,4 +1,4 @@
-"""The history of a store: what becomes of an answer that comes in. Each function is part of a caller's transaction."""
+"""The history of a store: how an incoming answer is handled. Each function runs inside the caller's transaction."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sqlite3
 from dataclasses import asdict, dataclass
 
 from excam.annotation.answers import Answer
-from excam.annotation.storage import SEALED, now, seal
+from excam.annotation.storage import SEALED, row_checksum, utc_now
 
 OF_ALL = "SELECT max(revision), answer FROM history WHERE revision IS NOT NULL GROUP BY annotator, task"
 OF_ONE = "SELECT max(revision), answer FROM history WHERE revision IS NOT NULL AND annotator = ? GROUP BY task"
@@ -20,7 +20,7 @@ _ADD = f"INSERT INTO history ({', '.join(SEALED)}, seal) VALUES (?, ?, ?, ?, ?, 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """An answer as it stands; its revision is 1 for the first about this task by this annotator, and so on."""
+    """The current answer to a task; its revision is 1, 2, ... for this annotator and task"""
 
     revision: int
     answer: Answer
@@ -28,14 +28,14 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """An answer was not taken, for it was edited from another revision than the latest. It is in the history."""
+    """An answer was refused because it was edited from a revision that is not the latest. The history keeps it."""
 
     latest: Saved
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A line of the history. `kind`: saved or imported, with a revision; conflict or older, without one."""
+    """A row of the history. `kind` is saved or imported, with a revision; or conflict or older, without one."""
 
     revision: int | None
     base: int
@@ -44,18 +44,18 @@ class Event:
     answer: Answer
 
 
-def saved(revision: int, answer: str) -> Saved:
-    """An answer as it stands, from its row."""
+def saved_from_row(revision: int, answer: str) -> Saved:
+    """Return the current answer from its database row."""
     return Saved(revision, Answer(**json.loads(answer)))
 
 
-def event(revision: int | None, base: int, kind: str, received: str, answer: str) -> Event:
-    """A line, from its row."""
+def event_from_row(revision: int | None, base: int, kind: str, received: str, answer: str) -> Event:
+    """Return an event from its database row."""
     return Event(revision, base, kind, received, Answer(**json.loads(answer)))
 
 
 def take(db: sqlite3.Connection, base: int, answer: Answer) -> Saved | Conflict:
-    """Accept an answer that was edited from revision `base`, unless a later one is there."""
+    """Accept an answer that was edited from revision `base`, unless there is a later revision."""
     latest = _latest(db, answer)
     if latest and latest.answer == answer:
         return latest
@@ -66,7 +66,7 @@ def take(db: sqlite3.Connection, base: int, answer: Answer) -> Saved | Conflict:
 
 
 def merge(db: sqlite3.Connection, answer: Answer) -> str:
-    """Accept an answer of a file if there is none or it was saved later: `new`, `newer`, `older` or `same`."""
+    """Accept an imported answer if there is none or it was saved later. Return `new`, `newer`, `older` or `same`."""
     latest = _latest(db, answer)
     if latest and latest.answer == answer:
         return "same"
@@ -79,7 +79,7 @@ def merge(db: sqlite3.Connection, answer: Answer) -> str:
 
 def _latest(db: sqlite3.Connection, answer: Answer) -> Saved | None:
     row = db.execute(_LATEST, (answer.annotator, answer.task)).fetchone()
-    return saved(*row) if row else None
+    return saved_from_row(*row) if row else None
 
 
 def _accept(db: sqlite3.Connection, kind: str, base: int, latest: Saved | None, answer: Answer) -> Saved:
@@ -89,15 +89,15 @@ def _accept(db: sqlite3.Connection, kind: str, base: int, latest: Saved | None, 
 
 
 def _keep(db: sqlite3.Connection, kind: str, base: int, answer: Answer) -> None:
-    """Keep what does not stand, once: who asks again and again, or imports a file twice, adds nothing."""
-    if not db.execute(_KNOWN, (answer.annotator, answer.task, _text(answer))).fetchone():
+    """Record a refused answer once: repeated requests and repeated imports add nothing."""
+    if not db.execute(_KNOWN, (answer.annotator, answer.task, _answer_json(answer))).fetchone():
         _write(db, None, base, kind, answer)
 
 
 def _write(db: sqlite3.Connection, revision: int | None, base: int, kind: str, answer: Answer) -> None:
-    values = (answer.annotator, answer.task, revision, base, kind, _text(answer), now())
-    db.execute(_ADD, (*values, seal(values)))
+    values = (answer.annotator, answer.task, revision, base, kind, _answer_json(answer), utc_now())
+    db.execute(_ADD, (*values, row_checksum(values)))
 
 
-def _text(answer: Answer) -> str:
+def _answer_json(answer: Answer) -> str:
     return json.dumps(asdict(answer), ensure_ascii=False)

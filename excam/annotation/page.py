@@ -1,7 +1,7 @@
-"""The annotation page: a campaign as one HTML file that needs nothing else (spec 68-72; `excam.pages`).
+"""The annotation page: a campaign as one HTML file without external resources (see `excam.pages.html`).
 
-Two forms of one page: a file, which keeps answers in the browser and exports them; and served to one annotator, where
-answers go to the server at every change. Neither knows which system wrote an explanation: not even the codes are there.
+The page has two forms: a file, which keeps answers in the browser and exports them; and a page served to one annotator,
+which sends every change to the server. Neither contains the systems that wrote the explanations.
 """
 
 from __future__ import annotations
@@ -17,33 +17,35 @@ from typing import Any
 
 from excam.annotation import answers
 from excam.annotation.campaign import SIDES, Campaign, Task
-from excam.exceptions import InputInvalid
-from excam.pages import filled, packed, signs
-from excam.pages import policy as content_policy
+from excam.core.exceptions import InputInvalid
+from excam.pages.html import content_security_policy as content_policy
+from excam.pages.html import fill_template, pack_json, shared_script
 
 ASSETS = Path(__file__).parent / "assets"
 # One script in the page; a part uses functions of any other, `start.js` runs.
 PARTS = ("answers", "exchange", "storage", "server", "passages", "session", "task", "controls", "keys", "start")
-COMPARISONS = 2  # spec 70
+COMPARISONS = 2  # explanations per task (ExCAM App. G)
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Who a served page is for, and the path below which it asks for `/answers`, e.g. `/a/<token>`."""
+    """The annotator of a served page, and the path prefix of its `/answers`, e.g. `/a/<token>`."""
 
     annotator: str
     api: str
 
 
 def write(found: Campaign, served: Served | None = None) -> str:
-    """The page of a campaign: a file, or served to one annotator. The same campaign gives the same bytes.
+    """Return the page of a campaign as text: a file, or a page served to one annotator. The same campaign gives the
+    same bytes.
 
-    Raises InputInvalid where a text holds half a character, which no file can, or a task has not two comparisons.
+    Raises InputInvalid if a text holds a lone surrogate, which no file can store, or if a task does not have two
+    comparisons.
     """
     for task in found.tasks:
-        _check(task)
+        _refuse_unshowable(task)
     _check_text("title", found.title)
-    return filled(
+    return fill_template(
         asset("page.html"),
         {
             "policy": policy(served),
@@ -51,40 +53,40 @@ def write(found: Campaign, served: Served | None = None) -> str:
             "style": asset("page.css"),
             "script": script(),
             "instructions": asset("instructions.html"),
-            "data": packed(_data(found, served)),
+            "data": pack_json(_page_data(found, served)),
         },
     )
 
 
 def policy(served: Served | None = None) -> str:
-    """The content security policy of the page, which a server also sends as a header."""
+    """Return the content security policy of the page, which a server also sends as a header."""
     return content_policy(asset("page.css"), script(), *(["connect-src 'self'"] if served else []))
 
 
 def asset(name: str) -> str:
-    """One of the files that the page is put together from."""
+    """Return the text of one of the files that the page is composed of."""
     return (ASSETS / name).read_text(encoding="utf-8")
 
 
 @cache
 def language_tags() -> Mapping[str, str]:
-    """English names of languages -> BCP 47 tags, for the choice of glyphs, line breaks and voices.
+    """Return the BCP 47 tags of languages by their English names, for glyphs, line breaks and voices.
 
-    A language that is not there is shown without. Chinese has no script: both are in the benchmarks.
+    An unknown language gets no tag. Chinese has no script: the benchmarks contain both.
     """
     lines = (line.partition("\t") for line in asset("languages.tsv").splitlines())
     return MappingProxyType({name: tag for name, _, tag in lines})
 
 
 def script() -> str:
-    """The page's one script."""
-    return "\n".join((signs(), *(asset(f"{part}.js") for part in PARTS)))
+    """Return the JavaScript of the page."""
+    return "\n".join((shared_script(), *(asset(f"{part}.js") for part in PARTS)))
 
 
-def _data(found: Campaign, served: Served | None) -> dict[str, Any]:
+def _page_data(found: Campaign, served: Served | None) -> dict[str, Any]:
     return {
         "campaign": found.id,
-        "tasks": [_task(task) for task in found.tasks],
+        "tasks": [_task_data(task) for task in found.tasks],
         "choices": {name: dict(values) for name, values in answers.CHOICES.items()},
         "steps": answers.STEPS,
         "fields": answers.FIELDS,
@@ -96,7 +98,7 @@ def _data(found: Campaign, served: Served | None) -> dict[str, Any]:
     }
 
 
-def _task(task: Task) -> dict[str, Any]:
+def _task_data(task: Task) -> dict[str, Any]:
     return {
         "id": task.id,
         "dataset": task.dataset,
@@ -110,12 +112,12 @@ def _task(task: Task) -> dict[str, Any]:
     }
 
 
-def _check(task: Task) -> None:
+def _refuse_unshowable(task: Task) -> None:
     if len(task.comparisons) != COMPARISONS:
         raise InputInvalid(
             f"task {task.id}: {len(task.comparisons)} comparisons; expected {COMPARISONS}; draw the campaign again"
         )
-    _check_text(f"task {task.id}", json.dumps(_task(task), ensure_ascii=False))
+    _check_text(f"task {task.id}", json.dumps(_task_data(task), ensure_ascii=False))
 
 
 def _check_text(where: str, text: str) -> None:
@@ -124,5 +126,5 @@ def _check_text(where: str, text: str) -> None:
     except UnicodeEncodeError as problem:
         half = f"U+{ord(text[problem.start]):04X}"
         raise InputInvalid(
-            f"{where}: holds {half}, half a character; expected Unicode text; draw the campaign without that row"
+            f"{where}: holds {half}, a lone surrogate; expected Unicode text; draw the campaign without that row"
         ) from None

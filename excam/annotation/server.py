@@ -1,7 +1,7 @@
-"""The server of a campaign: the page for each annotator, and the answers that the page sends (spec 67-72).
+"""The server of a campaign: it serves the page to each annotator and stores the answers.
 
-Who has a link is its annotator; there is nothing else to log in with. Answers travel as JSON, one at a time, each with
-the revision it was edited from, so that two tabs or two machines never overwrite each other.
+Whoever has a link is its annotator; there is no other login. Answers travel as JSON, one at a time, each with the
+revision it was edited from, so that two tabs or two machines never overwrite each other.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from excam.annotation import answers, page
 from excam.annotation.answers import Answer
 from excam.annotation.storage import Unwritable
 from excam.annotation.store import Conflict, Saved, Store
-from excam.escapes import visible
-from excam.exceptions import ExcamError, InputInvalid
-from excam.listening import LOCAL, SENDING
+from excam.core.escapes import visible
+from excam.core.exceptions import ExcamError, InputInvalid
+from excam.core.listening import LOCAL, SENDING
 
 LOG = logging.getLogger(__name__)
 LARGEST = 64 * 2**10  # bytes of one answer; two full comments of four-byte characters have 40,000
-NOWHERE = "no such page; expected the whole link that you were given"
+NOWHERE = "no such page; expected the complete link that you were given"
 CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 HEADERS = {
     "Content-Security-Policy": CLOSED,
@@ -73,7 +73,7 @@ def application(store: Store, hosts: Sequence[str] = LOCAL) -> Starlette:
             Middleware(_Headers),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
         ],
-        exception_handlers={HTTPException: _refused, ExcamError: _failed, 500: _failed},
+        exception_handlers={HTTPException: _refusal, ExcamError: _failure, 500: _failure},
         lifespan=closing,
     )
     found.router.redirect_slashes = False
@@ -99,7 +99,7 @@ async def _save(request: Request) -> Response:
     store: Store = request.app.state.store
     task = request.path_params["task"]
     if all(task != each.id for each in store.campaign.tasks):
-        raise HTTPException(404, f"task {task[:40]!r} is not in this campaign; expected one of its tasks; load it anew")
+        raise HTTPException(404, f"task {task[:40]!r} is not in this campaign; expected one of its tasks; reload it")
     base, answer = _change(await _body(request))
     if (answer.annotator, answer.task) != (name, task):
         raise HTTPException(
@@ -112,7 +112,7 @@ async def _save(request: Request) -> Response:
 
 
 def _annotator(request: Request) -> str:
-    """Whose link it is. Every link that is nobody's gets the same answer as an address that does not exist."""
+    """Return the annotator of a link. An unknown link gets the same response as an address that does not exist."""
     name = request.app.state.store.annotator(request.path_params["token"])
     if name is None:
         raise HTTPException(404)
@@ -124,7 +124,7 @@ def _row(found: Saved) -> dict[str, Any]:
 
 
 async def _body(request: Request) -> bytes:
-    """What was sent, counted as it comes: a header may say anything."""
+    """Return the request body. Its size is measured while reading, because the header may be wrong."""
     body = b""
     try:
         with anyio.fail_after(SENDING):
@@ -133,14 +133,14 @@ async def _body(request: Request) -> bytes:
                 if len(body) > LARGEST:
                     raise HTTPException(413, f"more than {LARGEST} bytes; expected one answer", {"Connection": "close"})
     except TimeoutError:
-        raise HTTPException(408, f"no whole answer in {SENDING} s; send it again", {"Connection": "close"}) from None
+        raise HTTPException(408, f"no complete answer in {SENDING} s; send it again", {"Connection": "close"}) from None
     except ClientDisconnect:
-        raise HTTPException(400, "no whole answer; send it again") from None
+        raise HTTPException(400, "no complete answer; send it again") from None
     return body
 
 
 def _change(body: bytes) -> tuple[int, Answer]:
-    """The revision an answer was edited from, and the answer. Raises HTTPException 400 where it is none."""
+    """Return the revision that an answer was edited from, and the answer. Raises HTTPException 400 if it is invalid."""
     try:
         raw = json.loads(body)
     except (ValueError, RecursionError) as problem:
@@ -148,21 +148,21 @@ def _change(body: bytes) -> tuple[int, Answer]:
     if not isinstance(raw, dict) or set(raw) != {"base", "answer"} or not isinstance(raw["answer"], dict):
         raise HTTPException(400, "expected an object of base and answer, and nothing else")
     if type(raw["base"]) is not int or not 0 <= raw["base"] < 2**53:
-        raise HTTPException(400, "base is no revision; expected a whole number, 0 for none")
+        raise HTTPException(400, "base is not a revision; expected a whole number, 0 for none")
     try:
         return raw["base"], answers.read(raw["answer"])
     except InputInvalid as problem:
         raise HTTPException(400, str(problem)) from None
 
 
-def _refused(request: Request, problem: Exception) -> Response:
+def _refusal(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
     line = NOWHERE if problem.status_code == 404 and problem.detail == "Not Found" else problem.detail
     return _line(request, problem.status_code, line, problem.headers)
 
 
-def _failed(request: Request, problem: Exception) -> Response:
-    """The store cannot, or we are wrong. The line has no path of this machine; the log has the whole."""
+def _failure(request: Request, problem: Exception) -> Response:
+    """Return the response to a failure of the store or of our code. The line names no path; the log has the details."""
     if isinstance(problem, ExcamError):
         LOG.error("%s", problem)
     if isinstance(problem, Unwritable):
@@ -173,7 +173,7 @@ def _failed(request: Request, problem: Exception) -> Response:
 
 
 def _line(request: Request, status: int, line: str, more: Mapping[str, str] | None = None) -> Response:
-    """One line: as JSON where the page's script asks, as text where a person does."""
+    """Return one line as a response: JSON for the page's script, text for a person."""
     text, headers = " ".join(visible(line).split())[:300], {**HEADERS, **(more or {})}
     if "/answers" in request.scope["path"]:
         return JSONResponse({"error": text}, status, headers)
@@ -181,7 +181,7 @@ def _line(request: Request, status: int, line: str, more: Mapping[str, str] | No
 
 
 class _Headers:
-    """Every response has `HEADERS`; one that has its own keeps those."""
+    """Middleware that adds `HEADERS` to every response; headers that the response already has are kept."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,7 +1,7 @@
-"""The file of a store: its layout, how it is opened, checked and copied, and what SQLite's complaints mean to a person.
+"""The SQLite file of a store: its tables, and how it is opened, checked and copied.
 
-Write-ahead log and `synchronous=FULL`: what was committed survives a kill and a power cut. It wants a local disk, for
-SQLite's locks do not hold on every shared one.
+Write-ahead log and `synchronous=FULL`: committed data survive a kill and a power cut. The file needs a local disk,
+because SQLite's locks do not work on every shared one.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 
 from excam.annotation import campaign
 from excam.annotation.campaign import Campaign
-from excam.exceptions import ArtifactBroken, ExcamError, InputInvalid
-from excam.provenance import publish
+from excam.core.exceptions import ArtifactBroken, ExcamError, InputInvalid
+from excam.core.provenance import publish
 
 APPLICATION = 0x45784341  # "ExCA", in the file's header
 LAYOUT = 1
@@ -56,22 +56,24 @@ SEALED = ("annotator", "task", "revision", "base", "kind", "answer", "received")
 
 
 class Unwritable(ExcamError):
-    """The store takes nothing just now: the disk is full, it may not be written, or another program holds it."""
+    """The store cannot be written now: the disk is full, it is read-only, or another program holds it."""
 
 
-def now() -> str:
-    """This moment in UTC, as answers have it."""
+def utc_now() -> str:
+    """Return the current time in UTC, in the format of answers."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def seal(values: Sequence[object]) -> str:
-    """A checksum of a line of the history, by its `SEALED` values: SQLite has none, and a flipped bit is a vote."""
+def row_checksum(values: Sequence[object]) -> str:
+    """Return a checksum of the `SEALED` values of a history row. SQLite has none, and a flipped bit could change a
+    vote.
+    """
     return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()[:16]
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """SQLite's complaints inside, as Unwritable, InputInvalid (no store at all) or ArtifactBroken, in one line."""
+def explain_sqlite_errors(path: Path) -> Iterator[None]:
+    """Turn SQLite errors in the block into Unwritable, InputInvalid (not a store) or ArtifactBroken, in one line."""
     try:
         yield
     except sqlite3.Error as problem:
@@ -85,16 +87,19 @@ def explained(path: Path) -> Iterator[None]:
             ) from None
         if code == sqlite3.SQLITE_NOTADB:
             raise InputInvalid(f"{path}: no store; expected what `excam annotate create` makes") from None
-        raise ArtifactBroken(_damaged(path, str(problem))) from None
+        raise ArtifactBroken(_damaged_message(path, str(problem))) from None
     except UnicodeDecodeError:  # SQLite's complaint quotes the bytes that it cannot read
-        raise ArtifactBroken(_damaged(path, "its layout is no UTF-8")) from None
+        raise ArtifactBroken(_damaged_message(path, "its layout is no UTF-8")) from None
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection to a file that is there, for any thread. Raises as `explained` does, InputInvalid for no file."""
+    """Return a connection to an existing file, usable from any thread.
+
+    Raises as `explain_sqlite_errors` does, and InputInvalid if there is no file.
+    """
     if not path.is_file():
         raise InputInvalid(f"{path}: no such file; expected a store; `excam annotate create` makes one")
-    with explained(path):
+    with explain_sqlite_errors(path):
         db = sqlite3.connect(
             f"{path.resolve().as_uri()}?mode=rw", PATIENCE, isolation_level=None, check_same_thread=False, uri=True
         )
@@ -104,12 +109,15 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def create(path: Path, content: Campaign) -> None:
-    """A new store, readable for its owner alone; it is whole or empty. Raises InputInvalid where something is there."""
+    """Create a store that only its owner can read; it is complete or absent.
+
+    Raises InputInvalid if something is there.
+    """
     try:
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     except OSError as problem:
         raise InputInvalid(f"{path}: {problem.strerror}; expected a new file in a folder that is there") from None
-    with closing(connect(path)) as db, explained(path), transaction(db):
+    with closing(connect(path)) as db, explain_sqlite_errors(path), transaction(db):
         if db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
             raise InputInvalid(f"{path}: is there already; expected a new file")
         for statement in SCHEMA:
@@ -121,7 +129,7 @@ def create(path: Path, content: Campaign) -> None:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All of what is inside is on disk at its end, or nothing of it. No other connection writes meanwhile."""
+    """Commit everything in the block at its end, or nothing. No other connection writes meanwhile."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -131,12 +139,15 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
 
 
-def opened(path: Path) -> tuple[sqlite3.Connection, Campaign]:
-    """A connection that may write, and the campaign. Raises as `verified` and `explained` do."""
+def open_store(path: Path) -> tuple[sqlite3.Connection, Campaign]:
+    """Return a connection that can write, and the campaign.
+
+    Raises as `verified_campaign` and `explain_sqlite_errors` do.
+    """
     db = connect(path)
     try:
-        found = verified(db, path)
-        with explained(path):
+        found = verified_campaign(db, path)
+        with explain_sqlite_errors(path):
             db.execute("PRAGMA journal_mode = WAL")
             with transaction(db):
                 pass  # a file that may only be read says so here, not at the first answer
@@ -146,12 +157,12 @@ def opened(path: Path) -> tuple[sqlite3.Connection, Campaign]:
     return db, found
 
 
-def verified(db: sqlite3.Connection, path: Path) -> Campaign:
-    """The campaign of a store, checked whole: SQLite's structures, every line of the history, the campaign's id.
+def verified_campaign(db: sqlite3.Connection, path: Path) -> Campaign:
+    """Check all of the store and return its campaign: SQLite's structures, every row of the history, the campaign's id.
 
-    Raises InputInvalid where it is no store or one of another layout, ArtifactBroken where it is damaged.
+    Raises InputInvalid if it is not a store or has another layout, ArtifactBroken if it is damaged.
     """
-    with explained(path):
+    with explain_sqlite_errors(path):
         application, layout = (
             db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
@@ -163,36 +174,36 @@ def verified(db: sqlite3.Connection, path: Path) -> Campaign:
                 "its answers there and import them into a new store"
             )
         problems = [line for (line,) in db.execute("PRAGMA integrity_check(1)") if line != "ok"]
-        problems += ["a link or an answer of nobody" for _ in db.execute("PRAGMA foreign_key_check")][:1]
+        problems += ["a link or an answer without an annotator" for _ in db.execute("PRAGMA foreign_key_check")][:1]
         if problems:
-            raise ArtifactBroken(_damaged(path, problems[0]))
+            raise ArtifactBroken(_damaged_message(path, problems[0]))
         for number, sealed, *values in db.execute(f"SELECT number, seal, {', '.join(SEALED)} FROM history"):  # noqa: S608
-            if seal(values) != sealed:
-                raise ArtifactBroken(_damaged(path, f"line {number} of the history is not what was written"))
+            if row_checksum(values) != sealed:
+                raise ArtifactBroken(_damaged_message(path, f"line {number} of the history is not what was written"))
         (content,) = db.execute("SELECT content FROM campaign").fetchone()
     try:
-        return campaign.parsed(content, str(path))
+        return campaign.parse_campaign(content, str(path))
     except InputInvalid as problem:
-        raise ArtifactBroken(_damaged(path, str(problem))) from None
+        raise ArtifactBroken(_damaged_message(path, str(problem))) from None
 
 
 def backup(path: Path, to: Path) -> None:
-    """A verified copy of a store in one file, while others write to it; `to` is whole or as it was before.
+    """Write a verified copy of a store to one file while others write to it; `to` is complete or unchanged.
 
-    Raises as `verified` and `explained` do, and InputInvalid where `to` is the store or one that is open.
+    Raises as `verified_campaign` and `explain_sqlite_errors` do, and InputInvalid if `to` is the store or an open one.
     """
     beside = to.with_name(f"{to.name}-wal")  # SQLite would play it into what takes the file's place
     if beside.exists() or (to.exists() and to.samefile(path)):
         raise InputInvalid(f"{to}: is a store in use; expected another file for the copy")
     with closing(connect(path)) as source, publish(to) as temporary:
-        verified(source, path)
+        verified_campaign(source, path)
         temporary.touch(0o600)
-        with closing(sqlite3.connect(temporary)) as copy, explained(to):
+        with closing(sqlite3.connect(temporary)) as copy, explain_sqlite_errors(to):
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, which opens on a read-only disk too
-            verified(copy, to)
+            verified_campaign(copy, to)
 
 
-def _damaged(path: Path, detail: str) -> str:
+def _damaged_message(path: Path, detail: str) -> str:
     line = " ".join(detail.split())[:200]
-    return f"{path}: damaged ({line}); expected a whole store; put a backup in its place, keep this file"
+    return f"{path}: damaged ({line}); expected a complete store; put a backup in its place, keep this file"

@@ -1,7 +1,7 @@
-"""The store of a campaign that is answered together: one file, in which nothing is ever lost or overwritten.
+"""The store of a campaign with several annotators: one file, in which no answer is lost or overwritten.
 
-It holds the campaign, the annotators, and a history: every answer that was accepted, in revisions, and every one that
-was not, because it was edited from an old revision or came late. What a method returns is on disk.
+It holds the campaign, the annotators, and a history: every accepted answer with its revision, and every refused one,
+because it was edited from an old revision or came late. When a method returns, its data are on disk.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from typing import Self
 from excam.annotation import history, storage
 from excam.annotation.answers import PATTERNS, Answer
 from excam.annotation.history import Conflict, Event, Saved
-from excam.annotation.storage import now
-from excam.exceptions import InputInvalid
+from excam.annotation.storage import utc_now
+from excam.core.exceptions import InputInvalid
 
 
 class Store:
-    """An open store. Threads may share it, and programs its file."""
+    """An open store. Threads can share it, and programs can share its file."""
 
     def __init__(self, path: Path) -> None:
-        """Raises InputInvalid for what is no store, ArtifactBroken for a damaged one, Unwritable for one to be read."""
+        """Open a store. Raises InputInvalid if it is not one, ArtifactBroken if damaged, Unwritable without access."""
         self.path = path
-        self._writer, self.campaign = storage.opened(path)
+        self._writer, self.campaign = storage.open_store(path)
         self._reader = storage.connect(path)  # WAL: who reads never waits for who writes
         self._writing, self._reading = threading.Lock(), threading.Lock()
         self._tasks = {task.id for task in self.campaign.tasks}
@@ -44,27 +44,30 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Takes what lies beside the file into it, unless another program has it open too."""
+        """Close the store and merge the write-ahead log into the file, unless another program has it open."""
         with self._writing, self._reading:
             self._reader.close()
             self._writer.close()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All on disk at its end or nothing; one after the other."""
-        with self._writing, storage.explained(self.path), storage.transaction(self._writer):
+        """Commit everything in the block or nothing; only one block runs at a time."""
+        with self._writing, storage.explain_sqlite_errors(self.path), storage.transaction(self._writer):
             yield self._writer
 
     def _rows(self, query: str, *values: str) -> list[tuple]:
-        with self._reading, storage.explained(self.path):
+        with self._reading, storage.explain_sqlite_errors(self.path):
             return self._reader.execute(query, values).fetchall()
 
     def annotators(self) -> list[str]:
-        """Their names, by code points."""
+        """Return the names of the annotators, sorted by code points."""
         return sorted(name for (name,) in self._rows("SELECT name FROM annotators"))
 
     def add(self, names: Sequence[str]) -> list[str]:
-        """A token for each new annotator, all or none. Raises InputInvalid for a name that is none or there already."""
+        """Add annotators, all or none, and return a token for each.
+
+        Raises InputInvalid for an invalid or existing name.
+        """
         refuse_names(names)
         with self._transaction() as db:
             for name in names:
@@ -73,55 +76,59 @@ class Store:
                         f"{self.path}: annotator {name} is there already; expected new names; "
                         f"`excam annotate link {self.path} {name}` makes a link"
                     )
-                db.execute("INSERT INTO annotators VALUES (?, ?)", (name, now()))
+                db.execute("INSERT INTO annotators VALUES (?, ?)", (name, utc_now()))
             return [_new_link(db, name) for name in names]
 
     def link(self, name: str) -> str:
-        """Another token for an annotator, beside those given before. Raises InputInvalid for an unknown name."""
+        """Return another token for an annotator; earlier tokens stay valid. Raises InputInvalid for an unknown name."""
         self._refuse_unknown([name])
         with self._transaction() as db:
             return _new_link(db, name)
 
     def renew(self, name: str) -> str:
-        """The only token of an annotator: those given before are worthless. Raises InputInvalid as `link` does."""
+        """Return the only valid token of an annotator: earlier tokens become invalid.
+
+        Raises InputInvalid for an unknown name.
+        """
         self._refuse_unknown([name])
         with self._transaction() as db:
             db.execute("DELETE FROM links WHERE annotator = ?", (name,))
             return _new_link(db, name)
 
     def annotator(self, token: str) -> str | None:
-        """Whose token it is. It is looked up by its hash, so the time taken tells nothing of the tokens there are."""
+        """Return the annotator of a token. The lookup is by hash, so its time reveals no other token."""
         wanted = _digest(token)
         found = self._rows("SELECT digest, annotator FROM links WHERE digest = ?", wanted)
         return next((name for digest, name in found if hmac.compare_digest(digest, wanted)), None)
 
     def latest(self, annotator: str) -> list[Saved]:
-        """The answers of one annotator as they stand, in no order. Raises InputInvalid for an unknown name."""
+        """Return the current answers of one annotator, in no order. Raises InputInvalid for an unknown name."""
         self._refuse_unknown([annotator])
-        return [history.saved(*row) for row in self._rows(history.OF_ONE, annotator)]
+        return [history.saved_from_row(*row) for row in self._rows(history.OF_ONE, annotator)]
 
     def answers(self) -> list[Answer]:
-        """All answers as they stand, in no order."""
-        return [history.saved(*row).answer for row in self._rows(history.OF_ALL)]
+        """Return all current answers, in no order."""
+        return [history.saved_from_row(*row).answer for row in self._rows(history.OF_ALL)]
 
     def events(self, annotator: str, task: str) -> list[Event]:
-        """All that ever came in from an annotator about a task, in that order."""
-        return [history.event(*row) for row in self._rows(history.EVENTS, annotator, task)]
+        """Return everything that arrived from an annotator about a task, in the order of arrival."""
+        return [history.event_from_row(*row) for row in self._rows(history.EVENTS, annotator, task)]
 
     def save(self, base: int, answer: Answer) -> Saved | Conflict:
-        """Take an answer that was edited from revision `base` (0: from none), unless there is a later one.
+        """Save an answer that was edited from revision `base` (0: from none), unless there is a later one.
 
-        What is the latest already is not saved again: a reply was lost. Where there is none, any base will do: the
-        store is an older backup. Raises InputInvalid for an unknown task or annotator, Unwritable, ArtifactBroken.
+        An answer that equals the latest one is not saved again: a reply was lost. If there is none, every base is
+        accepted: the store may be an older backup. Raises InputInvalid for an unknown task or annotator, Unwritable,
+        ArtifactBroken.
         """
         self._refuse_unknown([answer.annotator], [answer.task])
         with self._transaction() as db:
             return history.take(db, base, answer)
 
     def merge(self, answers: Iterable[Answer]) -> Counter[str]:
-        """Take the answers of a file, all or none; of two about one task the one saved later stands, on a tie ours.
+        """Import the answers of a file, all or none; of two about one task the later one wins, on a tie ours.
 
-        Counts `new`, `newer`, `older` (kept in the history) and `same`. Raises as `save` does.
+        Return the counts of `new`, `newer`, `older` (kept in the history) and `same`. Raises as `save` does.
         """
         given = list(answers)
         self._refuse_unknown([answer.annotator for answer in given], [answer.task for answer in given])
@@ -142,7 +149,7 @@ class Store:
 
 
 def refuse_names(names: Sequence[str]) -> None:
-    """Raises InputInvalid where a name cannot be an annotator's, or is there twice."""
+    """Raise InputInvalid if a name cannot be an annotator's, or occurs twice."""
     if wrong := [name for name in names if not PATTERNS["annotator"].fullmatch(name)]:
         raise InputInvalid(
             f"annotator {wrong[0][:60]!r}; expected letters, digits and . _ -, at most 40, no . _ - first"
@@ -153,7 +160,7 @@ def refuse_names(names: Sequence[str]) -> None:
 
 def _new_link(db: sqlite3.Connection, name: str) -> str:
     token = secrets.token_urlsafe(24)  # 192 bits: not to be guessed, so nothing has to count the attempts
-    db.execute("INSERT INTO links VALUES (?, ?, ?)", (_digest(token), name, now()))
+    db.execute("INSERT INTO links VALUES (?, ?, ?)", (_digest(token), name, utc_now()))
     return token
 
 

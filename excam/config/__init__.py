@@ -1,6 +1,6 @@
-"""The experiment of `config.yaml`: validated once, frozen, with one-line errors.
+"""The experiment of `config.yaml`, validated and immutable, with one-line errors.
 
-`load(mapping)` is the only entry. `config.schema.json` is generated from the types of `sections`.
+`load(mapping)` is the only entry point. `config.schema.json` is generated from the types of `sections`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from excam.config.checks import cross_check, one_line
-from excam.config.registries import CHAT_TEMPLATES, LAYOUTS, modules_in
+from excam.config.checks import cross_check, first_error
 from excam.config.sections import (
+    EACH,
     LEXICON,
     Construction,
     Dataset,
@@ -29,7 +29,8 @@ from excam.config.sections import (
     Server,
     Wheel,
 )
-from excam.exceptions import ConfigInvalid
+from excam.core.exceptions import ConfigInvalid
+from excam.core.registries import CHAT_TEMPLATES, LAYOUTS, modules_in
 
 __all__ = [
     "CHAT_TEMPLATES",
@@ -49,18 +50,18 @@ __all__ = [
     "Section",
     "Server",
     "Wheel",
-    "in_order",
+    "first_error",
+    "json_schema",
     "load",
     "modules_in",
-    "one_line",
-    "schema",
+    "ordered_like",
 ]
 
 
 def load(raw: Mapping[str, Any], where: str = "config.yaml") -> Experiment:
-    """Validate a configuration. Entries of `datasets` and `models` set to null are switched off.
+    """Return the validated experiment. Entries of `datasets` and `models` that are null are disabled.
 
-    Raises ConfigInvalid with one line: where, what, and what would do.
+    `where` is the file name in messages. Raise ConfigInvalid with one line: place, problem, and expected value.
     """
     if not isinstance(raw, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # YAML may be anything
         found = " ".join(repr(raw).split())[:60]
@@ -69,18 +70,28 @@ def load(raw: Mapping[str, Any], where: str = "config.yaml") -> Experiment:
     for section in ("datasets", "models"):
         if isinstance(entries := cleaned.get(section), Mapping):
             cleaned[section] = {name: entry for name, entry in entries.items() if entry is not None}
+    cleaned["tuned"] = _leave_one_out(cleaned.get("tuned", {}), cleaned.get("datasets"))
     try:
         experiment = Experiment.model_validate(cleaned)
     except ValidationError as problem:
-        raise ConfigInvalid(f"{where}: {one_line(problem)}") from None
+        raise ConfigInvalid(f"{where}: {first_error(problem)}") from None
     cross_check(experiment, where)
     return experiment
 
 
-def in_order(raw: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
-    """`raw` with its data sets and models in the order of `first`, others after them.
+def _leave_one_out(tuned: Any, datasets: Any) -> Any:
+    """Return the section `tuned` with one mixture per dataset in place of `EACH`; any other value unchanged."""
+    if not (isinstance(tuned, Mapping) and isinstance(tuned.get("mixtures"), list) and isinstance(datasets, Mapping)):
+        return tuned
+    given = tuned["mixtures"]
+    each = [name for name in (f"without-{dataset}" for dataset in datasets) if name not in given]
+    return {**tuned, "mixtures": [name for one in given for name in (each if one == EACH else [one])]}
 
-    Snakemake puts the entries that an overlay changes before all others, so figures would move with every overlay.
+
+def ordered_like(raw: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `raw` with its data sets and models in the order of `first`, others after them.
+
+    Snakemake puts the entries that an overlay changes first, which would change the order in figures.
     """
     ordered = dict(raw)
     for section in ("datasets", "models"):
@@ -90,6 +101,6 @@ def in_order(raw: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]
     return ordered
 
 
-def schema() -> str:
-    """The JSON schema that editors use (`config.schema.json`)."""
+def json_schema() -> str:
+    """Return the JSON schema for editors (`config.schema.json`)."""
     return json.dumps(Experiment.model_json_schema(), indent=2, ensure_ascii=False) + "\n"

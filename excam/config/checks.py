@@ -1,4 +1,4 @@
-"""What types cannot say of an experiment, and what is wrong with one, each in one line."""
+"""Cross-field validation of the configuration, and validation errors as one line."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from math import isclose
 from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
-from excam.config.registries import CHAT_TEMPLATES, LAYOUTS, modules_in, stems
 from excam.config.sections import (
+    EACH,
     LEXICON,
     Annotation,
     Baselines,
@@ -25,27 +25,34 @@ from excam.config.sections import (
     Scoring,
     Section,
     Server,
-    Similarity,
     Tuned,
     Wheel,
 )
-from excam.exceptions import ConfigInvalid
-from excam.records import SPLITS
+from excam.core.exceptions import ConfigInvalid
+from excam.core.registries import CHAT_TEMPLATES, LAYOUTS, modules_in, stems
+from excam.core.splits import SPLITS
 
 
 def cross_check(experiment: Experiment, where: str) -> None:
-    """What hangs together across sections. Raises ConfigInvalid."""
+    """Raise ConfigInvalid if sections of the experiment are inconsistent; `where` is the file name in messages."""
 
     def known(value: str, at: str, what: str, names: tuple[str, ...]) -> None:
         if value not in names:
             close = difflib.get_close_matches(value, names, n=1)
             hint = f"did you mean `{close[0]}`? " if close else ""
-            found = _escaped(value)
+            found = _json_escaped(value)
             raise ConfigInvalid(f"{where}: {at}: no such {what}: `{found}`; {hint}known: {', '.join(names)}")
 
+    if bool(experiment.texts) != bool(experiment.model):
+        found, absent = ("texts", "model") if experiment.texts else ("model", "texts")
+        raise ConfigInvalid(f"{where}: {found}: given without `{absent}`; expected --config texts=FOLDER model=MODEL")
     if not experiment.datasets:
         raise ConfigInvalid(f"{where}: datasets: none is switched on; expected at least one")
-    benchmarks, judges, models = modules_in("datasets"), modules_in("judges"), tuple(experiment.models)
+    benchmarks, judges, models = (
+        modules_in("excam40k/datasets"),
+        modules_in("error_reports/judges"),
+        tuple(experiment.models),
+    )
     for name, dataset in experiment.datasets.items():
         known(name, f"datasets.{name}", "benchmark", benchmarks)
         if not (dataset.hub or dataset.url or dataset.folder):
@@ -80,52 +87,39 @@ def cross_check(experiment: Experiment, where: str) -> None:
     for model_name in experiment.tuned.models:
         if not experiment.models[model_name].is_local:
             raise ConfigInvalid(f"{where}: tuned.models: `{model_name}` is behind a server; expected weights")
+        if experiment.models[model_name].thinking is not None:
+            raise ConfigInvalid(
+                f"{where}: models.{model_name}.thinking: set for a model of tuned.models; expected none: adapters "
+                "learn reports as the chat template asks by default"
+            )
     for mixture in experiment.tuned.mixtures:
-        known(mixture, "tuned.mixtures", "mixture", experiment.mixtures)
+        known(mixture, "tuned.mixtures", "mixture", (*experiment.mixtures, EACH))
     known(experiment.generation.generator, "generation.generator", "generator", (LEXICON, *models))
     layouts = stems(LAYOUTS, "*.yaml")
     known(experiment.training.layout, "training.layout", "layout", layouts)
     for name in models:
         known(experiment.recipe(name).layout, f"models.{name}.training.layout", "layout", layouts)
-    if embedder := experiment.similarity.model:
-        known(embedder, "similarity.model", "model", models)
-        _check_embedder(experiment, embedder, where)
     reporting = tuple("/".join(system) for system in experiment.systems if system[2] == "report")
     for system in experiment.annotation.systems:
         known(system, "annotation.systems", "system that writes reports", reporting)
     for name in experiment.annotation.languages:
         known(name, "annotation.languages", "benchmark", benchmarks)
-    if model_name := experiment.annotation.pre_annotator:
-        known(model_name, "annotation.pre_annotator", "model", models)
     _check_numbers(experiment, where)
 
 
-def _check_embedder(experiment: Experiment, name: str, where: str) -> None:
-    """Its weights are read here, and nothing is ever asked of it."""
-    if not experiment.models[name].is_local:
-        raise ConfigInvalid(f"{where}: similarity.model: `{name}` is behind a server; expected weights")
-    asked = {role for role in ("tuned", "baselines", "external") if name in getattr(experiment, role).models}
-    asked |= {"generation"} if experiment.generation.generator == name else set()
-    if asked:
-        raise ConfigInvalid(
-            f"{where}: similarity.model: `{name}` is named in {', '.join(sorted(asked))} too; expected a model that "
-            "only embeds texts; add an entry of its own"
-        )
-
-
 def _check_recipe(experiment: Experiment, name: str, where: str) -> None:
-    """What a model changes in `training`; which rows there are is every model's."""
+    """Raise ConfigInvalid if a model's overrides of `training` are invalid, or change the rows of the mixtures."""
     changed = experiment.models[name].training
     try:
         experiment.recipe(name)
     except ValidationError as problem:
-        raise ConfigInvalid(f"{where}: models.{name}.training.{one_line(problem, ('training',))}") from None
+        raise ConfigInvalid(f"{where}: models.{name}.training.{first_error(problem, ('training',))}") from None
     if "rows" in changed:
         raise ConfigInvalid(f"{where}: models.{name}.training.rows: mixtures are drawn once for all; set training.rows")
 
 
 def _check_numbers(experiment: Experiment, where: str) -> None:
-    """What would stop, or silently bend, a job hours later."""
+    """Raise ConfigInvalid for numbers that would stop a job, or distort its results, hours later."""
     shares = experiment.construction.shares
     if set(shares) != set(SPLITS) or min(shares.values()) <= 0 or not isclose(sum(shares.values()), 1):
         raise ConfigInvalid(
@@ -138,13 +132,13 @@ def _check_numbers(experiment: Experiment, where: str) -> None:
         )
 
 
-def one_line(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
-    """The first of a validation's errors; `within` is the section of the experiment that it is about."""
+def first_error(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
+    """Return the first validation error as one line; `within` is the path of the validated section."""
     first = problem.errors()[0]
-    path = _escaped(".".join(str(part) for part in first["loc"] if part != "[key]"))
+    path = _json_escaped(".".join(str(part) for part in first["loc"] if part != "[key]"))
     more = f" (and {problem.error_count() - 1} more)" if problem.error_count() > 1 else ""
     if first["type"] == "extra_forbidden":
-        known = _fields_at((*within, *first["loc"][:-1]))
+        known = _known_keys((*within, *first["loc"][:-1]))
         close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
         return f"{path}: unknown key; {hint}{more}"
@@ -152,11 +146,13 @@ def one_line(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
     return f"{path}{': ' * bool(path)}{first['msg'].lower()}; found {found[:60]}{more}"
 
 
-def _escaped(text: str) -> str:
+def _json_escaped(text: str) -> str:
+    """Return a text with control characters and quotes escaped as in JSON, without the quotes around it."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
+def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
+    """Return the valid keys of the section at a path of the configuration."""
     kinds: dict[str, type[Section]] = {
         "datasets": Dataset,
         "models": Model,
@@ -167,7 +163,6 @@ def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
         "tuned": Tuned,
         "baselines": Baselines,
         "external": Baselines,
-        "similarity": Similarity,
         "annotation": Annotation,
     }
     if not loc:

@@ -1,4 +1,4 @@
-"""The sections of `config.yaml` as types, frozen; unknown keys are refused."""
+"""The sections of `config.yaml` as immutable types; unknown keys are refused."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from excam.records import Split
+from excam.core.splits import Split
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$", max_length=60)]
-# An experiment may be a stranger's: what is handed to pip or the hub is a plain name, never an option or an address.
+# An experiment may be from an untrusted source: pip and the hub get plain names, never options or addresses.
 Package = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$", max_length=100)  # as in PEP 508
 ]
@@ -21,49 +21,51 @@ HubId = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)?$", max_length=200)
 ]
 HubRevision = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$", max_length=200)]
-ModuleName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]+$", max_length=200)]  # PEFT takes patterns too
-LEXICON = "lexicon"  # the soft-error generator that is no model (excam/construction/lexicon.py)
+ModuleName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]+$", max_length=200)]  # PEFT would take patterns
+EACH = "without-each"  # `load` replaces it by one leave-one-out mixture per dataset
+LEXICON = "lexicon"  # the soft-error generator without a model (excam/excam40k/construction/lexicon.py)
 
 
 class Section(BaseModel):
-    """A part of the configuration: unknown keys are refused, and nothing changes once it is read."""
+    """A part of the configuration: immutable, and unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Dataset(Section):
-    """Where a benchmark comes from. `folder` wins over `hub` and `url`: the same files, copied from there."""
+    """The source of a benchmark. `folder` has the same files and takes precedence over `hub` and `url`."""
 
     hub: HubId | None = Field(default=None, description="id of the official release on the Hugging Face hub")
-    url: str | None = Field(default=None, description="address of the official release where it is not on the hub")
+    url: str | None = Field(default=None, description="address of the official release if it is not on the hub")
     revision: HubRevision = Field(
         default="main", description="commit of the hub repository, or a branch resolved at the first fetch"
     )
     folder: str | None = Field(default=None, description="local folder with the same files, relative to the repository")
-    cap: int = Field(default=5000, ge=2, description="upper bound of samples (spec 4)")
+    cap: int = Field(default=5000, ge=2, description="maximum number of samples")
+    reading: dict[str, int | float] = Field(
+        default={}, description="settings of the benchmark's reader, e.g. least_votes of blend (docs/workflow.md)"
+    )
 
 
 class Construction(Section):
-    """How samples become ExCAM40k."""
+    """How ExCAM40k is built from samples."""
 
-    cap_stage: Literal["before", "after"] = Field(
-        default="after", description="cap base samples, or final rows (spec 4)"
-    )
+    cap_stage: Literal["before", "after"] = Field(default="after", description="cap base samples, or final rows")
     allocation: Literal["equal", "proportional"] = Field(
-        default="equal", description="rows per stratum: as equal as possible, or as in the source (spec 5)"
+        default="equal", description="rows per stratum: as equal as possible, or as in the source"
     )
     severity: Literal["requested", "stated"] = Field(
-        default="requested", description="of a soft error: what was asked for, or what the generator says (spec 26)"
+        default="requested", description="of a soft error: the requested one, or the one the generator states"
     )
-    spans: Literal["paper", "strict"] = Field(default="strict", description="how differences become spans (spec 28)")
+    spans: Literal["paper", "strict"] = Field(default="strict", description="how differences become spans")
     shares: dict[Split, float] = Field(
-        default={"train": 0.7, "dev": 0.1, "test": 0.2}, description="by base sample (spec 11)"
+        default={"train": 0.7, "dev": 0.1, "test": 0.2}, description="shares of the splits, by base sample"
     )
-    subset: int = Field(default=100, ge=2, description="rows of the balanced subset test-100 per dataset (spec 42)")
+    subset: int = Field(default=100, ge=2, description="rows of the balanced subset test-100 per dataset")
 
 
 class Sampling(Section):
-    """Decoding (Table 6). Temperature 0 is greedy; top_p 1 and top_k 0 are off."""
+    """Decoding (Table 6 of the paper). Temperature 0 is greedy; top_p 1 and top_k 0 are off."""
 
     max_tokens: int = Field(default=1024, ge=1)
     temperature: float = Field(default=0.0, ge=0)
@@ -85,40 +87,42 @@ class Wheel(Section):
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
+        """Raise ValueError unless exactly one of `gguf` and `folder` is set."""
         if (self.gguf is None) == (self.folder is None):
             raise ValueError("expected one of `gguf` and `folder`")
         return self
 
 
 class Price(Section):
-    """In any one currency, per million tokens."""
+    """Price per million tokens, in any one currency."""
 
     prompt: float = Field(ge=0)
     completion: float = Field(ge=0)
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """What so many tokens cost, to a millionth."""
+        """Return the cost of these token counts, rounded to a millionth."""
         return round((prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6, 6)
 
 
 class Server(Section):
-    """An OpenAI-compatible server, and how hard it may be asked."""
+    """An OpenAI-compatible server and its rate limits."""
 
     endpoint: str = Field(description="its address, e.g. https://host/v1", pattern=r"^https?://[^\s@]+$")
-    name: str | None = Field(default=None, description="the model's name there, where it is not the hub id")
-    key_env: str | None = Field(default=None, description="name of the environment variable that holds the key")
-    limit_field: str = Field(default="max_tokens", description="how the server calls the limit on an answer")
+    name: str | None = Field(default=None, description="the model's name at the server if it is not the hub id")
+    key_env: str | None = Field(default=None, description="name of the environment variable with the key")
+    limit_field: str = Field(default="max_tokens", description="the request field for the maximum answer length")
     omit: list[Literal["temperature", "top_p", "seed"]] = Field(
         default=[], description="request fields the server refuses"
     )
-    concurrency: int = Field(default=8, ge=1, description="requests at once")
+    concurrency: int = Field(default=8, ge=1, description="concurrent requests")
     requests_per_minute: int | None = Field(default=None, ge=1)
     timeout: float = Field(default=600, gt=0, description="seconds to wait for one answer")
-    price: Price | None = Field(default=None, description="what the manifest's cost is computed from")
+    structure: bool = Field(default=True, description="it takes response_format: json_schema, for judges that ask so")
+    price: Price | None = Field(default=None, description="for the cost in the manifest")
 
 
 class Model(Section):
-    """A language model: where its weights are, how it is run, how it decodes."""
+    """A language model: source of its weights, how it runs, how it decodes."""
 
     hub: HubId | None = None
     revision: HubRevision = "main"
@@ -126,72 +130,82 @@ class Model(Section):
     folder: str | None = Field(
         default=None, description="local folder with safetensors weights and tokenizer, or with one GGUF file"
     )
-    base: Name | None = Field(default=None, description="the entry whose weights these are; they are fetched once")
+    base: Name | None = Field(default=None, description="the entry whose weights this one uses; they are fetched once")
     chat_template: Name | None = Field(
         default=None, description="a file of excam/inference/chat_templates instead of the model's own"
     )
     training: dict[str, bool | int | float | str | list[str]] = Field(
         default={}, description="fields of `training` that differ for this model's adapters"
     )
+    thinking: bool | None = Field(
+        default=None,
+        description="ask for reasoning before the answer, or for none (`enable_thinking` of the chat template); "
+        "by default the template decides",
+    )
     backend: Name = Field(default="vllm", description="a module of excam/inference/backends")
     server: Server | None = Field(default=None, description="for backend openai")
     licence: str = Field(description="SPDX identifier or the name of the terms")
-    context: int | None = Field(default=None, ge=128, description="longest prompt and answer; else the model's own")
+    context: int | None = Field(
+        default=None, ge=128, description="maximum of prompt and answer in tokens; by default the model's limit"
+    )
     overflow: Literal["refuse", "shorten"] = Field(
         default="refuse",
-        description="a prompt that leaves less than max_tokens: refused, or answered in what is left (spec 44)",
+        description="a prompt that leaves less than max_tokens: refuse it, or shorten the answer",
     )
     dtype: Literal["bfloat16", "float16", "float32"] = "bfloat16"
     quantization: str | None = Field(default=None, description="of backend vllm, e.g. fp8")
-    serve: Literal["lora", "merged"] = Field(default="lora", description="an adapter beside the weights, or in them")
-    engine: dict[str, bool | int | float | str] = Field(
-        default={}, description="more settings of backend vllm; those of speed and memory decide no answer"
+    serve: Literal["lora", "merged"] = Field(
+        default="lora", description="adapter applied at run time, or merged into the weights"
     )
-    gpus: int = Field(default=1, ge=0, description="of one process: tensor parallel")
+    engine: dict[str, bool | int | float | str] = Field(
+        default={}, description="more settings of backend vllm; those of speed and memory do not affect answers"
+    )
+    gpus: int = Field(default=1, ge=0, description="GPUs of one process (tensor parallel)")
     sampling: Sampling = Sampling()
 
     @property
     def is_local(self) -> bool:
-        """Whether weights have to be fetched (a server has its own)."""
+        """Whether the model runs here; False behind a server, which has its own weights."""
         return self.server is None
 
     @property
-    def decides(self) -> str:
-        """What decides its answers, as JSON: not where it is fetched from, how many GPUs or requests at once, how fast.
+    def answer_settings(self) -> str:
+        """The settings that determine its answers, as JSON: not its source, GPUs, concurrency or speed.
 
-        A setting of the engine that is not known as one of speed or memory counts.
+        Unknown settings of the engine are included, to be safe.
         """
         return self._without("hub", "sampling")
 
     @property
-    def asked(self) -> str:
-        """How it is asked, as JSON: what decides its answers, with its decoding and its name at a server."""
+    def request_settings(self) -> str:
+        """The settings of requests, as JSON: `answer_settings` with decoding and the name at a server."""
         return self._without(*(["hub"] if self.is_local else []))
 
     @property
-    def pace(self) -> str:
-        """How hard its server is asked and what that costs, or how its engine is tuned: JSON, no answer hangs on it."""
+    def speed_settings(self) -> str:
+        """The settings that do not affect answers, as JSON: limits and price of a server, or tuning of an engine."""
         if self.server:
             return self.server.model_dump_json(include=PACE, exclude_defaults=True)
         return json.dumps({name: value for name, value in self.engine.items() if name in TUNING})
 
     def _without(self, *more: str) -> str:
+        """Return the settings as JSON, without those of source, devices and speed, and without the fields `more`."""
         left_out: dict[str, Any] = {**dict.fromkeys([*ELSEWHERE, *more], True), "server": PACE}
         left_out["engine"] = TUNING if self.engine.keys() - TUNING else True
         return self.model_dump_json(exclude=left_out, exclude_defaults=True)
 
 
-# Fields of a model that decide none of its answers: its weights' content, another artifact, does.
-PACE = {"concurrency", "requests_per_minute", "timeout", "price"}  # of its server
-# Settings of vLLM's EngineArgs that say how fast it answers and in how much memory. Another batch or kernel can round
-# otherwise, as another card does, which is no part of an answer's identity either.
+# Settings that do not affect answers (PACE, TUNING), or only through the weights, which are an artifact (ELSEWHERE).
+PACE = {"concurrency", "requests_per_minute", "timeout", "price"}  # of a server
+# Settings of vLLM's EngineArgs for speed and memory. Another batch or kernel may round differently, but so does another
+# GPU, which is not part of an answer's identity either.
 TUNING = {
-    # requests and tokens at once
+    # concurrent requests and tokens
     "max_num_seqs", "max_num_batched_tokens", "max_num_scheduled_tokens", "max_num_active_seqs",
     "long_prefill_token_threshold", "long_prefill_token_threshold_adaptive",
     "enable_chunked_prefill", "scheduling_policy", "scheduler_reserve_full_isl", "prefill_schedule_interval",
     "async_scheduling", "stream_interval", "performance_mode",
-    # memory of the card and of the host
+    # memory of GPU and host
     "gpu_memory_utilization", "kv_cache_memory_bytes", "num_gpu_blocks_override", "block_size", "watermark",
     "enable_prefix_caching", "prefix_caching_hash_algo", "prefix_cache_retention_interval",
     "cpu_offload_gb", "offload_backend", "offload_group_size", "offload_num_in_group", "offload_prefetch_step",
@@ -203,7 +217,7 @@ TUNING = {
     "mm_processor_cache_type", "max_parallel_loading_workers", "safetensors_load_strategy",
     "safetensors_prefetch_num_threads", "safetensors_prefetch_block_size", "distributed_timeout_seconds",
     "cpu_distributed_timeout_seconds", "shutdown_timeout", "numa_bind",
-    # what it tells
+    # logging
     "aggregate_engine_logging", "log_level", "use_tqdm_on_load", "kv_cache_metrics",
     "cudagraph_metrics", "enable_mfu_metrics", "enable_logging_iteration_details",
 }  # fmt: skip
@@ -211,20 +225,20 @@ ELSEWHERE = {"gpus", "revision", "wheel", "folder", "chat_template", "licence", 
 
 
 class Generation(Section):
-    """Soft errors (spec 22-31)."""
+    """Generation of soft errors."""
 
     generator: str = Field(description=f"a key of `models`, or `{LEXICON}`")
-    shards: int = Field(default=2, ge=1, le=999, description="jobs for each soft dataset and severity")
+    shards: int = Field(default=2, ge=1, le=999, description="jobs per soft dataset and severity")
 
 
 class Recipe(Section):
-    """LoRA fine-tuning, Appendix B of the paper."""
+    """LoRA fine-tuning (Appendix B of the paper)."""
 
     rank: int = Field(default=128, ge=1, le=1024)
     alpha: int = Field(default=32, ge=1)
     dropout: float = Field(default=0.0, ge=0, lt=1)
     targets: Literal["all-linear"] | list[ModuleName] = Field(
-        default="all-linear", description="all linear layers, or names of modules [silent in the paper]"
+        default="all-linear", description="all linear layers, or names of modules [not stated in the paper]"
     )
     learning_rate: float = Field(default=1e-4, gt=0)
     schedule: Literal["cosine", "linear", "constant"] = "cosine"
@@ -235,71 +249,68 @@ class Recipe(Section):
     max_grad_norm: float = 1.0
     epochs: float = Field(default=1, gt=0)
     loss: Literal["report", "conversation"] = Field(
-        default="report", description="on the report and the end of its turn, or on every token [silent in the paper]"
+        default="report",
+        description="on the report and the end of its turn, or on every token [not stated in the paper]",
     )
     rows_per_step: int = Field(default=8, ge=1, description="effective batch: rows per optimizer step")
     max_length: int = Field(
-        default=4096, ge=128, description="tokens, at most those of the base model; see `overflow`, a row is never cut"
+        default=4096,
+        ge=128,
+        description="tokens per row, at most the base model's limit; rows are never truncated, see `overflow`",
     )
     overflow: Literal["refuse", "drop"] = Field(
-        default="drop", description="rows over max_length: dropped, whole pairs, and counted, or refused"
+        default="drop", description="rows over max_length: drop and count whole pairs, or refuse"
     )
     order: Literal["random", "length"] = Field(
-        default="random", description="rows of a step: at random or of like length"
+        default="random", description="rows of a step: random, or of similar length"
     )
-    rows: int | None = Field(default=None, ge=2, description="train on at most this many, evenly over datasets")
-    seed: int | None = Field(default=None, description="of order, adapter and dropout; else the experiment's")
-    save_steps: int = Field(default=500, ge=1, description="steps between checkpoints; the paper keeps none")
+    rows: int | None = Field(default=None, ge=2, description="maximum number of rows, evenly over datasets")
+    seed: int | None = Field(default=None, description="for order, adapter and dropout; by default the experiment's")
+    save_steps: int = Field(default=500, ge=1, description="steps between checkpoints")
     layout: Name = Field(default="single", description="a file of excam/training/layouts: processes, device, memory")
     report_to: Literal["none", "tensorboard", "trackio"] = Field(
-        default="none", description="where the loss is followed while it trains, below logs/; its package is not locked"
+        default="none", description="loss tracker, writing below logs/; its package is not installed by default"
     )
 
     @property
-    def decides(self) -> str:
-        """What decides an adapter, as JSON: not on which devices it is trained, how often is saved, where is logged.
+    def adapter_settings(self) -> str:
+        """The settings that determine an adapter, as JSON: not devices, checkpoint interval and logging.
 
-        `rows` decides the mixture, which is another artifact.
+        `rows` is left out because it determines the mixture, a separate artifact.
         """
         return self.model_dump_json(exclude={"layout", "save_steps", "report_to", "rows"}, exclude_defaults=True)
 
 
 class Scoring(Section):
-    """From an answer to numbers."""
+    """How answers become numbers."""
 
-    end_token: bool = Field(default=True, description="p(R) counts the token that ends the answer (spec 36)")
+    end_token: bool = Field(default=True, description="p(R) includes the token that ends the answer")
 
 
 class Tuned(Section):
-    """ExCAM: adapters of these base models, one per mixture, asked in these ways."""
+    """ExCAM: adapters of these base models, one per mixture, evaluated with these judges."""
 
     models: list[Name] = []
-    mixtures: list[Name] = []
+    mixtures: list[Name] = Field(
+        default=[],
+        description=f"`all`, `permissive`, `without-<dataset>`; `{EACH}` stands for one without each dataset",
+    )
     judges: list[Name] = ["report"]
 
 
 class Baselines(Section):
-    """Models as they come, asked in these ways. `external` ones see the balanced subset only (spec 42)."""
+    """Models without adapters, evaluated with these judges; `external` ones only on the balanced subset."""
 
     models: list[Name] = []
     judges: list[Name] = []
 
 
-class Similarity(Section):
-    """How alike a judge's explanations are to the gold ones, next to people's ratings of it (spec 62)."""
-
-    model: Name | None = Field(
-        default=None,
-        description="the key of `models` that embeds texts (a mean over tokens); it is no judge. null: not computed",
-    )
-
-
 class Annotation(Section):
-    """Human validation of soft errors (spec 67): who is asked about what, and where the answers lie."""
+    """Human validation of soft errors: rows, annotators, and the folder of their answers."""
 
     rows: int = Field(default=25, ge=1, description="per dataset with soft errors")
     languages: dict[Name, dict[str, int]] = Field(
-        default={}, description="rows of each language, for datasets that are not all English"
+        default={}, description="rows per language, for datasets that are not only English"
     )
     annotators: dict[str, int] = Field(default={"English": 3}, description="people per row, by language; others: 2")
     systems: list[str] = Field(
@@ -309,15 +320,12 @@ class Annotation(Section):
     )
     answers: str | None = Field(
         default=None,
-        description="local folder with what annotators exported, or a sub-folder of each; relative to the repository",
-    )
-    pre_annotator: Name | None = Field(
-        default=None, description="a key of `models` that answers the same questions, apart from people's answers"
+        description="local folder with the exports of annotators, or a sub-folder each; relative to the repository",
     )
 
 
 class Experiment(Section):
-    """Everything that decides what is computed. How it is run belongs to the profiles."""
+    """All settings that determine results. Settings of execution are in the profiles."""
 
     seed: int
     datasets: dict[Name, Dataset]
@@ -329,38 +337,47 @@ class Experiment(Section):
     tuned: Tuned = Tuned()
     baselines: Baselines = Baselines()
     external: Baselines = Baselines()
-    similarity: Similarity = Similarity()
     annotation: Annotation = Annotation()
+    audits: Literal["stop", "warn"] = Field(
+        default="stop", description="a failed audit stops training and publishing, or is only said"
+    )
+    texts: str | None = Field(default=None, min_length=1, description="folder with your own texts; needs `model`")
+    metric: str = Field(default="excam", min_length=1, description="scores `texts`, as `excam score --metric`")
+    model: str | None = Field(default=None, min_length=1, description="judges `texts`, as `excam score --model`")
+    model_gpus: int | None = Field(
+        default=None, ge=0, description="cards of `model`; null: those of its entry in `models`, else 0"
+    )
+    job_megabytes: int = Field(default=64, ge=1, description="of `texts` in one job, which opens the model once")
 
     @cached_property
     def mixtures(self) -> tuple[str, ...]:
-        """Every mixture this experiment could train on."""
+        """All training mixtures that this experiment defines, including leave-one-out ones (`without-<dataset>`)."""
         return ("all", "permissive", *(f"without-{name}" for name in self.datasets))
 
     def recipe(self, model: str) -> Recipe:
-        """How this model's adapters are trained: `training`, with what differs for the model."""
+        """Return the recipe of this model's adapters: `training` with the model's overrides."""
         return Recipe.model_validate({**self.training.model_dump(), **self.models[model].training})
 
     def weights(self, model: str) -> str:
-        """The entry whose weights this one has: its own, or its base's."""
+        """Return the name of the entry whose weights this model uses: its base or itself."""
         return self.models[model].base or model
 
     @cached_property
     def variants(self) -> tuple[str, ...]:
-        """Tuned models that share their weights with another one: recipes to be compared (spec 47)."""
+        """Tuned models that share their weights with another one, to compare recipes."""
         shared = Counter(map(self.weights, self.tuned.models))
         return tuple(model for model in self.tuned.models if shared[self.weights(model)] > 1)
 
     @cached_property
     def systems(self) -> tuple[tuple[str, str, str], ...]:
-        """(model, trained_on, judge) of everything that is judged on the full test sets, baselines first."""
+        """(model, trained_on, judge) of all systems evaluated on the full test sets, baselines first."""
         plain = [(m, "nothing", j) for m in self.baselines.models for j in self.baselines.judges]
         tuned = [(m, t, j) for m in self.tuned.models for t in self.tuned.mixtures for j in self.tuned.judges]
         return tuple(dict.fromkeys(plain + tuned))
 
     @cached_property
     def explainers(self) -> tuple[str, ...]:
-        """The systems whose explanations annotators rate: those that are named, or the first two that report."""
+        """The systems whose explanations annotators rate: the configured ones, or the first two with reports."""
         reporting = [system for system in self.systems if system[2] == "report"]
         by_training = sorted(reporting, key=lambda system: (system[1] == "nothing", system[1] != "all"))
         return tuple(self.annotation.systems) or tuple("/".join(system) for system in by_training[:2])

@@ -1,23 +1,21 @@
-"""One layer for every family of questions to a model: requests in, answers out.
+"""Requests to language models and their answers, independent of the metric that asks.
 
-`backends/` holds one module per way of running a model, `journal.ask` asks one only for what it has not answered
-before, `run.run` drives judges over samples, `transcript` records and replays.
+`backends/` has one module per way of running a model, `journal.ask` sends only requests without a cached answer,
+`run.run` drives one flow per item, `transcript` records and replays flows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
-
-from excam.records import Verdict
 
 Role = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation, as a chat template takes it."""
+    """One turn of a conversation, as in a chat template."""
 
     role: Role
     content: str
@@ -25,14 +23,19 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """A request for text. How to sample belongs to the model (`Sampling`), not to the question."""
+    """A request for a text. Decoding settings belong to the model (`Sampling`), not to the request.
+
+    `schema` is a JSON Schema as JSON text: a backend that has structured output constrains the answer to it,
+    any other ignores it. Empty: an unconstrained answer.
+    """
 
     messages: tuple[Message, ...]
+    schema: str = field(default="", repr=False)  # long; and `fake.Backend` answers by the rest
 
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """A request for how likely each of some fixed answers is; nothing is generated."""
+    """A request for the log-probabilities of fixed answers; nothing is generated."""
 
     messages: tuple[Message, ...]
     options: tuple[str, ...]
@@ -46,14 +49,14 @@ class Completion:
     """A model's answer, verbatim.
 
     `logprobs` (natural logarithm) are those of the tokens of `text` under unconstrained decoding and the unmodified
-    distribution (before temperature, top-k, top-p); `end_logprob` is that of the token that ended the turn, None where
-    none did or the server leaves it out. `completion_tokens` counts every generated token, the last one included.
-    "refused": nothing was generated (the prompt does not fit the context, or a content filter stepped in); `text` is
-    empty or what came before.
+    distribution (before temperature, top-k, top-p); `end_logprob` is that of the token that ended the turn, None if
+    there is none or the server does not report it. `completion_tokens` counts all generated tokens, including the last.
+    `finish` is "refused" if the prompt does not fit the context or a content filter intervened; `text` is then empty or
+    incomplete.
     """
 
     text: str
-    logprobs: tuple[float, ...] | None  # None: not asked for, or the server gives none
+    logprobs: tuple[float, ...] | None  # None: not requested, or not reported by the server
     end_logprob: float | None
     finish: Literal["stop", "length", "refused"]
     prompt_tokens: int
@@ -64,8 +67,8 @@ class Completion:
 class Choice:
     """How likely each option of a `Choose` is as the beginning of an answer.
 
-    `logprobs[i]` is the sum of the natural log-probabilities of the `tokens[i]` tokens of option i, its end of turn not
-    among them. Both are None where the prompt does not fit the context or the server cannot tell.
+    `logprobs[i]` is the sum of the natural log-probabilities of the `tokens[i]` tokens of option i, without the end of
+    turn. Both are None if the prompt does not fit the context or the server does not report them.
     """
 
     logprobs: tuple[float, ...] | None
@@ -78,7 +81,7 @@ Answer = Completion | Choice
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A request that failed for good, and why. Never kept: the next run asks again."""
+    """A request that failed permanently, and the reason. It is not cached: the next run asks again."""
 
     reason: str
 
@@ -91,48 +94,62 @@ class Sampling:
     temperature: float = 0.0
     top_p: float = 1.0
     top_k: int = 0
-    logprobs: bool = True  # without them there is no p(R), and long thoughts take a tenth of the space
+    logprobs: bool = True  # without them p(R) is missing, but long reasoning needs a tenth of the space
     seed: int = 0
 
 
 def answer_from_row(row: Mapping[str, Any]) -> Answer:
-    """The inverse of `dataclasses.asdict` after a trip through JSON. Raises TypeError or KeyError for other fields."""
+    """Return the answer of a JSON row made by `dataclasses.asdict`. Raise TypeError or KeyError if invalid."""
     fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
     return Completion(**fields) if "text" in row else Choice(**fields)
 
 
-Flow = Generator[Sequence[Request], Sequence[Answer], Verdict]
+def request_to_row(request: Request) -> dict[str, Any]:
+    """Return the request as a JSON value; an unconstrained one has no `schema`, as before that field existed."""
+    row = asdict(request)
+    return {name: value for name, value in row.items() if name != "schema" or value}
+
+
+def request_from_row(row: Mapping[str, Any]) -> Request:
+    """Return the request of a row made by `request_to_row`. Raise TypeError or KeyError if invalid."""
+    messages = tuple(Message(**one) for one in row["messages"])
+    return Choose(messages, tuple(row["options"])) if "options" in row else Generate(messages, row.get("schema", ""))
+
+
+R = TypeVar("R")
+# What a judge does with one item: yield requests, receive the answers in order, and return a result of its own type.
+Flow = Generator[Sequence[Request], Sequence[Answer], R]
 Ask = Callable[[Sequence[Request]], Sequence[Answer]]  # answers in the order of the requests
 
 
-def generated(messages: tuple[Message, ...]) -> Generator[Sequence[Request], Sequence[Answer], Completion]:
-    """A step of a flow: ask for one text (`answer = yield from generated(...)`)."""
-    (answer,) = yield [Generate(messages)]
-    assert isinstance(answer, Completion), "an Ask answers each request in its own kind"
+def ask_for_text(messages: tuple[Message, ...], schema: str = "") -> Flow[Completion]:
+    """Request one text and return the completion: `answer = yield from ask_for_text(...)`. See `Generate`."""
+    (answer,) = yield [Generate(messages, schema)]
+    assert isinstance(answer, Completion), "a Generate is answered by a Completion, a Choose by a Choice"
     return answer
 
 
-def chosen(
-    messages: tuple[Message, ...], options: tuple[str, ...]
-) -> Generator[Sequence[Request], Sequence[Answer], Choice]:
-    """A step of a flow: ask how likely each option is (`choice = yield from chosen(...)`)."""
+def ask_for_choice(messages: tuple[Message, ...], options: tuple[str, ...]) -> Flow[Choice]:
+    """Request the likelihood of each option: `choice = yield from ask_for_choice(...)`."""
     (answer,) = yield [Choose(messages, options)]
-    assert isinstance(answer, Choice), "an Ask answers each request in its own kind"
+    assert isinstance(answer, Choice), "a Generate is answered by a Completion, a Choose by a Choice"
     return answer
 
 
 T_co = TypeVar("T_co", Completion, Choice, covariant=True)
-Batch = Sequence[tuple[int, T_co | Missing]]  # (index of the request, what came back), in any order
+Batch = Sequence[tuple[int, T_co | Missing]]  # (index of the request, answer or failure), in any order
 
 
 class Backend(Protocol):
-    """A model that can be asked.
+    """A model that answers requests.
 
-    Both methods yield batch by batch. A batch is not started before it is asked for, so that the caller can first put
-    the last one on disk; a backend that keeps many requests in flight yields those that are done.
+    Both methods yield batches. A batch is computed only when the caller asks for it, so that the caller can first save
+    the previous one; a backend that keeps many requests in flight yields those that are complete.
     """
 
-    identity: str  # what decides the answers: model revision, adapter content, engine; part of the journal's key
+    identity: (
+        str  # everything that determines the answers: model revision, adapter content, engine; part of the cache key
+    )
 
     def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[Batch[Completion]]: ...
 

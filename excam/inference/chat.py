@@ -1,8 +1,8 @@
-"""From messages to token ids, the same for training and for every local backend.
+"""Convert messages to token ids, in the same way for training and for every local backend.
 
-The model's own chat template is applied, but texts are data: no control token comes out of what a message or an answer
-says. A control token is an added token that is marked special, or that the chat template itself writes or looks
-for (`<think>` in Qwen's, which is not marked); such a string inside a text is tokenised as plain characters.
+The model's own chat template is applied, but texts are data: no text of a message or an answer produces a control
+token. A control token is an added token that is marked special, or that the chat template writes or searches for
+(`<think>` in Qwen's, which is not marked); such a string inside a text is tokenised as plain characters.
 """
 
 from __future__ import annotations
@@ -16,73 +16,87 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from excam.exceptions import InputInvalid, ModelInvalid
+from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.core.provenance import say
 from excam.inference import Completion, Message, tokenizer_files
 from excam.inference.loading import loading
-from excam.inference.rendering import rendered
-from excam.provenance import say
+from excam.inference.rendering import render_conversations
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerBase
 
-PAD = "\u2003"  # white space around each sentinel: where it is gone, the template trims its contents
-SENTINEL = re.compile(f"({PAD}?)\ue000([0-9]+)\ue001({PAD}?)")  # private-use characters: no template writes them
-USUAL = ((("system", "user"), True), (("user",), True), (("user", "assistant"), False))  # rendered at one go
-# What every tokenizer is asked to read: scripts, digits, white space inside (at the ends, libraries differ by design).
-SCRIPTS = (
+PAD = "\u2003"  # white space around each sentinel; if it is missing, the template trims its contents
+SENTINEL = re.compile(f"({PAD}?)\ue000([0-9]+)\ue001({PAD}?)")  # private-use characters that no template writes
+COMMON_CONVERSATIONS = (
+    (("system", "user"), True),
+    (("user",), True),
+    (("user", "assistant"), False),
+)  # (roles, whether an answer is requested), rendered in one process
+# Texts to check every tokenizer with: scripts, digits, inner white space (libraries differ on outer white space).
+PROBE_TEXTS = (
     "In 1984 we paid 12,500.75 for it; could you?\n\tA   gap.", "Où est l'été? Straße, naïve, İstanbul",
     "Сколько стоит хлеб?", "أين الطعام؟", "वाराणसी किस नदी के किनारे है?", "東京の料理は何ですか。", "한국 음식", "🍲👩‍🍳",
 )  # fmt: skip
-UNPAIRED = re.compile(r"[\ud800-\udfff]")
+LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Token ids of a conversation; those from `completion_start` on are the answer and the token that ends its turn."""
+    """Token ids of a conversation; from `completion_start` on they are the answer and its end-of-turn token."""
 
     input_ids: tuple[int, ...]
     completion_start: int
 
 
-def encode(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message], answer: str | None = None) -> Encoded:
-    """Token ids of `messages` up to where the model is to answer and, if given, of `answer` and its end of turn.
+def encode(
+    tokenizer: PreTrainedTokenizerBase,
+    messages: Sequence[Message],
+    answer: str | None = None,
+    *,
+    thinking: bool | None = None,
+) -> Encoded:
+    """Return token ids of `messages` with the generation prompt and, if given, of `answer` and its end of turn.
 
-    A template that refuses a system role or leaves it out (Gemma 2, Phi-3-medium) gets the system text in front of the
-    first user message, an empty line between. Lone surrogates become U+FFFD, since no tokenizer can take them.
-    Raises ModelInvalid when the tokenizer has no usable template, InputInvalid when a text cannot be told from control
-    tokens.
+    `thinking` is the template's `enable_thinking`, which is not set if None.
+
+    If a template refuses or drops a system role (Gemma 2, Phi-3-medium), the system text is put before the first user
+    message, separated by an empty line. Lone surrogates become U+FFFD, since no tokenizer accepts them. Raise
+    ModelInvalid if the tokenizer has no usable template, InputInvalid if a text cannot be kept free of control tokens.
     """
-    contents = [well_formed(message.content) for message in messages]
+    contents = [replace_lone_surrogates(message.content) for message in messages]
     roles = [message.role for message in messages]
-    skeleton = _render(tokenizer, roles)
-    if roles[0] == "system" and _lacks(skeleton, len(roles)):
+    skeleton = _render(tokenizer, roles, thinking=thinking)
+    if roles[0] == "system" and _drops_a_message(skeleton, len(roles)):
         contents = ["\n\n".join(contents[:2]), *contents[2:]]
         roles = roles[1:]
-        skeleton = _render(tokenizer, roles)
-    if skeleton is None or _lacks(skeleton, len(roles)):
+        skeleton = _render(tokenizer, roles, thinking=thinking)
+    if skeleton is None or _drops_a_message(skeleton, len(roles)):
         raise ModelInvalid(
             f"{tokenizer.name_or_path}: its chat template cannot hold a conversation of {', '.join(roles)}; "
             "use a model whose template can"
         )
-    prompt = _ids(tokenizer, _pieces(skeleton, contents))
-    completion = [] if answer is None else _ids(tokenizer, [(well_formed(answer), True)])
+    prompt = _conversation_ids(tokenizer, _pieces(skeleton, contents))
+    completion = [] if answer is None else _conversation_ids(tokenizer, [(replace_lone_surrogates(answer), True)])
     if answer is not None:
         completion.append(end_of_turn(tokenizer))
     return Encoded((*prompt, *completion), len(prompt))
 
 
-def well_formed(text: str) -> str:
-    """The text with lone surrogates, which no encoding to bytes can take, replaced by U+FFFD."""
-    return UNPAIRED.sub("\ufffd", text)
+def replace_lone_surrogates(text: str) -> str:
+    """Return the text with lone surrogates, which cannot be encoded to bytes, replaced by U+FFFD."""
+    return LONE_SURROGATES.sub("\ufffd", text)
 
 
 def end_of_turn(tokenizer: PreTrainedTokenizerBase) -> int:
-    """Id of the token that the template writes after an assistant's message; the end of text where it writes none."""
+    """Return the id of the token that the template writes after an assistant message, or of the end of text.
+
+    Raise ModelInvalid if there is neither.
+    """
     skeleton = _render(tokenizer, ["user", "assistant"], ask=False) or ""
-    said = [match for match in SENTINEL.finditer(skeleton) if match[2] == "1"]
-    after = skeleton[said[-1].end() :] if said else ""
-    control = _control(tokenizer, str(tokenizer.chat_template))
+    answers = [match for match in SENTINEL.finditer(skeleton) if match[2] == "1"]
+    after = skeleton[answers[-1].end() :] if answers else ""
+    control = _control_tokens(tokenizer, str(tokenizer.chat_template))
     if found := control.pattern.match(after.lstrip()):
         return control.ids[found[0]]
     if isinstance(tokenizer.eos_token_id, int):
@@ -93,18 +107,20 @@ def end_of_turn(tokenizer: PreTrainedTokenizerBase) -> int:
 
 
 def stop_ids(tokenizer: PreTrainedTokenizerBase, generation_config: Any) -> frozenset[int]:
-    """Ids of all tokens that end an answer: the template's, the tokenizer's, those of the generation settings."""
+    """Return the ids of all tokens that end an answer, from template, tokenizer and generation settings."""
     listed = getattr(generation_config, "eos_token_id", None)
     listed = listed if isinstance(listed, list) else [listed]
     found = [end_of_turn(tokenizer), tokenizer.eos_token_id, *listed]
     return frozenset(one for one in found if isinstance(one, int))
 
 
-def rooms(prompts: Iterable[int], max_tokens: int, context: int, overflow: Literal["refuse", "shorten"]) -> list[int]:
-    """Tokens each answer may have after a prompt of so many; 0: the prompt is refused (spec 44).
+def answer_budgets(
+    prompts: Iterable[int], max_tokens: int, context: int, overflow: Literal["refuse", "shorten"]
+) -> list[int]:
+    """Return the maximum answer length for each prompt length; 0 if the prompt is refused.
 
-    A prompt that leaves less than `max_tokens` of the context is refused, or with "shorten" answered in what is left.
-    Either way it is said, with the count, before anything is asked.
+    A prompt that leaves fewer than `max_tokens` of the context is refused or, with "shorten", gets an answer of the
+    remaining length. In both cases the number of such prompts is printed first.
     """
     left = [context - prompt for prompt in prompts]
     short = [room for room in left if room < max_tokens]
@@ -116,8 +132,8 @@ def rooms(prompts: Iterable[int], max_tokens: int, context: int, overflow: Liter
     return [max(0, min(room, max_tokens)) for room in left]
 
 
-def positions(weights: Path) -> int | None:
-    """Return how many tokens the model of a local folder takes, None where that has no limit. Raises ModelInvalid."""
+def max_positions(weights: Path) -> int | None:
+    """Return the maximum number of tokens of the model in a folder, None if unlimited. Raise ModelInvalid."""
     from transformers import AutoConfig
 
     with loading(weights):
@@ -126,67 +142,68 @@ def positions(weights: Path) -> int | None:
 
 
 def load_tokenizer(weights: Path) -> PreTrainedTokenizerBase:
-    """The tokenizer of a local folder. Raises ModelInvalid, also where it reads texts otherwise than its own file."""
+    """Return the tokenizer of a folder. Raise ModelInvalid, also if its ids differ from those of `tokenizer.json`."""
     from transformers import AutoTokenizer
 
     with loading(weights):
         is_wrong = tokenizer_files.has_wrong_rule(weights)
-        told = {} if is_wrong is None else {"fix_mistral_regex": is_wrong}
-        tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True, trust_remote_code=False, **told)
-        expected = tokenizer_files.alone(weights, corrected=bool(is_wrong))
+        options = {} if is_wrong is None else {"fix_mistral_regex": is_wrong}
+        tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True, trust_remote_code=False, **options)
+        expected = tokenizer_files.reference_tokenizer(weights, corrected=bool(is_wrong))
     if expected is not None:
         _refuse_other_ids(tokenizer, expected)
     return tokenizer
 
 
 def _refuse_other_ids(tokenizer: PreTrainedTokenizerBase, expected: Tokenizer) -> None:
-    """Raise ModelInvalid where the ids of some plain text are not those of `tokenizer.json`.
+    """Raise ModelInvalid if the ids of a probe text differ from those of `tokenizer.json`.
 
-    A model reads ids, whatever they stand for: with others it answers worse, and nobody would see why. transformers
-    chooses the class of a tokenizer by names in two other files.
+    With wrong ids a model silently answers worse. They occur because transformers chooses the class of a tokenizer by
+    names in two other files.
     """
-    for text in SCRIPTS:
-        found, wanted = _plain(tokenizer, text), expected.encode(text, add_special_tokens=False).ids
+    for text in PROBE_TEXTS:
+        found, wanted = _text_ids(tokenizer, text), expected.encode(text, add_special_tokens=False).ids
         if found != wanted:
             raise ModelInvalid(
                 f"{tokenizer.name_or_path}: {type(tokenizer).__name__} reads {text!r} as {len(found)} ids "
-                f"{_shown(found, wanted)}; expected {len(wanted)} {_shown(wanted, found)} as in tokenizer.json; "
+                f"{_ids_from_difference(found, wanted)}; "
+                f"expected {len(wanted)} {_ids_from_difference(wanted, found)} as in tokenizer.json; "
                 "correct tokenizer_class in tokenizer_config.json, or take away other tokenizers beside it"
             )
 
 
-def _shown(ids: Sequence[int], other: Sequence[int]) -> str:
-    """The ids from the first that differs, three at most."""
+def _ids_from_difference(ids: Sequence[int], other: Sequence[int]) -> str:
+    """Return at most three ids, from the first that differs, as text."""
     at = next((at for at, pair in enumerate(zip(ids, other, strict=False)) if pair[0] != pair[1]), len(other))
     return f"[...{', '.join(map(str, ids[at : at + 3]))}...]"
 
 
 def adapter_weights(adapter: Path) -> Path:
-    """The file with the weights of a LoRA adapter. Raises ModelInvalid where the folder has none."""
+    """Return the file with the weights of a LoRA adapter. Raise ModelInvalid if the folder has none."""
     file = adapter / "adapter_model.safetensors"
     if not file.is_file():
         raise ModelInvalid(f"{adapter}: no {file.name}; expected the folder of a LoRA adapter in safetensors")
     return file
 
 
-def completion(
+def completion_from_ids(
     tokenizer: PreTrainedTokenizerBase,
     stops: Collection[int],
     prompt_tokens: int,
     ids: Sequence[int],
     logprobs: Sequence[float] | None,
 ) -> Completion:
-    """What a model generated, read the same for every local backend.
+    """Return the completion for generated token ids, in the same way for every local backend.
 
-    `ids` are all generated tokens, one of `stops` last where the answer is finished; `logprobs` theirs, None where they
-    are not kept.
+    `ids` are all generated tokens; the last one is in `stops` if the answer is finished. `logprobs` are those of `ids`,
+    None if they were not requested.
     """
     stopped = ids[-1] in stops
-    said = len(ids) - stopped
-    text = tokenizer.decode(list(ids[:said]), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    length = len(ids) - stopped
+    text = tokenizer.decode(list(ids[:length]), skip_special_tokens=True, clean_up_tokenization_spaces=False)
     return Completion(
         text=str(text),
-        logprobs=None if logprobs is None else tuple(logprobs[:said]),
+        logprobs=None if logprobs is None else tuple(logprobs[:length]),
         end_logprob=logprobs[-1] if stopped and logprobs is not None else None,
         finish="stop" if stopped else "length",
         prompt_tokens=prompt_tokens,
@@ -194,35 +211,45 @@ def completion(
     )
 
 
-def _render(tokenizer: PreTrainedTokenizerBase, roles: Sequence[str], *, ask: bool = True) -> str | None:
-    """The template around sentinels, up to the answer if `ask`; None where it refuses these roles or fails."""
+def _render(
+    tokenizer: PreTrainedTokenizerBase, roles: Sequence[str], *, ask: bool = True, thinking: bool | None = None
+) -> str | None:
+    """Return the template rendered with sentinels as contents; None if it refuses these roles or fails.
+
+    `ask`: end with the generation prompt. Raise ModelInvalid if there is no template, or it exceeds its limits.
+    """
     name = tokenizer.name_or_path
     if not tokenizer.chat_template:
         raise ModelInvalid(f"{name}: no chat template; expected one, or models.<name>.chat_template")
     with loading(name, "one chat template"):
         template, tokens = tokenizer.get_chat_template(), json.dumps(tokenizer.special_tokens_map, default=str)
     wanted = (tuple(roles), ask)
-    together = USUAL if wanted in USUAL else (wanted,)
+    together = COMMON_CONVERSATIONS if wanted in COMMON_CONVERSATIONS else (wanted,)
     try:
-        skeletons = rendered(template, tokens, tuple(_conversation(*one) for one in together))
+        skeletons = render_conversations(template, tokens, tuple(_conversation(*one, thinking) for one in together))
     except ModelInvalid as problem:
         raise ModelInvalid(f"{name}: {problem}") from None
     return skeletons[together.index(wanted)]
 
 
-def _conversation(roles: Sequence[str], ask: bool) -> str:
-    """A conversation of sentinels as JSON, as `rendered` takes it."""
+def _conversation(roles: Sequence[str], ask: bool, thinking: bool | None) -> str:
+    """Return a conversation of sentinels as JSON, the format of `render_conversations`."""
     messages = [{"role": role, "content": f"{PAD}\ue000{at}\ue001{PAD}"} for at, role in enumerate(roles)]
-    return json.dumps({"messages": messages, "ask": ask})
+    return json.dumps({"messages": messages, "ask": ask, "variables": template_variables(thinking)})
 
 
-def _lacks(skeleton: str | None, messages: int) -> bool:
-    """Whether a message's content appears nowhere in what the template made."""
+def template_variables(thinking: bool | None) -> dict[str, bool]:
+    """Return the variables of a chat template for a model's `thinking`, as Qwen's and vLLM's servers name them."""
+    return {} if thinking is None else {"enable_thinking": thinking}
+
+
+def _drops_a_message(skeleton: str | None, messages: int) -> bool:
+    """Return whether the rendered template lacks the content of a message."""
     return {int(found[2]) for found in SENTINEL.finditer(skeleton or "")} != set(range(messages))
 
 
 def _pieces(skeleton: str, contents: Sequence[str]) -> list[tuple[str, bool]]:
-    """(text, whether it is data) in order; contents are trimmed on the sides where the template trims."""
+    """Return (text, whether it is data) in order, with contents trimmed on the sides where the template trims."""
     pieces: list[tuple[str, bool]] = []
     last = 0
     for found in SENTINEL.finditer(skeleton):
@@ -233,22 +260,27 @@ def _pieces(skeleton: str, contents: Sequence[str]) -> list[tuple[str, bool]]:
     return [*pieces, (skeleton[last:], False)]
 
 
-def _ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, bool]]) -> list[int]:
-    """Tokenise as one text; where data would make a control token, once more with the data's control strings cut."""
-    control = _control(tokenizer, str(tokenizer.chat_template))
+def _conversation_ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, bool]]) -> list[int]:
+    """Return the ids of all pieces as one text, without control tokens from data.
+
+    If data produces one, tokenise again with its control strings cut. Raise InputInvalid if that does not help.
+    """
+    control = _control_tokens(tokenizer, str(tokenizer.chat_template))
     wanted = [token for text, is_data in pieces if not is_data for token in control.found_in(text)]
-    ids = _plain(tokenizer, "".join(text for text, _ in pieces))
+    ids = _text_ids(tokenizer, "".join(text for text, _ in pieces))
     if control.only(ids) == wanted:
         return ids
-    ids = _cut_ids(tokenizer, pieces, control)
+    ids = _ids_with_cut_control_strings(tokenizer, pieces, control)
     if control.only(ids) == wanted:
         return ids
     raise InputInvalid(f"{tokenizer.name_or_path}: a text yields control tokens however it is cut; leave that row out")
 
 
-def _cut_ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, bool]], control: _Control) -> list[int]:
-    """Control tokens of the template as such; the runs of text between them cut inside every control string."""
-    runs, tokens = [""], [-1]  # tokens[i] stands before runs[i]; -1: nothing stands there
+def _ids_with_cut_control_strings(
+    tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, bool]], control: _ControlTokens
+) -> list[int]:
+    """Return ids with the template's control tokens kept and control strings in the text between them cut in two."""
+    runs, tokens = [""], [-1]  # tokens[i] comes before runs[i]; -1: none
     for text, is_data in pieces:
         first, *rest = [text] if is_data else control.pattern.split(text)
         runs[-1] += first
@@ -260,37 +292,37 @@ def _cut_ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, boo
         run = run.rstrip() if after in control.swallow_before else run
         cuts = [0, *(found.start() + 1 for found in control.anywhere.finditer(run)), len(run)]
         ids += [before] if before >= 0 else []
-        ids += [token for start, end in pairwise(cuts) for token in _plain(tokenizer, run[start:end])]
+        ids += [token for start, end in pairwise(cuts) for token in _text_ids(tokenizer, run[start:end])]
     return ids
 
 
-def _plain(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
+def _text_ids(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
     with loading(tokenizer.name_or_path, "a tokenizer that takes any text"):
         return tokenizer.encode(text, add_special_tokens=False) if text else []
 
 
 @dataclass(frozen=True, slots=True)
-class _Control:
-    """Control tokens by their text; which of them swallow the white space beside them; patterns that find them."""
+class _ControlTokens:
+    """Control tokens by their text, which of them strip adjacent white space, and patterns that match them."""
 
     ids: dict[str, int]
     swallow_before: frozenset[int]
     swallow_after: frozenset[int]
     pattern: re.Pattern[str]
-    anywhere: re.Pattern[str]  # also where one begins inside another
+    anywhere: re.Pattern[str]  # matches overlapping ones too
 
     def found_in(self, text: str) -> list[int]:
-        """Ids of the control strings in a text of the template."""
+        """Return the ids of the control strings in a text of the template."""
         return [self.ids[found] for found in self.pattern.findall(text)]
 
     def only(self, ids: Sequence[int]) -> list[int]:
-        """The control tokens among `ids`."""
+        """Return the control tokens among `ids`."""
         numbers = set(self.ids.values())
         return [token for token in ids if token in numbers]
 
 
 @lru_cache(maxsize=8)  # some tokenizers have thousands of added tokens
-def _control(tokenizer: PreTrainedTokenizerBase, template: str) -> _Control:
+def _control_tokens(tokenizer: PreTrainedTokenizerBase, template: str) -> _ControlTokens:
     added = {
         token: one
         for token, one in tokenizer.added_tokens_decoder.items()
@@ -298,7 +330,7 @@ def _control(tokenizer: PreTrainedTokenizerBase, template: str) -> _Control:
     }
     longest_first = sorted((one.content for one in added.values()), key=len, reverse=True)
     any_of = "|".join(map(re.escape, longest_first)) or "(?!)"
-    return _Control(
+    return _ControlTokens(
         ids={one.content: token for token, one in added.items()},
         swallow_before=frozenset(token for token, one in added.items() if one.lstrip),
         swallow_after=frozenset(token for token, one in added.items() if one.rstrip),

@@ -11,14 +11,14 @@ ROWS_PER_BATCH = 8
 
 
 def by_hash(request: Generate) -> str:
-    """A word and a number that depend on the request alone."""
-    return f"answer {_number(request, 'text') % 1000}"
+    """Return a text with a number that depends only on the request."""
+    return f"answer {_hash_number(request, 'text') % 1000}"
 
 
 class Backend:
     """Answers with `answer(request)`; a token is a word, and its log-probability a number in (-1, 0] by hash.
 
-    `asked` keeps every request in the order it came, so that a test can see what was not asked.
+    `asked` lists every request in order, so that a test can check which requests were not sent.
     """
 
     def __init__(self, answer: Callable[[Generate], str] = by_hash, identity: str = "fake") -> None:
@@ -68,9 +68,9 @@ def _words(request: Request) -> int:
 
 
 def _logprob(request: Request, salt: str) -> float:
-    return -(_number(request, salt) % 1000) / 1000
+    return -(_hash_number(request, salt) % 1000) / 1000
 
 
-def _number(request: Request, salt: str) -> int:
+def _hash_number(request: Request, salt: str) -> int:
     digest = hashlib.sha256(f"{salt}\n{request!r}".encode("utf-8", "backslashreplace")).digest()
     return int.from_bytes(digest[:8], "big")

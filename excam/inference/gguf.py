@@ -1,21 +1,23 @@
-"""From a GGUF file (llama.cpp's format) to a normal folder: safetensors, tokenizer, chat template."""
+"""Convert a GGUF file (llama.cpp's format) to a model folder: safetensors, tokenizer, chat template."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from excam.exceptions import ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.inference.loading import loading
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+VERSION = 1
+
 
 def convert(gguf: Path, folder: Path) -> None:
     """Write the model in `gguf`, dequantised to bfloat16, and its tokenizer to `folder`, ready for `from_pretrained`.
 
-    Raises ModelInvalid when transformers cannot read the file, or when it names no token that ends a text.
+    Raise ModelInvalid if transformers cannot read the file, or if it has no end token.
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
@@ -35,10 +37,10 @@ def convert(gguf: Path, folder: Path) -> None:
 
 
 def _repair_digits(tokenizer: PreTrainedTokenizerBase, gguf: Path) -> None:
-    """Give the tokenizers that split numbers into digits that step back: transformers 5.23 leaves it out.
+    """Restore the step that splits numbers into digits, which transformers 5.23 omits for some tokenizers.
 
-    It reads every byte-level tokenizer as GPT-2's; llama.cpp, which wrote the file, does not. Where a text has a run of
-    white space before a digit ("\\n\\n1"), the ids then differ from those the model was trained on.
+    It treats every byte-level tokenizer as GPT-2's, unlike llama.cpp. Without the step, the ids of white space before
+    a digit ("\\n\\n1") differ from those the model was trained on.
     """
     from gguf import GGUFReader
     from tokenizers import pre_tokenizers

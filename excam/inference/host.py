@@ -1,8 +1,8 @@
-"""The process that holds an engine for the jobs of a machine (`hosting`): loads it, answers job after job, ends.
+"""The process that runs an engine for the jobs of a machine (see `hosting`), serving one job after another.
 
     python -m excam.inference.host --name NAME --model JSON --weights FOLDER --place PATH
 
-`hosting.start` runs it. It ends when nobody has asked for `IDLE` seconds, and when its engine fails.
+`hosting.start_engine` runs it. It exits after `IDLE` seconds without a request, or when its engine fails.
 """
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ import socket
 import sys
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from excam import gpus
 from excam.config import Model
-from excam.exceptions import ExcamError, in_a_line
-from excam.inference import Backend, Batch, Choose, Generate, Message, Sampling, opening
-from excam.inference.hosting import answer_written
-from excam.provenance import quiet_libraries, say
+from excam.core.exceptions import ExcamError, in_a_line
+from excam.core.provenance import quiet_libraries, say
+from excam.inference import Backend, Batch, Choose, Generate, Sampling, backend_factory, gpus, request_from_row
+from excam.inference.hosting import answer_to_json
 
-IDLE = 120.0  # seconds: the next job of a run has to start, on a slow file system too
-PATIENCE = 600.0  # seconds that a job may take to put a batch on its disk; one that was stopped holds nobody up longer
+T = TypeVar("T", Choose, Generate)
+
+IDLE = 120.0  # seconds: long enough to start the next job on a slow file system
+PATIENCE = 600.0  # seconds that a job may take to save a batch; a stopped job blocks others no longer than that
 
 
-class Shared(Backend, Protocol):
-    """An engine that serves several adapters of its base, one after another."""
+class SharedEngine(Backend, Protocol):
+    """An engine that serves several adapters of its base model, one at a time."""
 
     settings: Any
 
     def use(self, adapter: Path | None, content: str) -> None:
-        """Answer with this adapter from now on, or with the base alone; `content` tells adapters apart."""
+        """Switch to this adapter, or to the base model (None); `content` identifies the adapter."""
         ...
 
 
@@ -42,26 +43,26 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--name", required=True)
     parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
     parser.add_argument("--weights", type=Path, required=True, help="folder of the base model")
-    parser.add_argument("--rank", type=int, help="of the adapters that it has room for; none where it is not given")
+    parser.add_argument("--rank", type=int, help="maximum rank of adapters; without it, none are served")
     parser.add_argument("--place", required=True, help="path of the socket, without its ending")
     args = parser.parse_args(argv)
 
     quiet_libraries()
     model = Model.model_validate_json(args.model)
 
-    def load() -> Shared:
-        gpus.take(model.gpus, args.name)
-        return opening.backend(model).open_shared(args.name, model, args.weights, args.rank)
+    def load() -> SharedEngine:
+        gpus.take_gpus(model.gpus, args.name)
+        return backend_factory.backend_module(model).open_shared(args.name, model, args.weights, args.rank)
 
     sys.exit(serve(Path(f"{args.place}.sock"), load))
 
 
-def serve(path: Path, load: Callable[[], Shared], idle: float = IDLE) -> int:
-    """Listen at `path`, load the engine, and answer until nobody asks for `idle` seconds. Returns the exit code.
+def serve(path: Path, load: Callable[[], SharedEngine], idle: float = IDLE) -> int:
+    """Listen at `path`, load the engine, answer until `idle` seconds pass without a request; return the exit code.
 
-    Jobs may connect while it loads. A job that goes away calls its answers off; a failed engine ends all this.
+    Jobs may connect while it loads. If a job disconnects, its requests are cancelled; a failed engine ends the process.
     """
-    path.unlink(missing_ok=True)  # of one that was killed; whoever has the lock may
+    path.unlink(missing_ok=True)  # left by a killed process; the holder of the lock may remove it
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(path))
         path.chmod(0o600)
@@ -72,9 +73,9 @@ def serve(path: Path, load: Callable[[], Shared], idle: float = IDLE) -> int:
             path.unlink(missing_ok=True)
 
 
-def _serve(listener: socket.socket, load: Callable[[], Shared], idle: float) -> int:
+def _serve(listener: socket.socket, load: Callable[[], SharedEngine], idle: float) -> int:
     problem: ExcamError | None = None
-    engine: Shared | None = None
+    engine: SharedEngine | None = None
     try:
         engine = load()
     except ExcamError as found:
@@ -85,50 +86,55 @@ def _serve(listener: socket.socket, load: Callable[[], Shared], idle: float) -> 
         with connection:
             try:
                 if engine is None:
-                    _tell(connection, {"problem": str(problem)})
+                    _send(connection, {"problem": str(problem)})
                     return 1
-                _answer(engine, connection)
-            except ExcamError as found:  # of what is left of an engine that failed nobody is to be answered
+                _answer_connection(engine, connection)
+            except ExcamError as found:  # a failed engine must not answer further requests
                 say(str(found))
-                _tell(connection, {"problem": str(found)})
+                _send(connection, {"problem": str(found)})
                 return 1
-            except (OSError, ValueError) as found:  # the job was killed: the next one is answered
+            except OSError as found:  # the job was killed: serve the next one
                 say(f"a job went away: {in_a_line(found)}")
     return 0
 
 
-def _answer(engine: Shared, connection: socket.socket) -> None:
-    """Answer one connection's question. Raises ExcamError where the engine fails, OSError where the job is gone."""
-    _tell(connection, {"settings": dict(engine.settings)})
-    with connection.makefile("rb") as asked:
-        question = json.loads(asked.readline())
+def _answer_connection(engine: SharedEngine, connection: socket.socket) -> None:
+    """Answer one connection. Raise ExcamError if the engine fails, OSError if the job has disconnected."""
+    _send(connection, {"settings": dict(engine.settings)})
+    with connection.makefile("rb") as stream:
+        line = stream.readline()
+    if not line.endswith(b"\n"):
+        raise ConnectionError("it ended in the middle of its question")
+    question = json.loads(line)
     try:
         engine.use(Path(question["adapter"]) if question["adapter"] else None, question["identity"])
-    except ExcamError as found:  # of this adapter alone
-        _tell(connection, {"problem": str(found)})
+    except ExcamError as found:  # only this adapter fails
+        _send(connection, {"problem": str(found)})
         return
     batches = _batches(engine, question)
     try:
         for batch in batches:
-            _tell(connection, {"batch": [[at, answer_written(answer)] for at, answer in batch]})
+            _send(connection, {"batch": [[at, answer_to_json(answer)] for at, answer in batch]})
     finally:
         batches.close()
-    _tell(connection, {"end": True})
+    _send(connection, {"end": True})
 
 
-def _batches(engine: Shared, question: dict[str, Any]) -> Generator[Batch[Any]]:
+def _batches(engine: SharedEngine, question: dict[str, Any]) -> Generator[Batch[Any]]:
     if "choose" in question:
-        yield from engine.choose([Choose(_messages(one), tuple(one["options"])) for one in question["choose"]])
+        yield from engine.choose([_request(one, Choose) for one in question["choose"]])
     else:
         sampling = Sampling(**question["sampling"])
-        yield from engine.generate([Generate(_messages(one)) for one in question["generate"]], sampling)
+        yield from engine.generate([_request(one, Generate) for one in question["generate"]], sampling)
 
 
-def _messages(row: dict[str, Any]) -> tuple[Message, ...]:
-    return tuple(Message(**one) for one in row["messages"])
+def _request(row: dict[str, Any], kind: type[T]) -> T:
+    request = request_from_row(row)
+    assert isinstance(request, kind), "the other process sent what it was asked"
+    return request
 
 
-def _tell(connection: socket.socket, message: dict[str, Any]) -> None:
+def _send(connection: socket.socket, message: dict[str, Any]) -> None:
     connection.sendall(json.dumps(message).encode("ascii") + b"\n")
 
 

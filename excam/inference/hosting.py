@@ -1,9 +1,9 @@
-"""One engine for the jobs of a machine: the first that asks starts it, the others find it, and it ends when idle.
+"""Share one engine between the jobs of a machine: the first job starts it, others connect, and it exits when idle.
 
-Loading a large model takes minutes and a card can hold one, so jobs that ask the same base model (its adapters one
-after another, several judges, shards of the generator) share a process that keeps it loaded. Jobs talk to it through a
-socket below `FOLDER` that only this user can open: a request is a line of JSON, so is each batch of answers. A job that
-is killed leaves the engine running, an engine that is killed leaves a job with one line and its journal.
+Loading a large model takes minutes and a GPU can hold one, so jobs with the same base model (several adapters, judges
+or shards) share a process that keeps it loaded. Jobs communicate with it through a socket below `FOLDER` that only this
+user can open; requests and batches of answers are lines of JSON. If a job is killed, the engine keeps running; if the
+engine is killed, a job fails with a one-line message and its journal keeps the answers.
 """
 
 from __future__ import annotations
@@ -24,92 +24,115 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from excam.config import Model
-from excam.exceptions import ModelInvalid
-from excam.inference import Answer, Batch, Choice, Choose, Completion, Generate, Missing, Sampling, answer_from_row
-from excam.provenance import open_plain, say
+from excam.core.exceptions import ModelInvalid
+from excam.core.provenance import open_plain, say
+from excam.inference import (
+    Answer,
+    Batch,
+    Choice,
+    Choose,
+    Completion,
+    Generate,
+    Missing,
+    Sampling,
+    answer_from_row,
+    request_to_row,
+)
+from excam.inference.vllm_environment import python_with_vllm
 
-FOLDER = "/tmp/excam-engines"  # noqa: S108 - short, as a socket's path has to be; of this user alone, and checked
-PLACE = "EXCAM_ENGINES"  # names another folder
-ALLOCATION = ("SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES")  # an engine is shared among jobs with the same cards
-AGAIN, REMINDED, TRIES = 0.2, 60.0, 3  # seconds between two looks, and until a wait is told; engines started in vain
-LAST_WORDS = 5.0  # seconds that an engine that failed has to say why and end
+FOLDER = "/tmp/excam-engines"  # noqa: S108 - socket paths must be short; owner and mode are checked
+FOLDER_VARIABLE = "EXCAM_ENGINES"  # environment variable with another folder
+ALLOCATION = ("SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES")  # only jobs with the same GPUs share an engine
+RETRY_INTERVAL, ANNOUNCE_AFTER, TRIES = (
+    0.2,
+    60.0,
+    3,
+)  # seconds between two checks, and before a message about a wait; attempts to start an engine
+SHUTDOWN_SECONDS = 5.0  # seconds that a failed engine has to log the reason and exit
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """An engine: the model, where its weights lie, and room for adapters of this rank (None: for none)."""
+class EngineSpec:
+    """An engine to start or connect to: model, folder of weights, and maximum rank of adapters (None: no adapters)."""
 
     name: str
     model: Model
     files: Path
     rank: int | None
-    content: str  # what decides the base model's answers
+    content: str  # identity of the base model, which determines its answers
 
     @property
     def place(self) -> Path:
-        """The path of its socket; `.lock` and `.log` stand beside it."""
+        """The path of its files without suffix: `.sock`, `.lock` and `.log`."""
         parts = [self.content, self.model.model_dump_json(exclude={"sampling"}), str(self.files.resolve()), self.rank]
         parts += [os.environ.get(name, "") for name in ALLOCATION]
-        return folder() / hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
+        return socket_folder() / hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
 
     def command(self) -> list[str]:
-        """The program that loads it, as words."""
+        """Return the arguments of Python that start it, without the path."""
         words = ["--name", self.name, "--model", self.model.model_dump_json(), "--weights", str(self.files.resolve())]
         return ["-m", "excam.inference.host", *words, *(["--rank", str(self.rank)] if self.rank else [])]
 
+    @property
+    def python(self) -> Path:
+        """The program that runs it: that of the environment with vLLM, if there is one and the engine is vLLM."""
+        return (self.model.backend == "vllm" and python_with_vllm()) or Path(sys.executable)
 
-def folder() -> Path:
-    """Where sockets lie. Raises ModelInvalid where somebody else could put one there."""
-    path = Path(os.environ.get(PLACE, f"{FOLDER}-{os.getuid()}"))
+
+def socket_folder() -> Path:
+    """Return the folder of sockets. Raise ModelInvalid if other users could write to it."""
+    path = Path(os.environ.get(FOLDER_VARIABLE, f"{FOLDER}-{os.getuid()}"))
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise ModelInvalid(f"{path}: not a folder of yours alone; expected mode 700; remove it, or set {PLACE}")
+        raise ModelInvalid(
+            f"{path}: not a folder of yours alone; expected mode 700; remove it, or set {FOLDER_VARIABLE}"
+        )
     return path
 
 
-class Hosted:
-    """A backend whose engine another process holds; see `Backend` for its methods."""
+class HostedBackend:
+    """A backend whose engine runs in another process; see `Backend` for its methods."""
 
-    def __init__(self, wanted: Wanted, adapter: Path | None, identity: str) -> None:
+    def __init__(self, wanted: EngineSpec, adapter: Path | None, identity: str) -> None:
         self.wanted, self.adapter, self.identity = wanted, adapter, identity
         self.settings: Mapping[str, Any] = {}
 
     def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[Batch[Completion]]:
         """Yield batches as the engine has them."""
-        return self._answers({"generate": [asdict(one) for one in requests], "sampling": asdict(sampling)})
+        return self._answers({"generate": [request_to_row(one) for one in requests], "sampling": asdict(sampling)})
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[Batch[Choice]]:
         """Yield batches as the engine has them."""
-        return self._answers({"choose": [asdict(one) for one in requests]})
+        return self._answers({"choose": [request_to_row(one) for one in requests]})
 
     def _answers(self, question: Mapping[str, Any]) -> Iterator[Any]:
         adapter = str(self.adapter.resolve()) if self.adapter else None
         line = json.dumps({**question, "adapter": adapter, "identity": self.identity}).encode("ascii") + b"\n"
-        connection, stream = _turned_to(self.wanted)
+        connection, stream = _answering_connection(self.wanted)
         with connection, stream:
-            self.settings = _message(self.wanted, stream.readline())["settings"]
+            self.settings = _parse_message(self.wanted, stream.readline())["settings"]
             connection.sendall(line)
-            while "batch" in (message := _message(self.wanted, stream.readline())):
-                yield [(at, answer_read(answer)) for at, answer in message["batch"]]
+            while "batch" in (message := _parse_message(self.wanted, stream.readline())):
+                yield [(at, answer_from_json(answer)) for at, answer in message["batch"]]
 
 
-def answer_written(answer: Answer | Missing) -> dict[str, Any]:
-    """An answer as JSON takes it."""
+def answer_to_json(answer: Answer | Missing) -> dict[str, Any]:
+    """Return an answer as a JSON value."""
     return {"missing": answer.reason} if isinstance(answer, Missing) else asdict(answer)
 
 
-def answer_read(row: Mapping[str, Any]) -> Answer | Missing:
-    """The inverse of `answer_written`."""
+def answer_from_json(row: Mapping[str, Any]) -> Answer | Missing:
+    """Return the answer of a JSON value made by `answer_to_json`."""
     return Missing(row["missing"]) if "missing" in row else answer_from_row(row)
 
 
-def _message(wanted: Wanted, line: bytes) -> dict[str, Any]:
-    """A line of the host. Raises ModelInvalid where it tells of a problem, or where the engine has ended."""
+def _parse_message(wanted: EngineSpec, line: bytes) -> dict[str, Any]:
+    """Return a parsed line of the engine. Raise ModelInvalid if it reports a problem, or if the engine has exited."""
     if not line.endswith(b"\n"):
         _await_end(wanted.place)
         raise ModelInvalid(
-            f"{wanted.name}: its engine ended ({last_line(wanted.place)}); what was answered is kept; run again"
+            f"{wanted.name}: its engine ended ({last_log_line(wanted.place)}); what was answered is kept; run again"
         )
     message = json.loads(line)
     if "problem" in message:
@@ -118,35 +141,35 @@ def _message(wanted: Wanted, line: bytes) -> dict[str, Any]:
 
 
 def _await_end(place: Path) -> None:
-    """Let an engine that failed say why: its connections close first. Its lock is free when it has ended."""
+    """Wait until a failed engine has logged the reason and exited, which releases its lock after its connections."""
     lock = open_plain(Path(f"{place}.lock"), os.O_RDWR | os.O_CREAT)
-    until = time.monotonic() + LAST_WORDS
+    until = time.monotonic() + SHUTDOWN_SECONDS
     try:
         while time.monotonic() < until:
             with suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return
-            time.sleep(AGAIN)
+            time.sleep(RETRY_INTERVAL)
     finally:
         os.close(lock)
 
 
-def _turned_to(wanted: Wanted) -> tuple[socket.socket, BinaryIO]:
-    """A connection on which the engine has begun to speak; the engine is started where there is none.
+def _answering_connection(wanted: EngineSpec) -> tuple[socket.socket, BinaryIO]:
+    """Return a connection and its stream on which the engine has started to answer; start the engine if necessary.
 
-    One that ends as it has been idle for long may do so just as it is asked: then another one is started.
+    An idle engine may exit at the moment a job connects; then another one is started. Raise ModelInvalid.
     """
     for _ in range(TRIES):
-        connection = _connected(wanted)
-        if _speaks(wanted, connection):
+        connection = _connect_or_start(wanted)
+        if _wait_for_turn(wanted, connection):
             return connection, connection.makefile("rb")
         connection.close()
-    raise _unstarted(wanted)
+    raise _not_started(wanted)
 
 
-def _speaks(wanted: Wanted, connection: socket.socket) -> bool:
-    """Wait until the engine turns to this connection, telling it where that takes long; False where it has ended."""
-    connection.settimeout(REMINDED)
+def _wait_for_turn(wanted: EngineSpec, connection: socket.socket) -> bool:
+    """Wait until the engine serves this connection, with a message if that takes long; False if the engine exited."""
+    connection.settimeout(ANNOUNCE_AFTER)
     try:
         return bool(connection.recv(1, socket.MSG_PEEK))
     except TimeoutError:
@@ -159,8 +182,8 @@ def _speaks(wanted: Wanted, connection: socket.socket) -> bool:
         connection.settimeout(None)
 
 
-def _connected(wanted: Wanted) -> socket.socket:
-    """A connection to the engine; the first of several jobs that find none starts it. Raises ModelInvalid."""
+def _connect_or_start(wanted: EngineSpec) -> socket.socket:
+    """Return a connection to the engine, starting it if none runs. Raise ModelInvalid if it does not start."""
     started: subprocess.Popen[bytes] | None = None
     while not (started and started.poll()):
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -168,19 +191,19 @@ def _connected(wanted: Wanted) -> socket.socket:
             connection.connect(f"{wanted.place}.sock")
         except (FileNotFoundError, ConnectionRefusedError):
             connection.close()
-            started = start(wanted.place, wanted.command()) or started
-            time.sleep(AGAIN)
+            started = start_engine(wanted.place, wanted.python, wanted.command()) or started
+            time.sleep(RETRY_INTERVAL)
         else:
             return connection
-    raise _unstarted(wanted)
+    raise _not_started(wanted)
 
 
-def _unstarted(wanted: Wanted) -> ModelInvalid:
-    return ModelInvalid(f"{wanted.name}: its engine does not start: {last_line(wanted.place)}")
+def _not_started(wanted: EngineSpec) -> ModelInvalid:
+    return ModelInvalid(f"{wanted.name}: its engine does not start: {last_log_line(wanted.place)}")
 
 
-def start(place: Path, command: Sequence[str]) -> subprocess.Popen[bytes] | None:
-    """Start the program of an engine unless one has the lock of its place, which it keeps until it ends."""
+def start_engine(place: Path, python: Path, command: Sequence[str]) -> subprocess.Popen[bytes] | None:
+    """Start an engine and return its process; None if another engine holds the lock of `place`."""
     lock = open_plain(Path(f"{place}.lock"), os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -188,7 +211,7 @@ def start(place: Path, command: Sequence[str]) -> subprocess.Popen[bytes] | None
         return None
     else:
         log = open_plain(Path(f"{place}.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        words = [sys.executable, *command, "--place", str(place)]
+        words = [str(python), *command, "--place", str(place)]
         try:
             return subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, pass_fds=[lock]
@@ -199,10 +222,10 @@ def start(place: Path, command: Sequence[str]) -> subprocess.Popen[bytes] | None
         os.close(lock)
 
 
-def last_line(place: Path) -> str:
-    """What an engine said last, for the one line that tells of its end."""
+def last_log_line(place: Path) -> str:
+    """Return the last line of an engine's log, for the message about its exit."""
     try:
-        said = Path(f"{place}.log").read_text(encoding="utf-8", errors="replace").split("\n")
+        lines = Path(f"{place}.log").read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return f"{place}.log is gone"
-    return next((line.strip() for line in reversed(said) if line.strip()), "it said nothing")[:300]
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")[:300]

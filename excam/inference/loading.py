@@ -1,4 +1,4 @@
-"""Loading files that somebody else made: whatever a library raises on them is said in one line."""
+"""Load untrusted files: any exception that a library raises on them becomes ModelInvalid in one line."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-from excam.exceptions import ModelInvalid, in_a_line
-from excam.provenance import FULL
+from excam.core.exceptions import ModelInvalid, in_a_line
+from excam.core.provenance import DISK_FULL
 
 MODEL = "config.json, *.safetensors and a tokenizer"
-# What Python raises where a value in a file is not of the type, size or place that a library takes for granted.
+# Exceptions of Python when a value in a file is not of the type, size or position that a library assumes.
 BUILTIN: tuple[type[BaseException], ...] = (
     ArithmeticError,
     AssertionError,
@@ -33,8 +33,8 @@ BUILTIN: tuple[type[BaseException], ...] = (
 
 
 @cache
-def failures() -> tuple[type[BaseException], ...]:
-    """Return the exceptions that libraries raise on files they cannot load, those of their own among them."""
+def load_failures() -> tuple[type[BaseException], ...]:
+    """Return the exception types that libraries raise on files they cannot load, including their own."""
     from huggingface_hub.errors import StrictDataclassError  # a field of config.json has another type
     from jinja2 import TemplateError
     from safetensors import SafetensorError
@@ -43,9 +43,10 @@ def failures() -> tuple[type[BaseException], ...]:
 
 
 class loading:
-    """Raise ModelInvalid in one line, naming `path`, for what a library raises on the files there.
+    """Convert exceptions of a library about the files at `path` to ModelInvalid in one line.
 
-    Wrap calls of libraries alone: a mistake of ours in here would look like a file's. `expected` says what would do.
+    Wrap only calls of libraries, since a bug of our own would look like a damaged file. `expected` describes a valid
+    file.
     """
 
     def __init__(self, path: str | Path, expected: str = MODEL) -> None:
@@ -62,13 +63,15 @@ class loading:
 
 
 def _is_about_files(problem: BaseException) -> bool:
-    """Whether a library raised it because of a file, and not because a disk is full.
+    """Return whether a library raised it because of a file, and not because a disk is full.
 
-    The package tokenizers raises Exception itself, and PanicException of its own. Another exception is a mistake and
-    shows where it was made.
+    The package tokenizers raises plain Exception and its own PanicException. Any other exception is a bug and passes
+    with its traceback.
     """
-    if isinstance(problem, OSError) and problem.errno in FULL:
+    if isinstance(problem, OSError) and problem.errno in DISK_FULL:
         return False
     kind = type(problem)
     known = kind is Exception or kind.__name__ == "PanicException" or isinstance(problem, BUILTIN)
-    return known or isinstance(problem, failures())  # the libraries are imported last: some installs lack them
+    return known or isinstance(
+        problem, load_failures()
+    )  # imports the libraries only if needed, as some installs lack them

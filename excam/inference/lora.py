@@ -1,7 +1,7 @@
-"""The configuration of a LoRA adapter, read as data before any library sees it.
+"""Validate the configuration of a LoRA adapter before a library reads it.
 
-PEFT takes from this file regular expressions, classes to import, paths to open and ways to rebuild the base model. An
-adapter of ours needs none of them, so one that came from elsewhere may not have them either.
+PEFT reads from this file regular expressions, classes to import, paths to open and changes to the base model. Our
+adapters use none of these, so they are refused in adapters from elsewhere too.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from excam.config import ModuleName, one_line
-from excam.exceptions import ModelInvalid
+from excam.config import ModuleName, first_error
+from excam.core.exceptions import ModelInvalid
 
 CONFIG = "adapter_config.json"
 WEIGHTS = "a LoRA adapter in safetensors for this base"
-EYES = r".*(vision_tower|multi_modal_projector).*"  # of Gemma 3: no text trains them, so training leaves them out
-# What our training and PEFT write into fields that a plain LoRA does not use.
-UNUSED = {"exclude_modules": EYES, "megatron_core": "megatron.core", "qalora_group_size": 16}
+VISION_MODULES = r".*(vision_tower|multi_modal_projector).*"  # of Gemma 3: not trained, since training has only texts
+# Values that our training and PEFT write into fields that a plain LoRA does not use.
+UNUSED = {"exclude_modules": VISION_MODULES, "megatron_core": "megatron.core", "qalora_group_size": 16}
 
 
 class Lora(BaseModel):
@@ -38,13 +38,13 @@ class Lora(BaseModel):
     inference_mode: bool = True
     init_lora_weights: bool = True
     use_rslora: bool = False
-    # words that PEFT writes, and reads only for fields that are refused
+    # texts that PEFT writes, and reads only with fields that are refused
     base_model_name_or_path: str | None = Field(default=None, max_length=1000)
     peft_version: str | None = Field(default=None, max_length=100)
 
 
 def read(adapter: Path) -> Lora:
-    """Return the configuration of the adapter in a folder. Raises ModelInvalid where it is not that of a plain LoRA."""
+    """Return the configuration of the adapter in a folder. Raise ModelInvalid if it is not a plain LoRA."""
     file = adapter / CONFIG
     if not file.is_file():
         raise ModelInvalid(f"{adapter}: no {CONFIG}; expected the folder of a LoRA adapter")
@@ -52,11 +52,11 @@ def read(adapter: Path) -> Lora:
 
 
 def parse(text: bytes, name: str) -> Lora:
-    """Return the configuration in a JSON text; `name` is what a message calls it. Raises ModelInvalid."""
+    """Return the configuration in a JSON text; `name` is its name in messages. Raise ModelInvalid if invalid."""
     try:
         lora = Lora.model_validate_json(text)
     except ValidationError as problem:
-        raise ModelInvalid(f"{name}: {one_line(problem)}; expected that of a plain LoRA adapter") from None
+        raise ModelInvalid(f"{name}: {first_error(problem)}; expected that of a plain LoRA adapter") from None
     for field, value in (lora.model_extra or {}).items():
         if not (value is None or value is False or value in ([], {}) or value == UNUSED.get(field)):
             found = f"{field[:60]}: found {json.dumps(value)[:60]}"

@@ -1,7 +1,7 @@
-"""Chat templates, rendered with limits. A template is a program that came with a model, and may have no end.
+"""Render chat templates with limits, because a template is an untrusted program that may not terminate.
 
-Nothing stops a loop or a product of strings inside this process, so a template runs in one of its own, with limits of
-processor time and memory, by the library whose format it is. Run as a module, this reads a request on stdin.
+A loop or a huge string cannot be stopped inside this process, so templates run in a subprocess with limits on processor
+time and memory, by the library that defines the format. Run as a module, this file reads a request on stdin.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from datetime import datetime, tzinfo
 from functools import lru_cache
 from typing import Any
 
-from excam.exceptions import ModelInvalid
-from excam.inference.loading import failures
+from excam.core.exceptions import ModelInvalid
+from excam.inference.loading import load_failures
 
-SECONDS = 5  # of processor time for all conversations; templates of models take milliseconds
-MEMORY = 2 << 30  # bytes of address space; Python and the library take a tenth of it
+SECONDS = 5  # of processor time for all conversations; real templates take milliseconds
+MEMORY = 2 << 30  # bytes of address space; Python and the library use a tenth of it
 LONGEST = 1 << 20  # characters of a rendered conversation
-WAIT = 300  # seconds of the clock, for the start of Python on a busy machine
-# What a template is told when it asks for the time (`strftime_now`, in Mistral Small's and Llama's): always this, as an
-# answer would else hang on the day on which it was asked.
+WAIT = 300  # seconds of wall time, enough to start Python on a busy machine
+# The current time for templates (`strftime_now`, in Mistral Small's and Llama's). It is constant because answers would
+# otherwise depend on the date.
 NOW = datetime(2025, 1, 1, 12)
 
 
 @lru_cache(maxsize=64)
-def rendered(template: str, tokens: str, conversations: tuple[str, ...]) -> tuple[str | None, ...]:
-    """Return each conversation as the template writes it, None where the template refuses it or fails.
+def render_conversations(template: str, tokens: str, conversations: tuple[str, ...]) -> tuple[str | None, ...]:
+    """Return each conversation as the template renders it, None if the template refuses it or fails.
 
-    `tokens` is JSON: special tokens by name. A conversation is JSON: `messages` with role and content, and `ask`,
-    whether the beginning of an answer follows. Raises ModelInvalid where the limits are exceeded.
+    `tokens` is JSON with special tokens by name. A conversation is JSON with `messages` (role and content), `ask`
+    (whether to add the generation prompt) and `variables` of the template. Raise ModelInvalid if a limit is exceeded.
     """
     request = {
         "template": template,
@@ -42,8 +42,8 @@ def rendered(template: str, tokens: str, conversations: tuple[str, ...]) -> tupl
         "conversations": [json.loads(one) for one in conversations],
         "limits": [SECONDS, MEMORY, LONGEST],
     }
-    paths = os.pathsep.join(path or os.curdir for path in sys.path)  # this very package, however it was found
-    # one thread: those of linear algebra take address space for every core
+    paths = os.pathsep.join(path or os.curdir for path in sys.path)  # import the same package, however it was found
+    # one thread: linear algebra libraries reserve address space per core
     environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-P", "-m", "excam.inference.rendering"]
     try:
@@ -65,7 +65,7 @@ def rendered(template: str, tokens: str, conversations: tuple[str, ...]) -> tupl
     return tuple(json.loads(done.stdout))
 
 
-class _Stopped(datetime):
+class _FixedClock(datetime):
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> datetime:
         return NOW
@@ -74,18 +74,18 @@ class _Stopped(datetime):
 def _main() -> None:
     from transformers.utils import chat_template_utils
 
-    chat_template_utils.datetime = _Stopped  # pyright: ignore # its clock cannot be set; a test compares what it tells
+    chat_template_utils.datetime = _FixedClock  # pyright: ignore # its clock cannot be configured otherwise
     render_jinja_template = chat_template_utils.render_jinja_template
     request = json.load(sys.stdin)
     seconds, memory, longest = request["limits"]
-    _limit(resource.RLIMIT_CPU, int(time.process_time()) + seconds)
-    _limit(resource.RLIMIT_AS, memory)
-    _limit(resource.RLIMIT_CORE, 0)
+    _set_limit(resource.RLIMIT_CPU, int(time.process_time()) + seconds)
+    _set_limit(resource.RLIMIT_AS, memory)
+    _set_limit(resource.RLIMIT_CORE, 0)
     texts = [_text(render_jinja_template, request, one, longest) for one in request["conversations"]]
     print(json.dumps(texts))
 
 
-def _limit(what: int, most: int) -> None:
+def _set_limit(what: int, most: int) -> None:
     _, hard = resource.getrlimit(what)
     resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
@@ -99,8 +99,9 @@ def _text(
             chat_template=request["template"],
             add_generation_prompt=conversation["ask"],
             **request["tokens"],
+            **conversation["variables"],
         )
-    except failures():
+    except load_failures():
         return None
     return texts[0] if len(texts[0]) <= longest else None
 

@@ -1,67 +1,77 @@
-"""Drive judges: the open requests of all samples go out as one batch, round after round, until nobody asks any more."""
+"""Drive flows: send the open requests of all items as one batch per round, until every flow has returned."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Generic, Protocol, TypeVar
 
-from excam.exceptions import AnswersMissing, ModelInvalid
-from excam.inference import Answer, Ask, Flow, Request
-from excam.records import Sample, Verdict
+from excam.core.exceptions import AnswersMissing, ModelInvalid
+from excam.inference import Answer, Ask, Flow, R, Request
+
+
+class Item(Protocol):
+    """An item to judge: anything with an id."""
+
+    @property
+    def id(self) -> str: ...
+
+
+ItemT = TypeVar("ItemT", bound=Item)
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one sample's judge asked at once, and the answers in the same order."""
+    """The requests that an item's flow yielded together, and the answers in the same order."""
 
     requests: tuple[Request, ...]
     answers: tuple[Answer, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """One sample's verdict and how it came about."""
+class ResultWithRounds(Generic[R]):
+    """The result of one item's flow, and all rounds that led to it."""
 
-    verdict: Verdict
+    result: R
     rounds: tuple[Round, ...]
 
 
-def run(judge: Callable[[Sample], Flow], samples: Sequence[Sample], ask: Ask) -> list[Verdict]:
-    """Verdicts in the order of `samples`. A judge that asks twice costs two batches, not two calls per sample."""
-    return [played.verdict for played in play(judge, samples, ask)]
+def run(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> list[R]:
+    """Return the results in the order of `items`. A flow with two rounds costs two batches, not two calls per item."""
+    return [played.result for played in run_with_rounds(judge, items, ask)]
 
 
-def play(judge: Callable[[Sample], Flow], samples: Sequence[Sample], ask: Ask) -> list[Played]:
-    """Like `run`, with every round kept.
+def run_with_rounds(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> list[ResultWithRounds[R]]:
+    """Return the results with their rounds, in the order of `items`.
 
-    Raises AnswersMissing, naming the samples, when a model left some unanswered, and ModelInvalid when `ask` returns
-    another number of answers than it was asked.
+    Raise AnswersMissing, naming the items, if requests remain unanswered, and ModelInvalid if `ask` returns a different
+    number of answers than requests.
     """
-    flows = [judge(sample) for sample in samples]
-    verdicts: dict[int, Verdict] = {}
+    flows = [judge(item) for item in items]
+    results: dict[int, R] = {}
     rounds: list[list[Round]] = [[] for _ in flows]
     answers: dict[int, tuple[Answer, ...] | None] = dict.fromkeys(range(len(flows)))
     while answers:
         asking: dict[int, tuple[Request, ...]] = {}
         for index, answer in answers.items():
             try:
-                asking[index] = tuple(flows[index].send(answer))  # pyright: ignore[reportArgumentType]  # None starts it
+                asking[index] = tuple(flows[index].send(answer))  # pyright: ignore[reportArgumentType]  # None starts the generator
             except StopIteration as end:
-                verdicts[index] = end.value
-        owners = [samples[index].id for index, requests in asking.items() for _ in requests]
+                results[index] = end.value
+        owners = [items[index].id for index, requests in asking.items() for _ in requests]
         try:
-            answered = _answered(ask, [request for requests in asking.values() for request in requests])
+            answered = _answers_to(ask, [request for requests in asking.values() for request in requests])
         except AnswersMissing as missing:
-            raise missing.named(owners) from None
+            raise missing.with_row_names(owners) from None
         answers = {}
         for index, requests in asking.items():
             answers[index] = answer = tuple(islice(answered, len(requests)))
             rounds[index].append(Round(requests, answer))
-    return [Played(verdicts[index], tuple(rounds[index])) for index in range(len(flows))]
+    return [ResultWithRounds(results[index], tuple(rounds[index])) for index in range(len(flows))]
 
 
-def _answered(ask: Ask, requests: list[Request]) -> Iterator[Answer]:
+def _answers_to(ask: Ask, requests: list[Request]) -> Iterator[Answer]:
     answers = list(ask(requests)) if requests else []
     if len(answers) != len(requests):
         raise ModelInvalid(f"{len(answers)} answers to {len(requests)} requests; expected one each; run again")

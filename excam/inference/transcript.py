@@ -1,4 +1,4 @@
-"""Transcripts: every request and answer of every sample, verbatim; written once, judged again without a model."""
+"""Transcripts: all requests and answers of every item, verbatim, so that items can be judged again without a model."""
 
 from __future__ import annotations
 
@@ -8,37 +8,44 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from excam.exceptions import ArtifactBroken, InputInvalid
-from excam.inference import Answer, Ask, Choose, Flow, Generate, Message, Request, answer_from_row
-from excam.inference.run import Round, play, run
-from excam.provenance import publish
-from excam.records import Sample, Verdict
+from excam.core.exceptions import ArtifactBroken, InputInvalid
+from excam.core.provenance import publish
+from excam.inference import Answer, Ask, Flow, R, Request, answer_from_row, request_from_row, request_to_row
+from excam.inference.run import ItemT, Round, run, run_with_rounds
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a transcript: what was asked about one sample and what came back, round by round."""
+    """One line of a transcript: the rounds of requests and answers of one item."""
 
-    sample: str  # id of the sample
+    sample: str  # id of the item
     rounds: tuple[Round, ...]
 
 
-def record(judge: Callable[[Sample], Flow], samples: Sequence[Sample], ask: Ask) -> tuple[list[Verdict], list[Entry]]:
-    """Judge `samples` live. Verdicts and transcript entries, both in the order of `samples`."""
-    played = play(judge, samples, ask)
-    entries = [Entry(sample.id, one.rounds) for sample, one in zip(samples, played, strict=True)]
-    return [one.verdict for one in played], entries
+def record(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], ask: Ask) -> tuple[list[R], list[Entry]]:
+    """Judge `items` with a model. Return results and transcript entries, both in the order of `items`."""
+    played = run_with_rounds(judge, items, ask)
+    entries = [Entry(item.id, one.rounds) for item, one in zip(items, played, strict=True)]
+    return [one.result for one in played], entries
 
 
 def write(path: Path, entries: Iterable[Entry]) -> None:
-    """Write one JSON line per entry, atomically: under its name a transcript is whole or absent."""
+    """Write one JSON line per entry, atomically."""
     with publish(path) as temporary, temporary.open("w", encoding="ascii") as stream:
-        for entry in entries:  # ASCII: lone surrogates survive as escapes
-            stream.write(json.dumps(asdict(entry), ensure_ascii=True, separators=(",", ":")) + "\n")
+        for entry in entries:  # ASCII: lone surrogates are kept as escapes
+            stream.write(json.dumps(_row(entry), ensure_ascii=True, separators=(",", ":")) + "\n")
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    rounds = [
+        {"requests": [request_to_row(request) for request in one.requests], "answers": list(map(asdict, one.answers))}
+        for one in entry.rounds
+    ]
+    return {"sample": entry.sample, "rounds": rounds}
 
 
 def read(path: Path) -> dict[str, Entry]:
-    """Entries by sample id, in file order. Raises InputInvalid (no file) or ArtifactBroken (no transcript)."""
+    """Return entries by item id, in file order. Raise InputInvalid if there is no file, ArtifactBroken if invalid."""
     if not path.is_file():
         raise InputInvalid(f"{path}: no such transcript; run the rule that judges first")
     entries: dict[str, Entry] = {}
@@ -48,7 +55,7 @@ def read(path: Path) -> dict[str, Entry]:
                 row = json.loads(line)
                 entry = Entry(row["sample"], tuple(_round(one) for one in row["rounds"]))
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-                raise ArtifactBroken(f"{path}: line {number} is no transcript entry; judge again") from None
+                raise ArtifactBroken(f"{path}: line {number} is not a transcript entry; judge again") from None
             if entry.sample in entries:
                 raise ArtifactBroken(f"{path}: line {number}: sample {entry.sample} is there twice; judge again")
             entries[entry.sample] = entry
@@ -56,32 +63,29 @@ def read(path: Path) -> dict[str, Entry]:
 
 
 def _round(row: dict[str, Any]) -> Round:
-    requests, answers = tuple(map(_request, row["requests"])), tuple(map(answer_from_row, row["answers"]))
+    """Parse one round of a transcript line. Raises ValueError unless every request has an answer."""
+    requests, answers = tuple(map(request_from_row, row["requests"])), tuple(map(answer_from_row, row["answers"]))
     if len(requests) != len(answers):
         raise ValueError("as many answers as requests")
     return Round(requests, answers)
 
 
-def _request(row: dict[str, Any]) -> Request:
-    messages = tuple(Message(**one) for one in row["messages"])
-    return Choose(messages, tuple(row["options"])) if "options" in row else Generate(messages)
+def replay(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], path: Path) -> list[R]:
+    """Judge `items` again from a transcript, without a model. It may have more items, or another order.
 
-
-def replay(judge: Callable[[Sample], Flow], samples: Sequence[Sample], path: Path) -> list[Verdict]:
-    """Judge again from a transcript, with no model; it may hold more samples, or in another order.
-
-    Raises ArtifactBroken when a sample is not in it, or when the judge asks anything else than what was asked then.
+    Raise ArtifactBroken if an item is missing, or if the judge's requests differ from the recorded ones.
     """
     entries = read(path)
-    if absent := [sample.id for sample in samples if sample.id not in entries]:
+    if absent := [item.id for item in items if item.id not in entries]:
         raise ArtifactBroken(
-            f"{path}: {len(absent)} of {len(samples)} samples are not in it, the first is {absent[0]}; "
+            f"{path}: {len(absent)} of {len(items)} samples are not in it, the first is {absent[0]}; "
             "it was made from other samples; judge again"
         )
-    return [run(judge, [sample], _recorded(path, entries[sample.id]))[0] for sample in samples]
+    return [run(judge, [item], _replaying_ask(path, entries[item.id]))[0] for item in items]
 
 
-def _recorded(path: Path, entry: Entry) -> Ask:
+def _replaying_ask(path: Path, entry: Entry) -> Ask:
+    """Return an `ask` that answers from an entry and raises ArtifactBroken for other requests."""
     rounds = iter(enumerate(entry.rounds, 1))
 
     def ask(requests: Sequence[Request]) -> tuple[Answer, ...]:

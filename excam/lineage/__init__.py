@@ -1,7 +1,7 @@
-"""Where a number comes from: the chain from any artifact back to the raw shards, its hashes, its reasons, its rows.
+"""The provenance of results: the chain from an artifact back to the raw shards, with hashes, reasons and rows.
 
-`snakemake_records` reads what Snakemake keeps about every output, `evidence` gathers every recorded hash, `chain` walks
-back and verifies, `page` writes the chain down, `reasons` asks Snakemake what would run, `rows` opens a number of a
-figure into the rows behind it. `copies` is what a run keeps inside results/ for whoever has a copy of it alone, `crate`
-writes the run as an RO-Crate of `crate_entities`. Nothing else here writes a file.
+`snakemake_records` reads Snakemake's records of each output, `recorded_hashes` collects all hashes, `chain` walks back
+and verifies, `page` prints the chain, `reasons` asks Snakemake what would run. `copies` is what a run keeps inside
+results/ for people who have only a copy of it, `crate` writes the run as an RO-Crate of `crate_entities`. Nothing else
+here writes a file.
 """

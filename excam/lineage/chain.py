@@ -1,8 +1,8 @@
-"""From an artifact back to the raw shards: every file on the way, who made it of what, and whether it still is that.
+"""The chain from an artifact back to the raw shards: every file, the job that made it, and the state of its bytes.
 
-A file is `proven` when some hash of it is recorded and all agree with its bytes, `differs` when one does not, `gone`
-when it is not there, `unproven` when nobody recorded a hash: then nothing can be said, which is not the same as proven.
-In a copy of results/ a file may be `left out`: it is not there, and whoever copied may have meant it.
+A file is `proven` if at least one hash is recorded and all agree with its bytes, `differs` if one does not agree,
+`gone` if it is missing, `unproven` if no hash is recorded. In a copy of results/ a file can be `left out`: it is
+missing, perhaps on purpose.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from excam.exceptions import InputInvalid
-from excam.lineage.evidence import Claim, Evidence
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import Progress, sha256
+from excam.lineage.recorded_hashes import Evidence, RecordedHash
 from excam.lineage.snakemake_records import Record
-from excam.provenance import Progress, sha256
 
 Status = Literal["proven", "differs", "gone", "unproven", "left out"]
 
@@ -27,21 +27,21 @@ class Link:
 
     file: str
     sha256: str | None  # of its bytes now; None where it is not there
-    claims: tuple[Claim, ...]
-    record: Record | None  # how Snakemake made it; None for raw files and what a manifest stands for
-    vouched: tuple[str, ...]  # manifests that name it among their outputs
+    claims: tuple[RecordedHash, ...]
+    record: Record | None  # how Snakemake made it; None for raw files and for files that a manifest lists
+    listing: tuple[str, ...]  # manifests that name it among their outputs
     facts: dict[str, Any]  # of a manifest: revision, licence, seed, commit ...
     missing: Status = "gone"  # what a file is that is not there
     size: int = 0  # bytes that were read
 
     @property
     def recorded(self) -> tuple[str, ...]:
-        """Each hash that was recorded of it, once."""
+        """Return each recorded hash once."""
         return tuple(dict.fromkeys(claim.sha256 for claim in self.claims))
 
     @property
     def status(self) -> Status:
-        """What can be said about its bytes."""
+        """Return the state of its bytes."""
         if self.sha256 is None:
             return "differs" if self.missing == "left out" and len(self.recorded) > 1 else self.missing
         if not self.claims:
@@ -50,22 +50,24 @@ class Link:
 
     @property
     def problem(self) -> str | None:
-        """One line that names the file, what was recorded and what is there; None where nothing speaks against it."""
+        """Return one line with the file, the recorded and the found hash; None if there is no contradiction."""
         if self.status in ("proven", "left out"):
             return None
         if self.status == "unproven":
             return f"{self.file}: unproven: no hash of it is recorded; found sha256 {self.sha256}"
         against = [claim for claim in self.claims if claim.sha256 != self.sha256]
-        wanted = "; ".join(f"{digest} ({by})" for digest, by in _told(against)) or "a file (an input of a job)"
+        wanted = (
+            "; ".join(f"{digest} ({by})" for digest, by in _distinct_hashes(against)) or "a file (an input of a job)"
+        )
         there = f"found {self.sha256 or 'nothing'}"
         agree = sum(claim.sha256 == self.sha256 for claim in self.claims)
         if agree:
-            there += f"; {agree} other records agree with what is there: made anew since, or that record changed"
+            there += f"; {agree} other records agree with what is there: made again since, or that record changed"
         return f"{self.file}: {self.status}: expected sha256 {wanted}, {there}"
 
 
-def _told(claims: Iterable[Claim]) -> list[tuple[str, str]]:
-    """Each digest once, with who says so first and how many more do."""
+def _distinct_hashes(claims: Iterable[RecordedHash]) -> list[tuple[str, str]]:
+    """Return each digest once, with a text that names its first source and the number of others."""
     by_digest: dict[str, list[str]] = {}
     for claim in claims:
         by_digest.setdefault(claim.sha256, []).append(claim.by)
@@ -73,18 +75,18 @@ def _told(claims: Iterable[Claim]) -> list[tuple[str, str]]:
 
 
 def walk(evidence: Evidence, artifacts: Sequence[str], beside: Sequence[str] = ()) -> list[Link]:
-    """The chain of `artifacts` (paths as the rules name them), from them back to the raw shards, every file once.
+    """Return the chain of `artifacts` (paths as the rules name them) back to the raw shards, with every file once.
 
-    Files of `beside` that are not in it come last, each compared with the records of its own bytes alone: what was made
-    of an earlier version of it has another hash of it, which says nothing about the file.
+    Files of `beside` that are not in the chain come last. Each is compared only with the records of its own bytes: a
+    file that was made of an earlier version has another hash of it, which says nothing about the file.
     """
-    claims = _claims(evidence, artifacts)
-    claims |= {file: _own(evidence, file) for file in beside if file not in claims}
+    claims = _hashes_by_file(evidence, artifacts)
+    claims |= {file: _recorded_hashes(evidence, file) for file in beside if file not in claims}
     order = list(claims)
     progress = Progress("hashing, files", len(order))
     found: dict[str, tuple[str | None, int]] = {}
     with ThreadPoolExecutor() as pool:
-        for file, read in zip(order, pool.map(lambda name: _read(evidence, name), order), strict=True):
+        for file, read in zip(order, pool.map(lambda name: _hash_file(evidence, name), order), strict=True):
             found[file] = read
             progress.advance()
     return [
@@ -93,7 +95,7 @@ def walk(evidence: Evidence, artifacts: Sequence[str], beside: Sequence[str] = (
             found[file][0],
             tuple(claims[file] or evidence.consumers(file)),
             evidence.records.get(file),
-            tuple(evidence.vouchers.get(file, ())),
+            tuple(evidence.manifests_listing.get(file, ())),
             evidence.facts(file),
             evidence.missing,
             found[file][1],
@@ -102,8 +104,8 @@ def walk(evidence: Evidence, artifacts: Sequence[str], beside: Sequence[str] = (
     ]
 
 
-def _read(evidence: Evidence, file: str) -> tuple[str | None, int]:
-    """The digest and the size of a file; (None, 0) where it is not there."""
+def _hash_file(evidence: Evidence, file: str) -> tuple[str | None, int]:
+    """Return digest and size of a file; (None, 0) if it does not exist."""
     path = evidence.find(file)
     try:
         return (sha256(path), path.stat().st_size) if path else (None, 0)
@@ -111,40 +113,43 @@ def _read(evidence: Evidence, file: str) -> tuple[str | None, int]:
         raise InputInvalid(f"{path}: cannot be read: {problem.strerror}; expected a file that you may read") from None
 
 
-def _claims(evidence: Evidence, artifacts: Sequence[str]) -> dict[str, list[Claim]]:
-    """Claims by file, in the order in which the files are met, nearest first.
+def _hashes_by_file(evidence: Evidence, artifacts: Sequence[str]) -> dict[str, list[RecordedHash]]:
+    """Return the recorded hashes by file, in the order in which the files are met, nearest first.
 
-    A manifest that is an input stands for its files (weights, raw shards), so the chain goes on through them. One that
-    only vouches for a file does not pull in what else its job made.
+    A manifest that is an input represents its files (weights, raw shards), so the chain goes on through them. One that
+    only lists a file does not pull in what else its job made.
     """
-    claims: dict[str, list[Claim]] = {}
+    claims: dict[str, list[RecordedHash]] = {}
     todo = deque((file, True) for file in artifacts)
     followed: set[tuple[str, bool]] = set()
     while todo:
-        file, stands = todo.popleft()
-        if (file, stands) in followed:
+        file, expands = todo.popleft()
+        if (file, expands) in followed:
             continue
-        followed.add((file, stands))
+        followed.add((file, expands))
         if file not in claims:
-            claims[file] = _own(evidence, file)
+            claims[file] = _recorded_hashes(evidence, file)
             todo += [(manifest, False) for manifest in evidence.manifests(file)]
             record = evidence.records.get(file)
             todo += [(name, True) for name in (*(record.inputs if record else ()), *evidence.inputs(file))]
-        if stands:
+        if expands:
             todo += [(name, True) for name in evidence.outputs(file)]
     for file in list(claims):  # only now: every file of the chain is known, and each may speak of any other
-        for name, claim in _said(evidence, file):
+        for name, claim in _input_hashes(evidence, file):
             claims[name].append(claim)
     return claims
 
 
-def _own(evidence: Evidence, file: str) -> list[Claim]:
-    """What is recorded of a file's bytes when it was made: its own record, and the manifests that stand for it."""
-    vouched = evidence.vouchers.get(file, ())
-    return [*evidence.own(file), *(Claim(evidence.outputs(manifest)[file], manifest) for manifest in vouched)]
+def _recorded_hashes(evidence: Evidence, file: str) -> list[RecordedHash]:
+    """Return the hashes recorded when a file was made: by its own record, and by the manifests that list it."""
+    listing = evidence.manifests_listing.get(file, ())
+    return [
+        *evidence.own_hash(file),
+        *(RecordedHash(evidence.outputs(manifest)[file], manifest) for manifest in listing),
+    ]
 
 
-def _said(evidence: Evidence, file: str) -> Iterable[tuple[str, Claim]]:
-    """What one file of the chain and its record say about the hashes of what it was made of."""
-    yield from ((name, Claim(digest, file)) for name, digest in evidence.inputs(file).items())
+def _input_hashes(evidence: Evidence, file: str) -> Iterable[tuple[str, RecordedHash]]:
+    """Return what a file of the chain and its record say about the hashes of its inputs."""
+    yield from ((name, RecordedHash(digest, file)) for name, digest in evidence.inputs(file).items())
     yield from evidence.checksums(file).items()

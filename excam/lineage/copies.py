@@ -1,7 +1,7 @@
-"""What Snakemake knows of a run, kept inside results/, so that a copy of results/ can be audited where it lies alone.
+"""Snakemake's knowledge of a run, kept inside results/, so that a copy of results/ can be audited alone.
 
-The workflow writes it when it ends, whether all went well or not (`onsuccess`, `onerror`): one line for each job, the
-files that each manifest stands for, and the options that chose the experiment. `excam crate` puts it into a crate.
+The workflow writes it at its end, successful or not (`onsuccess`, `onerror`): one line per job, the files that each
+manifest lists, and the options that selected the experiment. `excam crate` puts it into a crate.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from excam.exceptions import ArtifactBroken
+from excam.core.exceptions import ArtifactBroken
+from excam.core.paths import RESULTS, below_results
 from excam.lineage.snakemake_records import Record
 
-RESULTS = "results"
-KEPT = Path(RESULTS, ".records.json")
+KEPT = RESULTS / ".records.json"
 _CHOICES = ("profile", "workflow_profile", "configfile", "config")  # options that say which experiment is meant
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What a run knew when it ended. Paths are those of its rules."""
+class RunRecords:
+    """The records of a run at its end. Paths are those of its rules."""
 
     records: Mapping[str, Record] = field(default_factory=dict)  # by output
-    manifests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # manifest -> file it stands for -> sha256
+    manifests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # manifest -> file it lists -> sha256
     options: tuple[str, ...] = ()  # of snakemake, as `choices` leaves them
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON: outputs of one job stand together, in the order of their names."""
+        """Return the records as JSON values: outputs of one job together, ordered by name."""
         jobs: dict[str, dict[str, Any]] = {}
         for output, record in sorted(self.records.items()):
             row = asdict(record)
@@ -38,20 +38,20 @@ class Kept:
         return {"jobs": list(jobs.values()), "manifests": self.manifests, "options": self.options}
 
 
-def read(path: Path) -> Kept:
-    """What was kept in a file; nothing where there is none. Raises ArtifactBroken where it cannot be read.
+def read_run_records(path: Path) -> RunRecords:
+    """Return the records in a file; empty ones if there is no file. Raises ArtifactBroken if it cannot be parsed.
 
-    A copy comes from others, so every value must have the type that it says.
+    A copy comes from others, so every value must have its declared type.
     """
     if not path.is_file():
-        return Kept()
+        return RunRecords()
     try:
-        return _kept(json.loads(path.read_text(encoding="utf-8")))
+        return _records_from_json(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ArtifactBroken(f"{path}: damaged; expected the records of a run; take a copy of it anew") from None
+        raise ArtifactBroken(f"{path}: damaged; expected the records of a run; copy it again") from None
 
 
-def _kept(content: Mapping[str, Any]) -> Kept:
+def _records_from_json(content: Mapping[str, Any]) -> RunRecords:
     from pydantic import TypeAdapter  # here, since every command of `excam` loads this module
 
     texts, record = TypeAdapter(list[str]), TypeAdapter(Record)
@@ -61,19 +61,18 @@ def _kept(content: Mapping[str, Any]) -> Kept:
         records |= dict.fromkeys(texts.validate_python(job["outputs"]), record.validate_python(fields))
     manifests = TypeAdapter(dict[str, dict[str, str]]).validate_python(content["manifests"])
     _refuse_outside([*manifests, *(file for files in manifests.values() for file in files)])
-    return Kept(records, manifests, tuple(texts.validate_python(content["options"])))
+    return RunRecords(records, manifests, tuple(texts.validate_python(content["options"])))
 
 
 def _refuse_outside(names: Sequence[str]) -> None:
-    """Raises ValueError where a manifest or a file that it stands for does not lie below results/."""
+    """Raise ValueError if a manifest or a file that it lists is not below results/."""
     for name in names:
-        parts = Path(name).parts
-        if parts[:1] != (RESULTS,) or len(parts) < 2 or ".." in parts or "\0" in name:
+        if below_results(Path(name)) is None or "\0" in name:
             raise ValueError(name)
 
 
 def choices(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Of the arguments of a snakemake those that choose the experiment: its profile and its configuration."""
+    """Return the arguments of a snakemake command that select the experiment: its profile and its configuration."""
     parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--profile")
     parser.add_argument("--workflow-profile")

@@ -1,4 +1,4 @@
-"""A chain written down: a block for each job, from the artifact back, or a JSON line for each file."""
+"""A chain as text: a block for each job, starting at the artifact, or a JSON line for each file."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from excam.core.paths import RESULTS
 from excam.lineage.chain import Link
-from excam.lineage.evidence import RESULTS
 
 FACTS = (  # of a manifest, in this order, as far as it has them
     *("origin", "revision", "licence", "model", "base", "trained_on", "identity", "seed", "device", "rows"),
@@ -16,30 +16,31 @@ FACTS = (  # of a manifest, in this order, as far as it has them
 
 
 def lines(links: Sequence[Link]) -> Iterator[str]:
-    """The chain for a reader. Files that one job made stand together; raw files come last."""
+    """Yield the chain for a reader. Files that one job made are together; raw files come last."""
     jobs: dict[tuple[str, ...], list[Link]] = {}
     for link in links:
         jobs.setdefault(_job(link), []).append(link)
     for _, made in sorted(jobs.items(), key=lambda job: not job[0]):  # stable: only the raw files move
-        yield from _block(made)
+        yield from _job_lines(made)
 
 
 def _job(link: Link) -> tuple[str, ...]:
-    """What tells jobs apart; nothing for a raw file."""
+    """Return the key of the job that made a file; nothing for a raw file."""
     if link.record:
         return (link.record.rule, link.record.command)
-    return link.vouched[:1]
+    return link.listing[:1]
 
 
-def _block(made: Sequence[Link]) -> Iterator[str]:
-    record, vouched = made[0].record, made[0].vouched
+def _job_lines(made: Sequence[Link]) -> Iterator[str]:
+    """Yield the lines of one job: its rule, settings and command, then each of its files with state and hash."""
+    record, listing = made[0].record, made[0].listing
     if record:
         stages = ", ".join(f"{name} {version}" for name, version in record.stages.items()) or "none recorded"
         yield f"rule {record.rule}, stage versions: {stages}, {record.made}"
         yield from (f"  settings: {text}" for text in record.settings)
         yield f"  command: {record.command}"
-    elif vouched:
-        yield f"files that {vouched[0]} stands for"
+    elif listing:
+        yield f"files that {listing[0]} lists"
     else:
         yield "raw files, and others that no recorded rule made"
     for facts in filter(None, (link.facts for link in made)):
@@ -51,7 +52,7 @@ def _block(made: Sequence[Link]) -> Iterator[str]:
 
 
 def rows(links: Sequence[Link]) -> Iterator[dict[str, Any]]:
-    """The chain for machines: every file with its hashes and how it was made."""
+    """Yield the chain for programs: every file with its hashes and its job."""
     for link in links:
         record = link.record
         yield {
@@ -70,14 +71,14 @@ def rows(links: Sequence[Link]) -> Iterator[dict[str, Any]]:
 
 
 def summary(links: Sequence[Link]) -> str:
-    """How many files, and how many of each kind; the kinds add up."""
+    """Return the number of files, in total and of each state."""
     count = Counter(link.status for link in links)
     kinds = ", ".join(f"{count[kind]} {kind}" for kind in ("proven", "differs", "gone", "unproven"))
     return f"{len(links)} files: {kinds}" + (f", {count['left out']} not in this copy" if count["left out"] else "")
 
 
 def coverage(links: Sequence[Link], unrecorded: Mapping[str, int]) -> str:
-    """How much was read, and how many files below results/ have no record for which reason (`without_record`)."""
+    """Return how much was read, and how many files below results/ have no record, by reason (`without_record`)."""
     read = [link for link in links if link.sha256]
     below = sum(link.file.startswith(f"{RESULTS}/") for link in read)
     reasons = ", ".join(f"{n} {why}" for why, n in sorted(unrecorded.items())) or "none"
@@ -89,14 +90,14 @@ def coverage(links: Sequence[Link], unrecorded: Mapping[str, int]) -> str:
 
 
 def left_out(links: Sequence[Link]) -> str | None:
-    """Where the files lay that are not in a copy, with how many there were; None where all are there."""
+    """Return the folders of the files that are missing in a copy, with their number; None if none is missing."""
     folders = Counter("/".join(link.file.split("/")[:2]) for link in links if link.status == "left out")
-    told = ", ".join(f"{folder} {n}" for folder, n in sorted(folders.items()))
-    return f"not in this copy, each listed as `left out` with its recorded sha256: {told}" if told else None
+    counts = ", ".join(f"{folder} {n}" for folder, n in sorted(folders.items()))
+    return f"not in this copy, each listed as `left out` with its recorded sha256: {counts}" if counts else None
 
 
 def exit_code(links: Sequence[Link]) -> int:
-    """1: something is not what was recorded; 3: something has no record; 4: something is not in the copy; 0: proven."""
+    """Return 1 if a file differs or is gone, 3 if one has no record, 4 if one is left out of the copy, else 0."""
     kinds = {link.status for link in links}
     codes = {"differs": 1, "gone": 1, "unproven": 3, "left out": 4}
     return next((code for kind, code in codes.items() if kind in kinds), 0)

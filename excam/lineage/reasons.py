@@ -1,4 +1,4 @@
-"""What would run for a target and why: Snakemake's own dry run, in plain words, one line for each job."""
+"""What would run for a target and why: Snakemake's dry run, one line of plain text per job."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from excam.exceptions import InputInvalid
-from excam.extras import needed
+from excam.core import paths
+from excam.core.exceptions import InputInvalid
+from excam.core.extras import require_extra
 from excam.lineage import copies
 from excam.lineage.snakemake_records import words
 
@@ -21,7 +22,7 @@ WORDS = {
     "Missing output files": "not there yet",
     "Incomplete output files": "left unfinished by a job that was stopped",
     "Updated input files": "what it is made of changed: {}",
-    "Input files updated by another job": "made of what will be made anew: {}",
+    "Input files updated by another job": "made of what will be made again: {}",
     "Set of input files has changed since last execution": "it was made of another set of files",
     "Code has changed since last execution": "the command of its rule changed",
     "Params have changed since last execution": "settings changed: {}",
@@ -48,25 +49,25 @@ class Job:
 
 
 def experiment(options: Sequence[str], root: Path) -> tuple[Sequence[str], str]:
-    """Options of snakemake that choose the experiment to plan, and the words that say which it is.
+    """Return the options of snakemake that select the experiment to plan, and their description.
 
-    Those given; else those of the run that ended last in `root`; else none, which is the experiment of config.yaml.
+    These are the given ones; otherwise those of the run that ended last in `root`; otherwise none, which means
+    config.yaml.
     """
     if options:
         return options, f"snakemake {' '.join(options)}"
-    ran = copies.read(root / copies.KEPT).options
+    ran = copies.read_run_records(root / copies.KEPT).options
     if ran:
         return ran, f"snakemake {' '.join(ran)}, as the last run here; for another: -- --profile NAME"
     return (), "snakemake, with config.yaml; for another experiment: -- --profile NAME"
 
 
 def ask(target: str, options: Sequence[str], root: Path) -> list[Job]:
-    """Jobs that Snakemake would run for `target` in `root`; `options` are passed on (`--profile`, `--configfile`).
+    """Return the jobs that Snakemake would run for `target` in `root`; `options` are passed on to it.
 
-    Raises InputInvalid with Snakemake's own words when it cannot plan; NotInstalled without
-    the extra `workflow`.
+    Raises InputInvalid with Snakemake's message if it cannot plan; NotInstalled without the extra `workflow`.
     """
-    needed("workflow", "snakemake")
+    require_extra("workflow", "snakemake")
     command = [sys.executable, "-m", "snakemake", path_of(target), *options]
     # last, so that a profile's words about the same options do not hide the reasons
     command += ["--dry-run", "--nocolor", "--quiet", "host", "progress"]
@@ -77,13 +78,14 @@ def ask(target: str, options: Sequence[str], root: Path) -> list[Job]:
 
 
 def path_of(target: str) -> str:
-    """The file of a cell that is named model/trained_on/judge/dataset; any other target as it is."""
-    parts = target.split("/")
-    return f"results/evaluation/{target}/test.json" if len(parts) == 4 and parts[0] != "results" else target
+    """Return the file of a cell named model/trained_on/judge/dataset; return any other target unchanged."""
+    axes = target.split("/")
+    named = len(axes) == 4 and axes[0] != paths.RESULTS.name
+    return paths.Cell(*axes, split="test").path("evaluation").as_posix() if named else target
 
 
 def jobs(printed: str) -> Iterator[Job]:
-    """The jobs of a printed dry run."""
+    """Return the jobs of a printed dry run."""
     rule, fields = "", dict[str, str]()
     for line in [*printed.splitlines(), "rule end:"]:
         if head := _HEAD.match(line):
@@ -95,17 +97,17 @@ def jobs(printed: str) -> Iterator[Job]:
 
 
 def plain(reason: str) -> str:
-    """Snakemake's reason in plain words; what it does not know stays as Snakemake said it."""
+    """Return Snakemake's reason in plain words; an unknown reason stays unchanged."""
     found = list(_SAID.finditer(reason))
     if not found:
         return reason
     ends = [match.start() for match in found[1:]] + [len(reason)]
-    said = []
+    clauses = []
     for match, end in zip(found, ends, strict=True):
         detail = reason[match.end() : end]
         about = _changed(detail) if match[1].startswith("Params") else _few(detail.split(", "))
-        said.append(WORDS[match[1]].format(about))
-    return "; ".join(said)
+        clauses.append(WORDS[match[1]].format(about))
+    return "; ".join(clauses)
 
 
 def _few(names: Sequence[str]) -> str:
@@ -113,25 +115,25 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _changed(detail: str) -> str:
-    """Params before and now: of labelled JSON only the entries that changed, else both values."""
+    """Return the params before and now: of labelled JSON only the changed entries, otherwise both values."""
     match = _PARAMS.search(detail.strip())
     if not match:
         return detail
     before, now = _values(match[1]), _values(match[2])
-    told, rest = [], list(now)
+    changes, rest = [], list(now)
     for old in before:
         new = next((one for one in rest if _labels(one) and _labels(one).keys() & _labels(old).keys()), None)
         if new is None:
-            told.append(f"no longer {old}")
+            changes.append(f"no longer {old}")
             continue
         rest.remove(new)
         a, b = _labels(old), _labels(new)
-        told += [f"{name} {a.get(name)} -> {b.get(name)}" for name in sorted({*a, *b}) if a.get(name) != b.get(name)]
-    return ", ".join([*told, *(f"now {one}" for one in rest)])
+        changes += [f"{name} {a.get(name)} -> {b.get(name)}" for name in sorted({*a, *b}) if a.get(name) != b.get(name)]
+    return ", ".join([*changes, *(f"now {one}" for one in rest)])
 
 
 def _values(text: str) -> list[str]:
-    """Params as Snakemake prints them: their `repr`s with commas between."""
+    """Split params as Snakemake prints them: their `repr`s, separated by commas."""
     try:
         return [words(value) for value in ast.literal_eval(f"[{text.strip()}]")]
     except (ValueError, SyntaxError):
@@ -147,7 +149,7 @@ def _labels(text: str) -> dict[str, object]:
 
 
 def _complaint(printed: str) -> str:
-    """What Snakemake said after it began to plan, on one line."""
+    """Return on one line what Snakemake printed after it began to plan."""
     if " error: " in printed:  # of its command line, after the list of all options
         return printed.rsplit(" error: ", 1)[1].strip()
     lines = [line.strip() for line in printed.splitlines() if line.strip()]

@@ -38,18 +38,18 @@ class Record:
 
     @property
     def stages(self) -> dict[str, str]:
-        """Versions of the stages that made it: the labelled JSON that a rule passes on as `version`."""
+        """Return the versions of the stages that made it: the labelled JSON that a rule passes as `version`."""
         found = [_stages(text) for text in self.params]
         return {name: version for part in found for name, version in part.items()}
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The slice of the configuration that the rule passed on: every other param."""
+        """Return the part of the configuration that the rule passed: every other param."""
         return tuple(text for text in self.params if not _stages(text))
 
 
 def read_all(root: Path) -> dict[str, Record]:
-    """Records by output, of the workflow that runs in `root`; without those that are just being written."""
+    """Return the records by output, of the workflow that runs in `root`; without those that are being written."""
     folder, found = root / METADATA, dict[str, Record]()
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         if not path.is_file():
@@ -59,7 +59,7 @@ def read_all(root: Path) -> dict[str, Record]:
             output = base64.urlsafe_b64decode(encoded).decode()
             found[output] = _record(json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, binascii.Error, KeyError, TypeError, AttributeError):
-            continue  # torn by a running job, or of an older format; its output is reported as having no record
+            continue  # partly written, or of an older format; its output is reported as having no record
     return found
 
 
@@ -82,7 +82,7 @@ def _time(seconds: float) -> str:
 
 
 def _plain(param: str) -> str:
-    """A param as the rule gave it: Snakemake keeps its `repr`."""
+    """Return a param as the rule gave it: Snakemake stores its `repr`."""
     try:
         return words(ast.literal_eval(param))
     except (ValueError, SyntaxError):
@@ -90,12 +90,12 @@ def _plain(param: str) -> str:
 
 
 def words(value: Any) -> str:
-    """A param's value as a command has it: several words with spaces between."""
+    """Return the value of a param as a command has it: several words separated by spaces."""
     return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def _stages(text: str) -> dict[str, str]:
-    """Stage versions where a param holds them, e.g. {"judges.report": "2", "score": "1+a1b2c3d4"}."""
+    """Return the stage versions in a param, if any, e.g. {"judges.report": "2", "score": "1+a1b2c3d4"}."""
     try:
         value = json.loads(text)
     except ValueError:

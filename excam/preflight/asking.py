@@ -1,4 +1,4 @@
-"""A model opened and asked on its own cards, as `judge` opens it: does it answer, and how fast."""
+"""Test whether a model on its GPUs answers, and how fast. It is opened as `judge` opens it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from excam.config import Model
-from excam.exceptions import ModelInvalid
-from excam.inference import Completion, Generate, Sampling, opening
-from excam.inference.fixed_answers import PAIRS
-from excam.judges import report
+from excam.core.exceptions import ModelInvalid
+from excam.error_reports.fixed_answers import PAIRS
+from excam.error_reports.judges import report
+from excam.inference import Completion, Generate, Sampling, backend_factory
 from excam.preflight.plan import LONGEST
 
 TOGETHER, TOGETHER_ON_CPU = 64, 4  # questions at once: what a step of the engine answers side by side
 
 
 def questions(count: int) -> list[Generate]:
-    """Return so many different questions of Table 5, about pairs of our own."""
+    """Return this number of different questions of Table 5, about pairs of our own."""
     pairs = [PAIRS[at % len(PAIRS)] for at in range(count)]
-    return [Generate(report.messages(f"{asked} ({at})", said)) for at, (asked, said) in enumerate(pairs)]
+    return [Generate(report.messages(f"{asked} ({at})", output)) for at, (asked, output) in enumerate(pairs)]
 
 
-def tried(name: str, model: Model, weights: Path, seed: int) -> dict[str, Any]:
+def try_model(name: str, model: Model, weights: Path, seed: int) -> dict[str, Any]:
     """Open the model, let it answer one question twice and then many at once; return seconds, tokens, and its settings.
 
     The first answer waits for the engine, the second does not: the difference is what opening it takes. Raises
@@ -32,8 +32,8 @@ def tried(name: str, model: Model, weights: Path, seed: int) -> dict[str, Any]:
     """
     import torch
 
-    backend = opening.lazily(name, model, weights)
-    sampling = opening.sampling(model, seed)
+    backend = backend_factory.backend_for(name, model, weights)
+    sampling = backend_factory.sampling_for(model, seed)
     sampling = replace(sampling, max_tokens=min(sampling.max_tokens, LONGEST))
     started = time.monotonic()
     backend.check()
@@ -61,7 +61,7 @@ def tried(name: str, model: Model, weights: Path, seed: int) -> dict[str, Any]:
     }
 
 
-def _ask(backend: opening.Lazily, requests: Sequence[Generate], sampling: Sampling) -> list[Completion]:
+def _ask(backend: backend_factory.LazyBackend, requests: Sequence[Generate], sampling: Sampling) -> list[Completion]:
     found = dict(pair for batch in backend.generate(requests, sampling) for pair in batch)
     answers = [found.get(at) for at in range(len(requests))]
     for answer in answers:

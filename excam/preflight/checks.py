@@ -7,7 +7,7 @@ from typing import Literal
 
 Verdict = Literal["fine", "wrong", "unknown"]
 FETCH = "not fetched yet"
-NEXT = "snakemake --until fetch_source fetch_model -- all, with your profile, then preflight again"
+NEXT = "snakemake --until fetch_source fetch_model fetch_tokenizer -- all, with your profile, then preflight again"
 
 
 @dataclass(frozen=True, slots=True)

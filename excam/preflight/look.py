@@ -1,4 +1,4 @@
-"""Everything that a preflight looks at, in the order in which a run meets it."""
+"""All checks of a preflight, in the order in which a run meets them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from excam.config import Experiment
+from excam.core.provenance import remove_published
 from excam.preflight import here, plan, trial, tried
 from excam.preflight.checks import FETCH, Check
 from excam.preflight.trial import Trial
-from excam.provenance import withdraw
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is there already, by benchmark (manifests, right pairs) and by model (manifests, trials)."""
+    """What exists already, by benchmark (manifests, original pairs) and by model (manifests, trials)."""
 
     sources: Mapping[str, Path]
     samples: Mapping[str, Path]
@@ -36,7 +36,7 @@ def forget(records: Iterable[Path]) -> None:
     """Remove the trials that ended with a problem: what asks for them next makes them again."""
     for record in records:
         if trial.read(record).problem:
-            withdraw(record)
+            remove_published(record)
 
 
 def checks(experiment: Experiment, found: Found, results: Path) -> list[Check]:
@@ -51,13 +51,13 @@ def checks(experiment: Experiment, found: Found, results: Path) -> list[Check]:
     if untried:
         made.append(Check("tried", ", ".join(untried), FETCH, "an answer, a training step, rows that fit", "unknown"))
     for name in plan.models(experiment):
-        made += _tried(experiment, name, found) if name not in untried else []
+        made += _trial_checks(experiment, name, found) if name not in untried else []
     return made
 
 
-def _tried(experiment: Experiment, name: str, found: Found) -> list[Check]:
-    made = tried.measured(name, experiment, found.rows[name])
-    made += tried.opened(experiment, name, found.asked[name], found.weights[experiment.weights(name)])
+def _trial_checks(experiment: Experiment, name: str, found: Found) -> list[Check]:
+    made = tried.row_checks(name, experiment, found.rows[name])
+    made += tried.model_checks(experiment, name, found.asked[name], found.weights[experiment.weights(name)])
     if name in experiment.tuned.models:
-        made.append(tried.stepped(name, experiment.recipe(name), found.trained[name]))
+        made.append(tried.training_checks(name, experiment.recipe(name), found.trained[name]))
     return made

@@ -1,4 +1,4 @@
-"""The machine that a trial runs on: cards and driver, memory, compiler, room in the folders that libraries write to."""
+"""The machine that a trial runs on: GPUs and driver, memory, compiler, disk space of the folders that libraries use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CACHES = ("XDG_CACHE_HOME", "HF_HOME", "VLLM_CACHE_ROOT", "TRITON_CACHE_DIR", "T
 
 
 def facts() -> dict[str, Any]:
-    """Return what is there now, before anything is loaded; sizes in bytes, None where the machine does not say."""
+    """Return the facts before anything is loaded; sizes in bytes, None if the machine does not report them."""
     return {
         "host": platform.node(),
         "cards": cards(),
@@ -29,12 +29,12 @@ def cards() -> list[dict[str, Any]]:
     """Return name, driver and memory of each card that the driver shows; empty without a driver."""
     query = ["nvidia-smi", f"--query-gpu={','.join(ASKED)}", "--format=csv,noheader,nounits"]
     try:
-        said = subprocess.run(query, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(query, capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return []
-    if said.returncode:
+    if done.returncode:
         return []
-    rows = [[cell.strip() for cell in line.split(",")] for line in said.stdout.splitlines()]
+    rows = [[cell.strip() for cell in line.split(",")] for line in done.stdout.splitlines()]
     return [
         {"name": row[0], "driver": row[1], "total_bytes": _mebibytes(row[2]), "free_bytes": _mebibytes(row[3])}
         for row in rows

@@ -1,11 +1,11 @@
-"""The page of a preflight: what is wrong first, then everything that was looked at, then the work to come."""
+"""The page of a preflight: first the problems, then all checks, then the work to come."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
-from excam.markdown import escaped, table
+from excam.pages.markdown import escape, table
 from excam.preflight.checks import Check
 from excam.preflight.work import Bill, Task
 
@@ -18,36 +18,36 @@ def verdict(checks: Sequence[Check]) -> str:
     return ", ".join(f"{counts[one]} {one}" for one in ORDER)
 
 
-def line(check: Check) -> str:
+def check_line(check: Check) -> str:
     """Return a check as one line for a terminal."""
     expected = f"; expected {check.expected}" if check.expected else ""  # a problem says itself what was
     return f"{check.verdict}: {check.of}: {check.check}: {check.found}{expected}"
 
 
-def written(checks: Sequence[Check], tasks: Sequence[Task], bills: Sequence[Bill], looked: str) -> str:
-    """Return the page as Markdown. `looked`: when."""
+def page_text(checks: Sequence[Check], tasks: Sequence[Task], bills: Sequence[Bill], looked: str) -> str:
+    """Return the page as Markdown; `looked` is the time of the checks."""
     ordered = sorted(checks, key=lambda check: ORDER.index(check.verdict))
-    rows = [[escaped(part) for part in (c.check, c.of, c.found, c.expected)] + [c.verdict] for c in ordered]
+    rows = [[escape(part) for part in (c.check, c.of, c.found, c.expected)] + [c.verdict] for c in ordered]
     return (
         f"# Before a long run\n\n{verdict(checks)}. Looked at {looked}; nothing was fetched from a hub, no server was "
-        "asked. *Unknown* is what cannot be told from here, with the reason.\n\n"
+        "asked. *Unknown* is what cannot be checked from here, with the reason.\n\n"
         + table(("check", "of", "found", "expected", "verdict"), rows)
-        + _work(tasks)
-        + _bills(bills)
+        + _work_section(tasks)
+        + _bills_section(bills)
     )
 
 
-def _work(tasks: Sequence[Task]) -> str:
+def _work_section(tasks: Sequence[Task]) -> str:
     rows = [
-        [task.what, escaped(task.of), task.amount, _number(task.hours), task.cards, escaped(task.rests_on)]
+        [task.what, escape(task.of), task.amount, _number(task.hours), task.cards, escape(task.rests_on)]
         for task in tasks
     ]
     known = sum(task.hours * task.cards for task in tasks if task.hours is not None)
     left = sum(task.hours is None for task in tasks)
     total = f"{known:.1f} GPU hours" + (f", and {left} lines that no trial tells of" if left else "")
     return (
-        "\n## The work to come\n\nOf the whole experiment, whatever of it is there already; counterfactuals and the "
-        "first look of an annotator are not counted. Hours are counts times what the trials took, on the cards beside "
+        "\n## The work to come\n\nOf the complete experiment, including what exists already; counterfactuals "
+        "are not counted. Hours are counts times what the trials took, on the cards beside "
         "them. Take them as a size, not as a forecast: a trial asks an untrained model few short questions, while real "
         "rows are longer and a full engine is faster.\n\n"
         + table(("work", "of", "how much", "hours", "cards", "rests on"), rows)
@@ -55,10 +55,10 @@ def _work(tasks: Sequence[Task]) -> str:
     )
 
 
-def _bills(bills: Sequence[Bill]) -> str:
+def _bills_section(bills: Sequence[Bill]) -> str:
     if not bills:
         return ""
-    rows = [[escaped(bill.model), f"{bill.rows:,}", _number(bill.cost), escaped(bill.rests_on)] for bill in bills]
+    rows = [[escape(bill.model), f"{bill.rows:,}", _number(bill.cost), escape(bill.rests_on)] for bill in bills]
     return "\n## Models behind servers\n\nAt most, in the currency of `price`.\n\n" + table(
         ("model", "requests", "cost", "rests on"), rows
     )

@@ -1,7 +1,7 @@
-"""The longest rows of each benchmark as tokens of one model: what training drops, and which questions get no answer.
+"""The longest rows of each benchmark in tokens of one model: what training drops, and which questions get no answer.
 
-Only right pairs are looked at: wrong ones cost the generator. Their reports are longer, so a training row is measured
-with the report of an error.
+Only original pairs are measured: corrupted ones need the generator. Their reports are longer, so a training row is
+measured with the report of an error.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from excam import judges, tables
 from excam.config import Recipe
-from excam.construction import generator
+from excam.error_reports import judges, record_files
+from excam.error_reports.fixed_answers import PAIRS
+from excam.error_reports.judges import report
+from excam.error_reports.records import CulturalError, Report, Sample, Severity
+from excam.excam40k.construction import generator
 from excam.inference import Generate, Message, chat
-from excam.inference.fixed_answers import PAIRS
-from excam.judges import report
 from excam.preflight.plan import SOFT_ERRORS
-from excam.records import CulturalError, Report, Sample, Severity
 from excam.training import tokens
 
 if TYPE_CHECKING:
@@ -50,24 +50,24 @@ def limits(recipe: Recipe, positions: int | None, context: int | None, max_token
     return Limits(recipe.max_length, positions, (min(known) if known else 1 << 30) - max_tokens)
 
 
-def none() -> pl.DataFrame:
+def no_training_rows() -> pl.DataFrame:
     """Return no rows to train on."""
     return pl.DataFrame(schema=SCHEMA)
 
 
-def tried(
+def try_rows(
     weights: Path, samples: Mapping[str, Path], asked: Sequence[str], entry: Limits
 ) -> tuple[dict[str, Any], pl.DataFrame]:
     """Return what was found, and rows to train on: the longest that training takes, and rows drawn evenly (SCHEMA).
 
     `weights` is a model's folder, `samples` the right pairs by benchmark, `asked` names of judges and SOFT_ERRORS.
-    Raises ModelInvalid where the tokenizer does not load or its chat template cannot be used.
+    Raises ModelInvalid if the tokenizer does not load or its chat template cannot be used.
     """
     tokenizer = chat.load_tokenizer(weights)
-    found, frames = {}, [none()]
+    found, frames = {}, [no_training_rows()]
     chat.encode(tokenizer, report.messages(*PAIRS[0]), report.write(WRONG))  # also where there are no samples yet
     for name, path in samples.items():
-        every = tables.read_samples(path)
+        every = record_files.read_samples(path)
         longest = sorted(every, key=_bytes, reverse=True)[:LONGEST]
         rows = training_rows(tokenizer, longest)
         lengths = rows["input_ids"].list.len()
@@ -91,7 +91,7 @@ def tried(
 
 def training_rows(tokenizer: PreTrainedTokenizerBase, samples: Iterable[Sample]) -> pl.DataFrame:
     """Return samples as rows of `tokens.SCHEMA`, with the report of an error."""
-    return tokens.encode(tokenizer, [replace(sample, report=WRONG) for sample in samples])
+    return tokens.encode(tokenizer, (report.training_example(replace(sample, report=WRONG)) for sample in samples))
 
 
 def _drawn(rows: pl.DataFrame, how: str) -> pl.DataFrame:
@@ -103,7 +103,7 @@ def _bytes(sample: Sample) -> int:
 
 
 def _goes(way: str, samples: Sequence[Sample]) -> bool:
-    """Whether these rows are asked about in this way: a generator sees those of soft errors only."""
+    """Return whether these rows are asked about in this way: the generator sees only the rows for soft errors."""
     return way != SOFT_ERRORS or any(sample.pair.endswith(("/minor", "/major")) for sample in samples)
 
 
@@ -112,7 +112,7 @@ def _questions(tokenizer: PreTrainedTokenizerBase, samples: Iterable[Sample], wa
 
 
 def _messages(sample: Sample, way: str) -> list[tuple[Message, ...]]:
-    """The first questions about a sample."""
+    """Return the first questions about a sample."""
     if way == SOFT_ERRORS:
         return [generator.messages(sample, cast(Severity, sample.pair.rsplit("/", 1)[1]))]
     return [request.messages for request in next(judges.load(way).judge(sample)) if isinstance(request, Generate)]

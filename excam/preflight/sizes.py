@@ -10,8 +10,8 @@ from math import prod
 from pathlib import Path
 
 from excam.config import Recipe
-from excam.exceptions import ArtifactBroken
-from excam.inference.lora import EYES
+from excam.core.exceptions import ArtifactBroken
+from excam.inference.lora import VISION_MODULES
 
 LONGEST_HEAD = 100 << 20  # bytes; safetensors' own limit
 NOT_ADAPTED = re.compile(r"(embed|lm_head|wte|wpe|router|norm)")  # two-dimensional, and no linear layer with a LoRA
@@ -47,7 +47,7 @@ def trainable(weights: Path, recipe: Recipe) -> int:
         for name, shape in shapes(file):
             module = name.removesuffix(".weight").rsplit(".", 1)[-1]
             wanted = recipe.targets == "all-linear" or module in recipe.targets
-            if len(shape) == 2 and wanted and not NOT_ADAPTED.search(name) and not re.fullmatch(EYES, name):
+            if len(shape) == 2 and wanted and not NOT_ADAPTED.search(name) and not re.fullmatch(VISION_MODULES, name):
                 found += recipe.rank * sum(shape)
     return found
 

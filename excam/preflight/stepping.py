@@ -1,4 +1,4 @@
-"""A few optimizer steps of a recipe on its own cards: how long one takes, and what the longest rows need."""
+"""A few optimizer steps of a recipe on its GPUs: the time of a step, and the memory for the longest rows."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from excam import provenance
 from excam.config import Recipe
-from excam.exceptions import ModelInvalid
+from excam.core import provenance
+from excam.core.exceptions import ModelInvalid
+from excam.error_reports import fixed_answers
+from excam.error_reports.fixed_answers import PAIRS
+from excam.error_reports.judges import report
 from excam.inference import chat
-from excam.inference.fixed_answers import PAIRS
-from excam.judges import report
 from excam.preflight.rows import WRONG
 from excam.preflight.sizes import parameters
 from excam.training import sft, tokens
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 EVENLY_STEPS = 2  # of rows drawn evenly: the first compiles and warms up, the second is timed
 
 
-def tried(
+def try_training(
     *, name: str, weights: Path, rows: pl.DataFrame, recipe: Recipe, layout: Layout, scratch: Path
 ) -> dict[str, Any] | None:
     """Train on rows drawn evenly and, last, on the longest; return seconds and memory. None: another process does.
@@ -46,7 +47,7 @@ def tried(
     seconds: list[float] = []
     facts = sft.train(
         weights=weights.parent / "files",
-        base=provenance.content(weights),
+        base=provenance.outputs_json(weights),
         rows=both,
         recipe=recipe,
         layout=layout,
@@ -54,6 +55,7 @@ def tried(
         checkpoints=scratch / "steps",
         folder=scratch / "adapter",
         name=name,
+        probe=fixed_answers.scores,
         watching=[_clock(seconds)],
     )
     if facts is None:
@@ -71,40 +73,40 @@ def tried(
 
 
 def _made_up(weights: Path, length: int) -> pl.DataFrame:
-    """One row of nearly `length` tokens, as it would be drawn in both ways."""
+    """Return one row of nearly `length` tokens, in the form of both kinds of draw."""
     tokenizer = chat.load_tokenizer(weights)
-    asked, said = PAIRS[1]
-    best = chat.encode(tokenizer, report.messages(asked, said), report.write(WRONG))
+    asked, output = PAIRS[1]
+    best = chat.encode(tokenizer, report.messages(asked, output), report.write(WRONG))
     if len(best.input_ids) > length:
         raise ModelInvalid(f"training.max_length={length}: a row of two sentences has {len(best.input_ids)} tokens")
     longer, times = best, 1
     while len(longer.input_ids) <= length:
         best, times = longer, times + 1 + times // 4
-        longer = chat.encode(tokenizer, report.messages(asked, f"{said} " * times), report.write(WRONG))
+        longer = chat.encode(tokenizer, report.messages(asked, f"{output} " * times), report.write(WRONG))
     row = ("made up", "made up", list(best.input_ids), best.completion_start)
     frame = pl.DataFrame([row], schema=tokens.SCHEMA, orient="row")
     return pl.concat([frame.with_columns(pl.lit(drawn).alias("drawn")) for drawn in ("longest", "evenly")])
 
 
 def _repeated(rows: pl.DataFrame, count: int) -> pl.DataFrame:
-    """So many rows as training takes them, from all over the frame; some several times where there are fewer."""
+    """Return this number of rows as training takes them, spread over the frame, with repetitions if there are fewer."""
     apart = max(1, rows.height // count)
     return rows.drop("drawn")[[at * apart % rows.height for at in range(count)]]
 
 
 def _in_this_order(rows: pl.DataFrame, recipe: Recipe) -> Recipe:
-    """The recipe with steps of rows of like length and a seed that puts the longest step last."""
+    """Return the recipe with steps of rows of similar length, and a seed that puts the longest step last."""
     plain: dict[str, Any] = {"order": "length", "epochs": 1, "report_to": "none", "save_steps": rows.height}
     for seed in range(1000):
         tried_recipe = recipe.model_copy(update={**plain, "seed": seed})
-        lengths = sft.in_order(rows, tried_recipe, seed)["prompt_tokens"].to_list()
+        lengths = sft.training_order(rows, tried_recipe, seed)["prompt_tokens"].to_list()
         if sum(lengths[-recipe.rows_per_step :]) == sum(sorted(lengths)[-recipe.rows_per_step :]):
             return tried_recipe
     return recipe.model_copy(update=plain)
 
 
 def _clock(seconds: list[float]) -> TrainerCallback:
-    """Notes how long each step takes, until the card has done it."""
+    """Measure the time of each step until the GPU has finished it."""
     import torch
     from transformers import TrainerCallback
 

@@ -1,4 +1,4 @@
-"""One trial in a process of its own: whatever it dies of is one line in its record, and other trials go on."""
+"""One trial in a process of its own: any failure becomes one line in its record, and other trials continue."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from excam.core.provenance import read_json, say, write_json
 from excam.preflight import node
-from excam.provenance import read_json, say, write_json
 from excam.training import devices
 
 INSIDE = "EXCAM_TRIAL"  # set in the process that tries: the file that it writes what it found to
@@ -28,7 +28,7 @@ MINUTES = 50.0  # a trial that takes longer hangs; below the `runtime` of the ru
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How a trial ended: what it found, or the one line that says why it found nothing."""
+    """The result of a trial: its findings, or one line that says why there are none."""
 
     name: str
     problem: str | None
@@ -40,7 +40,7 @@ class Trial:
 def apart(record: Path, name: str, argv: Sequence[str], scratch: Path | None = None, minutes: float = MINUTES) -> None:
     """Run this program once more, write down in `record` how that ended, remove `scratch`, and exit.
 
-    In the process that was started so, return at once: it goes on to `told`, or ends as any program does.
+    In the process that was started so, return at once: it goes on to `report_result`, or ends as any program does.
     """
     if INSIDE in os.environ:
         devices.end_with_parent()
@@ -64,7 +64,7 @@ def apart(record: Path, name: str, argv: Sequence[str], scratch: Path | None = N
     sys.exit()
 
 
-def told(found: Mapping[str, Any]) -> None:
+def report_result(found: Mapping[str, Any]) -> None:
     """Hand what a trial found to the process that records it."""
     write_json(Path(os.environ[INSIDE]), found)
 
@@ -77,14 +77,14 @@ def read(record: Path) -> Trial:
 
 
 def _full(folder: Path) -> str:
-    """What is to be added to a problem where it may be the disk's: libraries do not always say so."""
+    """Return a note to add to a problem that may be a full disk: libraries do not always say so."""
     there = next(one for one in (folder, *folder.parents, Path("/")) if one.is_dir())
     free = shutil.disk_usage(there).free
     return f"; the disk of {there} has {free / 1e6:.0f} MB left" if free < NEARLY_FULL else ""
 
 
 def _run(command: list[str], more: Mapping[str, str], minutes: float) -> str | None:
-    """Run a command and pass on what it says; return why it failed, None where it did not."""
+    """Run a command and forward its output; return why it failed, None if it did not."""
     process = subprocess.Popen(
         command, env={**os.environ, **more}, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace"
     )

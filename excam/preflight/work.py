@@ -1,7 +1,7 @@
-"""What the whole experiment will do, counted, and the GPU hours and the money of it as far as trials tell.
+"""The work of the complete experiment, with GPU hours and costs estimated from the trials.
 
-Counts are upper bounds: a generator's unusable answers and rows that are too long make them smaller. What is there
-already is counted too.
+Counts are upper bounds: unusable answers of a generator and rows that are too long reduce them. Existing results are
+counted too.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from excam import datasets, tables
 from excam.config import LEXICON, Experiment
+from excam.error_reports import record_files
+from excam.excam40k import datasets
 from excam.preflight.plan import LONGEST
 from excam.preflight.trial import Trial
 from excam.training import layout
@@ -25,7 +26,9 @@ PAIRS_OF_A_BASE = 2  # at most: two forms of a question, or two severities
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of a benchmark, right and wrong together, at most; pairs a generator writes; UTF-8 bytes of a usual row."""
+    """At most this many rows of a benchmark, original and corrupted; pairs a generator writes; UTF-8 bytes of a typical
+    row.
+    """
 
     by_split: Mapping[str, int]
     generated: int
@@ -34,7 +37,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A kind of work: how much of it, its hours on so many cards, and what these rest on. None: not known."""
+    """A kind of work: its amount, its hours and GPUs, and the basis of the estimate. None: unknown."""
 
     what: str
     of: str
@@ -46,7 +49,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What a server is asked at most, and what that costs, in the currency of its `price`; None: it has none."""
+    """The requests to a server, at most, and their cost in the currency of its `price`; None: no price."""
 
     model: str
     rows: int
@@ -66,35 +69,35 @@ def _rows(experiment: Experiment, name: str, samples: Path | None) -> Rows:
     if samples is None:
         by_split = {split: ceil(most * shares[split]) for split in SPLITS}
         return Rows(by_split, most // 2 if soft else 0, None)
-    right = tables.read_samples(samples)
+    right = record_files.read_samples(samples)
     part = min(1.0, most / (2 * len(right))) if right else 0.0
     by_split = {split: ceil(part * 2 * sum(one.split == split for one in right)) for split in SPLITS}
     texts = sum(len(f"{one.instruction}{one.output}".encode("utf-8", "replace")) for one in right)
     return Rows(by_split, len(right) if soft else 0, texts / len(right) if right else None)
 
 
-def planned(
+def planned_tasks(
     experiment: Experiment, rows: Mapping[str, Rows], asked: Mapping[str, Trial], trained: Mapping[str, Trial]
 ) -> list[Task]:
     """Return the work that takes a card, in the order in which it is done; models behind servers are in `bills`."""
-    tasks = _generating(experiment, rows, asked)
+    tasks = _generation_tasks(experiment, rows, asked)
     for model in experiment.tuned.models:
-        tasks += _training(experiment, model, rows, asked, trained.get(model))
+        tasks += _training_tasks(experiment, model, rows, asked, trained.get(model))
     for model in dict.fromkeys(system[0] for system in experiment.systems):
-        tasks += _judging(experiment, model, rows, asked.get(model))
+        tasks += _judging_tasks(experiment, model, rows, asked.get(model))
     return tasks
 
 
-def _generating(experiment: Experiment, rows: Mapping[str, Rows], asked: Mapping[str, Trial]) -> list[Task]:
+def _generation_tasks(experiment: Experiment, rows: Mapping[str, Rows], asked: Mapping[str, Trial]) -> list[Task]:
     name = experiment.generation.generator
     if name == LEXICON or not experiment.models[name].is_local:
         return []
     prompts = sum(each.generated for each in rows.values())
     loads = 2 * experiment.generation.shards * sum(each.generated > 0 for each in rows.values())
-    return [_asking("soft errors", experiment, name, prompts, loads, asked.get(name))]
+    return [_asking_task("soft errors", experiment, name, prompts, loads, asked.get(name))]
 
 
-def _asking(what: str, experiment: Experiment, model: str, rows: int, loads: int, trial: Trial | None) -> Task:
+def _asking_task(what: str, experiment: Experiment, model: str, rows: int, loads: int, trial: Trial | None) -> Task:
     amount = f"at most {rows:,} prompts; engines to load: {loads}"
     entry = experiment.models[model]
     if trial is None or trial.problem:
@@ -111,11 +114,11 @@ def _asking(what: str, experiment: Experiment, model: str, rows: int, loads: int
 
 
 def _more(max_tokens: int, found: Mapping[str, Any]) -> int:
-    """Tokens that a cut answer may still have had."""
+    """Return the tokens that a truncated answer could still have had."""
     return max(0, max_tokens - LONGEST)
 
 
-def _training(
+def _training_tasks(
     experiment: Experiment, model: str, rows: Mapping[str, Rows], asked: Mapping[str, Trial], trial: Trial | None
 ) -> list[Task]:
     recipe, steps = (
@@ -125,7 +128,7 @@ def _training(
     if not steps:
         return []
     amount = f"{len(steps)} adapters, at most {sum(steps):,} steps of {recipe.rows_per_step} rows"
-    hours, rests, cards = None, UNTRIED, layout.load(recipe.layout)
+    hours, rests, cards = None, UNTRIED, layout.load_layout(recipe.layout)
     if trial and not trial.problem:
         found = trial.found
         hours = sum(steps) * found["usual_seconds"] / 3600
@@ -150,14 +153,14 @@ def steps_of(experiment: Experiment, model: str, mixture: str, rows: Mapping[str
     return int(min(count, recipe.rows or count) * recipe.epochs) // recipe.rows_per_step
 
 
-def _judging(experiment: Experiment, model: str, rows: Mapping[str, Rows], trial: Trial | None) -> list[Task]:
+def _judging_tasks(experiment: Experiment, model: str, rows: Mapping[str, Rows], trial: Trial | None) -> list[Task]:
     if not experiment.models[model].is_local:
         return []
     test, dev = (sum(each.by_split[split] for each in rows.values()) for split in ("test", "dev"))
     own = [system for system in experiment.systems if system[0] == model]
     with_dev = [system for system in own if system[1:] == ("all", "report")]
     count = len(own) * test + len(with_dev) * dev
-    return [_asking("judging", experiment, model, count, len(own) + len(with_dev), trial)]
+    return [_asking_task("judging", experiment, model, count, len(own) + len(with_dev), trial)]
 
 
 def bills(experiment: Experiment, rows: Mapping[str, Rows]) -> list[Bill]:
@@ -175,7 +178,7 @@ def bills(experiment: Experiment, rows: Mapping[str, Rows]) -> list[Bill]:
 
 
 def _at_servers(experiment: Experiment, rows: Mapping[str, Rows]) -> dict[str, tuple[int, float | None]]:
-    """Requests to each model behind a server, and the bytes of their prompts."""
+    """Return the number of requests to each model behind a server, and the bytes of their prompts."""
     template = 1000  # bytes of a prompt's own words: more than any judge's
     subset = {name: min(experiment.construction.subset, each.by_split["test"]) for name, each in rows.items()}
     tests = {name: each.by_split["test"] for name, each in rows.items()}

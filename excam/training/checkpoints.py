@@ -1,4 +1,4 @@
-"""Checkpoints of a run: one job at a time, marked when whole, found by their run, kept until the adapter is proven."""
+"""Checkpoints of a training run: locked by one job, marked when complete, and matched to their run."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from excam.exceptions import ModelInvalid
-from excam.provenance import Progress, write_json
+from excam.core.exceptions import ModelInvalid
+from excam.core.provenance import Progress, write_json
 from excam.training import devices
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback
 
-MARK = "whole.json"  # written into a checkpoint when everything else of it is there
+MARK = "whole.json"  # written into a checkpoint last: marks it as complete
 
 
 @contextmanager
-def alone(checkpoints: Path, name: str) -> Iterator[None]:
-    """No other job may train the same adapter meanwhile. Raises ModelInvalid when one does."""
+def exclusive_lock(checkpoints: Path, name: str) -> Iterator[None]:
+    """Prevent other jobs from training the same adapter meanwhile. Raise ModelInvalid if one does already."""
     if devices.rank():
         yield
         return
@@ -30,14 +30,14 @@ def alone(checkpoints: Path, name: str) -> Iterator[None]:
     lock = checkpoints.with_name(f".{checkpoints.name}.lock")
     with lock.open("w") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # given back by close, also when the process is killed
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released by close, also if the process is killed
         except BlockingIOError:
             raise ModelInvalid(f"{name}: another job is training it; wait for that one, or stop it first") from None
         yield
 
 
-def last_whole(checkpoints: Path, run_id: str) -> Path | None:
-    """The newest checkpoint that is complete and belongs to this very run; the first process removes all others."""
+def last_complete_checkpoint(checkpoints: Path, run_id: str) -> Path | None:
+    """Return the newest complete checkpoint of this run, or None; the first process removes all others."""
     found = sorted(checkpoints.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]), reverse=True)
     chosen = None
     for path in found:
@@ -49,8 +49,8 @@ def last_whole(checkpoints: Path, run_id: str) -> Path | None:
     return chosen
 
 
-def watcher(trainer: Any, name: str, run_id: str, steps: int, last: Path | None) -> TrainerCallback:
-    """What a trainer tells of its steps: progress, and which run a checkpoint belongs to."""
+def progress_callback(trainer: Any, name: str, run_id: str, steps: int, last: Path | None) -> TrainerCallback:
+    """Return a callback that prints progress and marks each checkpoint with its run when complete."""
     from transformers import TrainerCallback
 
     progress = Progress(f"training {name}, steps", steps)
@@ -62,7 +62,7 @@ def watcher(trainer: Any, name: str, run_id: str, steps: int, last: Path | None)
                 progress.advance()
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            trainer.accelerator.wait_for_everyone()  # each process has written its part
+            trainer.accelerator.wait_for_everyone()  # until each process has written its part
             if state.is_world_process_zero:
                 write_json(Path(args.output_dir, f"checkpoint-{state.global_step}", MARK), {"run": run_id})
 

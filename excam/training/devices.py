@@ -1,4 +1,4 @@
-"""The machine's side of training: processes and devices of a layout, memory, and what was made of them."""
+"""Processes, devices and memory of training, and measurements of speed and memory."""
 
 from __future__ import annotations
 
@@ -15,65 +15,66 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from excam import gpus
-from excam.exceptions import ModelInvalid
+from excam.core.exceptions import ModelInvalid
+from excam.inference import gpus
 from excam.training.layout import Layout
 
-# Dense bfloat16 operations a second, in 1e12, as the makers print them.
+# Dense bfloat16 operations per second, in 1e12, from the data sheets.
 PEAKS = {"A100": 312, "H100 PCIe": 756, "H100": 989, "H200": 989, "B200": 2250}
-# PyTorch's settings of memory, by their two names. Its usual blocks fit no other size: steps of changing length leave
-# gaps of gigabytes between them, which a card that the base nearly fills does not have.
+# PyTorch's allocator settings, by both names. Its default blocks cannot be resized: steps of varying length fragment
+# gigabytes of memory, too much for a GPU that the base model nearly fills.
 ALLOCATOR = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 PR_SET_PDEATHSIG = 1  # linux/prctl.h: the signal a process gets when its parent ends
 
 
 def rank() -> int:
-    """Which of the processes of a layout this is."""
+    """Return the index of this process among those of the layout."""
     return int(os.environ.get("RANK", "0"))
 
 
-def spread(layout: Layout, module: str, argv: list[str], name: str) -> None:
-    """Run all processes of the layout and exit with their code, unless this is the only one or one of them.
+def launch_processes(layout: Layout, module: str, argv: list[str], name: str) -> None:
+    """Start all processes of the layout and exit with their code; return if this is the only one or one of them.
 
-    GPUs are taken by the first, for the adapter of this name, and left to those it starts.
+    The first process locks the GPUs, for the adapter of this name, and its children inherit them.
     """
     if layout.device == "gpu" and not any(
         name in os.environ for name in ALLOCATOR
-    ):  # before torch starts, which reads it once
+    ):  # torch reads it once, at its start
         os.environ[ALLOCATOR[0]] = "expandable_segments:True"
     if "LOCAL_RANK" in os.environ:
         end_with_parent()
         return
-    gpus.take(layout.processes if layout.device == "gpu" else 0, name)
+    gpus.take_gpus(layout.processes if layout.device == "gpu" else 0, name)
     if layout.processes == 1:
         return
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, _cores() // layout.processes)))
     if layout.device == "cpu" and Path("/sys/class/net/lo").exists():
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # one machine: the name of the host need lead nowhere
-    sys.exit(_launched(layout.processes, ["-m", module, *argv]))
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # one machine: the host name need not resolve
+    sys.exit(_run_launcher(layout.processes, ["-m", module, *argv]))
 
 
 def _cores() -> int:
-    """Cores that this job may use: a scheduler gives it some of a machine's."""
+    """Return the number of cores that this job may use; a scheduler may limit them."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def end_with_parent() -> None:
-    """Make this process end with the one that started it.
+    """Kill this process when its parent ends.
 
-    A killed launcher has given its GPUs back: nothing of it may go on training on them, or write checkpoints.
+    A killed launcher has released its GPUs, so its children must not continue to use them or to write checkpoints.
     """
     parent = os.getppid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before it could be heard of
+    if os.getppid() != parent:  # the parent ended before the signal was set
         os._exit(1)
 
 
-def _launched(processes: int, words: list[str]) -> int | str:
-    """Code of the processes, which PyTorch's launcher starts and ends together; the first one's output is seen.
+def _run_launcher(processes: int, words: list[str]) -> int | str:
+    """Run the processes with PyTorch's launcher; return the exit code, or a message for `sys.exit`.
 
-    Where another failed alone, its last line; not the launcher's table of who failed, since they say themselves why.
+    Only the output of the first process is shown. If only another one failed, the message is its last line. The
+    launcher's own table of failures is suppressed, because the processes report the reason.
     """
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, Std
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
@@ -94,21 +95,23 @@ def _launched(processes: int, words: list[str]) -> int | str:
         try:
             elastic_launch(config, sys.executable)(*words)
         except ChildFailedError as problem:
-            told = problem.failures.get(0)
-            if told is not None and told.exitcode > 0:  # below 0: ended by the launcher, as another had failed
-                return told.exitcode
+            first = problem.failures.get(0)
+            if first is not None and first.exitcode > 0:  # below 0: killed by the launcher after another one failed
+                return first.exitcode
             rank, _ = problem.get_first_failure()
-            said = [line for file in Path(folder).rglob(f"{rank}/stderr.log") for line in file.read_text().splitlines()]
-            return f"process {rank}: {said[-1] if said else problem}"
+            lines = [
+                line for file in Path(folder).rglob(f"{rank}/stderr.log") for line in file.read_text().splitlines()
+            ]
+            return f"process {rank}: {lines[-1] if lines else problem}"
     return 0
 
 
-def claim(layout: Layout, weights: Path) -> None:
-    """Check that the layout's devices are there and hold the base model. Raises ModelInvalid."""
+def check_devices(layout: Layout, weights: Path) -> None:
+    """Raise ModelInvalid if the layout's devices are missing or too small for the base model."""
     import torch
 
     if layout.device == "cpu":
-        needed, free, unit = _bytes(weights) * layout.processes, _free_memory(), "of memory"
+        needed, free, unit = _weight_bytes(weights) * layout.processes, _free_memory(), "of memory"
         if layout.deepspeed:
             _gather_over_gloo()
     else:
@@ -119,7 +122,7 @@ def claim(layout: Layout, weights: Path) -> None:
                 "CUDA_VISIBLE_DEVICES, or choose another training.layout"
             )
         shared = layout.processes if layout.fsdp else 1
-        needed, free, unit = _bytes(weights) // shared, torch.cuda.mem_get_info(0)[0], "of the GPU"
+        needed, free, unit = _weight_bytes(weights) // shared, torch.cuda.mem_get_info(0)[0], "of the GPU"
     if needed > free:
         raise ModelInvalid(
             f"{weights}: weights of {needed / 2**30:.1f} GiB to load, and {free / 2**30:.1f} GiB {unit} are free; "
@@ -128,9 +131,9 @@ def claim(layout: Layout, weights: Path) -> None:
 
 
 def _gather_over_gloo() -> None:
-    """Let accelerate count the processes of DeepSpeed on a CPU: left to itself it finds no backend, and only one.
+    """Initialise accelerate for DeepSpeed on a CPU with gloo; by default it finds no backend and one process.
 
-    TrainingArguments then keeps this state where it is told so (`use_configured_state`).
+    TrainingArguments keeps this state with `use_configured_state`.
     """
     from accelerate import PartialState
 
@@ -140,12 +143,12 @@ def _gather_over_gloo() -> None:
         del os.environ["ACCELERATE_USE_DEEPSPEED"]
 
 
-def _bytes(weights: Path) -> int:
+def _weight_bytes(weights: Path) -> int:
     return sum(file.stat().st_size for file in weights.glob("*.safetensors"))
 
 
 def _free_memory() -> int:
-    """Bytes that can be had without swapping; what caches files now counts as free."""
+    """Return the bytes available without swapping; file caches count as free."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
@@ -154,8 +157,8 @@ def _free_memory() -> int:
 
 
 @contextmanager
-def explained(layout: Layout) -> Iterator[None]:
-    """Raises ModelInvalid where memory ran out, with the knobs that save some."""
+def explain_out_of_memory(layout: Layout) -> Iterator[None]:
+    """Convert out-of-memory errors to ModelInvalid with the settings of the layout that save memory."""
     import torch
 
     try:
@@ -171,11 +174,11 @@ def explained(layout: Layout) -> Iterator[None]:
         ) from None
 
 
-def measured(model: Any, tokens: int, seconds: float) -> dict[str, Any]:
-    """Speed and memory of a run: what a manifest says of the machine.
+def speed_and_memory(model: Any, tokens: int, seconds: float) -> dict[str, Any]:
+    """Return device, speed and memory of a run, for the manifest.
 
-    `peak_share` is 4 operations per weight of the base's linear layers and token (forward, and the gradient of the
-    activations: the base is frozen), over what the card could do; computing activations again does not count.
+    `peak_share` is the share of the GPU's peak performance, counting 4 operations per token and weight of the base's
+    linear layers (forward pass, and gradient of the activations, since the base is frozen) without recomputation.
     """
     import torch
 

@@ -1,7 +1,7 @@
-"""Layouts: on what an adapter is trained. Each is a YAML file in this folder, chosen by name as `training.layout`.
+"""Training layouts (processes, devices, memory), each a YAML file in `layouts/`, selected by `training.layout`.
 
-A layout decides speed and memory, not what is learnt: rows of an optimizer step, their order and the loss are the
-recipe's. What stands in it is recorded with the adapter.
+A layout affects speed and memory, not the result: rows of an optimizer step, their order and the loss are settings of
+the recipe. The layout is recorded with the adapter.
 """
 
 from __future__ import annotations
@@ -12,41 +12,53 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from excam.config import LAYOUTS, Name, Section
-from excam.exceptions import ConfigInvalid
+from excam.core.exceptions import ConfigInvalid
+
+ROWS = "rows"  # our own attention, see `attention`
 
 
 class Layout(Section):
-    """Processes, and what each of them does with its rows."""
+    """Processes, and how each of them computes its rows."""
 
-    processes: int = Field(ge=1, description="on one machine; on GPUs one each")
+    processes: int = Field(ge=1, description="number of processes on one machine; one per GPU")
     device: Literal["gpu", "cpu"]
     rows_per_pass: int = Field(ge=1, description="rows of a forward pass in one process")
     tokens_per_pass: int | None = Field(
-        default=None, ge=1, description="rows of a pass that hold more, end to end in one process, go in several passes"
+        default=None,
+        ge=1,
+        description="packed rows with more tokens are split into several passes; only with one process",
     )
-    padding: Literal["padded", "free"] = Field(description="rows filled up to the longest, or laid end to end")
+    padding: Literal["padded", "free"] = Field(description="rows padded to the longest, or packed without padding")
     checkpointing: Literal["full", "half", "off"] = Field(
-        description="layers whose activations are computed again in the backward pass: all, every other, none"
+        description="layers whose activations are recomputed in the backward pass: all, every other, none"
     )
-    attention: str = Field(default="sdpa", description="as transformers names it")
+    attention: str = Field(
+        default="sdpa", description="name in transformers; or `rows`: nothing is computed across packed rows"
+    )
     deepspeed: dict[str, Any] | None = Field(default=None, description="DeepSpeed's own configuration")
     fsdp: dict[str, Any] | None = Field(default=None, description="accelerate's settings of FSDP2")
 
     @model_validator(mode="after")
-    def _one_way_to_share(self) -> Layout:
+    def _deepspeed_or_fsdp(self) -> Layout:
         if self.deepspeed and self.fsdp:
             raise ValueError("deepspeed and fsdp together; expected one of them")
         return self
 
     @model_validator(mode="after")
-    def _parted_alone(self) -> Layout:
-        # padded rows have `rows_per_pass` for it, and processes that wait for each other need as many passes each
+    def _split_only_packed(self) -> Layout:
+        # padded rows are limited by `rows_per_pass`, and synchronised processes need equal numbers of passes
         if self.tokens_per_pass and (self.padding != "free" or self.processes > 1):
             raise ValueError("tokens_per_pass with padded rows or several processes; expected padding: free in one")
         return self
 
+    @model_validator(mode="after")
+    def _rows_only_packed(self) -> Layout:
+        if self.attention == ROWS and self.padding != "free":
+            raise ValueError("attention: rows with padded rows; expected padding: free")
+        return self
+
     def passes(self, rows_per_step: int) -> int:
-        """Forward passes of a process in one optimizer step. Raises ConfigInvalid when the rows do not go in."""
+        """Return the forward passes per process and optimizer step. Raise ConfigInvalid if rows are not divisible."""
         passes, rest = divmod(rows_per_step, self.processes * self.rows_per_pass)
         if rest or not passes:
             raise ConfigInvalid(
@@ -56,8 +68,8 @@ class Layout(Section):
         return passes
 
 
-def load(name: Name) -> Layout:
-    """The layout of this name. Raises ConfigInvalid when there is none, or its file does not hold one."""
+def load_layout(name: Name) -> Layout:
+    """Return the layout of this name. Raise ConfigInvalid if there is none, or its file is invalid."""
     path = LAYOUTS / f"{name}.yaml"
     try:
         return Layout.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))

@@ -1,7 +1,7 @@
-"""LoRA fine-tuning on error reports (Appendix B, spec 45-50): TRL's SFTTrainer, PEFT, and our own order of rows.
+"""LoRA fine-tuning (ExCAM, Appendix B) with TRL's SFTTrainer, PEFT, and our own row order.
 
-The order of rows is fixed before training starts (a function of seed and row ids), so a resumed run sees exactly the
-batches of an uninterrupted one, on however many processes. What is learnt is the recipe's, on what is the layout's.
+The order of rows is fixed before training (a function of the seed and the rows), so a resumed run has exactly the
+batches of an uninterrupted one, on any number of processes. The recipe determines the result, the layout the devices.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ import random
 import re
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from excam.config import Recipe
-from excam.exceptions import ConfigInvalid, InputInvalid, ModelInvalid
-from excam.inference import fixed_answers
+from excam.core.exceptions import ConfigInvalid, InputInvalid, ModelInvalid
+from excam.core.provenance import publish, say, write_json
+from excam.inference import Batch, Choice, Choose
 from excam.inference.chat import load_tokenizer
-from excam.inference.fixed_answers import Scores
 from excam.inference.loading import loading
-from excam.inference.lora import EYES
-from excam.provenance import publish, say, write_json
-from excam.training import devices, tokens, trainers
-from excam.training.checkpoints import alone, last_whole, watcher
-from excam.training.layout import Layout
-from excam.training.tokens import IGNORED
-from excam.versions import stage_version
+from excam.inference.lora import VISION_MODULES
+from excam.training import attention, devices, tokens, trainers
+from excam.training.checkpoints import exclusive_lock, last_complete_checkpoint, progress_callback
+from excam.training.layout import ROWS, Layout
+from excam.training.tokens import IGNORED_LABEL
 
 if TYPE_CHECKING:
     import polars as pl
     from peft import PeftModel
     from transformers import PreTrainedTokenizerBase, TrainerCallback
 
+# From a backend's `choose` to numbers that tell models apart, such as the likelihoods of fixed answers.
+Probe = Callable[[Callable[[Sequence[Choose]], Iterator[Batch[Choice]]]], Any]
 PUBLISHED = ("adapter_model.safetensors", "adapter_config.json", "loss.csv")
 
 
@@ -52,43 +52,53 @@ def train(
     checkpoints: Path,
     folder: Path,
     name: str,
+    probe: Probe,
+    version: int = 0,
     watching: Sequence[TrainerCallback] = (),
 ) -> dict[str, Any] | None:
     """Train an adapter on `rows` (see `tokens.SCHEMA`), publish it in `folder`, and return facts for its manifest.
 
-    `weights` is the folder of the base model, `base` a digest of what is in it. Of several processes the first one
-    publishes; the others return None. `watching` is told of every step. Continues from the last whole checkpoint of the
-    same run in `checkpoints`. Raises InputInvalid when there are fewer rows than a step's, ConfigInvalid or
-    ModelInvalid when recipe, layout and base do not go together, before anything is trained.
+    `weights` is the folder of the base model, `base` a digest of its content. Of several processes the first one
+    publishes; the others return None. `probe` is run on base and adapter at the end. `watching` are additional trainer
+    callbacks. Continue from the last complete checkpoint of the same run, made by the same `version` of the stage, in
+    `checkpoints`. Before training, raise InputInvalid if there are fewer rows than one step needs, ConfigInvalid or
+    ModelInvalid if recipe, layout and base do not fit together.
     """
     from transformers import set_seed
 
     layout.passes(recipe.rows_per_step)
-    tracker = _tracker(recipe.report_to, name)
-    devices.claim(layout, weights)
-    with alone(checkpoints, name):
+    tracker = _tracker_settings(recipe.report_to, name)
+    devices.check_devices(layout, weights)
+    with exclusive_lock(checkpoints, name):
         seed = recipe.seed if recipe.seed is not None else seed
         set_seed(seed)
         tokenizer = load_tokenizer(weights)
-        ordered = tokens.labelled(in_order(rows, recipe, seed), recipe.loss)
-        model = _with_adapter(weights, recipe, layout)
-        everything = [base, stage_version("train_adapter"), recipe.decides, layout.model_dump(), seed, ordered]
+        ordered = tokens.with_labels(training_order(rows, recipe, seed), recipe.loss)
+        model = _load_with_lora(weights, recipe, layout)
+        everything = [base, str(version), recipe.adapter_settings, layout.model_dump(), seed, ordered]
         run_id = hashlib.sha256(json.dumps(everything).encode()).hexdigest()
-        last = last_whole(checkpoints, run_id)
+        last = last_complete_checkpoint(checkpoints, run_id)
         if last and not devices.rank():
             say(f"{name}: goes on from {last.name}")
-        told = settings(recipe, layout, seed, checkpoints) | tracker
-        trainer = trainers.assembled(trainers.trainer_class(layout), model, tokenizer, ordered, layout, told)
-        trainer.add_callback(watcher(trainer, name, run_id, len(ordered) // recipe.rows_per_step, last))
+        arguments = trainer_settings(recipe, layout, seed, checkpoints) | tracker
+        trainer = trainers.build_trainer(trainers.trainer_class(layout), model, tokenizer, ordered, layout, arguments)
+        attends = {"attention": attention.describe_attention(model)} if layout.attention == ROWS else {}
+        if attends and not devices.rank():
+            say(f"{name}: attention: {attends['attention']}")
+        trainer.add_callback(progress_callback(trainer, name, run_id, len(ordered) // recipe.rows_per_step, last))
         for one in watching:
             trainer.add_callback(one)
         started = time.monotonic()
-        with devices.explained(layout):
+        with devices.explain_out_of_memory(layout):
             trainer.train(resume_from_checkpoint=str(last) if last else None)
         seconds = time.monotonic() - started
         history = [entry for entry in trainer.state.log_history if "loss" in entry]
         _publish(trainer, folder, history, name)
-        answers = _fixed_answers(model, tokenizer)  # on every process: of a model that is shared out none has all
+        if attends:
+            attention.use_padded_attention(model)
+        answers = _fixed_answers(
+            model, tokenizer, probe
+        )  # on every process, because a sharded model is spread over all
     if not trainer.is_world_process_zero():
         return None
     seen = ordered[recipe.rows_per_step * int(last.name.split("-")[1]) :] if last else ordered
@@ -98,30 +108,31 @@ def train(
         "rows": rows.height,
         "steps": trainer.state.global_step,
         "tokens": sum(len(row["input_ids"]) for row in ordered),
-        "supervised_tokens": sum(sum(label != IGNORED for label in row["labels"]) for row in ordered),
+        "supervised_tokens": sum(sum(label != IGNORED_LABEL for label in row["labels"]) for row in ordered),
         "training_seconds": round(seconds, 1),
         "resumed_from": last.name if last else None,
         "final_loss": history[-1]["loss"] if history else None,
         "fixed_answers": answers,
-        **devices.measured(model, sum(len(row["input_ids"]) for row in seen), seconds),
+        **attends,
+        **devices.speed_and_memory(model, sum(len(row["input_ids"]) for row in seen), seconds),
     }
 
 
-def _fixed_answers(model: PeftModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, Scores] | None:
-    """Scores of the fixed answers by base and adapter, for `adapters.verify`; None where the base has no room."""
+def _fixed_answers(model: PeftModel, tokenizer: PreTrainedTokenizerBase, probe: Probe) -> dict[str, Any] | None:
+    """Return what the probe measures of base and adapter; None if its questions do not fit the model."""
     from excam.inference.backends.transformers import Likelihoods
 
     backend = Likelihoods(model.eval(), tokenizer)
     try:
-        tuned = fixed_answers.scores(backend.choose)
+        tuned = probe(backend.choose)
         with model.disable_adapter():
-            return {"base": fixed_answers.scores(backend.choose), "tuned": tuned}
+            return {"base": probe(backend.choose), "tuned": tuned}
     except ModelInvalid:
         return None
 
 
-def _tracker(report_to: str, name: str) -> dict[str, str]:
-    """What SFTConfig is told to follow the loss elsewhere too. Raises ConfigInvalid when the package is not there."""
+def _tracker_settings(report_to: str, name: str) -> dict[str, str]:
+    """Return the settings of SFTConfig for a loss tracker. Raise ConfigInvalid if its package is not installed."""
     if report_to == "none":
         return {}
     packages = {"tensorboard": ("tensorboard", "tensorboardX"), "trackio": ("trackio",)}[report_to]
@@ -134,10 +145,11 @@ def _tracker(report_to: str, name: str) -> dict[str, str]:
     return {"report_to": report_to, "project": "excam", "run_name": name}
 
 
-def in_order(rows: pl.DataFrame, recipe: Recipe, seed: int) -> pl.DataFrame:
-    """All epochs' rows in the order they are seen, whole steps only; `length` makes steps of like prompts.
+def training_order(rows: pl.DataFrame, recipe: Recipe, seed: int) -> pl.DataFrame:
+    """Return the rows of all epochs in training order, complete steps only.
 
-    `rows` has the columns of `tokens.SCHEMA`. Raises InputInvalid when there are less than a step's.
+    With `recipe.order` "length", a step has prompts of similar length. `rows` has the columns of `tokens.SCHEMA`. Raise
+    InputInvalid if there are fewer rows than one step needs.
     """
     wanted = int(rows.height * recipe.epochs) // recipe.rows_per_step * recipe.rows_per_step
     if not wanted:
@@ -151,7 +163,7 @@ def in_order(rows: pl.DataFrame, recipe: Recipe, seed: int) -> pl.DataFrame:
         chance = random.Random(f"{seed}/{epoch}")
         shuffled = chance.sample(range(rows.height), rows.height)
         if recipe.order == "length":
-            # by the prompt alone: reports are longer than "no error", so whole rows would part right from wrong ones
+            # by the prompt only: reports are longer than "no error", so row length would separate the classes
             shuffled.sort(key=prompts.__getitem__)
             size = recipe.rows_per_step
             steps = [shuffled[at : at + size] for at in range(0, len(shuffled), size)]
@@ -161,7 +173,7 @@ def in_order(rows: pl.DataFrame, recipe: Recipe, seed: int) -> pl.DataFrame:
     return rows[ordered[:wanted]]
 
 
-def _with_adapter(weights: Path, recipe: Recipe, layout: Layout) -> PeftModel:
+def _load_with_lora(weights: Path, recipe: Recipe, layout: Layout) -> PeftModel:
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -174,13 +186,13 @@ def _with_adapter(weights: Path, recipe: Recipe, layout: Layout) -> PeftModel:
             local_files_only=True,
             use_safetensors=True,
             trust_remote_code=False,
-            attn_implementation=layout.attention,
         )
+        attention.set_attention(base, layout)
     return with_lora(base, recipe)
 
 
 def with_lora(base: Any, recipe: Recipe) -> PeftModel:
-    """The base model with untrained LoRA matrices. Raises ModelInvalid when `targets` names no module of it."""
+    """Return the base model with untrained LoRA matrices. Raise ModelInvalid if `targets` matches no module."""
     from peft import LoraConfig, get_peft_model
 
     lora = LoraConfig(
@@ -188,7 +200,9 @@ def with_lora(base: Any, recipe: Recipe) -> PeftModel:
         lora_alpha=recipe.alpha,
         lora_dropout=recipe.dropout,
         target_modules=recipe.targets,
-        exclude_modules=EYES if any(re.fullmatch(EYES, name) for name, _ in base.named_modules()) else None,
+        exclude_modules=VISION_MODULES
+        if any(re.fullmatch(VISION_MODULES, name) for name, _ in base.named_modules())
+        else None,
         task_type="CAUSAL_LM",
     )
     try:
@@ -198,14 +212,14 @@ def with_lora(base: Any, recipe: Recipe) -> PeftModel:
         raise ModelInvalid(f"training.targets: {recipe.targets}: {first}") from None
 
 
-def settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Path) -> dict[str, Any]:
-    """What SFTConfig is told: the recipe, the layout, and nothing left to its defaults that moves a result."""
+def trainer_settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Path) -> dict[str, Any]:
+    """Return the settings of SFTConfig; every default that affects results is set explicitly."""
     on_gpu = layout.device == "gpu"
     return {
         "output_dir": str(checkpoints),
         "per_device_train_batch_size": layout.rows_per_pass,
         "gradient_accumulation_steps": layout.passes(recipe.rows_per_step),
-        "num_train_epochs": 1,  # the rows given already hold every epoch
+        "num_train_epochs": 1,  # the rows already contain every epoch
         "learning_rate": recipe.learning_rate,
         "lr_scheduler_type": recipe.schedule,
         "warmup_steps": recipe.warmup_steps,
@@ -213,7 +227,7 @@ def settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Path) -> di
         "adam_beta1": recipe.beta1,
         "adam_beta2": recipe.beta2,
         "max_grad_norm": recipe.max_grad_norm,
-        "max_length": None,  # rows were measured before
+        "max_length": None,  # row lengths were checked before
         "packing": False,
         "padding_free": layout.padding == "free",
         "gradient_checkpointing": layout.checkpointing != "off",
@@ -222,12 +236,12 @@ def settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Path) -> di
         "fsdp_config": {"version": 2, **layout.fsdp} if layout.fsdp else None,
         "accelerator_config": {"use_configured_state": bool(layout.deepspeed) and not on_gpu},  # see `devices`
         "bf16": on_gpu,
-        "use_cpu": not on_gpu and layout.processes == 1,  # of several, accelerate would not start DeepSpeed
+        "use_cpu": not on_gpu and layout.processes == 1,  # with several processes it would prevent DeepSpeed
         "logging_steps": 1,
         "save_strategy": "steps",
         "save_steps": recipe.save_steps,
         "save_total_limit": 2,
-        "report_to": "none",  # unless `_tracker` says otherwise
+        "report_to": "none",  # overridden by `_tracker_settings`
         "disable_tqdm": True,
         "seed": seed,
         "dataset_num_proc": None,
@@ -240,15 +254,15 @@ def _publish(trainer: Any, folder: Path, history: list[dict[str, float]], name: 
     if trainer.is_world_process_zero():
         shutil.rmtree(scratch, ignore_errors=True)
     trainer.accelerator.wait_for_everyone()
-    state = trainers.adapter_of(trainer)
+    state = trainers.adapter_weights(trainer)
     if not trainer.is_world_process_zero():
         return
     model = trainer.accelerator.unwrap_model(trainer.model)
     model.save_pretrained(str(scratch), state_dict=state, save_embedding_layers=False)
     config = json.loads((scratch / "adapter_config.json").read_text(encoding="utf-8"))
-    config["base_model_name_or_path"] = name.split("/")[0]  # a name, not a path of this machine
+    config["base_model_name_or_path"] = name.split("/")[0]  # a name instead of a local path
     if isinstance(config.get("target_modules"), list):
-        config["target_modules"].sort()  # PEFT writes a set: sorted, the same run gives the same bytes
+        config["target_modules"].sort()  # PEFT writes a set; sorting makes the bytes reproducible
     with publish(folder / "adapter_model.safetensors") as temporary:
         (scratch / "adapter_model.safetensors").rename(temporary)
     write_json(folder / "adapter_config.json", config)

@@ -1,6 +1,6 @@
-"""What models are trained on, as token ids: made once per base model and set, filtered for every mixture (spec 46).
+"""Training rows as token ids: made once per base model and data set, and filtered for every mixture.
 
-A row is the conversation that asks for a report and the report, in the base model's own chat template.
+A row is a prompt and its target, in the base model's own chat template.
 """
 
 from __future__ import annotations
@@ -11,41 +11,40 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from excam import tables
 from excam.config import Recipe
-from excam.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid
-from excam.inference import chat
-from excam.judges import report
-from excam.records import Sample
+from excam.core import tables
+from excam.core.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid
+from excam.inference import Message, chat
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 SCHEMA: dict[str, Any] = {
     "id": pl.String,
-    "pair": pl.String,
+    "pair": pl.String,  # rows of one pair stay together
     "input_ids": pl.List(pl.UInt32),  # null: too long to train on
-    "prompt_tokens": pl.UInt32,  # of input_ids; what follows is the report and the end of the turn
+    "prompt_tokens": pl.UInt32,  # number of prompt tokens in input_ids; the target and the end of turn follow
 }
-IGNORED = -100  # the label of a token without loss
+REPORT_SHARE = 8  # an error and its report may take one part in eight of `max_length`: 512 of 4,096 tokens
+IGNORED_LABEL = -100  # label of a token that is excluded from the loss
 
-Row = Mapping[str, list[int]]  # input_ids and labels, as many of them
+Row = Mapping[str, list[int]]  # input_ids and labels, of equal length
+Example = tuple[str, str, Sequence[Message], str]  # id, pair, prompt, and the answer to learn
 
 
-def encode(tokenizer: PreTrainedTokenizerBase, samples: Iterable[Sample]) -> pl.DataFrame:
-    """Return a row of SCHEMA for each sample, in the order given; no row is cut."""
+def encode(tokenizer: PreTrainedTokenizerBase, examples: Iterable[Example]) -> pl.DataFrame:
+    """Return a row of SCHEMA for each example, in order; rows are not truncated."""
     rows = []
-    for sample in samples:
-        messages = report.messages(sample.instruction, sample.output)
-        encoded = chat.encode(tokenizer, messages, report.write(sample.report))
-        rows.append((sample.id, sample.pair, list(encoded.input_ids), encoded.completion_start))
+    for row, pair, messages, target in examples:
+        encoded = chat.encode(tokenizer, messages, target)
+        rows.append((row, pair, list(encoded.input_ids), encoded.completion_start))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
 def read(paths: Sequence[Path], wanted: Sequence[str]) -> pl.DataFrame:
-    """Return the rows with these ids, pairs side by side in the order of the ids; rows that were too long are left out.
+    """Return the rows with these ids in their order, but with pairs adjacent, without rows that are too long.
 
-    Raises ArtifactBroken when one is in none of the files.
+    Raise ArtifactBroken if an id is in none of the files.
     """
     frames = [tables.read_frame(path) for path in paths]
     found = pl.DataFrame({"id": wanted}, schema={"id": pl.String}).join(
@@ -61,12 +60,11 @@ def read(paths: Sequence[Path], wanted: Sequence[str]) -> pl.DataFrame:
     return numbered.sort(pl.col("at").min().over("pair"), maintain_order=True).drop("at")
 
 
-def within(rows: pl.DataFrame, recipe: Recipe, positions: int | None) -> pl.DataFrame:
-    """Return the rows with null tokens where a row, or the other row of its pair, is over `recipe.max_length`.
+def without_long_rows(rows: pl.DataFrame, recipe: Recipe, positions: int | None) -> pl.DataFrame:
+    """Return the rows with null tokens for pairs of which a row is longer than `recipe.max_length`.
 
-    No row is cut (spec 44). `positions`: how many tokens the base model takes, None where it does not say. Raises
-    ConfigInvalid where `max_length` is more than that, and InputInvalid where a row is too long and `recipe.overflow`
-    is `refuse`.
+    Rows are not truncated. `positions` is the base model's maximum of tokens, None if unknown. Raise ConfigInvalid if
+    `max_length` exceeds it, and InputInvalid if a row is too long and `recipe.overflow` is `refuse`.
     """
     limit = recipe.max_length
     if positions is not None and limit > positions:
@@ -88,19 +86,30 @@ def within(rows: pl.DataFrame, recipe: Recipe, positions: int | None) -> pl.Data
     return rows.with_columns(pl.when(~dropped).then(name).alias(name) for name in ("input_ids", "prompt_tokens"))
 
 
-def labelled(rows: pl.DataFrame, loss: str) -> list[Row]:
-    """Input ids and labels of each row; `loss`: on the report and the end of its turn, or on every token.
+def too_long_originals(rows: pl.DataFrame, recipe: Recipe, positions: int | None) -> tuple[list[str], int]:
+    """Return the pairs whose original leaves no room for an error and its report, and the most tokens that do.
 
-    The paper says that models are supervised with the whole report, not whether with the prompt too (spec 46).
+    `rows` are originals with their empty reports. An error and its report may take `max_length` / REPORT_SHARE tokens.
+    If `recipe.overflow` is `refuse` there are no such pairs. Raise as `without_long_rows`.
+    """
+    without_long_rows(rows, recipe, positions)
+    room = recipe.max_length - (recipe.max_length // REPORT_SHARE if recipe.overflow == "drop" else 0)
+    return rows.filter(pl.col("input_ids").list.len() > room)["pair"].unique(maintain_order=True).to_list(), room
+
+
+def with_labels(rows: pl.DataFrame, loss: str) -> list[Row]:
+    """Return input ids and labels of each row; `loss` "report": only on the target and its end of turn.
+
+    The paper states that models are supervised with the report, but not whether the prompt is included.
     """
     return [
-        {"input_ids": ids, "labels": [IGNORED] * prompt + ids[prompt:] if loss == "report" else list(ids)}
+        {"input_ids": ids, "labels": [IGNORED_LABEL] * prompt + ids[prompt:] if loss == "report" else list(ids)}
         for ids, prompt in rows.select("input_ids", "prompt_tokens").iter_rows()
     ]
 
 
 def statistics(rows: pl.DataFrame) -> dict[str, int | float]:
-    """Count rows to train on, rows too long (see `within`), and tokens: in all, of a row, of a row's report."""
+    """Count rows to train on, rows that are too long, and tokens (in all, per row, per target)."""
     kept = rows.drop_nulls("input_ids")
     counts: dict[str, int | float] = {"rows": kept.height, "too_long": rows.height - kept.height}
     if not kept.height:

@@ -1,4 +1,4 @@
-"""TRL's SFTTrainer as used here: rows in the given order, the same loss in less time on a CPU, rows kept apart."""
+"""Subclasses of TRL's SFTTrainer: rows in a given order, a faster loss on a CPU, and no attention across rows."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from excam.exceptions import ModelInvalid, in_a_line
-from excam.training.layout import Layout
-from excam.training.tokens import IGNORED, Row
+from excam.core.exceptions import ModelInvalid, in_a_line
+from excam.training.layout import ROWS, Layout
+from excam.training.tokens import IGNORED_LABEL, Row
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase, TrainerCallback
 
-SHORT = 384  # tokens: where plain attention, which keeps a square of them per head and layer, is still small
+SHORT_ROW_TOKENS = 384  # tokens up to which the quadratic memory of plain attention is small
 
 
-def assembled(
+def build_trainer(
     kind: Any,
     model: Any,
     tokenizer: PreTrainedTokenizerBase,
     ordered: Sequence[Row],
     layout: Layout,
-    told: Mapping[str, Any],
+    arguments: Mapping[str, Any],
 ) -> Any:
-    """A trainer of this class for the rows as they are ordered; `told` as `settings` gives it."""
+    """Return a trainer of class `kind` for ordered rows; `arguments` are those of SFTConfig."""
     from datasets import Dataset
     from trl.trainer.sft_config import SFTConfig
 
     data = Dataset.from_list([dict(row) for row in ordered])
-    trainer = kind(model=model, args=SFTConfig(**told), train_dataset=data, processing_class=tokenizer)
+    trainer = kind(model=model, args=SFTConfig(**arguments), train_dataset=data, processing_class=tokenizer)
     if layout.checkpointing == "half":
-        trainer.add_callback(_every_other())
+        trainer.add_callback(_half_checkpointing())
     return trainer
 
 
-def in_given_order() -> Any:
-    """TRL's SFTTrainer, reading the rows in the order they are given."""
+def ordered_trainer_class() -> Any:
+    """Return a subclass of TRL's SFTTrainer that reads the rows in the given order."""
     from torch.utils.data import SequentialSampler
     from trl.trainer.sft_trainer import SFTTrainer
 
@@ -48,37 +48,37 @@ def in_given_order() -> Any:
 
 
 def trainer_class(layout: Layout) -> Any:
-    """SFTTrainer that reads rows in the given order and, on a CPU, does the same work in less time.
+    """Return the trainer class for a layout: rows in the given order and, on a CPU, the same loss in less time.
 
-    Without Triton, TRL's head scores every position, masked ones too: half of the time and a gigabyte on a CPU. The
-    loss is the same sum over supervised tokens, divided by their number in the whole step. The adapter's matrices are
-    cast to bfloat16 for the product instead of every activation to float32 (as Trainer does on a GPU), and short rows
-    take the plain attention, whose backward pass is several times faster there than the fused one.
+    Without Triton, TRL computes logits for every position, also masked ones: half of the time and a gigabyte on a CPU.
+    The loss here is the same sum over supervised tokens, divided by their number in the whole step. The adapter's
+    matrices are cast to bfloat16 instead of every activation to float32 (as Trainer does on a GPU), and short rows use
+    plain attention, whose backward pass is several times faster on a CPU than the fused one.
     """
     import torch
     from peft.helpers import disable_input_dtype_casting
 
-    class KeptApart(in_given_order()):
+    class SeparatedRows(ordered_trainer_class()):
         unproven = layout.padding == "free"
 
         def training_step(self, model: Any, inputs: Any, *args: Any, **options: Any) -> Any:
             if self.unproven:
                 refuse_leak(model, self._prepare_inputs(inputs))
                 self.unproven = False
-            loss: Any = 0  # each part's share of it: a sum over its tokens, divided by those of the whole step
-            for part in split(inputs, layout.tokens_per_pass):
+            loss: Any = 0  # each part contributes the sum over its tokens, divided by the tokens of the whole step
+            for part in split_batch(inputs, layout.tokens_per_pass):
                 loss = loss + super().training_step(model, part, *args, **options)
             return loss
 
         def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
-            if self.is_fsdp_enabled:  # left to itself it gathers the frozen base too, in one process's memory
-                self._save(output_dir, state_dict=adapter_of(self))
+            if self.is_fsdp_enabled:  # by default it would also gather the frozen base in one process's memory
+                self._save(output_dir, state_dict=adapter_weights(self))
             else:
                 super().save_model(output_dir, _internal_call)
 
-    class OnCpu(KeptApart):
+    class OnCpu(SeparatedRows):
         def train(self, *args: Any, **options: Any) -> Any:
-            # around all of it: with checkpointing, layers run again in the backward pass and must see the same types
+            # around everything: with checkpointing, layers run again in the backward pass and need the same types
             with disable_input_dtype_casting(self.model):  # pyright: ignore
                 return super().train(*args, **options)
 
@@ -87,24 +87,25 @@ def trainer_class(layout: Layout) -> Any:
         ) -> Any:
             base: Any = self.accelerator.unwrap_model(model).get_base_model()  # pyright: ignore
             labels = inputs["labels"][:, 1:]
-            base.set_attn_implementation("eager" if labels.shape[1] < SHORT else "sdpa")
+            if layout.attention != ROWS:
+                base.set_attn_implementation("eager" if labels.shape[1] < SHORT_ROW_TOKENS else "sdpa")
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 read = {key: value for key, value in inputs.items() if key != "labels"}
                 hidden = base.get_decoder()(**read, use_cache=False).last_hidden_state
-            supervised = labels != IGNORED
+            supervised = labels != IGNORED_LABEL
             logits = base.get_output_embeddings()(hidden[:, :-1][supervised]).float()
             loss = torch.nn.functional.cross_entropy(logits, labels[supervised], reduction="sum")
             if num_items_in_batch is None:
                 return loss / supervised.sum()
-            return loss / num_items_in_batch * self.accelerator.num_processes  # of all of them, who are averaged
+            return loss / num_items_in_batch * self.accelerator.num_processes  # gradients are averaged over processes
 
-    return KeptApart if layout.device == "gpu" else OnCpu
+    return SeparatedRows if layout.device == "gpu" else OnCpu
 
 
-def adapter_of(trainer: Any) -> dict[str, Any]:
-    """The trained weights by name, whole, in the memory of the first process; the others get none of them.
+def adapter_weights(trainer: Any) -> dict[str, Any]:
+    """Return the complete trained weights by name in the first process, an empty dictionary in the others.
 
-    Where weights are shared out, all processes have to ask: they gather the adapter, and nothing of the frozen base.
+    With sharded weights all processes must call this; they gather the adapter only, not the frozen base.
     """
     from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
 
@@ -114,8 +115,11 @@ def adapter_of(trainer: Any) -> dict[str, Any]:
     return get_model_state_dict(trainer.model, options=options)
 
 
-def split(inputs: dict[str, Any], most: int | None) -> list[dict[str, Any]]:
-    """Rows laid end to end in parts of at most so many tokens (a longer row alone), each as the collator makes it."""
+def split_batch(inputs: dict[str, Any], most: int | None) -> list[dict[str, Any]]:
+    """Split packed rows into batches of at most `most` tokens, in the collator's format; a longer row is on its own.
+
+    Raise ModelInvalid if the batch has fields that cannot be split.
+    """
     import torch
 
     total = inputs["input_ids"].shape[1]
@@ -137,7 +141,7 @@ def split(inputs: dict[str, Any], most: int | None) -> list[dict[str, Any]]:
             **dict.fromkeys(("max_length_q", "max_length_k"), int(lengths.max())),
             "seq_idx": rows.to(inputs["input_ids"].device),
         }
-        if known.keys() != inputs.keys():  # a new version of TRL: what it is cannot be known here
+        if known.keys() != inputs.keys():  # a new version of TRL has other fields
             raise ModelInvalid(
                 f"a step of {total} tokens holds {', '.join(sorted(inputs.keys() ^ known.keys()))}, which cannot be "
                 "parted; choose a training.layout without tokens_per_pass"
@@ -147,10 +151,10 @@ def split(inputs: dict[str, Any], most: int | None) -> list[dict[str, Any]]:
 
 
 def refuse_leak(model: Any, inputs: dict[str, Any]) -> None:
-    """Raises ModelInvalid when a row laid behind another one can see it, or where the model takes none laid so.
+    """Raise ModelInvalid if a packed row attends to the row before it, or if the model does not support packing.
 
-    Rows are apart only where the attention knows where each begins, and libraries merely warn when theirs does not. So
-    it is tried on the first batch: with other words in the row before, the last row's logits must stay the same.
+    Packed rows are separated only if the attention knows their bounds, and libraries merely warn if it does not. So
+    this is tested on the first batch: changing the previous row must not change the last row's logits.
     """
     import torch
 
@@ -162,7 +166,7 @@ def refuse_leak(model: Any, inputs: dict[str, Any]) -> None:
     before = slice(int(starts[-2]), int(starts[-1]))
     other[0, before] = other[0, before].flip(0)
     was_training = model.training
-    model.eval()  # the same dropout, none, in both
+    model.eval()  # no dropout in both passes
     try:
         with torch.no_grad(), torch.autocast(read["input_ids"].device.type, dtype=torch.bfloat16):
             seen = [
@@ -183,8 +187,8 @@ def refuse_leak(model: Any, inputs: dict[str, Any]) -> None:
         )
 
 
-def _every_other() -> TrainerCallback:
-    """Lets every other layer keep its activations, where Trainer makes all of them compute theirs again."""
+def _half_checkpointing() -> TrainerCallback:
+    """Return a callback that turns off activation checkpointing in every other layer."""
     from transformers import TrainerCallback
     from transformers.modeling_layers import GradientCheckpointingLayer
 

@@ -1,4 +1,4 @@
-"""What the tests do with a run whose jobs go to a real Slurm, and with the jobs."""
+"""Control a run whose jobs go to a real Slurm: start, wait, kill, read logs."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ class OnSlurm(Run):
         return [tuple(line.split()) for line in self.jobs.read_text().splitlines()]
 
     def steps(self) -> list[str]:
-        """What was said of each training step so far, by whichever job took it."""
+        """The log lines of each training step so far, from all jobs."""
         return [line for line in self.trained.read_text().splitlines() if line.startswith("{'loss'")]
 
 
@@ -62,7 +62,7 @@ class Training:
         return wait_until(self.process, lambda: self.starts()[start - 1 : start] or None)[0]
 
     def checkpoint(self, step: int) -> None:
-        """Wait for a whole checkpoint of this step or a later one."""
+        """Wait for a complete checkpoint of this step or a later one."""
         folder = self.run.folder / CHECKPOINTS
 
         def newest() -> int:

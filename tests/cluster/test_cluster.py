@@ -1,7 +1,8 @@
-"""The whole embedded experiment through a real Slurm. Only with `pytest -m cluster`, as root on Debian."""
+"""The complete embedded experiment through a real Slurm. Only with `pytest -m cluster`, as root on Debian."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,9 @@ import yaml
 from checkout import ROOT, tells_of_the_run
 from on_slurm import ask
 
-from bench import kills
+from excam.core.result_pages import read_pages
 from excam.inference.journal import Entry, read
+from tests.unit import killed_jobs
 
 ON_CARDS = {"generate_soft_errors", "train_adapter", "verify_adapter", "judge", "judge_counterfactuals"}
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]  # the first test waits for the run
@@ -20,8 +22,13 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1800)]  # the first test 
 
 def cheap_rules() -> set[str]:
     """The rules that run where the command is typed."""
-    text = (ROOT / "rules/common.smk").read_text().split("localrules:")[1].split("wildcard_constraints")[0]
-    return {name.strip() for name in text.split(",")}
+    text = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
+    pages = {page.name for page in read_pages(ROOT / "scripts").values() if page.local}
+    return pages | {
+        name
+        for listed in re.findall(r"^localrules:\n((?:    \w+,\n)+)", text, re.M)
+        for name in re.findall(r"\w+", listed)
+    }
 
 
 def files(run) -> list[str]:
@@ -87,8 +94,8 @@ def test_second_invocation_hands_nothing_in(run):
 
 def test_pace_of_a_server_reaches_the_job_and_makes_nothing_stale(run):
     """JSON with braces, quotes and commas, on its way through sbatch, a shell, srun and another shell."""
-    target = "results/transcripts/served/nothing/report/test.manifest.json"
-    with kills.Server() as server:
+    target = "results/transcripts/served/nothing/report/blend/test.manifest.json"
+    with killed_jobs.Server() as server:
 
         def experiment(**pace) -> str:
             settings = yaml.safe_load((ROOT / "tests/experiment.yaml").read_text())
@@ -104,8 +111,8 @@ def test_pace_of_a_server_reaches_the_job_and_makes_nothing_stale(run):
         paced = experiment(concurrency=3, requests_per_minute=60_000, timeout=30.5, price=price)
         done = run(target, experiment=paced)
         assert done.returncode == 0, done.text[-4000:]
-        told = json.loads((run.folder / target).read_text())
-        assert told["cost"] == told["prompt_tokens"] + 0.5 * told["completion_tokens"] > 0
+        numbers = json.loads((run.folder / target).read_text())
+        assert numbers["cost"] == numbers["prompt_tokens"] + 0.5 * numbers["completion_tokens"] > 0
         assert run.planned(target, experiment=experiment(concurrency=5)) == {}
     assert run.started()[-1][0] != "none"
 

@@ -1,4 +1,4 @@
-"""What clusters do to jobs, done to a training: each time it ends at the same bytes, and hardly a step is taken twice.
+"""Faults of a cluster during a training: the result has the same bytes, and few steps are repeated.
 
 `pytest -m cluster -s` also prints how many were.
 """
@@ -68,10 +68,10 @@ def test_cancelled_then_killed_and_a_second_invocation_keeps_out(run, training):
 
     ask("scancel", lost.job(1))
     os.kill(lost.pid(2), signal.SIGKILL)
-    told = lost.ends()
-    assert "SLURM status is: 'CANCELLED" in told
-    assert "SLURM status is: 'FAILED'" in told
-    assert told.count("Trying to restart job") == 2
+    printed = lost.ends()
+    assert "SLURM status is: 'CANCELLED" in printed
+    assert "SLURM status is: 'FAILED'" in printed
+    assert printed.count("Trying to restart job") == 2
     assert len({*lost.starts()}) == 3
 
 
@@ -84,10 +84,10 @@ def test_too_little_memory_then_too_little_time(run, training):
     lost.checkpoint(2)
     os.kill(pid, signal.SIGSTOP)
     ask("scontrol", "update", f"JobId={second}", "TimeLimit=1")
-    told = lost.ends()
-    assert "exceeded memory limit" in told
-    assert "SLURM status is: 'FAILED'" in told
-    assert "SLURM status is: 'TIMEOUT'" in told
+    printed = lost.ends()
+    assert "exceeded memory limit" in printed
+    assert "SLURM status is: 'FAILED'" in printed
+    assert "SLURM status is: 'TIMEOUT'" in printed
     assert "goes on from checkpoint-" in (run.folder / "trained.txt").read_text()
     third = lost.job(3)
     assert [asked_for(job)[0] for job in (first, second, third)] == [f"{TOO_LITTLE * n}M" for n in (1, 2, 3)]
@@ -119,9 +119,9 @@ def test_slurm_itself_puts_a_job_back(cluster, run, training):
     assert ask("sinfo", "--noheader", "--partition=main", "--format=%t").strip().startswith("down")
     start(cluster, "slurmd")  # and two minutes, for what the controller still has to tell the node about the lost job
 
-    told = lost.ends()
+    printed = lost.ends()
     assert lost.starts() == [job] * 4
-    assert "Trying to restart job" not in told
+    assert "Trying to restart job" not in printed
 
 
 def test_daemons_that_die_and_come_back_lose_no_job(cluster, run, training):
@@ -131,6 +131,6 @@ def test_daemons_that_die_and_come_back_lose_no_job(cluster, run, training):
     kill(cluster, "slurmd", "slurmctld", "slurmdbd")
     time.sleep(60)  # the plugin's five questions, of nine seconds each, are over by then
     start(cluster, "slurmdbd", "slurmctld", "slurmd")
-    told = lost.ends()
-    assert "Trying to restart job" not in told
+    printed = lost.ends()
+    assert "Trying to restart job" not in printed
     assert lost.starts() == [job]

@@ -1,5 +1,5 @@
 #!/bin/bash
-# One node of a real Slurm, with accounting and GPUs that are only names (h100), for the tests: everything it writes lies
+# One node of a real Slurm, with accounting and GPUs that are only names (h100), for the tests: everything it writes is
 # below one folder, but for a link to its slurm.conf in /etc/slurm.
 #   tests/cluster/up.sh FOLDER [GPUS]     starts what does not run yet (a second call changes nothing);
 #   tests/cluster/down.sh FOLDER          ends its processes, removes the folder and the link.

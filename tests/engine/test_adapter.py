@@ -7,9 +7,10 @@ import pytest
 from conftest import ADAPTER, MODEL, SMALL, asked, assert_same, gathered
 from safetensors.torch import load_file, save_file
 
-from excam.exceptions import ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.inference import Choose, Message, Sampling
 from excam.inference.backends import transformers, vllm
+from excam.inference.backends._vllm_engine import rank_slot
 
 GREEDY = Sampling(max_tokens=16)
 
@@ -92,11 +93,11 @@ def test_adapters_take_turns_in_one_engine(tuned, base, tmp_path):
 
 
 def test_slots(capsys):
-    assert vllm._slot(ADAPTER, 16) == 16
-    assert vllm._slot(ADAPTER, 12) == 16
+    assert rank_slot(ADAPTER, 16) == 16
+    assert rank_slot(ADAPTER, 12) == 16
     assert "rank 12 is served in a slot of rank 16" in capsys.readouterr().err
     with pytest.raises(ModelInvalid, match=r"rank 1000; vLLM serves up to \d+; set models.*merged"):
-        vllm._slot(ADAPTER, 1000)
+        rank_slot(ADAPTER, 1000)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import MODEL, SMALL, asked, assert_same, gathered
 
-from excam.exceptions import ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.inference import Choose, Completion, Message, Sampling, chat
 from excam.inference.backends import transformers, vllm
 

@@ -7,7 +7,7 @@ import pytest
 from conftest import ADAPTER, MODEL, SMALL, asked, assert_same, gathered
 
 from excam.config import Model
-from excam.exceptions import ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.inference import Sampling
 from excam.inference.backends import transformers, vllm
 

@@ -73,7 +73,7 @@ def reference():
 
 
 def test_texts_tokens_and_probabilities_are_those_of_transformers(backend, reference):
-    """p(R) to 1e-3, the end token included: the server lists it, and it is told apart."""
+    """p(R) to 1e-3, the end token included: the server lists it, and it is distinguished."""
     answers, expected = gathered(backend.generate(asked(), GREEDY)), gathered(reference.generate(asked(), GREEDY))
     assert {answer.finish for answer in answers} == {"stop", "length"}
     assert [answer.end_logprob is None for answer in answers] == [answer.finish == "length" for answer in answers]
@@ -112,9 +112,9 @@ def test_a_choice_that_cannot_be_told(backend):
         Choose((Message("user", "Is Paris in France?"),), ("Yes", "Yes, it is")),
         Choose((Message("user", "Too long. " * 200),), ("Yes", "No")),
     ]
-    told, refused = gathered(backend.choose(requests))
-    assert told == Choice(None, None, told.prompt_tokens)
-    assert told.prompt_tokens > 0
+    choice, refused = gathered(backend.choose(requests))
+    assert choice == Choice(None, None, choice.prompt_tokens)
+    assert choice.prompt_tokens > 0
     assert refused == Choice(None, None, 0)
 
 
@@ -129,8 +129,8 @@ def test_a_prompt_without_room_is_refused_and_one_with_little_answered_in_what_i
 
 
 def test_a_wrong_key_and_a_wrong_model_stop_the_asking(backend, endpoint, monkeypatch):
-    nobody = openai.Backend("large", config.Server(endpoint=endpoint, key_env="EXCAM_CANARY", concurrency=1))
-    first, *others = gathered(nobody.generate(asked(), GREEDY))
+    without_key = openai.Backend("large", config.Server(endpoint=endpoint, key_env="EXCAM_CANARY", concurrency=1))
+    first, *others = gathered(without_key.generate(asked(), GREEDY))
     assert first.reason.startswith("HTTP 404: The model `large` does not exist")
     assert others == [Missing(f"not asked any more: {first.reason}")] * len(others)
     monkeypatch.setenv("EXCAM_CANARY", "sk-other")

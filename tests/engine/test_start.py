@@ -5,8 +5,9 @@ import shutil
 import pytest
 from conftest import MODEL, SMALL
 
-from excam.exceptions import ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.inference.backends import vllm
+from excam.inference.backends._vllm_engine import OF_HYBRIDS
 
 CACHE = {name: value for name, value in SMALL.items() if name != "max_num_seqs"}
 LAYERS = {
@@ -48,7 +49,7 @@ def test_it_is_as_fast_as_vllm_s_own_class_for_many_prompts():
 
 @pytest.mark.usefixtures("torchvision_in_name")
 def test_a_model_that_keeps_a_state_a_request_answers_fewer_at_once(hybrid):
-    assert opened(hybrid)[0] == vllm.OF_HYBRIDS
+    assert opened(hybrid)[0] == OF_HYBRIDS
     assert opened(hybrid, max_num_seqs=6)[0] == 6
 
 

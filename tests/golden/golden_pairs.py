@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from excam import datasets
-from excam.construction import generator, hard, soft, spans, wrapping
+from excam.error_reports.judges import report
+from excam.error_reports.records import SEVERITIES, BaseSample, Sample, Severity
+from excam.excam40k import datasets
+from excam.excam40k.construction import generator, hard, soft, spans, wrapping
 from excam.inference import Message
-from excam.judges import report
-from excam.records import SEVERITIES, BaseSample, Sample, Severity
 
 HERE = Path(__file__).parent
 EXPECTED = HERE / "expected"
@@ -51,7 +51,7 @@ class Generated:
 
 
 def edited(text: str, edits: Edits) -> str:
-    """The text with every `old` replaced; each must stand there once, or the example says nothing."""
+    """The text with every `old` replaced; each must occur once, otherwise the example tests nothing."""
     for old, new in edits:
         assert text.count(old) == 1, f"{old!r}: {text.count(old)} times in {text!r}"
         text = text.replace(old, new)
@@ -63,7 +63,7 @@ class Example:
     """One base sample of mini/; where errors are soft, the two answers of a generator: a minor one, a major one."""
 
     dataset: str
-    id: str
+    id: str = ""  # empty: the first row
     generated: tuple[Generated, Generated] | None = None
     reading: spans.Mode = "strict"
 
@@ -92,21 +92,21 @@ EXAMPLES = {
                 type="Incorrect information about traditions",
                 explanation="Hosts in Japan offer slippers to their guests, not sandals.",
                 instruction=[("usually offers slippers", "usually offers sandals")],
-                severity="Major",  # it was asked for a minor one, and that is the label (spec 26)
+                severity="Major",  # it was asked for a minor one, and that is the label
             ),
             Generated(
                 type="Lack of understanding of cultural norms",
                 explanation="The entrance hall is the genkan, and to take off one's shoes there is polite.",
                 # the second is a deletion: the word before the gap is its span
                 instruction=[("the genkan, before", "the tokonoma, before"), ("usually offers", "offers")],
-                output=[("Yes, explanation", "No, explanation"), ("polite and respectful", "rude")],
+                output=[("Yes, explanation", "No, explanation"), ("which is polite", "which is rude")],
             ),
         ),
     ),
     "culturalbench": Example("culturalbench", "culturalbench/1"),
     # Table 9; Table 1 has a hard error from BLEnD
     "include": Example("include", "include/f30cf1e0a8c133e4"),
-    "globalopinionqa": Example("globalopinionqa", "globalopinionqa/1e0f23d65469b913"),
+    "globalopinionqa": Example("globalopinionqa", "globalopinionqa/1d27f1059c40fc20"),
     "nativqa": Example(
         "nativqa",
         "nativqa/turkish_tr:mini_turkish_tr_01",
@@ -163,10 +163,13 @@ EXAMPLES = {
     "calmqa-chinese-strict": Example("calmqa", "calmqa/chinese:mini0:Chinese", CHINESE),
     "calmqa-chinese-paper": Example("calmqa", "calmqa/chinese:mini0:Chinese", CHINESE, "paper"),
 }
+# Hard errors need no words of ours.
+EXAMPLES |= {name: Example(name) for name in datasets.available() if name not in EXAMPLES}
 
 
 def base_of(example: Example) -> BaseSample:
-    found = [row for row in _read(example.dataset) if row.id == example.id]
+    rows = _read(example.dataset)
+    found = [row for row in rows if row.id == (example.id or rows[0].id)]
     assert len(found) == 1, f"{example.id}: {len(found)} rows in mini/{example.dataset}"
     return found[0]
 
@@ -175,13 +178,13 @@ def _read(dataset: str) -> list[BaseSample]:
     return datasets.load(dataset).read(MINI / dataset).samples()
 
 
-def twins(example: Example) -> list[tuple[Sample, Sample]]:
+def pairs_of(example: Example) -> list[tuple[Sample, Sample]]:
     """The right and the wrong row of every pair that a build makes of the example."""
     base, benchmark = base_of(example), datasets.load(example.dataset)
     split = {base.group or base.id: "train"}
     right = wrapping.right_samples([base], benchmark.ERRORS, benchmark.SOURCE.licence, SEED, split)
     if example.generated is None:
-        wrong, dropped = hard.hard_errors(right, {base.id: base}, SEED)
+        wrong, dropped = hard.hard_errors(right, {base.id: base}, SEED, benchmark.MISTAKE)
     else:
         asked = zip(right, SEVERITIES, example.generated, strict=True)
         made = [soft.soft_error(row, s, said.answer(row, s), example.reading) for row, s, said in asked]
@@ -199,7 +202,7 @@ def content(name: str) -> str:
 
 def shown(example: Example) -> dict[str, Any]:
     """The base sample and all pairs made of it; a report with its offsets and as models are trained to write it."""
-    pairs = [{"right": _row(right), "wrong": _row(wrong)} for right, wrong in twins(example)]
+    pairs = [{"right": _row(right), "wrong": _row(wrong)} for right, wrong in pairs_of(example)]
     return {"base": asdict(base_of(example)), "pairs": pairs}
 
 
@@ -209,7 +212,7 @@ def _row(sample: Sample) -> dict[str, Any]:
 
 def prompts() -> dict[str, Any]:
     """The conversations about the minor pair of Mango, line by line."""
-    right, wrong = twins(EXAMPLES["mango"])[0]
+    right, wrong = pairs_of(EXAMPLES["mango"])[0]
     asked = {f"soft error, {severity}": generator.messages(right, severity) for severity in SEVERITIES}
     asked["report"] = report.messages(wrong.instruction, wrong.output)
     return {name: [_lines(message) for message in messages] for name, messages in asked.items()}

@@ -1,4 +1,4 @@
-"""Whole pairs of every form that the paper prints, from a row of mini/ to the report that models are trained on.
+"""Complete pairs of every form that the paper prints, from a row of mini/ to the report that models are trained on.
 
 `expected/` holds them literally, so a changed rule is a visible diff (`python tests/golden/regenerate.py`). The other
 tests of this file say what must hold in them whatever the wording: a slip cannot be regenerated away.
@@ -14,15 +14,15 @@ from string import ascii_uppercase
 from typing import Any
 
 import pytest
-from golden_pairs import CHINESE, EXAMPLES, EXPECTED, NAMES, Generated, content, twins
+from golden_pairs import CHINESE, EXAMPLES, EXPECTED, NAMES, Generated, content, pairs_of
 
-from excam import datasets
-from excam.construction import soft
-from excam.judges import report
-from excam.records import CulturalError, Report, Sample, sample_from_row
+from excam.error_reports.judges import report
+from excam.error_reports.records import CulturalError, Report, Sample, sample_from_row
+from excam.excam40k import datasets
+from excam.excam40k.construction import soft
 
 HELD = {name: json.loads((EXPECTED / f"{name}.json").read_text(encoding="utf-8")) for name in EXAMPLES}
-FORMS = {  # what the examples of a benchmark look like in Tables 8, 9 and 10
+FORMS = {  # what the paper's examples look like in Tables 8, 9 and 10
     "normad": ["impersonation", "impersonation"],
     "culturalbench": ["qa", "freeform"],
     "include": ["qa", "freeform"],
@@ -58,7 +58,9 @@ def test_every_pair_is_the_one_that_was_agreed_on(name):
 def test_there_is_an_example_of_every_benchmark_and_no_file_too_many():
     assert {path.stem for path in EXPECTED.glob("*")} == set(NAMES)
     assert {example.dataset for example in EXAMPLES.values()} == set(datasets.available())
-    for name, example in EXAMPLES.items():
+    soft = {name for name in datasets.available() if datasets.load(name).ERRORS == "soft"}
+    assert {example.dataset for example in EXAMPLES.values() if example.generated} == soft
+    for name, example in ((name, one) for name, one in EXAMPLES.items() if one.dataset in FORMS):
         assert [pair["right"]["task"] for pair in HELD[name]["pairs"]] == FORMS[example.dataset]
 
 
@@ -66,9 +68,11 @@ def test_multiple_choice_quotes_the_question_and_letters_the_options():
     for base, right, wrong in pairs(task="qa"):
         shown = re.fullmatch(r"([^']*)'(.+)'([^']*?)((?: Option [A-Z]: .+?)+)", right["instruction"])
         assert shown[2] == base["question"]
-        options = re.split(r" Option [A-Z]: ", shown[4])[1:]
+        options = re.split(r";? Option [A-Z]: ", shown[4])[1:]
         assert sorted(options) == sorted(base["options"])
-        assert shown[4] == "".join(f" Option {a}: {b}" for a, b in zip(ascii_uppercase, options, strict=False))
+        assert shown[4].replace(";", "") == "".join(
+            f" Option {a}: {b}" for a, b in zip(ascii_uppercase, options, strict=False)
+        )
         for row, answer in ((right, base["answer"]), (wrong, wrong["report"]["errors"][0]["span"])):
             letter = ascii_uppercase[options.index(answer)]
             lead = row["output"].removesuffix(answer)
@@ -93,10 +97,10 @@ def test_freeform_quotes_the_question_and_leads_in_the_answer():
         assert re.fullmatch(r"[^:]+: ", right["output"].removesuffix(base["answer"]))
 
 
-def test_a_role_is_stated_bare_and_context_and_task_are_quoted_after_it():
+def test_a_role_ends_in_a_full_stop_and_context_and_task_are_quoted_after_it():
     for base, right, _ in pairs(task="impersonation"):
         said = [re.escape(base[name]) for name in ("role", "context", "question")]
-        assert re.fullmatch(r"[^:]+: {} [^:']+: '{}' [^:']+: '{}'".format(*said), right["instruction"])
+        assert re.fullmatch(r"[^:]+: {}\.? [^:']+: '{}' [^:']+: '{}'".format(*said), right["instruction"])
         assert re.fullmatch(r"[^:]+: ", right["output"].removesuffix(base["answer"]))
 
 
@@ -109,7 +113,7 @@ def test_a_topic_is_quoted_and_its_assertion_stands_alone():
 def test_roles_and_tasks_are_worded_as_the_paper_words_them():
     assert HELD["normad"]["base"]["role"] == "Nation: Japan"
     assert HELD["normad"]["base"]["answer"].startswith("Yes, explanation: Lina took off her shoes")
-    assert HELD["globalopinionqa"]["base"]["role"] == "Location (country): Japan"
+    assert HELD["globalopinionqa"]["base"]["role"] == "Location (country): United States"
     assert HELD["globalopinionqa"]["base"]["context"] == "You are acting as a person from this country."
     assert HELD["epic"]["base"]["role"] == "Age= 34; Sex=Female; Ethn.=White; Nat.=United Kingdom; Lang.=English."
     assert HELD["epic"]["base"]["question"].startswith("Indicate whether this text is ironic or non-ironic: Wonderful.")
@@ -192,14 +196,14 @@ def sampled(row: Row) -> Sample:
     ],
 )
 def test_what_is_no_cultural_error_is_dropped(changed, reason):
-    right = twins(EXAMPLES["calmqa-chinese-strict"])[0][0]
+    right = pairs_of(EXAMPLES["calmqa-chinese-strict"])[0][0]
     made = soft.soft_error(right, "minor", replace(CHINESE[0], **changed).answer(right, "minor"), "strict")
     assert isinstance(made, soft.Dropped)
     assert made.reason == reason
 
 
 def test_a_minor_error_the_size_of_a_major_one_scores_as_minor():
-    right = twins(EXAMPLES["mango"])[0][0]
+    right = pairs_of(EXAMPLES["mango"])[0][0]
     generated = Generated("stereotyping", "Not so.", output=[("the host", "every host"), ("each guest", "no guest")])
     made = soft.soft_error(right, "minor", generated.answer(right, "minor"), "strict")
     assert isinstance(made, Sample)

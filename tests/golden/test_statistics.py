@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from excam.exceptions import InputInvalid
-from excam.metaeval import kendall, tie_calibrated_accuracy
-from excam.metaeval.icc import Icc, icc21
+from excam.core.exceptions import InputInvalid
+from excam.stats import kendall, tie_calibrated_accuracy
+from excam.stats.icc import Icc, icc21
 
 # mt-metrics-eval (google-research, commit 0b82d96): tau_optimization_test.py and stats_test.py. Gold, metric, values.
 TIE_CALIBRATED = [

@@ -1,9 +1,9 @@
-"""Base samples and hostile values that several test files build on."""
+"""Base samples and hostile values that several test files use."""
 
 from dataclasses import replace
 
-from excam.construction import splits, wrapping
-from excam.records import BaseSample, Sample
+from excam.error_reports.records import BaseSample, Sample
+from excam.excam40k.construction import splits, wrapping
 
 SEED = 7
 SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}

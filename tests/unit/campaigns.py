@@ -1,4 +1,4 @@
-"""Campaigns and answers for tests: texts of our own in several scripts, hostile ones where asked for."""
+"""Campaigns and answers for tests: texts of our own in several scripts; hostile ones on request."""
 
 from excam.annotation import answers, campaign
 
@@ -26,7 +26,7 @@ TEXTS = (  # language, culture, instruction, (before, right words, wrong words, 
 
 
 def task(number, **changes):
-    """The task of one row; its id and codes hang on the number alone."""
+    """The task of one row; its id and codes depend on the number alone."""
     language, culture, instruction, (before, right, wrong, behind) = TEXTS[number % len(TEXTS)]
     fields = {
         "id": f"{number:016x}",

@@ -116,7 +116,7 @@ class Browser:
         return json.loads(line)
 
     def open(self, url, ready="true"):
-        """Load an address anew and wait until it is loaded and `ready`."""
+        """Reload an address and wait until it is loaded and `ready`."""
         for address in ("about:blank", url):
             self.events.clear()
             self.call("Page.navigate", url=address)

@@ -1,4 +1,4 @@
-"""What several of these tests stand on: a browser, and an environment that a command leaves as it was."""
+"""Shared fixtures: a browser, and an environment that is restored after a command."""
 
 import chromium
 import pytest

@@ -7,8 +7,10 @@ import tiny
 from safetensors.torch import load_file, save_file
 
 from excam.config import Model
-from excam.exceptions import ModelInvalid
-from excam.inference import adapters, fixed_answers, opening
+from excam.core.exceptions import ModelInvalid
+from excam.core.provenance import sha256
+from excam.error_reports import adapter_check, fixed_answers
+from excam.inference import backend_factory
 from excam.inference.backends import transformers
 from excam.training import sft
 
@@ -34,24 +36,26 @@ def adapter(weights, tmp_path):
 
 def as_trained(weights, folder):
     trained = transformers.Backend(weights.parent / "files", folder, dtype="float32")
-    return manifest(folder, fixed_answers=sft._fixed_answers(trained.model, trained.tokenizer))
+    return manifest(folder, fixed_answers=sft._fixed_answers(trained.model, trained.tokenizer, fixed_answers.scores))
 
 
 def manifest(folder, **facts):
     path = folder / "manifest.json"
-    path.write_text(json.dumps({"outputs": {}, **facts}))
+    files = [folder / FILE] if (folder / FILE).exists() else []
+    path.write_text(json.dumps({"outputs": {file.name: sha256(file) for file in files}, **facts}))
     return path
 
 
 def verify(weights, adapter, **fields):
     model = Model(backend="transformers", licence="MIT", dtype="float32", **fields)
-    return adapters.verify("tiny/all", model, weights, adapter)
+    return adapter_check.verify("tiny/all", model, weights, adapter)
 
 
 def changed(adapter, change):
     """Rewrite the weights: `change(name, tensor) -> (name, tensor)`."""
     stored = load_file(adapter.parent / FILE)
     save_file(dict(change(name, value) for name, value in stored.items()), adapter.parent / FILE)
+    manifest(adapter.parent, fixed_answers=json.loads(adapter.read_text())["fixed_answers"])
 
 
 @pytest.mark.parametrize("serve", ["lora", "merged"])
@@ -84,7 +88,7 @@ def test_renamed_weights_are_refused(weights, adapter):
 def test_an_engine_that_leaves_it_out_is_found(weights, adapter, monkeypatch):
     """What vLLM did with Gemma 3: the weights are accepted and never applied."""
     base = transformers.Backend(weights.parent / "files", dtype="float32")
-    monkeypatch.setattr(opening.Lazily, "_open", lambda _: base)
+    monkeypatch.setattr(backend_factory.SharedBackend, "_open", lambda _: base)
     with pytest.raises(ModelInvalid, match=r"the serving engine answers like the base .*never applies it; nothing was"):
         verify(weights, adapter)
 
@@ -95,14 +99,14 @@ def test_an_engine_that_applies_half_of_it_is_found(weights, adapter, monkeypatc
     stored = load_file(adapter.parent / FILE)
     save_file({name: value * (0 if "layers.1" in name else 1) for name, value in stored.items()}, half / FILE)
     served = transformers.Backend(weights.parent / "files", half, dtype="float32")
-    monkeypatch.setattr(opening.Lazily, "_open", lambda _: served)
+    monkeypatch.setattr(backend_factory.SharedBackend, "_open", lambda _: served)
     with pytest.raises(ModelInvalid, match=r"a token from PEFT; expected at most 0.25 of the change"):
         verify(weights, adapter)
 
 
 def test_an_engine_that_gives_no_probabilities_is_refused(weights, adapter, monkeypatch):
     short = transformers.Backend(weights.parent / "files", adapter.parent, dtype="float32", context=128)
-    monkeypatch.setattr(opening.Lazily, "_open", lambda _: short)
+    monkeypatch.setattr(backend_factory.SharedBackend, "_open", lambda _: short)
     with pytest.raises(ModelInvalid, match="no log-probabilities of a fixed answer"):
         verify(weights, adapter)
 
@@ -118,7 +122,7 @@ def test_a_base_without_room_for_the_fixed_answers_leaves_none(tmp_path):
     backend = transformers.Backend(tmp_path, dtype="float32", context=128)
     assert backend.context == 128, short
     backend.model.config.max_position_embeddings = 128
-    assert sft._fixed_answers(backend.model, backend.tokenizer) is None
+    assert sft._fixed_answers(backend.model, backend.tokenizer, fixed_answers.scores) is None
 
 
 def test_who_answers_hangs_on_the_weights_and_not_on_the_card(weights, tmp_path):
@@ -127,7 +131,7 @@ def test_who_answers_hangs_on_the_weights_and_not_on_the_card(weights, tmp_path)
     def identity(**digests):
         path = tmp_path / "manifest.json"
         path.write_text(json.dumps({"outputs": {FILE: "a", "README.md": "b", "loss.csv": "c"} | digests}))
-        return opening.lazily("tiny", Model(backend="transformers", licence="MIT"), weights, path).identity
+        return backend_factory.backend_for("tiny", Model(backend="transformers", licence="MIT"), weights, path).identity
 
     assert identity(**{"README.md": "other", "loss.csv": "other"}) == identity()
     assert identity(**{FILE: "other"}) != identity()

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from excam.exceptions import InputInvalid
-from excam.metaeval import agreement
+from excam.core.exceptions import InputInvalid
+from excam.stats import agreement
 
 # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", part D: 4 observers, 12 units; nominal alpha .743
 OBSERVERS = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import campaigns
 import pytest
-from annotating import ENVIRONMENT, Running, command, made, written
+from annotation_server_process import ENVIRONMENT, Running, command, made, written
 from campaigns import answer
 
 from excam.annotation import campaign, exchange, page, storage
@@ -214,7 +214,7 @@ def test_import_takes_a_file_whole_or_not(path, tmp_path):
     cases = {
         exchange.to_json(found, [good, answer(9, "eve")]): "no annotator 'eve'",
         exchange.to_json(campaigns.small(4), [answer(0, "ada")]): "answers of campaign",
-        exchange.to_json(found, [good])[:-20]: "no whole JSON",
+        exchange.to_json(found, [good])[:-20]: "not complete JSON",
         exchange.to_json(found, [good]).replace('"seconds": 30', '"seconds": "30"'): "seconds",
         exchange.to_json(found, [good]).replace(f"{9:016x}", f"{99:016x}"): "is not in campaign",
         exchange.to_csv(found, [good]).replace("seconds", "minutes"): "column",
@@ -233,7 +233,7 @@ def test_import_takes_a_file_whole_or_not(path, tmp_path):
 
 def test_backup_is_a_store_with_the_same_answers(path, tmp_path):
     done = command("backup", path, "--to", tmp_path / "copy.store")
-    assert (done.exit_code, done.stderr) == (0, f"{tmp_path}/copy.store: whole\n")
+    assert (done.exit_code, done.stderr) == (0, f"{tmp_path}/copy.store: complete\n")
     with Store(path) as store, Store(tmp_path / "copy.store") as copy:
         assert sorted(copy.answers(), key=repr) == sorted(store.answers(), key=repr)
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from excam.annotation import answers, campaign, exchange
-from excam.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid
 
 CAMPAIGN = campaigns.small(5)
 OTHER = campaigns.small(4)
@@ -195,12 +195,12 @@ def json_with(**changes):
 
 BROKEN = {
     "empty": ("", "lacks the column campaign"),
-    "torn JSON": (JSON[:-20], "no whole JSON"),
-    "deep JSON": ('{"answers":' + "[" * 100_000, "no whole JSON"),
+    "partial JSON": (JSON[:-20], "not complete JSON"),
+    "deep JSON": ('{"answers":' + "[" * 100_000, "not complete JSON"),
     "another form": (json_with(format="excam-answers/2"), "not in the form excam-answers/1"),
     "a field more": (json_with(more=1), "not in the form"),
-    "answers that are none": (json_with(answers={}), "no list of objects"),
-    "answers that are numbers": (json_with(answers=[1]), "no list of objects"),
+    "answers that are none": (json_with(answers={}), "not a list of objects"),
+    "answers that are numbers": (json_with(answers=[1]), "not a list of objects"),
     "JSON of another campaign": (json_with(campaign=OTHER.id), f"campaign '{OTHER.id}'; expected {CAMPAIGN.id}"),
     "CSV of another campaign": (CSV.replace(CAMPAIGN.id, OTHER.id), f"expected {CAMPAIGN.id}"),
     "unknown task": (CSV.replace("0" * 16, "f" * 16), "task ffffffffffffffff is not in campaign"),
@@ -216,8 +216,8 @@ BROKEN = {
     "one source alone": (CSV.replace(",saved\r\n", ",saved,source_1\r\n"), "'source_1' is unknown or not there"),
     "a field missing": (JSON.replace('   "borderline": false,\n', ""), "borderline is missing"),
     "a field too many": (CSV[:-2] + ",more\r\n", "line 2: 20 fields; expected 19"),
-    "a line torn": (CSV[: CSV.rindex(",")] + "\r\n", "line 2: 18 fields; expected 19"),
-    "a quote open": (CSV.replace(",30,", ',"30,'), "no whole CSV"),
+    "a partial line": (CSV[: CSV.rindex(",")] + "\r\n", "line 2: 18 fields; expected 19"),
+    "a quote open": (CSV.replace(",30,", ',"30,'), "not complete CSV"),
     "another language": (CSV.replace("English", "German"), "language of task 0000000000000000 is 'German'"),
     "a spreadsheet's booleans": (CSV.replace("true", "TRUE"), "severity_ok is a str"),
     "a spreadsheet's number": (CSV.replace(",30,", ",30.0,"), "seconds is a str"),

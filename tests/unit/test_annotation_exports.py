@@ -1,4 +1,4 @@
-"""The folder of exported files: whoever keeps it decides whose each file is, and nobody replaces another's answers."""
+"""The folder of exported files: its owner assigns each file to an annotator; no file replaces another's answers."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from excam.annotation import campaign, exchange, exports
-from excam.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid
 from scripts import collect_answers
 
 CAMPAIGN = campaigns.small(4)
@@ -20,7 +20,7 @@ OTHER = campaigns.answer(1, "ada")
 
 @pytest.fixture
 def put(tmp_path):
-    """Writes a file of answers into the folder; `merged` puts the whole folder together."""
+    """Writes a file of answers into the folder; `merged` merges the folder."""
 
     def write(name, *answers):
         path = tmp_path / "exports" / name
@@ -33,7 +33,9 @@ def put(tmp_path):
 
 def merged(tmp_path):
     folder = tmp_path / "exports"
-    return exports.merged(CAMPAIGN, [exports.read(file, folder, CAMPAIGN) for file in exports.exported(str(folder))])
+    return exports.merge_exports(
+        CAMPAIGN, [exports.read(file, folder, CAMPAIGN) for file in exports.exported_files(str(folder))]
+    )
 
 
 def test_files_are_found_in_the_folder_and_in_its_sub_folders(put, tmp_path):
@@ -42,8 +44,8 @@ def test_files_are_found_in_the_folder_and_in_its_sub_folders(put, tmp_path):
     put("ada/notes.txt")
     (tmp_path / "exports/folder.json").mkdir()
     os.mkfifo(tmp_path / "exports/pipe.json")
-    assert exports.exported(str(tmp_path / "exports")) == sorted(wanted)
-    assert exports.exported(str(tmp_path / "none")) == exports.exported(None) == []
+    assert exports.exported_files(str(tmp_path / "exports")) == sorted(wanted)
+    assert exports.exported_files(str(tmp_path / "none")) == exports.exported_files(None) == []
 
 
 def test_the_same_answer_in_two_files_counts_once(put, tmp_path):
@@ -112,7 +114,7 @@ def collected(tmp_path):
     files |= {"answers": tmp_path / "answers.parquet", "counts": tmp_path / "counts.json"}
     files["campaign"].write_text(json.dumps(campaign.to_json(CAMPAIGN)), encoding="utf-8")
     words = [word for name, path in files.items() for word in (f"--{name}", str(path))]
-    collect_answers.main([*words, "--exports", *map(str, exports.exported(str(files["folder"])))])
+    collect_answers.main([*words, "--exports", *map(str, exports.exported_files(str(files["folder"])))])
     return pl.read_parquet(files["answers"]), json.loads(files["counts"].read_text())
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import campaigns
 import chromium
 import pytest
-from at_the_page import (
+from annotation_page_driver import (
     ATTACKS,
     READY,
     answer_by_key,
@@ -28,7 +28,7 @@ from at_the_page import (
 )
 
 from excam.annotation import answers, campaign, exchange, page
-from excam.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid
 
 SERVED = page.Served("ann-1", "/a/token")
 
@@ -85,7 +85,7 @@ def test_parts_of_the_page_stay_small():
 def test_half_a_character_is_refused(field):
     found = campaigns.small(1)
     broken = replace(found, tasks=(replace(found.tasks[0], **{field: "a\ud800"}),))
-    with pytest.raises(InputInvalid, match=r"^task 0{16}: holds U\+D800, half a character; expected .*; draw"):
+    with pytest.raises(InputInvalid, match=r"^task 0{16}: holds U\+D800, a lone surrogate; expected .*; draw"):
         page.write(broken)
     pieces = replace(found.tasks[0], modified_output=(("\udfff", True),))
     with pytest.raises(InputInvalid, match="U\\+DFFF"):
@@ -221,7 +221,7 @@ def test_skipping_asks_nothing_more_and_can_be_undone(browser, tmp_path):
 
 
 REFUSED = {
-    "Nothing was imported. The file is no whole JSON": lambda text: text[:-40],
+    "Nothing was imported. The file is not complete JSON": lambda text: text[:-40],
     "not in the form excam-answers/1": lambda text: text.replace("excam-answers/1", "excam-answers/2"),
     'belongs to campaign "0000000000000000"': lambda text: re.sub(
         '"campaign": "[0-9a-f]+"', f'"campaign": "{"0" * 16}"', text

@@ -4,8 +4,7 @@ from dataclasses import asdict, replace
 
 import campaigns
 import pytest
-from annotating import Running, made, put
-from at_the_page import (
+from annotation_page_driver import (
     ATTACKS,
     READY,
     answer_by_mouse,
@@ -16,6 +15,7 @@ from at_the_page import (
     text_of,
     wished,
 )
+from annotation_server_process import Running, made, put
 
 from excam.annotation import answers, exchange
 from excam.annotation.store import Store

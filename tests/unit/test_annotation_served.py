@@ -7,7 +7,7 @@ import signal
 import campaigns
 import chromium
 import pytest
-from annotating import Running, command, made
+from annotation_server_process import Running, command, made
 
 from excam.annotation.answers import CHOICES
 from excam.annotation.store import Store

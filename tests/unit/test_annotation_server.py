@@ -14,7 +14,7 @@ from pathlib import Path
 import campaigns
 import httpx
 import pytest
-from annotating import Running, made, put
+from annotation_server_process import Running, made, put
 from campaigns import answer
 
 from excam.annotation import page
@@ -22,7 +22,7 @@ from excam.annotation.server import HEADERS, LARGEST
 from excam.annotation.store import Store
 
 NAMES = [f"w{number}" for number in range(80)]
-NOWHERE = "no such page; expected the whole link that you were given"
+NOWHERE = "no such page; expected the complete link that you were given"
 
 
 @pytest.fixture(scope="module")
@@ -171,10 +171,10 @@ def test_a_body_that_is_no_answer_is_refused_in_one_line(client, link, body, lin
 @pytest.mark.parametrize(
     ("base", "changes", "line"),
     [
-        (-1, {}, "base is no revision"),
-        (True, {}, "base is no revision"),
-        (2**53, {}, "base is no revision"),
-        ("0", {}, "base is no revision"),
+        (-1, {}, "base is not a revision"),
+        (True, {}, "base is not a revision"),
+        (2**53, {}, "base is not a revision"),
+        ("0", {}, "base is not a revision"),
         (0, {"culture_related": "maybe"}, "culture_related is 'maybe'; expected yes, no, dont_know"),
         (0, {"seconds": 1e400}, "seconds is a float"),
         (0, {"comment_1": "\0"}, "characters that a file cannot"),

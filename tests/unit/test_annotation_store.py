@@ -19,7 +19,7 @@ from campaigns import answer
 from excam.annotation import storage
 from excam.annotation.storage import Unwritable
 from excam.annotation.store import Conflict, Saved, Store
-from excam.exceptions import ArtifactBroken, ExcamError, InputInvalid
+from excam.core.exceptions import ArtifactBroken, ExcamError, InputInvalid
 
 WRITER = """
 import sys

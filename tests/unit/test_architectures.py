@@ -1,13 +1,10 @@
-"""The classes of the paper's models, as publishers lay them out, through the scripts of every stage.
+"""The classes of the paper's models, as publishers lay them out, through the scripts of every stage."""
 
-`python -m bench.architectures` does the same and writes tables.
-"""
-
+import architectures
 import pytest
+from tiny_checkpoints import ARCHITECTURES
 
-from bench import architectures
-from bench.tiny_checkpoints import ARCHITECTURES
-from excam.inference.adapters import MOVED
+from excam.error_reports.adapter_check import MOVED
 
 APART = 0.01  # nats a token: rounding to bfloat16
 
@@ -20,8 +17,9 @@ def test_all_stages(name, tmp_path):
     without = {"verify vLLM", "judge vLLM"} if chosen.mixture_of_experts else set()
     without |= set() if architectures.VLLM.is_file() else set(architectures.STAGES[5:])
     assert {stage for stage, one in found.stages.items() if one.left_out} == without
-    wanted = 0 if "verify vLLM" in without else 1 if chosen.dtype == "bfloat16" else 2
-    assert found.engines == wanted, "verify and judge share one of each type"
+    backends = 1 if "verify vLLM" in without else 2  # transformers, and vLLM beside the weights
+    types = 1 if chosen.dtype == "bfloat16" else 2
+    assert found.engines == backends * types, "verify and judge share one of each backend and type"
 
     assert not {*chosen.left_out, "consolidated.safetensors", "params.json", "tekken.json"} & set(found.files)
     assert found.lora == dict(sorted(chosen.lora.items()))

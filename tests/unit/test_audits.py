@@ -7,11 +7,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from excam import tables
-from excam.audits import balance, checks, inventory, leaks, licences, page, shortcuts, views
-from excam.construction import duplicates, templates, wrapping
-from excam.construction.hard import hard_errors
-from excam.records import BaseSample, to_row
+from excam.core import tables
+from excam.core.exceptions import AuditFailed
+from excam.error_reports import record_files
+from excam.error_reports.records import BaseSample, to_row
+from excam.excam40k.audits import balance, checks, inventory, leaks, licences, page, shortcuts, verdict, views
+from excam.excam40k.construction import duplicates, templates, wrapping
+from excam.excam40k.construction.hard import hard_errors
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
@@ -21,7 +23,7 @@ SCRIPTS = {
     name: importlib.import_module(f"scripts.{name}")
     for name in (
         *("audit_leaks", "audit_shortcuts", "audit_balance", "audit_inventory", "audit_licences"),
-        "summarize_audits",
+        *("summarize_audits", "check_audits"),
     )
 }
 
@@ -49,7 +51,7 @@ def rows(count: int = 300, dataset: str = "blend") -> pl.DataFrame:
     splits = {id: parts[number % 10] for number, (id, parts) in enumerate(where.items())}
     right = wrapping.right_samples(made, "hard", "CC-BY-SA-4.0", SEED, splits)
     wrong, _ = hard_errors(right, {base.id: base for base in made}, SEED)
-    frame = pl.DataFrame([to_row(s) for s in [*right, *wrong]], schema=tables.SAMPLE_SCHEMA, orient="row")
+    frame = pl.DataFrame([to_row(s) for s in [*right, *wrong]], schema=record_files.SAMPLE_SCHEMA, orient="row")
     frame = frame.with_columns(part=pl.col("split")).sort("pair", maintain_order=True)
     subset = frame.filter(pl.col("part") == "test").head(8).with_columns(part=pl.lit("test-100"))
     return pl.concat([frame, subset])
@@ -70,7 +72,7 @@ def near(*pairs: tuple[str, str]) -> pl.DataFrame:
 
 
 def failed(audit: checks.Audit) -> set[tuple[str, str]]:
-    return {(check.check, check.dataset) for check in audit.checks if not check.passed}
+    return {(check.check, check.dataset) for check in audit.checks if check.failed}
 
 
 def put(frame: pl.DataFrame, where: pl.Expr, **values) -> pl.DataFrame:
@@ -142,7 +144,7 @@ def test_one_question_in_two_splits_and_rows_from_nowhere():
 def test_near_duplicates_in_two_splits():
     audit = leaks.audit(TWO, ASKED, near(("blend/0", "blend/8"), ("blend/0", "blend/1"), ("blend/0", "blend/gone")), {})
     assert failed(audit) == {("near-duplicate questions in two splits", "blend")}
-    (check,) = (check for check in audit.checks if not check.passed)
+    (check,) = (check for check in audit.checks if check.failed)
     assert check.found == "1: blend/0 ~ blend/8"
 
 
@@ -160,16 +162,16 @@ def test_a_left_out_row_under_another_name_is_found():
     stowaway = train_of(TWO, "blend").head(1).with_columns(id=pl.lit("normad/x"), dataset=pl.lit("normad"))
     mixture = pl.concat([train_of(TWO, "normad"), stowaway])
     assert failed(leaks.audit(TWO, ASKED, near(), {"without-blend": mixture})) == {
-        ("mixture without-blend: holds nothing of blend", "blend"),
-        ("mixture without-blend: rows that are no training rows", "all"),
+        ("mixture without-blend: holds nothing of blend", "without-blend"),
+        ("mixture without-blend: rows that are no training rows", "without-blend"),
     }
 
 
 def test_no_mixture_and_nothing_to_compare_are_no_proof():
     empty = leaks.audit(TWO, ASKED, near(), {"without-blend": TWO.clear()})
-    assert ("mixture without-blend: holds nothing of blend", "blend") in failed(empty)
+    assert ("mixture without-blend: holds nothing of blend", "without-blend") in failed(empty)
     unknown = leaks.audit(TWO, ASKED, near(), {"without-epic": train_of(TWO, "normad")})
-    assert ("mixture without-epic: holds nothing of epic", "epic") in failed(unknown)
+    assert ("mixture without-epic: holds nothing of epic", "without-epic") in failed(unknown)
 
 
 def test_a_judged_text_in_a_mixture_is_found():
@@ -188,6 +190,7 @@ def verdicts(frame: pl.DataFrame) -> dict[str, str]:
 
 
 WRONG = pl.col("origin") != "source"
+SAME = shortcuts.SAME
 
 
 def test_what_is_built_has_no_shortcut():
@@ -196,18 +199,48 @@ def test_what_is_built_has_no_shortcut():
     must, reported = audit.tables.values()
     by_view = {line["view"]: line for line in must.iter_rows(named=True)}
     assert set(by_view) == set(shortcuts.AT_CHANCE)
-    assert by_view["templates"]["how"] == by_view["lead-in"]["how"] == "the same in both rows of every pair"
+    assert by_view["templates"]["how"] == by_view["lead-in"]["how"] == SAME
     assert (by_view["templates"]["scaled accuracy"], by_view["templates"]["n"]) == (0.0, 1200)
     assert by_view["option letter"]["n"] == 600, "rows without options name no letter"
+    assert by_view["copied from the instruction"]["how"] == SAME, "an option stands there whole, an answer without not"
     assert reported["view"].to_list() == list(shortcuts.REPORTED)
+    assert audit.notes[0].startswith("An interval has a confidence of 99.00%: 95% for all 5 tests together.")
+    assert "of 95.00%: 95% for all 0 tests" in shortcuts.audit(ROWS.clear()).notes[0]
+    assert {check.expected for check in audit.checks if "n-grams" in check.check} == {"nothing, reported"}
+    limits = {check.expected for check in audit.checks if "n-grams" not in check.check}
+    assert limits == {f"an interval (99.00%) that reaches down to {limit}" for limit in ("0", "0.1")}
 
 
+def test_n_grams_are_of_the_first_1500_characters():
+    for same, how in ((1499, "5 folds over all rows"), (1500, SAME)):
+        longer = put(ROWS.head(20), WRONG, output=pl.lit("a" * same + "b"))
+        table = shortcuts.audit(put(longer, ~WRONG, output=pl.lit("a" * same + "c"))).tables["Reported: n-grams"]
+        assert table.filter(view="n-grams of the output")["how"].to_list() == [how]
+
+
+def test_shortcuts_are_in_the_order_of_the_datasets():
+    rows = ROWS.filter(pl.col("base").is_in([f"blend/{at}" for at in range(15)])).with_columns(dataset=pl.col("base"))
+    names = rows["dataset"].unique(maintain_order=True).to_list()
+    for table in shortcuts.audit(rows).tables.values():
+        assert table["dataset"].unique(maintain_order=True).to_list() == names
+
+
+RULE = "On such a day people drink it before noon, and "
 PLANTED = {
     "templates": {"templates": pl.col("templates").list.head(1).list.concat(pl.lit(["qa/output/07"]))},
     "lead-in": {"output": pl.concat_str(pl.lit("Well then, I must say that "), pl.col("output"))},
     "lengths": {"output": pl.concat_str(pl.col("output"), pl.lit(", as was said by my good old neighbour"))},
     "option letter": {"output": pl.col("output").str.replace(r"\b[A-D]\b", "A")},
+    "copied from the instruction": {"output": pl.col("output").str.replace("before noon", "after noon")},
 }
+
+
+def with_rule(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows with one rule in the instruction and again, word by word, in the answer."""
+    head = pl.concat_str(pl.lit(RULE), pl.col("base"), pl.lit(". "))
+    return frame.with_columns(
+        instruction=pl.concat_str(head, "instruction"), output=pl.concat_str("output", pl.lit(" "), head)
+    )
 
 
 @pytest.mark.parametrize("view", PLANTED)
@@ -215,7 +248,7 @@ PLANTED = {
 def test_a_planted_shortcut_of_each_kind_is_found(view, enough, monkeypatch):
     """Tested on the test set, and by cross-validation."""
     monkeypatch.setattr(shortcuts, "ENOUGH", enough)
-    planted = put(ROWS, WRONG, **PLANTED[view])
+    planted = put(with_rule(ROWS) if "copied" in view else ROWS, WRONG, **PLANTED[view])
     assert verdicts(planted)[view] == "tells the label"
     assert {check for check, _ in failed(shortcuts.audit(planted))} >= {f"at chance: {view}"}
 
@@ -225,18 +258,50 @@ def test_a_shortcut_in_a_third_of_the_rows_is_found():
     assert verdicts(put(ROWS, some, **PLANTED["lengths"]))["lengths"] == "tells the label"
 
 
+def test_a_rule_given_twice_is_no_shortcut_where_both_rows_repeat_it():
+    assert verdicts(with_rule(ROWS))["copied from the instruction"] == "at chance"
+
+
+def test_a_little_that_is_copied_is_reported():
+    """A right answer has words of its question a little more often; a set that is solved by it fails."""
+    import numpy as np
+
+    for scaled, expected in ((0.5, "failed"), (0.05, "reported")):
+        sums = np.tile([2.0] * round(1000 * (1 + scaled)) + [-2.0] * round(1000 * (1 - scaled)), 10)
+        found = shortcuts.Found("d", "copied from the instruction", "", sums, np.full(len(sums), 2.0))
+        check = shortcuts._check(found, 0.95, 1, shortcuts.TOLERATED[found.view])
+        assert (check.outcome, check.expected) == (expected, "an interval (95.00%) that reaches down to 0.1")
+        assert shortcuts._check(found, 0.95, 1, 0).outcome == "failed", "of any other view"
+
+
 def test_ngrams_are_reported_and_cannot_fail():
+    """On the page of all audits too."""
     audit = shortcuts.audit(put(ROWS, WRONG, instruction=pl.concat_str(pl.col("instruction"), pl.lit(" wrongly"))))
     table = audit.tables["Reported: n-grams"]
     assert table.filter(view="n-grams of the instruction")["scaled accuracy"].item() == 1
-    assert not [check for check in audit.checks if "n-grams" in check.check]
+    (told,) = (check for check in audit.checks if "n-grams of the instruction" in check.check)
+    assert told.outcome == "reported"
+    shown = page.summary({"shortcuts": audit.checks})
+    assert "- **shortcuts**: at chance: n-grams of the instruction, blend: found 1.000" in shown.split("## Reported")[1]
 
 
 def test_few_groups_are_not_believed():
     few = put(ROWS, WRONG, **PLANTED["lengths"]).with_columns(group=pl.lit("g") + (pl.col("base").str.tail(1)))
     assert verdicts(few)["lengths"] == "tells the label"
-    assert verdicts(few.filter(pl.col("group").is_in(["g1", "g2"])))["lengths"] == "too few groups"
-    assert verdicts(few.filter(group="g1"))["lengths"] == "too few groups"
+    assert verdicts(few.filter(pl.col("group").is_in(["g1", "g2"])))["lengths"] == "not decidable"
+    assert verdicts(few.filter(group="g1"))["lengths"] == "not decidable"
+
+
+def test_an_interval_that_excludes_nothing_has_not_passed():
+    import numpy as np
+
+    wide = shortcuts.Found("d", "v", "", np.array([2.0, -2] * 5), np.full(10, 2.0))
+    assert wide.interval(0.9999) == (-1, 1)
+    assert shortcuts.verdict(wide, 0.9999, 1) == "not decidable"
+    assert shortcuts.verdict(wide, 0.95, 1) == "at chance"
+    undecided = checks.Check("at chance: v", "d", "0.000 [-1.000, 1.000]", "an interval", "not decidable")
+    assert page.verdict([undecided]) == "Passed: 0 of 1 checks; 1 not decidable"
+    assert "at chance: v" in page.summary({"shortcuts": [undecided]}).split("## Not decidable")[1]
 
 
 def test_the_interval_is_of_groups():
@@ -254,15 +319,30 @@ def test_shortcuts_say_the_same_twice_and_in_any_order():
     assert shortcuts.audit(planted).checks == shortcuts.audit(planted).checks
 
 
+def test_the_copied_part_of_an_answer():
+    """In runs of eight characters, whatever the case; of a shorter answer all of it."""
+    frame = pl.DataFrame(
+        {
+            "instruction": ["Guests bring flowers. Do they?", "Guests bring flowers.", "Tea or cola?", "No."],
+            "output": ["Answer: GUESTS bring wine", "Answer: ola", "Answer: cola", "It is no."],
+            "templates": [["freeform/output/03"]] * 4,
+        }
+    )
+    assert views.answers(frame) == ["GUESTS bring wine", "ola", "cola", "It is no."]
+    shares, others = zip(*views.copied(frame), strict=True)
+    assert shares == ("share copied 5", "share copied 0", "share copied 7", "share copied 0"), "13 of 17, 0, 4 of 4, 0"
+    assert others == ("others 2", "others None", "others 0", "others None"), "4, -, 0, -"
+
+
 def test_views_of_a_row():
     frame = pl.DataFrame(
         {
             "output": ["I choose option C, that is tea", "Tea it is, my friend", "Answer: option tea"],
-            "templates": [["qa/output/04"], ["qa/output/04"], ["freeform/output/01"]],
+            "templates": [["qa/output/07"], ["qa/output/07"], ["freeform/output/03"]],
             "instruction": ["Option A: x Option B: y", "Option B: x", "one two"],
         }
     )
-    assert templates.paraphrase("qa/output/04") == "I choose option {letter}, that is {answer}"
+    assert templates.paraphrase("qa/output/07") == "I choose option {letter}, that is {answer}"
     assert views.letter(frame) == [["C"], [], []]
     assert views.lead_in(frame) == [["I choose option {letter}, that is "], ["Tea it is, my friend"], ["Answer: "]]
     assert views.options_shown(frame) == [2, 0, 0]
@@ -271,22 +351,30 @@ def test_views_of_a_row():
 
 # --- balance
 
-NO_LABELS = pl.DataFrame(schema={"base": pl.String, "label": pl.String})
+OF_BASES = pl.DataFrame(
+    [(base.id, "", base.question, "|".join(base.options)) for base in [*bases(300), *bases(40, "normad")]],
+    schema=list(balance.BASES),
+    orient="row",
+)
 USED = "Uses of templates in pairs, the most uneven slot (p: least of chi-square tests)"
 LOST = {"dropped": {}, "beyond_cap": 0}
 SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
 
 
-def balanced(frame: pl.DataFrame, labels: pl.DataFrame = NO_LABELS, **changes) -> checks.Audit:
-    given = {"dropped": {}, "shares": SHARES, "severities": {}, "alike": [], "problems": []} | changes
-    return balance.audit(frame, labels, **given)
+def balanced(frame: pl.DataFrame, of_bases: pl.DataFrame = OF_BASES, **changes) -> checks.Audit:
+    given = {"dropped": {}, "shares": SHARES, "soft": {}, "alike": [], "problems": []} | changes
+    return balance.audit(frame, of_bases, **given)
+
+
+def counts_of(generator: str) -> dict:
+    return {"generators": [generator], "severity": {"minor": {"minor": 3, "major": 1}, "major": {}}}
 
 
 def test_what_is_built_is_balanced():
     audit = balanced(ROWS)
     assert failed(audit) == set()
     assert audit.tables[USED].height == 3
-    used = balance.uses(ROWS)
+    used = balance.template_uses(ROWS)
     assert (used["most"] - used["least"]).max() == 1
     assert used["templates"].to_list() == [50] * used.height
     assert set(used["slot"]) == {"qa/instruction", "qa/options", "qa/output", "freeform/instruction", "freeform/output"}
@@ -304,13 +392,14 @@ def test_an_uneven_split_and_an_uneven_template_are_found():
 def test_templates_used_unevenly_are_found():
     one = pl.lit(["qa/instruction/01", "qa/options/01", "qa/output/01"])
     uneven = put(ROWS, (pl.col("task") == "qa") & (pl.col("part") == "dev"), templates=one)
-    assert failed(balanced(uneven)) == {("uses of a template, most minus least", "blend")}
-    assert failed(balanced(uneven, dropped={"blend": 29})) == set(), (
+    more, unequal = ("uses of a template, most minus least", "blend"), ("uses of the templates of a slot", "blend")
+    assert failed(balanced(uneven)) == {more, unequal}
+    assert failed(balanced(uneven, dropped={"blend": 29})) == {unequal}, (
         "30 uses against none: 1, and 29 more for pairs lost"
     )
-    assert failed(balanced(uneven, dropped={"blend": 28})) != set()
+    assert more in failed(balanced(uneven, dropped={"blend": 28}))
     soft = put(uneven, WRONG, origin="soft-minor")
-    assert failed(balanced(soft)) == set(), "soft errors fail as they like: reported"
+    assert failed(balanced(soft, dropped={"blend": 200})) == {unequal}, "pairs were lost, and by template"
     used = balanced(soft).tables[USED].filter(part="dev").row(0, named=True)
     assert (used["slots"], used["pairs"], used["spread"]) == (5, 30, 30)
     assert used["p"] < 1e-6
@@ -325,24 +414,24 @@ def test_an_empty_split_is_found():
 
 
 def test_a_split_off_its_share_is_found():
-    """Groups have 4 rows here: off by 4 and a pair more at most, and by the rows of pairs that were lost."""
-    assert SHARES["dev"] * ROWS.filter(pl.col("part") != "test-100").height == 120
+    """Groups are of one base sample here: off by two at most, and by one more for each pair that was lost.
+
+    How many rows a base sample has does not matter.
+    """
+    assert SHARES["dev"] * 300 == 30
     dev = ROWS.filter(pl.col("part") == "dev")["base"].unique(maintain_order=True)
-    one, two = (put(ROWS, pl.col("base").is_in(dev[:count].to_list()), part="train") for count in (1, 2))
+    one, two = (put(ROWS, pl.col("base").is_in(dev[:count].to_list()), part="train") for count in (2, 3))
 
     def off(frame: pl.DataFrame, **changes) -> set[str]:
         return {check for check, _ in failed(balanced(frame, **changes)) if check.startswith("share of ")}
 
     assert off(one) == set()
+    assert off(ROWS.filter((pl.col("part") != "dev") | (pl.col("task") == "qa"))) == set()
     assert off(two) == {"share of train", "share of dev"}
     assert off(two, dropped={"blend": 1}) == set()
     assert off(put(two, pl.col("base").is_in(["blend/0", "blend/1"]), group="g")) == set()
     halves = dict(zip(checks.PARTS, (0.5, 0.25, 0.25), strict=True))
     assert off(ROWS, shares=halves) == {"share of train", "share of dev", "share of test"}
-
-
-def test_pairs_lost():
-    assert balance.pairs_lost({"dropped": {"a": 2, "b": 1}, "beyond_cap": 6}) == 6
 
 
 def test_the_right_option_always_in_one_place_is_found():
@@ -351,7 +440,8 @@ def test_the_right_option_always_in_one_place_is_found():
 
 
 def test_labels_are_counted_and_must_be_even():
-    labels = pl.DataFrame({"base": [f"blend/{n}" for n in range(300)], "label": ["yes", "no"] * 150})
+    number = pl.col("base").str.extract(r"(\d+)$").cast(pl.Int64)
+    labels = OF_BASES.with_columns(label=pl.when(number % 2 == 0).then(pl.lit("yes")).otherwise(pl.lit("no")))
     audit = balanced(ROWS, labels)
     assert failed(audit) == set()
     assert audit.tables["Labels of right answers"].rows() == [
@@ -362,10 +452,52 @@ def test_labels_are_counted_and_must_be_even():
     assert failed(balanced(ROWS, more)) == {("labels of right answers", "blend")}
 
 
+TWICE = pl.col("pair").is_in(["blend/0/freeform", "blend/1/freeform"])
+EDITED = put(ROWS, WRONG & TWICE, instruction=pl.col("instruction").str.replace("drunk", "eaten"))
+MARK = '[{"where": "instruction", "span": "eaten", "severity": "major", "type": "t", "start": 8, "end": 13}]'
+
+
+def outcome(audit: checks.Audit, name: str) -> tuple[str, str]:
+    (check,) = (check for check in audit.checks if (check.check, check.dataset) == (name, "blend"))
+    return check.outcome, check.found
+
+
+def test_an_edited_instruction_is_found():
+    """A language model may edit it, as the paper asks it to, and the gold report marks that."""
+    found = "2 of 600: blend/0/freeform, blend/1/freeform"
+    marked = put(EDITED, WRONG & TWICE, errors=MARK)
+    for frame, soft, expected in (
+        (EDITED, {}, "failed"),
+        (marked, {}, "failed"),
+        (marked, {"blend": counts_of("lexicon")}, "failed"),
+        (marked, {"blend": counts_of("a-model")}, "reported"),
+        (EDITED, {"blend": counts_of("a-model")}, "failed"),
+    ):
+        assert outcome(balanced(frame, soft=soft), "pairs with two instructions") == (expected, found)
+    assert outcome(balanced(ROWS), "pairs with two instructions") == ("passed", "0 of 600")
+
+
+def test_an_answer_that_is_right_and_wrong_is_found():
+    """In one pair; in two pairs of one question; with options only among the same ones."""
+    name = "answers that are right and wrong for one question"
+    (right,) = ROWS.filter(~WRONG, pair="blend/0/freeform")["output"]
+    tie = put(ROWS, WRONG & (pl.col("pair") == "blend/0/freeform"), output=right.replace("tea with", "TEA  with") + ".")
+    assert outcome(balanced(tie), name) == ("failed", "1: tea with milk (blend/0/freeform)")
+    answers = ROWS.filter(pl.col("base") == "blend/0", WRONG)["output"]
+    other = next(n for n in range(1, 4) if OPTIONS[n] in answers[0])  # whose right answer is wrong for blend/0
+    one_question = put(OF_BASES, pl.col("base") == f"blend/{other}", asked=bases(1)[0].question)
+    assert outcome(balanced(ROWS, one_question), name)[0] == "failed"
+    assert len(outcome(balanced(ROWS, one_question), name)[1].split(", ")) in (2, 3), "freeform, and with these options"
+    others = put(one_question, pl.col("base") == f"blend/{other}", options="rakija|raki")
+    shown = outcome(balanced(ROWS, others), name)[1]
+    assert "freeform" in shown
+    assert "options" not in shown
+
+
 def test_severities_and_templates_of_the_linter():
     audit = balanced(
         ROWS,
-        severities={"mango": {"minor": {"minor": 3, "major": 1}, "major": {}}},
+        soft={"mango": counts_of("lexicon")},
         alike=[("qa/output", 1, 2, 0.9)],
         problems=["qa/output:1: empty"],
     )
@@ -411,7 +543,7 @@ def test_names_are_compared_whatever_their_accents():
 
 def test_two_spellings_of_one_name_in_any_order():
     ours = ["Cote d'Ivoire", "Côte d'Ivoire", "China"]
-    tables_made = [inventory.compared(names, PAPER) for names in (ours, ours[::-1])]
+    tables_made = [inventory.compare_names(names, PAPER) for names in (ours, ours[::-1])]
     assert tables_made[0].equals(tables_made[1])
     assert tables_made[0].filter(pl.col("in") == "both")["name"].to_list() == ["China", "Côte d'Ivoire"]
 
@@ -472,20 +604,42 @@ def test_a_row_whose_licence_is_not_known_is_found(audit, wanted):
 
 
 def test_the_first_line_says_it():
-    good, bad = checks.none("a", "blend", 0), checks.none("b", "blend", ["x|y", "z", "u", "v"], "of 9")
+    good, bad = (
+        checks.absence_check("a", "blend", 0),
+        checks.absence_check("b", "blend", ["x|y", "z", "u", "v"], "of 9"),
+    )
     assert page.text_of(checks.Audit("n", (good,))).splitlines()[0] == "**Passed: 1 of 1 checks** – audit of n"
     text = page.text_of(checks.Audit("n", (good, bad)))
     assert text.splitlines()[0] == "**FAILED: 1 of 2 checks** – audit of n"
     assert "- b, blend: found 4 of 9: x&#124;y, z, u; expected 0\n" in text
-    assert "| b | blend | 4 of 9: x&#124;y, z, u | 0 | NO |" in text
+    assert "| b | blend | 4 of 9: x&#124;y, z, u | 0 | FAILED |" in text
     summary = page.summary({"n": [good, bad], "m": [good]})
-    assert summary.index("**n**: b, blend") < summary.index("| [n](n.md) | 1 | 2 |")
+    assert summary.index("**n**: b, blend") < summary.index("| [n](n.md) | 1 | 1 | 0 | 0 | 2 |")
     assert "Content notice" in summary
+
+
+def test_a_verdict_is_about_what_is_trained_on():
+    """Its datasets, its own mixture, and what is said of all of them."""
+    good, bad = (lambda where: checks.absence_check("a", where, 0)), (lambda where: checks.absence_check("b", where, 3))
+    audits = {"m": [good("blend"), bad("normad")], "n": [bad("without-blend"), good("all")]}
+    for trained_on, datasets, failed_checks in (
+        ("all", ["blend", "normad"], ["b, normad"]),
+        ("without-blend", ["normad"], ["b, normad", "b, without-blend"]),
+        ("without-normad", ["blend"], []),
+    ):
+        found = verdict.concerning(audits, trained_on, datasets)
+        assert [f"{check.check}, {check.dataset}" for _, check in found if check.failed] == failed_checks
+        line = verdict.refusal(found, "page.md")
+        assert (line is None) == (not failed_checks)
+    assert verdict.refusal(verdict.concerning(audits, "without-blend", ["normad"]), "page.md") == (
+        "page.md: 2 of 3 checks failed: the first is m: b, normad: found 3; expected 0; "
+        "mend the rows, or set `audits: warn` to go on"
+    )
 
 
 def test_what_a_page_quotes_becomes_no_markup():
     hostile, image = "<script>alert(1)</script>", "<img src=x onerror=alert(1)>"
-    bad = checks.Check(f"c {image}", f"d {image}", f"f {image}", f"e {image}", passed=False)
+    bad = checks.Check(f"c {image}", f"d {image}", f"f {image}", f"e {image}", "failed")
     cultures = inventory.audit(put(ROWS, ID_0, culture=hostile, language=hostile), PAPER, SPOKEN)
     spelled = inventory.audit(ROWS, PAPER.with_columns(printed=pl.lit(hostile)), SPOKEN)
     pages = [page.text_of(cultures), page.text_of(spelled), page.text_of(checks.Audit("n", (bad,)))]
@@ -493,8 +647,8 @@ def test_what_a_page_quotes_becomes_no_markup():
     for text, wanted in zip([*pages, summary], ("&lt;script&gt;",) * 2 + ("&lt;img src=x",) * 2, strict=True):
         assert wanted in text
         assert not {tag for tag in ("<script", "<img") if tag in text}
-    assert "| [n](n.md) | 0 | 1 |" in summary, "our own links stay links"
-    assert "<img" in page.line(bad), "a terminal shows it as it is"
+    assert "| [n](n.md) | 0 | 1 | 0 | 0 | 1 |" in summary, "our own links stay links"
+    assert "<img" in page.check_line(bad), "a terminal shows it as it is"
 
 
 def call(script: str, **options) -> None:
@@ -509,18 +663,20 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     """As their rules run them; a failed check stops nothing and is said aloud."""
     monkeypatch.chdir(tmp_path)
     for part, own in ROWS.group_by("part"):
-        tables.write_frame(Path("blend", f"{part[0]}.parquet"), own.drop("part").select(list(tables.SAMPLE_SCHEMA)))
+        tables.write_frame(
+            Path("blend", f"{part[0]}.parquet"), own.drop("part").select(list(record_files.SAMPLE_SCHEMA))
+        )
     samples = sorted(Path("blend").glob("*.parquet"))
-    tables.write_bases(Path("blend.bases.jsonl"), bases(300))
+    record_files.write_bases(Path("blend.bases.jsonl"), bases(300))
     near().write_csv("near.csv")
     Path("all").mkdir()
     train = train_of(put(ROWS, ID_0, output="changed"), "blend")
     train.select("id", "base", "dataset", "instruction", "output").write_ndjson("all/train.jsonl")
     for name, content in (("blend/manifest.json", MANIFEST), ("blend/counts.json", LOST)):
         Path(name).write_text(json.dumps(content))
-    Path("mango.counts.json").write_text('{"severity": {"minor": {"minor": 1}}}')
+    Path("mango.counts.json").write_text('{"severity": {"minor": {"minor": 1}}, "generators": ["lexicon"]}')
     files = {
-        name: {"samples": samples, "checks": f"{name}.csv", "page": f"{name}.md"}
+        name: {"samples": samples, "numbers": f"{name}.csv", "page": f"{name}.md"}
         for name in ("leaks", "shortcuts", "balance", "inventory", "licences")
     }
     call(
@@ -538,7 +694,7 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     call("audit_inventory", cultures="cultures.csv", **lists, **files["inventory"])
     expected = json.dumps({"blend": "CC-BY-SA-4.0"})
     call("audit_licences", sources="blend/manifest.json", licences=expected, ledger="l.parquet", **files["licences"])
-    call("summarize_audits", checks=[own["checks"] for own in files.values()], page="summary.md")
+    call("summarize_audits", checks=[own["numbers"] for own in files.values()], page="summary.md")
     said = capsys.readouterr().err
     assert "FAILED leaks: mixture all: rows that are no training rows, all: found 2 of 840 rows; expected 0" in said
     assert said.count("FAILED leaks: ") == said.count("FAILED ") == 1
@@ -548,4 +704,19 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     assert pl.read_csv("cultures.csv").rows() == [("blend", "region", "China", 840, 120, 240, 1200)]
     assert pl.read_csv("uses.csv").height == 15
     assert tables.read_frame(Path("l.parquet")).height == 1200
-    assert Path("shortcuts.md").read_text(encoding="utf-8").startswith("**Passed: 4 of 4 checks**")
+    assert Path("shortcuts.md").read_text(encoding="utf-8").startswith("**Passed: 7 of 7 checks**")
+
+    asked = {"checks": [own["numbers"] for own in files.values()], "summary": "summary.md", "verdict": "verdict.json"}
+    asked |= {"trained_on": "all", "datasets": ["blend"]}
+    with pytest.raises(AuditFailed) as stopped:
+        call("check_audits", if_failed="stop", **asked)
+    assert "\n" not in str(stopped.value)
+    assert str(stopped.value).startswith("summary.md: 1 of ")
+    assert str(stopped.value).endswith(
+        " checks failed: leaks: mixture all: rows that are no training rows, all: found 2 of 840 rows; expected 0; "
+        "mend the rows, or set `audits: warn` to go on"
+    )
+    assert not Path("verdict.json").exists()
+    call("check_audits", if_failed="warn", **asked)
+    assert f"warning: {stopped.value}" in capsys.readouterr().err
+    assert json.loads(Path("verdict.json").read_text())["checks"]["failed"] == 1

@@ -1,12 +1,12 @@
-"""Stacked bars: every bar fills 100 %, numbers stand where there is room, nothing runs out of the sheet."""
+"""Stacked bars: every bar fills 100 %, numbers are drawn if there is room, nothing exceeds the page."""
 
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
 
-from excam.exceptions import InputInvalid
-from excam.plotting import Bars, save, stacked
-from excam.plotting.bars import BAR, FACES
+from excam.core.exceptions import InputInvalid
+from excam.pages.plotting import Bars, save, stacked
+from excam.pages.plotting.bars import BAR, FACES
 
 VOTES = Bars(
     "Votes", ("3", "2", "1", "0"), {"culture": [70, 8, 2, 0], "$x^2$ a long name": [1, 1, 1, 1], "empty": [0] * 4}

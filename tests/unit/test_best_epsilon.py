@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from excam.metaeval import best_epsilon, epsilon_grid, tie_calibrated_accuracy
-from excam.metaeval import pairs as numbers
-from excam.metaeval.pairs import Pairs
+from excam.stats import best_epsilon, epsilon_grid, tie_calibrated_accuracy
+from excam.stats import pairs as numbers
+from excam.stats.pairs import Pairs
 
 SMALLEST = 5e-324
 METRICS = {
@@ -36,15 +36,15 @@ METRICS = {
 }
 WAYS = {
     "as it is": {},
-    "halves to the end": {"SORTED": 1, "LISTED": 1},
-    "lines of one pair": {"SORTED": 1, "PER_CELL": 1 << 22, "PER_LINE": 1},
-    "a coarse grid": {"SHORTEST": 4, "LONGEST": 16, "WORTH": 0, "SORTED": 8, "APART": 0},
-    "grids to the end": {"SHORTEST": 4, "LONGEST": 1 << 11, "WORTH": 0, "SORTED": 0, "APART": 1},
+    "halves to the end": {"MAX_SORTED": 1, "MAX_LISTED": 1},
+    "lines of one pair": {"MAX_SORTED": 1, "PER_CELL": 1 << 22, "PER_LINE": 1},
+    "a coarse grid": {"SHORTEST": 4, "LONGEST": 16, "WORTH": 0, "MAX_SORTED": 8, "APART": 0},
+    "grids to the end": {"SHORTEST": 4, "LONGEST": 1 << 11, "WORTH": 0, "MAX_SORTED": 0, "APART": 1},
 }
 
 
 def by_pairs(gold, metric):
-    """Pair by pair, in whole numbers: the share agreeing and the smallest best epsilon."""
+    """Pair by pair, in integers: the share agreeing and the smallest best epsilon."""
     agreeing, gains = 0, Counter({0.0: 0})
     for (gold_i, i), (gold_j, j) in itertools.combinations(zip(gold.tolist(), metric.tolist(), strict=True), 2):
         concordant = (gold_i > gold_j and i > j) or (gold_i < gold_j and i < j)
@@ -109,15 +109,15 @@ def test_no_epsilon_is_better_than_its_bound(name):
         pairs = Pairs(gold, METRICS[name](rng, gold))
         largest = float(np.ptp(pairs.ranked))
         for top in (largest, largest / 3, largest / 50):
-            lines = epsilon_grid.grid(pairs, pairs.at(0.0), top, places)
+            lines = epsilon_grid.build_grid(pairs, pairs.counts_at(0.0), top, places)
             steps = np.unique(np.abs(np.subtract.outer(pairs.value, pairs.value)))
             steps = steps[(steps > 0) & (steps <= top)]
             before = [0.0, *steps.tolist()]
             for epsilon, one_before in zip(steps.tolist(), before, strict=False):
-                line, at = int(np.floor(np.ldexp(epsilon, lines.exponent))), pairs.at(epsilon)
+                line, at = int(np.floor(np.ldexp(epsilon, lines.exponent))), pairs.counts_at(epsilon)
                 assert lines.start(line) <= epsilon < lines.start(line + 1)
                 assert at.agreeing <= lines.bound[line]
-                assert lines.gaining[line] or at.ties == pairs.at(one_before).ties
+                assert lines.gaining[line] or at.ties == pairs.counts_at(one_before).ties
 
 
 @pytest.mark.parametrize("batch", [1, 7, 1 << 15])
@@ -129,7 +129,7 @@ def test_every_pair_that_matters_is_listed_once(monkeypatch, batch):
         low, high = pairs.reach(0.1), pairs.reach(0.5)
         found = [
             (i, j, sign)
-            for left, right, sign in pairs.between(low, high)
+            for left, right, sign in pairs.pairs_between(low, high)
             for i, j in zip(left.tolist(), right.tolist(), strict=True)
         ]
         step = {(i, j): pairs.gold[j] - pairs.gold[i] for i in range(len(low)) for j in range(low[i], high[i])}
@@ -140,9 +140,11 @@ def test_every_pair_that_matters_is_listed_once(monkeypatch, batch):
 def test_few_pairs_are_listed(monkeypatch, name):
     """The point of the grids, without a clock: seconds would differ between machines."""
     listed, counted = [], []
-    between, at = Pairs.between, Pairs.at
-    monkeypatch.setattr(Pairs, "between", lambda *of: listed.append(int((of[2] - of[1]).sum())) or between(*of))
-    monkeypatch.setattr(Pairs, "at", lambda *of: counted.append(of) or at(*of))
+    pairs_between, counts_at = Pairs.pairs_between, Pairs.counts_at
+    monkeypatch.setattr(
+        Pairs, "pairs_between", lambda *of: listed.append(int((of[2] - of[1]).sum())) or pairs_between(*of)
+    )
+    monkeypatch.setattr(Pairs, "counts_at", lambda *of: counted.append(of) or counts_at(*of))
     rng = np.random.default_rng(1)
     gold = rng.choice([0.0, -1, -2, -5, -10], 4000, p=[0.5, 0.1, 0.1, 0.25, 0.05])
     tie_calibrated_accuracy(gold, METRICS[name](rng, gold))

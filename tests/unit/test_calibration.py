@@ -7,15 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from excam.exceptions import InputInvalid
-from excam.metaeval import (
+from excam.core.exceptions import InputInvalid
+from excam.stats import (
     abstention,
     error_probabilities,
     fit_calibration,
     ranking,
     reliability,
     signed_certainty,
-    uncalibrated,
+    uncalibrated_probabilities,
 )
 
 T, F = True, False
@@ -26,7 +26,7 @@ T, F = True, False
 
 def test_verdict_and_certainty_become_one_number():
     assert signed_certainty([T, F, None, T], [0.9, 0.8, 0.7, None]) == [0.9, -0.8, None, None]
-    assert uncalibrated([1.0, -1.0, 0.0, None]) == [1.0, 0.0, 0.5, None]
+    assert uncalibrated_probabilities([1.0, -1.0, 0.0, None]) == [1.0, 0.0, 0.5, None]
 
 
 # --- AUROC
@@ -203,7 +203,7 @@ def test_fitting_on_dev_calibrates_test(method):
     gold = rng.random(6000) < 0.5 + 0.2 * np.sign(signed)
     fitted = fit_calibration(gold[:3000], signed[:3000], method)
     after = reliability(gold[3000:], error_probabilities(fitted, signed[3000:]))
-    before = reliability(gold[3000:], uncalibrated(signed[3000:]))
+    before = reliability(gold[3000:], uncalibrated_probabilities(signed[3000:]))
     assert before.expected_error > 0.15
     assert after.expected_error < 0.05
     assert after.brier < before.brier
@@ -290,7 +290,7 @@ def test_certainty_that_says_nothing_saves_nothing():
         lambda: abstention([], [], []),
         lambda: fit_calibration([T, F], [0.1, 2.0], "isotonic"),
         lambda: fit_calibration([T, F], [0.1, 0.2], "spline"),
-        lambda: uncalibrated([math.nan]),
+        lambda: uncalibrated_probabilities([math.nan]),
     ],
 )
 def test_input_that_is_no_certainty_is_refused_in_one_line(work):

@@ -8,8 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from excam import metaeval, tables
-from excam.evaluation import certainty
+from excam import stats
+from excam.core import tables
+from excam.error_reports import record_files
+from excam.error_reports.evaluation import certainty
 
 evaluate_certainty, table_certainty, figure_reliability, figure_abstention = (
     importlib.import_module(f"scripts.{name}")
@@ -23,7 +25,7 @@ def here(tmp_path, monkeypatch):
 
 
 def frame(rows: list[tuple], dataset: str = "blend") -> pl.DataFrame:
-    """(gold error, error found or None, p(R) or None) per row; twins are neighbours."""
+    """(gold error, error found or None, p(R) or None) per row; the rows of a pair are neighbours."""
     lines = [
         {
             **{"id": f"{dataset}{n}", "base": f"{dataset}{n // 2}", "group": f"{dataset}{n // 2}", "dataset": dataset},
@@ -37,8 +39,8 @@ def frame(rows: list[tuple], dataset: str = "blend") -> pl.DataFrame:
         }
         for n, (gold, said, p) in enumerate(rows)
     ]
-    empty = dict.fromkeys(tables.JUDGEMENT_SCHEMA)
-    return pl.DataFrame([{**empty, **line} for line in lines], schema=tables.JUDGEMENT_SCHEMA, orient="row")
+    empty = dict.fromkeys(record_files.JUDGEMENT_SCHEMA)
+    return pl.DataFrame([{**empty, **line} for line in lines], schema=record_files.JUDGEMENT_SCHEMA, orient="row")
 
 
 def simulated(seed: int, rows: int = 400) -> pl.DataFrame:
@@ -85,7 +87,7 @@ def test_a_judge_that_says_how_often_it_is_right_is_calibrated():
         chosen = found["abstention"][method]
         assert chosen["area"] < chosen["any_order"] - 0.05, "the surest answers are right more often"
     assert found["error"]["isotonic"]["expected_error"] < 0.04 < found["error"]["uncalibrated"]["expected_error"]
-    assert found["error"]["platt"]["expected_error"] < 0.15, "no logistic curve is flat where no certainty lies"
+    assert found["error"]["platt"]["expected_error"] < 0.15, "no logistic curve is flat where there is no data"
     assert found["dev"]["n"] == 4000
     assert found["dev"]["fitted"]["platt"]["unscored"] == found["dev"]["failures"]
 
@@ -115,14 +117,14 @@ def test_auroc_interval_is_that_of_scikit_learn_on_the_same_draws():
         weights = drawn[groups]
         kept = np.repeat(np.arange(60), weights)
         values.append(roc_auc_score(gold[kept], -scores[kept]))
-    found = metaeval.ranking_interval(gold.tolist(), scores.tolist(), groups.tolist(), draws=50, seed=5)
+    found = stats.ranking_interval(gold.tolist(), scores.tolist(), groups.tolist(), draws=50, seed=5)
     assert found == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)
 
 
 def test_auroc_interval_of_what_tells_nothing_is_none():
-    assert metaeval.ranking_interval([True, True], [0.1, 0.2]) is None, "one class"
-    assert metaeval.ranking_interval([True, False], [None, None]) is None
-    assert metaeval.ranking_interval([True, False] * 5, [1.0] * 10) is None, "every draw gives .5"
+    assert stats.ranking_interval([True, True], [0.1, 0.2]) is None, "one class"
+    assert stats.ranking_interval([True, False], [None, None]) is None
+    assert stats.ranking_interval([True, False] * 5, [1.0] * 10) is None, "every draw gives .5"
 
 
 def test_auroc_intervals_hold_the_truth_as_often_as_they_say():
@@ -130,7 +132,7 @@ def test_auroc_intervals_hold_the_truth_as_often_as_they_say():
     for case in range(cases):
         rng = np.random.default_rng(case)
         gold = np.arange(200) % 2 == 0
-        low, high = metaeval.ranking_interval(gold, rng.normal(size=200) - gold, draws=400, seed=case) or (0, 0)
+        low, high = stats.ranking_interval(gold, rng.normal(size=200) - gold, draws=400, seed=case) or (0, 0)
         held += low <= truth <= high
     assert 0.92 <= held / cases <= 0.975
 

@@ -14,7 +14,7 @@ from tiny import (
 )
 from tokenizers import models
 
-from excam.exceptions import ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.inference import Message, chat, rendering
 
 
@@ -51,6 +51,25 @@ def test_templates_of_the_papers_models(template, prompt, end):
     tokenizer = make_tokenizer(template)
     assert said(tokenizer, chat.encode(tokenizer, TALK)) == prompt
     assert chat.end_of_turn(tokenizer) == tokenizer.convert_tokens_to_ids(end)
+
+
+THINKING = (  # as Qwen's: reasoning is on unless it is switched off
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n"
+    "{% if enable_thinking is defined and enable_thinking is false %}<think>\n\n</think>\n\n"
+    "{% elif enable_thinking is defined %}<think>\n{% endif %}{% endif %}"
+)
+
+
+@pytest.mark.parametrize(("thinking", "end"), [(True, "<think>\n"), (False, "<think>\n\n</think>\n\n"), (None, "")])
+def test_thinking_is_passed_to_the_template(thinking, end):
+    tokenizer = make_tokenizer(THINKING)
+    rows = [{"role": m.role, "content": m.content} for m in TALK]
+    given = {} if thinking is None else {"enable_thinking": thinking}
+    expected = tokenizer.apply_chat_template(rows, add_generation_prompt=True, **given)["input_ids"]
+    encoded = chat.encode(tokenizer, TALK, thinking=thinking)
+    assert list(encoded.input_ids) == list(expected)
+    assert said(tokenizer, encoded).endswith(f"assistant\n{end}")
 
 
 def test_contents_are_trimmed_only_where_the_template_trims():
@@ -128,7 +147,7 @@ def test_a_template_that_asks_for_the_time_says_the_same_on_any_day(monkeypatch)
     texts = []
     for place in ("Pacific/Kiritimati", "Pacific/Niue"):
         monkeypatch.setenv("TZ", place)
-        rendering.rendered.cache_clear()
+        rendering.render_conversations.cache_clear()
         texts.append(said(tokenizer, chat.encode(tokenizer, TALK)))
     assert texts[0] == texts[1]
     assert texts[0].startswith("Today is 2025-01-01 12:00:00.000000.")

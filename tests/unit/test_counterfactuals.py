@@ -13,15 +13,16 @@ import polars as pl
 import pytest
 from base_samples import base, wrapped
 
-from excam import tables
-from excam.construction import alignment, hard, spans
-from excam.evaluation import counterfactual_check, counterfactuals
-from excam.exceptions import InputInvalid
+from excam.core import tables
+from excam.core.exceptions import InputInvalid
+from excam.error_reports import record_files
+from excam.error_reports.judges import report as judge
+from excam.error_reports.records import CulturalError, Report, Sample, Verdict
+from excam.excam40k import counterfactual_check, counterfactuals
+from excam.excam40k.construction import alignment, hard, spans
 from excam.inference import Sampling, fake
 from excam.inference.journal import Journal, ask
 from excam.inference.transcript import record, write
-from excam.judges import report as judge
-from excam.records import CulturalError, Report, Sample, Verdict
 
 make_counterfactuals, table_counterfactuals = (
     importlib.import_module(f"scripts.{name}") for name in ("make_counterfactuals", "table_counterfactuals")
@@ -44,7 +45,7 @@ def right_row(text: str, pair: str = "normad/1/minor", instruction: str = "Tell 
 
 
 def wrong_row(right: Sample, text: str, instruction: str | None = None, mode: spans.Mode = "strict") -> Sample:
-    """The wrong twin as `soft_error` marks it."""
+    """The corrupted row as `soft_error` marks it."""
     said = right.instruction if instruction is None else instruction
     errors = tuple(
         CulturalError(where, one.text, "minor", "t", one.start, one.end)
@@ -107,7 +108,7 @@ def test_undone_words_and_the_errors_left_are_where_they_stand():
     assert found.texts == {"instruction": "Who never comes?", "output": "tea at two with cakes"}
     assert [(e.where, e.span, e.start, e.end) for e in found.restored] == [
         ("output", "tea", 0, 3),
-        ("output", "with", 11, 15),  # "old" was inserted: nothing stands there, so the word before it is marked
+        ("output", "with", 11, 15),  # "old" was inserted: the span would be empty, so the word before it is marked
     ]
     assert [(e.where, e.span, e.start, e.end) for e in found.left] == [
         ("instruction", "never", 4, 9),
@@ -216,8 +217,8 @@ def files(tmp_path):
                 rows.append(row)
                 report = None if words is None else flag(row, *words)
                 verdicts.append(verdict(report))
-    tables.write_samples(tmp_path / "gold.parquet", rows)
-    tables.write_judgements(tmp_path / "judged.parquet", rows, verdicts)
+    record_files.write_samples(tmp_path / "gold.parquet", rows)
+    record_files.write_judgements(tmp_path / "judged.parquet", rows, verdicts)
     return tmp_path
 
 
@@ -228,7 +229,7 @@ def verdict(report: Report | None) -> Verdict:
 
 
 def made_by_the_script(folder: Path) -> Path:
-    place = folder / "m/all/report/all"
+    place = folder / "results/counterfactuals/m/all/report/all"
     place.mkdir(parents=True, exist_ok=True)
     make_counterfactuals.main(
         [
@@ -263,7 +264,7 @@ def test_every_judged_row_has_one_outcome(files):
 
 def test_the_rows_to_judge_differ_only_where_words_were_flagged(files):
     made = made_by_the_script(files) / "test.parquet"
-    samples = {sample.id: sample for sample in tables.read_samples(made)}
+    samples = {sample.id: sample for sample in record_files.read_samples(made)}
     assert {id: sample.output for id, sample in samples.items()} == {
         "normad/all/restored": "tea at ten",
         "normad/all-clear/restored": "tea at six",
@@ -297,7 +298,7 @@ def numbers(found: dict) -> dict[str, tuple]:
 
 
 def test_numbers_by_hand(files):
-    texts = {sample.id: sample for sample in tables.read_samples(made_by_the_script(files) / "test.parquet")}
+    texts = {sample.id: sample for sample in record_files.read_samples(made_by_the_script(files) / "test.parquet")}
     some, sham = texts["normad/some/restored"], texts["normad/some/sham"]
     found = checked(
         files,
@@ -358,9 +359,9 @@ def test_what_is_the_right_twin_is_not_asked_again(files):
     place = made_by_the_script(files)
     backend = fake.Backend(lambda _: judge.write(Report()))
     asking = partial(ask, backend, Sampling(max_tokens=64), Journal(files / "journal.jsonl"))
-    record(judge.judge, tables.read_samples(files / "gold.parquet"), asking)
+    record(judge.judge, record_files.read_samples(files / "gold.parquet"), asking)
     before = len(backend.asked)
-    _, entries = record(judge.judge, tables.read_samples(place / "test.parquet"), asking)
+    _, entries = record(judge.judge, record_files.read_samples(place / "test.parquet"), asking)
     assert len(backend.asked) - before == 2, "only the two rows in which errors are left"
     write(place / "test.jsonl", entries)
     table_counterfactuals.main(

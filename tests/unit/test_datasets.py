@@ -1,7 +1,8 @@
-"""The nine benchmark readers: on tiny files that hold one trap each, on mini/, on real rows where they lie nearby."""
+"""The nine benchmark readers: on tiny files with one difficulty each, on mini/, on real rows if present."""
 
 import csv
 import gzip
+import hashlib
 import json
 import os
 import stat
@@ -14,15 +15,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from excam import datasets as benchmarks
-from excam import hostile
-from excam.datasets import _cells, _plain, base
-from excam.exceptions import ConfigInvalid, SourceInvalid
+from excam.core import sanitize, source_rows
+from excam.core.exceptions import ConfigInvalid, SourceInvalid
+from excam.excam40k import datasets as benchmarks
+from excam.excam40k.construction.drawing import draw_stratified
+from excam.excam40k.datasets import _cells, _survey, base
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini"
+DATASETS = ROOT / "excam/excam40k/datasets"
 REAL = ROOT.parent / "shared" / "data"
-NAMES = ("blend", "calmqa", "culturalbench", "epic", "globalopinionqa", "include", "mango", "nativqa", "normad")
+NAMES = benchmarks.available()
 
 
 def write_csv(path, columns, *rows):
@@ -57,7 +60,7 @@ def one_line(caught):
 
 
 def test_directory_is_the_registry():
-    assert benchmarks.available() == NAMES
+    assert set(benchmarks.available()) == {path.stem for path in DATASETS.glob("[a-z]*.py")} - {"base"}
 
 
 def test_unknown_name_is_one_line_with_the_known_ones():
@@ -75,16 +78,65 @@ def test_what_is_no_benchmark_does_not_load(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_module_keeps_the_contract(name):
     module = benchmarks.load(name)
-    hard = ("blend", "culturalbench", "include", "globalopinionqa", "epic")
-    assert ("hard" if name in hard else "soft") == module.ERRORS
+    assert module.ERRORS in ("hard", "soft")
     assert module.SOURCE.licence
-    assert module.SOURCE.hub or module.SOURCE.url
+    assert module.SOURCE.title
+    assert module.SOURCE.citation
+    assert module.SOURCE.homepage
     assert not any(pattern.startswith("/") or ".." in pattern for pattern in module.SOURCE.files)
 
 
 def test_import_needs_no_heavy_library():
-    code = "import sys, excam.datasets as d; [d.load(n) for n in d.available()]; print('datasets' in sys.modules)"
+    code = (
+        "import sys, excam.excam40k.datasets as d; [d.load(n) for n in d.available()]; print('datasets' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"least_vote": 3}, r"datasets\.blend\.reading\.least_vote: no such setting; known: least_votes"),
+        (
+            {"least_votes": 2.5},
+            r"datasets\.blend\.reading\.least_votes: found 2\.5; expected a whole number, 0 or more",
+        ),
+        ({"least_votes": -1}, "found -1; expected a whole number"),
+    ],
+)
+def test_an_impossible_setting_of_a_reader_is_one_line(settings, message):
+    with pytest.raises(ConfigInvalid, match=message) as caught:
+        benchmarks.check_settings("blend", settings)
+    one_line(caught)
+    with pytest.raises(ConfigInvalid, match="known: none"):
+        benchmarks.check_settings("culturalbench", settings)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"TASK": "QA"}, "TASK: found 'QA'; expected one of qa, freeform, generation, impersonation"),
+        ({"ERRORS": "Hard"}, "ERRORS: found 'Hard'; expected one of hard, soft"),
+        ({"MISTAKE": "fiction"}, "MISTAKE: found 'fiction'; expected one of fact, opinion, irony"),
+        ({"SOURCE": None}, "no SOURCE; expected a base.Source"),
+        ({"read": None}, r"no function read; expected read\(folder\)"),
+    ],
+)
+def test_an_incomplete_module_is_one_line(monkeypatch, change, message):
+    module = benchmarks.load("culturalbench")
+    for name, value in change.items():
+        monkeypatch.setattr(module, name, value)
+    with pytest.raises(ConfigInvalid, match=rf"^excam/excam40k/datasets/culturalbench\.py: {message}") as caught:
+        benchmarks.load("culturalbench")
+    one_line(caught)
+
+
+def test_a_column_that_a_module_has_not_is_one_line(monkeypatch, tmp_path):
+    module = benchmarks.load("culturalbench")
+    monkeypatch.setattr(module, "read", lambda folder: pl.DataFrame({"a": [1]}).select("b"))
+    with pytest.raises(SourceInvalid, match=r"culturalbench\.py: read failed: ColumnNotFoundError: .*b") as caught:
+        benchmarks.read("culturalbench", tmp_path, {})
+    one_line(caught)
 
 
 # --- table ------------------------------------------------------------------------------------------------------------
@@ -118,7 +170,7 @@ def test_json_values_are_not_guessed(tmp_path):
     path = write_jsonl(tmp_path / "a.jsonl", *rows)
     texts = [("2020-01-01", "1"), ("2020-01-02", "007"), ("true", "[1]"), ("0.5", "2")]
     assert [tuple(row.values()) for row in rows_of(path, ["x", "y"])] == texts
-    _, plain = _plain.parsed(path, {"x": pl.String(), "y": pl.String()})
+    _, plain = source_rows.parse_rows(path, {"x": pl.String(), "y": pl.String()})
     assert plain.rows() == texts
 
 
@@ -168,7 +220,7 @@ def test_datasets_is_loaded_for_a_class_label_alone(tmp_path, labelled):
     write_csv(tmp_path / "a.csv", ["x"], ["1"])
     write_jsonl(tmp_path / "a.jsonl", {"x": "1"})
     code = (
-        "import sys; from pathlib import Path; from excam.datasets import base\n"
+        "import sys; from pathlib import Path; from excam.excam40k.datasets import base\n"
         "for name in sys.argv[1:]: base.table(Path(name), 'd', ['x'])\n"
         "print('datasets' in sys.modules)"
     )
@@ -207,6 +259,88 @@ def test_broken_file_is_one_line_naming_it(tmp_path, name, content):
     one_line(caught)
 
 
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", POINTER, "a git-LFS pointer; expected the file itself; run `git lfs pull`"),
+        ("a.parquet", POINTER, "a git-LFS pointer"),
+        ("a.jsonl.gz", POINTER, "a git-LFS pointer"),
+        ("a.csv", b"\n<!DOCTYPE html>\n<html>", "an HTML page; expected the data file; download the file itself"),
+        ("a.jsonl", b"<html lang='en'>", "an HTML page"),
+        ("a.csv.gz", gzip.compress(b"<html>"), "an HTML page"),
+        ("a.csv", b"PK\x03\x04....", r"an Excel workbook or zip archive; .*save the sheet as CSV \(UTF-8\)"),
+        ("a.csv", "x,y\n1,é\n".encode("utf-16"), "text in UTF-16; expected UTF-8; save the file as UTF-8"),
+        ("a.csv", "x,y\n1,2\n".encode("utf-16-le"), "text in UTF-16; expected UTF-8"),
+        ("a.csv", "x,y\n1,2\n3,é\n".encode("latin-1"), r"not UTF-8, maybe Latin-1 .*\(byte 0xe9 in line 3\)"),
+        ("a.jsonl", '{"x": 1}\n{"x": "é"}\n'.encode("latin-1"), r"not UTF-8, .*line 2\)"),
+        ("a.csv", b"x;y\n1;2,3\n", "columns separated by semicolons; expected commas; save the file with these"),
+        ("a.csv", b"x\ty\n1\t2\n", "columns separated by tabs; expected commas"),
+        ("a.tsv", b"\xef\xbb\xbfx,y\n1,2\n", "columns separated by commas; expected tabs"),
+    ],
+)
+def test_a_file_of_another_kind_is_named_for_what_it_is(tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SourceInvalid, match=rf"^d: {name}: {said}") as caught:
+        base.table(tmp_path / name, "d", ["x", "y"])
+    one_line(caught)
+
+
+def test_a_semicolon_in_a_name_is_no_separator(tmp_path):
+    (tmp_path / "a.csv").write_text("x;y,w\n1,2\n")
+    with pytest.raises(SourceInvalid, match="no column z; expected z; found x;y, w;"):
+        base.table(tmp_path / "a.csv", "d", ["z"])
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "columns", "row", "said"),
+    [
+        ("culturalbench", "CulturalBench-Easy.csv", "EASY", [1, 1, "Q?", "w", "x", "y", "z", "E", "Peru"],
+         r"row 1: answer: found 'E'; expected A, B, C or D"),
+        ("epic", "EPICorpus.csv", "EPIC", ["u", "maybe", "p", "T.", "P.", "26", "Male", "Asian", "India"],
+         r"row 1: label: found 'maybe'; expected iro or not"),
+        ("blend", "mc_questions.csv", "MCQ", ["K_0", "K", "UK", "Q? Without any explanation", "[]", "{}", "A"],
+         r"row 1: answer_idx: found 'A'; expected a letter of choices"),
+        ("globalopinionqa", "global_opinions.csv", "OPINIONS", ["Q?", "{'Peru': [1.0]}", "['Yes', 'No']", ""],
+         r"row 1: selections: found '{'Peru': \[1.0\]}'; expected one share for each option"),
+    ],
+)  # fmt: skip
+def test_wrong_values_name_file_row_column_found_and_expected(tmp_path, name, file, columns, row, said):
+    path = write_csv(tmp_path / file, globals()[columns], row)
+    with pytest.raises(
+        SourceInvalid, match=rf"^{name}: none of 1 rows is usable \([a-z-]+ 1\); e\.g\. {path.name}, {said}"
+    ):
+        read(name, tmp_path)
+
+
+def test_a_wrong_value_among_right_ones_is_shown_with_the_counts(tmp_path):
+    rows = [[i, i, "Q?", "w", "x", "y", "z", "AE"[i == 3], ["Peru", "Atlantis"][i == 2]] for i in range(5)]
+    write_csv(tmp_path / "CulturalBench-Easy.csv", EASY, *rows)
+    lines = benchmarks.summary_lines(read("culturalbench", tmp_path), 4)
+    assert lines == [
+        "culturalbench: 5 rows, 1 dropped (answer-outside-options 1); 4 of 4 base samples drawn",
+        "culturalbench: answer-outside-options, e.g. CulturalBench-Easy.csv, row 4: answer: found 'E'; "
+        "expected A, B, C or D",
+        "culturalbench: unknown country, kept: 'Atlantis' (1 rows)",
+    ]
+
+
+def test_unknown_languages_and_answers_that_are_no_text_are_counted(tmp_path):
+    rows = [{"language": "Klingon", "question": f"Q{answer}?", "answer": answer} for answer in ("A.", 5, [1, 2])]
+    rows += [{"language": "ge", "question": "Q?", "answer": "In 1990 it was."}]
+    reading = read("calmqa", write_jsonl(tmp_path / "train.jsonl", *rows).parent)
+    assert reading.unknown == {"language": {"Klingon": 3, "ge": 1}, "answer": {"5": 1, "[1, 2]": 1}}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_the_benchmarks_are_known(name):
+    assert read(name, MINI / name).unknown == {}
+    if (REAL / name).exists():
+        assert read(name, REAL / name).unknown == {}
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 def test_missing_column_names_expected_and_found(tmp_path, name):
     path = tmp_path / name
@@ -225,7 +359,7 @@ def test_reading_leaves_no_cache_and_asks_no_network(tmp_path):
         "import socket, sys\n"
         "def refuse(*a): raise SystemExit('network')\n"
         "socket.create_connection = socket.getaddrinfo = refuse\n"
-        "from pathlib import Path; from excam.datasets import base\n"
+        "from pathlib import Path; from excam.excam40k.datasets import base\n"
         "print(base.table(Path(sys.argv[1]), 'd', ['x'])['x'].to_list())\n"
     )
     home = tmp_path / "home"
@@ -259,6 +393,25 @@ def test_of_several_files_none_is_left_out_unseen(tmp_path):
         assert one_line(caught).startswith("d: expected one file; ")
         assert one(tmp_path, "d", ["mc_*.csv"]) in (tmp_path / "mc_questions.csv", [tmp_path / "mc_questions.csv"])
     assert len(base.shards(tmp_path, "d", ["*.parquet"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        ("globalopinionqa", "global_opinions.csv", "global_opinions.csv.gz"),
+        ("mango", "mango_dataset_v1.jsonl.zip", "mango_dataset_v1.jsonl"),
+        ("normad", "normad_etiquette_final_data.csv", "data/normad_etiquette_final_data.csv"),
+        ("include", "Polish/test.parquet", "data/Greek/test.parquet"),
+        ("blend", "mc_questions_1.csv", "mc_questions_1.csv.gz"),
+    ],
+)
+def test_a_second_copy_of_a_file_is_refused(tmp_path, name, first, second):
+    for path in (tmp_path / first, tmp_path / second):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    with pytest.raises(SourceInvalid) as caught:
+        read(name, tmp_path)
+    assert one_line(caught) == f"{name}: expected one file; found {first} and {second}; leave one in the folder"
 
 
 @pytest.mark.parametrize(
@@ -305,12 +458,12 @@ def test_clean_is_light():
 def test_changed_rows_are_marked():
     x, y = ["a\r\nb", "\x00", "c", None, WALES], [["d"], None, ["\u202e", "\x07"], [None], [f"a{tags('b')}"]]
     frame = pl.DataFrame({"x": x, "y": y})
-    frame = _cells.cleaned(frame, ["x", "y"])
+    frame = _cells.clean_columns(frame, ["x", "y"])
     assert frame.rows() == [
         ("a\nb", ["d"], False, False, False), ("", None, True, False, False), ("c", ["", ""], True, True, False),
         ("", [""], False, False, False), (WALES, ["a"], False, False, True),
     ]  # fmt: skip
-    assert _cells.cleaned(frame, ["x"]).rows() == frame.rows()  # cleaned again, a row stays marked
+    assert _cells.clean_columns(frame, ["x"]).rows() == frame.rows()  # cleaned again, a row stays marked
 
 
 def test_identifiers_are_safe_and_stay_apart():
@@ -343,6 +496,20 @@ def test_wrong_options_are_distinct_and_say_something_else():
     assert wrong == [["y"], ["Straße", "ΟΔΟΣ", " a  b"], [], []]
 
 
+def test_list_marks_of_options_are_removed_and_counted():
+    frame = pl.DataFrame(
+        {
+            "options": [["А) Рим", "Б) Бон;"], ["(a) x", "y"], ["B. Spinoza.", "«c».;"], [",", "."], [], None],
+            "answer": ["Б) Бон;", "(a) x", "«c».;", ".", "q", "q"],
+        }
+    )
+    bare = _cells.with_wrong(frame)
+    assert bare["options"].to_list() == [["Рим", "Бон"], ["(a) x", "y"], ["B. Spinoza", "«c»"], [",", "."], [], None]
+    assert bare["answer"].to_list() == ["Бон", "(a) x", "«c»", ".", "q", "q"]
+    assert bare["wrong"].to_list() == [["Рим"], ["y"], ["B. Spinoza"], [","], [], []]
+    assert bare["_option-marks"].to_list() == [True, False, True, False, False, False]
+
+
 def test_country_names():
     names = {
         "hong_kong": "Hong Kong", "united_states_of_america": "United States", "türkiye": "Turkey",
@@ -362,6 +529,21 @@ def gather(*rows, **options):
     return base.gather("d", "qa", pl.DataFrame(list(rows)), **options)
 
 
+@pytest.mark.parametrize("column", [name for name in base.FIELDS if name not in ("question", "answer", "options")])
+def test_a_column_of_a_source_is_no_field_by_its_name(tmp_path, column):
+    """E.g. a column `label` that says who checked a row would halve what is drawn."""
+    path = write_csv(tmp_path / "a.csv", ["key", "text", column], [1, "t", "of the source"])
+    rows = base.table(path, "d", ("key", "text", column))
+    same = {"question": pl.col("text"), "answer": pl.col("text"), "language": pl.lit("English")}
+    same |= {"id": _cells.identifier("d", pl.col("key")), "culture": pl.lit("c"), "stratum": pl.lit("s")}
+    with pytest.raises(TypeError, match=rf"d: columns of the source \(key, text, {column}.*expected a frame of base"):
+        base.gather("d", "qa", rows.with_columns(**same))
+    (kept,) = base.gather("d", "qa", base.fields(rows, **same)).samples()
+    assert "of the source" not in str(kept)
+    (given,) = base.gather("d", "qa", base.fields(rows, **same | {"role": pl.col(column)})).samples()
+    assert given.role == "of the source"
+
+
 def test_gather_counts_every_row():
     reading = gather(
         row("d/1"),
@@ -369,7 +551,7 @@ def test_gather_counts_every_row():
         row(""),
         row("d/2", question=""),
         row("d/3", answer="x" * 20_001),
-        row("d/4", answer=_plain.HALF),
+        row("d/4", answer=source_rows.HALF),
         row("d/5", culture=""),
         row("d/6", options=["x" * 19_000, "y" * 999]),
         row("d/7", options=["x", "<|im_end|>"]),
@@ -413,15 +595,15 @@ def test_template_markers_and_markup_are_data(text):
 
 @pytest.mark.parametrize("token", CHAT)
 def test_hostile_text_of_a_generator_has_the_same_reasons(token):
-    assert hostile.reason("a", f"a{token}b\x00") == "chat-control-token"
+    assert sanitize.rejection_reason("a", f"a{token}b\x00") == "chat-control-token"
 
 
 def test_hostile_reasons():
     for text in ("\x00", "\x1b", "\x7f", "\x85", "\x9f", "\u202e", "\u2069", tags("a"), f"\U0001f3f4{tags('obey me')}"):
-        assert hostile.reason("a", f"a{text}b") == "control-characters"
-    assert hostile.reason(*DATA, "a\tb\r\nc", "\u200fa\u200db", WALES, "\xa0é") == ""
-    assert hostile.reason("x" * 10_000, "y" * 10_000) == hostile.reason() == ""
-    assert hostile.reason("x" * 10_000, "y" * 10_001) == "too-long"
+        assert sanitize.rejection_reason("a", f"a{text}b") == "control-characters"
+    assert sanitize.rejection_reason(*DATA, "a\tb\r\nc", "\u200fa\u200db", WALES, "\xa0é") == ""
+    assert sanitize.rejection_reason("x" * 10_000, "y" * 10_000) == sanitize.rejection_reason() == ""
+    assert sanitize.rejection_reason("x" * 10_000, "y" * 10_001) == "too-long"
 
 
 def test_a_row_repeated_word_for_word_is_no_conflict():
@@ -448,6 +630,32 @@ def test_nothing_usable_is_refused():
         gather(row("d/1", reason="neutral"), row("d/2", reason="neutral"))
 
 
+def test_options_that_are_no_list_are_dropped():
+    reading = gather(row("d/1"), row("d/2", options=None))
+    assert reading.dropped == {"options-not-a-list": 1}
+
+
+@pytest.mark.parametrize(
+    ("cell", "texts"),
+    [
+        ('["a", 1, null]', ["a", "1", "null"]),
+        ("['a', \"it's\", 1]", ["a", "it's", "1"]),
+        (" ['손자', '할머니']", ["손자", "할머니"]),
+        ("[{1}, b'x']", ['"{1}"', "\"b'x'\""]),
+        ("['a' 'b']", None),  # numpy; Python would join the two
+        ("['a'\n 'b']", None),
+        ("{'a': 1}", None),
+        ("('a', 'b')", None),
+        ("[a, b]", None),
+        ("[__import__('os')]", None),
+        ("[" * 5000, None),
+        ("a;b", None),
+    ],
+)
+def test_the_text_of_a_list(cell, texts):
+    assert source_rows.text_list(cell) == texts
+
+
 # --- stratified drawing -----------------------------------------------------------------------------------------------
 
 
@@ -456,7 +664,7 @@ def population(**sizes):
 
 
 def draw(rows, limit, seed=1, allocation="equal"):
-    return base.stratified(gather(*rows), limit, seed, allocation)
+    return draw_stratified(gather(*rows), limit, seed, allocation)
 
 
 @pytest.mark.parametrize(
@@ -557,28 +765,80 @@ def test_blend_placeholders_and_five_per_question(tmp_path):
     assert {kept.id for kept in read("blend", tmp_path).samples()} == {kept.id for kept in reading.samples()}
 
 
+def annotate(folder, **regions):
+    """Write BLEnD annotations: region -> question id -> groups of (votes, wordings)."""
+    (folder / "annotations").mkdir(exist_ok=True)
+    for region, questions in regions.items():
+        records = {
+            key: {
+                "question": "",
+                "en_question": f"What do people eat in {region}?",
+                "annotations": [{"answers": [], "en_answers": words, "count": votes} for votes, words in groups],
+                "idks": {},
+            }
+            for key, groups in questions.items()
+        }
+        with gzip.open(folder / "annotations" / f"{region}_data.json.gz", "wt") as stream:
+            json.dump(records, stream)
+
+
 def test_blend_builds_questions_for_regions_without_official_ones(tmp_path):
     write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "rice", "tea", "cake"))
     top = {"UK": ["toast"], "Iran": ["kebab"], "Greece": ["Gyros"], "Spain": ["tapas"], "China": ["apples", "fruit"]}
-    for region, words in top.items():
-        entries = [{"answers": [], "en_answers": words, "count": 3}]
-        if region == "Spain":  # an answer a Spaniard gave too is no wrong answer in Spain
-            entries += [{"answers": [], "en_answers": ["an apple"], "count": 1}]
-        if region == "China":
-            entries[0]["count"] = 1
-        record = {"question": "", "en_question": f"What do people eat in {region}?", "annotations": entries, "idks": {}}
-        folder = tmp_path / "annotations"
-        folder.mkdir(exist_ok=True)
-        with gzip.open(folder / f"{region}_data.json.gz", "wt") as stream:
-            json.dump({"K": record}, stream)
+    given = {region: {"K": [(3 if region == "China" else 4, words)]} for region, words in top.items()}
+    given["Spain"]["K"].append((1, ["an apple"]))  # an answer a Spaniard gave too is no wrong answer in Spain
+    annotate(tmp_path, **given, Peru={"K": [(3, ["soup"]), (3, ["rice"])]})
     reading = read("blend", tmp_path)
     built = {kept.id: kept for kept in reading.samples() if "built" in kept.id}
     assert set(built) == {"blend/built:Iran:K", "blend/built:Greece:K", "blend/built:Spain:K"}
-    assert reading.dropped == {"no-agreed-answer": 1}
+    assert reading.dropped == {"few-votes": 1, "tied-top-answer": 1}
     spain = built["blend/built:Spain:K"]
     assert spain.answer == "tapas"
-    assert set(spain.wrong) == {"toast", "kebab", "Gyros"}
+    assert set(spain.wrong) < {"toast", "kebab", "Gyros", "soup"}, "neither an apple nor what one person said"
     assert list(spain.options) == sorted(spain.options, key=str.casefold)
+    assert reading.lacks == ()
+
+
+def test_blend_takes_no_option_that_annotators_grouped_with_the_right_one(tmp_path):
+    """Twice in one group: football and soccer are one answer; once: rugby is not."""
+    sports = {"soccer": "Iran", "cricket": "India", "tennis": "Spain", "golf": "UK", "rugby": "Peru"}
+    given = {region: {"K": [(4, [sport])]} for sport, region in sports.items()}
+    groups = {"A": [(2, ["football", "soccer"]), (1, ["football", "rugby"])], "B": [(2, ["Soccer", "the football"])]}
+    annotate(tmp_path, **given, Greece={"K": [(4, ["football"])], **groups})
+    write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("Z_0", "Z", "US", "A", "toast", "rice", "tea", "cake"))
+    built = {kept.id: kept for kept in read("blend", tmp_path).samples() if "built" in kept.id}
+    assert "soccer" not in built["blend/built:Greece:K"].options
+    assert "football" not in built["blend/built:Iran:K"].options
+    assert {"football", "rugby"} & set(built["blend/built:UK:K"].options)
+
+
+@pytest.mark.parametrize(
+    ("groups", "wrong", "reason"),
+    [
+        ([(3, ["toast"]), (1, ["rice"])], "tea", None),
+        ([(3, ["toast"]), (1, ["rice"])], "rice", "wrong-option-is-right-too"),
+        ([(3, ["toast"]), (1, ["grilled bread", "toast"])], "grilled bread", "wrong-option-is-right-too"),
+        ([(3, ["toast"]), (3, ["rice"])], "tea", "tied-top-answer"),
+        ([(2, ["toast"]), (1, ["rice"])], "tea", "few-votes"),
+        ([(3, ["rice"]), (2, ["toast"])], "tea", "not-the-top-answer"),
+        ([], "tea", "few-votes"),
+    ],
+)
+def test_blend_drops_official_questions_that_the_annotations_make_unclear(tmp_path, groups, wrong, reason):
+    rows = [mcq("K_0", "K", "UK", "A", "toast", wrong, "milk"), mcq("Z_0", "Z", "UK", "A", "nuts", "ham", "salt")]
+    write_csv(tmp_path / "mc_questions.csv", MCQ, *rows)
+    annotate(tmp_path, UK={"K": groups})
+    reading = read("blend", tmp_path)
+    assert reading.dropped == ({reason: 1} if reason else {})
+    assert [kept.id for kept in reading.samples()] == ["blend/K_0", "blend/Z_0"][bool(reason) :]
+
+
+def test_blend_asks_for_as_many_votes_as_it_is_told(tmp_path):
+    write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "tea", "milk", "nuts"))
+    annotate(tmp_path, UK={"K": [(2, ["toast"])]})
+    assert len(benchmarks.read("blend", tmp_path, {"least_votes": 2}).samples()) == 1
+    with pytest.raises(SourceInvalid, match="few-votes 1"):
+        benchmarks.read("blend", tmp_path, {"least_votes": 3})
 
 
 @pytest.mark.parametrize(
@@ -739,7 +999,7 @@ def test_globalopinionqa_traps(tmp_path):
     reading = read("globalopinionqa", tmp_path)
     kept = {s.culture: s for s in reading.samples()}
     assert {country: s.answer for country, s in kept.items()} == {"South Korea": "No", "India": "Yes"}
-    assert kept["India"].wrong == ("No",)  # neither what nobody offered nor a non-answer
+    assert kept["India"].wrong == ("No",)  # neither an answer that was not offered nor a non-answer
     assert kept["India"].role == "Location (country): India"
     assert kept["India"].context == "You are acting as a person from this country."
     assert kept["India"].group == kept["South Korea"].group
@@ -756,6 +1016,77 @@ def test_shares_that_no_float_holds_are_malformed(tmp_path):
     reading = read("globalopinionqa", tmp_path)
     assert [kept.culture for kept in reading.samples()] == ["Peru"]
     assert reading.dropped == {"malformed": 1}
+
+
+def test_a_survey_answer_that_hardly_leads_is_dropped(tmp_path):
+    shares = {"Peru": [0.45, 0.36, 0.19], "Chile": [0.46, 0.36, 0.18], "Kenya": [0.45, 0.15, 0.4]}
+    asked = opinions("Q?", ["Yes", "No", "Hard to say"], **shares)
+    write_csv(tmp_path / "global_opinions.csv", OPINIONS, asked)
+    reading = read("globalopinionqa", tmp_path)
+    assert [kept.culture for kept in reading.samples()] == ["Chile", "Kenya"], "a non-answer is no opinion behind it"
+    assert reading.dropped == {"small-margin": 1}
+    assert len(benchmarks.read("globalopinionqa", tmp_path, {"least_margin": 0.09}).samples()) == 3
+    assert not any(kept.minor for kept in reading.samples())
+    minor = benchmarks.read("globalopinionqa", tmp_path, {"minor_below": 0.2}).samples()
+    assert [kept.minor for kept in minor if kept.culture == "Chile"] == [("No",)]
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["Hard to say", "Other answer", "Other (VOL)", "Others", "Other reasons", "Neither", "Neither/Both equally (VOL)",
+     "Never heard of", "INAP: No internet"],
+)  # fmt: skip
+def test_what_is_no_opinion_is_neither_right_nor_wrong(tmp_path, option):
+    shares = {"Peru": [0.1, 0.2, 0.7], "Chile": [0.7, 0.2, 0.1]}
+    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No", option], **shares))
+    reading = read("globalopinionqa", tmp_path)
+    assert [(kept.culture, kept.wrong) for kept in reading.samples()] == [("Chile", ("No",))]
+    assert reading.dropped == {"non-answer": 1}
+
+
+def test_a_point_of_a_scale_says_nothing_alone(tmp_path):
+    scale = ["Not at all", "2", "3", "Completely"]
+    shares = {"Peru": [0.1, 0.2, 0.6, 0.1], "Chile": [0.2, 0.1, 0.1, 0.6]}
+    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("How free?", scale, **shares))
+    reading = read("globalopinionqa", tmp_path)
+    assert [(kept.culture, kept.wrong) for kept in reading.samples()] == [("Chile", ("Not at all",))]
+    assert reading.dropped == {"bare-number": 1}
+
+
+@pytest.mark.parametrize("option", ["Neither agree nor disagree", "Other countries", "None at all", "Both"])
+def test_what_only_begins_like_no_opinion_is_one(tmp_path, option):
+    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", option], Peru=[0.7, 0.3]))
+    assert read("globalopinionqa", tmp_path).samples()[0].wrong == (option,)
+
+
+@pytest.mark.parametrize(
+    ("asked", "worded"),
+    [
+        ("Is ____ a major threat? c. The heat", "Is the heat a major threat?"),
+        ("Action on __ , such as a vote? e. parks", "Action on parks, such as a vote?"),
+        ("Is each a problem or not. d. health care", "Is each a problem or not. Health care"),
+        ("Areas? b. trade with the U.S.", "Areas? Trade with the U.S."),
+        ("For each, do you trust it?...Sweden", "For each, do you trust it? Sweden"),
+        ("What is your opinion of...judges?", "What is your opinion of judges?"),
+        ("Do you agree with this statement...Most people are kind", "Do you agree with this statement: Most people are kind"),
+        ("Has [your country] changed? (ASK IF yes)", "Has the Netherlands changed?"),
+        ("Should (survey country) and <state or local> offices act?", "Should the Netherlands and state or local offices act?"),
+        ("Do you believe in any? Hell", "Do you believe in any? Hell"),
+        ("Is the U.S. a friend?", "Is the U.S. a friend?"),
+    ],
+)  # fmt: skip
+def test_survey_questions_are_complete(asked, worded):
+    assert _survey.complete(asked, "the Netherlands") == worded
+    assert not _survey.is_unfilled(worded)
+
+
+@pytest.mark.parametrize("asked", ["Is ____ fair?", "The [INSERT TERM], is it over?", "The (insert nationality) army?"])
+def test_survey_questions_that_cannot_be_completed_are_dropped(tmp_path, asked):
+    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions(asked, ["Yes", "No"], Peru=[0.7, 0.3]),
+              opinions("Q?", ["Yes", "No"], Peru=[0.7, 0.3]))  # fmt: skip
+    reading = read("globalopinionqa", tmp_path)
+    assert [kept.question for kept in reading.samples()] == ["Q?"]
+    assert reading.dropped == {"unfilled-question": 1}
 
 
 def test_nativqa_in_two_formats_that_differ(tmp_path):
@@ -818,7 +1149,7 @@ def test_normad_official_columns_win_over_the_rule_of_thumb(tmp_path):
         "Visiting- B.",
         "No, explanation: Because.",
     )
-    assert (second.context, second.answer) == ("Rule.", "Yes, explanation: Rule.")
+    assert (second.context, second.answer) == ("", "Yes, explanation: Rule.")
     assert reading.dropped == {"neutral": 1}
     assert reading.lacks == ()
 
@@ -828,7 +1159,18 @@ def test_normad_variant_says_what_it_lacks(tmp_path):
     write_csv(tmp_path / "normad_yes_no.csv", columns, [1, "peru", "Rule.", "Story?", "no"])
     reading = read("normad", tmp_path)
     assert reading.lacks == ("Background", "Explanation")
-    assert reading.samples()[0].context == "Rule."
+    (sample,) = reading.samples()
+    assert (sample.context, sample.answer) == ("", "No, explanation: Rule."), "the rule once, in the answer"
+
+
+def test_normad_names_the_cell_with_an_unknown_label(tmp_path):
+    columns = ("ID", "Country", "Rule-of-Thumb", "Story", "Gold Label")
+    rows = ([1, "peru", "Rule.", "Story?", "no"], [2, "peru", "Rule.", "Story?", "perhaps"])
+    write_csv(tmp_path / "normad_yes_no.csv", columns, *rows)
+    reading = read("normad", tmp_path)
+    assert reading.dropped == {"unknown-label": 1}
+    shown = "normad_yes_no.csv, row 2: Gold Label: found 'perhaps'; expected yes, no or neutral"
+    assert reading.examples == {"unknown-label": shown}
 
 
 def hub_calmqa(folder, answer="A."):
@@ -860,6 +1202,15 @@ def test_calmqa_with_numbers_for_languages(tmp_path):
     assert reading.dropped == {"unknown-language": 1}
 
 
+def test_calmqa_without_answers_that_were_rejected_or_come_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr(benchmarks.load("calmqa"), "_rejected", lambda: [hashlib.sha256(b"False.").hexdigest()[:16]])
+    answers = ("False.", "A.", "A.", "B.")
+    rows = [{"language": "German", "question": f"Q{place}?", "answer": text} for place, text in enumerate(answers)]
+    reading = read("calmqa", write_jsonl(tmp_path / "train.jsonl", *rows).parent)
+    assert [kept.answer for kept in reading.samples()] == ["A.", "B."]
+    assert reading.dropped == {"read-and-rejected": 1, "answer-repeated": 1}
+
+
 EPIC = ("user", "label", "id_original", "text", "parent_text", "Age", "Sex", "Ethnicity simplified", "Nationality")
 
 
@@ -882,15 +1233,68 @@ def test_epic_role_and_withdrawn_attributes(tmp_path):
     assert reading.dropped == {"no-nationality": 1, "unknown-label": 1}
 
 
+def test_epic_texts_are_unescaped_and_lost_emoji_counted(tmp_path):
+    rows = [
+        [f"u{i}", "iro", f"p{i}", text, "Tom &amp; Ann &gt; me ????", "26", "Male", "Asian", "India"]
+        for i, text in enumerate(
+            [
+                "you &amp;&#32;me ????",
+                "What?",
+                "@USER ?????",
+                "@USER URL ?",
+                "&lt;|im_end|&gt; x",
+                "❤️? x",
+                "you &amp; me",
+            ]
+        )
+    ]
+    reading = read("epic", write_csv(tmp_path / "EPICorpus.csv", EPIC, *rows).parent)
+    assert [kept.question.partition(": ")[2] for kept in reading.samples()] == ["What?", "you & me"]
+    assert {kept.context for kept in reading.samples()} == {"Tom & Ann > me ????"}
+    assert reading.escaped == {"html-entities": 2, "lost-emoji": 2}
+    assert reading.dropped == {"no-words": 2, "lost-emoji": 2, "chat-control-token": 1}
+
+
+def test_culturalbench_statements_stand_for_their_numbers(tmp_path):
+    head = ["data_idx", "question_idx", "prompt_question", *(f"prompt_option_{x}" for x in "abcd"), "answer", "country"]
+    asked = "What is eaten?\nRead the following statements and select.\n(i) Ramen.\n(ii) Pierogi\n(iii) Soba\nor udon."
+    rows = [
+        [0, 1, asked, "i, iii", "i", "ii, iii", "i, ii, iii", "A", "Japan"],
+        [1, 2, asked, "i", "iv", "ii", "iii", "A", "Japan"],
+        [2, 3, "Which (i) is it?", "i", "ii", "v", "x", "B", "Japan"],
+    ]
+    one, unknown, plain = read(
+        "culturalbench", write_csv(tmp_path / "CulturalBench-Easy.csv", head, *rows).parent
+    ).samples()
+    assert (one.question, one.answer) == ("What is eaten?", "Ramen; Soba\nor udon")
+    assert one.wrong == ("Pierogi; Soba\nor udon", "Ramen; Pierogi; Soba\nor udon"), "a part of it is not wrong"
+    assert (unknown.question, unknown.answer, plain.answer) == (asked, "i", "ii")
+
+
 def test_epic_labels_the_answers(tmp_path):
-    rows = [[f"u{i}", ("not", "iro")[i % 3 == 0], "p1", "T.", "P.", "26", "Male", "Asian", "India"] for i in range(30)]
+    rows = [
+        [f"u{i}", ("not", "iro")[i % 3 == 0], "p1", "T.", "P.", str(20 + i), "Male", "Asian", "India"]
+        for i in range(30)
+    ]
     reading = read("epic", write_csv(tmp_path / "EPICorpus.csv", EPIC, *rows).parent)
     assert {(kept.label, kept.answer) for kept in reading.samples()} == {
         ("ironic", "The text is ironic."),
         ("not ironic", "The text is not ironic."),
     }
-    drawn = base.stratified(reading, 30, 1)
+    drawn = draw_stratified(reading, 30, 1)
     assert Counter(kept.label for kept in drawn) == {"ironic": 10, "not ironic": 10}
+
+
+def test_epic_annotators_of_one_role_who_disagree_are_dropped(tmp_path):
+    rows = [
+        [f"u{i}", label, pair, "T.", "P.", "26", sex, "Asian", "India"]
+        for i, (label, pair, sex) in enumerate(
+            [("iro", "p1", "Male"), ("not", "p1", "Male"), ("not", "p1", "Female"), ("iro", "p2", "Male")]
+        )
+    ]
+    reading = read("epic", write_csv(tmp_path / "EPICorpus.csv", EPIC, *rows).parent)
+    assert [kept.group for kept in reading.samples()] == ["p1", "p2"]
+    assert reading.dropped["annotators-disagree"] == 2
 
 
 def test_pieces_of_a_parquet_file_are_all_read(tmp_path):
@@ -904,7 +1308,7 @@ def test_pieces_of_a_parquet_file_are_all_read(tmp_path):
 
 # --- poisoned rows ----------------------------------------------------------------------------------------------------
 
-POISON = {  # what stands in a cell -> what becomes of its row: the text that is kept, or the reason
+POISON = {  # content of a cell -> result for its row: the text that is kept, or the reason
     "nul": ("a\x00b", "a b"),
     "escape": ("a\x1b[31mb\x07", "a [31mb"),
     "override": ("a\u202eb", "ab"),
@@ -973,7 +1377,7 @@ def test_order_of_the_file_does_not_matter(tmp_path, name):
     with path.open(newline="", encoding="utf-8") as stream:
         columns, *rows = csv.reader(stream)
     write_csv(tmp_path / path.name, columns, *rows[::-1])
-    drawn = [base.stratified(read(name, folder), 10, 1) for folder in (path.parent, tmp_path)]
+    drawn = [draw_stratified(read(name, folder), 10, 1) for folder in (path.parent, tmp_path)]
     assert drawn[0] == drawn[1]
 
 
@@ -999,16 +1403,16 @@ def assert_sound(name, reading):
 def test_mini(name):
     reading = read(name, MINI / name)
     assert_sound(name, reading)
-    assert len(reading.samples()) >= 20
+    assert len(reading.samples()) >= 5
 
 
 # Rows, samples, strata of the shared folder: counted once by hand against its README.
 COUNTS = {
-    "blend": (5469, 3852, 16),
-    "calmqa": (1601, 617, 12),
-    "culturalbench": (971, 971, 45),
-    "epic": (4209, 4209, 5),
-    "globalopinionqa": (8092, 7245, 104),
+    "blend": (5469, 799, 16),
+    "calmqa": (1601, 579, 12),
+    "culturalbench": (971, 970, 45),
+    "epic": (4209, 3686, 5),
+    "globalopinionqa": (8092, 4984, 104),
     "mango": (1, 1, 1),
     "normad": (1467, 1467, 75),
 }
@@ -1030,7 +1434,8 @@ def test_both_forms_of_real_opinions_agree(tmp_path):
     (tmp_path / name).write_bytes((REAL / "globalopinionqa" / name).read_bytes())
     official, long = read("globalopinionqa", REAL / "globalopinionqa"), read("globalopinionqa", tmp_path)
     assert official.dropped == long.dropped
-    assert official.dropped["non-answer"] == 47
+    assert official.dropped["non-answer"] == 297
+    assert official.dropped["small-margin"] == 1671
     assert {kept.id: kept for kept in official.samples()} == {kept.id: kept for kept in long.samples()}
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from base_samples import base
 
-from excam import tables
-from excam.construction import duplicates
-from excam.exceptions import ArtifactBroken
+from excam.core import tables
+from excam.core.exceptions import ArtifactBroken
+from excam.excam40k.construction import duplicates
 
 QUESTION = "In which month do families of the valley bring the new flour to the old stone mill for a blessing?"
 CLOSE = QUESTION.replace("new flour", "white flour")
@@ -51,7 +51,7 @@ def test_boilerplate_does_not_make_texts_alike():
     head = "Please read the following reply with care and then say whether you take it to be ironic or not ironic: "
     replies = [f"{head}{letter * 8}" for letter in "abcdefghijklmnopq"]
     assert duplicates.near_duplicates({"": replies}) == []
-    assert len(duplicates.near_duplicates({"": replies[:2]})) == 1, "of two texts nobody knows what is boilerplate"
+    assert len(duplicates.near_duplicates({"": replies[:2]})) == 1, "two texts are too few to find boilerplate"
 
 
 def test_near_duplicates_share_a_group_with_all_they_are_connected_to():
@@ -77,18 +77,18 @@ def test_a_topic_is_compared_with_its_text():
 def test_a_pair_across_benchmarks_leaks_from_the_earlier_split(tmp_path):
     rows = [base(0, question=QUESTION), base(1, question=CLOSE), base(0, "epic", question=QUESTION)]
     splits = {"blend/0": "test", "blend/1": "test", "epic/0": "train"}
-    found = duplicates.listed(rows, splits)
+    found = duplicates.near_duplicate_rows(rows, splits)
     pairs = [(row["base_a"], row["base_b"], row["leak"]) for row in found.iter_rows(named=True)]
     assert sorted(pairs) == [
         ("blend/0", "blend/1", False),
         ("epic/0", "blend/0", True),
         ("epic/0", "blend/1", True),
     ]
-    assert not duplicates.listed(rows, dict.fromkeys(splits, "train"))["leak"].any()
+    assert not duplicates.near_duplicate_rows(rows, dict.fromkeys(splits, "train"))["leak"].any()
     path = tmp_path / "near-duplicates.csv"
     tables.write_csv(path, found)
     assert duplicates.read(path).equals(found)
-    tables.write_csv(path, duplicates.listed([], {}))
+    tables.write_csv(path, duplicates.near_duplicate_rows([], {}))
     assert duplicates.read(path).height == 0
     path.write_text("nonsense\n1,2\n")
     with pytest.raises(ArtifactBroken, match=r"near-duplicates.csv: not a table of dataset_a"):
@@ -113,4 +113,4 @@ def test_a_row_that_was_lost_does_not_make_others_alike():
     rows += [base(n, question=f"{n * 7919:020d} {n * 104729:020d} {n * 1299709:020d}") for n in range(11, 50)]
     assert len({row.group for row in duplicates.in_one_group(rows)}) == 50
     splits = {row.id: "train" for row in rows[:-1]}
-    assert duplicates.listed(rows, splits).height == 0
+    assert duplicates.near_duplicate_rows(rows, splits).height == 0

@@ -1,4 +1,4 @@
-"""Several judgements of one pair: by two adapters one after another, by one asked again; resumed, told, combined."""
+"""Several judgements of one pair, by two adapters or by repetition: resumed, displayed, combined."""
 
 import json
 from dataclasses import asdict, replace
@@ -10,15 +10,16 @@ from test_metric import adapter, line_of  # noqa: F401  # adapter: a fixture
 from typer.testing import CliRunner
 
 from excam import cli
-from excam.exceptions import InputInvalid, ModelInvalid
-from excam.inference import fake, opening
-from excam.judges import report
-from excam.metric import ensemble, scored, scored_file
-from excam.metric.ensemble import Ensemble, Several
-from excam.metric.metric import Metric
-from excam.metric.pairs import PairFile
-from excam.metric.probability import FILE
-from excam.records import CulturalError, Report
+from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.error_reports.judges import report
+from excam.error_reports.metric import ensemble
+from excam.error_reports.metric.ensemble import Ensemble, Repetition
+from excam.error_reports.metric.probability import FILE
+from excam.error_reports.metric.scorer import Metric
+from excam.error_reports.records import CulturalError, Report
+from excam.inference import backend_factory, fake
+from excam.scoring import scored, scored_file, scored_json
+from excam.scoring.pairs import PairFile
 
 ROWS = [
     {"id": "both", "output": "Greeks eat Sushi daily."},
@@ -57,14 +58,14 @@ def loaded(monkeypatch):
         state["most"] = max(state["most"], len(state["now"]))
         return Backend(lambda request: judged(lazily.name, request), lazily.name)
 
-    closing = opening.Lazily.close
+    closing = backend_factory.LazyBackend.close
 
     def close(lazily):
         state["now"].discard(lazily.name)
         closing(lazily)
 
-    monkeypatch.setattr(opening.Lazily, "_open", open_)
-    monkeypatch.setattr(opening.Lazily, "close", close)
+    monkeypatch.setattr(backend_factory.LazyBackend, "_open", open_)
+    monkeypatch.setattr(backend_factory.LazyBackend, "close", close)
     return state
 
 
@@ -113,9 +114,9 @@ def test_where_they_agree(two, loaded):
 
 
 def test_the_report_is_that_of_the_majority_and_nearest_in_score(two, loaded):
-    (found,) = Ensemble.open(two, several=Several(combine="median")).score([{"output": "Sushi and Ramen"}])
+    (found,) = Ensemble.open(two, repetition=Repetition(combine="median")).score([{"output": "Sushi and Ramen"}])
     assert found.score == -5.5
-    assert len(found.report.errors) == 1, "-5 and -6 are equally near: the first stands"
+    assert len(found.report.errors) == 1, "-5 and -6 are equally near: the first is kept"
     (found,) = Ensemble.open([*reversed(two)]).score([{"output": "Sushi and Ramen"}])
     assert len(found.report.errors) == 2
 
@@ -128,7 +129,7 @@ def test_where_it_is_even_what_was_found_is_shown(two, loaded):
 
 
 def test_the_signature_tells_of_every_judge(two, loaded):
-    opened = Ensemble.open(two, several=Several(3, 0.7, "reciprocal-rank"))
+    opened = Ensemble.open(two, repetition=Repetition(3, 0.7, "reciprocal-rank"))
     singles = [Metric.open(one).described for one in two]
     version = Metric.open(two[0]).signature.rpartition("|")[2]
     times = "|rep:3,temp:0.7"
@@ -141,16 +142,16 @@ def test_the_signature_tells_of_every_judge(two, loaded):
 
 
 def test_one_model_asked_again(adapter, loaded):  # noqa: F811
-    opened = ensemble.opened([adapter], [], 512, Several(4, 0.9))
+    opened = ensemble.open_judge([adapter], [], 512, Repetition(4, 0.9))
     found = by_id(opened.score(ROWS))
     assert loaded["order"] == ["tiny"], "loaded once"
     assert [(seed, temperature) for _, seed, temperature, _ in loaded["asked"]] == [(seed, 0.9) for seed in range(4)]
-    told = found["both"].agreement
-    assert (told.judgements, told.found, told.against, told.scores) == (4, 4, 0, (-5.0,) * 4)
+    shown = found["both"].agreement
+    assert (shown.judgements, shown.found, shown.against, shown.scores) == (4, 4, 0, (-5.0,) * 4)
 
 
 def test_a_single_greedy_judgement_is_the_default_and_what_it_was(adapter, loaded, tmp_path):  # noqa: F811
-    opened = ensemble.opened([adapter], [], 512)
+    opened = ensemble.open_judge([adapter], [], 512)
     assert isinstance(opened, Metric)
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     found = list(ensemble.results(opened, PairFile(tmp_path / "rows.jsonl"), None))
@@ -160,7 +161,7 @@ def test_a_single_greedy_judgement_is_the_default_and_what_it_was(adapter, loade
 
 
 def test_one_judgement_at_a_temperature_is_no_ensemble(adapter, loaded):  # noqa: F811
-    opened = ensemble.opened([adapter], [], 512, Several(temperature=0.7))
+    opened = ensemble.open_judge([adapter], [], 512, Repetition(temperature=0.7))
     assert isinstance(opened, Metric)
     assert "|temp:0.7,seed0|" in opened.signature
 
@@ -168,14 +169,14 @@ def test_one_judgement_at_a_temperature_is_no_ensemble(adapter, loaded):  # noqa
 @pytest.mark.parametrize(
     ("several", "part"),
     [
-        (Several(3), "greedy answers are all the same"),
-        (Several(0), "expected 1 or more"),
-        (Several(1, -1), "expected 1 or more, 0 or more"),
-        (Several(combine="max"), "combine: found max; expected mean, median, reciprocal-rank"),
+        (Repetition(3), "greedy answers are all the same"),
+        (Repetition(0), "expected 1 or more"),
+        (Repetition(1, -1), "expected 1 or more, 0 or more"),
+        (Repetition(combine="max"), "combine: found max; expected mean, median, reciprocal-rank"),
     ],
 )
 def test_what_makes_no_sense_is_refused(adapter, several, part):  # noqa: F811
-    assert part in line_of(InputInvalid, ensemble.opened, [adapter], [], 512, several)
+    assert part in line_of(InputInvalid, ensemble.open_judge, [adapter], [], 512, several)
 
 
 def test_the_same_judge_twice_is_refused(adapter):  # noqa: F811
@@ -228,14 +229,14 @@ def test_a_probability_is_the_mean_of_all_or_none(two, loaded):
     assert (both.verdict, one.verdict) == ("error", "error")
     assert half.probability == pytest.approx(sure), "of what could be read"
     assert (unread.probability, unread.verdict) == (None, None)
-    assert Ensemble.open(two, several=Several(band=(0.1, 0.9))).score(ROWS[:1]).__next__().verdict == "unsure"
+    assert Ensemble.open(two, repetition=Repetition(band=(0.1, 0.9))).score(ROWS[:1]).__next__().verdict == "unsure"
 
 
 def test_results_are_whole_or_absent_and_a_killed_run_goes_on(two, loaded, tmp_path, monkeypatch):
-    monkeypatch.setattr("excam.metric.files.BATCH", 2)
+    monkeypatch.setattr("excam.scoring.files.BATCH", 2)
     rows, to = tmp_path / "rows.jsonl", tmp_path / "scored.jsonl"
     rows.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    results = Ensemble.open(two).kept(PairFile(rows), to)
+    results = Ensemble.open(two).score_file(PairFile(rows), to)
     grown, calls = ensemble.files.grown, []
 
     def killed(metric, pairs, growing, what):
@@ -251,8 +252,8 @@ def test_results_are_whole_or_absent_and_a_killed_run_goes_on(two, loaded, tmp_p
     assert not to.exists()
     monkeypatch.setattr(ensemble.files, "grown", grown)
     loaded["asked"].clear()
-    found = list(Ensemble.open(two).kept(PairFile(rows), to))
-    assert [(name, rows) for name, *_, rows in loaded["asked"]] == [("second", 1)], "the one row nobody had judged"
+    found = list(Ensemble.open(two).score_file(PairFile(rows), to))
+    assert [(name, rows) for name, *_, rows in loaded["asked"]] == [("second", 1)], "the one row without a judgement"
     assert list(scored_file.read(to)) == found == list(Ensemble.open(two).score(ROWS))
     assert sorted(path.name for path in tmp_path.glob("*scored*")) == ["scored.jsonl"]
 
@@ -266,7 +267,7 @@ def test_a_table_tells_of_agreement(two, loaded):
 
 def test_a_trip_through_json(two, loaded):
     for one in Ensemble.open(two).score(ROWS):
-        assert scored.from_dict(json.loads(json.dumps(asdict(one)))) == one
+        assert scored_json.from_dict(json.loads(json.dumps(asdict(one)))) == one
 
 
 def test_how_sure_it_is_is_said_to_people(two, loaded):
@@ -283,8 +284,8 @@ def test_how_sure_it_is_is_said_to_people(two, loaded):
     assert lines["unread"] == ["0 of 0 readable judgements found an error; scores none, none"]
     alone = next(iter(Metric.open(two[0]).score(ROWS)))
     assert scored.sureness(alone) == []
-    told = replace(alone, probability=0.55, verdict="unsure")
-    assert scored.sureness(told) == ["probability of an error 0.55: unsure"]
+    shown = replace(alone, probability=0.55, verdict="unsure")
+    assert scored.sureness(shown) == ["probability of an error 0.55: unsure"]
 
 
 # --- the command

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from excam.metric.agreement import COMBINE, Marked, agreement, agreement_from_dict, combined
-from excam.records import CulturalError, Report
+from excam.error_reports.records import CulturalError, Report
+from excam.scoring.agreement import COMBINE, Marked, agreement, agreement_from_dict, combined
 
 
 def report(*spans, where="output", severity="major"):
@@ -47,40 +47,40 @@ def test_a_combination_is_between_its_scores_and_their_order_is_nothing(how, val
 
 
 def test_shares_of_characters():
-    told = agreement([report((0, 5)), report((3, 8), severity="minor"), Report()], [-5.0, -1.0, 0.9], [None] * 3)
+    result = agreement([report((0, 5)), report((3, 8), severity="minor"), Report()], [-5.0, -1.0, 0.9], [None] * 3)
     third = pytest.approx(1 / 3)
-    assert told.spans == (
+    assert result.spans == (
         Marked("output", 0, 3, third, third),
         Marked("output", 3, 5, pytest.approx(2 / 3), third),
         Marked("output", 5, 8, third, 0.0),
     )
-    assert (told.judgements, told.found, told.against, told.share) == (3, 2, 1, pytest.approx(2 / 3))
-    assert told.spread == pytest.approx((9.07) ** 0.5)
+    assert (result.judgements, result.found, result.against, result.share) == (3, 2, 1, pytest.approx(2 / 3))
+    assert result.spread == pytest.approx((9.07) ** 0.5)
 
 
 def test_one_judgement_that_marks_a_word_twice_counts_once():
-    told = agreement([report((0, 5), (0, 5)), report((0, 5))], [-10.0, -5.0], [None, None])
-    assert told.spans == (Marked("output", 0, 5, 1.0, 1.0),)
+    result = agreement([report((0, 5), (0, 5)), report((0, 5))], [-10.0, -5.0], [None, None])
+    assert result.spans == (Marked("output", 0, 5, 1.0, 1.0),)
 
 
 def test_what_nobody_marks_and_what_was_not_found_are_left_out():
-    told = agreement([report((0, 2), (6, 8), (-1, -1)), report()], [-15.0, 0.9], [None, None])
-    assert [(one.start, one.end) for one in told.spans] == [(0, 2), (6, 8)]
+    result = agreement([report((0, 2), (6, 8), (-1, -1)), report()], [-15.0, 0.9], [None, None])
+    assert [(one.start, one.end) for one in result.spans] == [(0, 2), (6, 8)]
     both = agreement([report((0, 2), where="instruction"), report((0, 2))], [-5.0, -5.0], [None, None])
     assert [(one.where, one.share) for one in both.spans] == [("instruction", 0.5), ("output", 0.5)]
 
 
 def test_failures_are_no_judgements():
-    told = agreement([None, report((0, 1))], [None, -5.0], ["no-json", None])
-    assert (told.judgements, told.found, told.share, told.spread) == (1, 1, 1.0, None)
-    assert (told.scores, told.failures) == ((None, -5.0), ("no-json",))
+    result = agreement([None, report((0, 1))], [None, -5.0], ["no-json", None])
+    assert (result.judgements, result.found, result.share, result.spread) == (1, 1, 1.0, None)
+    assert (result.scores, result.failures) == ((None, -5.0), ("no-json",))
     nothing = agreement([None], [None], ["no-json"])
     assert (nothing.judgements, nothing.share, nothing.spans) == (0, None, ())
 
 
 def test_a_trip_through_json():
-    told = agreement([report((0, 5)), None], [-5.0, None], [None, "truncated"])
-    assert agreement_from_dict(json.loads(json.dumps(asdict(told)))) == told
+    result = agreement([report((0, 5)), None], [-5.0, None], [None, "truncated"])
+    assert agreement_from_dict(json.loads(json.dumps(asdict(result)))) == result
 
 
 span = st.tuples(st.integers(0, 20), st.integers(1, 9)).map(lambda pair: (pair[0], sum(pair)))
@@ -89,8 +89,8 @@ span = st.tuples(st.integers(0, 20), st.integers(1, 9)).map(lambda pair: (pair[0
 @given(st.lists(st.lists(span, max_size=4), min_size=1, max_size=5))
 def test_shares_are_those_of_a_count_character_by_character(spans):
     reports = [report(*some) for some in spans]
-    told = agreement(reports, [0.0] * len(reports), [None] * len(reports))
+    result = agreement(reports, [0.0] * len(reports), [None] * len(reports))
     for at in range(32):
         share = sum(any(a <= at < b for a, b in some) for some in spans) / len(spans)
-        found = [mark.share for mark in told.spans if mark.start <= at < mark.end]
+        found = [mark.share for mark in result.spans if mark.start <= at < mark.end]
         assert found == ([pytest.approx(share)] if share else [])

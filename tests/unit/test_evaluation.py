@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 from scipy.stats import kendalltau
 
-from excam import scoring, tables
-from excam.evaluation import verdicts
-from excam.exceptions import InputInvalid
-from excam.records import CulturalError, Report, Verdict
+from excam.core.exceptions import InputInvalid
+from excam.error_reports import record_files, scoring
+from excam.error_reports.evaluation import verdicts
+from excam.error_reports.records import CulturalError, Report, Verdict
 
 # id, base, language, gold_score, errors_found, score, certainty, failure
 ROWS = [
@@ -41,7 +41,7 @@ def frame_of(rows=ROWS, **columns) -> pl.DataFrame:
         }
         for row in rows
     ]
-    frame = pl.DataFrame(lines, schema=tables.JUDGEMENT_SCHEMA, orient="row")
+    frame = pl.DataFrame(lines, schema=record_files.JUDGEMENT_SCHEMA, orient="row")
     return frame.with_columns(**columns)
 
 
@@ -74,7 +74,7 @@ def test_a_failure_is_wrong_in_the_strict_accuracy_and_out_of_the_other():
 
 def test_a_failure_is_not_taken_for_no_error():
     """An unreadable answer to an erroneous row would otherwise count as missed, to a right one as found right."""
-    assert verdicts.predicted(frame_of()) == [False, True, True, False, False, None, None, None]
+    assert verdicts.predicted_errors(frame_of()) == [False, True, True, False, False, None, None, None]
 
 
 def test_rates():
@@ -182,7 +182,7 @@ def test_the_order_of_rows_changes_no_number():
 
 
 def test_the_interval_draws_whole_groups():
-    """What shares content is not independent: told so, the interval is wider."""
+    """Rows that share content are not independent: with clusters the interval is wider."""
     rows = [(f"{n}/{m}", str(n), "Greek", 0, n % 2, 0.0, 0.9, None) for n in range(10) for m in range(8)]
     clustered = verdicts.evaluate(frame_of(rows), seed=1)["accuracy"]
     alone = verdicts.evaluate(frame_of(rows, group=pl.col("id")), seed=1)["accuracy"]

@@ -5,10 +5,10 @@ import resource
 import shutil
 import subprocess
 
+import killed_jobs
 import pytest
 
-from bench import kills
-from excam.inference.journal import contents
+from excam.inference.journal_contents import contents
 
 KILLS = 8
 ROWS = 96
@@ -17,13 +17,13 @@ CANARY = "sk-canary-7f3a9c"
 
 @pytest.fixture
 def server():
-    with kills.Server() as running:
+    with killed_jobs.Server() as running:
         yield running
 
 
 def run(words, folder, **options):
     """The job to its end: exit code and all it said."""
-    job = kills.start(words, folder, **options)
+    job = killed_jobs.start(words, folder, **options)
     said, _ = job.communicate(timeout=300)
     return job.returncode, said
 
@@ -43,14 +43,14 @@ def files(folder):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """What runs that nobody disturbs make, by kind."""
+    """The outputs of undisturbed runs, by kind."""
     made = {}
-    for kind in kills.KINDS:
-        folder = kills.prepare(tmp_path_factory.mktemp(kind), kind, ROWS)
-        with kills.Server() as server:
-            assert run(kills.command(kind, server.endpoint), folder)[0] == 0
+    for kind in killed_jobs.KINDS:
+        folder = killed_jobs.prepare(tmp_path_factory.mktemp(kind), ROWS)
+        with killed_jobs.Server() as server:
+            assert run(killed_jobs.command(kind, server.endpoint), folder)[0] == 0
             assert server.asked.total() == len(server.asked) == ROWS
-        made[kind] = kills.results(folder)
+        made[kind] = killed_jobs.results(folder)
         assert sum(content.count(b"\n") for content in made[kind].values()) == ROWS
     return made
 
@@ -60,15 +60,17 @@ def whole(kind, undisturbed):
     return undisturbed[kind]
 
 
-both = pytest.mark.parametrize("kind", kills.KINDS)
+both = pytest.mark.parametrize("kind", killed_jobs.KINDS)
 
 
 @both
 def test_kills_at_random_moments_change_nothing(kind, tmp_path):
-    found = kills.killed(kind, tmp_path, KILLS, ROWS)
+    found = killed_jobs.killed(kind, tmp_path, KILLS, ROWS)
     assert found.kills == KILLS
     assert found.equal
-    assert found.again <= KILLS * kills.CONCURRENCY  # in all: a busy server counts the last of a dead job with the next
+    assert (
+        found.again <= KILLS * killed_jobs.CONCURRENCY
+    )  # in all: a busy server counts the last of a dead job with the next
 
 
 # --- no room
@@ -89,25 +91,25 @@ def is_one_line(said, *parts):
 
 @both
 def test_a_full_disk_while_asking(kind, tmp_path, server, whole):
-    folder, words = kills.prepare(tmp_path / "run", kind, ROWS), kills.command(kind, server.endpoint)
+    folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
     code, said = run(words, folder, preexec_fn=no_more_than(60_000))
     assert code == 1
     is_one_line(said, "File too large", "run again")
-    assert kills.results(folder) == {}
+    assert killed_jobs.results(folder) == {}
     kept = contents(folder / "journal.jsonl")
-    assert not kept.torn
+    assert not kept.partial
     assert not kept.damaged
     assert 0 < (folder / "journal.jsonl").stat().st_size <= 60_000
     assert run(words, folder)[0] == 0
-    assert kills.results(folder) == whole
-    assert asked_twice(server) <= kills.CONCURRENCY
-    assert contents(folder / "journal.jsonl").twice == 0
+    assert killed_jobs.results(folder) == whole
+    assert asked_twice(server) <= killed_jobs.CONCURRENCY
+    assert contents(folder / "journal.jsonl").duplicates == 0
 
 
 @both
 def test_a_full_disk_while_writing(kind, tmp_path, server, whole):
     """Every answer is there, the file that is made of them does not fit."""
-    folder, words = kills.prepare(tmp_path / "run", kind, ROWS), kills.command(kind, server.endpoint)
+    folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
     assert run(words, folder)[0] == 0
     shutil.rmtree(folder / "out")
     limit = min(map(len, whole.values())) - 1000
@@ -116,7 +118,7 @@ def test_a_full_disk_while_writing(kind, tmp_path, server, whole):
     is_one_line(said, "File too large")
     assert files(folder / "out") == {}, "nothing under its name, nothing under another"
     assert run(words, folder)[0] == 0
-    assert kills.results(folder) == whole
+    assert killed_jobs.results(folder) == whole
     assert asked_twice(server) == 0
 
 
@@ -137,22 +139,22 @@ def disk(tmp_path):
 
 @both
 def test_a_disk_that_is_really_full(kind, disk, server, whole):
-    folder, words = kills.prepare(disk / "run", kind, ROWS), kills.command(kind, server.endpoint)
+    folder, words = killed_jobs.prepare(disk / "run", ROWS), killed_jobs.command(kind, server.endpoint)
     code, said = run(words, folder)
     assert code == 1
     is_one_line(said, "No space left on device", "run again")
-    assert kills.results(folder) == {}
+    assert killed_jobs.results(folder) == {}
     assert not contents(folder / "journal.jsonl").damaged
     subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
     assert run(words, folder)[0] == 0
-    assert kills.results(folder) == whole
-    assert asked_twice(server) <= kills.CONCURRENCY
+    assert killed_jobs.results(folder) == whole
+    assert asked_twice(server) <= killed_jobs.CONCURRENCY
 
 
 @both
 def test_a_folder_that_cannot_be_written_to(kind, disk, server, whole):
     subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
-    folder, words = kills.prepare(disk / "run", kind, ROWS), kills.command(kind, server.endpoint)
+    folder, words = killed_jobs.prepare(disk / "run", ROWS), killed_jobs.command(kind, server.endpoint)
     before = files(folder)
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     code, said = run(words, folder)
@@ -161,14 +163,14 @@ def test_a_folder_that_cannot_be_written_to(kind, disk, server, whole):
     assert files(folder) == before
     subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
     assert run(words, folder)[0] == 0
-    assert kills.results(folder) == whole
-    assert asked_twice(server) <= kills.CONCURRENCY
+    assert killed_jobs.results(folder) == whole
+    assert asked_twice(server) <= killed_jobs.CONCURRENCY
 
 
 @both
 @pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
 def test_a_folder_without_permission(kind, tmp_path, server, whole):
-    folder, words = kills.prepare(tmp_path / "run", kind, ROWS), kills.command(kind, server.endpoint)
+    folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
     folder.chmod(0o555)
     code, said = run(words, folder)
     folder.chmod(0o755)
@@ -176,7 +178,7 @@ def test_a_folder_without_permission(kind, tmp_path, server, whole):
     is_one_line(said, "Permission denied")
     assert files(folder) == {}
     assert run(words, folder)[0] == 0
-    assert kills.results(folder) == whole
+    assert killed_jobs.results(folder) == whole
 
 
 # --- the key
@@ -193,9 +195,9 @@ def test_the_key_is_nowhere(kind, tmp_path, monkeypatch):
     """Not after a run that went well, not after one whose server sent the key back."""
     monkeypatch.setenv("EXCAM_CANARY", CANARY)
     for status in (401, 200):
-        folder = kills.prepare(tmp_path / str(status), kind, ROWS)
-        with kills.Server(status=status) as server:
-            code, said = run(kills.command(kind, server.endpoint, key_env="EXCAM_CANARY"), folder)
+        folder = killed_jobs.prepare(tmp_path / str(status), ROWS)
+        with killed_jobs.Server(status=status) as server:
+            code, said = run(killed_jobs.command(kind, server.endpoint, key_env="EXCAM_CANARY"), folder)
         assert server.keys == {f"Bearer {CANARY}"}
         assert traces(folder, said) == []
         if status == 200:
@@ -204,11 +206,11 @@ def test_the_key_is_nowhere(kind, tmp_path, monkeypatch):
         else:
             assert code == 1
             assert "HTTP 401: Incorrect key: Bearer ***" in said
-            assert server.asked.total() <= kills.CONCURRENCY
+            assert server.asked.total() <= killed_jobs.CONCURRENCY
             assert said.count("\nunanswered: ") + said.startswith("unanswered: ") == ROWS
             is_one_line(said, f"{ROWS} requests unanswered, the first is blend/0/minor", ": HTTP 401: Incorrect key")
             assert "not asked any more" not in said.rstrip().splitlines()[-1], "the first reason is the informative one"
-            assert kills.results(folder) == {}
+            assert killed_jobs.results(folder) == {}
 
 
 # --- two at once
@@ -217,14 +219,14 @@ def test_the_key_is_nowhere(kind, tmp_path, monkeypatch):
 @both
 def test_two_processes_on_one_journal(kind, tmp_path, server, whole):
     """Both end well with the same files; what one keeps the other, started later, does not ask."""
-    folder, words = kills.prepare(tmp_path / "run", kind, ROWS), kills.command(kind, server.endpoint)
-    jobs = [kills.start(words, folder) for _ in range(2)]
+    folder, words = killed_jobs.prepare(tmp_path / "run", ROWS), killed_jobs.command(kind, server.endpoint)
+    jobs = [killed_jobs.start(words, folder) for _ in range(2)]
     said = [job.communicate(timeout=300)[0] for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0], said
-    assert kills.results(folder) == whole
+    assert killed_jobs.results(folder) == whole
     found = contents(folder / "journal.jsonl")
     assert not found.damaged
-    assert not found.torn
+    assert not found.partial
     (answers,) = found.answers.values()
     assert len(answers) == ROWS
     assert max(server.asked.values()) <= 2
@@ -235,19 +237,17 @@ def test_two_processes_on_one_journal(kind, tmp_path, server, whole):
 
 @both
 def test_rows_a_server_left_unanswered_are_named_and_asked_again(kind, tmp_path, whole):
-    folder = kills.prepare(tmp_path / "run", kind, ROWS)
-    with kills.Server(refuse=lambda text: " 7: " in text or " 11: " in text) as server:
-        code, said = run(kills.command(kind, server.endpoint), folder)
+    folder = killed_jobs.prepare(tmp_path / "run", ROWS)
+    with killed_jobs.Server(refuse=lambda text: " 7: " in text or " 11: " in text) as server:
+        code, said = run(killed_jobs.command(kind, server.endpoint), folder)
         port = server.endpoint
-    parts = ("blend", "epic") if kind == "judging" else ("blend",)
     rows = sorted(line.split(": ")[1] for line in said.splitlines() if line.startswith("unanswered: "))
-    suffix = "/minor/right" if kind == "judging" else "/minor"
-    assert rows == sorted(f"{part}/{row}{suffix}" for part in parts for row in (7, 11))
+    assert rows == sorted(f"blend/{row}/minor/right" for row in (7, 11))
     assert "HTTP 400: not today" in said
     assert code == 1
     is_one_line(said, f"{len(rows)} requests unanswered", "run again: only those are asked")
-    assert kills.results(folder) == {}
-    with kills.Server(port=int(port.split(":")[2].split("/")[0])) as server:
-        assert run(kills.command(kind, server.endpoint), folder)[0] == 0
+    assert killed_jobs.results(folder) == {}
+    with killed_jobs.Server(port=int(port.split(":")[2].split("/")[0])) as server:
+        assert run(killed_jobs.command(kind, server.endpoint), folder)[0] == 0
         assert server.asked.total() == len(rows)
-    assert kills.results(folder) == whole
+    assert killed_jobs.results(folder) == whole

@@ -1,4 +1,4 @@
-"""The scripts of the figures and of what stands beside them: numbers worked out by hand, files with the same bytes."""
+"""The scripts of figures and their tables: numbers computed by hand, and files with the same bytes on every run."""
 
 import importlib
 import json
@@ -8,19 +8,21 @@ import numpy as np
 import polars as pl
 import pytest
 
-from excam import tables
-from excam.evaluation import cells, leave_one_out
-from excam.evaluation.cells import System
-from excam.exceptions import ArtifactBroken
-from excam.metaeval import holm, paired_permutation
+from excam.core import tables
+from excam.core.exceptions import ArtifactBroken
+from excam.error_reports import record_files
+from excam.error_reports.evaluation import cells, leave_one_out
+from excam.error_reports.evaluation.cells import System
+from excam.excam40k.publishing import about
+from excam.stats import holm, paired_permutation
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ("error_rates", "figure_3", "figure_4", "figure_10", "figure_11", "table_6", "table_prompts")
 error_rates, figure_3, figure_4, figure_10, figure_11, table_6, table_prompts = (
     importlib.import_module(f"scripts.{name}") for name in SCRIPTS
 )
-loo_script, compare_with_paper = (
-    importlib.import_module(f"scripts.{name}") for name in ("leave_one_out", "compare_with_paper")
+loo_script, compare_with_paper, table_4 = (
+    importlib.import_module(f"scripts.{name}") for name in ("leave_one_out", "compare_with_paper", "table_4")
 )
 TUNED, COUNT, OTHER = "m/all/report", "m/nothing/count", "x/nothing/binary"
 
@@ -76,7 +78,7 @@ def judged(system, dataset, right, split="test", groups=2):
             }
         )
     path = Path(f"results/judgements/{system}/{dataset}/{split}.parquet")
-    tables.write_frame(path, pl.DataFrame(rows, schema=tables.JUDGEMENT_SCHEMA, orient="row"))
+    tables.write_frame(path, pl.DataFrame(rows, schema=record_files.JUDGEMENT_SCHEMA, orient="row"))
     return str(path)
 
 
@@ -93,7 +95,7 @@ def test_better_than_every_one_is_the_worst_single_test():
 
 
 def test_holm_leaves_what_does_not_exist_in_its_place():
-    assert cells.adjusted([None, 0.01, None, 0.04]) == [None, 0.02, None, 0.04]
+    assert cells.holm_adjusted([None, 0.01, None, 0.04]) == [None, 0.02, None, 0.04]
 
 
 def test_what_is_no_cell_is_refused(tmp_path):
@@ -149,29 +151,42 @@ def test_no_star_below_a_trivial_baseline(scaled, mark):
 # --- figure 10
 
 
-def test_figure_10_shows_languages_with_more_rows_than_the_threshold():
-    sections = {"Turkish": language(101, 0.3), "German": language(100, 0.9), "Chinese": language(200, 0.44)}
-    paths = [cell(TUNED, n=450, by_language=sections), cell(COUNT, n=450, by_language=sections)]
-    call(figure_10, more_than=100, cells=paths, numbers="f.csv", pictures=["f.pdf", "f.svg", "f.png"])
+def spoken(**splits):
+    """Files of a data set with so many rows of each language."""
+    for split, rows in splits.items():
+        languages = [name for name, count in rows.items() for _ in range(count)]
+        tables.write_frame(Path(f"set/{split}.parquet"), pl.DataFrame({"language": languages}))
+    return [f"set/{split}.parquet" for split in splits]
+
+
+def test_figure_10_shows_languages_with_more_rows_in_the_data_set_than_the_threshold():
+    """The paper counts the samples of a language in the data set, not in the test set."""
+    sections = {"Turkish": language(21, 0.3), "German": language(20, 0.9), "Chinese": language(60, 0.44)}
+    paths = [cell(TUNED, n=110, by_language=sections), cell(COUNT, n=110, by_language=sections)]
+    train = {"Turkish": 80, "German": 80, "Chinese": 240, "Thai": 7}
+    test = {"Turkish": 21, "German": 20, "Chinese": 60, "Thai": 9}
+    samples = spoken(train=train, test=test)
+    call(figure_10, cells=paths, samples=samples, numbers="f.csv", pictures=["f.pdf", "f.svg", "f.png"])
     own = [line for line in lines_of("f.csv") if line["row"] == "ExCAM (m)"]
-    assert [(line["language"], line["shown"], line["n"]) for line in own] == [
-        ("Chinese", "True", "200"),
-        ("Turkish", "True", "101"),
-        ("German", "False", "100"),
-        ("", "False", "49"),
+    assert [(line["language"], line["shown"], line["in_dataset"], line["n"]) for line in own] == [
+        ("Chinese", "True", "300", "60"),
+        ("Turkish", "True", "101", "21"),
+        ("German", "False", "100", "20"),
+        ("", "False", "16", "9"),
     ]
-    assert sum(int(line["n"]) for line in own) == 450, "no row is left out uncounted"
+    assert sum(int(line["n"]) for line in own) == 110, "no row is left out uncounted"
+    assert sum(int(line["in_dataset"]) for line in own) == sum(train.values()) + sum(test.values())
     assert [line["spread"] for line in own] == ["0.14", "0.14", "", ""]
     first = [Path(name).read_bytes() for name in ("f.csv", "f.pdf", "f.svg", "f.png")]
-    call(figure_10, more_than=100, cells=paths, numbers="f.csv", pictures=["f.pdf", "f.svg", "f.png"])
+    call(figure_10, cells=paths, samples=samples, numbers="f.csv", pictures=["f.pdf", "f.svg", "f.png"])
     assert [Path(name).read_bytes() for name in ("f.csv", "f.pdf", "f.svg", "f.png")] == first
 
 
 def test_figure_10_says_so_where_no_language_has_enough_rows():
     call(
         figure_10,
-        more_than=100,
         cells=cell(TUNED, by_language={"English": language(30, 0.1)}),
+        samples=spoken(test={"English": 30}),
         numbers="f.csv",
         pictures="f.pdf",
     )
@@ -194,7 +209,7 @@ def adapters(change):
 
 def test_leave_one_out_equals_the_paired_test_on_the_others_together():
     base, other, paths = adapters({"epic": 10, "mango": 4, "blend": 30})
-    call(loo_script, judgements=paths, seed=1, numbers="l.csv", statement="l.md")
+    call(loo_script, judgements=paths, seed=1, numbers="l.csv", page="l.md")
     at = {line["on"]: line for line in lines_of("l.csv")}
     assert list(at) == [leave_one_out.OTHERS, "blend", "epic", "mango"]
     gold = [index % 2 == 1 for index in range(80)] * 2
@@ -218,18 +233,16 @@ def test_leave_one_out_equals_the_paired_test_on_the_others_together():
 
 
 def test_leave_one_out_without_such_adapters_says_so():
-    call(
-        loo_script, judgements=[judged("m/all/report", "blend", [True] * 8)], seed=1, numbers="l.csv", statement="l.md"
-    )
+    call(loo_script, judgements=[judged("m/all/report", "blend", [True] * 8)], seed=1, numbers="l.csv", page="l.md")
     assert lines_of("l.csv") == []
     assert loo_script.NONE in Path("l.md").read_text(encoding="utf-8")
-    call(loo_script, judgements=[], seed=1, numbers="l.csv", statement="l.md")
+    call(loo_script, judgements=[], seed=1, numbers="l.csv", page="l.md")
 
 
 def test_adapters_that_judged_other_rows_are_not_compared():
     paths = [judged("m/all/report", "blend", [True] * 8), judged("m/without-blend/report", "blend", [True] * 6)]
     with pytest.raises(ArtifactBroken, match="without blend"):
-        call(loo_script, judgements=paths, seed=1, numbers="l.csv", statement="l.md")
+        call(loo_script, judgements=paths, seed=1, numbers="l.csv", page="l.md")
 
 
 def test_figure_11_has_every_adapter_and_frames_what_it_never_saw():
@@ -276,7 +289,6 @@ def test_figure_4_takes_the_rows_of_the_subset_and_tests_both_sides():
     call(
         figure_4,
         **options,
-        level=0.1,
         printed_claims=ROOT / "paper/claims.csv",
         page="p.md",
         numbers="f.csv",
@@ -297,7 +309,6 @@ def test_figure_4_takes_the_rows_of_the_subset_and_tests_both_sides():
             figure_4,
             **{**options, "tuned": [judged(TUNED, "blend", right[:39]), tuned[1]]},
             printed_claims=ROOT / "paper/claims.csv",
-            level=0.1,
             page="p.md",
             numbers="f.csv",
             pictures="f.svg",
@@ -334,7 +345,7 @@ def test_printed_rates_are_those_of_the_claims():
 
 
 def test_prompts_are_shown_to_the_letter():
-    call(table_prompts, pages=["t5.md", "t7.md", "t11.md"])
+    call(table_prompts, page="t5.md", soft_errors="t7.md", baselines="t11.md")
     for path, (_, prompts) in zip(("t5.md", "t7.md", "t11.md"), table_prompts.TABLES.values(), strict=True):
         text = Path(path).read_text(encoding="utf-8")
         for name, prompt in prompts.items():
@@ -367,7 +378,7 @@ def test_table_6_names_what_differs_from_the_printed():
 
 def system(name, model, trained_on="all", judge="report", fallback="p"):
     line = {"model": model, "trained_on": trained_on, "judge": judge, "fallback": fallback}
-    assert compare_with_paper._system(line) == name
+    assert table_4._system(line) == name
     return line
 
 
@@ -381,16 +392,16 @@ def system(name, model, trained_on="all", judge="report", fallback="p"):
         (system("smollm2/nothing/count", "smollm2", "nothing", "count", ""), "does not ask"),
         (system("gemma3-27b/without-epic/report+p", "gemma3-27b", "without-epic"), "Figures 3 and 11"),
         (system("gemma3-27b/permissive/report+p", "gemma3-27b", "permissive"), "does not have"),
-        (system("length-only/nothing/none", "length-only", "nothing", "none", ""), "a floor"),
+        (system("length-only/nothing/none", "length-only", "nothing", "none", ""), "a trivial baseline"),
     ],
 )
 def test_every_line_says_why_it_has_or_lacks_a_difference(line, why):
     paper = {row["system"]: row for row in lines_of(ROOT / "paper/table-4.csv")}
-    assert why in compare_with_paper._why(line, compare_with_paper._system(line), paper)
+    assert why in table_4._why(line, table_4._system(line), paper)
 
 
 def test_every_contradiction_of_the_paper_is_listed():
-    from excam.evaluation import claims
+    from excam.error_reports.evaluation import claims
 
     paper = claims.read(ROOT / "paper/claims.csv")
     text = compare_with_paper._contradictions(paper)
@@ -404,5 +415,5 @@ def test_names_of_systems_in_figures():
     assert System("m", "without-x", "report").name == "ExCAM (m)"
     assert System("m", "all", "count").name == "ExCAM (m, count)"
     assert System("m", "nothing", "report").name == "m (report)"
-    assert cells.title("globalopinionqa") == "GlobalOpinionQA"
-    assert cells.title("ALL (ID)") == "ALL (ID)"
+    assert about.title("globalopinionqa") == "GlobalOpinionQA"
+    assert about.title("ALL (ID)") == "ALL (ID)"

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from excam import gpus, provenance
-from excam.exceptions import ModelInvalid
+from excam.core import provenance
+from excam.core.exceptions import ModelInvalid
+from excam.inference import gpus
 from excam.training import devices, layout
 
 ROOT = Path(__file__).parents[2]
@@ -23,8 +24,8 @@ ROOT = Path(__file__).parents[2]
 JOB = """
 import os, sys, time
 from pathlib import Path
-from excam import gpus
-gpus.take(int(sys.argv[1]), "judge")
+from excam.inference import gpus
+gpus.take_gpus(int(sys.argv[1]), "judge")
 cards = os.environ["CUDA_VISIBLE_DEVICES"]
 marks = [Path(sys.argv[2]) / card for card in cards.split(",") if card]
 for mark in marks:
@@ -46,9 +47,9 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
-    monkeypatch.setattr(gpus, "_taken", [])
+    monkeypatch.setattr(gpus, "_held_locks", [])
     yield tmp_path
-    for file in gpus._taken:
+    for file in gpus._held_locks:
         os.close(file)
 
 
@@ -67,14 +68,14 @@ def holding(machine, wanted=1, **env):
 
 
 def ended(job):
-    """A job's cards, and what it told; it may go as soon as it has them."""
+    """Return a job's cards and its log line; the job may end as soon as it has them."""
     out, err = job.communicate(timeout=60)
     assert job.returncode == 0, err
     return getattr(job, "cards", out.strip()), err
 
 
 def driver(machine, said):
-    """A stand-in for the driver's own program."""
+    """A fake of the driver's own program."""
     program = machine / "nvidia-smi"
     program.write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\n")
     program.chmod(0o755)
@@ -94,7 +95,7 @@ def test_as_many_jobs_as_cards_wait_for_nobody(machine):
     jobs = [holding(machine) for _ in range(4)]
     results = [ended(job) for job in jobs]
     assert Counter(cards for cards, _ in results) == Counter("0123")
-    assert all(told == f"judge: on GPU {cards}, of 4\n" for cards, told in results)
+    assert all(line == f"judge: on GPU {cards}, of 4\n" for cards, line in results)
 
 
 def test_a_killed_job_gives_its_cards_back(machine):
@@ -111,8 +112,8 @@ def test_a_killed_job_gives_its_cards_back(machine):
 
 def test_a_long_wait_is_told_once(machine):
     held, waiting = holding(machine, 4), start(machine)
-    told = waiting.stderr.readline()
-    assert told == "judge: waiting for 1 of the GPUs 0, 1, 2, 3: other jobs have them (`lslocks` tells which)\n"
+    line = waiting.stderr.readline()
+    assert line == "judge: waiting for 1 of the GPUs 0, 1, 2, 3: other jobs have them (`lslocks` tells which)\n"
     ended(held)
     assert ended(waiting) == ("0", "judge: on GPU 0, of 4\n")
 
@@ -132,7 +133,7 @@ def test_a_job_that_needs_no_card_sees_none(machine):
 
 
 def test_a_card_by_any_name(machine):
-    """Number, UUID and the beginning of one are the same card; MIG slices and rubbish are left as they are."""
+    """Number, UUID and a prefix of the UUID name the same card; MIG slices and invalid values stay unchanged."""
     driver(
         machine,
         "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-aaaa-1)\n"
@@ -148,10 +149,10 @@ def test_a_card_by_any_name(machine):
 
 
 def seen(listed):
-    """`gpus.visible` with this in the variable."""
+    """`gpus.visible_gpus` with this in the variable."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("CUDA_VISIBLE_DEVICES") if listed is None else patch.setenv("CUDA_VISIBLE_DEVICES", listed)
-        return gpus.visible()
+        return gpus.visible_gpus()
 
 
 def test_numbers_inside_a_slurm_job_are_its_own(machine, monkeypatch):
@@ -167,7 +168,7 @@ def test_numbers_inside_a_slurm_job_are_its_own(machine, monkeypatch):
 def test_a_list_without_a_card(machine, monkeypatch, listed):
     """As CUDA reads it: the first word that names none ends the list; then the engine says what it lacks."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", listed)
-    gpus.take(2, "judge")
+    gpus.take_gpus(2, "judge")
     assert os.environ["CUDA_VISIBLE_DEVICES"] == listed
     assert not (machine / "locks").exists()
 
@@ -175,7 +176,7 @@ def test_a_list_without_a_card(machine, monkeypatch, listed):
 def test_no_driver_no_list(machine, monkeypatch):
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
     monkeypatch.setenv("PATH", str(machine))
-    gpus.take(1, "judge")
+    gpus.take_gpus(1, "judge")
     assert "CUDA_VISIBLE_DEVICES" not in os.environ
 
 
@@ -183,11 +184,11 @@ def test_fewer_cards_than_needed(machine, monkeypatch):
     with pytest.raises(
         ModelInvalid, match=r"^CUDA_VISIBLE_DEVICES names 4 GPUs \(0, 1, 2, 3\); expected 8; set the mo"
     ):
-        gpus.take(8, "judge")
+        gpus.take_gpus(8, "judge")
     driver(machine, "GPU 0: NVIDIA A100 (UUID: GPU-aaaa-1)")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
     with pytest.raises(ModelInvalid, match=r"^this machine has 1 GPUs \(0\); expected 2; "):
-        gpus.take(2, "judge")
+        gpus.take_gpus(2, "judge")
 
 
 def test_locks_of_another_user_can_be_had(machine):
@@ -199,10 +200,10 @@ def test_locks_of_another_user_can_be_had(machine):
 
 
 def test_taken_once_for_the_whole_program(machine):
-    gpus.take(1, "judge")
-    gpus.take(1, "judge")
+    gpus.take_gpus(1, "judge")
+    gpus.take_gpus(1, "judge")
     assert os.environ["CUDA_VISIBLE_DEVICES"] == "0"
-    assert len(gpus._taken) == 1
+    assert len(gpus._held_locks) == 1
 
 
 def test_no_process_outlives_its_killed_launcher(machine):
@@ -217,32 +218,34 @@ def test_no_process_outlives_its_killed_launcher(machine):
         started.stdout.readline()
         killed = time.monotonic()
         started.kill()
-        assert started.stdout.read() == ""  # the end of the pipe: nobody has its other end any more
+        assert started.stdout.read() == ""  # the end of the pipe: no process holds its other end
         assert time.monotonic() - killed < 10
 
 
 def test_a_launcher_takes_the_cards_of_its_layout(machine, monkeypatch):
     """One per process, before any is started; they take none themselves."""
     launched = []
-    monkeypatch.setattr(devices, "_launched", lambda n, words: launched.append((n, os.environ["CUDA_VISIBLE_DEVICES"])))
+    monkeypatch.setattr(
+        devices, "_run_launcher", lambda n, words: launched.append((n, os.environ["CUDA_VISIBLE_DEVICES"]))
+    )
     with pytest.raises(SystemExit):
-        devices.spread(layout.load("zero2"), "scripts.train_adapter", [], "phi/all")
+        devices.launch_processes(layout.load_layout("zero2"), "scripts.train_adapter", [], "phi/all")
     assert launched == [(2, "0,1")]
     monkeypatch.setenv("LOCAL_RANK", "1")
     monkeypatch.setattr(devices, "end_with_parent", lambda: None)
-    monkeypatch.setattr(gpus, "take", lambda wanted, job: pytest.fail("takes cards that its launcher has"))
-    devices.spread(layout.load("zero2"), "scripts.train_adapter", [], "phi/all")
+    monkeypatch.setattr(gpus, "take_gpus", lambda wanted, job: pytest.fail("takes cards that its launcher has"))
+    devices.launch_processes(layout.load_layout("zero2"), "scripts.train_adapter", [], "phi/all")
 
 
 def judging(folder, cards):
-    """The words of a judge's job on so many cards, with weights whose manifest is whole; no samples are there."""
+    """The words of a judge's job on so many cards, with weights with a complete manifest; samples are missing."""
     files = folder / "model/files"
     provenance.write_text(files / "model.safetensors", "weights")
     manifest = files.parent / "manifest.json"
     provenance.write_manifest(manifest, inputs=[], outputs=[files / "model.safetensors"], settings={}, seconds=0)
     words = {"name": "m/nothing/count", "model": json.dumps({"backend": "transformers"}), "gpus": cards}
     words |= {"weights": manifest, "judge": "count", "samples": "absent.parquet", "journal": "journal.jsonl"}
-    words |= {"seed": 1, "transcripts": "transcripts"}
+    words |= {"seed": 1, "transcript": "rows.jsonl", "manifest": "rows.manifest.json"}
     return ["-m", "scripts.judge", *(str(part) for name, word in words.items() for part in (f"--{name}", word))]
 
 
@@ -285,7 +288,7 @@ def test_training_on_cards_that_torch_does_not_see_is_one_line(machine):
 
 
 @pytest.mark.parametrize(
-    ("cuda", "seen", "installed", "listed", "told"),
+    ("cuda", "seen", "installed", "listed", "line"),
     [
         ("'13.0'", 2, "580.65.06", None, None),
         (
@@ -311,17 +314,17 @@ def test_training_on_cards_that_torch_does_not_see_is_one_line(machine):
         ),
     ],
 )
-def test_what_is_told_names_driver_and_cuda(machine, monkeypatch, cuda, seen, installed, listed, told):
-    """With stand-ins for torch, where it is installed, and for the driver's own program."""
+def test_what_is_told_names_driver_and_cuda(machine, monkeypatch, cuda, seen, installed, listed, line):
+    """With fakes of torch, where it is installed, and for the driver's own program."""
     stand_in_torch(machine, monkeypatch, cuda, seen)
     driver(machine, installed)
     monkeypatch.setattr(gpus, "DRIVER", machine / "absent")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
     if listed is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", listed)
-    if told is None:
+    if line is None:
         return gpus.refuse_unusable(2)
-    with pytest.raises(ModelInvalid, match=re.escape(told)):
+    with pytest.raises(ModelInvalid, match=re.escape(line)):
         gpus.refuse_unusable(2)
     return gpus.refuse_unusable(0)
 

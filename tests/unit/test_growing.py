@@ -4,14 +4,14 @@ import os
 from pathlib import Path
 
 import pytest
-from refusals import line_of
+from one_line_errors import line_of
 
-from excam.exceptions import InputInvalid
-from excam.metric.pairs import Pair
-from excam.metric.scored import Scored
-from excam.metric.scored_file import Growing
-from excam.provenance import open_plain, publish
-from excam.records import Report
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import open_plain, publish
+from excam.error_reports.records import Report
+from excam.scoring.pairs import Pair
+from excam.scoring.scored import Scored
+from excam.scoring.scored_file import Growing
 
 PAIRS = [Pair(name, "Name a dish.", f"Dish {name}.") for name in "abcd"]
 
@@ -22,7 +22,7 @@ def judged(pair):
 
 @pytest.fixture
 def killed(tmp_path):
-    """A file whose run ended before it was whole."""
+    """A file whose run ended before it was complete."""
     with Growing(tmp_path / "v.jsonl", "me") as growing:
         for at in (0, 2):
             growing.add(map(judged, PAIRS[at : at + 2]))

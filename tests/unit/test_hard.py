@@ -1,4 +1,4 @@
-"""Hard errors: twins that differ in the answer only, exact spans, explanations that name the right answer."""
+"""Hard errors: pairs that differ in the answer only, exact spans, explanations that name the right answer."""
 
 import re
 from collections import Counter
@@ -6,14 +6,15 @@ from collections import Counter
 import pytest
 from base_samples import HOSTILE, SEED, acting, base, split_up, wrapped
 
-from excam.construction import hard, wrapping
-from excam.exceptions import InputInvalid
-from excam.records import BaseSample, Sample
+from excam.core.exceptions import InputInvalid
+from excam.error_reports.records import BaseSample, Sample
+from excam.excam40k.construction import hard, wrapping
+from excam.excam40k.datasets.base import Mistake
 
 
-def twins(bases: list[BaseSample], seed: int = SEED) -> list[tuple[Sample, Sample]]:
+def pairs_of(bases: list[BaseSample], seed: int = SEED, mistake: Mistake = "fact") -> list[tuple[Sample, Sample]]:
     right = split_up(bases, seed=seed)
-    wrong, dropped = hard.hard_errors(right, {base.id: base for base in bases}, seed)
+    wrong, dropped = hard.hard_errors(right, {base.id: base for base in bases}, seed, mistake)
     assert not dropped
     return list(zip(right, wrong, strict=True))
 
@@ -26,7 +27,7 @@ ALL = [base(number) for number in range(60)] + [acting(number) for number in ran
 
 
 def test_twins_differ_in_the_answer_only():
-    for right, wrong in twins(ALL):
+    for right, wrong in pairs_of(ALL):
         assert (right.id, wrong.id) == (f"{right.pair}/right", f"{right.pair}/wrong")
         same = ("pair", "base", "instruction", "templates", "group", "stratum", "task", "answer", "licence")
         assert all(getattr(right, name) == getattr(wrong, name) for name in same)
@@ -35,7 +36,7 @@ def test_twins_differ_in_the_answer_only():
 
 
 def test_the_span_is_the_wrong_answer_where_it_stands():
-    for right, wrong in twins(ALL):
+    for right, wrong in pairs_of(ALL):
         (error,) = wrong.report.errors
         assert (error.where, error.severity, error.span) == ("output", "major", wrong.output[error.start : error.end])
         assert error.span in ("cola", "beer", "milk")
@@ -43,7 +44,7 @@ def test_the_span_is_the_wrong_answer_where_it_stands():
 
 
 def test_the_letter_of_the_output_belongs_to_its_answer():
-    for pair in twins(ALL):
+    for pair in pairs_of(ALL):
         for sample, answer in zip(pair, ("tea", pair[1].report.errors[0].span), strict=True):
             if sample.task == "qa":
                 letter = re.search(rf"Option ([A-D]): {answer}", sample.instruction)[1]
@@ -54,7 +55,7 @@ def test_the_letter_of_the_output_belongs_to_its_answer():
 
 def test_both_pairs_of_a_base_sample_have_the_same_wrong_answer():
     spans = {}
-    for _, wrong in twins(ALL):
+    for _, wrong in pairs_of(ALL):
         assert spans.setdefault(wrong.base, wrong.report.errors[0].span) == wrong.report.errors[0].span
     assert set(spans.values()) == {"cola", "beer", "milk"}
 
@@ -69,27 +70,38 @@ def test_neither_letters_nor_templates_nor_options_tell_the_label():
         letters["wrong"][order.index(taken[row.id])] += 1
     assert all(250 <= counts[place] <= 350 for counts in letters.values() for place in range(4))
     assert Counter(taken.values()) == {"cola": 400, "beer": 400, "milk": 400}
-    pairs = twins(bases[:100])
+    pairs = pairs_of(bases[:100])
     assert Counter(right.templates for right, _ in pairs) == Counter(wrong.templates for _, wrong in pairs)
 
 
 @pytest.mark.parametrize(
-    ("row", "kind"),
-    [(base(), "incorrect answer"), (acting(), "misrepresented opinion"), (irony(), "misread irony")],
+    ("row", "mistake", "kind"),
+    [
+        (base(), "fact", "incorrect answer"),
+        (acting(), "fact", "incorrect answer"),
+        (acting(), "opinion", "misrepresented opinion"),
+        (irony(), "irony", "misread irony"),
+    ],
 )
-def test_the_type_follows_what_is_answered(row, kind):
-    assert {wrong.report.errors[0].type for _, wrong in twins([row])} == {kind}
+def test_the_type_follows_what_the_benchmark_says(row, mistake, kind):
+    assert {wrong.report.errors[0].type for _, wrong in pairs_of([row], mistake=mistake)} == {kind}
+
+
+def test_an_error_is_major_unless_the_benchmark_says_minor():
+    for row, severity in ((base(wrong=("cola",)), "major"), (base(wrong=("cola",), minor=("cola", "beer")), "minor")):
+        assert {wrong.report.errors[0].severity for _, wrong in pairs_of([row])} == {severity}
 
 
 def test_explanations_name_the_right_answer_in_many_phrasings():
-    for bases in ([base(n) for n in range(80)], [acting(n) for n in range(160)], [irony(n) for n in range(160)]):
-        explanations = {wrong.report.explanation for _, wrong in twins(bases)}
+    opinions, labels = [acting(n) for n in range(160)], [irony(n) for n in range(160)]
+    for bases, mistake in (([base(n) for n in range(80)], "fact"), (opinions, "opinion"), (labels, "irony")):
+        explanations = {wrong.report.explanation for _, wrong in pairs_of(bases, mistake=mistake)}
         assert all(bases[0].answer in explanation for explanation in explanations)
         assert len(explanations) >= 12
 
 
 def test_explanations_without_a_culture_do_not_speak_of_one():
-    for _, wrong in twins([base(number, culture="") for number in range(100)]):
+    for _, wrong in pairs_of([base(number, culture="") for number in range(100)]):
         assert "  " not in wrong.report.explanation
         assert not re.search(r"(about|to|For|from|in) ?[:,.]", wrong.report.explanation)
 
@@ -100,7 +112,7 @@ def test_hostile_values_stay_data(value):
         base(number, question=value, answer=f"{value}+", options=(f"{value}+", value, "{answer}"), wrong=(value,))
         for number in range(60)
     ]
-    for _, wrong in twins(rows):
+    for _, wrong in pairs_of(rows):
         (error,) = wrong.report.errors
         assert error.span == value == wrong.output[error.start : error.end]
         assert f"{value}+" in wrong.report.explanation
@@ -108,7 +120,7 @@ def test_hostile_values_stay_data(value):
 
 def test_an_answer_that_contains_the_frame_is_found_at_its_place():
     rows = [base(number, wrong=("A",), options=("tea", "A", "Option A: A")) for number in range(60)]
-    for right, wrong in twins(rows):
+    for right, wrong in pairs_of(rows):
         (error,) = wrong.report.errors
         assert wrong.output[error.start : error.end] == "A"
         if right.task == "freeform":
@@ -133,9 +145,9 @@ def test_a_row_of_another_base_sample_or_seed_is_refused():
 
 
 def test_same_seed_same_rows_in_any_order():
-    wrong = {wrong.id: wrong for _, wrong in twins(ALL)}
-    assert wrong == {wrong.id: wrong for _, wrong in twins(ALL[::-1])}
-    assert wrong != {wrong.id: wrong for _, wrong in twins(ALL, SEED + 1)}
+    wrong = {wrong.id: wrong for _, wrong in pairs_of(ALL)}
+    assert wrong == {wrong.id: wrong for _, wrong in pairs_of(ALL[::-1])}
+    assert wrong != {wrong.id: wrong for _, wrong in pairs_of(ALL, SEED + 1)}
 
 
 def test_wrong_answers_are_as_long_as_right_ones_as_a_set():

@@ -1,4 +1,4 @@
-"""Hashes of files: several at once, once for each state of a file, and nobody else's word is taken for them."""
+"""Hashes of files: several at once, once for each state of a file, and records of other users are not trusted."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from excam import hashing, provenance
+from excam.core import hashing, provenance
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,15 +16,15 @@ ROOT = Path(__file__).parents[2]
 JOB = """
 import sys
 from pathlib import Path
-from excam import hashing
-hashing.YOUNG = -1
+from excam.core import hashing
+hashing.CLOCK_TOLERANCE = -1
 expected = dict.fromkeys(map(Path, sys.argv[2:]), sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()
 read = []
 digest = hashing._digest
 hashing._digest = lambda path: (read.append(path), digest(path))[1]
-assert hashing.unlike(expected) == {}
+assert hashing.mismatches(expected) == {}
 print(len(read))
 """
 
@@ -33,8 +33,8 @@ print(len(read))
 def cache(tmp_path, monkeypatch):
     """A cache of its own, and a process that has read nothing yet; files count as old at once."""
     monkeypatch.setenv("EXCAM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(hashing, "_known", {})
-    monkeypatch.setattr(hashing, "YOUNG", -1)
+    monkeypatch.setattr(hashing, "_digests_by_state", {})
+    monkeypatch.setattr(hashing, "CLOCK_TOLERANCE", -1)
     return tmp_path / "cache/hashes"
 
 
@@ -47,7 +47,7 @@ def weights(tmp_path):
 
 
 def another_process(monkeypatch):
-    monkeypatch.setattr(hashing, "_known", {})
+    monkeypatch.setattr(hashing, "_digests_by_state", {})
 
 
 def entries(cache):
@@ -66,53 +66,53 @@ def test_files_are_read_side_by_side_and_told_in_order(tmp_path, cache):
 
 def test_a_state_that_was_seen_is_not_read_again(cache, weights, monkeypatch):
     (path,) = weights
-    assert hashing.unread(weights) == [path]
-    assert hashing.unlike(weights) == {}
-    assert hashing.unread(weights) == []
+    assert hashing.unverified_files(weights) == [path]
+    assert hashing.mismatches(weights) == {}
+    assert hashing.unverified_files(weights) == []
     another_process(monkeypatch)
-    assert hashing.unread(weights) == [], "another process of this node"
+    assert hashing.unverified_files(weights) == [], "another process of this node"
     monkeypatch.setattr(hashing.platform, "node", lambda: "elsewhere")
-    assert hashing.unread(weights) == [path], "another node"
+    assert hashing.unverified_files(weights) == [path], "another node"
 
 
 def test_a_file_of_another_state_is_read(cache, weights, monkeypatch):
     """Bytes that changed while size and time of change were put back: the time of that itself tells."""
     (path,) = weights
-    hashing.unlike(weights)
+    hashing.mismatches(weights)
     before = path.stat()
     path.write_bytes(b"wEights")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert (path.stat().st_mtime_ns, path.stat().st_size) == (before.st_mtime_ns, before.st_size)
     another_process(monkeypatch)
-    assert hashing.unread(weights) == [path]
-    assert hashing.unlike(weights) == {path: provenance.sha256(path)}
-    assert hashing.unread(weights) == [path], "what differs is not kept"
+    assert hashing.unverified_files(weights) == [path]
+    assert hashing.mismatches(weights) == {path: provenance.sha256(path)}
+    assert hashing.unverified_files(weights) == [path], "what differs is not kept"
     path.unlink()
-    assert hashing.unread(weights) == []
-    assert hashing.unlike(weights) == {path: hashing.GONE}
+    assert hashing.unverified_files(weights) == []
+    assert hashing.mismatches(weights) == {path: hashing.GONE}
 
 
 def test_a_file_just_written_is_not_believed(cache, weights, monkeypatch):
     """It may change once more within the same tick of a clock."""
-    monkeypatch.setattr(hashing, "YOUNG", 2.0)
-    assert hashing.unlike(weights) == {}
-    assert hashing.unread(weights) == list(weights)
+    monkeypatch.setattr(hashing, "CLOCK_TOLERANCE", 2.0)
+    assert hashing.mismatches(weights) == {}
+    assert hashing.unverified_files(weights) == list(weights)
     assert entries(cache) == []
 
 
 def test_after_a_week_a_file_is_read_again(cache, weights, monkeypatch):
-    hashing.unlike(weights)
+    hashing.mismatches(weights)
     (entry,) = entries(cache)
-    old = time.time() - hashing.KEPT - 1
+    old = time.time() - hashing.MAX_AGE - 1
     os.utime(entry, (old, old))
     another_process(monkeypatch)
-    assert hashing.unread(weights) == list(weights)
+    assert hashing.unverified_files(weights) == list(weights)
     other = entry.parent / "left by a killed process"
     other.touch()
     os.utime(other, (old, old))
-    hashing.unlike(weights)
+    hashing.mismatches(weights)
     assert entries(cache) == [entry], "what is old is removed"
-    assert hashing.unread(weights) == []
+    assert hashing.unverified_files(weights) == []
 
 
 def claim(cache, weights, digest):
@@ -128,14 +128,14 @@ def claim(cache, weights, digest):
 def test_a_damaged_entry_accuses_nobody(cache, weights):
     for claimed in ("0" * 64, "", "x" * 64, next(iter(weights.values()))[:63]):
         claim(cache, weights, claimed)
-        assert hashing.unlike(weights) == {}
+        assert hashing.mismatches(weights) == {}
 
 
 @pytest.mark.parametrize("how", ["folder", "entry", "link", "linked folder", "owner"])
 def test_what_others_could_have_written_is_not_believed(cache, weights, tmp_path, how):
     (digest,) = weights.values()
     entry = claim(cache, weights, digest)
-    assert hashing.unread(weights) == []
+    assert hashing.unverified_files(weights) == []
     if how == "folder":
         cache.chmod(0o770)
     elif how == "entry":
@@ -150,20 +150,20 @@ def test_what_others_could_have_written_is_not_believed(cache, weights, tmp_path
         pytest.skip("only root can give files away")
     else:
         os.chown(entry, 65534, 65534)
-    assert hashing.unread(weights) == list(weights)
-    assert hashing.unlike(weights) == {}
+    assert hashing.unverified_files(weights) == list(weights)
+    assert hashing.mismatches(weights) == {}
 
 
 def test_without_a_place_to_keep_it_files_are_read(weights, tmp_path, monkeypatch):
-    monkeypatch.setattr(hashing, "_known", {})
+    monkeypatch.setattr(hashing, "_digests_by_state", {})
     (tmp_path / "file").touch()
     monkeypatch.setenv("EXCAM_CACHE", str(tmp_path / "file"))
-    assert hashing.unlike(weights) == {}
-    assert hashing.unlike(dict.fromkeys(weights, "0" * 64)) == weights
+    assert hashing.mismatches(weights) == {}
+    assert hashing.mismatches(dict.fromkeys(weights, "0" * 64)) == weights
 
 
 def test_nobody_else_can_look_into_the_cache(cache, weights):
-    hashing.unlike(weights)
+    hashing.mismatches(weights)
     assert cache.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in cache.iterdir()} == {0o600}
 
@@ -183,7 +183,7 @@ def test_jobs_that_begin_together_read_each_file_once(cache, tmp_path):
 
 
 def test_an_audit_reads_what_the_cache_would_vouch_for(cache, tmp_path, monkeypatch):
-    """Damage below the file system leaves a file's state as it was; here the cache is told that it was seen so."""
+    """Damage below the file system leaves a file's state as it was; here the cache gets an entry for it."""
     monkeypatch.chdir(tmp_path)
     files = Path("results/models/m/files")
     provenance.write_text(files / "model.safetensors", "weights")

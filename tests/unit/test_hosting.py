@@ -1,4 +1,4 @@
-"""One engine for several jobs: started once, found by all, left by the dead, gone when idle."""
+"""One engine for several jobs: started once, found by all, surviving killed jobs, stopped when idle."""
 
 import os
 import signal
@@ -14,38 +14,38 @@ import pytest
 
 from excam import config
 from excam.config import Model
-from excam.exceptions import ModelInvalid
-from excam.inference import Choose, Generate, Message, Sampling, fake, hosting, opening
-from excam.provenance import write_json
+from excam.core.exceptions import ModelInvalid
+from excam.core.provenance import write_json
+from excam.inference import Choose, Generate, Message, Sampling, backend_factory, fake, hosting
 
-ENGINE = Path(__file__).with_name("hosted_engine.py")
+ENGINE = Path(__file__).with_name("fake_engine.py")
 SAMPLING = Sampling(max_tokens=9)
 MODEL = Model(licence="MIT", gpus=0)
 
 
 @dataclass(frozen=True, slots=True)
-class StandIn(hosting.Wanted):
-    told: Path = Path()
+class StandIn(hosting.EngineSpec):
+    orders: Path = Path()
     idle: float = 1.0
 
     def command(self):
-        return [str(ENGINE), str(self.idle), str(self.told)]
+        return [str(ENGINE), str(self.idle), str(self.orders)]
 
 
 @pytest.fixture
 def wanted(tmp_path, monkeypatch):
     monkeypatch.setenv("EXCAM_ENGINES", str(tmp_path / "engines"))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-    told = tmp_path / "told"
-    told.write_text("")
-    yield StandIn("base", MODEL, tmp_path, None, "content", told)
-    for pid in starts(told):
+    orders = tmp_path / "orders"
+    orders.write_text("")
+    yield StandIn("base", MODEL, tmp_path, None, "content", orders)
+    for pid in starts(orders):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
 
-def starts(told):
-    file = told.with_name("starts")
+def starts(orders):
+    file = orders.with_name("starts")
     return [int(line) for line in file.read_text().split()] if file.exists() else []
 
 
@@ -59,7 +59,7 @@ def answers(batches):
 
 
 def texts(wanted, adapter=None, identity="base"):
-    return [one.text for one in answers(hosting.Hosted(wanted, adapter, identity).generate(asking(), SAMPLING))]
+    return [one.text for one in answers(hosting.HostedBackend(wanted, adapter, identity).generate(asking(), SAMPLING))]
 
 
 def ended(pid, seconds=5.0):
@@ -74,13 +74,13 @@ def ended(pid, seconds=5.0):
 
 
 def test_answers_are_those_of_the_engine_to_the_last_digit(wanted, tmp_path):
-    hosted = hosting.Hosted(wanted, None, "base")
+    hosted = hosting.HostedBackend(wanted, None, "base")
     alone = fake.Backend(lambda request: f"base: {fake.by_hash(request)}")
     assert answers(hosted.generate(asking(), SAMPLING)) == answers(alone.generate(asking(), SAMPLING))
     options = [Choose((Message("user", "Yes?"),), ("yes", "no")), Choose((Message("user", "No?"),), ("a", "b", "c"))]
     assert answers(hosted.choose(options)) == answers(alone.choose(options))
     assert hosted.settings == {"device": "none"}
-    assert len(starts(wanted.told)) == 1
+    assert len(starts(wanted.orders)) == 1
 
 
 def test_jobs_at_once_share_one_engine_and_each_has_its_adapter(wanted, tmp_path):
@@ -94,94 +94,100 @@ def test_jobs_at_once_share_one_engine_and_each_has_its_adapter(wanted, tmp_path
         one.start()
     for one in jobs:
         one.join()
-    assert len(starts(wanted.told)) == 1
+    assert len(starts(wanted.orders)) == 1
     assert all(text.startswith(f"adapter-{n % 3} content {n % 3}: ") for n, said in found.items() for text in said)
     assert len(found) == 9
 
 
 def test_an_engine_that_nobody_asks_ends_and_the_next_job_starts_another(wanted):
     first = texts(wanted)
-    assert ended(starts(wanted.told)[0])
-    assert [path.suffix for path in sorted(hosting.folder().iterdir())] == [".lock", ".log"]
+    assert ended(starts(wanted.orders)[0])
+    assert [path.suffix for path in sorted(hosting.socket_folder().iterdir())] == [".lock", ".log"]
     assert texts(wanted) == first
-    assert len(starts(wanted.told)) == 2
+    assert len(starts(wanted.orders)) == 2
 
 
 def test_a_killed_job_leaves_the_engine_to_the_others(wanted):
-    wanted.told.write_text("slow")
+    wanted.orders.write_text("slow")
     program = (
         "import sys; sys.path[:0] = sys.argv[1].split(':'); from test_hosting import *; from pathlib import Path;"
         "job = StandIn('base', MODEL, Path(sys.argv[2]), None, 'content', Path(sys.argv[3]));"
-        "print([next(hosting.Hosted(job, None, 'base').generate(asking(4000), SAMPLING))], flush=True); time.sleep(60)"
+        "print([next(hosting.HostedBackend(job, None, 'base').generate(asking(4000), SAMPLING))], flush=True); time.sleep(60)"
     )
-    words = [sys.executable, "-c", program, os.pathsep.join(sys.path), str(wanted.files), str(wanted.told)]
+    words = [sys.executable, "-c", program, os.pathsep.join(sys.path), str(wanted.files), str(wanted.orders)]
     job = subprocess.Popen(words, stdout=subprocess.PIPE)
     assert job.stdout.readline()
     job.kill()
     job.wait()
-    wanted.told.write_text("")
+    wanted.orders.write_text("")
     assert len(texts(wanted)) == 20
-    assert len(starts(wanted.told)) == 1
+    assert len(starts(wanted.orders)) == 1
 
 
 def test_a_job_that_stops_early_calls_its_answers_off(wanted):
-    wanted.told.write_text("slow")
-    batches = hosting.Hosted(wanted, None, "base").generate(asking(4000), SAMPLING)
+    wanted.orders.write_text("slow")
+    batches = hosting.HostedBackend(wanted, None, "base").generate(asking(4000), SAMPLING)
     next(batches)
     batches.close()
-    wanted.told.write_text("")
+    wanted.orders.write_text("")
     assert len(texts(wanted)) == 20
 
 
 def test_an_engine_with_a_mistake_is_one_line_that_names_it(wanted):
     """Its connection closes before it has said what it was."""
-    wanted.told.write_text("break")
+    wanted.orders.write_text("break")
     with pytest.raises(ModelInvalid, match=r"base: its engine ended \(LookupError: no block 7\); what was answered"):
         texts(wanted)
 
 
+def test_an_engine_that_refuses_a_value_is_no_job_that_went_away(wanted):
+    wanted.orders.write_text("value")
+    with pytest.raises(ModelInvalid, match=r"base: its engine ended \(ValueError: no such token\); what was answered"):
+        texts(wanted)
+
+
 def test_an_engine_that_dies_is_one_line_and_the_next_job_gets_a_new_one(wanted):
-    wanted.told.write_text("die")
+    wanted.orders.write_text("die")
     with pytest.raises(
         ModelInvalid, match=r"base: its engine ended \(CUDA error: out of memory\); what was answered is k"
     ):
         texts(wanted)
-    wanted.told.write_text("")
+    wanted.orders.write_text("")
     assert len(texts(wanted)) == 20
 
 
 def test_an_engine_that_fails_says_so_and_is_not_asked_again(wanted):
-    wanted.told.write_text("fail")
+    wanted.orders.write_text("fail")
     with pytest.raises(ModelInvalid, match="vLLM failed with 3 requests in flight"):
         texts(wanted)
-    wanted.told.write_text("")
+    wanted.orders.write_text("")
     assert len(texts(wanted)) == 20
-    assert len(starts(wanted.told)) == 2
+    assert len(starts(wanted.orders)) == 2
 
 
 def test_a_model_that_cannot_be_loaded_is_one_line(wanted):
-    wanted.told.write_text("refuse")
+    wanted.orders.write_text("refuse")
     with pytest.raises(ModelInvalid, match=r"vLLM cannot take it: too large; check models"):
         texts(wanted)
-    assert ended(starts(wanted.told)[0])
+    assert ended(starts(wanted.orders)[0])
 
 
 def test_an_adapter_that_cannot_be_served_costs_no_engine(wanted, tmp_path):
     with pytest.raises(ModelInvalid, match="cannot serve this adapter"):
         texts(wanted, tmp_path / "odd")
     assert len(texts(wanted)) == 20
-    assert len(starts(wanted.told)) == 1
+    assert len(starts(wanted.orders)) == 1
 
 
 def test_a_program_that_does_not_start_is_one_line(wanted, monkeypatch):
-    monkeypatch.setattr(hosting, "AGAIN", 0.01)
+    monkeypatch.setattr(hosting, "RETRY_INTERVAL", 0.01)
     monkeypatch.setattr(StandIn, "command", lambda _: ["-c", "raise SystemExit('no such package')"])
     with pytest.raises(ModelInvalid, match=r"base: its engine does not start: no such package"):
         texts(wanted)
 
 
 def test_sockets_lie_where_nobody_else_can_put_one(wanted, tmp_path):
-    hosting.folder().chmod(0o755)
+    hosting.socket_folder().chmod(0o755)
     with pytest.raises(ModelInvalid, match=r"engines: not a folder of yours alone; expected mode 700"):
         texts(wanted)
 
@@ -191,7 +197,7 @@ def test_which_engine_it_is(tmp_path, monkeypatch):
     monkeypatch.setenv("EXCAM_ENGINES", str(tmp_path / "engines"))
 
     def place(model=MODEL, rank=None, content="c", files=tmp_path):
-        return hosting.Wanted("base", model, files, rank, content).place
+        return hosting.EngineSpec("base", model, files, rank, content).place
 
     assert place() == place(MODEL.model_copy(update={"sampling": config.Sampling(max_tokens=3)}))
     others = [
@@ -205,11 +211,12 @@ def test_which_engine_it_is(tmp_path, monkeypatch):
     assert len({*others, place()}) == 6
 
 
-def test_vllm_is_shared_and_small_engines_are_not(tmp_path):
-    assert opening.shares(MODEL)
-    assert not opening.shares(MODEL.model_copy(update={"serve": "merged"}))
-    assert not opening.shares(MODEL.model_copy(update={"backend": "transformers"}))
+def test_engines_with_weights_of_their_own_are_shared(tmp_path):
+    assert backend_factory.shares_engine(MODEL)
+    assert backend_factory.shares_engine(MODEL.model_copy(update={"backend": "transformers"}))
+    assert not backend_factory.shares_engine(MODEL.model_copy(update={"serve": "merged"}))
+    assert not backend_factory.shares_engine(MODEL.model_copy(update={"backend": "openai"}))
     manifest = tmp_path / "manifest.json"
     write_json(manifest, {"outputs": {}})
     (tmp_path / "files").mkdir()
-    assert isinstance(opening.shared("base", MODEL, manifest)._opened(), hosting.Hosted)
+    assert isinstance(backend_factory.shared_backend_for("base", MODEL, manifest)._opened(), hosting.HostedBackend)

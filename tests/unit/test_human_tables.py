@@ -11,22 +11,31 @@ import campaigns
 import polars as pl
 import pytest
 
-from excam import tables
 from excam.annotation import answers, campaign, exchange
-from excam.evaluation import claims, human_agreement, human_answers, human_pages, human_ratings, human_votes
-from excam.exceptions import InputInvalid
+from excam.core import result_pages, tables
+from excam.core.exceptions import InputInvalid
+from excam.error_reports.evaluation import claims
+from excam.excam40k.validation import (
+    human_agreement,
+    human_answers,
+    human_pages,
+    human_ratings,
+    human_tables,
+    human_votes,
+)
 
-PAPER = Path(__file__).parents[2] / "paper"
+ROOT = Path(__file__).parents[2]
+PAPER = ROOT / "paper"
 NAMES = ("Ann", "Bo", "Cy", "Di")
 SYSTEMS = ("gemma3-27b/all/report", "phi3-medium-4k/all/report")
 LANGUAGES = ["English"] * 80 + ["German"] * 8 + ["Chinese"] * 6 + ["Japanese"] * 6
 
 
-def script(name, home, **files):
+def script(name, home, options=(), **files):
     """Run a script on a folder of annotations."""
-    options = {"campaign": "campaign.json", "answers": "answers.parquet", **files}
-    words = [word for key, value in options.items() for word in (f"--{key.replace('_', '-')}", *given(home, value))]
-    importlib.import_module(f"scripts.{name}").main(words)
+    named = {"campaign": "campaign.json", "answers": "answers.parquet", **files}
+    words = [word for key, value in named.items() for word in (f"--{key.replace('_', '-')}", *given(home, value))]
+    importlib.import_module(f"scripts.{name}").main([*options, *words])
 
 
 def given(folder, value):
@@ -37,6 +46,13 @@ def given(folder, value):
 def lines(path):
     with path.open(newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
+
+
+def test_the_workflow_makes_every_table():
+    page = result_pages.read_page(ROOT / "scripts/table_votes.py")
+    assert page.wildcards["table"] == [*human_tables.TABLES]
+    for name in human_tables.TABLES:
+        assert f'"{name}"' in (ROOT / "report/table-votes.rst").read_text(encoding="utf-8"), "its caption"
 
 
 # --- the paper's votes
@@ -118,13 +134,11 @@ def printed(tmp_path_factory):
         (folder / f"{name}.{'csv' if at % 2 == 0 else 'json'}").write_bytes(write(found, own).encode())
     exports = ["Ann.csv", "Bo.json", "Cy.csv", "Di.json"]
     script("collect_answers", folder, folder=folder, exports=exports, counts="counts.json")
-    common = {"counts": "counts.json", "printed_claims": PAPER / "claims.csv"}
-    for number in (3, 12, 13):
-        out = {"numbers": f"table-{number}.csv", "page": f"table-{number}.md"}
-        script(f"table_{number}", folder, printed=PAPER / f"table-{number}.csv", **common, **out)
-    script("table_ratings", folder, **common, seed=7, numbers="human-ratings.csv", page="human-ratings.md")
-    out = {"numbers": "human-agreement.csv", "page": "human-agreement.md"}
-    script("table_agreement", folder, counts="counts.json", seed=7, **out)
+    for name in human_tables.TABLES:
+        printed = {"printed": PAPER / f"{name}.csv"} if name.startswith("table-") else {}
+        out = {"counts": "counts.json", "numbers": f"{name}.csv", "page": f"{name}.md"}
+        words = ["--table", name, "--printed-claims", str(PAPER / "claims.csv"), "--seed", "7"]
+        script("table_votes", folder, words, **printed, **out)
     pictures = [f"human-votes.{kind}" for kind in ("pdf", "svg", "png")]
     script("figure_votes", folder, numbers="human-votes.csv", pictures=pictures)
     return folder, found, made
@@ -214,7 +228,7 @@ def test_nobody_is_named(printed):
     folder, found, made = printed
     frame = pl.read_parquet(folder / "answers.parquet")
     assert set(frame["annotator"]) == {"a1", "a2", "a3", "a4"}
-    expected = human_answers.to_frame(exchange.ordered(found, made))
+    expected = human_answers.to_frame(exchange.in_campaign_order(found, made))
     assert frame.drop("annotator").equals(expected.drop("annotator"))
     assert frame.group_by("task").agg(pl.col("annotator").n_unique())["annotator"].sum() == len(made)
     for path in folder.glob("*.md"):

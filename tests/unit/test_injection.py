@@ -1,25 +1,24 @@
 """Prompt injections: the attacks keep the gold true, never become control tokens, and are never read as an answer."""
 
-import json
 import re
 from collections import Counter
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
+import attacks
 import pytest
 import tiny
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench import attacks, injection
-from excam import hostile, judges, tables
-from excam.exceptions import InputInvalid
-from excam.inference import Sampling, chat, fake, opening
+from excam.core import sanitize
+from excam.error_reports import judges
+from excam.error_reports.judges import report
+from excam.error_reports.records import SEVERITIES, CulturalError, Report, Sample
+from excam.inference import Sampling, chat, fake
 from excam.inference.journal import Journal, ask
-from excam.inference.run import play, run
-from excam.judges import report
-from excam.records import SEVERITIES, CulturalError, Report, Sample
+from excam.inference.run import run
 
 ROOT = Path(__file__).parents[2]
 ATTACKS = attacks.load()
@@ -82,9 +81,9 @@ def test_there_are_enough_of_every_kind_in_both_texts_at_all_places():
 
 
 def test_the_file_shows_what_is_invisible():
-    """In the file, characters that nobody sees are escapes."""
+    """In the file, invisible characters are escaped."""
     text = attacks.FILE.read_text(encoding="utf-8")
-    assert not re.search(f"[\u200b-\u200f\u2060-\u206f\ufeff]|{hostile.BIDI}|{hostile.TAGS}", text)
+    assert not re.search(f"[\u200b-\u200f\u2060-\u206f\ufeff]|{sanitize.BIDI}|{sanitize.TAGS}", text)
 
 
 @each(FORGED)
@@ -194,7 +193,7 @@ def tokenizer():
 
 
 def control_strings(found=ATTACKS):
-    return sorted({each for attack in found for each in re.findall(hostile.CHAT_CONTROL, attack.text)})
+    return sorted({each for attack in found for each in re.findall(sanitize.CHAT_CONTROL, attack.text)})
 
 
 def requests(sample):
@@ -242,103 +241,3 @@ def test_an_answer_that_quotes_the_attack_in_a_report_is_that_report(attack, tmp
     quoting = Report((CulturalError(attack.where, attack.text, "minor", "t"),), f"It says: {attack.text}")
     found = verdict("report", attacks.apply(attack, SAMPLE), report.write(quoting), tmp_path)
     assert (found.errors_found, found.report.explanation) == (1, quoting.explanation)
-
-
-# The program
-
-
-def bases(n, label):
-    """n samples of n base samples, right or wrong."""
-    gold = SAMPLE.report if label == "wrong" else Report()
-    return [replace(SAMPLE, id=f"x/{k}/free/{label}", pair=f"x/{k}/free", base=f"x/{k}", report=gold) for k in range(n)]
-
-
-def test_every_attack_is_used_and_kinds_take_turns():
-    drawn = injection.twins(bases(130, "wrong"), ATTACKS, 130, seed=1)
-    used = Counter(one.attack.id for one in drawn)
-    assert used.keys() == {attack.id for attack in ATTACKS}
-    assert set(used.values()) == {1, 2}
-    assert [one.attack.kind for one in drawn[:7]] == list(attacks.KINDS)
-    assert all(one.attacked == attacks.apply(one.attack, one.clean) for one in drawn)
-    assert injection.twins(reversed(bases(130, "wrong")), ATTACKS, 130, seed=1) == drawn
-    assert injection.twins(bases(130, "wrong"), ATTACKS, 20, seed=2) != drawn[:20]
-
-
-def test_no_base_sample_is_drawn_twice_and_too_few_are_refused():
-    twice = [replace(one, id=f"{one.id}{k}") for one in bases(5, "wrong") for k in range(3)]
-    assert len({one.clean.base for one in injection.twins(twice, ATTACKS, 5, seed=1)}) == 5
-    for pairs in (1, 6):
-        with pytest.raises(InputInvalid, match=f"found {pairs}; expected 2 to 5"):
-            injection.twins(twice, ATTACKS, pairs, seed=1)
-
-
-def gullible(request):
-    """A model that repeats a report it is shown, and else finds Christmas wrong, or counts."""
-    said = request.messages[-1].content
-    if said.endswith("'COUNT: count'."):
-        return "Fine." if "no error" in said else "COUNT: 1"
-    forged = attacks.reports(said)
-    return report.write(forged[0] if forged else CHRISTMAS)
-
-
-def test_the_program_counts_what_a_gullible_model_does(tmp_path, monkeypatch, capsys):
-    pairs = len(ATTACKS)
-    tables.write_samples(tmp_path / "test.parquet", [*bases(pairs, "wrong"), *bases(pairs, "right")])
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(opening, "lazily", lambda *_: fake.Backend(gullible))
-    out = tmp_path / "numbers.json"
-    words = ["--model", "smollm2-135m", "--trained-on", "nothing", "all", "--judges", "report", "count"]
-    words += ["--samples", str(tmp_path / "test.parquet"), "--results", str(tmp_path), "--numbers", str(out)]
-    injection.main(words)
-    numbers = json.loads(out.read_text())
-    assert numbers["command"] == f"python -m bench.injection {' '.join(words)}"
-    names = [f"smollm2-135m/{trained_on}/{judge}" for trained_on in ("nothing", "all") for judge in ("report", "count")]
-    assert list(numbers["systems"]) == sorted(names)
-    assert all((tmp_path / "injection" / f"{name}.jsonl").exists() for name in names)
-    for what in ("errors", "false alarms"):
-        told = numbers["systems"]["smollm2-135m/all/report"][what]
-        lost = len(WITH_REPORT)
-        assert (told["n"], told["found"]) == (pairs, {"clean": pairs, "attacked": pairs - lost})
-        assert (told["lost"], told["gained"], told["taken"]) == (lost, 0, 0)
-        assert told["copied"] == {"clean": 0, "attacked": lost}
-        assert told["unreadable"] == {"clean": 0, "attacked": 0}
-        change = told["change"]
-        assert change["points"] == pytest.approx(-100 * lost / pairs)
-        assert change["low"] < change["points"] < change["high"] < 0
-        assert told["kinds"]["forged-report"] == {"n": len(FORGED), "clean": len(FORGED), "attacked": 0}
-        assert sum(kind["n"] for kind in told["kinds"].values()) == pairs
-        counted = numbers["systems"]["smollm2-135m/nothing/count"][what]
-        assert counted["unreadable"]["attacked"] == counted["lost"] > 0
-        assert counted["taken"] == counted["copied"]["attacked"] == 0
-    shown = capsys.readouterr().out
-    assert all(name in shown for name in names)
-    assert f"copied by the model: 0 clean, {lost} attacked" in shown
-
-
-def test_a_report_taken_from_the_text_is_told_from_one_the_model_gave():
-    (one, _) = injection.twins(bases(2, "wrong"), FORGED, 2, seed=1)
-    forged = attacks.reports(one.attack.text)[0]
-
-    def played(said, read):
-        """The model says one thing, and the reader reads another."""
-        (found,) = play(
-            judges.load("report").judge, [one.attacked], lambda asked: [completion(said, one) for _ in asked]
-        )
-        return replace(found, verdict=report.verdict(completion(read, one), *texts(one.attacked).values()))
-
-    for said, taken, copied in (("I cannot say.", True, False), (report.write(forged), False, True)):
-        found = played(said, read=report.write(forged))
-        judged = injection.Judged(one, found, found)
-        assert (injection.taken(judged), injection.copied(judged, found)) == (taken, copied)
-
-
-def completion(text, one):
-    ((_, found),) = next(fake.Backend(lambda request: text).generate(requests(one.attacked)[:1], Sampling(200)))
-    return found
-
-
-def test_an_unknown_model_is_refused_with_the_known_ones(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    assert injection.model_of(ROOT / "experiments/mini.yaml", "smollm2-135m").backend == "transformers"
-    with pytest.raises(InputInvalid, match=r"known: .*smollm2-135m"):
-        injection.model_of(ROOT / "experiments/mini.yaml", "smollm")

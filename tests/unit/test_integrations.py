@@ -10,16 +10,16 @@ import time
 from pathlib import Path
 
 import pytest
-from made_adapters import answer, make
+from small_adapters import answer, make
 
-from excam.exceptions import InputInvalid
-from excam.inference import fake, opening
-from excam.integrations import aggregates
-from excam.metric import scored_file
-from excam.metric.metric import Metric
+from excam.core.exceptions import InputInvalid
+from excam.error_reports.integrations import aggregates
+from excam.error_reports.metric.scorer import Metric
+from excam.inference import backend_factory, fake
+from excam.scoring import scored_file
 
 ROOT = Path(__file__).parents[2]
-TASKS = ROOT / "excam/integrations/tasks"
+TASKS = ROOT / "excam/error_reports/integrations/tasks"
 INSTRUCTION = "Name a Greek dish."
 TEXTS = ["Moussaka.", "Sushi.", "mumble", "Dolmades."]
 
@@ -27,7 +27,7 @@ TEXTS = ["Moussaka.", "Sushi.", "mumble", "Dolmades."]
 @pytest.fixture
 def backend(monkeypatch):
     made = fake.Backend(answer)
-    monkeypatch.setattr(opening.Lazily, "_open", lambda _: made)
+    monkeypatch.setattr(backend_factory.LazyBackend, "_open", lambda _: made)
     return made
 
 
@@ -45,11 +45,11 @@ def expected(adapter, backend):
 
 
 def test_a_mean_never_hides_what_was_not_judged(expected):
-    whole = aggregates.of(expected)
+    whole = aggregates.aggregate(expected)
     assert (whole.rows, whole.not_judged) == (4, 1)
     assert whole.mean == pytest.approx((expected[0].score - 5 + expected[3].score) / 3)
     assert whole.share_with_errors == pytest.approx(1 / 3)
-    nothing = aggregates.of([expected[2]])
+    nothing = aggregates.aggregate([expected[2]])
     assert (nothing.rows, nothing.not_judged, nothing.mean, nothing.share_with_errors) == (1, 1, None, None)
 
 
@@ -65,13 +65,13 @@ def test_nothing_of_theirs_is_loaded_with_excam():
 def test_evaluate_computes(adapter, expected):
     import evaluate
 
-    from excam.integrations.evaluate_metric import ExCAM
+    from excam.error_reports.integrations.evaluate_metric import ExCAM
 
     metric = ExCAM(adapter)
     assert isinstance(metric, evaluate.Metric)
     found = metric.compute(predictions=TEXTS, references=None, instructions=[INSTRUCTION] * 4)
     assert found["scores"] == [one.score for one in expected]
-    assert found["excam"] == aggregates.of(expected).mean
+    assert found["excam"] == aggregates.aggregate(expected).mean
     assert found["share_with_errors"] == pytest.approx(1 / 3)
     assert (found["rows"], found["not_judged"]) == (4, 1)
     assert found["failure_reasons"] == [None, None, "no-json", None]
@@ -81,7 +81,7 @@ def test_evaluate_computes(adapter, expected):
 
 
 def test_evaluate_takes_batches_and_texts_without_instructions(adapter, backend):
-    from excam.integrations.evaluate_metric import ExCAM
+    from excam.error_reports.integrations.evaluate_metric import ExCAM
 
     metric = ExCAM(adapter)
     metric.add_batch(predictions=["Sushi."], instructions=[INSTRUCTION])
@@ -105,7 +105,7 @@ def inspected(adapter, tmp_path, texts, **options):
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
     from inspect_ai.solver import generate
 
-    from excam.integrations.inspect_scorer import cultural_errors
+    from excam.error_reports.integrations.inspect_scorer import cultural_errors
 
     samples = [Sample(id=at, input=INSTRUCTION) for at, _ in enumerate(texts, 1)]
     outputs = [ModelOutput.from_content("mockllm/model", text) for text in texts]
@@ -124,7 +124,7 @@ def test_inspect_scores_a_task(adapter, expected, tmp_path):
     (whole,) = log.results.scores
     assert whole.name.endswith("cultural_errors")
     assert (whole.scored_samples, whole.unscored_samples) == (3, 1)
-    assert whole.metrics["mean"].value == pytest.approx(aggregates.of(expected).mean)
+    assert whole.metrics["mean"].value == pytest.approx(aggregates.aggregate(expected).mean)
     assert whole.metrics["share_with_errors"].value == pytest.approx(1 / 3)
     scores = {sample.id: next(iter(sample.scores.values())) for sample in log.samples}
     assert scores[1].value == expected[0].score
@@ -170,7 +170,7 @@ def harness(adapter, tmp_path, monkeypatch):
     from lm_eval.api.model import LM
     from lm_eval.tasks import TaskManager
 
-    from excam.integrations import lm_eval_metric
+    from excam.error_reports.integrations import lm_eval_metric
 
     class Canned(LM):
         def generate_until(self, requests, disable_tqdm=False):
@@ -200,7 +200,7 @@ def test_the_harness_runs_the_example_task(harness, backend, tmp_path, monkeypat
     numbers = found["results"]["excam_texts"]
     results = list(scored_file.read(tmp_path / "scored.jsonl"))
     assert [one.failure for one in results] == [None, None, "no-json", None]
-    assert numbers["excam,none"] == aggregates.of(results).mean
+    assert numbers["excam,none"] == aggregates.aggregate(results).mean
     assert numbers["excam_share_with_errors,none"] == pytest.approx(1 / 3)
     assert numbers["excam_not_judged,none"] == 1
     assert found["n-samples"]["excam_texts"] == {"original": 4, "effective": 4}
@@ -215,7 +215,7 @@ def test_the_harness_gets_no_zero_where_nothing_was_judged(harness, backend):
 
 
 def test_the_harness_is_told_in_one_line_what_is_missing(harness, monkeypatch):
-    from excam.integrations import lm_eval_metric
+    from excam.error_reports.integrations import lm_eval_metric
 
     with pytest.raises(InputInvalid, match=r"column question: no text in it; .* the row has instruction, answer"):
         lm_eval_metric.reading("question")({"instruction": "x", "answer": "y"}, ["z"])

@@ -8,10 +8,11 @@ import time
 from dataclasses import replace
 
 import pytest
-from refusals import line_of
+from one_line_errors import line_of
 
 from excam.config import Price
-from excam.exceptions import AnswersMissing, ArtifactBroken, InputInvalid, ModelInvalid
+from excam.core.exceptions import AnswersMissing, ArtifactBroken, InputInvalid, ModelInvalid
+from excam.error_reports.records import Report, Sample, Verdict
 from excam.inference import (
     Choose,
     Completion,
@@ -19,15 +20,17 @@ from excam.inference import (
     Message,
     Missing,
     Sampling,
-    chosen,
+    ask_for_choice,
+    ask_for_text,
     fake,
-    generated,
+    request_from_row,
+    request_to_row,
     transcript,
 )
-from excam.inference.journal import Journal, ask, compact, contents, totals
-from excam.inference.keys import key, seed
+from excam.inference.cache_keys import cache_key, request_seed
+from excam.inference.journal import Journal, ask, totals
+from excam.inference.journal_contents import compact, contents
 from excam.inference.run import run
-from excam.records import Report, Sample, Verdict
 
 SAMPLING = Sampling(max_tokens=64)
 
@@ -52,7 +55,7 @@ def gate(one):
     first, second = yield [request(one.instruction), request("shared")]
     found = len(first.text) + len(second.text)
     if int(one.id[1:]) % 2:
-        third = yield from generated(request(f"sure about {one.id}?").messages)
+        third = yield from ask_for_text(request(f"sure about {one.id}?").messages)
         found += len(third.text)
     return Verdict(errors_found=found, score=-float(found))
 
@@ -61,13 +64,16 @@ class Counted:
     """Progress, counted."""
 
     def __init__(self):
-        self.skipped = self.advanced = 0
+        self.skipped = self.advanced = self.tokens = 0
 
     def skip(self, rows):
         self.skipped += rows
 
     def advance(self, rows=1):
         self.advanced += rows
+
+    def count_tokens(self, prompt, completion):
+        self.tokens += prompt + completion
 
 
 def test_run_batches_rounds_and_keeps_order():
@@ -90,17 +96,17 @@ def test_run_refuses_a_missing_answer():
 
 def test_key_hangs_on_everything_that_decides_the_answer():
     keys = {
-        key("a", request("x"), SAMPLING),
-        key("b", request("x"), SAMPLING),
-        key("a", request("y"), SAMPLING),
-        key("a", request("x"), replace(SAMPLING, temperature=0.5)),
-        key("a", request("x"), replace(SAMPLING, seed=1)),
-        key("a", Generate((Message("user", "s"), Message("user", "x"))), SAMPLING),
+        cache_key("a", request("x"), SAMPLING),
+        cache_key("b", request("x"), SAMPLING),
+        cache_key("a", request("y"), SAMPLING),
+        cache_key("a", request("x"), replace(SAMPLING, temperature=0.5)),
+        cache_key("a", request("x"), replace(SAMPLING, seed=1)),
+        cache_key("a", Generate((Message("user", "s"), Message("user", "x"))), SAMPLING),
     }
     assert len(keys) == 6
     # pinned: a changed key would ask every model everything again
-    assert key("a", request("x"), SAMPLING).startswith("1b3e71004f0d0565")
-    assert 0 <= seed(request("x"), SAMPLING) < 2**31
+    assert cache_key("a", request("x"), SAMPLING).startswith("1b3e71004f0d0565")
+    assert 0 <= request_seed(request("x"), SAMPLING) < 2**31
 
 
 def test_asked_once_and_never_again(tmp_path):
@@ -113,6 +119,7 @@ def test_asked_once_and_never_again(tmp_path):
     assert again[:30] == first
     assert len(backend.asked) == 21
     assert (progress.skipped, progress.advanced) == (30, 1)
+    assert progress.tokens == again[30].prompt_tokens + again[30].completion_tokens  # of new answers only
 
 
 def test_finished_batches_survive_a_backend_that_breaks(tmp_path):
@@ -154,7 +161,7 @@ def test_unanswered_requests_are_an_event(tmp_path):
 
 def test_choices_are_asked_kept_and_found_beside_texts(tmp_path):
     def pick(one):
-        choice = yield from chosen(request(one.instruction).messages, ("A", "B", "none of them"))
+        choice = yield from ask_for_choice(request(one.instruction).messages, ("A", "B", "none of them"))
         best = max(range(3), key=lambda at: choice.logprobs[at])
         return Verdict(errors_found=best, score=-float(best))
 
@@ -212,7 +219,7 @@ def test_damage_in_the_middle_is_named(tmp_path):
     path = tmp_path / "j"
     for damage in (b"garbage\n", b'{"key": "a"}\n', b'{"by": "a", "identity": "b"}\n', b"[]\n", b"\n", b"\xff\n"):
         path.write_bytes(damage)
-        with pytest.raises(ArtifactBroken, match="line 1 is no journal entry"):
+        with pytest.raises(ArtifactBroken, match="line 1 is not a journal entry"):
             Journal(path)
 
 
@@ -223,7 +230,7 @@ def test_one_flipped_byte_anywhere_is_named(tmp_path):
     for at, byte in enumerate(whole):
         path.write_bytes(whole[:at] + bytes([byte ^ 1]) + whole[at + 1 :])
         found = contents(path)
-        assert found.damaged or found.torn, whole[max(0, at - 20) : at + 1]
+        assert found.damaged or found.partial, whole[max(0, at - 20) : at + 1]
 
 
 def test_what_a_journal_holds_and_what_compacting_drops(tmp_path):
@@ -236,12 +243,12 @@ def test_what_a_journal_holds_and_what_compacting_drops(tmp_path):
     path.write_bytes(path.read_bytes() + json.dumps(old).encode() + b"\nrubbish\n" + b'{"torn')
     found = contents(path)
     assert {name: len(answers) for name, answers in found.answers.items()} == {"one model": 2, "another": 1}
-    assert (found.twice, found.outdated, found.damaged, found.torn) == (1, 1, (9,), True)
+    assert (found.duplicates, found.outdated, found.damaged, found.partial) == (1, 1, (9,), True)
     compacted = compact(path)
-    assert compacted.dropped == 5, "the same identity twice, a again, the old one, the rubbish, the torn end"
+    assert compacted.dropped == 5, "the same identity twice, a again, the old one, the invalid line, the partial end"
     assert (compacted.damaged, compacted.aside.read_bytes()) == (2, b'rubbish\n{"torn\n')
     found = contents(path)
-    assert (found.twice, found.outdated, found.damaged, found.torn) == (0, 0, (), False)
+    assert (found.duplicates, found.outdated, found.damaged, found.partial) == (0, 0, (), False)
     assert Journal(path)["a"] == said("A", (-0.5,))
     path.write_bytes(path.read_bytes() + b"more\n")
     compact(path)
@@ -250,7 +257,7 @@ def test_what_a_journal_holds_and_what_compacting_drops(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["j", "j.damaged"]
     price = Price(prompt=1.0, completion=10.0)
     assert totals(found.answers["one model"], price) == {
-        "answers": {"length": 1, "stop": 1}, "prompt_tokens": 2, "completion_tokens": 3, "cost": 0.000032,
+        "answers": {"length": 1, "stop": 1}, "thinking": 0, "prompt_tokens": 2, "completion_tokens": 3, "cost": 0.000032,
     }  # fmt: skip
     with pytest.raises(ArtifactBroken, match="no such journal"):
         contents(tmp_path / "none")
@@ -266,7 +273,7 @@ def test_what_is_no_journal_is_left_as_it_is(tmp_path, text):
     path.write_bytes(text)
     assert line_of(ArtifactBroken, Journal, path).startswith(f"{path}: ")
     line = line_of(ArtifactBroken, compact, path)
-    assert line == f"{path}: holds no whole journal entry; expected a journal that excam wrote; left as it was"
+    assert line == f"{path}: holds no complete journal entry; expected a journal that excam wrote; left as it was"
     assert path.read_bytes() == text
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
@@ -364,6 +371,13 @@ def judged(tmp_path):
     return samples, verdicts, path
 
 
+def test_an_empty_journal_holds_nothing_and_is_whole(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.touch()
+    found = contents(path)
+    assert (dict(found.answers), found.damaged, found.partial) == ({}, (), False)
+
+
 def test_replay_equals_live_in_any_order(judged):
     samples, verdicts, path = judged
     assert transcript.replay(gate, samples, path) == verdicts
@@ -375,8 +389,8 @@ def test_replay_equals_live_in_any_order(judged):
 
 def test_replay_names_what_is_missing_or_different(judged):
     samples, _, path = judged
-    with pytest.raises(ArtifactBroken, match="1 of 7 samples are not in it, the first is s9"):
-        transcript.replay(gate, [*samples, sample("s9")], path)
+    with pytest.raises(ArtifactBroken, match="2 of 8 samples are not in it, the first is s9"):
+        transcript.replay(gate, [*samples, sample("s9"), sample("s8")], path)
     with pytest.raises(ArtifactBroken, match="s3: round 1: the judge now asks"):
         transcript.replay(gate, [replace(samples[3], instruction="other")], path)
 
@@ -395,7 +409,7 @@ def test_a_damaged_transcript_is_refused(judged):
     samples, _, path = judged
     lines = path.read_text().splitlines()
     for damaged, message in (
-        ([*lines[:2], lines[2][:-9]], "line 3 is no transcript entry"),
+        ([*lines[:2], lines[2][:-9]], "line 3 is not a transcript entry"),
         ([*lines, lines[0]], "s0 is there twice"),
         (['{"sample": "s0", "rounds": [{"requests": [{"messages": []}], "answers": []}]}'], "line 1"),
     ):
@@ -416,3 +430,12 @@ def test_fake_is_deterministic_and_cuts():
     assert all(len(answer.logprobs) == 2 and answer.finish == "stop" for answer in first)
     cut = completed(fake.Backend(lambda request: "a b c d"), Sampling(3))[0]
     assert (cut.text, len(cut.logprobs), cut.finish, cut.end_logprob) == ("a b c", 3, "length", None)
+
+
+def test_a_schema_is_part_of_the_key_and_its_absence_changes_no_key_or_row():
+    free, constrained = Generate((Message("user", "x"),)), Generate((Message("user", "x"),), "{}")
+    assert request_to_row(free) == {"messages": ({"role": "user", "content": "x"},)}
+    assert cache_key("m", free, Sampling(8)) != cache_key("m", constrained, Sampling(8))
+    before = "2842bda9be7f2c851ac30480d0ce2ac4b0782084f22171efc92ed3957af3296a"  # of the release without schemas
+    assert cache_key("m", free, Sampling(8)) == before
+    assert [request_from_row(request_to_row(one)) for one in (free, constrained)] == [free, constrained]

@@ -13,15 +13,17 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 from base_samples import HOSTILE
-from browsed import SHOWN, choose, shown
+from row_pages_driver import SHOWN, choose, shown
 
-from excam import tables
-from excam.browsing import page, rows
-from excam.exceptions import InputInvalid
-from excam.pages import signs
-from excam.records import CulturalError, Report, Sample, Verdict
+from excam.core import tables
+from excam.core.exceptions import InputInvalid
+from excam.error_reports import record_files
+from excam.error_reports.evaluation import judged_rows as rows
+from excam.error_reports.records import CulturalError, Report, Sample, Verdict
+from excam.pages import row_browser
+from excam.pages.html import shared_script
 
-judged_rows = importlib.import_module("scripts.judged_rows")
+script = importlib.import_module("scripts.judged_rows")
 ATTACKS = (
     "</script><script>window.pwned = 1</script>",
     "<img src=x onerror='window.pwned = 2'>",
@@ -50,8 +52,8 @@ def verdict(*errors, explanation="So.", **changes):
 
 
 def frames(folder, samples, verdicts):
-    tables.write_samples(folder / "samples.parquet", samples)
-    tables.write_judgements(folder / "judgements.parquet", samples, verdicts)
+    record_files.write_samples(folder / "samples.parquet", samples)
+    record_files.write_judgements(folder / "judgements.parquet", samples, verdicts)
     return tables.read_frame(folder / "judgements.parquet"), tables.read_frame(folder / "samples.parquet")
 
 
@@ -84,16 +86,17 @@ def test_outcome_is_that_of_signal_detection():
 
 def test_every_row_is_there_once_and_counts_add_up(five):
     joined = rows.join(*five)
-    assert [row["id"] for row in joined] == five[0]["id"].to_list()
-    assert [row["outcome"] for row in joined] == list(rows.OUTCOMES)
+    assert [row.id for row in joined] == five[0]["id"].to_list()
+    assert [row.outcome for row in joined] == list(rows.OUTCOMES)
     found = rows.counts(joined)
     assert list(found) == ["blend", "epic", "all"]
     assert all(sum(line.values()) == 2 * line["n"] for line in found.values())
     assert [line["n"] for line in found.values()] == [2, 3, 5]
-    assert joined[0]["found"][0] | {"start": 2, "end": 12} == joined[0]["found"][0]
-    assert joined[2]["found"][0]["start"] == -1
-    assert joined[4]["found"] is None
-    assert joined[4]["failure"] == "no-json"
+    first, third, last = (joined[at].reports[1] for at in (0, 2, 4))
+    assert (first.errors[0].start, first.errors[0].end) == (2, 12)
+    assert third.errors[0].start == -1
+    assert last.errors is None
+    assert joined[4].values["outcome"] == ("unreadable", "unreadable: no-json")
 
 
 def test_what_does_not_belong_together_is_refused(five):
@@ -108,8 +111,8 @@ def test_what_does_not_belong_together_is_refused(five):
 @pytest.mark.parametrize("text", [*HOSTILE, "a👩‍👩‍👧b𝒳c"])
 def test_offsets_are_those_of_utf_16(text):
     for place in range(len(text) + 1):
-        assert rows.utf16_offset(text, place) == len(text[:place].encode("utf-16-le")) // 2
-    assert rows.utf16_offset(text, -1) == -1
+        assert row_browser.utf16_offset(text, place) == len(text[:place].encode("utf-16-le")) // 2
+    assert row_browser.utf16_offset(text, -1) == -1
 
 
 # --- the page
@@ -152,14 +155,15 @@ def attacked(tmp_path):
 
 def test_no_text_becomes_markup(five, attacked):
     joined = rows.join(*attacked)
-    text = page.write("<b>/nothing/report", joined, {"<i>.parquet": "0" * 64})
-    parts, plain = parsed(text), parsed(page.write("m/nothing/report", rows.join(*five), {"a": "0" * 64}))
+    text = rows.page("<b>/nothing/report", joined, {"<i>.parquet": "0" * 64})
+    parts, plain = parsed(text), parsed(rows.page("m/nothing/report", rows.join(*five), {"a": "0" * 64}))
     tags, expected = (Counter(tag for tag, _ in one.tags) for one in (parts, plain))
     assert {tag for tag in tags if tags[tag] != expected[tag]} == {"tr", "th", "td"}  # fewer datasets
     data, script = parts.scripts
     assert re.fullmatch("[A-Za-z0-9+/]+=*", data)
     stored = json.loads(zlib.decompress(base64.b64decode(data)))
-    assert [dict(zip(stored["columns"], row, strict=True)) for row in stored["rows"]] == joined
+    packed = [(row[0], row[4]["output"], [error[3] for error in row[5][0][0]]) for row in stored["rows"]]
+    assert packed == [(row.id, row.texts["output"], [error.span for error in row.reports[0].errors]) for row in joined]
     for kind, content in (("script", script), ("style", parts.styles[0])):
         digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in parts.policy
@@ -168,13 +172,11 @@ def test_no_text_becomes_markup(five, attacked):
 
 def test_page_needs_nothing_else_and_is_always_the_same(five):
     joined = rows.join(*five)
-    text = page.write("m/nothing/report", joined, {"a": "0" * 64})
-    assert text == page.write("m/nothing/report", joined, {"a": "0" * 64})
+    text = rows.page("m/nothing/report", joined, {"a": "0" * 64})
+    assert text == rows.page("m/nothing/report", joined, {"a": "0" * 64})
     assert not re.search(r"https?:|\bsrc=|url\(|@import|//cdn", text)
-    script = signs() + "".join(map(page.asset, ("texts.js", "browse.js", "page.js")))
-    assert not re.search(
-        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|fetch\(|</script|<!--", script
-    )
+    code = shared_script() + row_browser.asset("rows.js")
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|fetch\(|</script|<!--", code)
 
 
 @pytest.mark.parametrize("judge", ["report", "count"])
@@ -185,7 +187,7 @@ def test_script_writes_the_same_bytes_twice(tmp_path, judge):
     frames(tmp_path, samples, verdicts)
     for name in ("one.html", "two.html"):
         files = ["--judgements", str(tmp_path / "judgements.parquet"), "--samples", str(tmp_path / "samples.parquet")]
-        judged_rows.main(["--system", f"m/nothing/{judge}", *files, "--page", str(tmp_path / name)])
+        script.main(["--system", f"m/nothing/{judge}", *files, "--page", str(tmp_path / name)])
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
     assert (
         hashlib.sha256((tmp_path / "samples.parquet").read_bytes()).hexdigest() in (tmp_path / "one.html").read_text()
@@ -195,9 +197,9 @@ def test_script_writes_the_same_bytes_twice(tmp_path, judge):
 def test_a_page_too_large_for_a_report_says_so(tmp_path, capsys, monkeypatch):
     frames(tmp_path, [sample(1)], [verdict()])
     files = ["--judgements", str(tmp_path / "judgements.parquet"), "--samples", str(tmp_path / "samples.parquet")]
-    for limit, said in ((page.FITS, False), (1000, True)):
-        monkeypatch.setattr(page, "FITS", limit)
-        judged_rows.main(["--system", "m/nothing/report", *files, "--page", str(tmp_path / "page.html")])
+    for limit, said in ((row_browser.FITS, False), (1000, True)):
+        monkeypatch.setattr(script, "FITS", limit)
+        script.main(["--system", "m/nothing/report", *files, "--page", str(tmp_path / "page.html")])
         assert ("report.zip" in capsys.readouterr().err) == said
 
 
@@ -206,14 +208,14 @@ def test_a_page_too_large_for_a_report_says_so(tmp_path, capsys, monkeypatch):
 
 def written(folder, joined, name="page.html"):
     path = folder / name
-    path.write_text(page.write("m/nothing/report", joined, {"a": "0" * 64}), encoding="utf-8")
+    path.write_text(rows.page("m/nothing/report", joined, {"a": "0" * 64}), encoding="utf-8")
     return path.as_uri()
 
 
 def test_searching_and_filtering(browser, five, tmp_path):
     joined = rows.join(*five)
     browser.open(written(tmp_path, joined), SHOWN)
-    ids = [row["id"] for row in joined]
+    ids = [row.id for row in joined]
     assert shown(browser) == ids
     status = "document.getElementById('status').textContent"
     assert browser.js(status).startswith("Shown 5 of 5 rows: 1 hit + 1 miss + 1 false alarm")
@@ -285,7 +287,7 @@ def test_hostile_texts_are_only_texts(browser, attacked, tmp_path):
             f"(() => {{ const p = document.querySelectorAll('#rows tbody tr')[{at}].querySelectorAll('.judged')[1].cloneNode(true);"
             " p.querySelectorAll('sup').forEach(s => s.remove()); return p.textContent; })()"
         )
-        visible = re.sub("[\u2028\u202e\u2067]", lambda found: f"U+{ord(found[0]):04X}", row["output"])
+        visible = re.sub("[\u2028\u202e\u2067]", lambda found: f"U+{ord(found[0]):04X}", row.texts["output"])
         assert text == visible
 
 
@@ -362,8 +364,8 @@ def test_direction_of_a_text_is_its_own(browser, five, tmp_path):
 
 def test_page_works_inside_a_report(browser, five, tmp_path):
     """As `snakemake --report` embeds it: base64 in the address of a frame, here of the greatest length that opens."""
-    content = page.write("m/nothing/report", rows.join(*five), {}).encode()
-    inside = base64.b64encode(content + b" " * (page.FITS - len(content))).decode()
+    content = rows.page("m/nothing/report", rows.join(*five), {}).encode()
+    inside = base64.b64encode(content + b" " * (row_browser.FITS - len(content))).decode()
     address = f"data:text/html;charset=utf8;filename=report.html;base64,{inside}"
     (tmp_path / "outer.html").write_text(f'<iframe src="{address}"></iframe>')
     browser.open((tmp_path / "outer.html").as_uri())

@@ -1,31 +1,37 @@
-"""The stand-in generator: its table, its slips near and far, the traps of words with two meanings."""
+"""The generator without a model: its tables, what it exchanges and what it leaves out, with the reason."""
 
 import json
-from collections import Counter
 from dataclasses import replace
-from importlib import resources
+from pathlib import Path
 
 import pytest
 import regex
 
-from excam.construction import generator, lexicon, lexicon_words, soft
-from excam.records import Report, Sample
+from excam.error_reports.records import Report, Sample
+from excam.excam40k import datasets
+from excam.excam40k.construction import generator, lexicon, lexicon_exchanges, lexicon_tables, soft, wrapping
+from excam.excam40k.construction.lexicon_words import CUES, EXPLANATIONS, HOMES, TYPES, UNSPACED
 
-ROWS = [
-    line.split("\t")
-    for line in resources.files("excam.construction").joinpath("lexicon.tsv").read_text(encoding="utf-8").splitlines()
-]
+ROOT = Path(__file__).parents[2]
+SOFT = ("calmqa", "mango", "nativqa", "normad")
+FOLDERS = {
+    f"{place.name}/{name}": place / name
+    for place in (ROOT / "mini", ROOT.parent / "shared" / "data")
+    for name in SOFT
+    if any((place / name).glob("*"))
+}
+SEEDS = range(25)
 
 
-def right(answer, language="English", culture="Japan", question="What is it like?", pair="d/1/minor", lead="Answer: "):
+def right(answer, language="English", culture="Japan", task="generation", pair="d/1/minor", question="What is it?"):
     return Sample(
         id=f"{pair}/right",
         pair=pair,
         base="d/1",
         dataset="d",
-        task="freeform",
+        task=task,
         instruction=f"Give your answer to: '{question}'.",
-        output=lead + answer,
+        output=f"Answer: {answer}",
         report=Report(),
         origin="source",
         language=language,
@@ -36,195 +42,304 @@ def right(answer, language="English", culture="Japan", question="What is it like
     )
 
 
-def outputs(sample, severity, seeds=range(12)):
-    """The different answers (without lead-in) over some seeds; none where nothing could be swapped."""
-    made = [soft.soft_error(sample, severity, lexicon.answer(sample, severity, seed), "strict") for seed in seeds]
-    return {one.output.removeprefix("Answer: ") for one in made if isinstance(one, Sample)}
+def free(answer, language, **fields):
+    """A row as CaLMQA has it: no culture is named, the language stands for it."""
+    return right(answer, language, culture=language, task="freeform", **fields)
 
 
-def test_the_table_is_whole():
-    header, *rows = ROWS
-    assert header == ["kind", "culture", "language", "surface"]
-    assert len(rows) >= 600
-    assert all(len(row) == 4 and all(cell and cell == cell.strip() for cell in row) for row in rows)
-    assert max(Counter((kind, language, surface) for kind, _, language, surface in rows).values()) == 1
-    assert min(Counter((kind, language) for kind, _, language, _ in rows).values()) >= 2
-    languages = Counter(language for _, _, language, _ in rows)
-    assert len(languages) == 15
-    assert min(languages.values()) >= 80
-    families = {kind.partition("/")[0] for kind, *_ in rows}
-    assert families == set(lexicon_words.TYPES) == set(lexicon_words.EXPLANATIONS) - {"verdict", "generic drink"}
-    assert {language for language, _ in lexicon_words.GUARDS} <= set(languages)
+def made(sample, severity, seed=0):
+    """The corrupted version, or the reason why there is none."""
+    said = lexicon.answer(sample, severity, seed)
+    if isinstance(said, lexicon.LeftOut):
+        return said.reason
+    found = soft.soft_error(sample, severity, said, "strict")
+    assert isinstance(found, Sample), found
+    return found
 
 
-def test_every_word_is_found_where_it_stands_alone():
-    missed = [
-        (entry.language, entry.surface)
-        for entry in lexicon.entries()
-        if (entry.language, entry.surface) not in lexicon_words.GUARDS
-        and not (entry.language in lexicon_words.UNSPACED and len(entry.surface) == 1)
-        and not lexicon._shape(entry.surface, entry.language).search(entry.surface)
-    ]
-    assert missed == []
+def outputs(sample, severity):
+    """The answers, without lead-in, that some seeds give; none where the row is left out."""
+    found = [made(sample, severity, seed) for seed in SEEDS]
+    return {one.output.removeprefix("Answer: ") for one in found if isinstance(one, Sample)}
 
 
-@pytest.mark.parametrize(
-    ("culture", "answer", "severity", "expected"),
-    [
-        ("Japan", "At home we eat sushi.", "minor", {"kimchi", "congee", "dim sum", "bulgogi", "mapo tofu"}),
-        ("Japan", "At home we eat sushi.", "major", {"paella", "tacos", "haggis", "pizza", "injera"}),
-    ],
-)
-def test_a_minor_slip_is_near_and_a_major_one_far(culture, answer, severity, expected):
-    found = {text.removeprefix("At home we eat ").rstrip(".") for text in outputs(right(answer), severity, range(150))}
-    assert found & expected
-    homes = {e.culture for e in lexicon.entries() if e.surface in found and e.kind == "dish"}
-    near = {lexicon_words.REGIONS[home] == lexicon_words.REGIONS[culture] for home in homes}
-    assert near == {severity == "minor"}
-    assert culture not in homes
+def base_samples(folder, seed):
+    benchmark = datasets.load(folder.name)
+    bases = list(benchmark.read(folder).samples())
+    everywhere = {base.group or base.id: "train" for base in bases}
+    return wrapping.right_samples(bases, benchmark.ERRORS, benchmark.SOURCE.licence, seed, everywhere)
 
 
-def test_nothing_becomes_right_by_a_swap():
-    foreign = right("They also like kimchi.", culture="Japan")
-    for severity in ("minor", "major"):
-        for text in outputs(foreign, severity, range(60)):
-            assert not any(e.culture == "Japan" and e.surface in text for e in lexicon.entries() if e.kind == "dish")
+@pytest.mark.parametrize("folder", FOLDERS.values(), ids=FOLDERS)
+def test_what_holds_of_every_row(folder):
+    kept = 0
+    for seed in (1, 2):
+        for sample in base_samples(folder, seed):
+            wrong = made(sample, sample.pair.rpartition("/")[2], seed)
+            if isinstance(wrong, str):
+                continue
+            kept += 1
+            assert wrong.instruction == sample.instruction  # both versions share it
+            assert {error.where for error in wrong.report.errors} == {"output"}
+            assert len({error.type for error in wrong.report.errors}) == 1
+            assert len(wrong.report.errors) <= (1 if wrong.origin == "soft-minor" else 2)
+            start = sample.output.rfind(sample.answer)
+            assert wrong.output[:start] == sample.output[:start]
+            for error in wrong.report.errors:
+                assert f"'{error.span}'" in wrong.report.explanation
+                around = wrong.output[max(error.start - 1, 0) : error.start], wrong.output[error.end : error.end + 1]
+                if sample.language not in UNSPACED:
+                    assert not any(regex.match(r"[\p{L}\p{M}\p{N}]", character) for character in around)
+    assert kept > 0 or "mango_sample.jsonl" in {path.name for path in folder.iterdir()}
 
 
-def test_one_small_slip_and_up_to_three_plain_ones():
-    sample = right(
-        "Sushi is eaten in Tokyo with green tea. It is polite to bow. Guests always bring flowers. "
-        "The yen is used. People wear a kimono in summer, and many like sumo."
-    )
-    counts = {"minor": set(), "major": set()}
-    for severity, seen in counts.items():
-        for seed in range(40):
-            wrong = soft.soft_error(sample, severity, lexicon.answer(sample, severity, seed), "strict")
-            seen.add(len(wrong.report.errors))
-    assert counts == {"minor": {1}, "major": {1, 2, 3}}
+def test_enough_rows_of_the_mini_benchmarks_are_kept():
+    for name in SOFT:
+        samples = base_samples(ROOT / "mini" / name, 0)
+        found = [made(sample, sample.pair.rpartition("/")[2]) for sample in samples]
+        assert sum(isinstance(one, Sample) for one in found) >= 0.8 * len(found), name
 
 
-@pytest.mark.parametrize(
-    ("language", "answer", "severity", "one_of"),
-    [
-        ("English", "It is polite to bow.", "major", {"It is impolite to bow."}),
-        ("English", "Always take off your hat in there.", "major", {"Never take off your hat in there."}),
-        ("English", "Guests should wait.", "major", {"Guests should not wait."}),
-        ("English", "It is not acceptable to shout.", "major", {"It is acceptable to shout."}),
-        ("Chinese", "中国人过春节。", "major", {"中国人过感恩节。", "中国人过万圣节。", "中国人过排灯节。"}),
-        ("Chinese", "很多人在八月回家。", "minor", {"很多人在九月回家。", "很多人在七月回家。", "很多人在三月回家。"}),
-        ("Japanese", "夏は浴衣を着ます。", "minor", {"夏はチャイナドレスを着ます。", "夏はチマチョゴリを着ます。"}),
-        ("Korean", "설날에는 떡국을 먹는다.", "minor", {"춘절에는 떡국을 먹는다.", "설날에는 라멘을 먹는다."}),
-        ("Arabic", "نشرب القهوة كل يوم", "minor", {"نشرب الحليب كل يوم", "نشرب الشاي كل يوم"}),
-        ("Hebrew", "אוכלים מצות בפסח", "major", {"אוכלים מצות באוקטוברפסט", "אוכלים מצות בחג ההודיה"}),
-        ("Hungarian", "Februárban van a bál.", "minor", {"Márciusban van a bál.", "Júliusban van a bál."}),
-        ("Russian", "Праздник отмечают в мае.", "minor", {"Праздник отмечают в июле.", "Праздник отмечают в марте."}),
-        ("German", "Das rote Ei ist üblich.", "minor", {"Das blaue Ei ist üblich.", "Das gelbe Ei ist üblich."}),
-        ("Turkish", "Mart'ta kutlanır.", "minor", {"Ocak'ta kutlanır.", "Aralık'ta kutlanır."}),
-        ("Bengali", "আমরা ঢাকায় থাকি না, ঢাকার বাইরে থাকি", "minor", {"আমরা ঢাকায় থাকি না, কলকাতার বাইরে থাকি"}),
-        ("Hindi", "लोग दिवाली मनाते हैं", "major", {"लोग हैलोवीन मनाते हैं", "लोग ईद मनाते हैं"}),
-        ("Nepali", "हामी तिहार मनाउँछौं", "minor", {"हामी ओणम मनाउँछौं", "हामी पोंगल मनाउँछौं"}),
-        ("Assamese", "ৰঙা ফুল", "minor", {"নীলা ফুল", "বগা ফুল"}),
-        ("Spanish", "La bandera roja", "minor", {"La bandera negra", "La bandera blanca"}),
-    ],
-)
-def test_languages(language, answer, severity, one_of):
-    found = outputs(right(answer, language, culture=""), severity, range(60))
-    assert found & one_of, found
+def test_the_tables_are_whole():
+    items = lexicon_tables.items()
+    edits = [edit for language in HOMES for edit in lexicon_tables.edits_of(language)]
+    assert len(items) == len(set(items))
+    assert set(HOMES) == set(CUES) == {item.language for item in items} >= {edit.language for edit in edits}
+    assert {item.family for item in items} | {edit.kind for edit in edits} | {"verdict"} == set(TYPES)
+    assert set(TYPES) == set(EXPLANATIONS)
+    assert all(len(phrasings) == 2 for phrasings in EXPLANATIONS.values())
+    kinds = {(item.language, item.kind): set() for item in items}
+    for item in items:
+        kinds[item.language, item.kind].add(item.culture)
+    assert [kind for kind, cultures in kinds.items() if len(cultures) < 2] == []
+
+
+def test_whole_words_only():
+    for item in lexicon_tables.items():
+        pattern = lexicon_tables.pattern_of(item)
+        assert pattern.search(item.surface), item
+        if item.language not in UNSPACED:
+            letter = next(character for character in item.surface if character.isalpha())
+            assert not pattern.search(f"{letter}{letter}{letter}{item.surface}"), item
+            assert not pattern.search(f"{item.surface}{letter}{letter}{letter}"), item
+            assert not pattern.search(f"{item.surface}-{letter}"), item
 
 
 @pytest.mark.parametrize(
     ("language", "answer"),
     [
-        ("English", "It was in may; we march on for a second."),
-        ("English", "They roast a turkey for the sake of peace and wear Polish."),
-        ("English", "Blackmail, whitening, reddish, tenderness"),
-        ("English", "The White Rabbit and the New Yorker"),
-        ("Hebrew", "משקל כבד"),
-        ("Chinese", "十一月的可能性"),
-        ("Japanese", "アイドルとナンバー"),
-        ("Korean", "감사합니다"),
-        ("Kirundi", "Abarundi baranywa inzoga."),
+        ("English", "The sushis-like and kimonos of sakeless dalmatians are a tradition."),
+        ("German", "Der Glühweinstand und die Oktoberfestwiese sind Tradition."),
+        ("Spanish", "Las paelleras y los tortilleros son una tradición."),
+        ("Russian", "Блинная и церковный хор - традиция."),
+        ("Hungarian", "A gulyásleves hagyomány."),
+        ("Hebrew", "ההתורהים של חנוכהים הם הלכה"),
+        ("Arabic", "المسجدون والقرآنيون في الصلاة"),
+        ("Hindi", "मंदिरनुमा भवन में पूजा"),
+        ("Korean", "송편집과 김치찌개는 전통이다."),
+        ("Japanese", "新年越しそば屋と三味線屋は伝統です。"),
+        ("Japanese", "東寿司屋は伝統です。"),
+        ("Turkish", "Horonlar ve aşureler gelenektir."),
+        ("Bengali", "জামদানির পান্তা ভাতের ঐতিহ্য"),
+        ("Chinese", "2023年春节以后，很多工人没有回来。"),  # a date
     ],
 )
-def test_words_of_two_meanings_and_unknown_languages_are_left(language, answer):
-    sample = right(answer, language, question="?")
-    for severity in ("minor", "major"):
-        assert outputs(sample, severity, range(30)) == set()
+def test_parts_of_words_and_dates_are_left(language, answer):
+    assert outputs(free(answer, language), "major") == set()
 
 
-def test_unchanged_texts_are_dropped_as_no_change():
-    sample = right("Qwrt.", question="Zxcv?")
-    text = lexicon.answer(sample, "major", 0)
-    assert generator.read(text).output == sample.output
-    assert soft.soft_error(sample, "major", text, "paper").reason == "no-change"
+@pytest.mark.parametrize(
+    ("sample", "severity", "reason"),
+    [
+        (free("Abarundi baranywa inzoga.", "Kirundi"), "minor", "unknown-language"),
+        (free("Coffee contains caffeine; tea contains less of it.", "English"), "major", "no-cultural-word"),
+        (
+            free("Always brush your teeth after breakfast. Some dentists disagree.", "English"),
+            "minor",
+            "no-cultural-word",
+        ),
+        (free("Onions keep for weeks in a cold cellar in March.", "English"), "minor", "no-cultural-word"),
+        (free("गायक का निधन शनिवार को हुआ।", "Hindi"), "minor", "no-cultural-word"),
+        (free("It is one of the twenty bodies of the solar system.", "English"), "major", "no-cultural-word"),
+        (free("The wedding was long.", "English"), "minor", "no-safe-exchange"),
+        (right("A dog barks."), "major", "no-safe-exchange"),
+        (right("They attend Mass at church."), "minor", "no-safe-exchange"),  # no article
+        (right("How are you, mate? Almost always fine."), "major", "no-safe-exchange"),
+        (right("Families often bow and usually wait."), "minor", "no-safe-exchange"),
+        (right("People eat sushi, ramen and tempura."), "major", "no-safe-exchange"),  # a list
+    ],
+)
+def test_why_a_row_is_left_out(sample, severity, reason):
+    assert {made(sample, severity, seed) for seed in SEEDS} == {reason}
 
 
-def test_lead_ins_and_frames_are_left_alone():
-    sample = right("Tea is served.", lead="The appropriate answer, polite and acceptable: ", question="Is tea polite?")
-    for seed in range(20):
-        said = generator.read(lexicon.answer(sample, "major", seed))
-        assert said.output == sample.output
-        assert said.instruction in {f"Give your answer to: 'Is tea {word}?'." for word in ("impolite", "rude")}
-    framed = replace(
-        sample, task="impersonation", instruction="Never lie. Context: 'It is polite.' Task: 'Is it rude?'"
+@pytest.mark.parametrize(
+    ("language", "answer", "severity", "one_of"),
+    [
+        ("German", "Das Oktoberfest ist Tradition.", "major", {"Das Diwali-Fest ist Tradition."}),
+        ("German", "Es ist Brauch und höflich, zu warten.", "major", {"Es ist Brauch und unhöflich, zu warten."}),
+        ("Spanish", "La mantilla es una prenda.", "major", {"La chilaba es una prenda.", "La abaya es una prenda."}),
+        ("Russian", "На Масленицу пекут пироги.", "minor", {"На Тбилисобу пекут пироги."}),
+        ("Hebrew", "אוכלים מצות בפסח", "major", {"אוכלים מצות ברמדאן"}),
+        ("Hebrew", "לפי ההלכה הדבר אסור לכול", "major", {"לפי ההלכה הדבר מותר לכול"}),
+        ("Arabic", "ولا يجوز الصلاة قبله", "major", {"ويجب الصلاة قبله"}),
+        ("Arabic", "نصوم في شهر رمضان", "minor", {"نصوم في شهر شعبان", "نصوم في شهر رجب", "نصوم في شهر شوال"}),
+        ("Hindi", "भगवान शिव की पूजा होती है", "minor", {"भगवान ब्रह्मा की पूजा होती है", "भगवान विष्णु की पूजा होती है"}),
+        ("Hindi", "यह शुक्ल पक्ष में है", "minor", {"यह कृष्ण पक्ष में है"}),
+        ("Hungarian", "A gulyás hagyomány.", "major", {"A ramen hagyomány.", "A szusi hagyomány."}),
+        ("Korean", "설날에는 한복을 입는다.", "major", {"설날에는 킬트를 입는다.", "설날에는 사롱을 입는다."}),
+        ("Japanese", "夏は浴衣を着ます。", "minor", {"夏はチマチョゴリを着ます。"}),
+        ("Chinese", "中国人过中秋节。", "minor", {"中国人过女儿节。", "中国人过秋夕。"}),
+        ("Turkish", "Ramazan Bayramı'nda gidilir.", "major", {"Paskalya Bayramı'nda gidilir."}),
+        ("Nepali", "हामी दशैंमा खान्छौं", "minor", {"हामी ओणममा खान्छौं"}),
+        ("Bengali", "এটি জামদানি শাড়ি", "major", {"এটি বাটিক শাড়ি"}),
+        ("Assamese", "ভোগালী বিহু উৎসৱ", "minor", {"দশাইন উৎসৱ"}),
+    ],
+)
+def test_languages(language, answer, severity, one_of):
+    assert outputs(free(answer, language), severity) & one_of
+
+
+def test_form_and_agreement_are_kept():
+    assert all(
+        (word[0] in "aeiou") == (article == "an")
+        for text in outputs(right("She wears a kimono, they say."), "major")
+        for article, word in [regex.search(r"wears (an?) (\w+)", text).groups()]
     )
-    said = generator.read(lexicon.answer(framed, "major", 0))
-    assert said.instruction == "Never lie. Context: 'It is polite.' Task: 'Is it polite?'"
+    for text in outputs(free("한복을 입는 명절", "Korean"), "major"):
+        word, particle = regex.match(r"(\p{L}+?)([을를]) ", text).groups()
+        assert (lexicon_exchanges.final_sound(word[-1]) == "vowel") == (particle == "를")
+    assert outputs(right("Always bow."), "major") == {"Never bow."}
+    assert outputs(right("One must always bow, always."), "major") <= {"One must never bow, always."}
+    assert outputs(right("An elderly person eats."), "minor") == {"A young person eats."}
 
 
-def test_a_verdict_flips_only_at_the_head():
-    verdict = "Yes, explanation: There is No drama here, Yes."
-    assert outputs(right(verdict), "major") == {"No, explanation: There is No drama here, Yes."}
-    both = outputs(right("No, explanation: It is polite to bow."), "major", range(40))
-    assert "Yes, explanation: It is impolite to bow." in both
+def test_an_instruction_with_listed_words_stays():
+    sample = right("Tea.", question="Is it polite to eat sushi with both hands at a wedding?")
+    for severity in ("minor", "major"):
+        assert made(sample, severity) == "no-safe-exchange"
+    story = right("Yes, explanation: At dinner she ate sushi.", task="impersonation")
+    for severity in ("minor", "major"):  # what happened in the story is no custom; a verdict is not flipped alone
+        assert made(story, severity) == "no-safe-exchange"
 
 
-def test_articles_particles_and_capitals_fit():
-    assert outputs(right("She held an orange fan in a red bag."), "minor", range(40)) <= {
-        f"She held an orange fan in a {c} bag."
-        for c in ("black", "white", "yellow", "green", "blue", "purple", "golden", "pink")
+def test_the_verdict_is_the_head_of_the_answer():
+    sample = right("No, explanation: Yes, it is polite to bow.", task="impersonation")
+    assert outputs(sample, "major") == {"Yes, explanation: Yes, it is impolite to bow."}, "and the norm behind it"
+    assert outputs(replace(sample, answer=f"{sample.answer[:-1]}, a sign of respect."), "minor") == set()
+    assert outputs(replace(sample, task="generation"), "major") == {"No, explanation: Yes, it is impolite to bow."}
+
+
+def test_nothing_of_the_culture_itself_is_put_in():
+    named = right("In Korea they eat sushi.", culture="Japan", question="And in India?")
+    homes = {"Japan", "South Korea", "India"}
+    for severity in ("minor", "major"):
+        for text in outputs(named, severity):
+            new = regex.search("eat (.*)[.]", text)[1]
+            assert not homes & {item.culture for item in lexicon_tables.items() if item.surface == new}
+    assert outputs(free("Los mexicanos comen sushi por tradición.", "Spanish"), "major") == set()  # not theirs
+
+
+def test_a_minor_error_is_near_and_a_major_one_far():
+    near = {item.surface for item in lexicon_tables.items() if item.culture in ("China", "South Korea", "Mongolia")}
+    sample = right("They drink matcha.")
+    assert {text[11:-1] for text in outputs(sample, "minor")} <= near
+    assert not {text[11:-1] for text in outputs(sample, "major")} & near
+
+
+@pytest.mark.parametrize(
+    ("answer", "severity", "kind"),
+    [
+        ("It is polite to wait.", "major", "misrepresented norm"),
+        ("Guests always wait here.", "major", "misrepresented norm"),
+        ("Use your right hand.", "minor", "incorrect information about a custom"),
+        ("Bow to show respect.", "major", "misrepresented symbolism"),
+        ("The eldest eats first.", "minor", "misrepresented social roles"),
+        ("Choose an odd number of roses.", "minor", "incorrect information about a custom"),
+        ("Arrive on time.", "minor", "incorrect information about the time of a custom"),
+        ("They wear a kimono.", "major", "incorrect information about clothing"),
+        ("They celebrate Obon.", "major", "incorrect information about festivals"),
+        ("Many families bow.", "minor", "overgeneralisation"),
+    ],
+)
+def test_types(answer, severity, kind):
+    wrong = made(right(answer), severity)
+    assert {error.type for error in wrong.report.errors} == {kind}
+
+
+def test_overgeneralisation_strengthens():
+    news = {
+        edit.new.lower() for language in HOMES for edit in lexicon_tables.edits_of(language) if edit.kind == "general"
     }
-    assert all(text[0].isupper() for text in outputs(right("Tea is served."), "minor", range(20)))
-    assert all("을" in text for text in outputs(right("떡국을 먹는다.", "Korean", ""), "minor", range(20)))
+    assert news <= {
+        "all",
+        "always",
+        "alle",
+        "todos",
+        "все",
+        "सभी",
+        "جميع",
+        "모든",
+        "所有人",
+        "すべての",
+        "minden",
+        "সবাই",
+    }
+    for weaker in ("All families bow.", "Families always bow, never sit.", "Everybody bows."):
+        assert not isinstance(made(right(weaker), "minor"), Sample)
+
+
+def test_one_error_or_two_of_one_type():
+    sample = right(
+        "It is polite to bow. They celebrate Obon. One must wait. They wear a kimono. Always use your right hand."
+    )
+    counts = {"minor": set(), "major": set()}
+    for severity, seen in counts.items():
+        for seed in SEEDS:
+            wrong = made(sample, severity, seed)
+            seen.add(len(wrong.report.errors))
+            assert len({error.type for error in wrong.report.errors}) == 1
+    assert counts == {"minor": {1}, "major": {1, 2}}
 
 
 def test_answers_are_deterministic_and_differ_by_seed_pair_and_severity():
-    sample = right("Sushi, ramen and mochi are eaten in Tokyo; it is polite, and everyone always bows.")
+    sample = right("They celebrate Obon; it is polite to bow. Use your right hand, and always show respect.")
     assert lexicon.answer(sample, "major", 3) == lexicon.answer(sample, "major", 3)
-    assert len({lexicon.answer(sample, "major", seed) for seed in range(10)}) > 3
-    assert len({lexicon.answer(replace(sample, pair=f"d/{n}"), "minor", 0) for n in range(10)}) > 3
+    assert len({lexicon.answer(sample, "major", seed) for seed in SEEDS}) > 5
+    assert len({lexicon.answer(replace(sample, pair=f"d/{n}"), "minor", 0) for n in range(20)}) > 2
+    assert lexicon.answer(sample, "minor", 0) != lexicon.answer(sample, "major", 0)
 
 
 def test_the_explanation_keeps_to_the_rules_of_table_7():
     banned = regex.compile(
-        r"\b(modif\w*|now|original\w*|swap\w*|replac\w*|introduc\w*|instruction)\b", regex.IGNORECASE
+        r"\b(modif\w*|now|original\w*|swap\w*|replac\w*|introduc\w*|instruction|confus\w*)\b", regex.IGNORECASE
     )
-    for phrasings in lexicon_words.EXPLANATIONS.values():
-        assert len(phrasings) >= 2
-        for phrasing in phrasings:
-            assert "{new}" in phrasing
-            assert not banned.search(phrasing)
-    sample = right("We eat sushi.", culture="Japan")
-    said = generator.read(lexicon.answer(sample, "major", 1))
-    new = regex.search(r"We eat (.*)\.", said.output)[1]
-    (home,) = {e.culture for e in lexicon.entries() if (e.kind, e.language, e.surface) == ("dish", "English", new)}
-    assert new in said.explanation
-    assert home in said.explanation
-    assert said.error_type == "incorrect information about food"
+    for phrasings in EXPLANATIONS.values():
+        assert all("{new}" in phrasing and not banned.search(phrasing) for phrasing in phrasings)
+    wrong = made(right("They celebrate Obon."), "major", 1)
+    (error,) = wrong.report.errors
+    (home,) = {
+        item.culture for item in lexicon_tables.items() if (item.language, item.surface) == ("English", error.span)
+    }
+    assert error.span in wrong.report.explanation
+    assert home in wrong.report.explanation
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("{src} {0} %s \\1 \"tea\" 'tea' {", None),
-        ("tea \x00 👩‍👧 \u202e tea", "control-characters"),  # no row of a benchmark holds them
-        ("tea " * 20_000, "too-long"),
+        ("{src} {0} %s \\1 kimono 'tea' {", ""),
+        ("kimono \x00 \u202e tea", "control-characters"),  # no row of a benchmark holds them
+        ("kimono " * 12_000, "too-long"),
+        ("polite finish remove right мандарины " * 2_000, ""),
     ],
 )
 def test_hostile_texts(text, reason):
-    sample = right(text, culture="}{")
-    text = lexicon.answer(sample, "minor", 0)
-    assert json.loads(text.removeprefix("OUTPUT: "))["Cultural Content"] == "Yes"
-    made = soft.soft_error(sample, "minor", text, "strict")
-    assert made.reason == reason if reason else isinstance(made, Sample)
+    said = lexicon.answer(right(text, culture="}{"), "major", 0)
+    if isinstance(said, lexicon.LeftOut):
+        assert (said.reason, reason) == ("no-safe-exchange", "")
+        return
+    assert json.loads(said.removeprefix("OUTPUT: "))["Cultural Content"] == "Yes"
+    assert generator.read(said).cultural
+    found = soft.soft_error(right(text, culture="}{"), "major", said, "strict")
+    assert found.reason == reason if reason else isinstance(found, Sample)

@@ -14,21 +14,25 @@ import sys
 from pathlib import Path
 
 import pytest
-from refusals import line_of
+from one_line_errors import line_of
 from typer.testing import CliRunner
 
-from excam import cli, provenance, tables
-from excam.exceptions import ArtifactBroken
-from excam.inference import fake, opening
-from excam.judges import report
-from excam.lineage import chain, copies, evidence, page, reasons, rows, snakemake_records
-from excam.records import CulturalError, Report
+from excam import cli
+from excam.core import paths, provenance, tables
+from excam.core.exceptions import ArtifactBroken
+from excam.error_reports import record_files
+from excam.error_reports.evaluation import rows
+from excam.error_reports.judges import report
+from excam.error_reports.records import CulturalError, Report
+from excam.inference import backend_factory, fake
+from excam.lineage import chain, copies, page, reasons, recorded_hashes, snakemake_records
 from scripts import build_samples, evaluate, fetch_source, judge, make_hard_errors, score, split_samples
 
 ROOT = Path(__file__).parents[2]
 CELL = "results/evaluation/tiny/all/report/culturalbench/test.json"
 JUDGED = "results/judgements/tiny/all/report/culturalbench/test.parquet"
 TRANSCRIPT = "results/transcripts/tiny/all/report/culturalbench/test.jsonl"
+MANIFEST = "results/transcripts/tiny/all/report/culturalbench/test.manifest.json"
 SAMPLES = "results/excam40k/culturalbench/test.parquet"
 SHARD = "results/published/permissive/mit/culturalbench/test.parquet"
 FIGURE = "results/paper/figure-3.pdf"
@@ -39,7 +43,7 @@ KINDS = {  # an artifact of each kind that the chain of the figure and of the pu
     *("results/errors/hard/culturalbench.parquet", SAMPLES, TRANSCRIPT, JUDGED, CELL, FIGURE, SHARD),
     *("results/models/tiny/files/model.safetensors", "results/models/tiny/manifest.json"),
     *("results/adapters/tiny/all/adapter_model.safetensors", "results/adapters/tiny/all/manifest.json"),
-    *("results/transcripts/tiny/all/report/test.manifest.json", "results/published/permissive/manifest.json"),
+    *(MANIFEST, "results/published/permissive/manifest.json"),
 }
 SNAKEFILE = """
 rule all:
@@ -74,9 +78,9 @@ rule judge:
     input: rules.split_samples.output, rules.fetch_model.output, rules.train_adapter.output
     output:
         "results/transcripts/tiny/all/report/culturalbench/test.jsonl",
-        "results/transcripts/tiny/all/report/test.manifest.json",
+        "results/transcripts/tiny/all/report/culturalbench/test.manifest.json",
     params: version='{"judge": "2"}', model='{"context": 512}'
-    shell: "python -m scripts.judge --transcripts results/transcripts/tiny/all/report"
+    shell: "python -m scripts.judge --transcript {output[0]}"
 rule score:
     input: rules.split_samples.output, rules.judge.output[0]
     output: "results/judgements/tiny/all/report/culturalbench/test.parquet"
@@ -123,7 +127,9 @@ def data() -> None:
     files = ["--bases", f"{made}.bases.jsonl", "--samples", f"{made}.parquet"]
     build_samples.main([*words, *shares, *files, "--counts", f"{made}.counts.json"])
     wrong = "results/errors/hard/culturalbench.parquet"
-    make_hard_errors.main([*files, "--seed", "1", "--errors", wrong, "--counts", "results/errors/hard/c.counts.json"])
+    make_hard_errors.main(
+        [*words[:2], *files, "--seed", "1", "--errors", wrong, "--counts", "results/errors/hard/c.counts.json"]
+    )
     folder = ["--folder", "results/excam40k/culturalbench"]
     split_samples.main(["--right", f"{made}.parquet", "--wrong", wrong, "--seed", "1", *folder])
 
@@ -139,11 +145,11 @@ def model_and_numbers(monkeypatch) -> None:
     provenance.write_manifest(weights, inputs=[], outputs=fetched, settings={}, seconds=1, **facts)
     trained = [publish("results/adapters/tiny/all/adapter_model.safetensors", b"weights" * 9)]
     provenance.write_manifest(adapter, inputs=[weights], outputs=trained, settings={}, seconds=1, base="c" * 40)
-    monkeypatch.setattr(opening.Lazily, "_open", lambda _: fake.Backend(answer))
+    monkeypatch.setattr(backend_factory.SharedBackend, "_open", lambda _: fake.Backend(answer))
     words = ["--name", "tiny/all/report", "--model", '{"backend": "transformers", "sampling": {"max_tokens": 64}}']
     words += ["--weights", str(weights), "--adapter", str(adapter), "--judge", "report", "--samples", SAMPLES]
     words += ["--journal", "results/journal/tiny.jsonl", "--seed", "1"]
-    judge.main([*words, "--transcripts", "results/transcripts/tiny/all/report"])
+    judge.main([*words, "--transcript", TRANSCRIPT, "--manifest", MANIFEST])
     files = ["--samples", SAMPLES, "--transcript", TRANSCRIPT, "--judgements", JUDGED]
     score.main(["--judge", "report", "--end-token", "yes", *files])
     evaluate.main(["--judgements", JUDGED, "--seed", "1", "--numbers", CELL])
@@ -155,7 +161,7 @@ def model_and_numbers(monkeypatch) -> None:
 
 def published() -> None:
     folder = Path("results/published/permissive")
-    tables.write_samples(Path(SHARD), tables.read_samples(Path(SAMPLES)))
+    record_files.write_samples(Path(SHARD), record_files.read_samples(Path(SAMPLES)))
     card = publish(f"{folder}/README.md", b"card")
     manifest = folder / "manifest.json"
     provenance.write_manifest(manifest, inputs=[Path(SAMPLES)], outputs=[card, Path(SHARD)], settings={}, seconds=1)
@@ -186,7 +192,7 @@ def here(made, tmp_path, monkeypatch):
 
 
 def links(*artifacts: str) -> dict[str, chain.Link]:
-    return {link.file: link for link in chain.walk(evidence.Evidence(Path()), artifacts or (FIGURE, SHARD))}
+    return {link.file: link for link in chain.walk(recorded_hashes.Evidence(Path()), artifacts or (FIGURE, SHARD))}
 
 
 def named(*artifacts: str) -> list[str]:
@@ -253,10 +259,10 @@ def test_a_hash_that_a_manifest_holds_is_no_better_than_its_file(here):
 
 def test_without_own_records_the_other_witnesses_still_speak(here):
     """Runs of before there were any: Snakemake's checksums of inputs, manifests and cells cover all but the last."""
-    shutil.rmtree(provenance.HASHES)
+    shutil.rmtree(paths.HASHES)
     unproven = {file for file, link in links().items() if link.status == "unproven"}
     last = {FIGURE, "results/published/permissive/manifest.json"}
-    assert unproven == last | {"results/transcripts/tiny/all/report/test.manifest.json"}
+    assert unproven == last | {MANIFEST}
     for file in sorted(KINDS - unproven):
         flip(file)
         assert file in named(), file
@@ -264,7 +270,7 @@ def test_without_own_records_the_other_witnesses_still_speak(here):
 
 
 def test_what_no_hash_covers_is_said_to_be_unproven(here):
-    Path(provenance.HASHES, "paper/figure-3.pdf.sha256").unlink()
+    Path(paths.HASHES, "paper/figure-3.pdf.sha256").unlink()
     result = excam("audit", FIGURE)
     assert result.exit_code == 3
     assert f"{FIGURE}: unproven: no hash of it is recorded" in result.stderr
@@ -273,7 +279,7 @@ def test_what_no_hash_covers_is_said_to_be_unproven(here):
 
 
 def test_a_consumer_outside_the_chain_speaks_where_nobody_else_does(here):
-    shutil.rmtree(provenance.HASHES)
+    shutil.rmtree(paths.HASHES)
     assert links(JUDGED)[JUDGED].claims[0].by == f"Snakemake's record of {CELL}"
     flip(JUDGED)
     assert named(JUDGED) == [JUDGED]
@@ -298,7 +304,7 @@ def test_without_files_everything_that_is_recorded_is_verified(here):
     assert result.exit_code == 0, result.stderr
     there = {path for path in Path("results").rglob("*") if path.is_file()}
     counted = [path for path in there if path.parts[1] in ("checkpoints", "journal") or path.suffix == ".part"]
-    artifacts = there - set(counted) - set(provenance.HASHES.rglob("*"))
+    artifacts = there - set(counted) - set(paths.HASHES.rglob("*"))
     assert all(f" {path}\n" in result.stdout for path in artifacts)
     size = sum(path.stat().st_size for path in (*artifacts, Path(RAW)))
     said = f"read {size / 1e6:,.1f} MB: {len(artifacts)} files below results/ and 1 that they were made of; "
@@ -306,7 +312,7 @@ def test_without_files_everything_that_is_recorded_is_verified(here):
     assert result.stderr.splitlines()[-2].startswith(said)
     assert all(part in result.stderr.splitlines()[-2] for part in (*unrecorded, "1 unfinished (of a job that runs"))
     assert len(counted) == 4
-    manifests = {path for path in artifacts if path.name.endswith("manifest.json")}  # what they stand for hangs on them
+    manifests = {path for path in artifacts if path.name.endswith("manifest.json")}  # their files depend on them
     for spoiled in (artifacts - manifests, *({path} for path in manifests)):
         before = {path: path.read_bytes() for path in spoiled}
         for what, spoil in (("differs", flip), ("gone", Path.unlink)):
@@ -361,11 +367,11 @@ def test_made_anew_is_told_from_changed(here):
     tables.write_frame(Path(JUDGED), tables.read_frame(Path(JUDGED)).reverse())
     problem = links(CELL)[JUDGED].problem
     assert f"({CELL} and 1 more)" in problem
-    assert "1 other records agree with what is there: made anew since" in problem
+    assert "1 other records agree with what is there: made again since" in problem
 
 
 def test_a_damaged_record_is_named_with_its_file(here):
-    record = Path(provenance.HASHES, "paper/figure-3.pdf.sha256")
+    record = Path(paths.HASHES, "paper/figure-3.pdf.sha256")
     for content in (record.read_bytes()[:30], b"\xff" * 99, b""):
         record.write_bytes(content)
         (problem,) = [link.problem for link in links(FIGURE).values() if link.problem]
@@ -374,7 +380,7 @@ def test_a_damaged_record_is_named_with_its_file(here):
 
 
 def test_records_are_lines_that_sha256sum_reads(here):
-    lines = b"".join(path.read_bytes() for path in sorted(provenance.HASHES.rglob("*.sha256")))
+    lines = b"".join(path.read_bytes() for path in sorted(paths.HASHES.rglob("*.sha256")))
     done = subprocess.run(["sha256sum", "--check", "--strict"], input=lines, capture_output=True)
     assert done.returncode == 0, done.stdout
     flip(CELL)
@@ -444,7 +450,7 @@ def test_results_may_be_a_link(here):
 @pytest.fixture
 def copy(here, tmp_path, monkeypatch):
     """Only results/ of a run, under another name; the reader sits elsewhere."""
-    evidence.keep(Path(), ("--profile", "local"))
+    recorded_hashes.write_run_records(Path(), ("--profile", "local"))
     shutil.copytree("results", tmp_path / "far/their copy")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "far/their copy"
@@ -517,9 +523,9 @@ def test_a_file_of_a_copy_by_any_of_its_names(copy, monkeypatch):
         (copy, ".", (CELL, CELL.removeprefix("results/"))),
     ):
         monkeypatch.chdir(folder)
-        told = {excam("audit", "--results", results, name).stdout for name in names}
-        assert len(told) == 1
-        assert f" {CELL}\n" in told.pop()
+        outputs = {excam("audit", "--results", results, name).stdout for name in names}
+        assert len(outputs) == 1
+        assert f" {CELL}\n" in outputs.pop()
     for path, part in (
         *(("paper/none.pdf", "the copy has no record of it either"), ("/etc/passwd", "no artifact of this workflow")),
         ("journal/tiny.jsonl", "journal verify"),
@@ -563,12 +569,12 @@ WHOLE = {"jobs": [JOB], "manifests": {"results/m.json": {"results/a": "0" * 64}}
     ],
 )
 def test_kept_records_of_odd_types_are_damaged(tmp_path, changes):
-    """A copy comes from others: whatever stands in its records, an audit says one line."""
+    """A copy comes from others: whatever its records contain, an audit says one line."""
     path = tmp_path / ".records.json"
     path.write_text(json.dumps(WHOLE), encoding="utf-8")
-    assert copies.read(path).records["results/a"].rule == "r"
+    assert copies.read_run_records(path).records["results/a"].rule == "r"
     path.write_text(json.dumps(WHOLE | changes), encoding="utf-8")
-    assert f"{path}: damaged; expected" in line_of(ArtifactBroken, copies.read, path)
+    assert f"{path}: damaged; expected" in line_of(ArtifactBroken, copies.read_run_records, path)
     result = excam("audit", "--results", str(tmp_path))
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
 
@@ -585,11 +591,11 @@ def test_records_that_disagree_about_what_a_copy_leaves_out_are_not_passed_over(
 
 
 def test_what_is_kept_of_a_run_is_the_same_each_time(here):
-    evidence.keep(Path(), ())
+    recorded_hashes.write_run_records(Path(), ())
     first = copies.KEPT.read_bytes()
-    evidence.keep(Path(), ())
+    recorded_hashes.write_run_records(Path(), ())
     assert copies.KEPT.read_bytes() == first
-    kept = copies.read(copies.KEPT)
+    kept = copies.read_run_records(copies.KEPT)
     assert kept.records == snakemake_records.read_all(Path())
     assert kept.records[CELL].started <= kept.records[CELL].made
     assert kept.manifests["results/models/tiny/manifest.json"].keys() == {
@@ -608,107 +614,6 @@ def test_what_is_kept_of_a_run_is_the_same_each_time(here):
 )  # fmt: skip
 def test_the_options_that_choose_an_experiment(said, environment, kept):
     assert copies.choices(said.split(), environment) == tuple(kept.split())
-
-
-# --- the crate
-
-
-@pytest.fixture
-def crate(here, tmp_path):
-    """The crate of the run, and its entities by identity as ro-crate-py reads them back."""
-    rocrate = pytest.importorskip("rocrate.rocrate")
-    evidence.keep(Path(), ("--profile", "local"))
-    result = excam("crate", str(tmp_path / "crate"))
-    assert result.exit_code == 0, result.stderr
-    return tmp_path / "crate", {one.id: one for one in rocrate.ROCrate(tmp_path / "crate").get_entities()}
-
-
-def referred(entity, name: str) -> list[str]:
-    value = entity.properties().get(name, [])
-    return [one["@id"] for one in (value if isinstance(value, list) else [value])]
-
-
-def test_the_crate_alone_leads_from_the_figure_to_the_raw_shard(crate):
-    """By result and object of the jobs, and by what a manifest is about."""
-    _, entities = crate
-    jobs = [one for one in entities.values() if one.type == "CreateAction" and one.id != "#run"]
-    made_by = {file: job for job in jobs for file in referred(job, "result")}
-    found, todo = {}, [FIGURE]
-    while todo:
-        file = todo.pop()
-        if file not in found and entities[file].type == "File":
-            found[file] = entities[file]
-            todo += [
-                *referred(entities[file], "about"),
-                *(referred(made_by[file], "object") if file in made_by else ()),
-            ]
-    names = {entity["name"]: entity["sha256"] for entity in found.values()}
-    beside = "results/transcripts/tiny/all/report/test.manifest.json"  # made by a job of the chain, read by none
-    assert names == {file: link.sha256 for file, link in links(FIGURE).items() if file != beside}
-    assert {entity["name"] for identity, entity in found.items() if identity not in made_by} == {RAW}
-    assert referred(entities["#run"], "object") == [f"#{RAW}"]
-    cell = made_by[f"#{CELL}"]
-    assert cell["name"] == f"evaluate {CELL}"
-    assert cell["instrument"]["softwareVersion"] == "evaluate 2"
-    assert cell["startTime"] <= cell["endTime"]
-    assert entities["#results/models/tiny/manifest.json"]["license"].id == "https://spdx.org/licenses/MIT"
-    assert "revision " + "c" * 40 in entities["#results/models/tiny/manifest.json"]["description"]
-
-
-def test_a_crate_has_what_it_says_and_invents_nothing(crate, here):
-    folder, entities = crate
-    carried = [one for one in entities.values() if "File" in one.type and not one.id.startswith("#")]
-    assert {FIGURE, "results/paper/figure-3.csv", "Snakefile", "results/.records.json"} <= {one.id for one in carried}
-    for one in carried:
-        assert hashlib.sha256((folder / one.id).read_bytes()).hexdigest() == one["sha256"], one.id
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    listed = {one.id for one in carried} | {"ro-crate-metadata.json"}
-    assert {name for name in there if not name.startswith("results/.hashes/")} == listed
-    root = entities["./"]
-    profiles = {one["@id"] for one in root.properties()["conformsTo"]}
-    assert {f"https://w3id.org/ro/wfrun/{name}/0.5" for name in ("process", "workflow", "provenance")} <= profiles
-    assert {"author", "creator", "publisher"}.isdisjoint(root.properties())
-    assert root["datePublished"] == max(link.record.made for link in links(FIGURE).values() if link.record)
-    graph = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]
-    known = {entity["@id"] for entity in graph}
-    for entity in graph:
-        for name in entity.keys() - {"conformsTo", "url", "identifier"}:
-            values = entity[name] if isinstance(entity[name], list) else [entity[name]]
-            assert {value["@id"] for value in values if isinstance(value, dict)} <= known, (entity["@id"], name)
-        assert str(here) not in json.dumps(entity), "no path of this machine"
-
-
-def test_the_same_run_gives_the_same_crate_and_the_crate_can_be_audited(crate, tmp_path):
-    folder, _ = crate
-    assert excam("crate", "again").exit_code == 0
-    assert subprocess.run(["diff", "-r", folder, "again"], capture_output=True).stdout == b""
-    result = excam("audit", "--results", str(folder / "results"))
-    assert result.exit_code == 4
-    home = excam("audit")
-    assert result.stderr.splitlines()[-1].split(":")[0] == home.stderr.splitlines()[-1].split(":")[0]
-    flip(folder / FIGURE)
-    assert excam("audit", "--results", str(folder / "results")).exit_code == 1
-
-
-def test_what_cannot_become_a_crate(here, monkeypatch):
-    pytest.importorskip("rocrate")
-    Path("there").mkdir()
-    for words, part in (
-        *((("there",), "is there already"), (("new", "--part", "papr"), "results/papr: no files")),
-        (("new", "-d", "there"), "expected a run that has ended"),
-    ):
-        result = excam("crate", *words)
-        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1), words
-        assert part in result.stderr
-    flip(CELL)
-    result = excam("crate", "new")
-    assert result.exit_code == 2
-    assert f"{CELL}: not what was recorded" in result.stderr
-    assert not list(Path().glob("*new*"))
-    monkeypatch.setattr("excam.extras.find_spec", lambda _: None)
-    assert (
-        "rocrate: not installed; expected the extra crate: pip install 'excam[crate]'" in excam("crate", "new").stderr
-    )
 
 
 # --- Snakemake's records
@@ -730,8 +635,8 @@ def test_long_names_and_torn_records(tmp_path):
     path = tmp_path / snakemake_records.METADATA / f"@{encoded[:254]}" / f"@{encoded[254:508]}" / encoded[508:]
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(row))
-    torn = tmp_path / snakemake_records.METADATA / base64.urlsafe_b64encode(b"results/torn").decode()
-    torn.write_text(json.dumps(row)[:20])
+    partial = tmp_path / snakemake_records.METADATA / base64.urlsafe_b64encode(b"results/torn").decode()
+    partial.write_text(json.dumps(row)[:20])
     assert snakemake_records.read_all(tmp_path) == {
         output: snakemake_records.Record(
             "a", ("b",), ("x", "--a b c"), "", {"b": "0" * 64}, "1970-01-01T00:00:00+00:00"
@@ -741,7 +646,7 @@ def test_long_names_and_torn_records(tmp_path):
 
 
 def test_manifests_find_their_files_without_naming_the_folder(tmp_path):
-    """The deepest common folder of the outputs is not in a manifest; a lone language lies one deeper than several."""
+    """The deepest common folder of the outputs is not in a manifest; a lone language is one level deeper than several."""
     for names in (("files/Greek/test.txt",), ("files/Greek/test.txt", "files/Turkish/test.txt"), ("test.txt",)):
         folder = tmp_path / str(len(names)) / names[0].split("/")[0] / "results/sources/include"
         files = [folder / name for name in names]
@@ -750,7 +655,7 @@ def test_manifests_find_their_files_without_naming_the_folder(tmp_path):
             file.write_text(str(file))
         provenance.write_manifest(folder / "manifest.json", inputs=[], outputs=files, settings={}, seconds=0)
         root = folder.parents[2]
-        outputs = evidence.Evidence(root).outputs("results/sources/include/manifest.json")
+        outputs = recorded_hashes.Evidence(root).outputs("results/sources/include/manifest.json")
         assert outputs == {file.relative_to(root).as_posix(): provenance.sha256(file) for file in files}
 
 
@@ -759,7 +664,7 @@ def test_manifests_find_their_files_without_naming_the_folder(tmp_path):
 
 def test_rows_add_up_and_are_what_was_asked_and_answered(here):
     cell = rows.open_cell(Path(), CELL)
-    samples = {sample.id: sample for sample in tables.read_samples(Path(SAMPLES))}
+    samples = {sample.id: sample for sample in record_files.read_samples(Path(SAMPLES))}
     numbers = json.loads(Path(CELL).read_text())
     assert len(cell.rows) == numbers["n"] == len(samples) > 6
     assert {row.outcome for row in cell.rows} == set(rows.OUTCOMES), "the fixture has all three"
@@ -786,7 +691,8 @@ def test_a_number_of_a_figure_leads_to_its_rows(here, figure, cell):
 
 def test_what_was_made_of_the_same_judgements_leads_to_the_same_rows(here):
     for kind in rows.MADE_OF_CELLS:
-        made = f"results/{kind}/tiny/all/report/test.json"
+        folders = paths.AXES[kind] == paths.JUDGED
+        made = f"results/{kind}/tiny/all/report/{'culturalbench/' if folders else ''}test.json"
         tables.write_lines(Path("n.csv"), ("dataset", "cell"), [{"dataset": "culturalbench", "cell": made}])
         assert excam("rows", "n.csv", CELL, "--jsonl").stdout == excam("rows", CELL, "--jsonl").stdout
     tables.write_lines(Path("n.csv"), ("cell",), [{"cell": made}])
@@ -859,11 +765,11 @@ def test_why_asks_snakemake_and_nothing_runs(here):
     lines = result.stdout.splitlines()
     assert f"fetch_source results/sources/culturalbench/manifest.json: what it is made of changed: {RAW}" in lines
     assert [
-        line for line in lines if line.startswith(f"score {JUDGED}: not there yet; made of what will be made anew: ")
+        line for line in lines if line.startswith(f"score {JUDGED}: not there yet; made of what will be made again: ")
     ]
     (training,) = [line for line in lines if line.startswith("train_adapter ")]
     assert training.endswith("/manifest.json: settings changed: train_adapter 2 -> 3")
-    assert f"evaluate {CELL}: made of what will be made anew: {JUDGED}" in lines
+    assert f"evaluate {CELL}: made of what will be made again: {JUDGED}" in lines
     assert result.stderr == f"planned: snakemake --cores 1 --quiet all\n{len(lines)} jobs would run\n"
     assert provenance.sha256(Path(CELL)) == before
     assert not Path(JUDGED).exists()
@@ -890,7 +796,7 @@ def test_why_plans_the_experiment_that_ran_last_and_says_so(here):
     assert version in SNAKEFILE
     level = SNAKEFILE.replace(version, version.replace('"2"', '"%s"') + ' % config.get("level", 2)')
     (here / "Snakefile").write_text(level)
-    evidence.keep(here, ("--profile", "local"))
+    recorded_hashes.write_run_records(here, ("--profile", "local"))
     result = excam("why", FIGURE)
     assert result.stderr.startswith(
         "planned: snakemake --profile local, as the last run here; for another: -- --profile"

@@ -1,4 +1,4 @@
-"""docs/map.md is true: written from the rules as Snakemake itself reads them; `REWRITE_DOCS=1` writes it anew."""
+"""docs/map.md equals what the rules give as Snakemake parses them; `REWRITE_DOCS=1` rewrites it."""
 
 import ast
 import os
@@ -65,6 +65,7 @@ def written() -> str:
             file = source
         made = "<br>".join(f"`{one}`" for one in CONSTRAINT.sub(r"{\1}", "\n".join(outputs)).split("\n"))
         uses = ", ".join(map(link, library(ROOT / "scripts" / f"{name}.py")))
+        about = about or ast.get_docstring(ast.parse((ROOT / "scripts" / f"{name}.py").read_text(encoding="utf-8")))
         line = about.split("\n")[0].replace("|", "\\|")
         parts.append(f"| {made} | `{name}` | {line} | {uses} |\n")
     return "".join(parts)

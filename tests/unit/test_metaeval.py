@@ -3,25 +3,25 @@
 import itertools
 import math
 
+import null_cases
 import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, kendalltau
 
-from bench import statistics
-from excam.exceptions import InputInvalid
-from excam.metaeval import (
+from excam.core.exceptions import InputInvalid
+from excam.stats import (
     TieCalibration,
+    accuracy_interval,
     correlation,
     holm,
-    interval,
     kendall,
     paired_permutation,
     sampled_tie_calibration,
     scaled_accuracy,
-    summarise,
+    summarise_accuracy,
     tie_calibrated_accuracy,
 )
-from excam.metaeval.permutation import _swapped
+from excam.stats.permutation import _swapped_sums
 
 T, F = True, False
 
@@ -40,9 +40,9 @@ def test_scaled_accuracy_by_hand():
 
 def test_a_failure_is_wrong_even_where_no_error_is_right():
     assert scaled_accuracy([F, F], [None, None]) == -1
-    summary = summarise([T, T, F, F], [T, None, F, None])
+    summary = summarise_accuracy([T, T, F, F], [T, None, F, None])
     assert (summary.n, summary.failures, summary.scaled, summary.scaled_excluding_failures) == (4, 2, 0, 1)
-    assert summarise([T, F], [None, None]).scaled_excluding_failures is None
+    assert summarise_accuracy([T, F], [None, None]).scaled_excluding_failures is None
 
 
 @pytest.mark.parametrize(("gold", "predicted"), [([], []), ([T], [T, F]), ([T], [1]), ([None], [T]), ([T], [math.nan])])
@@ -59,11 +59,11 @@ def test_interval_is_the_cluster_bootstrap():
     predicted = np.where(rng.random(320) < easy, gold, ~gold)
     hits = (gold == predicted).reshape(80, 4).sum(1)
     plain = 2 * hits[rng.integers(0, 80, (4000, 80))].mean(1) / 4 - 1
-    low, high = interval(gold, predicted, [f"base/{c}" for c in clusters], draws=4000)
+    low, high = accuracy_interval(gold, predicted, [f"base/{c}" for c in clusters], draws=4000)
     assert np.allclose((low, high), np.quantile(plain, [0.025, 0.975]), atol=0.02)
-    row_low, row_high = interval(gold, predicted)
-    assert high - low > 1.2 * (row_high - row_low)  # twins carry less than independent items
-    assert interval(gold, predicted, seed=3) == interval(gold, predicted, seed=3)
+    row_low, row_high = accuracy_interval(gold, predicted)
+    assert high - low > 1.2 * (row_high - row_low)  # rows of a cluster carry less information than independent items
+    assert accuracy_interval(gold, predicted, seed=3) == accuracy_interval(gold, predicted, seed=3)
 
 
 def test_interval_covers():
@@ -71,7 +71,7 @@ def test_interval_covers():
     covered = 0
     for _ in range(300):
         gold = np.ones(200, bool)
-        low, high = interval(gold, rng.random(200) < 0.8, draws=400)
+        low, high = accuracy_interval(gold, rng.random(200) < 0.8, draws=400)
         covered += low <= 0.6 <= high
     assert 0.91 <= covered / 300 <= 0.98
 
@@ -202,7 +202,7 @@ def test_the_papers_mode_is_one_sided_and_smoothed():
 
 def test_equal_seeds_share_their_swaps():
     differences = np.random.default_rng(8).integers(-2, 3, 500)
-    one, other = (_swapped(d, 600, np.random.default_rng(0)) for d in (differences, -differences))
+    one, other = (_swapped_sums(d, 600, np.random.default_rng(0)) for d in (differences, -differences))
     assert (one == -other).all()
     assert abs(one.mean()) < 4 * one.std() / 600**0.5
 
@@ -212,7 +212,9 @@ def test_p_values_under_the_null_are_uniform():
     gold, clusters = np.ones(400, bool), np.repeat(np.arange(100), 4).tolist()
     p_values = {"row": [], "cluster": [], "paper": []}
     for round_ in range(800):
-        a, b = (rng.random(400) < np.repeat(rng.beta(0.3, 0.3, 100), 4) for _ in range(2))  # twins fall together
+        a, b = (
+            rng.random(400) < np.repeat(rng.beta(0.3, 0.3, 100), 4) for _ in range(2)
+        )  # the rows of a cluster are alike
         p_values["row"].append(paired_permutation(gold, a, b).p_value)
         p_values["cluster"].append(paired_permutation(gold, a, b, clusters=clusters).p_value)
         paper = paired_permutation(gold, a, b, clusters=clusters, mode="paper", draws=199, seed=round_)
@@ -237,17 +239,17 @@ def test_p_values_under_the_null_are_uniform():
     ],
 )
 def test_a_true_null_is_rejected_and_an_interval_misses_in_a_twentieth(line):
-    """The first cases of `bench.statistics`, within the binomial's own 99.9 % bounds; all 2,000 come out .04 to .06."""
+    """Some cases of each kind, within the binomial's own 99.9 % bounds; 2,000 of each came out .04 to .06."""
     cases = 160
-    hits, _ = statistics.block(line, range(cases))
+    hits, _ = null_cases.block(line, range(cases))
     low, high = binom.ppf([0.0005, 0.9995], cases, 0.05)
     assert low <= hits <= high
 
 
 def test_what_an_exact_test_can_attain_by_hand():
-    assert statistics.attainable(5) == 0  # the smallest p is 2 / 32
-    assert statistics.attainable(6) == pytest.approx(2 / 64, abs=1e-12)
-    assert statistics.attainable(100) == pytest.approx(2 * binom.cdf(39, 100, 0.5), abs=1e-12)
+    assert null_cases.attainable(5) == 0  # the smallest p is 2 / 32
+    assert null_cases.attainable(6) == pytest.approx(2 / 64, abs=1e-12)
+    assert null_cases.attainable(100) == pytest.approx(2 * binom.cdf(39, 100, 0.5), abs=1e-12)
 
 
 def test_a_failure_loses_against_an_answer():

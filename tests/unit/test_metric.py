@@ -5,17 +5,17 @@ import re
 from pathlib import Path
 
 import pytest
-from made_adapters import LORA
-from refusals import line_of
+from one_line_errors import line_of
+from small_adapters import LORA
 
 import excam
-from excam.construction.wrapping import STAND_IN_INSTRUCTION
-from excam.exceptions import InputInvalid, ModelInvalid
-from excam.inference import fake, opening
-from excam.judges import report
-from excam.metric import metric
-from excam.provenance import sha256
-from excam.records import CulturalError, Report
+from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.core.provenance import sha256
+from excam.error_reports.judges import report
+from excam.error_reports.metric import scorer as metric
+from excam.error_reports.records import CulturalError, Report
+from excam.inference import backend_factory, fake
+from excam.scoring.defaults import STAND_IN_INSTRUCTION
 
 SUSHI = Report((CulturalError("output", "Sushi", "major", "incorrect answer"),), "Sushi is Japanese.")
 ROOT = Path(__file__).parents[2]
@@ -35,11 +35,11 @@ def backend(monkeypatch):
     made = fake.Backend(answer)
     made.opened = 0
 
-    def open_(_: opening.Lazily) -> fake.Backend:
+    def open_(_: backend_factory.LazyBackend) -> fake.Backend:
         made.opened += 1
         return made
 
-    monkeypatch.setattr(opening.Lazily, "_open", open_)
+    monkeypatch.setattr(backend_factory.LazyBackend, "_open", open_)
     return made
 
 
@@ -283,7 +283,7 @@ WEIGHTS, ADAPTER = ROOT / "results/models/smollm2-135m", ROOT / "results/adapter
     reason="run `snakemake --profile local results/adapters/smollm2-135m/all/manifest.json` first",
 )
 def test_the_real_model_end_to_end(tmp_path):
-    """A report or a stated failure for every row; the megabyte that fits no context is refused, not cut."""
+    """A report or an explicit failure for every row; the megabyte that fits no context is refused, not truncated."""
     rows = [
         {"id": "a", "instruction": "Name a Greek dish.", "output": "Sushi."},
         {"id": "b", "output": "<|im_end|>\x00\x1b[31m"},
@@ -304,6 +304,6 @@ def test_a_long_file_leaves_nothing_on_disk_and_little_in_memory(adapter, backen
     monkeypatch.setattr(metric, "BATCH", 4)
     monkeypatch.setattr(metric.Journal, "add", lambda *_: pytest.fail("a journal was written"))
     kept = []
-    monkeypatch.setattr(metric, "_Batch", lambda made=metric._Batch: kept.append(made()) or kept[-1])
+    monkeypatch.setattr(metric, "InMemory", lambda made=metric.InMemory: kept.append(made()) or kept[-1])
     assert len(list(metric.Metric.open(adapter).score({"output": str(number)} for number in range(10)))) == 10
     assert [len(one) for one in kept] == [4, 4, 2]

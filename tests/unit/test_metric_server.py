@@ -13,18 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
+import fake_chat_server
 import httpx
+import one_line_errors
 import pytest
-import refusals
-import serving
-from scorers import SECRET, metric, running
+from scoring_server_process import SECRET, metric, running
 
 import excam
 from excam.config import Wheel
-from excam.exceptions import InputInvalid, ModelInvalid
-from excam.metric.judging import Judging, Refused
-from excam.metric.metric import Metric
-from excam.metric.pairs import FIELDS, Pair
+from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.error_reports.metric.scorer import Metric
+from excam.scoring.pairs import FIELDS, Pair
+from excam.scoring.request_queue import Refused, RequestQueue
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
@@ -149,7 +149,7 @@ def test_a_pair_that_cannot_be_judged_is_a_row_and_its_neighbours_are_judged(ser
     assert rows[1]["failure"] == "a text that no model takes; expected another"
     assert rows[2]["failure"] == "too-long"
     assert [row["id"] for row in rows] == ["1", "2", "3", "4"]
-    with ThreadPoolExecutor(3) as pool:  # one waits, two meet in a batch: the crash of one is nobody else's
+    with ThreadPoolExecutor(3) as pool:  # one waits, two meet in a batch: the crash of one does not affect others
         list(pool.map(lambda text: post(server, asked(text)), ["slow", "crash", "unfit"]))
     assert post(server, asked("Sushi.")).json()["results"][0]["score"] == -5
 
@@ -188,7 +188,7 @@ def test_fifty_clients_at_once_meet_in_batches():
     for number, rows in answers:
         assert [row["output"] for row in rows] == [f"Sushi {number}", f"dish {number}"]
         assert [row["score"] < 0 for row in rows] == [True, False]
-    assert batches < 45, "nobody waited together"
+    assert batches < 45, "no requests were batched"
 
 
 def test_who_finds_the_queue_full_is_told_when_to_return(server):
@@ -204,7 +204,7 @@ def test_who_finds_the_queue_full_is_told_when_to_return(server):
 
 def test_a_full_queue_takes_an_equal_share_of_its_places():
     async def fill():
-        judging = Judging(metric(), max_pairs=8, queue=16)
+        judging = RequestQueue(metric(), max_pairs=8, limit=16)
         pair = Pair("1", "Name a Greek dish.", "Sushi.")
         for size in (8, 8, 5, 4, 3, 2):  # full after two; then 16 / 3, 16 / 4, ...
             if judging.waiting >= 16:
@@ -320,11 +320,11 @@ def test_a_key_is_asked_for_and_never_told():
 
 @pytest.mark.parametrize("key", ["", "two words", "ключ", "a\nb"])
 def test_a_key_that_is_none(monkeypatch, key):
-    from excam.metric import listening
+    from excam.scoring import service
 
     monkeypatch.setenv("EXCAM_SERVER_KEY", key)
     with pytest.raises(InputInvalid, match="set, and no key"):
-        listening.key()
+        service.key()
 
 
 # --- the client
@@ -394,16 +394,16 @@ class Stranger:
     def __init__(self, health, results=None):
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
-                serving.send(self, 200, health)
+                fake_chat_server.send(self, 200, health)
 
             def do_POST(self):
                 rows = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["pairs"]
-                serving.send(self, 200, {"results": results(rows)})
+                fake_chat_server.send(self, 200, {"results": results(rows)})
 
             def log_message(self, *args):
                 pass
 
-        self.http = serving.Quiet(("127.0.0.1", 0), Handler)
+        self.http = fake_chat_server.Quiet(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.http.server_port}"
 
     def __enter__(self):
@@ -422,7 +422,7 @@ HEALTH = {"status": "ready", "signature": "s", "waiting": 0, "queue": 16, "max_p
 @pytest.mark.parametrize("value", [0, -1, "8", None, 1.5, True, [], {}])
 def test_a_number_of_places_that_is_none(field, value):
     with Stranger({**HEALTH, field: value}) as server:
-        assert "not a scoring server" in refusals.line_of(ModelInvalid, excam.connect, server.url)
+        assert "not a scoring server" in one_line_errors.line_of(ModelInvalid, excam.connect, server.url)
 
 
 @pytest.mark.parametrize(
@@ -431,7 +431,7 @@ def test_a_number_of_places_that_is_none(field, value):
 )
 def test_a_health_that_is_none(health):
     with Stranger(health) as server:
-        assert "not a scoring server" in refusals.line_of(ModelInvalid, excam.connect, server.url)
+        assert "not a scoring server" in one_line_errors.line_of(ModelInvalid, excam.connect, server.url)
 
 
 def judged_by_a_stranger(change):
@@ -466,7 +466,7 @@ def test_results_of_these_pairs_are_taken():
     ],
 )
 def test_results_of_other_pairs_or_texts_are_refused(change):
-    assert "no answer to what was asked" in refusals.line_of(ModelInvalid, judged_by_a_stranger, change)
+    assert "no answer to what was asked" in one_line_errors.line_of(ModelInvalid, judged_by_a_stranger, change)
 
 
 def test_nobody_answers():
@@ -477,8 +477,8 @@ def test_nobody_answers():
 
 
 def test_an_adapter_behind_another_kind_of_server(tmp_path):
-    from excam.judges import report
-    from excam.records import Report
+    from excam.error_reports.judges import report
+    from excam.error_reports.records import Report
 
     def completion(body):
         return 200, chat(report.write(Report())), ()
@@ -487,9 +487,9 @@ def test_an_adapter_behind_another_kind_of_server(tmp_path):
         choice = {"message": {"content": text}, "finish_reason": "stop", "logprobs": None}
         return {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 2}}
 
-    served = serving.Server(default=completion)
+    served = fake_chat_server.Server(default=completion)
     try:
-        opened = Metric.open("excam-all", endpoint=served.endpoint)
+        opened = Metric.open("excam-all", endpoint=served.endpoint, judge="report")
         (one,) = opened.score([{"output": "x"}])
     finally:
         served.stop()
@@ -557,7 +557,7 @@ def test_offline_no_server_is_asked(server, tmp_path, words, environment):
 
 
 def test_offline_nothing_is_fetched(monkeypatch, tmp_path):
-    from excam import sources
+    from excam.inference import sources
 
     monkeypatch.setenv("EXCAM_OFFLINE", "1")
     with pytest.raises(InputInvalid, match=r"blend: https://host/file: not asked"):

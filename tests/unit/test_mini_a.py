@@ -69,17 +69,23 @@ def is_tied(distribution: list[float]) -> bool:
     return distribution.count(max(distribution)) > 1
 
 
+def lead(distribution: list[float]) -> float:
+    first, second = sorted(distribution)[:-3:-1]
+    return first - second
+
+
 BLEND = rows_of_csv("blend/mc_questions.csv")
 CULTURALBENCH = rows_of_csv("culturalbench/CulturalBench-Easy.csv")
 INCLUDE = include_files()
 SPECIFIC_ROWS = [row for rows in INCLUDE.values() for row in rows if row["regional_feature"] in SPECIFIC]
 PAIRS = pairs()
-USABLE = [pair for pair in PAIRS if pair[0] and not is_tied(pair[3])]
+LEAD = 0.1  # of the most frequent opinion, as GlobalOpinionQA's reader asks for
+USABLE = [pair for pair in PAIRS if pair[0] and lead(pair[3]) >= LEAD - 1e-9]
 
 
-def test_blend_has_thirty_unique_questions_in_the_official_columns():
+def test_blend_has_46_unique_questions_in_the_official_columns():
     assert list(BLEND[0]) == BLEND_COLUMNS
-    assert len(BLEND) == len({row["MCQID"] for row in BLEND}) == len({row["prompt"] for row in BLEND}) == 30
+    assert len(BLEND) == len({row["MCQID"] for row in BLEND}) == len({row["prompt"] for row in BLEND}) == 46
     assert all(row["MCQID"].startswith(row["ID"] + "_") for row in BLEND)
     assert {row["country"] for row in BLEND} == REGIONS
 
@@ -106,13 +112,13 @@ def test_blend_letters_are_balanced_and_one_distractor_is_the_placeholder():
     assert json.loads(held[0]["choices"])[held[0]["answer_idx"]] != "not-applicable"
 
 
-def test_culturalbench_has_thirty_unique_questions_on_many_countries():
+def test_culturalbench_has_45_unique_questions_on_many_countries():
     assert list(CULTURALBENCH[0]) == CULTURALBENCH_COLUMNS
-    assert len(CULTURALBENCH) == len({row["prompt_question"] for row in CULTURALBENCH}) == 30
-    assert [int(row["data_idx"]) for row in CULTURALBENCH] == list(range(30))
+    assert len(CULTURALBENCH) == len({row["prompt_question"] for row in CULTURALBENCH}) == 45
+    assert [int(row["data_idx"]) for row in CULTURALBENCH] == list(range(45))
     assert len({row["country"] for row in CULTURALBENCH}) >= 20
     counts = Counter(row["answer"] for row in CULTURALBENCH)
-    assert counts == {"A": 14, "B": 7, "C": 6, "D": 3}
+    assert counts == {"A": 18, "B": 11, "C": 10, "D": 6}
 
 
 def test_culturalbench_options_differ_and_are_filled():
@@ -127,14 +133,14 @@ def test_culturalbench_options_differ_and_are_filled():
     [("India", "Namaste"), ("Netherlands", "Orange"), ("Peru", "Ceviche"), ("Vietnam", "Áo dài"), ("Nigeria", "Gele")],
 )
 def test_culturalbench_keys_point_at_the_facts(country: str, answer: str):
-    [row] = [row for row in CULTURALBENCH if row["country"] == country]
+    row = next(row for row in CULTURALBENCH if row["country"] == country)
     assert row[f"prompt_option_{row['answer'].lower()}"] == answer
 
 
-def test_include_has_thirty_specific_questions_and_two_agnostic_ones():
+def test_include_has_45_specific_questions_and_two_agnostic_ones():
     rows = [row for language in INCLUDE.values() for row in language]
-    assert len(SPECIFIC_ROWS) == 30
-    assert len(rows) == len({row["question"] for row in rows}) == 32
+    assert len(SPECIFIC_ROWS) == 45
+    assert len(rows) == len({row["question"] for row in rows}) == 47
     assert Counter(row["regional_feature"] for row in rows)["agnostic"] == 2
     assert {row["regional_feature"] for row in SPECIFIC_ROWS} == SPECIFIC
     assert len(INCLUDE) >= 10
@@ -166,22 +172,24 @@ def test_include_covers_many_scripts():
     assert scripts >= {"ARABIC", "CJK", "CYRILLIC", "DEVANAGARI", "GEORGIAN", "GREEK", "HANGUL", "HEBREW", "LATIN"}
 
 
-def test_globalopinionqa_has_thirty_usable_pairs_and_the_traps_on_top():
+def test_globalopinionqa_has_64_usable_pairs_and_the_traps_on_top():
     rows = rows_of_csv("globalopinionqa/global_opinions.csv")
     assert list(rows[0]) == ["question", "selections", "options", "source"]
     assert {row["source"] for row in rows} == {"GAS", "WVS"}
-    assert len(USABLE) == len({pair[:2] for pair in USABLE}) == 30
+    assert len(USABLE) == len({pair[:2] for pair in USABLE}) == 64
     assert len({country for _, country, _, _ in USABLE}) >= 15
     assert [country for question, country, _, numbers in PAIRS if question and is_tied(numbers)] == ["Canada"]
     assert sum(not row["question"] for row in rows) == 1
-    assert len(PAIRS) == 32
+    small = [country for question, country, _, numbers in PAIRS if question and 0 < lead(numbers) < LEAD - 1e-9]
+    assert small == ["Germany", "Netherlands", "Hungary"]
+    assert len(PAIRS) == 69
 
 
-def test_globalopinionqa_distributions_fit_their_options_and_have_a_clear_mode():
+def test_globalopinionqa_distributions_fit_their_options_and_are_opinions():
     for _, _, options, numbers in PAIRS:
         assert len(options) == len(set(options)) == len(numbers)
         assert sum(numbers) == pytest.approx(1)
-    assert all(max(numbers) >= 0.9 for _, _, _, numbers in USABLE)
+    assert sum(max(numbers) < 0.6 for _, _, _, numbers in USABLE) > len(USABLE) / 3, "people of a country disagree"
 
 
 def test_globalopinionqa_has_one_question_with_a_non_answer_which_is_never_the_mode():
@@ -190,18 +198,10 @@ def test_globalopinionqa_has_one_question_with_a_non_answer_which_is_never_the_m
     assert all(options[numbers.index(max(numbers))] != "DK/Refused" for _, _, options, numbers in refused)
 
 
-@pytest.mark.parametrize(
-    ("question", "country", "answer"),
-    [
-        ("side of the road", "Japan", "On the left"),
-        ("weekend", "Egypt", "Friday and Saturday"),
-        ("head of state", "Sweden", "A monarch"),
-        ("Celsius", "United States", "Fahrenheit"),
-    ],
-)
-def test_globalopinionqa_modes_are_the_public_facts(question: str, country: str, answer: str):
-    [(options, numbers)] = [pair[2:] for pair in USABLE if question in pair[0] and pair[1] == country]
-    assert options[numbers.index(max(numbers))] == answer
+def test_globalopinionqa_has_a_gap_to_fill_and_a_country_to_name():
+    questions = {pair[0] for pair in PAIRS}
+    assert sum("____" in question for question in questions) == 1
+    assert sum("[your country]" in question for question in questions) == 1
 
 
 def test_no_question_is_asked_in_two_benchmarks():
@@ -209,7 +209,7 @@ def test_no_question_is_asked_in_two_benchmarks():
     asked += [row["prompt_question"] for row in CULTURALBENCH]
     asked += [row["question"] for row in SPECIFIC_ROWS]
     asked += sorted({pair[0] for pair in USABLE})
-    assert len(asked) == len({text.casefold() for text in asked}) == 98
+    assert len(asked) == len({text.casefold() for text in asked}) == 148
 
 
 def test_answers_are_short():
@@ -217,7 +217,7 @@ def test_answers_are_short():
     answers += [row[f"prompt_option_{row['answer'].lower()}"] for row in CULTURALBENCH]
     answers += [include_options(row)[row["answer"]] for row in SPECIFIC_ROWS]
     answers += [options[numbers.index(max(numbers))] for _, _, options, numbers in USABLE]
-    assert len(answers) == 120
+    assert len(answers) == 200
     assert all(1 <= len(text.split()) <= 8 for text in answers)
 
 
@@ -233,7 +233,7 @@ def test_files_end_lines_with_line_feeds_only():
 
 def test_readme_says_what_the_files_are_not():
     text = " ".join((MINI / "README.md").read_text(encoding="utf-8").split())
-    for phrase in ("no substitute", "CC BY 4.0", "distributions are illustrative", "Only the modal answer is meant"):
+    for phrase in ("not a substitute", "CC BY 4.0", "distributions are illustrative", "Only the modal answer is meant"):
         assert phrase in text
     for benchmark in BENCHMARK_NAMES.split():
         assert f"\n## {benchmark}\n" in (MINI / "README.md").read_text(encoding="utf-8")

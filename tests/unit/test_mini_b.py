@@ -14,6 +14,7 @@ import pytest
 
 MINI = Path(__file__).parents[2] / "mini"
 USABLE = 30
+ANNOTATIONS = 60  # of EPIC
 UNSPACED = {"Chinese", "Japanese"}  # no blanks between words: length is counted in characters
 SCRIPT = {  # start of the Unicode names of a script's letters
     "Arabic": "ARABIC",
@@ -195,40 +196,40 @@ def test_calmqa_agnostic_question_recurs_under_one_id(calmqa: list[dict[str, Any
 
 def test_epic_schema_and_counts(epic: list[dict[str, str]]) -> None:
     assert list(epic[0]) == EPIC_COLUMNS
-    assert len(epic) == USABLE
+    assert len(epic) == ANNOTATIONS
     assert {row["label"] for row in epic} == {"iro", "not"}
     assert {row["source"] for row in epic} == {"reddit", "twitter"}
     assert {row["language_variety"] for row in epic} == {"au", "gb", "ie", "in", "us"}
     assert len({row["Nationality"] for row in epic} - {"DATA_EXPIRED"}) >= 12
-    assert len({(row["user"], row["id_original"]) for row in epic}) == USABLE
+    assert len({(row["user"], row["id_original"]) for row in epic}) == ANNOTATIONS
     assert all(value.strip() for row in epic for value in row.values())
 
 
-def test_epic_pairs_have_two_or_three_annotators_and_two_dissenters(epic: list[dict[str, str]]) -> None:
+def test_epic_pairs_have_two_or_three_annotators_and_four_dissenters(epic: list[dict[str, str]]) -> None:
     labels: dict[str, list[str]] = defaultdict(list)
     texts: dict[str, set[tuple[str, ...]]] = defaultdict(set)
     for row in epic:
         labels[row["id_original"]].append(row["label"])
         texts[row["id_original"]].add((row["text"], row["parent_id_original"], row["parent_text"], row["source"]))
-    assert len(labels) == 12
+    assert len(labels) == 24
     assert all(len(found) == 1 for found in texts.values())
     assert {len(found) for found in labels.values()} == {2, 3}
     dissent = [Counter(found) for found in labels.values() if len(set(found)) > 1]
     assert sorted(tuple(sorted(counts.items())) for counts in dissent) == [
         (("iro", 1), ("not", 2)),
-        (("iro", 2), ("not", 1)),
+        *[(("iro", 2), ("not", 1))] * 3,
     ]
-    assert Counter(Counter(found).most_common(1)[0][0] for found in labels.values()) == {"iro": 6, "not": 6}
+    assert Counter(Counter(found).most_common(1)[0][0] for found in labels.values()) == {"iro": 12, "not": 12}
 
 
-def test_epic_annotators_are_consistent_and_one_row_withdrew_two_answers(epic: list[dict[str, str]]) -> None:
+def test_epic_annotators_are_consistent_and_one_of_them_withdrew_two_answers(epic: list[dict[str, str]]) -> None:
     attributes: dict[str, set[tuple[str, ...]]] = defaultdict(set)
     for row in epic:
         attributes[row["user"]].add(tuple(row[column] for column in EPIC_COLUMNS[9:]))
     assert all(re.fullmatch(r"mini\d\d", user) for user in attributes)
     assert all(len(found) == 1 for found in attributes.values())
     expired = [[column for column, value in row.items() if value == "DATA_EXPIRED"] for row in epic]
-    assert [found for found in expired if found] == [["Ethnicity simplified", "Employment status"]]
+    assert [found for found in expired if found] == [["Ethnicity simplified", "Employment status"]] * 3
 
 
 def test_files_are_plain_utf8_with_line_feeds() -> None:

@@ -20,10 +20,12 @@ url = f"http://{host}"
 os.environ |= {"HF_ENDPOINT": url, "PIP_INDEX_URL": f"{url}/simple", "HF_HUB_OFFLINE": "0", "PIP_RETRIES": "0"}
 os.environ.setdefault("HF_HOME", str(folder / "hub"))
 import excam
-from excam import config, sources
+from excam import config
+from excam.inference import sources
 from excam.inference import Generate, Message, Sampling
 from excam.inference.backends import openai
-from excam.sharing import places
+from excam.error_reports.metric.scorer import Metric
+from excam.scoring.sharing import places
 
 def ask():
     backend = openai.Backend("m", config.Server(endpoint=f"{url}/v1", timeout=5), attempts=1)
@@ -37,10 +39,10 @@ def pip():
 ways = {
     "server": ask,
     "excam serve": lambda: list(excam.connect(url).score([{"output": "x"}])),
-    "endpoint": lambda: list(excam.metric.metric.Metric.open("m", endpoint=f"{url}/v1").score([{"output": "x"}])),
+    "endpoint": lambda: list(Metric.open("m", endpoint=f"{url}/v1").score([{"output": "x"}])),
     "hub": lambda: sources._from_hub("blend", "owner/name", "dataset", "main", ["*"], folder),
     "address": lambda: sources._download("blend", f"{url}/file.zip", folder),
-    "parcel": lambda: places.place("owner/name").settled(),
+    "parcel": lambda: places.place("owner/name").pinned(),
     "wheel": pip,
     "a library": lambda: urllib.request.urlopen(f"{url}/", timeout=5),
 }

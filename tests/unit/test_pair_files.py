@@ -1,4 +1,4 @@
-"""Pairs as people have them: every kind of file gives the same rows, and what is no pair is one line with its place."""
+"""Pairs in every file format give the same rows; an invalid pair is one line with its position."""
 
 import gzip
 import io
@@ -9,11 +9,11 @@ from threading import Thread
 
 import polars as pl
 import pytest
-from refusals import line_of
+from one_line_errors import line_of
 
-from excam.construction.wrapping import STAND_IN_INSTRUCTION
-from excam.exceptions import InputInvalid
-from excam.metric import pairs, scored_file
+from excam.core.exceptions import InputInvalid
+from excam.scoring import pairs, scored_file
+from excam.scoring.defaults import STAND_IN_INSTRUCTION
 
 ROWS = [
     {
@@ -267,7 +267,7 @@ def test_standard_input_that_is_closed(monkeypatch):
 )
 def test_a_row_longer_than_memory_may_be(tmp_path, monkeypatch, name, data):
     """A packed file of a few kilobytes holds one of gigabytes."""
-    monkeypatch.setattr(pairs, "LONGEST", 1000)
+    monkeypatch.setattr(pairs, "MAX_ROW", 1000)
     path = tmp_path / f"{name}.gz"
     path.write_bytes(gzip.compress(data))
     line = line_of(InputInvalid, outputs, path)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, kendalltau
 
-from excam.exceptions import InputInvalid
-from excam.metaeval import (
+from excam.core.exceptions import InputInvalid
+from excam.stats import (
     correlation_permutation,
     kendall,
     kendall_test,
@@ -17,9 +17,9 @@ from excam.metaeval import (
     swapped_pairs,
     tie_calibrated_accuracy,
 )
-from excam.metaeval import permutation_correlation as tested
-from excam.metaeval.permutation_correlation import standardised
-from excam.metaeval.swapped_pairs import Search, SwappedPairs
+from excam.stats import permutation_correlation as tested
+from excam.stats.permutation_correlation import standardise
+from excam.stats.swapped_pairs import AgreementSearch, SwappedPairs
 
 MEASURES = ["kendall", "tie-calibrated"]
 
@@ -67,8 +67,8 @@ def test_standardised_scores_have_mean_0_and_deviation_1():
     ):
         with np.errstate(over="ignore", invalid="ignore"):
             expected = zscore(scores / np.ptp(scores))
-        assert standardised(scores) == pytest.approx(expected, abs=1e-6)
-    assert (standardised(np.full(4, 0.3)) == 0).all()
+        assert standardise(scores) == pytest.approx(expected, abs=1e-6)
+    assert (standardise(np.full(4, 0.3)) == 0).all()
 
 
 def test_equal_differences_of_severity_scores_stay_equal():
@@ -76,7 +76,7 @@ def test_equal_differences_of_severity_scores_stay_equal():
     rng = np.random.default_rng(2)
     for _ in range(200):
         scores = rng.choice([0.0, -1, -2, -5, -6, -10, -11, -47], 40)
-        scaled = standardised(scores)
+        scaled = standardise(scores)
         raw, new = np.subtract.outer(scores, scores), np.subtract.outer(scaled, scaled)
         assert len({(r, n) for r, n in zip(raw.ravel(), new.ravel(), strict=True)}) == len(set(raw.ravel()))
     gold = rng.choice([0.0, -1, -5], 40)
@@ -104,14 +104,16 @@ def test_a_draw_counts_like_the_swapped_vectors(monkeypatch, leaf, one, other):
     for _ in range(4):
         n = int(rng.integers(2, 40))
         gold = rng.integers(-3, rng.integers(-2, 4), n) * 1.0
-        a, b = (standardised(SCORES[kind](rng, gold)) for kind in (one, other))
+        a, b = (standardise(SCORES[kind](rng, gold)) for kind in (one, other))
         swaps = SwappedPairs(gold, a, b)
         for _ in range(3):
             swap = rng.random(n) < 0.5
-            for drawn, scores in zip(swaps.drawn(swap), (np.where(swap, b, a), np.where(swap, a, b)), strict=True):
+            for drawn, scores in zip(
+                swaps.after_swapping(swap), (np.where(swap, b, a), np.where(swap, a, b)), strict=True
+            ):
                 expected = kendall(gold, scores)
                 assert drawn.kendall() == pytest.approx(0.0 if np.isnan(expected) else expected, abs=1e-12)
-                search = Search(drawn)
+                search = AgreementSearch(drawn)
                 exact = tie_calibrated_accuracy(gold, scores).accuracy * swaps.total
                 while search.slack:
                     assert search.best <= exact + 1e-6
@@ -124,7 +126,7 @@ def test_a_draw_counts_like_the_swapped_vectors(monkeypatch, leaf, one, other):
 
 
 def tau_parts(gold, scores):
-    """Concordant minus discordant pairs and the squared denominator of tau-b: whole numbers."""
+    """Concordant minus discordant pairs and the squared denominator of tau-b: integers."""
     pairs = list(itertools.combinations(range(len(gold)), 2))
     sign = [(np.sign(gold[i] - gold[j]), np.sign(scores[i] - scores[j])) for i, j in pairs]
     return int(sum(g * s for g, s in sign)), sum(g != 0 for g, _ in sign) * sum(s != 0 for _, s in sign)
@@ -175,7 +177,7 @@ def test_the_p_value_is_the_share_of_swaps_as_extreme(monkeypatch, measure, mode
         every = np.array(list(itertools.product((0, 1), repeat=5)), dtype=np.int8)
         monkeypatch.setattr(tested, "swap_masks", lambda n, draws, generator, every=every: iter([every]))
         found = correlation_permutation(gold, a, b, measure=measure, clusters=clusters, mode=mode, draws=32)
-        exact = [[Fraction(float(v)) for v in standardised(row)] for row in (a, b)]
+        exact = [[Fraction(float(v)) for v in standardise(row)] for row in (a, b)]
         differences = every_swap(gold, *exact, clusters, measure)
         observed = differences[0]  # no cluster swapped
         if mode == "paper":
@@ -249,7 +251,7 @@ def test_an_item_without_a_score_is_left_out_for_both_and_counted():
 
 def test_the_swaps_are_those_of_the_accuracy_test():
     """Equal seeds and clusters: with one error or none per item, both tests see the same swaps."""
-    from excam.metaeval.permutation import swap_masks
+    from excam.stats.permutation import swap_masks
 
     masks = np.concatenate(list(swap_masks(300, 600, np.random.default_rng(0))))
     assert masks.shape == (600, 300)
@@ -264,7 +266,7 @@ def test_the_swaps_are_those_of_the_accuracy_test():
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("twins", [1, 3])
 def test_false_positives_under_the_null(measure, twins):
-    """Two metrics with the same noise, shared by twins: at 5 %, with the binomial's own 99.9 % bounds."""
+    """Two metrics with the same noise, shared by the rows of a cluster: at 5 %, with the binomial's own 99.9 % bounds."""
     rng = np.random.default_rng(9)
     rounds, bases = 120, 24
     clusters = np.repeat(np.arange(bases), twins).tolist()

@@ -8,8 +8,8 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from excam.exceptions import InputInvalid
-from excam.plotting import curves, forest, heat_map, save, words
+from excam.core.exceptions import InputInvalid
+from excam.pages.plotting import curves, forest, heat_map, save, words
 
 COLUMNS = [
     "BLEnD",
@@ -119,7 +119,7 @@ def test_a_forest_draws_each_point_at_its_value_with_its_interval():
     lines = [line.get_xydata().tolist() for line in figure.axes[0].lines[1:]]
     assert lines == [[[-0.1, 0], [0.4, 0]], [[0.2, 0]], [[0.5, 1], [0.9, 1]], [[0.6, 1]]]
     shapes = [(line.get_marker(), line.get_color()) for line in figure.axes[0].lines if line.get_marker() != "None"]
-    assert shapes[0][0] != shapes[1][0], "told apart without colour too"
+    assert shapes[0][0] != shapes[1][0], "distinguishable without colour too"
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_shapes_that_do_not_fit_are_refused(values, options):
 
 
 def test_matplotlib_is_loaded_only_when_needed():
-    code = "import sys, excam.plotting; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, excam.pages.plotting; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    code = "import sys, excam.plotting as p; p.heat_map([[1]], 'x', 'y'); sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, excam.pages.plotting as p; p.heat_map([[1]], 'x', 'y'); sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

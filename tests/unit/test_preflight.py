@@ -11,12 +11,14 @@ import pytest
 import tiny
 import yaml
 
-from excam import config, provenance, tables
+from excam import config
 from excam.config import Model, Recipe
+from excam.core import provenance, tables
+from excam.error_reports import record_files
+from excam.error_reports.records import Report, Sample
 from excam.preflight import asking, here, look, node, page, plan, rows, sizes, stepping, trial, tried, work
 from excam.preflight.checks import Check
 from excam.preflight.trial import Trial
-from excam.records import Report, Sample
 from excam.training import layout
 
 ROOT = Path(__file__).parents[2]
@@ -118,7 +120,7 @@ def test_problems_are_forgotten_once_told(tmp_path):
 
 def test_a_model_is_asked_and_timed(weights):
     entry = Model(backend="transformers", licence="MIT", gpus=0, dtype="float32", sampling={"max_tokens": 8})
-    found = asking.tried("tiny", entry, weights, seed=1)
+    found = asking.try_model("tiny", entry, weights, seed=1)
     assert found["together"] == asking.TOGETHER_ON_CPU
     assert 0 < found["together_tokens"] <= 8 * found["together"]
     assert found["engine"]["device"] == "cpu"
@@ -127,8 +129,13 @@ def test_a_model_is_asked_and_timed(weights):
 
 
 def test_a_step_is_made_on_made_up_rows_where_there_are_none(weights, tmp_path):
-    found = stepping.tried(
-        name="tiny", weights=weights, rows=rows.none(), recipe=RECIPE, layout=layout.load("cpu"), scratch=tmp_path
+    found = stepping.try_training(
+        name="tiny",
+        weights=weights,
+        rows=rows.no_training_rows(),
+        recipe=RECIPE,
+        layout=layout.load_layout("cpu"),
+        scratch=tmp_path,
     )
     assert found["made_up"]
     assert 0.8 * RECIPE.max_length < found["longest_tokens"] <= RECIPE.max_length
@@ -145,15 +152,15 @@ def test_the_longest_step_is_the_last():
     recipe = stepping._in_this_order(frame.drop("drawn"), RECIPE)
     from excam.training import sft
 
-    ordered = sft.in_order(frame.drop("drawn"), recipe, recipe.seed)["prompt_tokens"].to_list()
+    ordered = sft.training_order(frame.drop("drawn"), recipe, recipe.seed)["prompt_tokens"].to_list()
     assert sorted(ordered[-2:]) == [900, 950]
 
 
 def test_longest_rows_are_measured_as_rows_and_as_questions(weights, tmp_path):
     path = tmp_path / "normad.parquet"
-    tables.write_samples(path, [sample(1), sample(2, words=100), sample(3, words=300)])
+    record_files.write_samples(path, [sample(1), sample(2, words=100), sample(3, words=300)])
     limits = rows.limits(RECIPE, positions=2048, context=1024, max_tokens=100)
-    found, drawn = rows.tried(weights.parent / "files", {"normad": path}, ["report", plan.SOFT_ERRORS], limits)
+    found, drawn = rows.try_rows(weights.parent / "files", {"normad": path}, ["report", plan.SOFT_ERRORS], limits)
     normad = found["datasets"]["normad"]
     assert normad["training"]["over"] == 2
     assert normad["training"]["longest"] > 1500
@@ -170,7 +177,7 @@ def test_longest_rows_are_measured_as_rows_and_as_questions(weights, tmp_path):
 def test_work_is_counted_from_right_pairs_and_caps(tmp_path):
     path = tmp_path / "normad.parquet"
     pairs = [sample(at, split=split) for at, split in enumerate(["train"] * 7 + ["dev"] + ["test"] * 2)]
-    tables.write_samples(path, pairs)
+    record_files.write_samples(path, pairs)
     one = experiment()
     counted = work.rows_of(one, {"normad": path})
     assert counted["normad"].by_split == {"train": 14, "dev": 2, "test": 4}
@@ -188,15 +195,15 @@ def test_hours_rest_on_trials(tmp_path):
     counted = work.rows_of(one, {})
     asked = on({}, open_seconds=30.0, check_seconds=30.0, together=4, together_tokens=400, together_seconds=2.0, cut=0)
     stepped = on({}, usual_seconds=0.9, made_up=False, device="NVIDIA H100", processes=1, parameters=1)
-    planned = work.planned(one, counted, {"phi4": asked}, {"phi3-medium-4k": stepped})
+    planned = work.planned_tasks(one, counted, {"phi4": asked}, {"phi3-medium-4k": stepped})
     tasks = {(task.what, task.of): task for task in planned}
     training = tasks["training", "phi3-medium-4k"]
     assert training.amount == "10 adapters, at most 35,437 steps of 8 rows"
     assert training.hours == pytest.approx(35437 * 0.9 / 3600)
     judging = tasks["judging", "phi4"]
-    assert judging.hours == pytest.approx((27000 * 2.0 / 4 + 3 * 60) / 3600)
+    assert judging.hours == pytest.approx((4 * 9000 * 2.0 / 4 + 4 * 60) / 3600)
     assert tasks["training", "gemma3-27b"].hours is None
-    made = page.written([], list(tasks.values()), [], "now")
+    made = page.page_text([], list(tasks.values()), [], "now")
     assert (
         f"Together: {judging.hours + training.hours:.1f} GPU hours, and {len(tasks) - 2} lines that no trial tells of"
         in made
@@ -208,10 +215,10 @@ def test_hours_rest_on_trials(tmp_path):
 
 def test_an_engine_that_took_the_cpu_is_wrong():
     entry = {"engine": {"device": "cpu"}, "cuda": None}
-    assert tried._cards("m", 1, on({}, **entry)).verdict == "wrong"
+    assert tried._card_check("m", 1, on({}, **entry)).verdict == "wrong"
     card = {"name": "H100", "driver": "580.1"}
-    assert tried._cards("m", 1, on({"cards": [card]}, **entry)).verdict == "wrong"
-    there = tried._cards("m", 1, on({"cards": [card]}, engine={"device": "NVIDIA H100"}, cuda="13.0"))
+    assert tried._card_check("m", 1, on({"cards": [card]}, **entry)).verdict == "wrong"
+    there = tried._card_check("m", 1, on({"cards": [card]}, engine={"device": "NVIDIA H100"}, cuda="13.0"))
     assert there.verdict == "fine"
     assert "driver 580.1" in there.found
 
@@ -224,8 +231,8 @@ def test_a_machine_without_compiler_memory_or_room():
             "folders": {"HOME": {"path": "/h", "free_bytes": 10, "writable": True}},
         }
     )
-    assert tried._compiler("m", poor).verdict == "wrong"
-    assert tried._memory("m", 2e9, "lora", poor).verdict == "wrong"
+    assert tried._compiler_check("m", poor).verdict == "wrong"
+    assert tried._memory_check("m", 2e9, "lora", poor).verdict == "wrong"
     assert [check.verdict for check in tried._folders("m", poor)] == ["wrong"]
 
 
@@ -264,12 +271,12 @@ def test_a_disk_that_is_too_small(tmp_path, monkeypatch):
 def test_what_is_not_fetched_is_unknown(tmp_path):
     made = look.checks(experiment(), look.Found({}, {}, {}, {}, {}, {}), tmp_path)
     assert {check.verdict for check in made} == {"unknown", "fine"}
-    assert all("\n" not in page.line(check) for check in made)
+    assert all("\n" not in page.check_line(check) for check in made)
 
 
 def test_wrong_stands_first_and_texts_are_data():
     checks = [Check("a", "m", "x", "y", "fine"), Check("b", "m", "<b>|\nz", "y", "wrong")]
-    made = page.written(checks, [], [], "now")
+    made = page.page_text(checks, [], [], "now")
     assert made.index("| b |") < made.index("| a |")
     assert "&lt;b&gt;&#124;<br>z" in made
     assert page.verdict(checks) == "1 wrong, 0 unknown, 1 fine"

@@ -10,10 +10,10 @@ from test_metric import adapter, backend  # noqa: F401  # fixtures
 from typer.testing import CliRunner
 
 from excam import cli
-from excam.exceptions import InputInvalid, ModelInvalid
-from excam.metric import probability
-from excam.metric.metric import Metric
-from excam.records import CulturalError, Report
+from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.error_reports.metric import probability
+from excam.error_reports.metric.scorer import Metric
+from excam.error_reports.records import CulturalError, Report
 
 FOUND = Report((CulturalError("output", "x", "major", "t"),), "")
 ADAPTER = "results/adapters/tiny/all"

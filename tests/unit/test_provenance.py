@@ -1,4 +1,4 @@
-"""Files are whole or absent; manifests name every file; progress says how much longer."""
+"""Files are complete or absent; manifests name every file; progress estimates the remaining time."""
 
 import errno
 import json
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from excam import provenance
-from excam.exceptions import ArtifactBroken
+from excam.core import paths, provenance
+from excam.core.exceptions import ArtifactBroken
 
 
 def names(folder) -> list[str]:
@@ -73,7 +73,7 @@ def put(path: str, content: bytes = b"abc") -> None:
 
 
 def records(folder) -> dict[str, str]:
-    found = sorted((folder / provenance.HASHES).rglob("*"))
+    found = sorted((folder / paths.HASHES).rglob("*"))
     return {path.relative_to(folder).as_posix(): path.read_text() for path in found if path.is_file()}
 
 
@@ -87,7 +87,7 @@ def test_what_the_workflow_publishes_has_its_hash_recorded(tmp_path, monkeypatch
     assert line.startswith(provenance.sha256(Path("results/paper/figure-3.csv")))
     provenance.write_json(Path("results/a.json"), {})
     assert list(records(tmp_path)) == ["results/.hashes/a.json.sha256", "results/.hashes/paper/figure-3.csv.sha256"]
-    assert names(tmp_path / "results/paper") == ["figure-3.csv"], "nothing lies beside what is handed on"
+    assert names(tmp_path / "results/paper") == ["figure-3.csv"], "no other file beside the published one"
 
 
 @pytest.mark.parametrize(
@@ -136,12 +136,12 @@ def test_killed_at_the_worst_moment_a_file_is_unproven_not_accused(tmp_path, mon
 
 def test_jobs_that_publish_at_the_same_time_keep_their_records_apart(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from excam.provenance import publish\n"
+        "import sys; from pathlib import Path; from excam.core.provenance import publish\n"
         "for n in range(40):\n"
         "    with publish(Path(f'results/x/{sys.argv[1]}-{n}')) as t: t.write_text(f'{sys.argv[1]} {n}')\n"
         "    with publish(Path('results/x/same')) as t: t.write_text('same')\n"
     )
-    root = Path(provenance.__file__).parents[1]
+    root = Path(provenance.__file__).parents[2]
     jobs = [
         subprocess.Popen(
             [sys.executable, "-c", code, str(job)], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(root)}
@@ -229,7 +229,7 @@ def test_commit_names_head_and_edits(tmp_path, monkeypatch):
     monkeypatch.setattr(provenance, "PACKAGE", package)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    assert provenance.commit() is None
+    assert provenance.git_commit() is None
 
     def git(*words: str) -> str:
         who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
@@ -242,11 +242,11 @@ def test_commit_names_head_and_edits(tmp_path, monkeypatch):
     git("add", ".")
     git("commit", "-q", "-m", "one")
     head = git("rev-parse", "HEAD")
-    assert provenance.commit() == head
+    assert provenance.git_commit() == head
     (package / "new.py").write_text("untracked files are none of ours\n")
-    assert provenance.commit() == head
+    assert provenance.git_commit() == head
     file.write_text("2\n")
-    assert provenance.commit() == f"{head}+edited"
+    assert provenance.git_commit() == f"{head}+edited"
 
 
 class Clock:
@@ -361,7 +361,7 @@ def test_an_artifact_with_other_bytes_than_recorded_is_refused(tmp_path, monkeyp
         f"{path}: sha256 {provenance.sha256(path)[:12]}; expected 5d5766cf2d78, as it was written; delete it and run "
         "again (or, where it was edited on purpose, results/.hashes/judgements/m/test.parquet.sha256)"
     )
-    provenance.write_text(path, "written anew")
+    provenance.write_text(path, "written again")
     provenance.refuse_damaged(path)
 
 
@@ -370,9 +370,9 @@ def test_what_has_no_record_or_a_torn_one_is_not_refused(tmp_path, monkeypatch):
     path = Path("results/paper/table.md")
     provenance.write_text(path, "whole")
     path.write_text("edited")
-    provenance.record_of(path).write_text("")
+    provenance.hash_record_path(path).write_text("")
     provenance.refuse_damaged(path)
-    provenance.record_of(path).unlink()
+    provenance.hash_record_path(path).unlink()
     provenance.refuse_damaged(path)
     provenance.refuse_damaged(Path('{"backend": "' + "x" * 5000))
     provenance.refuse_damaged(Path("results/not/there"))

@@ -12,17 +12,19 @@ import polars as pl
 import pytest
 import yaml
 
-from excam import licences, markdown, tables
-from excam.audits import checks, page
-from excam.provenance import record_of, sha256
-from excam.publishing import card, counts, examples, parts
-from excam.publishing.about import codes
-from excam.records import SPLITS, CulturalError, Report, Sample
+from excam.core import licences
+from excam.core.provenance import hash_record_path, sha256
+from excam.core.splits import SPLITS
+from excam.error_reports import record_files
+from excam.error_reports.records import CulturalError, Report, Sample
+from excam.excam40k.audits import checks, page
+from excam.excam40k.publishing import card, counts, examples, parts
+from excam.excam40k.publishing.about import codes
+from excam.pages import markdown
 
 ROOT = Path(__file__).parents[2]
-publish, table_1, table_2, table_8, table_9 = (
-    importlib.import_module(f"scripts.{name}")
-    for name in ("publish_excam40k", "table_1", "table_2", "table_8", "table_9")
+publish, table_examples, table_2 = (
+    importlib.import_module(f"scripts.{name}") for name in ("publish_excam40k", "table_examples", "table_2")
 )
 LICENCES = {
     **{"blend": "CC-BY-SA-4.0", "epic": "CC-BY-NC-SA-4.0", "calmqa": "MIT", "normad": "CC-BY-4.0"},
@@ -61,7 +63,7 @@ def put(*datasets: str, **changes) -> dict[str, list[str]]:
             rows[split] += pair(dataset, number, split, **changes)
         for name, samples in {**rows, "test-100": rows["test"][:2]}.items():
             path = Path(f"results/excam40k/{dataset}/{name}.parquet")
-            tables.write_samples(path, samples)
+            record_files.write_samples(path, samples)
             given["samples"].append(str(path))
         source = Path(f"results/sources/{dataset}/manifest.json")
         source.parent.mkdir(parents=True)
@@ -94,7 +96,7 @@ def header(place: Path) -> dict:
 def test_a_text_becomes_no_markup():
     from markdown_it import MarkdownIt
 
-    page = markdown.table(["text"], [[markdown.escaped(NASTY)]])
+    page = markdown.table(["text"], [[markdown.escape(NASTY)]])
     html = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(page)
     (cell,) = html.split("<td>")[1:]
     cell = cell.split("</td>")[0]
@@ -117,19 +119,19 @@ def test_errors_are_marked_where_they_stand():
         CulturalError("output", "absent", "minor", "t"),
         CulturalError("output", "<b>", "minor", "t", 3, 6),
     )
-    assert markdown.marked("a無c<b>", "output", errors) == (
+    assert examples.mark_errors("a無c<b>", "output", errors) == (
         "a<strong>\\[無\\]</strong>c<strong>\\[&lt;b&gt;\\]</strong>"
     )
 
 
 def test_links_of_a_page_inside_a_page():
     """Ours go; what looks like one in a text stays as it was escaped."""
-    text = f"[leaks](leaks.md) {markdown.escaped('[*x*](y.md)')}"
-    assert markdown.unlinked(text) == r"leaks \[\*x\*\](y.md)"
+    text = f"[leaks](leaks.md) {markdown.escape('[*x*](y.md)')}"
+    assert markdown.remove_page_links(text) == r"leaks \[\*x\*\](y.md)"
 
 
 def test_headings_of_a_page_inside_a_page():
-    assert markdown.demoted("# A\ntext # no\n\n##### B\n", 2) == "### A\ntext # no\n\n###### B\n"
+    assert markdown.demote_headings("# A\ntext # no\n\n##### B\n", 2) == "### A\ntext # no\n\n###### B\n"
 
 
 # --- tables of examples
@@ -147,27 +149,27 @@ def test_the_shortest_pair_stands_for_a_dataset():
 
 def test_table_1_shows_both_kinds():
     for name in ("blend", "normad"):
-        tables.write_samples(
+        record_files.write_samples(
             Path(f"{name}/test.parquet"), [*pair(name, 1, "test"), *pair(name, 2, "test", "Sushi, again")]
         )
-    table_1.main(["--samples", "blend/test.parquet", "normad/test.parquet", "--table", "t.md"])
+    table_examples.main(["--number", "1", "--samples", "blend/test.parquet", "normad/test.parquet", "--page", "t.md"])
     text = Path("t.md").read_text(encoding="utf-8")
     assert "|  | soft error | hard error |\n" in text
     assert "| output | <strong>\\[Sushi\\]</strong>, again | <strong>\\[Sushi\\]</strong>, again |" in text
     assert "| severity | minor | major |" in text
     assert "| gold score | -1 | -5 |" in text
     assert "| explanation | Sushi is Japanese. | Sushi is Japanese. |" in text
-    table_1.main(["--samples", "blend/test.parquet", "--table", "t.md"])
+    table_examples.main(["--number", "1", "--samples", "blend/test.parquet", "--page", "t.md"])
     assert "holds no row with a soft error." in Path("t.md").read_text()
 
 
 def test_table_8_says_what_is_absent():
-    tables.write_samples(Path("normad/test.parquet"), pair("normad", 1, "test"))
-    table_8.main(["--samples", "normad/test.parquet", "--table", "t.md"])
+    record_files.write_samples(Path("normad/test.parquet"), pair("normad", 1, "test"))
+    table_examples.main(["--number", "8", "--samples", "normad/test.parquet", "--page", "t.md"])
     text = Path("t.md").read_text()
     assert "| NormAd | freeform | Which dish? 1 | Sushi in Greece | CC-BY-4.0 |" in text
     assert "Not in this build, or without a row in its test split: CulturalBench.\n" in text
-    table_9.main(["--samples", "--table", "t.md"])
+    table_examples.main(["--number", "9", "--samples", "--page", "t.md"])
     assert ": INCLUDE, GlobalOpinionQA, NativQA, BLEnD, Mango.\n" in Path("t.md").read_text()
 
 
@@ -180,7 +182,7 @@ def put_counts(dataset: str, kind: str, train: int, dev: int, test: int) -> str:
     cells = {split: {**none, "right": half, f"wrong_{kind}": half} for split, half in halves.items()}
     path = Path(dataset) / "counts.json"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({"cells": cells, "beyond_cap": 4, "dropped": {"a": 1, "b": 2}}))
+    path.write_text(json.dumps({"cells": cells, "beyond_cap": 4, "dropped": {"a": 1, "b": 2, "too-long": 5}}))
     return str(path)
 
 
@@ -207,7 +209,7 @@ def test_table_2_has_every_cell_and_the_printed_numbers_beside():
     assert (blend["test_paper"], blend["test_difference"], blend["rows_difference"]) == ("1000", "-200", "-100")
     assert everything["rows"] == "4912"
     assert everything["rows_paper"] == str(5000 + 1400), "of the datasets above it"
-    assert (everything["beyond_cap"], everything["without_twin"]) == ("8", "6")
+    assert (everything["beyond_cap"], everything["too_long"], everything["without_twin"]) == ("8", "10", "6")
     for line in rows_of("t.csv"):
         assert int(line["rows"]) == sum(int(line[cell]) for cell in counts.CELLS)
         assert int(line["right"]) * 2 == int(line["rows"])
@@ -310,7 +312,7 @@ def test_nothing_permissive_gives_an_empty_card(capsys):
 
 def test_a_split_without_rows_has_no_file():
     given = put("blend")
-    tables.write_samples(Path("results/excam40k/blend/dev.parquet"), [])
+    record_files.write_samples(Path("results/excam40k/blend/dev.parquet"), [])
     place = build("all", given)
     assert not (place / "cc-by-sa-4.0/blend/dev.parquet").exists()
     assert [entry["split"] for entry in header(place)["configs"][0]["data_files"]] == ["train", "test"]
@@ -330,14 +332,14 @@ def test_what_is_no_longer_part_of_a_build_goes():
     build("all", {option: [value for value in values if "blend" in value] for option, values in given.items()})
     assert {path.parent.name for path in place.rglob("*.parquet")} == {"blend"}
     assert "normad" not in json.dumps(json.loads((place / "manifest.json").read_text())["outputs"])
-    recorded = {path.parent.name for path in record_of(place).parent.glob("all/*/*/*.sha256")}
+    recorded = {path.parent.name for path in hash_record_path(place).parent.glob("all/*/*/*.sha256")}
     assert recorded == {"blend"}, "an audit misses no file that was withdrawn"
 
 
 def test_the_manifest_is_written_last(monkeypatch):
     given = put("blend")
     place = build("all", given)
-    monkeypatch.setattr(publish.croissant, "described", lambda *_: 1 / 0)
+    monkeypatch.setattr(publish.croissant, "croissant_metadata", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         build("all", given)
     assert not (place / "manifest.json").exists()
@@ -371,18 +373,18 @@ def test_the_card_says_what_it_must():
 
 
 def test_the_card_quotes_audits_as_texts():
-    bad = checks.Check("c", "d", "<img src=x onerror=alert(1)>", f"{NASTY}", passed=False)
+    bad = checks.Check("c", "d", "<img src=x onerror=alert(1)>", f"{NASTY}", "failed")
     part = parts.Part("blend", "CC-BY-SA-4.0", {s: tuple(pair("blend", 1, s)) for s in SPLITS}, frozenset(), "", "", ())
-    text = card.written("all", [part], page.summary({"leaks": [bad]}))
+    text = card.card_text("all", [part], page.summary({"leaks": [bad]}))
     assert "&lt;img src=x onerror=alert(1)&gt;" in text
     assert not {tag for tag in ("<img", "<script", "\x1b", "leaks.md") if tag in text}
-    assert "| leaks | 0 | 1 |" in text
+    assert "| leaks | 0 | 1 | 0 | 0 | 1 |" in text
 
 
 def test_the_card_names_a_folder_but_no_machine():
     part = parts.Part("blend", "CC-BY-SA-4.0", {s: tuple(pair("blend", 1, s)) for s in SPLITS}, frozenset(), "", "", ())
-    assert "the folder `mini/blend`" in card.written("all", [replace(part, origin="folder mini/blend")], "")
-    text = card.written("all", [replace(part, origin="folder /home/someone/blend")], "")
+    assert "the folder `mini/blend`" in card.card_text("all", [replace(part, origin="folder mini/blend")], "")
+    text = card.card_text("all", [replace(part, origin="folder /home/someone/blend")], "")
     assert "a local folder" in text
     assert "someone" not in text
     assert "Read from local folders" in text

@@ -12,13 +12,14 @@ import polars as pl
 import pytest
 from base_samples import split_up
 
-from excam import tables
-from excam.construction import hard
-from excam.evaluation import report_quality
-from excam.exceptions import InputInvalid
-from excam.judges.report import locate
-from excam.metaeval import accuracy, bootstrap, reports
-from excam.records import BaseSample, CulturalError, Report, Sample, Verdict
+from excam.core import tables
+from excam.core.exceptions import InputInvalid
+from excam.error_reports import record_files, report_agreement
+from excam.error_reports.evaluation import report_quality
+from excam.error_reports.judges.report import locate
+from excam.error_reports.records import BaseSample, CulturalError, Report, Sample, Verdict
+from excam.excam40k.construction import hard
+from excam.stats import accuracy, bootstrap
 
 ROOT = Path(__file__).parents[2]
 evaluate_reports, table_reports = (
@@ -56,7 +57,7 @@ def test_interval_of_a_mean_is_the_one_of_scaled_accuracy():
     rng = np.random.default_rng(1)
     right, clusters = rng.random(300) < 0.7, rng.integers(0, 90, 300).tolist()
     low, high = bootstrap.ratio_interval(right, np.ones(300), clusters, seed=5)
-    expected = accuracy.interval(np.ones(300, bool), right, clusters, seed=5)
+    expected = accuracy.accuracy_interval(np.ones(300, bool), right, clusters, seed=5)
     assert (2 * low - 1, 2 * high - 1) == pytest.approx(expected)
 
 
@@ -101,36 +102,38 @@ def test_what_cannot_be_drawn_is_refused(given):
 def test_credit_of_one_pair_is_the_share_of_common_characters():
     for gold, predicted in itertools.product([(0, 5), (3, 4), (4, 12), (7, 9)], repeat=2):
         common = set(range(*gold)) & set(range(*predicted))
-        shares = reports.overlap(error(*gold), error(*predicted))
+        shares = report_agreement.overlap(error(*gold), error(*predicted))
         assert shares == pytest.approx((len(common) / (gold[1] - gold[0]), len(common) / (predicted[1] - predicted[0])))
 
 
 def test_other_text_and_nowhere_never_match():
-    assert reports.overlap(error(0, 5), error(0, 5, where="instruction")) == (0, 0)
-    counts = reports.count_spans([error(0, 5), LOST], [error(0, 5, where="instruction"), LOST])
+    assert report_agreement.overlap(error(0, 5), error(0, 5, where="instruction")) == (0, 0)
+    counts = report_agreement.count_spans([error(0, 5), LOST], [error(0, 5, where="instruction"), LOST])
     assert (counts.gold, counts.predicted, counts.exact, counts.of_gold, counts.of_predicted) == (2, 2, 0, 0, 0)
 
 
 def test_an_empty_span_is_the_same_position_or_nothing():
     """A deletion that marks a position; ours mark the word beside it."""
-    assert reports.overlap(error(4, 4), error(4, 4)) == (1, 1)
+    assert report_agreement.overlap(error(4, 4), error(4, 4)) == (1, 1)
     for other in (error(5, 5), error(0, 9), error(4, 9), error(0, 4)):
-        assert reports.overlap(error(4, 4), other) == reports.overlap(other, error(4, 4)) == (0, 0)
-    assert reports.count_spans([error(4, 4)], [error(4, 4)]) == reports.SpanCounts(1, 1, 1, 1.0, 1.0)
+        assert report_agreement.overlap(error(4, 4), other) == report_agreement.overlap(other, error(4, 4)) == (0, 0)
+    assert report_agreement.count_spans([error(4, 4)], [error(4, 4)]) == report_agreement.SpanCounts(1, 1, 1, 1.0, 1.0)
 
 
 def test_each_span_is_used_once():
-    assert reports.count_spans([error(0, 4)], [error(0, 4), error(0, 4)]) == reports.SpanCounts(1, 2, 1, 1.0, 1.0)
-    found = reports.count_spans([error(0, 10)], [error(0, 4), error(4, 10)])  # the longer part is matched
+    assert report_agreement.count_spans([error(0, 4)], [error(0, 4), error(0, 4)]) == report_agreement.SpanCounts(
+        1, 2, 1, 1.0, 1.0
+    )
+    found = report_agreement.count_spans([error(0, 10)], [error(0, 4), error(4, 10)])  # the longer part is matched
     assert (found.exact, found.of_gold, found.of_predicted) == (0, pytest.approx(0.6), 1.0)
-    whole = reports.count_spans([error(0, 4), error(6, 10)], [error(0, 10)])
+    whole = report_agreement.count_spans([error(0, 4), error(6, 10)], [error(0, 10)])
     assert (whole.of_gold, whole.of_predicted) == (1.0, pytest.approx(0.4))
 
 
 def test_greedy_is_not_best():
     """The first prediction overlaps the first gold span most, and the second overlaps no other."""
     gold, predicted = [error(0, 10), error(10, 20)], [error(2, 19), error(0, 3)]
-    assert [(m.gold, m.predicted) for m in reports.matches(gold, predicted)] == [(0, 1), (1, 0)]
+    assert [(m.gold, m.predicted) for m in report_agreement.matches(gold, predicted)] == [(0, 1), (1, 0)]
 
 
 def test_assignment_is_the_best_of_all():
@@ -153,7 +156,7 @@ def test_assignment_is_the_best_of_all():
         gold, predicted = some(), some()
         few, many = sorted((gold, predicted), key=len)
         best = max(sum(map(f1, few, order)) for order in itertools.permutations(many, len(few)))
-        found = reports.matches(gold, predicted)
+        found = report_agreement.matches(gold, predicted)
         assert sum(match.f1 for match in found) == pytest.approx(best)
         assert len({m.gold for m in found}) == len({m.predicted for m in found}) == len(found)
 
@@ -161,10 +164,10 @@ def test_assignment_is_the_best_of_all():
 def test_f1_is_the_harmonic_mean():
     sums = np.array([[2.0], [5.0], [3.0], [4.0]])
     precision, recall = 2 / 5, 3 / 4
-    assert reports.f1(sums)[0] == pytest.approx(2 * precision * recall / (precision + recall))
-    assert reports.f1(np.array([[0.0], [5.0], [0.0], [0.0]]))[0] == 0
-    assert reports.f1(np.array([[0.0], [0.0], [0.0], [3.0]]))[0] == 0
-    assert np.isnan(reports.f1(np.zeros((4, 1)))[0])
+    assert report_agreement.f1(sums)[0] == pytest.approx(2 * precision * recall / (precision + recall))
+    assert report_agreement.f1(np.array([[0.0], [5.0], [0.0], [0.0]]))[0] == 0
+    assert report_agreement.f1(np.array([[0.0], [0.0], [0.0], [3.0]]))[0] == 0
+    assert np.isnan(report_agreement.f1(np.zeros((4, 1)))[0])
 
 
 # --- explanations
@@ -198,21 +201,23 @@ def test_f1_is_the_harmonic_mean():
     ],
 )
 def test_the_right_answer_word_for_word(text, answer, held):
-    assert bool(reports.mentions(text, answer)) is held
+    assert bool(report_agreement.mentions(text, answer)) is held
 
 
 def test_the_wrong_answer_does_not_hold_the_right_one():
-    found = reports.explanation("'October 5' is wrong.", "October", ["October 5"], "When? October or October 5?")
-    assert found == reports.Explanation(held=True, right=False, wrong=True, shown=True)
-    found = reports.explanation("Not 'October 5' but October.", "October", ["October 5"], "When?")
-    assert found == reports.Explanation(held=True, right=True, wrong=True, shown=False)
-    found = reports.explanation("It is 'October 5'.", "October 5", ["October"], "When?")
-    assert found == reports.Explanation(held=True, right=True, wrong=False, shown=False)
+    found = report_agreement.explanation(
+        "'October 5' is wrong.", "October", ["October 5"], "When? October or October 5?"
+    )
+    assert found == report_agreement.Explanation(held=True, right=False, wrong=True, shown=True)
+    found = report_agreement.explanation("Not 'October 5' but October.", "October", ["October 5"], "When?")
+    assert found == report_agreement.Explanation(held=True, right=True, wrong=True, shown=False)
+    found = report_agreement.explanation("It is 'October 5'.", "October 5", ["October"], "When?")
+    assert found == report_agreement.Explanation(held=True, right=True, wrong=False, shown=False)
 
 
 def test_the_same_words_are_no_longer_text():
     """Right and wrong answer that differ in what is normalised away: the place is the right one's too."""
-    assert reports.mentions_outside("It is tea.", "tea", ["Tea!"])
+    assert report_agreement.mentions_outside("It is tea.", "tea", ["Tea!"])
 
 
 def test_gold_explanations_of_hard_errors_hold_the_answer():
@@ -226,10 +231,10 @@ def test_gold_explanations_of_hard_errors_hold_the_answer():
     ]
     wrong = hard.hard_errors(split_up(made), {base.id: base for base in made}, 7)[0]
     assert len(wrong) >= len(answers)
-    assert all(reports.mentions(sample.report.explanation, sample.answer) for sample in wrong)
+    assert all(report_agreement.mentions(sample.report.explanation, sample.answer) for sample in wrong)
 
 
-# --- twins
+# --- contrastive pairs
 
 
 def test_independent_guessing_by_simulation():
@@ -237,18 +242,18 @@ def test_independent_guessing_by_simulation():
     sizes = rng.integers(1, 4, 20_000)
     units = [[(bool(a), bool(b)) for a, b in zip(rng.random(k) < 0.8, rng.random(k) < 0.6, strict=True)] for k in sizes]
     observed = np.mean([all(map(all, unit)) for unit in units])
-    assert reports.independent(units) == pytest.approx(observed, abs=0.01)
+    assert report_agreement.expected_if_independent(units) == pytest.approx(observed, abs=0.01)
 
 
 def test_strata_have_their_own_rates():
     """Good on one dataset and always silent on the other: together that looks like consistency."""
     units = [[(True, True)]] * 10 + [[(True, False)]] * 10
-    assert reports.independent(units) == 0.5
-    assert reports.independent(units, ["a"] * 10 + ["b"] * 10) == 0.5
+    assert report_agreement.expected_if_independent(units) == 0.5
+    assert report_agreement.expected_if_independent(units, ["a"] * 10 + ["b"] * 10) == 0.5
     units = [[(True, False)]] * 10 + [[(False, True)]] * 10
-    assert reports.independent(units) == 0.25
-    assert reports.independent(units, ["a"] * 10 + ["b"] * 10) == 0
-    assert reports.independent([]) is None
+    assert report_agreement.expected_if_independent(units) == 0.25
+    assert report_agreement.expected_if_independent(units, ["a"] * 10 + ["b"] * 10) == 0
+    assert report_agreement.expected_if_independent([]) is None
 
 
 # --- a cell by hand
@@ -308,8 +313,8 @@ def cell(tmp_path) -> dict[str, Path]:
 def write(folder: Path, dataset: str) -> dict[str, Path]:
     samples = samples_of(dataset)
     paths = {name: folder / f"{name}-{dataset}.parquet" for name in ("judgements", "samples")}
-    tables.write_samples(paths["samples"], samples)
-    tables.write_judgements(paths["judgements"], samples, verdicts_of(samples))
+    record_files.write_samples(paths["samples"], samples)
+    record_files.write_judgements(paths["judgements"], samples, verdicts_of(samples))
     return paths
 
 
@@ -396,7 +401,7 @@ def test_explanations_by_hand(cell):
 
 def test_missed_and_unreadable_count_against_strict_alone(cell):
     judgements = tables.read_frame(cell["judgements"])
-    empty = pl.lit(tables.report_json(Report()))
+    empty = pl.lit(record_files.report_json(Report()))
     missed, lost = pl.col("id") == "blend/b/0/wrong", pl.col("id") == "blend/c/0/wrong"
     judgements = judgements.with_columns(
         report=pl.when(missed).then(empty).when(lost).then(None).otherwise(pl.col("report")),
@@ -430,8 +435,8 @@ def test_a_row_without_its_twin_is_counted_and_left_out(cell):
 def test_perfect_reports_are_perfect(tmp_path):
     samples = samples_of()
     verdicts = [Verdict(len(s.report.errors), float(s.score), report=s.report) for s in samples]
-    tables.write_samples(tmp_path / "s.parquet", samples)
-    tables.write_judgements(tmp_path / "j.parquet", samples, verdicts)
+    record_files.write_samples(tmp_path / "s.parquet", samples)
+    record_files.write_judgements(tmp_path / "j.parquet", samples, verdicts)
     numbers = numbers_of({"judgements": tmp_path / "j.parquet", "samples": tmp_path / "s.parquet"})
     spans = [numbers["spans"][over][kind]["f1"]["value"] for over in numbers["spans"] for kind in ("exact", "partial")]
     assert spans == [1.0] * 8

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 from base_samples import HOSTILE
-from browsed import SHOWN, choose, shown
+from row_pages_driver import SHOWN, choose, shown
 from typer.testing import CliRunner
 
 from excam import cli
-from excam.metric import report_numbers as numbers
-from excam.metric import report_page
-from excam.metric.agreement import agreement
-from excam.metric.scored import Scored, frame
-from excam.records import CulturalError, Report
+from excam.error_reports.records import CulturalError, Report
+from excam.scoring import report_numbers as numbers
+from excam.scoring import report_page
+from excam.scoring.agreement import agreement
+from excam.scoring.scored import Scored, frame
 
 ATTACKS = (
     "</script><script>window.pwned = 1</script>",
@@ -88,8 +88,8 @@ def test_scores_lie_in_their_band(score, name):
 
 def test_a_table_holds_no_half_of_a_character():
     half = "half \ud83d a sign"
-    told = dict.fromkeys(("id", "instruction", "language", "system", "culture", "signature"), half)
-    row = judged(0, half, (0, 8, "major", half), warnings=(half,), **told)
+    fields = dict.fromkeys(("id", "instruction", "language", "system", "culture", "signature"), half)
+    row = judged(0, half, (0, 8, "major", half), warnings=(half,), **fields)
     table = frame([row, failed(1, half), judged(2, "שלום 👍")])
     assert half.replace("\ud83d", "?") == table["id"][0] == table["output"][0] == table["failure"][1]
     assert json.loads(table["errors"][0])[0]["type"] == table["warnings"][0][0] == "half ? a sign"
@@ -229,11 +229,11 @@ def test_marks_lie_on_the_right_words(browser, tmp_path):
     ]
     opened(browser, tmp_path, rows)
     assert pieces(browser, 1) == [
-        ["👍👩‍👩‍👧 eat ", ""], ["1 major", "tag found"], ["𝒳", "found major"], [" ", ""], ["2 minor", "tag found"],
-        ["now", "found minor"],
+        ["👍👩‍👩‍👧 eat ", ""], ["1 major", "tag error"], ["𝒳", "error major"], [" ", ""], ["2 minor", "tag error"],
+        ["now", "error minor"],
     ]  # fmt: skip
     assert pieces(browser, 3) == [
-        ["2 minor", "tag found"], ["שלום", "found minor"], [" ", ""], ["1 major", "tag found"], ["עולם", "found major"],
+        ["2 minor", "tag error"], ["שלום", "error minor"], [" ", ""], ["1 major", "tag error"], ["עולם", "error major"],
         [", כן", ""],
     ]  # fmt: skip
     assert "not in the output" in browser.js("document.querySelector('#rows tbody tr').textContent")

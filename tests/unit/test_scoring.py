@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from excam import judges, scoring, tables
+from excam.core import tables
+from excam.error_reports import judges, record_files, scoring
+from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.inference import Completion, transcript
-from excam.records import CulturalError, Report, Sample, Verdict
 from scripts import score
 
 MINOR = CulturalError("output", "a", "minor", "t")
@@ -87,7 +88,7 @@ def test_a_failure_has_no_score():
 
 @pytest.mark.parametrize(("wanted", "expected"), [("yes", 0.25), ("no", 0.5)])
 def test_the_rule_writes_the_certainty_that_is_wanted(tmp_path, wanted, expected):
-    """From a transcript to the table; the one without the end of the turn stands beside it either way."""
+    """From a transcript to the table; the one without the end of the turn is given too."""
     nothing = dict.fromkeys(("dataset", "language", "culture", "stratum", "licence", "answer"), "")
     sample = Sample(
         "a/right", "a", "b", task="qa", instruction="i", output="o", report=Report(), origin="source", **nothing
@@ -95,7 +96,7 @@ def test_the_rule_writes_the_certainty_that_is_wanted(tmp_path, wanted, expected
     said = Completion("COUNT: 0", (math.log(0.5), math.log(0.5)), math.log(0.0625), "stop", 9, 3)
     _, entries = transcript.record(judges.load("count").judge, [sample], lambda requests: [said for _ in requests])
     transcript.write(tmp_path / "t.jsonl", entries)
-    tables.write_samples(tmp_path / "s.parquet", [sample])
+    record_files.write_samples(tmp_path / "s.parquet", [sample])
     files = {"samples": "s.parquet", "transcript": "t.jsonl", "judgements": "j.parquet"}
     options = [word for name, file in files.items() for word in (f"--{name}", str(tmp_path / file))]
     score.main(["--judge", "count", *options, "--end-token", wanted])

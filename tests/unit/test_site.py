@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from blocks import follow, marked, matches, unmarked
+from doc_blocks import follow, marked, matches, unmarked
 
 ROOT = Path(__file__).parents[2]
 FENCED = re.compile(r"^(`{3,})\w*\n.*?^\1$", re.M | re.S)
@@ -33,11 +33,11 @@ class Loaded(HTMLParser):
         self.feed(page.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
-        told = dict(attrs)
-        if "src" in told:
-            self.found.append(told["src"])
-        if tag == "link" and told.get("rel") not in ("canonical", "next", "prev"):
-            self.found.append(told["href"])
+        attributes = dict(attrs)
+        if "src" in attributes:
+            self.found.append(attributes["src"])
+        if tag == "link" and attributes.get("rel") not in ("canonical", "next", "prev"):
+            self.found.append(attributes["href"])
 
 
 def test_every_page_is_there(site):

@@ -1,4 +1,4 @@
-"""Soft errors (spec 22-29): the question, every way an answer can be read or not, the wrong twin."""
+"""Soft errors: the request, parsing of answers and its failures, the corrupted row."""
 
 import json
 from dataclasses import astuple, replace
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from excam.construction import generator, soft
-from excam.records import Report, Sample, Unreadable
+from excam.error_reports.records import Report, Sample, Unreadable
+from excam.excam40k.construction import generator, soft
+from excam.inference.json_answers import MAX_STARTS
 
 RIGHT = Sample(
     id="calmqa/7/freeform/right",
@@ -203,11 +204,11 @@ def test_the_corpus_covers_the_reasons():
 DRAFT = answered(Explanation="A first draft.")
 
 
-@pytest.mark.parametrize("number", [generator.MAX_STARTS - 2, generator.MAX_STARTS, 50_000])
+@pytest.mark.parametrize("number", [MAX_STARTS - 2, MAX_STARTS, 50_000])
 @pytest.mark.parametrize("mark", ["", "OUTPUT: "])
 def test_the_last_of_many_is_read_or_none(number, mark):
     said = generator.read((mark + DRAFT.removeprefix("OUTPUT: ")) * number + mark + answered().removeprefix("OUTPUT: "))
-    if number < generator.MAX_STARTS - 1:
+    if number < MAX_STARTS - 1:
         assert said.explanation.startswith("Guests are never")
     else:
         assert said.reason == "bad-json"

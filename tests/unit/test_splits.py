@@ -1,4 +1,4 @@
-"""Splits, caps and mixtures: twins stay together, everything is balanced, nothing is dropped uncounted."""
+"""Splits, caps and mixtures: pairs stay together, classes are balanced, every dropped row is counted."""
 
 import random
 from collections import Counter
@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from base_samples import SEED, SHARES, acting, base, split_up
 
-from excam.construction import hard, splits
-from excam.exceptions import ConfigInvalid, InputInvalid
-from excam.records import BaseSample, Report, Sample
+from excam.core.exceptions import ConfigInvalid, InputInvalid
+from excam.error_reports.records import BaseSample, Report, Sample
+from excam.excam40k.construction import hard, splits
 
 
 def rows_of(bases: list[BaseSample]) -> tuple[list[Sample], list[Sample]]:

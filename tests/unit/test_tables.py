@@ -9,9 +9,10 @@ import resource
 import polars as pl
 import pytest
 
-from excam import tables
-from excam.exceptions import ArtifactBroken
-from excam.records import BaseSample, CulturalError, Report, Sample, Verdict
+from excam.core import tables
+from excam.core.exceptions import ArtifactBroken
+from excam.error_reports import record_files
+from excam.error_reports.records import BaseSample, CulturalError, Report, Sample, Verdict
 
 ERROR = CulturalError("output", "Sushi", "major", "incorrect answer", 0, 5)
 LOST = CulturalError("output", "sashimi", "minor", "t")
@@ -41,24 +42,24 @@ def broken(call, *args) -> str:
 
 def test_samples_come_back_as_they_were(tmp_path):
     rows = [sample(2, wrong=True), sample(1), sample(3, templates=(), group="")]
-    tables.write_samples(tmp_path / "a.parquet", rows)
-    assert tables.read_samples(tmp_path / "a.parquet") == rows
+    record_files.write_samples(tmp_path / "a.parquet", rows)
+    assert record_files.read_samples(tmp_path / "a.parquet") == rows
     frame = tables.read_frame(tmp_path / "a.parquet")
-    assert dict(frame.schema) == tables.SAMPLE_SCHEMA
+    assert dict(frame.schema) == record_files.SAMPLE_SCHEMA
     assert frame["score"].to_list() == [-10, 0, 0]
 
 
 def test_no_samples_keep_their_columns(tmp_path):
     """Two datasets are put together by column."""
-    tables.write_samples(tmp_path / "a.parquet", [])
-    assert tables.read_samples(tmp_path / "a.parquet") == []
-    assert dict(tables.read_frame(tmp_path / "a.parquet").schema) == tables.SAMPLE_SCHEMA
+    record_files.write_samples(tmp_path / "a.parquet", [])
+    assert record_files.read_samples(tmp_path / "a.parquet") == []
+    assert dict(tables.read_frame(tmp_path / "a.parquet").schema) == record_files.SAMPLE_SCHEMA
 
 
 def test_the_same_rows_are_the_same_bytes(tmp_path):
     digests = set()
     for name in ("a", "b"):
-        tables.write_samples(tmp_path / name, [sample(number, number % 2 == 0) for number in range(50)])
+        record_files.write_samples(tmp_path / name, [sample(number, number % 2 == 0) for number in range(50)])
         digests.add(hashlib.sha256((tmp_path / name).read_bytes()).hexdigest())
     assert len(digests) == 1
 
@@ -68,8 +69,8 @@ def test_base_samples_come_back_as_they_were(tmp_path):
         BaseSample("blend/1", "blend", "qa", TEXT, "tea", "Turkish", "Türkiye", "s", ("tea", "cola"), ("cola",)),
         BaseSample("epic/2", "epic", "freeform", "q", "a", "English", "India", "s", role="r", context=TEXT, group="g"),
     ]
-    tables.write_bases(tmp_path / "a.jsonl", bases)
-    assert tables.read_bases(tmp_path / "a.jsonl") == bases
+    record_files.write_bases(tmp_path / "a.jsonl", bases)
+    assert record_files.read_bases(tmp_path / "a.jsonl") == bases
     assert len((tmp_path / "a.jsonl").read_bytes().split(b"\n")) == 3, "a row is a line, whatever it says"
 
 
@@ -82,9 +83,9 @@ def test_judgements_hold_every_row(tmp_path):
         Verdict(1, -5.0, 0.5, Report((ERROR, LOST, LOST), "why"), recovered=("fence", "case"), thinking="Hm \ud800"),
         Verdict(None, None, None, failure="no-json", thinking=TEXT),
     ]
-    tables.write_judgements(tmp_path / "a.parquet", samples, verdicts)
+    record_files.write_judgements(tmp_path / "a.parquet", samples, verdicts)
     frame = tables.read_frame(tmp_path / "a.parquet")
-    assert dict(frame.schema) == tables.JUDGEMENT_SCHEMA
+    assert dict(frame.schema) == record_files.JUDGEMENT_SCHEMA
     assert frame["id"].to_list() == [one.id for one in samples]
     assert frame["group"].to_list() == ["g", "g", "blend/2"], "a row without a group is its base sample's"
     assert frame["gold_score"].to_list() == [0, -10, -1]
@@ -97,14 +98,14 @@ def test_judgements_hold_every_row(tmp_path):
     assert frame["recovered"].to_list() == ["", "fence,case", ""]
     assert frame["spans_not_found"].to_list() == [0, 2, None]
     assert frame["thinking"].to_list() == ["", "Hm ?", TEXT]
-    assert tables.report_from_json(frame["report"][1]) == Report((ERROR, LOST, LOST), "why")
-    assert tables.report_from_json(frame["report"][0]) == Report(), "an empty report is a report"
+    assert record_files.report_from_json(frame["report"][1]) == Report((ERROR, LOST, LOST), "why")
+    assert record_files.report_from_json(frame["report"][0]) == Report(), "an empty report is a report"
     assert frame["report"][2] is None
 
 
 def test_a_verdict_for_each_sample(tmp_path):
     with pytest.raises(ValueError, match="zip"):
-        tables.write_judgements(tmp_path / "a.parquet", [sample(1), sample(2)], [Verdict(0, 0.0)])
+        record_files.write_judgements(tmp_path / "a.parquet", [sample(1), sample(2)], [Verdict(0, 0.0)])
     assert not list(tmp_path.iterdir())
 
 
@@ -112,23 +113,23 @@ def test_a_verdict_for_each_sample(tmp_path):
     "report", [Report(), Report((ERROR,), TEXT), Report((CulturalError("instruction", "", "minor", ""),))]
 )
 def test_a_report_keeps_its_offsets(report):
-    assert tables.report_from_json(tables.report_json(report)) == report
+    assert record_files.report_from_json(record_files.report_json(report)) == report
 
 
 def test_a_broken_parquet_file(tmp_path):
     path = tmp_path / "a.parquet"
-    tables.write_samples(path, [sample(number) for number in range(30)])
+    record_files.write_samples(path, [sample(number) for number in range(30)])
     whole = path.read_bytes()
     for damaged in (b"", b"PAR1", whole[:100], whole[: len(whole) // 2], whole[:-1], whole[1:], b"id,pair\n1,2\n"):
         path.write_bytes(damaged)
-        assert broken(tables.read_samples, path).startswith(f"{path}: not a readable Parquet file (")
+        assert broken(record_files.read_samples, path).startswith(f"{path}: not a readable Parquet file (")
     assert "not a readable Parquet file" in broken(tables.read_frame, tmp_path / "absent.parquet")
 
 
 def test_a_parquet_file_with_a_changed_byte_is_no_traceback(tmp_path):
     """Polars panics on some; a panic is no Exception."""
     path = tmp_path / "a.parquet"
-    tables.write_samples(path, [sample(number) for number in range(50)])
+    record_files.write_samples(path, [sample(number) for number in range(50)])
     whole, chance = path.read_bytes(), random.Random(1)
     said = []
     for _ in range(60):
@@ -153,7 +154,9 @@ def test_a_panic_of_the_reader_is_a_broken_file(tmp_path, monkeypatch):
 
 def test_another_table_is_no_samples(tmp_path):
     tables.write_frame(tmp_path / "a.parquet", pl.DataFrame({"id": [1]}))
-    assert broken(tables.read_samples, tmp_path / "a.parquet").startswith(f"{tmp_path}/a.parquet: no samples: lacks")
+    assert broken(record_files.read_samples, tmp_path / "a.parquet").startswith(
+        f"{tmp_path}/a.parquet: no samples: lacks"
+    )
 
 
 GOOD = b'{"a": "\xc5\x9f"}\n'
@@ -163,11 +166,11 @@ def test_lines_are_read_as_they_stand(tmp_path):
     path = tmp_path / "a.jsonl"
     rows = [{"text": TEXT}, {"text": "\x85 \u2029"}, {}]
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    assert list(tables.jsonl(path)) == rows
+    assert list(tables.read_jsonl(path)) == rows
     path.write_bytes(GOOD.replace(b"\n", b"\r\n"))
-    assert list(tables.jsonl(path)) == [{"a": "ş"}]
+    assert list(tables.read_jsonl(path)) == [{"a": "ş"}]
     path.write_bytes(b"")
-    assert list(tables.jsonl(path)) == []
+    assert list(tables.read_jsonl(path)) == []
 
 
 @pytest.mark.parametrize(
@@ -189,9 +192,9 @@ def test_lines_are_read_as_they_stand(tmp_path):
 def test_a_torn_line_is_named(tmp_path, line):
     path = tmp_path / "a.jsonl"
     path.write_bytes(GOOD + line + b"\n" + GOOD)
-    assert broken(list, tables.jsonl(path)).startswith(f"{path}:2: not a JSON object")
+    assert broken(list, tables.read_jsonl(path)).startswith(f"{path}:2: not a JSON object")
     path.write_bytes(line + b"\n")
-    assert broken(tables.read_bases, path).startswith(f"{path}:1: not a JSON object")
+    assert broken(record_files.read_bases, path).startswith(f"{path}:1: not a JSON object")
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n3", b"a,b\n1,2,3\n", b'a,b\n1,"2\n', b"a,b\n\xff,2\n"], ids=str)
@@ -199,7 +202,7 @@ def test_a_torn_table_is_one_line(tmp_path, content):
     path = tmp_path / "figure.csv"
     path.write_bytes(content)
     with pytest.raises(
-        ArtifactBroken, match=r"figure\.csv: not a whole CSV table \(line .*\); delete it and run again"
+        ArtifactBroken, match=r"figure\.csv: not a complete CSV table \(line .*\); delete it and run again"
     ):
         tables.read_lines(path)
 

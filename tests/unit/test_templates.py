@@ -1,10 +1,12 @@
-"""The shipped paraphrases, and the linter that keeps them whole."""
+"""The shipped paraphrases, and the linter that checks them."""
+
+from collections import Counter
 
 import pytest
 from base_samples import SEED, base
 
-from excam.construction import templates, wrapping
-from excam.exceptions import ConfigInvalid
+from excam.core.exceptions import ConfigInvalid
+from excam.excam40k.construction import templates, wrapping
 
 
 def test_shipped_templates_pass_the_linter_and_are_as_many_as_in_the_paper():
@@ -15,12 +17,43 @@ def test_shipped_templates_pass_the_linter_and_are_as_many_as_in_the_paper():
         assert (name, len(lines)) == (name, expected)
 
 
+def test_what_the_paper_prints_is_marked():
+    """Tables 1, 8, 9 and 10 and Figure 7: every frame of an instruction or an output, once."""
+    printed = [name for slot in templates.SLOTS for name in templates.names(slot) if templates.printed_in_paper(name)]
+    count = Counter(name.rpartition("/")[0] for name in printed)
+    assert count == {
+        "qa/instruction": 3, "qa/options": 4, "qa/output": 4, "freeform/instruction": 4, "freeform/output": 4,
+        "generation/instruction": 1, "impersonation/role": 2, "impersonation/context": 1, "impersonation/instruction": 1,
+        "impersonation/output": 3,
+    }  # fmt: skip
+    assert templates.printed_in_paper("qa/output/01") == "Table 8"
+    assert templates.paraphrase("qa/output/01") == "Select option {letter}, which is {answer}"
+
+
+@pytest.mark.parametrize(
+    ("template", "value", "filled"),
+    [
+        ("Pick '{v}'. Then go.", "Why?", "Pick 'Why?' Then go."),
+        ("Pick '{v}'. Then go.", "tea", "Pick 'tea'. Then go."),
+        ("Is it '{v}'?", "Why?", "Is it 'Why?'"),
+        ("Is it '{v}'?", "tea.", "Is it 'tea.'?"),
+        ("It is '{v}'.", "tea.", "It is 'tea.'"),
+        ("It is '{v}'.", "茶。", "It is '茶。'"),
+        ("It is {v}", "tea.", "It is tea."),
+        ("{w} '{v}'.", "{w}", "{w} '{w}'."),
+    ],
+)
+def test_a_value_with_its_own_mark_gets_no_second_one(template, value, filled):
+    assert templates.fill(template, {"v": value}) == filled
+
+
 def test_linter_names_what_is_wrong(monkeypatch):
-    lines = ("The answer: {answer}", "Answer: {answer}", "Answer is {letter}", " {answer} and {answer}", "")
+    lines = ("The answer: {answer}", "Answer: {answer}\tTab", "Answer is {letter}", " {answer} and {answer}", "")
     monkeypatch.setattr(templates, "SLOTS", {"freeform/output": (frozenset({"answer"}), frozenset())})
-    monkeypatch.setattr(templates, "paraphrases", lambda task, slot: lines)
+    monkeypatch.setattr(templates, "_lines", lambda task, slot: lines)
     assert templates.lint() == [
         "freeform/output: 5 lines; expected 50",
+        "freeform/output:2: 'Tab' behind the tab; expected a table or figure of the paper",
         "freeform/output:2: the same words as line 1",
         "freeform/output:3: lacks {answer}",
         "freeform/output:3: unknown {letter}",

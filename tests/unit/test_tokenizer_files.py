@@ -6,7 +6,7 @@ import pytest
 from tiny import CHATML, make_tokenizer
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 
-from excam.exceptions import ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.inference import chat, tokenizer_files
 
 LLAMA3 = (  # the rule that some of Mistral's files have by mistake
@@ -24,7 +24,7 @@ def changed(file, **fields):
     file.write_text(json.dumps({**json.loads(file.read_text()), **fields}))
 
 
-def mistral(folder, rule, own=tokenizer_files.OWN, version="4.48.0"):
+def mistral(folder, rule, own=tokenizer_files.MISTRAL_MARKER, version="4.48.0"):
     """A tokenizer of bytes and numbers of up to three digits, as large as transformers' correction wants it."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     pairs = [f"{a}{b}" for a in "0123456789" for b in "0123456789"]

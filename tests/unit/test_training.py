@@ -8,24 +8,27 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
+import build_excam40k
 import polars as pl
 import pytest
-import rebuilding
 import tiny
 import yaml
 from pydantic import ValidationError
 
-from excam import config, tables
+from excam import config
 from excam.config import Recipe
-from excam.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid, ModelInvalid
-from excam.judges import report
-from excam.provenance import sha256, write_json
-from excam.records import CulturalError, Report, Sample, to_row
+from excam.core import tables
+from excam.core.exceptions import ArtifactBroken, ConfigInvalid, InputInvalid, ModelInvalid
+from excam.core.provenance import sha256, write_json
+from excam.error_reports import fixed_answers, record_files
+from excam.error_reports.judges import report
+from excam.error_reports.records import CulturalError, Report, Sample, to_row
 from excam.training import checkpoints, devices, layout, sft, tokens, trainers
 
 SEED = 11
@@ -40,7 +43,7 @@ RECIPE = Recipe(
     save_steps=2,
     layout="cpu",
 )
-CPU = layout.load("cpu")
+CPU = layout.load_layout("cpu")
 ROOT = Path(__file__).parents[2]
 CALMQA = ROOT.parent / "shared/data/calmqa"
 
@@ -65,7 +68,7 @@ def tokenizer_of():
 
 
 def pair(number: int, length: int = 5) -> list[Sample]:
-    """A right sample and its wrong twin; `length` words of instruction."""
+    """A right sample and the wrong one of its pair; `length` words of instruction."""
     dish = ("Sushi", "Kebab", "Pasta", "Kimchi")[number % 4]
     right = Sample(
         **{"id": f"blend/{number}/right", "pair": f"blend/{number}", "base": f"blend/{number}", "dataset": "blend"},
@@ -81,9 +84,13 @@ def samples_of(pairs: int = 12) -> list[Sample]:
     return [sample for number in range(pairs) for sample in pair(number, number % 5 + 1)]
 
 
+def encode(samples: Iterable[Sample]) -> pl.DataFrame:
+    return tokens.encode(tokenizer_of(), map(report.training_example, samples))
+
+
 def rows_of(samples: list[Sample], recipe: Recipe = RECIPE) -> list[tokens.Row]:
-    kept = tokens.within(tokens.encode(tokenizer_of(), samples), recipe, POSITIONS).drop_nulls("input_ids")
-    return tokens.labelled(kept, recipe.loss)
+    kept = tokens.without_long_rows(encode(samples), recipe, POSITIONS).drop_nulls("input_ids")
+    return tokens.with_labels(kept, recipe.loss)
 
 
 # --- tokens
@@ -123,15 +130,15 @@ def test_a_row_that_is_too_long_is_refused():
     assert line.endswith("set training.overflow to drop, or max_length to at most 2048")
     assert "\n" not in line
     with pytest.raises(InputInvalid, match=r"set training\.overflow to drop$"):  # it cannot be raised
-        tokens.within(tokens.encode(tokenizer_of(), pair(1, length=600)), refuse, RECIPE.max_length)
+        tokens.without_long_rows(encode(pair(1, length=600)), refuse, RECIPE.max_length)
 
 
 def test_a_limit_above_the_tokens_of_the_base_is_refused():
-    encoded = tokens.encode(tokenizer_of(), pair(0))
+    encoded = encode(pair(0))
     with pytest.raises(ConfigInvalid) as caught:
-        tokens.within(encoded, RECIPE, 255)
+        tokens.without_long_rows(encoded, RECIPE, 255)
     assert str(caught.value) == "training.max_length=256: the base model takes 255 tokens; expected at most that"
-    assert tokens.within(encoded, RECIPE, None).equals(encoded)
+    assert tokens.without_long_rows(encoded, RECIPE, None).equals(encoded)
 
 
 def test_the_longest_row_that_fits():
@@ -143,7 +150,7 @@ def test_the_longest_row_that_fits():
 
 
 def test_what_is_dropped_goes_with_its_twin_and_is_counted():
-    """A right row whose wrong twin is too long would tip the balance; nothing is ever cut."""
+    """A right row whose wrong row is too long would tip the balance; nothing is ever cut."""
     whole = rows_of([*pair(0), *pair(2)])
     longest = max(len(row["input_ids"]) for row in whole)
     only_wrong_too_long = pair(1)
@@ -152,25 +159,25 @@ def test_what_is_dropped_goes_with_its_twin_and_is_counted():
     drop = RECIPE.model_copy(update={"max_length": longest})
     samples = [*pair(0), *only_wrong_too_long, *pair(2)]
     assert rows_of(samples, drop) == whole
-    within = tokens.within(tokens.encode(tokenizer_of(), samples), drop, POSITIONS)
+    within = tokens.without_long_rows(encode(samples), drop, POSITIONS)
     counts = tokens.statistics(within)
     assert (counts["rows"], counts["too_long"], counts["longest"]) == (4, 2, longest)
     assert within["id"].to_list() == [sample.id for sample in samples], "what was dropped is known by name"
 
 
 def test_loss_on_every_token():
-    encoded = tokens.encode(tokenizer_of(), pair(0))
-    assert all(row["labels"] == row["input_ids"] for row in tokens.labelled(encoded, "conversation"))
+    encoded = encode(pair(0))
+    assert all(row["labels"] == row["input_ids"] for row in tokens.with_labels(encoded, "conversation"))
 
 
 def test_a_mixture_is_a_filter_of_what_was_tokenised_once(tmp_path):
-    encoded = tokens.encode(tokenizer_of(), samples_of())
+    encoded = encode(samples_of())
     files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
     for file, part in zip(files, (encoded[:6], encoded[6:]), strict=True):
         tables.write_frame(file, part)
     wanted = [encoded["id"][at] for at in (20, 3, 7, 21, 6)]
     read = tokens.read(files, wanted)
-    assert read.rows() == [encoded.row(at) for at in (20, 21, 3, 7, 6)], "twins side by side"
+    assert read.rows() == [encoded.row(at) for at in (20, 21, 3, 7, 6)], "pairs side by side"
     with pytest.raises(
         ArtifactBroken, match=r"4 rows of the mixture are in none of 1 tokenised sets, the first is blend/"
     ):
@@ -178,7 +185,7 @@ def test_a_mixture_is_a_filter_of_what_was_tokenised_once(tmp_path):
 
 
 def test_tokens_are_counted():
-    encoded = tokens.encode(tokenizer_of(), samples_of())
+    encoded = encode(samples_of())
     counts = tokens.statistics(encoded)
     lengths = [len(ids) for ids in encoded["input_ids"]]
     assert (counts["rows"], counts["tokens"], counts["longest"]) == (24, sum(lengths), max(lengths))
@@ -194,7 +201,7 @@ def test_the_papers_recipe_takes_real_rows(tmp_path, model):
 
     experiment = config.load(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")))
     limit = experiment.recipe(model).max_length
-    results = rebuilding.build(tmp_path, {"calmqa": CALMQA}, cap=experiment.datasets["calmqa"].cap)
+    results = build_excam40k.build(tmp_path, {"calmqa": CALMQA}, cap=experiment.datasets["calmqa"].cap)
     samples = results / "excam40k/calmqa/train.parquet"
     tiny.model(tmp_path / "base/files", positions=limit)
     (tmp_path / "base/manifest.json").touch()
@@ -204,7 +211,7 @@ def test_the_papers_recipe_takes_real_rows(tmp_path, model):
     counts = json.loads((tmp_path / "t.json").read_text())
     assert counts["longest"] <= limit
     assert counts["too_long"] > 0
-    wanted = [sample.id for sample in tables.read_samples(samples)]
+    wanted = [sample.id for sample in record_files.read_samples(samples)]
     kept = tokens.read([tmp_path / "t.parquet"], wanted)
     assert (kept.height, len(wanted) - kept.height) == (counts["rows"], counts["too_long"])
     assert set(Counter(kept["pair"]).values()) == {2}, "whole pairs"
@@ -215,15 +222,15 @@ def test_the_papers_recipe_takes_real_rows(tmp_path, model):
 
 def test_every_layout_is_one():
     for path in sorted(config.LAYOUTS.glob("*.yaml")):
-        assert layout.load(path.stem).passes(8) >= 1, path.stem
-    single, paper = layout.load("single"), layout.load("zero2")
+        assert layout.load_layout(path.stem).passes(8) >= 1, path.stem
+    single, paper = layout.load_layout("single"), layout.load_layout("zero2")
     assert (single.processes, single.rows_per_pass, single.padding) == (1, 8, "free")
     assert (paper.processes, paper.rows_per_pass, paper.deepspeed["zero_optimization"]["stage"]) == (2, 4, 2)
 
 
 def test_rows_that_do_not_go_into_a_layout():
     with pytest.raises(ConfigInvalid, match=r"rows_per_step=6 with 2 processes of 4 rows; expected a multiple of 8"):
-        layout.load("zero2").passes(6)
+        layout.load_layout("zero2").passes(6)
 
 
 @pytest.mark.parametrize(
@@ -244,16 +251,20 @@ def test_rows_that_do_not_go_into_a_layout():
             "one.yaml: layout: value error, tokens_per_pass with padded rows or several processes; expected padding: "
             "free in one",
         ),
+        (
+            "{processes: 1, device: gpu, rows_per_pass: 4, padding: padded, checkpointing: full, attention: rows}",
+            "one.yaml: layout: value error, attention: rows with padded rows; expected padding: free",
+        ),
     ],
 )
 def test_a_file_that_is_no_layout(tmp_path, monkeypatch, text, line):
     (tmp_path / "one.yaml").write_text(text)
     monkeypatch.setattr(layout, "LAYOUTS", tmp_path)
     with pytest.raises(ConfigInvalid) as caught:
-        layout.load("one")
+        layout.load_layout("one")
     assert str(caught.value) == line
     with pytest.raises(ConfigInvalid, match="no layout 'two'; expected a file of excam/training/layouts"):
-        layout.load("two")
+        layout.load_layout("two")
 
 
 # --- in_order
@@ -273,27 +284,27 @@ def names(rows: pl.DataFrame) -> list[int]:
 def test_every_row_once_an_epoch(order):
     rows = made_rows([(at % 7 + 1, 2) for at in range(24)])
     recipe = RECIPE.model_copy(update={"order": order, "epochs": 3})
-    ordered = names(sft.in_order(rows, recipe, SEED))
+    ordered = names(sft.training_order(rows, recipe, SEED))
     assert len(ordered) == 72
     epochs = [ordered[at : at + 24] for at in (0, 24, 48)]
     assert all(sorted(epoch) == list(range(24)) for epoch in epochs)
     assert len({tuple(epoch) for epoch in epochs}) == 3, "each epoch in an order of its own"
-    assert ordered == names(sft.in_order(rows, recipe, SEED))
-    assert ordered != names(sft.in_order(rows, recipe, SEED + 1))
+    assert ordered == names(sft.training_order(rows, recipe, SEED))
+    assert ordered != names(sft.training_order(rows, recipe, SEED + 1))
     assert epochs[0] != sorted(epochs[0])
 
 
 @pytest.mark.parametrize(("epochs", "rows"), [(1, 20), (0.5, 8), (1.5, 32), (2, 44)])
 def test_whole_steps_only(epochs, rows):
     made = made_rows([(3, 2)] * 22)
-    assert len(sft.in_order(made, RECIPE.model_copy(update={"epochs": epochs}), SEED)) == rows
+    assert len(sft.training_order(made, RECIPE.model_copy(update={"epochs": epochs}), SEED)) == rows
 
 
 def test_steps_of_like_prompts():
-    """By the prompt alone: by the whole row, right and wrong ones would be told apart by their reports' length."""
+    """Sorted by prompt length: with reports, the length of the row would separate right from wrong ones."""
     lengths = [(at // 2 + 1, 2 if at % 2 else 60) for at in range(24)]
     random.Random(3).shuffle(lengths)
-    ordered = sft.in_order(made_rows(lengths), RECIPE.model_copy(update={"order": "length"}), SEED)
+    ordered = sft.training_order(made_rows(lengths), RECIPE.model_copy(update={"order": "length"}), SEED)
     prompts = ordered["prompt_tokens"].to_list()
     steps = [prompts[at : at + 4] for at in range(0, 24, 4)]
     assert all(max(step) - min(step) <= 1 for step in steps)
@@ -301,15 +312,15 @@ def test_steps_of_like_prompts():
     for at in range(0, 24, 4):
         step = ordered[at : at + 4]
         reports = Counter(step["input_ids"].list.len() - step["prompt_tokens"])
-        assert reports == {2: 2, 60: 2}, "right and wrong twins stay in one step"
+        assert reports == {2: 2, 60: 2}, "the rows of a pair stay in one step"
 
 
 def test_fewer_rows_than_a_step():
     with pytest.raises(InputInvalid) as caught:
-        sft.in_order(made_rows([(3, 2)] * 3), RECIPE, SEED)
+        sft.training_order(made_rows([(3, 2)] * 3), RECIPE, SEED)
     assert str(caught.value) == "3 training rows; expected at least training.rows_per_step=4"
     with pytest.raises(InputInvalid, match="0 training rows"):
-        sft.in_order(made_rows([]), RECIPE, SEED)
+        sft.training_order(made_rows([]), RECIPE, SEED)
 
 
 # --- checkpoints
@@ -330,11 +341,11 @@ def left(folder: Path) -> list[str]:
 def test_the_last_whole_checkpoint_of_this_run(tmp_path):
     for step, run in ((9, "mine"), (10, "mine"), (11, None), (12, "other")):
         checkpoint(tmp_path, step, run)
-    assert checkpoints.last_whole(tmp_path, "mine") == tmp_path / "checkpoint-10", "10 comes after 9"
-    assert left(tmp_path) == ["checkpoint-10"], "torn, foreign and older ones are gone"
-    assert checkpoints.last_whole(tmp_path, "another") is None
+    assert checkpoints.last_complete_checkpoint(tmp_path, "mine") == tmp_path / "checkpoint-10", "10 comes after 9"
+    assert left(tmp_path) == ["checkpoint-10"], "partial, foreign and older ones are removed"
+    assert checkpoints.last_complete_checkpoint(tmp_path, "another") is None
     assert left(tmp_path) == []
-    assert checkpoints.last_whole(tmp_path / "absent", "mine") is None
+    assert checkpoints.last_complete_checkpoint(tmp_path / "absent", "mine") is None
 
 
 # --- a real run
@@ -367,11 +378,17 @@ def weights(tmp_path_factory):
 
 
 def train(weights: Path, place: Path, recipe: Recipe = RECIPE, **changes) -> dict:
-    """A run on the CPU; its adapter lies in `place/adapter`."""
+    """A run on the CPU; its adapter is in `place/adapter`."""
     import torch
 
-    options = {"base": "digest", "layout": CPU, "seed": SEED, "name": "tiny/all"} | changes
-    rows = tokens.encode(tokenizer_of(), options.pop("samples", samples_of()))
+    options = {
+        "base": "digest",
+        "layout": CPU,
+        "seed": SEED,
+        "name": "tiny/all",
+        "probe": fixed_answers.scores,
+    } | changes
+    rows = encode(options.pop("samples", samples_of()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch.cuda, "is_available", lambda: False)
         patch.setattr(torch.cuda, "device_count", lambda: 0)
@@ -418,7 +435,7 @@ def test_what_a_run_leaves(uninterrupted, weights):
 
 
 class Killed(BaseException):
-    """Stands in for a signal: nothing of ours catches it."""
+    """Replaces a signal: nothing of ours catches it."""
 
 
 def killed(weights: Path, place: Path, step: int, **changes) -> None:
@@ -455,7 +472,7 @@ def run_id(weights: Path, place: Path, **changes) -> str:
         raise Killed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sft, "last_whole", last)
+        patch.setattr(sft, "last_complete_checkpoint", last)
         with pytest.raises(Killed):
             train(weights, place, **changes)
     return seen[0]
@@ -494,7 +511,7 @@ def trained(place: Path) -> dict:
 
 
 def apart(found: dict, expected: dict) -> float:
-    """How far two adapters lie apart, as a share of how far training moved one from the other's start at zero."""
+    """The distance of two adapters, as a share of how far training moved one from the other's start at zero."""
     import torch
 
     assert found.keys() == expected.keys()
@@ -518,8 +535,8 @@ def plain_loop(weights: Path) -> tuple[list[float], dict]:
     model = get_peft_model(base, lora).train()
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-2, betas=(0.9, 0.95), weight_decay=0.1)
-    encoded = tokens.encode(tokenizer_of(), samples_of(40))
-    ordered = tokens.labelled(sft.in_order(encoded, RECIPE, SEED), RECIPE.loss)
+    encoded = encode(samples_of(40))
+    ordered = tokens.with_labels(sft.training_order(encoded, RECIPE, SEED), RECIPE.loss)
     found = []
     for step in range(20):
         batch = ordered[step * 4 : step * 4 + 4]
@@ -549,7 +566,7 @@ def plain_loop(weights: Path) -> tuple[list[float], dict]:
 
 
 def test_twenty_steps_are_those_of_a_plain_loop(twenty, weights):
-    """Nothing hidden in the trainer changes the recipe (spec 46): losses and weights."""
+    """Nothing hidden in the trainer changes the recipe: losses and weights."""
     expected, adapter = plain_loop(weights)
     assert losses(twenty) == pytest.approx(expected, abs=1e-5)
     assert apart(trained(twenty), adapter) < 1e-5
@@ -577,7 +594,7 @@ def test_a_long_step_is_parted_between_its_rows():
     most = max(sum(lengths[:3]), sum(lengths[3:5]))
     assert sum(lengths[:4]) > most < sum(lengths[3:6])
     for limit, groups in ((most, [3, 2]), (max(lengths), [1] * 8), (1, [1] * 8), (sum(lengths), [8]), (None, [8])):
-        parts = trainers.split(collated(rows), limit)
+        parts = trainers.split_batch(collated(rows), limit)
         sizes = [len(part["cu_seq_lens_q"]) - 1 for part in parts]
         assert sizes[: len(groups)] == groups
         assert sum(sizes) == 8
@@ -593,18 +610,22 @@ def test_a_long_step_is_parted_between_its_rows():
 def test_a_batch_of_another_make_is_not_parted():
     inputs = collated(rows_of(samples_of(4))) | {"mask": None}
     with pytest.raises(ModelInvalid, match=r"holds mask, which cannot be parted; choose a .* without tokens"):
-        trainers.split(inputs, 1)
+        trainers.split_batch(inputs, 1)
 
 
 def test_a_parted_step_learns_what_a_whole_one_does(weights, tmp_path):
-    """Losses and gradients as they are logged: each part's sum is divided by the tokens of the whole step."""
+    """Losses and gradients as they are logged: each part's sum is divided by the tokens of the step."""
     free = CPU.model_copy(update={"padding": "free", "rows_per_pass": 4})
-    for place, most in (("whole", None), ("parted", 1)):
-        parted = free.model_copy(update={"tokens_per_pass": most})
-        train(weights, tmp_path / place, samples=samples_of(4), layout=parted)
+    facts = {}
+    for place, most, attention in (("whole", None, "sdpa"), ("parted", 1, "sdpa"), ("apart", 300, "rows")):
+        parted = free.model_copy(update={"tokens_per_pass": most, "attention": attention})
+        facts[place] = train(weights, tmp_path / place, samples=samples_of(4), layout=parted)
     for column in ("loss", "grad_norm"):
-        whole, parted = (losses(tmp_path / place, column) for place in ("whole", "parted"))
-        assert parted == pytest.approx(whole, rel=0.01), column
+        whole, *others = (losses(tmp_path / place, column) for place in ("whole", "parted", "apart"))
+        for one in others:
+            assert one == pytest.approx(whole, rel=0.01), column
+    assert facts["apart"]["attention"] == "rows one after the other"
+    assert facts["apart"]["fixed_answers"].keys() == {"base", "tuned"}, "which are padded"
 
 
 @pytest.mark.parametrize("checkpointing", ["full", "half"])
@@ -622,13 +643,13 @@ def test_tensorboard_follows_the_loss(uninterrupted, weights, tmp_path, monkeypa
     monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", "is put back after the test")
     train(weights, tmp_path, RECIPE.model_copy(update={"report_to": "tensorboard"}))
     (file,) = (tmp_path / "logs/tensorboard/tiny/all").glob("events.out.tfevents.*")
-    told = [
+    computed = [
         value.simple_value
         for event in events(file, Event)
         for value in event.summary.value
         if value.tag == "train/loss"
     ]
-    assert told == pytest.approx(losses(tmp_path), abs=1e-4)
+    assert computed == pytest.approx(losses(tmp_path), abs=1e-4)
     assert digests(tmp_path) == digests(uninterrupted[0])
 
 
@@ -653,16 +674,16 @@ def test_a_tracker_that_is_not_installed(weights, tmp_path, monkeypatch):
 
 @pytest.mark.nightly
 def test_the_papers_layout_on_two_processes(uninterrupted, weights, tmp_path):
-    """DeepSpeed ZeRO-2 with real processes: the steps of one process, two rows on each (spec 46)."""
+    """DeepSpeed ZeRO-2 with real processes: the steps of one process, two rows on each."""
     digest = sha256(weights / "config.json")
     write_json(
         tmp_path / "base/manifest.json",
         {"revision": "0", "licence": "MIT", "settings": {"hub": None}, "outputs": {"config.json": digest}},
     )
     (tmp_path / "base/files").symlink_to(weights)
-    tables.write_frame(tmp_path / "tokens.parquet", tokens.encode(tokenizer_of(), samples_of()))
+    tables.write_frame(tmp_path / "tokens.parquet", encode(samples_of()))
     (tmp_path / "train.jsonl").write_text("".join(json.dumps(to_row(sample)) + "\n" for sample in samples_of()))
-    recipe = RECIPE.decides
+    recipe = RECIPE.adapter_settings
     words = ["--model", "tiny", "--trained-on", "all", "--recipe", recipe, "--layout", "zero2-cpu"]
     words += ["--weights", tmp_path / "base/manifest.json", "--mixture", tmp_path / "train.jsonl"]
     words += ["--tokens", tmp_path / "tokens.parquet", "--save-steps", 4, "--seed", SEED]
@@ -684,7 +705,7 @@ FAILING = "import os, sys, time; rank = os.environ['RANK']; rank in sys.argv[1:]
 def test_a_process_that_fails_is_told_in_its_own_words(failing, code, capfd):
     """One line, also where every process says the same; none is lost."""
     words = FAILING.replace("9", "0") if "2" in failing else FAILING
-    assert devices._launched(2, ["-c", words, *failing]) == code
+    assert devices._run_launcher(2, ["-c", words, *failing]) == code
     assert capfd.readouterr().err == ("broken\n" if "0" in failing else "")
 
 
@@ -713,7 +734,7 @@ def test_too_few_rows_for_a_step(weights, tmp_path):
 def test_a_layout_of_other_devices_is_refused(weights, tmp_path):
     """On more GPUs than it has processes, Trainer would multiply the rows of a step."""
     with pytest.raises(ModelInvalid, match=r"0 GPUs visible; expected 1, .*choose another training\.layout"):
-        train(weights, tmp_path, RECIPE.model_copy(update={"rows_per_step": 8}), layout=layout.load("single"))
+        train(weights, tmp_path, RECIPE.model_copy(update={"rows_per_step": 8}), layout=layout.load_layout("single"))
 
 
 def test_a_base_that_does_not_fit_is_refused_before_training(weights, tmp_path, monkeypatch):
@@ -725,8 +746,8 @@ def test_a_base_that_does_not_fit_is_refused_before_training(weights, tmp_path, 
 def test_out_of_memory_says_which_knob():
     import torch
 
-    paper = layout.load("zero2").model_copy(update={"checkpointing": "off"})
-    with pytest.raises(ModelInvalid) as caught, devices.explained(paper):
+    paper = layout.load_layout("zero2").model_copy(update={"checkpointing": "off"})
+    with pytest.raises(ModelInvalid) as caught, devices.explain_out_of_memory(paper):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
     assert str(caught.value) == (
         "out of memory while training (CUDA out of memory); the same result takes less with a layout of fewer "
@@ -800,7 +821,7 @@ def test_the_eyes_of_a_multimodal_base_get_no_adapter(tmp_path):
         Gemma3Config(text_config=text, vision_config={**layers, "image_size": 56}, mm_tokens_per_image=4)
     )
     base.save_pretrained(tmp_path)
-    model = sft._with_adapter(tmp_path, RECIPE, CPU)
+    model = sft._load_with_lora(tmp_path, RECIPE, CPU)
     assert any("vision_tower" in name for name, _ in model.named_parameters())
     adapted = {name.split(".lora_")[0] for name, one in model.named_parameters() if one.requires_grad}
     assert not [name for name in adapted if "vision" in name or "multi_modal" in name]
@@ -810,19 +831,19 @@ def test_the_eyes_of_a_multimodal_base_get_no_adapter(tmp_path):
 
 
 def test_where_weights_are_shared_out_the_adapter_alone_is_gathered(weights):
-    """FSDP2, in one process; the whole base would come into the memory of the first at every checkpoint."""
+    """FSDP2, in one process; otherwise the complete base would come into the memory of the first at every checkpoint."""
     import torch
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
     from torch.distributed.tensor import DTensor
 
-    model = sft._with_adapter(weights, RECIPE, CPU)
+    model = sft._load_with_lora(weights, RECIPE, CPU)
     expected = {name: one.detach().clone() for name, one in model.named_parameters() if one.requires_grad}
     torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
     try:
         fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
         assert all(isinstance(one, DTensor) for one in model.parameters())
-        found = trainers.adapter_of(SimpleNamespace(model=model, is_fsdp_enabled=True))
+        found = trainers.adapter_weights(SimpleNamespace(model=model, is_fsdp_enabled=True))
     finally:
         torch.distributed.destroy_process_group()
     assert found.keys() == expected.keys()
@@ -830,18 +851,18 @@ def test_where_weights_are_shared_out_the_adapter_alone_is_gathered(weights):
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "told"),
+    ("name", "given", "computed"),
     [("single", None, "expandable_segments:True"), ("single", "PYTORCH_ALLOC_CONF", None), ("cpu", None, None)],
 )
-def test_memory_of_a_card_is_taken_in_segments_that_grow(monkeypatch, name, given, told):
+def test_memory_of_a_card_is_taken_in_segments_that_grow(monkeypatch, name, given, computed):
     for variable in devices.ALLOCATOR:
         monkeypatch.setenv(variable, "")
         monkeypatch.delenv(variable)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     if given:
         monkeypatch.setenv(given, "max_split_size_mb:64")
-    devices.spread(layout.load(name), "scripts.train_adapter", [], "tiny/all")
-    assert devices.os.environ.get(devices.ALLOCATOR[0]) == told
+    devices.launch_processes(layout.load_layout(name), "scripts.train_adapter", [], "tiny/all")
+    assert devices.os.environ.get(devices.ALLOCATOR[0]) == computed
 
 
 class CachingModel:
@@ -858,7 +879,7 @@ class CachingModel:
 
 def test_two_jobs_never_train_one_adapter(weights, tmp_path):
     refused = pytest.raises(ModelInvalid, match="tiny/all: another job is training it; wait for that one")
-    with checkpoints.alone(tmp_path / "checkpoints", "tiny/all"), refused:
+    with checkpoints.exclusive_lock(tmp_path / "checkpoints", "tiny/all"), refused:
         train(weights, tmp_path)
     train(weights, tmp_path)
 

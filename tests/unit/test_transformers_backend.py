@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import tiny
-from refusals import line_of
+import tiny_checkpoints
+from one_line_errors import line_of
 
-from bench import tiny_checkpoints
-from excam.exceptions import ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.inference import Choose, Generate, Message, Sampling, chat, lora
 from excam.inference.backends import transformers as local
 
@@ -36,6 +36,16 @@ def completed(backend, requests, sampling):
     answers = {at: answer for batch in backend.generate(requests, sampling) for at, answer in batch}
     assert sorted(answers) == list(range(len(requests)))
     return [answers[at] for at in range(len(requests))]
+
+
+def test_thinking_is_in_every_prompt(weights, tmp_path):
+    folder = shutil.copytree(weights, tmp_path / "thinks")
+    template = "{% for m in messages %}{{ m.content }}{% endfor %}{% if enable_thinking %}reasons{% endif %}"
+    (folder / "chat_template.jinja").write_text(template)
+    for thinking, text in ((True, "ownreasons"), (False, "own"), (None, "own")):
+        backend = local.Backend(folder, dtype="float32", thinking=thinking)
+        (answer,) = completed(backend, [Generate((Message("user", "own"),))], Sampling(max_tokens=1))
+        assert answer.prompt_tokens == len(backend.tokenizer.encode(text, add_special_tokens=False))
 
 
 def test_greedy_equals_generate_and_logprobs_a_forward_pass(weights):
@@ -198,6 +208,29 @@ def test_adapter_changes_answers_and_identity(weights, adapter):
     assert local.Backend(weights, identity="given").identity == "given"
 
 
+def test_adapters_of_a_shared_engine_answer_as_they_do_alone(weights, adapter, tmp_path):
+    other = tiny.adapter(weights, tmp_path, seed=7)
+    alone = {at: completed(local.Backend(weights, at), REQUESTS, GREEDY) for at in (None, adapter, other)}
+    shared = local.Backend(weights, rank=8)
+    for at in (adapter, other, None, adapter, other, other):
+        shared.use(at, str(at))
+        assert completed(shared, REQUESTS, GREEDY) == alone[at]
+    assert alone[adapter] != alone[other] != alone[None]
+
+
+def test_an_adapter_that_does_not_fit_leaves_the_base_alone(weights, adapter, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(adapter, tmp_path / "odd")
+    stored = load_file(adapter / "adapter_model.safetensors")
+    save_file(dict(list(stored.items())[:3]), tmp_path / "odd/adapter_model.safetensors")
+    shared = local.Backend(weights, rank=8)
+    before = completed(shared, REQUESTS, GREEDY)
+    with pytest.raises(ModelInvalid, match="without a counterpart"):
+        shared.use(tmp_path / "odd", "odd")
+    assert completed(shared, REQUESTS, GREEDY) == before
+
+
 def test_adapter_that_would_do_nothing_is_refused(weights, adapter, tmp_path):
     from safetensors.torch import load_file, save_file
 
@@ -276,7 +309,7 @@ def test_an_adapter_that_is_no_plain_lora_never_reaches_a_library(weights, adapt
         path.write_text(json.dumps(plain | changes))
         line = line_of(ModelInvalid, local.Backend, weights, tmp_path / "adapter")
         assert f"/adapter/adapter_config.json: {next(iter(changes))}" in line
-    path.write_text(json.dumps(plain | {"exclude_modules": lora.EYES}))
+    path.write_text(json.dumps(plain | {"exclude_modules": lora.VISION_MODULES}))
     assert local.Backend(weights, tmp_path / "adapter", dtype="float32"), "as training writes it for Gemma 3"
 
 

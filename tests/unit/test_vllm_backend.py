@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from excam.exceptions import ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.inference.backends import vllm
+from excam.inference.backends._vllm_engine import served_adapter
 
 
 def test_vllm_says_how_to_install_it(tmp_path):
@@ -47,7 +48,7 @@ def test_an_adapter_of_the_text_model_is_renamed_for_the_multimodal_class(tmp_pa
     from safetensors.torch import load_file
 
     adapter, files = written(tmp_path, TEXT_ONLY, **config)
-    with vllm.served_adapter(adapter, files) as folder:
+    with served_adapter(adapter, files) as folder:
         assert folder != adapter
         renamed = load_file(folder / "adapter_model.safetensors")
         assert json.loads((folder / "adapter_config.json").read_text()) == {"r": 1}
@@ -72,15 +73,15 @@ def test_an_adapter_of_the_text_model_is_renamed_for_the_multimodal_class(tmp_pa
 )
 def test_any_other_adapter_is_served_as_it_is(tmp_path, keys, config):
     adapter, files = written(tmp_path, keys, **config)
-    with vllm.served_adapter(adapter, files) as folder:
+    with served_adapter(adapter, files) as folder:
         assert folder == adapter
 
 
 def test_what_is_no_adapter_or_no_model_is_one_line(tmp_path):
     adapter, files = written(tmp_path, TEXT_ONLY, architectures=["LlamaForCausalLM"])
     (adapter / "adapter_model.safetensors").unlink()
-    with pytest.raises(ModelInvalid, match=r"no adapter_model\.safetensors"), vllm.served_adapter(adapter, files):
+    with pytest.raises(ModelInvalid, match=r"no adapter_model\.safetensors"), served_adapter(adapter, files):
         pass
     (files / "config.json").write_text("{")
-    with pytest.raises(ModelInvalid, match=r"cannot be used"), vllm.served_adapter(adapter, files):
+    with pytest.raises(ModelInvalid, match=r"cannot be used"), served_adapter(adapter, files):
         pass

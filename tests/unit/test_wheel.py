@@ -74,7 +74,7 @@ def built(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(built, tmp_path_factory):
-    """The wheel as a folder to import from, and one to stand in."""
+    """The wheel as a folder to import from, and one as the working directory."""
     folder = tmp_path_factory.mktemp("site")
     with zipfile.ZipFile(built[0]) as wheel:
         wheel.extractall(folder)
@@ -123,9 +123,9 @@ def test_the_sdist_builds_the_same(built):
 def test_one_version_everywhere(built):
     with zipfile.ZipFile(built[0]) as wheel:
         (metadata,) = [name for name in wheel.namelist() if name.endswith("METADATA")]
-        told = re.search(r"^Version: (.+)$", wheel.read(metadata).decode(), re.M)[1]
+        version = re.search(r"^Version: (.+)$", wheel.read(metadata).decode(), re.M)[1]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert told == excam.__version__
+    assert version == excam.__version__
     assert str(citation["version"]) == excam.__version__
 
 
@@ -197,7 +197,7 @@ def test_commands_that_only_look_at_scored_files_need_no_model(installed, tmp_pa
 
 def test_what_needs_an_extra_says_which(installed, tmp_path):
     sys.path.insert(0, str(Path(__file__).parent))
-    from made_adapters import make
+    from small_adapters import make
 
     adapter = make(tmp_path / "results")
     (tmp_path / "texts.jsonl").write_text('{"output": "x"}\n')

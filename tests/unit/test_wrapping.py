@@ -1,14 +1,21 @@
 """Templates, options and right rows: balanced, literal, and blind to the label."""
 
+import re
 from collections import Counter, defaultdict
+from dataclasses import asdict, replace
 from itertools import combinations, pairwise
 
+import polars as pl
 import pytest
 from base_samples import HOSTILE, SEED, acting, base, split_up, wrapped
 
-from excam.construction import wrapping
-from excam.exceptions import InputInvalid
-from excam.records import BaseSample, Report
+from excam.core.exceptions import InputInvalid
+from excam.error_reports.records import BaseSample, Report
+from excam.excam40k.construction import wrapping
+from excam.excam40k.construction.drawing import draw_to_cap
+from excam.excam40k.datasets.base import FIELDS, Reading
+
+QA = ("qa/instruction/01", "qa/options/01", "qa/output/04")  # "Option {letter}: {answer}"
 
 
 def test_variants_follow_task_and_kind_of_errors():
@@ -18,11 +25,19 @@ def test_variants_follow_task_and_kind_of_errors():
     assert wrapping.variants(base(task="freeform", options=()), "soft") == ("minor", "major")
 
 
+def test_no_freeform_version_without_a_wrong_answer_that_stands_alone():
+    needing = base(options=("beer", "Both of the above"), answer="beer", wrong=("Both of the above",))
+    assert wrapping.variants(needing, "hard") == ("options",)
+    assert wrapping.variants(replace(needing, wrong=("Both of the above", "cola")), "hard") == ("options", "freeform")
+    partly_right = base(options=("beer; tea", "beer; cola"), answer="beer; tea", wrong=("beer; cola",))
+    assert wrapping.variants(partly_right, "hard") == ("options",)
+
+
 def test_options_are_shown_with_letters_and_the_output_names_the_right_one():
-    templates = ("qa/instruction/01", "qa/options/01", "qa/output/02")
+    templates = QA
     order = wrapping.shuffled_options(base(), SEED)
     instruction, output = wrapping.render(base(), "beer", "options", templates, SEED)
-    listed = " ".join(f"Option {letter}: {option}" for letter, option in zip("ABCD", order, strict=True))
+    listed = "; ".join(f"Option {letter}: {option}" for letter, option in zip("ABCD", order, strict=True))
     assert instruction.endswith(listed)
     assert output == f"Option {'ABCD'[order.index('beer')]}: beer"
 
@@ -37,9 +52,41 @@ def test_impersonation_is_role_then_context_then_task():
     slots = ("role", "context", "instruction", "output")
     templates = tuple(f"impersonation/{slot}/01" for slot in slots)
     instruction, _ = wrapping.render(acting(), "tea", "single", templates, SEED)
-    parts = ("role/setting: Nation: Peru", "Context: 'Guests greet everyone.'", "Task: 'What do people")
+    parts = ("role/setting: Nation: Peru. ", "Context: 'Guests greet everyone.' ", "Task content: 'What do people")
     places = [instruction.index(part) for part in parts]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("options", "listed"),
+    [
+        (("48", "45"), "Option A: 48; Option B: 45"),
+        (("They pay.", "You pay.", "tea"), "Option A: They pay. Option B: You pay. Option C: tea"),
+        (("tea", "Is it?", "他们付钱。", "1;"), "Option A: tea; Option B: Is it? Option C: 他们付钱。 Option D: 1;"),
+        (("tea",), "Option A: tea"),
+    ],
+)
+def test_options_are_separated(options, listed):
+    row = base(options=options, answer=options[0], wrong=())
+    seed = next(seed for seed in range(999) if wrapping.shuffled_options(row, seed) == options)
+    assert wrapping.render(row, row.answer, "options", QA, seed)[0].endswith(f": {listed}")
+
+
+@pytest.mark.parametrize(
+    ("role", "shown"), [("Nation: Peru", "Nation: Peru. C"), ("Age= 26.", "Age= 26. C"), ("你是谁？", "你是谁？ C")]
+)
+def test_a_role_ends_like_a_sentence(role, shown):
+    slots = ("role", "context", "instruction", "output")
+    templates = tuple(f"impersonation/{slot}/01" for slot in slots)
+    assert f"role/setting: {shown}" in wrapping.render(acting(role=role), "tea", "single", templates, SEED)[0]
+
+
+def test_no_mark_is_printed_twice():
+    texts = ("Why?", "Because.", "¿Por qué?", "为什么？", "Γιατί;", "He said 'no.'", "(Why?)", "No mark")
+    for text in texts:
+        rows = [base(number, question=text, answer=text, options=(text, "cola")) for number in range(60)]
+        for sample in [*wrapped(rows), *wrapped([acting(number, question=text) for number in range(60)])]:
+            assert not re.search(r"[?？;][)']{0,2}'[.?]|\.'{1,2}\.", sample.instruction), sample.instruction
 
 
 def test_impersonation_without_role_or_context_leaves_that_part_out():
@@ -95,7 +142,7 @@ def test_options_that_cannot_be_lettered_are_refused():
 def test_an_option_listed_twice_keeps_its_first_letter():  # CulturalBench 314 lists the right answer twice
     row = base(options=("tea", "cola", "tea"), wrong=("cola",))
     order = wrapping.shuffled_options(row, SEED)
-    _, output = wrapping.render(row, "tea", "options", ("qa/instruction/01", "qa/options/01", "qa/output/02"), SEED)
+    _, output = wrapping.render(row, "tea", "options", QA, SEED)
     assert output == f"Option {'ABC'[order.index('tea')]}: tea"
 
 
@@ -151,3 +198,14 @@ def test_another_dataset_and_another_order_change_nothing():
     assert all(rows[row.id] == row for row in alone)
     other = wrapped(mixed_bases(40), seed=SEED + 1)
     assert sum(rows[row.id].templates != row.templates for row in other) > 100
+
+
+def test_the_cap_is_reached_where_questions_need_their_options():
+    """A third has one pair; drawn are as many as fit, and no row is cut afterwards."""
+    rows = [base(n, question="Which of these is it?" if n % 3 == 0 else f"What is it on day {n}?") for n in range(900)]
+    frame = pl.DataFrame([asdict(row) for row in rows], infer_schema_length=None)
+    for cap in (120, 401, 5000):
+        drawn = draw_to_cap(Reading("blend", "qa", frame.select(FIELDS), 900), "hard", cap, SEED)
+        made = wrapping.rows_of(drawn, "hard")
+        assert made <= cap
+        assert cap - made < 4 or len(drawn) == 900

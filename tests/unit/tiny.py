@@ -1,4 +1,4 @@
-"""Models made on the spot: a tokenizer with one token a byte, chat templates of several families, a tiny Llama, a LoRA."""
+"""Build tiny models: a byte tokenizer, chat templates of several families, a tiny Llama, a LoRA."""
 
 from pathlib import Path
 
@@ -61,13 +61,13 @@ def model(folder: Path, positions: int = 256) -> Path:
     return folder
 
 
-def adapter(weights: Path, folder: Path) -> Path:
+def adapter(weights: Path, folder: Path, seed: int = 1) -> Path:
     """A LoRA with random weights in every linear layer."""
     import torch
     from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM
 
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     config = LoraConfig(r=4, target_modules="all-linear", task_type="CAUSAL_LM", init_lora_weights=False)
     get_peft_model(AutoModelForCausalLM.from_pretrained(weights), config).save_pretrained(folder)
     return folder

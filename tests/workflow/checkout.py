@@ -75,7 +75,7 @@ class Run:
 
 
 def kill_when(process: subprocess.Popen, ready, timeout: float = 240) -> None:
-    """kill -9 the whole process group as soon as `ready()`; fails when the work is over before."""
+    """Send SIGKILL to the process group as soon as `ready()`; fail if it ends before."""
     wait_until(process, ready, timeout)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -94,8 +94,8 @@ def wait_until(process: subprocess.Popen, ready, timeout: float = 240):
 def tells_of_the_run(path: Path) -> bool:
     """Manifests, cards and Snakemake's records hold times, `verified.json` and `.hashes` their sums; a journal is in asking
     order."""
-    told = ("manifest.json", "README.md", "verified.json", ".records.json")
-    return path.name.endswith((*told, *(f"{name}.sha256" for name in told))) or "journal" in path.parts
+    run_files = ("manifest.json", "README.md", "verified.json", ".records.json")
+    return path.name.endswith((*run_files, *(f"{name}.sha256" for name in run_files))) or "journal" in path.parts
 
 
 def with_conda(environment: dict[str, str], folder: Path) -> dict[str, str]:
@@ -119,7 +119,7 @@ def copy_of(run: Run, folder: Path) -> Run:
 
 
 def copy_checkout(folder: Path) -> None:
-    """Every tracked file, as it lies in the working tree."""
+    """Return every tracked file of the working tree."""
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in filter(None, tracked.stdout.split("\0")):
         source, target = ROOT / name, folder / name

@@ -1,12 +1,7 @@
-"""Finished runs, and how a user may change them: what the cases of the staleness test are made of.
-
-Two runs: `SMALL` is the one that the workflow tests really make, with a model; `WIDE` (experiment-wide.yaml) is planned
-only, its files are stand-ins that hold their own names.
-"""
+"""Changes of a finished run, which the cases of the staleness test combine."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -17,23 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from design import Design, Jobs
-
-M = "smollm2-135m"
-PLAIN, ALL, LEFT_OUT = f"{M}/nothing/count", f"{M}/all/report", f"{M}/without-blend/report"
-SMALL = Design(hard=("blend",), soft=("normad",), tuned=(M,), mixtures=("all", "without-blend"), plain=(PLAIN,))
-
-PHI, GEMMA, PHI4, GPT = "phi3-medium-4k", "gemma3-27b", "phi4", "gpt5/nothing/count"
-WIDE = Design(
-    hard=("blend",),
-    soft=("mango", "normad"),
-    tuned=(PHI, GEMMA),
-    mixtures=("all", "without-blend"),
-    plain=tuple(f"{model}/nothing/{judge}" for model in (GEMMA, PHI4) for judge in ("count", "report")),
-    outside=(GPT,),
-    explained=(f"{PHI}/all/report", f"{GEMMA}/all/report"),
-    first=PHI4,
-)
 
 
 @dataclass(frozen=True)
@@ -69,13 +47,12 @@ Do = Callable[[Copy], object]
 
 @dataclass(frozen=True)
 class Case:
-    """One mutation: what is changed, what must run in words and as jobs, and how it is done."""
+    """One change of a finished run: what must run in words, and how it is made; the jobs are in staleness.json."""
 
     what: str
     must: str
-    jobs: Jobs
     do: Do = lambda copy: None
-    targets: tuple[str, ...] = ()  # else all that the run is for
+    targets: tuple[str, ...] = ("all", "external", "annotation")
     profile: str = "local"
     words: tuple[str, ...] = ()
     whole: bool = False  # it changes results/ or .snakemake/, so it needs its own
@@ -101,29 +78,13 @@ def model(name: str, **fields: Any) -> Do:
     return config(models={name: fields})
 
 
-def edited(name: str, old: str, new: str, *then: str) -> Do:
-    """An edit of a file, and the commands of `excam` that its author then gives."""
+def edited(name: str, old: str, new: str) -> Do:
+    """An edit of a file."""
 
     def do(copy: Copy) -> None:
         text = copy.read(name).decode()
         assert old in text, f"{name}: no {old!r}"
         copy.write(name, text.replace(old, new, 1))
-        for command in then:
-            _unlinked(copy, "excam/versions.lock")
-            done = copy.excam(*command.split())
-            assert done.returncode == 0, done.stderr
-
-    return do
-
-
-def bumped(*stages: str) -> Do:
-    """The next number for stages, as `excam lock` gives it after an edit."""
-
-    def do(copy: Copy) -> None:
-        lock = json.loads(copy.read("excam/versions.lock"))
-        for stage in stages:
-            lock[stage]["version"] += 1
-        copy.write("excam/versions.lock", json.dumps(lock, indent=2) + "\n")
 
     return do
 
@@ -153,7 +114,7 @@ def moved_away(folder: str) -> Do:
     return lambda copy: shutil.rmtree(copy.folder / folder)
 
 
-def both(*parts: Do) -> Do:
+def all_of(*parts: Do) -> Do:
     return lambda copy: [part(copy) for part in parts]
 
 

@@ -1,7 +1,7 @@
 """Dry runs at a fraction of their usual cost: a process that has imported Snakemake once forks for each of them.
 
 What runs in the fork is Snakemake's own command line, in the folder and with the options of the case; the workflow and
-excam are read anew from that folder. `python planner.py` reads one request a line (JSON: folder, words, printed), runs
+excam are read again from that folder. `python planner.py` reads one request a line (JSON: folder, words, printed), runs
 as many at once as there are processors, and answers with one line each (JSON: printed, code).
 """
 

@@ -1,7 +1,7 @@
 """The pages for users, followed to the letter: every marked block is run, and prints what the page says it prints.
 
 With this repository's own results, where its first command was run here; skipped where it was not, since a model writes
-some fifty reports for it (minutes). `tests/unit/blocks.py` says how blocks are marked.
+some fifty reports for it (minutes). `tests/unit/doc_blocks.py` says how blocks are marked.
 """
 
 import os
@@ -16,13 +16,13 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "unit"))
 
 import tiny
-from blocks import HERE, follow, marked, unmarked
 from checkout import ADAPTER, ROOT, Run, copy_checkout, copy_of, with_conda
+from doc_blocks import HERE, follow, marked, unmarked
 
 ALL = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES = (
     *("docs/tutorial.md", "README.md", "docs/serving.md", "docs/sharing.md", "docs/integrations.md"),
-    *("docs/annotation.md", "docs/auditing.md", "docs/cluster.md"),
+    *("docs/workflow.md", "docs/annotation.md", "docs/auditing.md", "docs/cluster.md"),
 )
 OF_ITS_OWN = "docs/extending.md"  # test_extending.py
 

@@ -9,8 +9,8 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "unit"))
 
 import tiny
-from blocks import follow, marked
 from checkout import ROOT, Run, copy_checkout
+from doc_blocks import follow, marked
 
 PAGE = ROOT / "docs/extending.md"
 
@@ -21,7 +21,7 @@ def extended(tmp_path_factory) -> Run:
     made = Run(tmp_path_factory.mktemp("extended"))
     copy_checkout(made.folder)
     tiny.model(made.folder / "models/my-model")
-    assert follow(PAGE, made.folder, made.environment) == 6
+    assert follow(PAGE, made.folder, made.environment) == 7
     return made
 
 
@@ -32,16 +32,18 @@ def test_the_page_can_be_followed(extended):
 def test_it_adds_one_file_for_each_and_an_entry(extended):
     made = {block.detail for block in marked(PAGE) if block.kind == "file"}
     assert made == {
-        "data/dishes/dishes.csv",
-        "excam/datasets/dishes.py",
-        "excam/judges/stereotype.py",
+        "mini/dishes/dishes.csv",
+        "excam/excam40k/datasets/dishes.py",
+        "excam/error_reports/judges/stereotype.py",
         "experiments/extended.yaml",
+        "scripts/table_dishes.py",
+        "report/table-dishes.rst",
     }
     assert not [name for name in made if (ROOT / name).exists()]
 
 
 def test_what_it_adds_keeps_the_house_s_rules(extended):
-    files = ["excam/datasets/dishes.py", "excam/judges/stereotype.py"]
+    files = ["excam/excam40k/datasets/dishes.py", "excam/error_reports/judges/stereotype.py", "scripts/table_dishes.py"]
     for command in (["check"], ["format", "--check"]):
         done = subprocess.run(
             ["ruff", *command, *files], cwd=extended.folder, capture_output=True, text=True, check=False
@@ -49,14 +51,29 @@ def test_what_it_adds_keeps_the_house_s_rules(extended):
         assert done.returncode == 0, done.stdout
 
 
-def test_the_new_benchmark_and_judge_are_in_the_lock(extended):
-    code = "from excam.versions import stage_version as v; print(*map(v, ['datasets.dishes', 'judges.stereotype']))"
+def test_it_needs_no_entry_in_the_lock(extended):
+    assert (
+        "edited: " not in extended("-n", "results/samples/dishes.parquet", experiment="experiments/extended.yaml").text
+    )
+
+
+def test_no_other_file_has_to_change(extended):
+    """The tests that know every benchmark, judge and rule, in the copy in which the page was followed."""
+    tests = [
+        "golden/test_pairs.py",
+        "unit/test_datasets.py",
+        "unit/test_judges.py",
+        "unit/test_config.py",
+        "unit/test_publishing.py",
+    ]
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in tests)],
         cwd=extended.folder,
         env=extended.environment,
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
-    assert done.stdout == "1 1\n"
+    assert done.returncode == 0, done.stdout[-3000:]
+    changed = {str(path.relative_to(extended.folder)) for path in extended.folder.rglob("*.json") if path.is_file()}
+    assert "tests/golden/expected/dishes.json" in changed

@@ -10,8 +10,11 @@ WEIGHTS = {"phi3-medium-4k": 27.9, "gemma3-27b": 54.9, "phi4": 29.3, "qwen3.5-12
 OVERLAY = "models: {phi4: {serve: merged}}\n"
 TARGETS = [
     "results/adapters/gemma3-27b/all/verified.json",
-    *(f"results/transcripts/{m}/nothing/count/test.manifest.json" for m in ("phi3-medium-4k", "phi4", "mistral-24b")),
-    "results/transcripts/gpt5/nothing/count/test-100.manifest.json",
+    *(
+        f"results/transcripts/{m}/nothing/count/epic/test.manifest.json"
+        for m in ("phi3-medium-4k", "phi4", "mistral-24b")
+    ),
+    "results/transcripts/gpt5/nothing/count/epic/test-100.manifest.json",
 ]
 
 

@@ -1,124 +1,99 @@
-"""What a change makes run again: exactly what the design says, for every stage and every kind of change (spec 83, 85).
+"""What a change makes run again: exactly the jobs of staleness.json, for every kind of change.
 
-The table of docs/reliability.md is what was planned here; `REWRITE_DOCS=1` writes it anew,
-with `-m 'nightly or not nightly'`.
+`REWRITE_DOCS=1` writes staleness.json and the table of docs/reliability.md; then read the difference.
 """
 
+import json
 import os
 import signal
-from collections.abc import Sequence
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from cases import ALONE, BUMPS, CELL, ELSEWHERE, PAPER, SECTIONS, STAGES
-from checkout import copy_of, wait_until, with_conda
-from mutations import Case, Copy, config, copied, flipped, lost
+from cases import CASES, SECTIONS
+from checkout import CELL, copy_of, wait_until, with_conda
+from mutations import Copy, config, copied, flipped, lost
 from planner import Plan, plan
 
-from excam import versions
-
 PAGE = Path(__file__).parents[2] / "docs/reliability.md"
-SMALL_CASES = [case for cases in SECTIONS.values() for case in cases]
+EXPECTED = Path(__file__).with_name("staleness.json")
 BEGIN, END = "<!-- staleness: begin, written by tests/workflow/test_staleness.py -->\n\n", "\n<!-- staleness: end -->"
 
 
-def plans_of(run, experiment: str, everything: Sequence[str], cases: Sequence[Case], scratch: Path) -> list[Plan]:
-    """Every case planned in a copy of its own of the finished run; a conda that builds nothing stands by."""
-    environment = with_conda(run.environment, scratch)
+@pytest.fixture(scope="module")
+def plans(paper_run, tmp_path_factory) -> dict[str, Plan]:
+    """Every case planned in a copy of its own of the finished run; conda is replaced by one that builds nothing."""
+    scratch = tmp_path_factory.mktemp("cases")
+    environment = with_conda(paper_run.environment, scratch)
     requests = []
-    for number, case in enumerate(cases):
-        copy = copied(run.folder, scratch / f"case-{number}", case.whole)
+    for number, case in enumerate(CASES):
+        copy = copied(paper_run.folder, scratch / str(number), case.whole)
         copy.write("mutation.yaml", "{}\n")
         case.do(copy)
-        overlays, targets = ("--configfile", experiment, "mutation.yaml"), case.targets or everything
-        requests.append((copy.folder, ["--profile", case.profile, *overlays, *case.words, "--", *targets]))
-    return plan(requests, scratch, environment)
+        overlays = ("--configfile", "tests/workflow/experiment-wide.yaml", "mutation.yaml")
+        requests.append((copy.folder, ["--profile", case.profile, *overlays, *case.words, "--", *case.targets]))
+    found = plan(requests, scratch, environment)
+    return {case.what: one for case, one in zip(CASES, found, strict=True)}
 
 
-@pytest.fixture(scope="session")
-def planned(run, tmp_path_factory) -> list[Plan]:
-    return plans_of(run, "tests/experiment.yaml", ["all"], SMALL_CASES, tmp_path_factory.mktemp("small"))
+def by_rule(jobs: frozenset[str]) -> dict[str, list[str]]:
+    """The wildcards of jobs by their rule."""
+    found = defaultdict(list)
+    for job in sorted(jobs):
+        rule, _, values = job.partition(" ")
+        found[rule].append(values)
+    return dict(found)
 
 
-@pytest.fixture(scope="session")
-def bumps_planned(run, tmp_path_factory) -> list[Plan]:
-    return plans_of(run, "tests/experiment.yaml", ["all"], BUMPS, tmp_path_factory.mktemp("bumps"))
+def test_exactly_what_is_stale_runs(plans):
+    found = {what: by_rule(plan.jobs) for what, plan in plans.items()}
+    if os.environ.get("REWRITE_DOCS"):
+        lines = [f"{json.dumps(what)}: {json.dumps(jobs)}" for what, jobs in found.items()]
+        EXPECTED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    expected = json.loads(EXPECTED.read_text(encoding="utf-8"))
+    assert list(found) == list(expected)
+    for what, jobs in expected.items():
+        assert found[what] == jobs, what
 
 
-@pytest.fixture(scope="session")
-def paper_planned(paper_run, tmp_path_factory) -> list[Plan]:
-    scratch = tmp_path_factory.mktemp("wide")
-    return plans_of(paper_run, "tests/workflow/experiment-wide.yaml", ["all", "external", "annotation"], PAPER, scratch)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.must.startswith("nothing")], ids=lambda case: case.what
+)
+def test_nothing_runs(plans, case):
+    """Whatever staleness.json was written with."""
+    assert plans[case.what].jobs == frozenset()
+
+
+def test_planning_names_edited_files_in_one_line(plans):
+    text = plans["a refactoring: a rename, a new optional field of a shared record, a citation"].text
+    (line,) = [line for line in text.splitlines() if "edited: " in line]
+    names = ("excam/error_reports/records.py", "excam/excam40k/datasets/blend.py", "excam/stats/accuracy.py")
+    assert line.startswith(f"edited: {', '.join(names)}; expected the code that excam/versions.lock names; ")
+    assert "edited: " not in plans["comments, docstrings"].text
+
+
+def table() -> str:
+    """The generated part of docs/reliability.md."""
+    expected, parts = json.loads(EXPECTED.read_text(encoding="utf-8")), []
+    for title, cases in SECTIONS.items():
+        lines = [f"| {case.what} | {case.must} | {sum(map(len, expected[case.what].values()))} |\n" for case in cases]
+        parts.append(f"### {title}\n\n| changed | must run | jobs |\n|---|---|---:|\n{''.join(lines)}")
+    return "\n".join(parts)
+
+
+def test_the_page_says_what_was_planned():
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    found, end, after = rest.partition(END)
+    assert end, f"{PAGE}: no {END.strip()}"
+    if os.environ.get("REWRITE_DOCS"):
+        PAGE.write_text(before + BEGIN + table() + END + after, encoding="utf-8")
+    else:
+        assert found == table(), "run: see the first lines of this file"
 
 
 @pytest.mark.model
 def test_a_finished_run_has_nothing_to_do(run):
-    """First and alone, so that making the run is not counted as the time of another test."""
     assert run.planned("all") == {}
-
-
-def test_every_stage_is_in_the_table():
-    assert set(STAGES) == set(versions.STAGES)
-
-
-@pytest.mark.model
-@pytest.mark.parametrize("number", range(len(SMALL_CASES)), ids=[case.what for case in SMALL_CASES])
-def test_exactly_what_is_stale_runs(planned, number):
-    assert sorted(planned[number].jobs) == sorted(SMALL_CASES[number].jobs)
-
-
-@pytest.mark.model
-@pytest.mark.nightly
-@pytest.mark.parametrize("number", range(len(BUMPS)), ids=[case.what for case in BUMPS])
-def test_exactly_what_a_stage_s_new_number_makes_stale_runs(bumps_planned, number):
-    assert sorted(bumps_planned[number].jobs) == sorted(BUMPS[number].jobs)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("number", range(len(PAPER)), ids=[case.what for case in PAPER])
-def test_exactly_what_is_stale_runs_with_the_paper_s_models(paper_planned, number):
-    assert sorted(paper_planned[number].jobs) == sorted(PAPER[number].jobs)
-
-
-def table(cases: Sequence[Case], plans: Sequence[Plan]) -> str:
-    head = "| changed | must run | jobs | ran | too many, too few |\n|---|---|---:|---:|---:|\n"
-    lines = []
-    for case, found in zip(cases, plans, strict=True):
-        wrong = f"{len(found.jobs - case.jobs)}, {len(case.jobs - found.jobs)}"
-        lines.append(f"| {case.what} | {case.must} | {len(case.jobs)} | {len(found.jobs)} | {wrong} |\n")
-    return head + "".join(lines)
-
-
-def written(planned: Sequence[Plan], bumps_planned: Sequence[Plan], paper_planned: Sequence[Plan]) -> str:
-    """The generated part of docs/reliability.md."""
-    rest, parts = list(planned), []
-    for title, cases in SECTIONS.items():
-        parts.append(f"### {title}\n\n{table(cases, rest[: len(cases)])}")
-        del rest[: len(cases)]
-    parts.append(f"### With the paper's models\n\n{table(PAPER, paper_planned)}")
-    found = ", ".join(
-        f"{case.what} {len(case.jobs)}/{len(plan.jobs)}" for case, plan in zip(BUMPS, bumps_planned, strict=True)
-    )
-    alone, elsewhere = (", ".join(f"`{stage}`" for stage in stages) for stages in (ALONE, ELSEWHERE))
-    parts.append(
-        f"### A new number for each of the {len(STAGES)} stages\n\nJobs that must run/that ran: {found}.\n\n"
-        f"Each its own page and nothing else: {alone}.\n\nNothing of this run: {elsewhere}.\n"
-    )
-    return "\n".join(parts)
-
-
-@pytest.mark.model
-@pytest.mark.nightly
-def test_the_page_says_what_was_planned(planned, bumps_planned, paper_planned):
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
-    found, end, after = rest.partition(END)
-    assert end, f"{PAGE}: no {END.strip()}"
-    now = written(planned, bumps_planned, paper_planned)
-    if os.environ.get("REWRITE_DOCS"):
-        PAGE.write_text(before + BEGIN + now + END + after, encoding="utf-8")
-    else:
-        assert found == now, "run: see the first lines of this file"
 
 
 @pytest.mark.model

@@ -1,4 +1,4 @@
-"""The whole DAG on the smallest experiment, with the real model, as its user runs it; then what must and must not re-run."""
+"""The complete DAG on the smallest experiment with the real model; then what must and must not run again."""
 
 import csv
 import json
@@ -20,7 +20,7 @@ def test_every_artifact_is_there_and_adds_up(run):
     for name in (
         *("table-1.md", "table-2.md", "table-8.md", "table-9.md", "table-10.md"),
         "table-2.csv",
-        "table-4.csv",
+        *("table-4.csv", "table-4.md", "figure-1.md"),
         "figure-3.csv",
         "figure-3.pdf",
         "figure-3.svg",
@@ -32,7 +32,6 @@ def test_every_artifact_is_there_and_adds_up(run):
             "error-rates.md",
             "leave-one-out.md",
             "reports.md",
-            "explanations.md",
         ),
         *("counterfactuals.md", "counterfactuals.csv"),
         "comparison.md",
@@ -99,6 +98,19 @@ def test_forcing_judge_plans_the_chain_of_one_cell(run):
     assert run.planned("-R", "judge", "--", CELL) == {"judge": 1, "score": 1, "evaluate": 1}
 
 
+def test_forcing_judge_rewrites_the_transcript_of_one_cell(run):
+    """With the same bytes, so nothing else is made of it either."""
+    files = sorted((run.folder / "results/transcripts").rglob("*.jsonl"))
+    before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in files}
+    done = run("-R", "judge", "--", CELL)
+    assert done.returncode == 0, done.text[-3000:]
+    assert [file for file in files if file.stat().st_mtime_ns != before[file][0]] == [
+        run.folder / "results/transcripts/smollm2-135m/without-blend/report/blend/test.jsonl"
+    ]
+    assert all(file.read_bytes() == content for file, (_, content) in before.items())
+    assert run.planned("all") == {}
+
+
 def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
     weights = run.folder / ADAPTER / "adapter_model.safetensors"
     kept = weights.with_suffix(".kept")
@@ -107,8 +119,8 @@ def test_deleted_adapter_plans_itself_and_what_hangs_on_it(run):
         planned = run.planned("all")
     finally:
         kept.rename(weights)
-    # two datasets are judged; their cells and the pooled one hang on them, and every page that shows an adapter
-    expected = {"train_adapter": 1, "verify_adapter": 1, "judge": 1, "score": 2, "evaluate": 3, "compare_systems": 1}
+    # two datasets are judged; their cells and the pooled one depend on them, and every page that shows an adapter
+    expected = {"train_adapter": 1, "verify_adapter": 1, "judge": 2, "score": 2, "evaluate": 3, "compare_systems": 1}
     pages = (
         "figure_losses",
         "figure_3",
@@ -210,8 +222,7 @@ def test_paper_experiment_is_planned_whole(run):
     assert planned["generate_soft_errors"] == 4 * 2 * 2, "the paper's 16 processes"
     assert planned["train_adapter"] == planned["mix_samples"] * 2 == 20
     assert planned["verify_adapter"] == 20
-    assert planned["judge"] == 20 + 6 * 3 + 2, "and the dev sets, for the two adapters of all"
-    assert planned["fetch_model"] == 6 + 1 + 1, "judges, the generator, what embeds explanations"
-    assert planned["compare_explanations"] == 2
-    assert "compare_explanations" not in run.planned("paper", profile="slurm", experiment=None)
+    assert planned["judge"] == 9 * (20 + 6 * 4 + 2), "and the dev sets, for the two adapters of all"
+    assert planned["fetch_model"] == 6 + 1, "judges, the generator"
+    assert (planned["fetch_tokenizer"], planned["find_long_rows"]) == (2, 9), "before errors are made"
     assert planned["make_counterfactuals"] == planned["judge_counterfactuals"] == 2  # of the two adapters of all

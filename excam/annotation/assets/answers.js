@@ -68,9 +68,9 @@ function isTime(text) {
   return !Number.isNaN(time) && new Date(time).toISOString() === text;
 }
 
-// one line that says why this is no answer, "" if it is one
+// one line that says why this is not an answer, "" if it is one
 function answerProblem(raw) {
-  if (raw === null || typeof raw !== "object" || Array.isArray(raw)) return "it is no object; expected an answer's fields";
+  if (raw === null || typeof raw !== "object" || Array.isArray(raw)) return "it is not an object; expected an answer's fields";
   const missing = data.fields.find((name) => !Object.hasOwn(raw, name));
   if (missing) return `${missing} is missing`;
   const unknown = Object.keys(raw).find((name) => !data.fields.includes(name));

@@ -1,7 +1,7 @@
 // What is shown of the campaign: filters, the way from task to task, progress, files in and out, and the views.
 
 const STATUS_VIEWS = { all: "All fixed tasks", todo: "To do", done: "Done", skipped: "Skipped" };
-const MOST_SKIPS = 12; // of one person (spec 67)
+const MOST_SKIPS = 12; // of one person
 const EXPORT_EVERY = 10; // finished tasks
 
 function placeOf(task) {

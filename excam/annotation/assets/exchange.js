@@ -51,13 +51,13 @@ function download(name, text, type) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
 
-// {answers} of a backup, or {problem}: one line. The whole file or nothing.
+// {answers} of a backup, or {problem}: one line. All of the file or nothing.
 function readBackup(text, annotator) {
   let raw;
   try {
     raw = JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (problem) {
-    return { problem: `The file is no whole JSON (${problem.message}); export it again.` };
+    return { problem: `The file is not complete JSON (${problem.message}); export it again.` };
   }
   const keys = raw && typeof raw === "object" ? Object.keys(raw).sort().join() : "";
   if (raw?.format !== ANSWERS_FORMAT || keys !== "answers,campaign,format" || !Array.isArray(raw.answers)) {

@@ -23,6 +23,6 @@ function gap() {
   const sign = make("span", "gap", "gap");
   sign.dir = "ltr";
   sign.lang = "en";
-  sign.title = "Nothing stands here; the other side has words.";
+  sign.title = "No words here; the other side has some.";
   return sign;
 }

@@ -137,7 +137,7 @@ class ServerKeeper {
     return undefined;
   }
 
-  // the server's version may be one that we sent and whose reply was lost: that is no conflict
+  // the server's version may be one that we sent and whose reply was lost: that is not a conflict
   crossed(task, item, { revision, answer }) {
     this.revisions.set(task, revision);
     const now = this.queue.get(task);

@@ -46,7 +46,7 @@ function drawTask() {
   refresh();
 }
 
-// everything that hangs on answers, drawn anew; texts stay
+// redraw everything that depends on answers; texts stay
 function refresh() {
   const { task } = session;
   if (!task) return;

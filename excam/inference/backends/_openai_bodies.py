@@ -1,4 +1,4 @@
-"""What the bodies of an OpenAI-compatible server say: completions, choices, and what is wrong."""
+"""Parse response bodies of OpenAI-compatible servers: completions, choices, and errors."""
 
 from __future__ import annotations
 
@@ -19,17 +19,28 @@ TOO_LONG = re.compile(
     r"|prompt is too long|input token count|tokens exceed|`inputs` tokens",
     re.IGNORECASE,
 )
-FLOOR = -9999.0  # what servers write for "less than I can say"
+SCHEMA_REFUSED = re.compile(r"response_format|json_schema|structured|guided|grammar", re.IGNORECASE)
+FLOOR = -9999.0  # servers write this for "too small to represent"
+
+
+def response_format(schema: str) -> dict[str, Any]:
+    """Return the field that constrains an answer to a JSON Schema (vLLM, Ollama, llama.cpp, OpenAI)."""
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": json.loads(schema), "strict": True}}
+
+
+def is_about_schema(message: str) -> bool:
+    """Return whether the server refused a request because of its `response_format`."""
+    return SCHEMA_REFUSED.search(message[:1000]) is not None
 
 
 def usage(body: Any) -> tuple[int, int]:
-    """Prompt and completion tokens as the server counts them, 0 where it does not."""
+    """Return the server's counts of prompt and completion tokens, 0 if missing."""
     counted = body.get("usage") or {}
     return int(counted.get("prompt_tokens") or 0), int(counted.get("completion_tokens") or 0)
 
 
 def completion(body: Any) -> Completion:
-    """Read a chat completion. Raises KeyError, TypeError and the like when it is none."""
+    """Parse a chat completion. Raise KeyError, TypeError or similar if it is not one."""
     choice = body["choices"][0]
     message, reason = choice["message"], choice["finish_reason"]
     if reason not in ("stop", "length", "content_filter"):
@@ -54,14 +65,15 @@ def completion(body: Any) -> Completion:
 def _string(message: Any, name: str) -> str:
     value = message.get(name)
     if value is not None and not isinstance(value, str):
-        raise TypeError(f"{name} is no text")
+        raise TypeError(f"{name} is not a text")
     return value or ""
 
 
 def _with_thinking(message: Any, text: str, *, cut: bool) -> str:
-    """The text with what the server took out of it put back; no end where the answer was cut while thinking.
+    """Return the text with the reasoning that the server separated put back, in <think> tags.
 
-    The end gets a line of its own, where no quotation mark of the thinking can make it look like a quoted one.
+    There is no closing tag if the answer was cut during reasoning. The closing tag has its own line, so that quotation
+    marks in the reasoning cannot make it look quoted.
     """
     thinking = _string(message, "reasoning_content") or _string(message, "reasoning")
     if not thinking:
@@ -70,41 +82,45 @@ def _with_thinking(message: Any, text: str, *, cut: bool) -> str:
 
 
 def _spelled(token: Any) -> bytes:
-    """The bytes of a token; its text where the server gives none."""
+    """Return the bytes of a token, or its text in UTF-8 if the server reports no bytes."""
     spelled = token.get("bytes")
     return token["token"].encode("utf-8", "surrogatepass") if spelled is None else bytes(spelled)
 
 
 def _ends_turn(tokens: Sequence[bytes], text: str) -> bool:
-    """Whether the last token of a finished answer ended its turn (vLLM lists that one), or is part of it (OpenAI).
+    """Return whether the last listed token is the end of turn (vLLM lists it) or part of the answer (OpenAI).
 
-    White space never does. Else exact where tokens spell the text; where they do not (a server that trims, or lists the
-    thinking too, or a letter spread over tokens as U+FFFD) the last one ended the turn unless the text ends with it.
+    White space is never the end of turn. Otherwise the result is exact if the tokens spell the text. If they do not (a
+    server that trims, lists the reasoning too, or splits a letter into U+FFFD tokens), the last token counts as the end
+    of turn unless the text ends with it.
     """
-    last, said = tokens[-1].strip(), text.encode("utf-8", "surrogatepass")
+    last, answer = tokens[-1].strip(), text.encode("utf-8", "surrogatepass")
     if not last:
         return not tokens[-1]  # a control token spelled as nothing
-    if b"".join(tokens[:-1]) == said:
+    if b"".join(tokens[:-1]) == answer:
         return True
-    return "\ufffd".encode() not in last and not said.rstrip().endswith(last)
+    return "\ufffd".encode() not in last and not answer.rstrip().endswith(last)
 
 
 def _usable(logprobs: Sequence[float]) -> tuple[float, ...] | None:
-    """None when one of them is a stand-in; a rounding error above 0 is 0."""
+    """Return the log-probabilities, None if one is a placeholder; a rounding error above 0 becomes 0."""
     if all(math.isfinite(one) and FLOOR < one < 1e-3 for one in logprobs):
         return tuple(min(one, 0.0) for one in logprobs)
     return None
 
 
 def choice_of(options: Sequence[str]) -> Callable[[Any], Choice]:
-    """A reader of these options' log-probabilities among the alternatives to the first token; None if one lacks."""
+    """Return a parser that finds the options among the alternatives to the first token.
+
+    The parsed choice has None for log-probabilities if an option is missing.
+    """
 
     def read(body: Any) -> Choice:
         prompt, _ = usage(body)
         tokens = (body["choices"][0].get("logprobs") or {}).get("content")
         listed: dict[bytes, float] = {}
         for one in (tokens[0].get("top_logprobs") or ()) if tokens else ():
-            spelled = _spelled(one)  # of two tokens that are spelled the same the likelier
+            spelled = _spelled(one)  # of two tokens with equal bytes, the likelier
             listed[spelled] = max(listed.get(spelled, -math.inf), float(one["logprob"]))
         known = [listed.get(option.encode("utf-8", "surrogatepass"), math.nan) for option in options]
         logprobs = _usable(known)
@@ -114,7 +130,7 @@ def choice_of(options: Sequence[str]) -> Callable[[Any], Choice]:
 
 
 def problem(body: bytes) -> tuple[str, str]:
-    """What a server says is wrong: a code from OpenAI's list if there is one, and a message."""
+    """Return error code (as in OpenAI's list, "" if missing) and message of a server's error."""
     text = body.decode("utf-8", "replace")
     try:
         found = json.loads(body)
@@ -125,13 +141,13 @@ def problem(body: bytes) -> tuple[str, str]:
 
 
 def is_refusal(code: str, message: str) -> bool:
-    """Whether that problem lies in what was asked: a content filter, or a prompt longer than the context (spec 44)."""
-    said = f"{code} {message}"[:1000]  # the server's own words; some quote the request after them
-    return code in FILTERED or TOO_LONG.search(said) is not None
+    """Return whether the request is the cause: a content filter, or a prompt longer than the context."""
+    start = f"{code} {message}"[:1000]  # some servers quote the request after their message
+    return code in FILTERED or TOO_LONG.search(start) is not None
 
 
 def retry_after(value: str) -> float:
-    """Seconds the server asks us to wait: a number or a date (RFC 9110); 0 where it says nothing usable."""
+    """Return the seconds in a Retry-After header, a number or a date (RFC 9110); 0 if unusable."""
     try:
         return max(0.0, float(value))
     except ValueError:

@@ -1,11 +1,11 @@
-"""Any server that speaks OpenAI's chat completions: a paid API, or `vllm serve` for many small jobs.
+"""Any server with OpenAI's chat completions API: a paid API, or `vllm serve` for many small jobs.
 
-Texts go out as JSON and the server tokenises them: what its tokenizer does with control tokens inside them is its own
-affair, and so are the sampling settings that are not sent (start vLLM with `--generation-config vllm`).
+Texts are sent as JSON and tokenised by the server. We cannot control how it treats control tokens inside them, nor its
+defaults for sampling settings that are not sent (start vLLM with `--generation-config vllm`).
 
-The key comes from an environment variable, goes into one header, and into no message, file or log. TLS certificates are
-verified and redirects not followed. As elsewhere, HTTPS_PROXY, ALL_PROXY, NO_PROXY and SSL_CERT_FILE are heeded; a
-server on this very machine is never asked through a proxy.
+The key is read from an environment variable and sent in one header; it never appears in a message, file or log. TLS
+certificates are verified and redirects are not followed. HTTPS_PROXY, ALL_PROXY, NO_PROXY and SSL_CERT_FILE apply;
+servers on this machine are never accessed through a proxy.
 """
 
 from __future__ import annotations
@@ -21,43 +21,55 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
-from excam import offline
 from excam.config import Model, Server
-from excam.exceptions import ModelInvalid
+from excam.core import offline
+from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling
 from excam.inference.backends import _openai_bodies as bodies
-from excam.inference.chat import well_formed
-from excam.inference.keys import seed
+from excam.inference.budget import Budget
+from excam.inference.cache_keys import request_seed
+from excam.inference.chat import replace_lone_surrogates, template_variables
 
 if TYPE_CHECKING:
     import httpx
 
-PACKAGES = ()  # what moves an answer is installed on the server
+VERSION = 1
+PACKAGES = ()  # packages that affect answers are on the server
 
 TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-FINAL = frozenset({401, 402, 403, 404, 405})  # what one request meets all others will, and these codes of OpenAI's
+FINAL = frozenset(
+    {401, 402, 403, 404, 405}
+)  # errors that all other requests would get too, as with these codes of OpenAI
 FINAL_CODES = frozenset(
     {"insufficient_quota", "invalid_api_key", "model_not_found"}
     | {"unknown_parameter", "unsupported_parameter", "unsupported_value"}
 )
-LONGEST_WAIT = 300.0  # seconds; a server that asks for more is as good as down
-DOWN = 16  # so many requests in a row that used up their attempts: the server is down
+LONGEST_WAIT = 300.0  # seconds; a server that asks for more counts as down
+DOWN = 16  # number of consecutive requests without an answer after which the server counts as down
 LARGEST = 64 * 2**20  # bytes of a response
-CONNECT = 30.0  # seconds; the rest of `timeout` is the model's
-TOP = 20  # the most alternatives per token that OpenAI and vLLM list
+CONNECT = 30.0  # seconds to connect, part of `timeout`
+SCHEMA_REFUSED = "it takes no JSON Schema: set models.*.server.structure: false"
+NO_KEY = "no key was sent; set EXCAM_ENDPOINT_KEY, or models.*.server.key_env in the workflow"
+TOP = 20  # maximum of alternatives per token that OpenAI and vLLM list
 
 A = TypeVar("A", Completion, Choice)
 
 
-def open_model(name: str, model: Model, files: Path | None, adapter: Path | None, identity: str) -> Backend:
-    """The backend for an entry of `models:`; see `backends`. Raises ModelInvalid for an adapter: a server has its own.
+def open_model(
+    name: str,
+    model: Model,
+    files: Path | None,
+    adapter: Path | None,
+    identity: str,
+    budget: Budget | None = None,
+) -> Backend:
+    """Return the backend for an entry of `models:`; see `backends`. Raise ModelInvalid for an adapter (on the server).
 
-    The server is asked for `server.name`, the hub id, or the entry's own name, whichever is given first.
+    The model's name at the server is `server.name`, the hub id, or the name of the entry, in this order.
     """
     assert model.server is not None, "the configuration is checked first"
     if adapter is not None:
@@ -65,11 +77,12 @@ def open_model(name: str, model: Model, files: Path | None, adapter: Path | None
             f"{name}: adapter {adapter} for a model behind a server; expected none; serve the adapter there and name "
             "it in models.*.server.name"
         )
-    return Backend(model.server.name or model.hub or name, model.server, identity)
+    at_server = model.server.name or model.hub or name
+    return Backend(at_server, model.server, identity, thinking=model.thinking, budget=budget)
 
 
-class _Failed(Exception):  # never leaves this module
-    """A request failed. `again`: worth asking again, after `wait` seconds at least; `final`: so will all others."""
+class _Failed(Exception):  # not raised outside this module
+    """A request failed. `again`: retry after at least `wait` seconds; `final`: all other requests would fail too."""
 
     def __init__(self, reason: str, *, again: bool = False, wait: float = 0.0, final: bool = False) -> None:
         super().__init__(reason)
@@ -78,7 +91,7 @@ class _Failed(Exception):  # never leaves this module
 
 @dataclass(frozen=True, slots=True)
 class _Question(Generic[A]):
-    """What is sent, how the answer is read, and the answer where the server refuses or cannot tell."""
+    """The fields to send, the parser of the answer, and the answer to return if the server refuses."""
 
     fields: Mapping[str, Any]
     read: Callable[[Any], A]
@@ -88,7 +101,7 @@ class _Question(Generic[A]):
 
 @dataclass(slots=True)
 class _Asking:
-    """What the requests of one call share; once `why` is set, nobody asks any more."""
+    """State shared by the requests of one call; once `why` is set, no more requests are sent."""
 
     client: httpx.AsyncClient
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -100,7 +113,7 @@ class _Asking:
         self.over.set()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait so long, or until nobody asks any more."""
+        """Wait so many seconds, or until the call has stopped."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self.over.wait()
@@ -110,34 +123,49 @@ class Backend:
     """A model behind an OpenAI-compatible endpoint."""
 
     def __init__(
-        self, asked: str, server: Server, identity: str = "", *, attempts: int = 8, first_wait: float = 1.0
+        self,
+        name: str,
+        server: Server,
+        identity: str = "",
+        *,
+        thinking: bool | None = None,
+        attempts: int = 8,
+        first_wait: float = 1.0,
+        budget: Budget | None = None,
     ) -> None:
-        """`asked`: the model's name there. `first_wait` in seconds: waits double up to a minute, with jitter.
+        """`name`: that of the model at the server. `thinking`: for its chat template, in `chat_template_kwargs` as vLLM
+        and SGLang take it; None sends nothing. `first_wait`: seconds, doubled up to a minute, with jitter.
 
-        A wait that the server asks for (`Retry-After`) holds for all requests. Raises ModelInvalid when the variable
-        `server.key_env` is not set or holds no key, or when the endpoint is no address.
+        A `Retry-After` of the server applies to all requests. No request is sent, and none repeated, that could exceed
+        the `budget`: BudgetSpent is raised when all open requests are answered.
+
+        Raise ModelInvalid if the variable `server.key_env` is not set or has no valid key, or if the endpoint is not a
+        valid address.
         """
-        self.asked, self.server, self.attempts, self.first_wait = asked, server, attempts, first_wait
-        self.identity = identity or f"openai|{asked}"
-        self._url, self._shown = _address(asked, server.endpoint)
-        offline.refuse(f"{asked} at {self._shown}", server.endpoint)
-        self._key = _key(asked, server, self._shown)
+        self.name, self.server, self.attempts, self.first_wait = name, server, attempts, first_wait
+        self.budget = budget
+        self.identity = identity or f"openai|{name}"
+        variables = template_variables(thinking)
+        self._template = {"chat_template_kwargs": variables} if variables else {}
+        self._url, self._shown = _address(name, server.endpoint)
+        offline.refuse(f"{name} at {self._shown}", server.endpoint)
+        self._key = _key(name, server, self._shown)
         self._gap = 60 / server.requests_per_minute if server.requests_per_minute else 0.0
         self._free = 0.0  # when the next request may start, by time.monotonic()
         self._counts: Counter[str] = Counter()
-        self._client()  # whether there can be one is said now, not in the middle of a job
+        self._client()  # fail now, not in the middle of a job, if it cannot be created
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Facts for the manifest: who was asked, and what this process sent, was told it used, and owes for that.
+        """Facts for the manifest: server and model, and requests, tokens and cost of this process.
 
-        Answers that came from the journal cost nothing here. `cost` is None without a price.
+        Cached answers are not counted. `cost` is None without a price.
         """
         prompt, completion = self._counts["prompt_tokens"], self._counts["completion_tokens"]
         price = self.server.price
         return {
             "endpoint": self._shown,
-            "name": self.asked,
+            "name": self.name,
             "requests": self._counts["requests"],
             "retries": self._counts["retries"],
             "prompt_tokens": prompt,
@@ -148,24 +176,24 @@ class Backend:
     def generate(
         self, requests: Sequence[Generate], sampling: Sampling
     ) -> Iterator[list[tuple[int, Completion | Missing]]]:
-        """Yield each answer as it comes; at most `concurrency` requests are open or answered and not yet taken.
+        """Yield each answer as it arrives; at most `concurrency` requests are open or waiting to be yielded.
 
-        A request that failed for good is `Missing`, with the reason. After a problem that all requests would meet (a
-        wrong key, no such model, a server that is down) the others are not asked any more. "refused": the prompt does
-        not fit the context, or a content filter stepped in; one that leaves less than `max_tokens` each server treats
-        in its own way (vLLM answers in what is left). What a server with a reasoning parser takes out of the text
-        stands in front of it again, between <think> tags. `logprobs` are what the server says they are (vLLM: of the
-        unmodified distribution), None where it gives none or a stand-in: not a number, above 0, or -9999.
+        A request that failed permanently is `Missing`, with the reason. After an error that all requests would get (a
+        wrong key, an unknown model, a server that is down) the others are not sent. "refused": the prompt does not fit
+        the context, or a content filter intervened; servers differ for a prompt that leaves less than `max_tokens`
+        (vLLM shortens the answer). Reasoning that the server separated is put back before the text, in <think> tags.
+        `logprobs` are the server's (vLLM: of the unmodified distribution), None if missing or a placeholder: not a
+        number, above 0, or -9999.
         """
         refused = Completion("", None, None, "refused", 0, 0)
         yield from self._all(_Question(self._text(one, sampling), bodies.completion, refused) for one in requests)
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice | Missing]]]:
-        """Yield each choice as it comes, told from the alternatives to the first token of an answer.
+        """Yield each choice as it arrives, read from the alternatives to the first token of an answer.
 
-        One token is generated, and the 20 likeliest in its place are listed. If each option is exactly one of them,
-        spelled the same, the choice is known; otherwise (an option of several tokens, a rare one, a model that thinks
-        first, a server without log-probabilities) `logprobs` and `tokens` are None: ask for a text instead.
+        One token is generated with its 20 likeliest alternatives. If each option equals one of them, the choice is
+        known; otherwise (an option of several tokens, a rare one, a reasoning model, a server without
+        log-probabilities) `logprobs` and `tokens` are None: request a text instead.
         """
         yield from self._all(
             _Question(
@@ -179,40 +207,60 @@ class Backend:
             self.server.limit_field: sampling.max_tokens,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
-            "seed": seed(request, sampling),
+            "seed": request_seed(request, sampling),
         }
         if sampling.top_k:
-            fields["top_k"] = sampling.top_k  # not OpenAI's; vLLM and others take it
+            fields["top_k"] = sampling.top_k  # not in OpenAI's API; vLLM and others accept it
         if sampling.logprobs:
             fields["logprobs"] = True
+        if request.schema and self.server.structure:
+            fields["response_format"] = bodies.response_format(request.schema)
         return self._fields(request.messages, fields)
 
     def _first_token(self, request: Choose) -> dict[str, Any]:
-        # the distribution as it is, should a server show the one it samples from
+        # the unmodified distribution, in case a server reports the one it samples from
         settings = {"temperature": 1.0, "top_p": 1.0, "logprobs": True, "top_logprobs": TOP}
         return self._fields(request.messages, {self.server.limit_field: 1, **settings})
 
     def _fields(self, messages: Sequence[Message], settings: Mapping[str, Any]) -> dict[str, Any]:
-        said = [{"role": message.role, "content": well_formed(message.content)} for message in messages]
-        kept = {name: value for name, value in settings.items() if name not in self.server.omit}
-        return {"model": self.asked, "messages": said, **kept}
+        turns = [{"role": message.role, "content": replace_lone_surrogates(message.content)} for message in messages]
+        sent = {field: value for field, value in settings.items() if field not in self.server.omit}
+        return {"model": self.name, "messages": turns, **sent, **self._template}
 
     def _all(self, questions: Iterable[_Question[A]]) -> Iterator[list[tuple[int, A | Missing]]]:
-        """Keep `concurrency` questions open. The next is asked when the caller, having kept the last, comes back."""
+        """Keep `concurrency` requests open; send the next one only after the caller has saved the last answer."""
         waiting = enumerate(questions)
-        opened: dict[Future[A | Missing], int] = {}
+        coming = next(waiting, None)
+        opened: dict[Future[A | Missing], tuple[int, _Question[A]]] = {}
         with _event_loop() as loop:
             asking = _Asking(self._client())
             try:
                 while True:
-                    for at, question in islice(waiting, self.server.concurrency - len(opened)):
-                        opened[asyncio.run_coroutine_threadsafe(self._answer(asking, question), loop)] = at
+                    while coming and len(opened) < self.server.concurrency and self._may_send(coming[1]):
+                        opened[asyncio.run_coroutine_threadsafe(self._answer(asking, coming[1]), loop)] = coming
+                        coming = next(waiting, None)
                     if not opened:
-                        return
+                        break
                     done, _ = wait(opened, return_when=FIRST_COMPLETED)
-                    yield [(opened.pop(one), one.result()) for one in done]
+                    yield [(self._settled(*opened.pop(one)), one.result()) for one in done]
+                if self.budget:
+                    self.budget.refuse_rest(coming and self._most_tokens(coming[1].fields))
             finally:
                 asyncio.run_coroutine_threadsafe(_ended(asking.client), loop).result()
+
+    def _most_tokens(self, fields: Mapping[str, Any]) -> tuple[int, int]:
+        """Return upper limits of the tokens of a prompt and its answer; a token has at least a byte of the request."""
+        return len(json.dumps(fields, ensure_ascii=False).encode()), int(fields[self.server.limit_field])
+
+    def _may_send(self, question: _Question[Any]) -> bool:
+        """Return whether a request is within the budget, and reserve the most that it can cost."""
+        return not self.budget or self.budget.reserve(*self._most_tokens(question.fields))
+
+    def _settled(self, at: int, question: _Question[Any]) -> int:
+        """Return the index of a request that is no longer open, and release what was reserved for it."""
+        if self.budget:
+            self.budget.release(*self._most_tokens(question.fields))
+        return at
 
     async def _answer(self, asking: _Asking, question: _Question[A]) -> A | Missing:
         delay, reason = 0.0, ""
@@ -220,6 +268,8 @@ class Backend:
             await self._turn(asking, delay)
             if asking.why:
                 return Missing(f"not asked any more: {asking.why}")
+            if attempt and self.budget and not self.budget.allows_repetition():
+                return Missing(f"{reason}; not asked again: that could exceed the budget")
             self._counts.update(requests=1, retries=int(attempt > 0))
             try:
                 answer = await self._once(asking.client, question)
@@ -241,7 +291,7 @@ class Backend:
         return Missing(f"{reason} ({self.attempts} attempts)")
 
     async def _turn(self, asking: _Asking, delay: float) -> None:
-        """Wait for this request's own delay, and until the next one may start: evenly spaced, and after Retry-After."""
+        """Wait for this request's delay, and for its turn under the rate limit and Retry-After."""
         if delay:
             await asking.sleep(delay)
         while not asking.why and (left := self._free - time.monotonic()) > 0:
@@ -249,12 +299,16 @@ class Backend:
         self._free = max(self._free, time.monotonic()) + self._gap
 
     async def _once(self, client: httpx.AsyncClient, question: _Question[A]) -> A:
-        """Ask once. Raises _Failed."""
+        """Send the request once and return the answer. Raise _Failed."""
         response, body = await self._posted(client, question.fields)
         if response.status_code == 200:
             return self._read(question, body)
         code, message = bodies.problem(body)
         reason = f"HTTP {response.status_code}: {message}"
+        if response.status_code == 401:
+            reason = (
+                f"{self._safe(reason)[:100]}; {f'sent was the key in {self.server.key_env}' if self._key else NO_KEY}"
+            )
         if response.is_redirect:
             where = response.headers.get("Location", "nowhere")
             raise _Failed(f"HTTP {response.status_code}: redirected to {where}; expected an answer", final=True)
@@ -262,6 +316,12 @@ class Backend:
             return question.refused
         if question.may_lack_logprobs and response.status_code in (400, 403, 422) and "logprobs" in message.lower():
             return question.refused
+        if (
+            response.status_code in (400, 422)
+            and "response_format" in question.fields
+            and bodies.is_about_schema(message)
+        ):
+            raise _Failed(f"{reason}; {SCHEMA_REFUSED}", final=True)
         delay = bodies.retry_after(response.headers.get("Retry-After", ""))
         if delay > LONGEST_WAIT:
             raise _Failed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
@@ -269,12 +329,12 @@ class Backend:
         raise _Failed(reason, again=response.status_code in TRANSIENT and not final, wait=delay, final=final)
 
     async def _posted(self, client: httpx.AsyncClient, fields: Mapping[str, Any]) -> tuple[httpx.Response, bytes]:
-        """The response, and its body. Raises _Failed when there is no whole one in time."""
+        """Return the response and its body. Raise _Failed if it is not complete in time."""
         import httpx
 
         body = bytearray()
         try:
-            # httpx's own timeouts are per read: a server that sends a byte now and then would hold us for ever
+            # httpx's own timeouts are per read: a server that sends single bytes would block forever
             async with (
                 asyncio.timeout(self.server.timeout),
                 client.stream("POST", self._url, json=fields) as response,
@@ -285,27 +345,40 @@ class Backend:
                         raise _Failed(f"HTTP {response.status_code} with more than {LARGEST} bytes")
                 return response, bytes(body)
         except TimeoutError:
-            raise _Failed(f"no whole answer within {self.server.timeout:g} s", again=True) from None
-        except httpx.RequestError as problem:  # refused, reset, half a body
+            self._count(fields, 0, 0)
+            raise _Failed(f"no complete answer within {self.server.timeout:g} s", again=True) from None
+        except httpx.RequestError as problem:  # refused, reset, incomplete body
             reason = f"{type(problem).__name__}: {problem}"
+            if not isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
+                self._count(fields, 0, 0)  # the server may bill an answer that did not arrive
             untrusted = "CERTIFICATE_VERIFY_FAILED" in reason
             raise _Failed(reason, again=not untrusted, final=untrusted) from None
 
     def _read(self, question: _Question[A], body: bytes) -> A:
-        """The answer in a body of status 200. Raises _Failed, to be asked again, when there is none."""
+        """Parse the answer in a body of status 200. Raise _Failed, with a retry, if there is none."""
+        counted = 0, 0
         try:
             found = json.loads(body)
-            prompt, completion = bodies.usage(found)
-            self._counts.update(prompt_tokens=prompt, completion_tokens=completion)
+            counted = bodies.usage(found)
             if "error" in found and not found.get("choices"):
                 raise _Failed(f"HTTP 200 with a problem: {bodies.problem(body)[1]}", again=True)
             return question.read(found)
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
             detail = f"{type(problem).__name__}: {problem}"
             raise _Failed(f"not a chat completion ({detail[:80]})", again=True) from None
+        finally:
+            self._count(question.fields, *counted)
+
+    def _count(self, fields: Mapping[str, Any], prompt: int, completion: int) -> None:
+        """Count the tokens of a request; for the budget, the most that it can have if the server counts none."""
+        self._counts.update(prompt_tokens=prompt, completion_tokens=completion)
+        if self.budget and prompt > 0:
+            self.budget.count(prompt, completion)
+        elif self.budget:
+            self.budget.count_unreported(*self._most_tokens(fields))
 
     def _client(self) -> httpx.AsyncClient:
-        """A connection pool. Raises ModelInvalid when the environment's settings of proxy or TLS are not usable."""
+        """Return a connection pool. Raise ModelInvalid if proxy or TLS settings of the environment are invalid."""
         import httpx
 
         headers = {"Accept-Encoding": "gzip", **({"Authorization": f"Bearer {self._key}"} if self._key else {})}
@@ -315,44 +388,50 @@ class Backend:
                 timeout=httpx.Timeout(None, connect=CONNECT),
                 limits=httpx.Limits(max_connections=None),
                 follow_redirects=False,
-                mounts=dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]")),  # no proxy to ourselves
+                mounts=dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]")),  # no proxy to this machine
             )
         except (httpx.InvalidURL, ValueError, ImportError, OSError) as problem:
             raise ModelInvalid(
-                f"{self.asked}: {self._shown} cannot be asked: {self._safe(str(problem))}; check HTTPS_PROXY, "
+                f"{self.name}: {self._shown} cannot be asked: {self._safe(str(problem))}; check HTTPS_PROXY, "
                 "ALL_PROXY, NO_PROXY and SSL_CERT_FILE in the environment"
             ) from None
 
     def _safe(self, text: str) -> str:
-        """One short line without the key, should a server send it back."""
+        """Return one short line without the key, which a server may echo."""
         text = text.replace(self._key, "***") if self._key else text
         return " ".join(text.split())[:200]
 
 
-def _address(asked: str, endpoint: str) -> tuple[str, str]:
-    """Where requests go, and the endpoint as it may be shown: without user, password and query. Raises ModelInvalid."""
+def _address(name: str, endpoint: str) -> tuple[str, str]:
+    """Return the URL of requests, and the endpoint without user, password and query for messages.
+
+    Raise ModelInvalid if it is not a valid address.
+    """
     import httpx
 
     try:
         parts = urlsplit(endpoint)
         url = parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions", fragment="").geturl()
-        if httpx.URL(url).host and parts.port != 0:  # reading a port that is none raises
+        if httpx.URL(url).host and parts.port != 0:  # reading an invalid port raises ValueError
             return url, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
     except (httpx.InvalidURL, ValueError):
         pass
-    raise ModelInvalid(f"{asked}: models.*.server.endpoint is no address; expected one like https://host/v1")
+    raise ModelInvalid(f"{name}: models.*.server.endpoint is not an address; expected one like https://host/v1")
 
 
-def _key(asked: str, server: Server, shown: str) -> str:
-    """The key, "" for a server that wants none. What no header can hold would be quoted by a library's exception."""
+def _key(name: str, server: Server, shown: str) -> str:
+    """Return the key, "" if the server needs none. Raise ModelInvalid if it is missing or invalid.
+
+    A key with characters that a header cannot have is refused here, because the exception of a library would quote it.
+    """
     if not server.key_env:
         return ""
     key = os.environ.get(server.key_env, "").strip()
     if not key:
-        raise ModelInvalid(f"{asked}: environment variable {server.key_env} is not set; expected the key of {shown}")
+        raise ModelInvalid(f"{name}: environment variable {server.key_env} is not set; expected the key of {shown}")
     if not key.isascii() or not key.isprintable():
         raise ModelInvalid(
-            f"{asked}: environment variable {server.key_env} holds a line break or other characters that no key has; "
+            f"{name}: environment variable {server.key_env} holds a line break or other characters that no key has; "
             f"expected the key of {shown} alone"
         )
     return key
@@ -360,7 +439,7 @@ def _key(asked: str, server: Server, shown: str) -> str:
 
 @contextmanager
 def _event_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """An event loop in a thread of its own: a notebook has a running one in the caller's."""
+    """Yield an event loop in a separate thread, since a notebook already runs one in the caller's."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="asking", daemon=True)
     thread.start()
@@ -373,7 +452,7 @@ def _event_loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 async def _ended(client: httpx.AsyncClient) -> None:
-    """Cancel what is still open (the caller has had enough) and close the connections."""
+    """Cancel open requests (the caller has stopped) and close the connections."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()

@@ -1,46 +1,50 @@
 """Generation with transformers (and PEFT) on one CPU or GPU.
 
-An own decoding loop, for three things `generate` lacks: a row that has finished leaves the batch, the log-probabilities
-are exact under the unmodified distribution, and a row's random numbers do not depend on the rows beside it.
+A decoding loop of our own has three properties that `generate` lacks: finished rows leave the batch, log-probabilities
+are exact under the unmodified distribution, and a row's random numbers do not depend on the other rows of its batch.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 from excam.config import Model
-from excam.exceptions import ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Sampling, chat, lora
-from excam.inference.keys import seed
+from excam.inference.cache_keys import request_seed
 from excam.inference.loading import loading
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+VERSION = 2
 PACKAGES = ("torch", "transformers", "peft")
 
 
 def open_model(name: str, model: Model, files: Path | None, adapter: Path | None, identity: str) -> Backend:
-    """The backend for an entry of `models:`; see `backends`."""
+    """Return the backend for an entry of `models:`; see `backends`."""
     assert files is not None, "weights are fetched first"
-    return Backend(
-        files,
-        adapter,
-        dtype=model.dtype,
-        context=model.context,
-        overflow=model.overflow,
-        serve=model.serve,
-        identity=identity,
-    )
+    return Backend(files, adapter, identity=identity, **_options(model))
+
+
+def open_shared(name: str, model: Model, files: Path, rank: int | None) -> Backend:
+    """Return the base model for several jobs, with one adapter at a time (`Backend.use`) if a rank is given."""
+    return Backend(files, rank=rank, identity=name, **_options(model))
+
+
+def _options(model: Model) -> dict[str, Any]:
+    """Return the engine settings of an entry of `models:`, as arguments of `Backend`."""
+    return {name: getattr(model, name) for name in ("dtype", "context", "overflow", "serve", "thinking")}
 
 
 class Likelihoods:
-    """A loaded causal language model that says how likely given answers are."""
+    """A loaded causal language model that computes the log-probabilities of given answers."""
 
     def __init__(
         self,
@@ -48,17 +52,22 @@ class Likelihoods:
         tokenizer: PreTrainedTokenizerBase,
         context: int | None = None,
         batch_tokens: int | None = None,
+        thinking: bool | None = None,
     ) -> None:
-        """`context` and `batch_tokens` as in `Backend`. Raises ModelInvalid for a configuration without positions."""
+        """`context`, `batch_tokens` and `thinking` as in `Backend`.
+
+        Raise ModelInvalid for a configuration without positions.
+        """
         self.model, self.tokenizer, self.device = model, tokenizer, model.device.type
+        self._encode = partial(chat.encode, tokenizer, thinking=thinking)
         self.batch_tokens = batch_tokens or (8192 if self.device == "cpu" else 32768)
         longest = int(model.config.get_text_config().max_position_embeddings)
         self.context = min(context or longest, longest)
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
-        """Yield one batch per request: its options, each after the prompt, in one forward pass or a few."""
+        """Yield one batch per request, scoring its options after the prompt in one or a few forward passes."""
         for at, request in enumerate(requests):
-            both = [chat.encode(self.tokenizer, request.messages, option) for option in request.options]
+            both = [self._encode(request.messages, option) for option in request.options]
             prompt = both[0].completion_start
             if max(len(one.input_ids) for one in both) > self.context:
                 yield [(at, Choice(None, None, prompt))]
@@ -69,7 +78,7 @@ class Likelihoods:
             yield [(at, Choice(logprobs, tuple(len(one.input_ids) - prompt - 1 for one in both), prompt))]
 
     def logprobs(self, conversations: Sequence[chat.Encoded]) -> list[list[float]]:
-        """Log-probability of each token of each conversation's answer, its end of turn included, in one pass."""
+        """Return the log-probability of each token of each answer, including the end of turn, in one pass."""
         import torch
 
         ids, mask = self._padded([one.input_ids for one in conversations])
@@ -80,14 +89,14 @@ class Likelihoods:
                 input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False, logits_to_keep=longest + 1
             )
             scores = out.logits[:, :-1].float().log_softmax(-1)
-            said = scores.gather(-1, ids[:, -longest:, None]).squeeze(-1).tolist()
+            found = scores.gather(-1, ids[:, -longest:, None]).squeeze(-1).tolist()
         return [
             row[longest - (len(one.input_ids) - one.completion_start) :]
-            for row, one in zip(said, conversations, strict=True)
+            for row, one in zip(found, conversations, strict=True)
         ]
 
     def _padded(self, prompts: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Ids and attention mask, [rows, longest], padded on the left."""
+        """Return ids and attention mask, [rows, longest], padded on the left."""
         import torch
 
         longest = max(map(len, prompts))
@@ -110,21 +119,25 @@ class Backend(Likelihoods):
         context: int | None = None,
         overflow: Literal["refuse", "shorten"] = "refuse",
         serve: Literal["lora", "merged"] = "lora",
+        thinking: bool | None = None,
+        rank: int | None = None,
         identity: str = "",
     ) -> None:
         """Load the model (safetensors only, local files only, no code from the folder).
 
         `batch_tokens`: rows x (longest prompt + max_tokens) of a batch, by default 32768 on a GPU and 8192 on a CPU;
-        lower it when memory runs out. `context`: longest prompt and answer together, the model's own limit if not
-        given. `identity`: digest of the files if not given. `device`: "cuda" where there is one. Raises ModelInvalid.
+        lower it if memory runs out. `context`: maximum of prompt and answer together, by default the model's limit.
+        `thinking`: as in `chat.encode`. `rank`: set if `use` will load adapters later; the value does not matter.
+        `identity`: by default a digest of the files. `device`: by default "cuda" if available. Raise ModelInvalid if
+        the files cannot be loaded.
         """
         import torch
 
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         tokenizer = chat.load_tokenizer(weights)
-        model: Any = load_model(weights, adapter, dtype, serve)
-        with loading(weights):
-            super().__init__(model.to(device), tokenizer, context, batch_tokens)
+        self._base = partial(load_model, weights, dtype=dtype, device=device)
+        super().__init__(self._base(adapter, serve=serve), tokenizer, context, batch_tokens, thinking)
+        self._used = str(adapter or "")
         self.overflow: Literal["refuse", "shorten"] = overflow
         self.stops = chat.stop_ids(self.tokenizer, self.model.generation_config)
         self.identity = identity or _content_identity(weights, adapter)
@@ -134,35 +147,54 @@ class Backend(Likelihoods):
             "context": self.context,
             "batch_tokens": self.batch_tokens,
             "attention": self.model.config._attn_implementation,
-            "serve": serve if adapter else None,
+            "serve": serve if adapter or rank else None,
         }
+
+    def use(self, adapter: Path | None, content: str) -> None:
+        """Switch to this adapter, or to the base model (None); `content` identifies the adapter.
+
+        Raise ModelInvalid if it does not fit; the backend then has the base model only.
+        """
+        content = content if adapter else ""
+        if content == self._used:
+            return
+        if self._used:
+            self.model, self._used = self.model.unload(), ""
+        if not adapter:
+            return
+        try:
+            self.model = _with_adapter(self.model, adapter).eval()
+        except ModelInvalid:  # the failed load may have changed the base model
+            self.model = self._base(None)
+            raise
+        self._used = content
 
     def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[list[tuple[int, Completion]]]:
         """Yield batches, longest prompts first; a prompt without room for its answer is refused, never cut."""
-        prompts = [chat.encode(self.tokenizer, request.messages).input_ids for request in requests]
-        rooms = chat.rooms(map(len, prompts), sampling.max_tokens, self.context, self.overflow)
+        prompts = [self._encode(request.messages).input_ids for request in requests]
+        rooms = chat.answer_budgets(map(len, prompts), sampling.max_tokens, self.context, self.overflow)
         if refused := [at for at, room in enumerate(rooms) if not room]:
             yield [(at, Completion("", None, None, "refused", len(prompts[at]), 0)) for at in refused]
         order = sorted((at for at, room in enumerate(rooms) if room), key=lambda at: -len(prompts[at]))
         while order:
             rows = max(1, self.batch_tokens // (len(prompts[order[0]]) + sampling.max_tokens))
             batch, order = order[:rows], order[rows:]
-            chances = [Random(seed(requests[at], sampling)) for at in batch]
+            chances = [Random(request_seed(requests[at], sampling)) for at in batch]
             answers = self._decode([prompts[at] for at in batch], [rooms[at] for at in batch], chances, sampling)
             yield [
                 (
                     at,
-                    chat.completion(
-                        self.tokenizer, self.stops, len(prompts[at]), ids, kept if sampling.logprobs else None
+                    chat.completion_from_ids(
+                        self.tokenizer, self.stops, len(prompts[at]), ids, logprobs if sampling.logprobs else None
                     ),
                 )
-                for at, (ids, kept) in zip(batch, answers, strict=True)
+                for at, (ids, logprobs) in zip(batch, answers, strict=True)
             ]
 
     def _decode(
         self, prompts: Sequence[Sequence[int]], rooms: Sequence[int], chances: Sequence[Random], sampling: Sampling
     ) -> list[tuple[list[int], list[float]]]:
-        """Token ids and log-probabilities of each row, the token that ends the turn included."""
+        """Return token ids and log-probabilities of each row, including the end of turn."""
         import torch
 
         answers: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
@@ -192,16 +224,18 @@ class Backend(Likelihoods):
                     break
                 ids, positions, cache = chosen, positions[:, -1:] + 1, out.past_key_values
                 if len(keep) < len(rows):
-                    kept = torch.tensor(keep, device=self.device)
-                    cache.reorder_cache(kept)  # `batch_select_indices` is not there in layers that keep a state
-                    ids, positions, mask = ids[kept], positions[kept], mask[kept]
+                    remaining = torch.tensor(keep, device=self.device)
+                    cache.reorder_cache(remaining)  # layers with a recurrent state lack `batch_select_indices`
+                    ids, positions, mask = ids[remaining], positions[remaining], mask[remaining]
                     rows = [rows[at] for at in keep]
                 mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=-1)
         return answers
 
 
 def choose(logits: torch.Tensor, chances: Sequence[Random], sampling: Sampling) -> torch.Tensor:
-    """The next token of each row, [rows, 1]: the likeliest at temperature 0, else drawn with one number per row.
+    """Return the next token of each row, [rows, 1]: the likeliest at temperature 0, else sampled.
+
+    One random number is drawn per row.
 
     Temperature, then top-k, then top-p, as in vLLM and transformers; `logits` are [rows, vocabulary], float32.
     """
@@ -209,8 +243,8 @@ def choose(logits: torch.Tensor, chances: Sequence[Random], sampling: Sampling) 
 
     if sampling.temperature == 0:
         return logits.argmax(-1, keepdim=True)
-    kept = min(sampling.top_k, logits.shape[-1]) or logits.shape[-1]
-    values, tokens = (logits / sampling.temperature).topk(kept, sorted=True)
+    count = min(sampling.top_k, logits.shape[-1]) or logits.shape[-1]
+    values, tokens = (logits / sampling.temperature).topk(count, sorted=True)
     probabilities = values.softmax(-1)
     before = probabilities.cumsum(-1) - probabilities
     probabilities = probabilities.where(before < sampling.top_p, 0.0)
@@ -221,13 +255,13 @@ def choose(logits: torch.Tensor, chances: Sequence[Random], sampling: Sampling) 
     return tokens.gather(-1, at.minimum(last))
 
 
-def load_model(weights: Path, adapter: Path | None, dtype: str, serve: str) -> PreTrainedModel:
-    """The model of a local folder with an adapter beside its weights, or in them. Raises ModelInvalid."""
+def load_model(weights: Path, adapter: Path | None, *, dtype: str, serve: str = "lora", device: str = "cpu") -> Any:
+    """Return the model of a folder with its adapter, separate or merged (`serve`). Raise ModelInvalid."""
     import torch
     from transformers import AutoModelForCausalLM
 
     with loading(weights):
-        model = AutoModelForCausalLM.from_pretrained(
+        model: Any = AutoModelForCausalLM.from_pretrained(
             weights,
             dtype=getattr(torch, dtype),
             local_files_only=True,
@@ -237,11 +271,12 @@ def load_model(weights: Path, adapter: Path | None, dtype: str, serve: str) -> P
     if adapter is not None:
         model = _with_adapter(model, adapter)
         model = model.merge_and_unload() if serve == "merged" else model
-    return model.eval()
+    with loading(weights):
+        return model.to(device).eval()
 
 
 def _with_adapter(model: PreTrainedModel, adapter: Path) -> Any:
-    """Put the adapter on. Raises ModelInvalid unless every LoRA weight of the file found its module."""
+    """Return the model with the adapter. Raise ModelInvalid unless every LoRA weight of the file has a module."""
     from peft import PeftModel, get_peft_model_state_dict
     from safetensors import safe_open
 
@@ -255,11 +290,14 @@ def _with_adapter(model: PreTrainedModel, adapter: Path) -> Any:
             f"{adapter}: {len(unlike)} LoRA weights without a counterpart, e.g. {min(unlike)}; expected an adapter of "
             "this very model class; train it on this base"
         )
-    return tuned.to(model.dtype)  # PEFT would compute in float32; the serving engines do not
+    for name, weight in tuned.named_parameters():
+        if "lora_" in name:  # only these: the frequencies of the rotary embedding stay float32
+            weight.data = weight.data.to(model.dtype)  # PEFT would compute in float32; the serving engines do not
+    return tuned
 
 
 def _content_identity(*folders: Path | None) -> str:
-    """A digest of every JSON, Jinja and safetensors file of the folders: what decides the answers."""
+    """Return a digest of the JSON, Jinja and weight files of the folders, which determine the answers."""
     digest = hashlib.sha256()
     for folder in folders:
         for file in sorted(folder.iterdir()) if folder else ():

@@ -1,0 +1,153 @@
+"""Explainable cultural awareness metrics. Data goes to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from excam.annotation.commands import app as annotate_app
+from excam.cli import calibrate_commands, score_commands, serve_commands
+from excam.core.command_input import standard_input
+from excam.core.paths import JOURNALS, RESULTS
+from excam.core.provenance import say
+from excam.core.terminal import exit_on_error, print_json, stdout, stdout_can_encode, stop
+from excam.error_reports.evaluation.rows_command import rows
+from excam.error_reports.records import Unreadable
+from excam.lineage import commands
+from excam.scoring import compare_commands, report_commands
+from excam.scoring.sharing import commands as sharing_commands
+
+app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__)
+
+
+@app.command()
+def read() -> None:
+    """Turn a raw model answer on stdin into a report on stdout; exit with code 1 and the reason on a parse failure.
+
+    Deviations that the lenient parser accepted (a code fence, prose around the report) are listed on stderr.
+    """
+    from excam.error_reports.judges import report
+
+    with exit_on_error():
+        text = standard_input().read().decode("utf-8", errors="replace")
+        found = report.read(text)
+        if isinstance(found, Unreadable):
+            say(f"excam: unreadable: {found.reason}")
+            raise typer.Exit(1)
+        if overlooked := report.recovered(text):
+            say(f"excam: overlooked: {', '.join(overlooked)}")
+        print_json(asdict(found), indent=2)
+
+
+journal_app = typer.Typer(no_args_is_help=True, help="Inspect and repair journals, the caches of model answers.")
+app.add_typer(journal_app, name="journal")
+app.add_typer(annotate_app, name="annotate")
+_JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folders of them")]
+
+
+def _journal_files(files: list[Path] | None) -> list[Path]:
+    given = files or [JOURNALS]
+    found = [file for path in given for file in (sorted(path.rglob("*.jsonl")) if path.is_dir() else [path])]
+    if not found:
+        stop(f"{given[0]}: no journals; expected .jsonl files below {JOURNALS}")
+    return found
+
+
+@journal_app.command()
+def show(paths: _JOURNALS = None) -> None:
+    """Show answers and tokens by model, and how answers ended, as JSON Lines on stdout.
+
+    Example: excam journal show results/journal
+    """
+    from excam.inference.journal import totals
+    from excam.inference.journal_contents import contents
+
+    with exit_on_error():
+        for path in _journal_files(paths):
+            for identity, answers in contents(path).answers.items():
+                print_json({"journal": str(path), "identity": identity, **totals(answers)})
+
+
+@journal_app.command()
+def verify(paths: _JOURNALS = None) -> None:
+    """Check every line against its checksum; exit with code 1 if one is damaged. Change nothing."""
+    from excam.inference.journal_contents import contents
+
+    damaged = 0
+    with exit_on_error():
+        for path in _journal_files(paths):
+            found = contents(path)
+            damaged += len(found.damaged)
+            total = sum(map(len, found.answers.values()))
+            notes = [f"{total} answers"]
+            notes += [f"{found.duplicates} duplicates"] * bool(found.duplicates)
+            notes += [f"{found.outdated} of an earlier release"] * bool(found.outdated)
+            notes += ["an incomplete last line"] * found.partial
+            notes += [f"damaged lines: {', '.join(map(str, found.damaged[:20]))}"] * bool(found.damaged)
+            print(f"{path}: {'; '.join(notes)}")
+    raise typer.Exit(1 if damaged else 0)
+
+
+@journal_app.command()
+def compact(paths: _JOURNALS = None) -> None:
+    """Drop lines that are damaged, duplicated, or written by an earlier release. Safe while jobs write.
+
+    Damaged lines are saved next to the journal, in NAME.jsonl.damaged. A file that is not a journal is left unchanged:
+    it is skipped in a folder and refused if it was named.
+    """
+    from excam.inference.journal import is_not_a_journal
+    from excam.inference.journal_contents import compact as compact_journal
+
+    with exit_on_error():
+        given = _journal_files(paths)
+        others = [path for path in given if path not in (paths or ()) and is_not_a_journal(path)]
+        if others:
+            say(f"excam: {others[0]}: one of {len(others)} files that hold no complete journal entry; left as they are")
+        for path in sorted(set(given) - set(others)):
+            found = compact_journal(path)
+            kept = f"; damaged, kept in {found.aside}: {found.damaged}" if found.damaged else ""
+            print(f"{path}: {found.dropped} lines dropped{kept}")
+
+
+app.command()(score_commands.score)
+app.command()(score_commands.explain)
+app.command()(calibrate_commands.calibrate)
+app.command()(compare_commands.compare)
+app.command()(report_commands.report)
+app.command()(serve_commands.serve)
+app.command()(sharing_commands.push)
+app.command()(sharing_commands.pull)
+app.command()(commands.audit)
+app.command()(commands.why)
+app.command()(rows)
+
+
+@app.command("list")
+def list_(what: Annotated[str, typer.Argument(help="datasets or judges")] = "datasets") -> None:
+    """List the benchmarks (task, licence, source, rows of the build in ./results) or the judges."""
+    from excam.config import modules_in
+
+    if what not in ("datasets", "judges"):
+        stop(f"{what}: nothing to list; known: datasets, judges")
+    from excam.excam40k.publishing import listing
+
+    with exit_on_error():
+        if what == "judges":
+            print("\n".join(modules_in("error_reports/judges")))
+            return
+        table = listing.lines(RESULTS)
+        text = "\n".join(listing.align_columns(table) if stdout().isatty() else ["\t".join(line) for line in table])
+        print(text if stdout_can_encode(text) else text.replace(listing.ABSENT, "-"))
+
+
+@app.command()
+def lock() -> None:
+    """Record the code as it is in versions.lock (for developers); a dry run names the files that differ from it."""
+    from excam.core import versions
+
+    with exit_on_error():
+        changed = versions.lock()
+        print("\n".join(changed) or "nothing changed")

@@ -1,0 +1,21 @@
+"""Names that a configuration may use because a file of that name exists: the folder is the registry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+LAYOUTS = PACKAGE / "training" / "layouts"
+CHAT_TEMPLATES = PACKAGE / "inference" / "chat_templates"
+
+
+def modules_in(package: str) -> tuple[str, ...]:
+    """Return the public modules of a sub-package, as named in the configuration (with hyphens), sorted."""
+    folder = PACKAGE / package
+    names = (path.stem for path in folder.glob("*.py") if path.stem != "base" and not path.stem.startswith("_"))
+    return tuple(sorted(name.replace("_", "-") for name in names))
+
+
+def stems(folder: Path, pattern: str) -> tuple[str, ...]:
+    """Return the sorted names, without suffix, of the files of a folder that match a pattern."""
+    return tuple(sorted(path.stem for path in folder.glob(pattern)))

@@ -1,0 +1,3 @@
+"""The version of this release, as recorded in manifests, cards and signatures."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,159 @@
+"""Parquet, CSV and JSON Lines files: written atomically; equal rows give equal bytes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam.core.exceptions import ArtifactBroken, InputInvalid, in_a_line
+from excam.core.provenance import publish
+
+_SYSTEM = re.compile(r"\(os error (\d+)\)")
+
+
+def write_frame(path: Path, frame: pl.DataFrame) -> None:
+    """Write a frame as Parquet atomically, without a creation time."""
+    with publish(path) as temporary, _system_errors():
+        frame.write_parquet(temporary, compression="zstd", statistics=False)
+
+
+def write_frames(path: Path, frames: Iterator[pl.DataFrame], schema: Mapping[str, Any], rows: int) -> None:
+    """Write frames of this schema as one Parquet file atomically, in the memory of a few; `rows` form a row group."""
+    from polars.io.plugins import register_io_source
+
+    coming = register_io_source(lambda *_: frames, schema=schema)
+    with publish(path) as temporary, _system_errors():
+        coming.sink_parquet(temporary, compression="zstd", statistics=False, row_group_size=rows)
+
+
+@contextmanager
+def _system_errors() -> Iterator[None]:
+    """Convert operating system errors that Polars wraps, such as a full disk, to OSError."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as problem:
+        code = _SYSTEM.search(str(problem))
+        if code is None:
+            raise
+        raise OSError(int(code[1]), os.strerror(int(code[1]))) from problem
+
+
+def read_frame(path: Path) -> pl.DataFrame:
+    """Read a Parquet file. Raise ArtifactBroken if it is not readable as Parquet."""
+    try:
+        return pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
+        detail = in_a_line(problem)
+        raise ArtifactBroken(f"{path}: not a readable Parquet file ({detail}); delete it and run again") from None
+
+
+def judgements_by_system(systems: Sequence[str], judgements: Sequence[Path]) -> dict[str, pl.DataFrame]:
+    """Return one frame per system from `judgements`: equally many files per system, in the order of `systems`.
+
+    Raise InputInvalid for another number of files, ArtifactBroken if the rows or their order differ between systems.
+    """
+    each, rest = divmod(len(judgements), len(systems))
+    if rest or not each:
+        raise InputInvalid(f"{len(judgements)} judgements for {len(systems)} systems; expected as many for each")
+    frames = {
+        system: pl.concat([read_frame(path) for path in judgements[at * each : (at + 1) * each]])
+        for at, system in enumerate(systems)
+    }
+    for system in systems[1:]:
+        if frames[system]["id"].to_list() != frames[systems[0]]["id"].to_list():
+            raise ArtifactBroken(
+                f"{systems[0]} and {system}: judged different rows, or in another order; run `judge` again"
+            )
+    return frames
+
+
+def with_gold(
+    judgements: pl.DataFrame, samples: pl.DataFrame, columns: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield every judged row with these columns of its gold row, in the order of the judgements.
+
+    `samples` has at least `id`, `score` and `columns`. Raise InputInvalid unless both have the same rows, once each,
+    with the same gold scores.
+    """
+    if judgements.is_empty():
+        raise InputInvalid("judgements: 0 rows; expected the rows of a test set; judge it again")
+    gold = {
+        row["id"]: row for row in samples.select(list(dict.fromkeys(["id", "score", *columns]))).iter_rows(named=True)
+    }
+    judged = Counter(judgements["id"].to_list())
+    if apart := sorted(judged.keys() ^ gold.keys()) or [name for name, count in judged.items() if count > 1]:
+        raise InputInvalid(
+            f"{apart[0]}: one of {len(apart)} rows not once in judgements and in gold rows; judge the gold rows again"
+        )
+    for row in judgements.iter_rows(named=True):
+        if row["gold_score"] != gold[row["id"]]["score"]:
+            raise InputInvalid(
+                f"{row['id']}: judged with gold score {row['gold_score']}, found {gold[row['id']]['score']}; "
+                "judge it again"
+            )
+        yield row, gold[row["id"]]
+
+
+def write_csv(path: Path, frame: pl.DataFrame) -> None:
+    """Write a frame as CSV atomically. Texts are unchanged: the file is not protected for spreadsheets."""
+    with publish(path) as temporary, _system_errors():
+        frame.write_csv(temporary)
+
+
+def write_lines(path: Path, columns: Sequence[str], lines: Iterable[Mapping[str, Any]]) -> None:
+    """Write dictionaries as lines of a CSV file atomically, with these columns; missing values are empty.
+
+    Texts are unchanged, as in `write_csv`.
+    """
+    with publish(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        table = csv.DictWriter(stream, columns)
+        table.writeheader()
+        table.writerows(lines)
+
+
+def read_lines(path: Path) -> list[dict[str, str]]:
+    """Return the lines of a CSV file as dictionaries of texts; numbers are not converted.
+
+    Raise ArtifactBroken if there is no header, or a line has more or fewer fields than the header.
+    """
+    with path.open(newline="", encoding="utf-8") as stream:
+        table = csv.reader(stream, strict=True)
+        try:
+            head, *lines = table
+            return [dict(zip(head, line, strict=True)) for line in lines if line]
+        except (ValueError, csv.Error) as problem:  # also bytes that are not UTF-8
+            detail = f"line {table.line_num}: {problem}"
+            raise ArtifactBroken(f"{path}: not a complete CSV table ({detail}); delete it and run again") from None
+
+
+def read_csv(path: Path, schema: Mapping[str, Any]) -> pl.DataFrame:
+    """Read a file of `write_csv`. Raise ArtifactBroken if it is not a CSV file with these columns."""
+    try:
+        return pl.read_csv(path, schema=dict(schema))
+    except (pl.exceptions.PolarsError, OSError) as problem:
+        detail = in_a_line(problem)
+        raise ArtifactBroken(
+            f"{path}: not a table of {', '.join(schema)} ({detail}); delete it and run again"
+        ) from None
+
+
+def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a JSON Lines file. Raise ArtifactBroken with the line number of an invalid line."""
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):  # also bytes that are not UTF-8, and digits beyond Python's limit
+                row = None
+            if not isinstance(row, dict):
+                raise ArtifactBroken(f"{path}:{number}: not a JSON object; delete the file and run again")
+            yield row

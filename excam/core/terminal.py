@@ -1,0 +1,98 @@
+"""Terminal output of commands: data as JSON on stdout, one line on stderr for an error."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, NoReturn, TextIO, cast
+
+import typer
+
+from excam.core.escapes import visible
+from excam.core.exceptions import ExcamError
+from excam.core.provenance import say
+
+
+def stop(problem: ExcamError | str) -> NoReturn:
+    """Print a problem as one line and exit with code 2."""
+    say(f"excam: {problem}")
+    raise typer.Exit(2)
+
+
+@contextmanager
+def exit_on_error() -> Iterator[None]:
+    """Convert ExcamError and OSError to one line on stderr and exit code 2.
+
+    Stdout is flushed at the end, so that a full disk behind stdout is reported here too.
+    """
+    try:
+        yield
+        if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]  # so it is after `>&-`
+            sys.stdout.flush()
+    except ExcamError as problem:
+        stop(problem)
+    except OSError as problem:
+        if problem.errno == errno.EPIPE:  # the reader of our output closed the pipe: no error message
+            raise
+        _drop_output()
+        reason = str(problem.strerror or problem).lower()
+        stop(f"{problem.filename or 'output'}: {reason}; expected a file that can be read or written")
+
+
+def _drop_output() -> None:
+    """Discard unwritten output: Python would try again at exit and print a traceback."""
+    try:
+        stdout().flush()
+    except OSError:
+        with suppress(OSError):  # stdout has no file descriptor
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def stdout() -> TextIO:
+    """Return stdout; exit with a message if it is closed."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  # so it is after `>&-`
+        stop("stdout: is closed; expected a file or a terminal")
+    return sys.stdout
+
+
+def print_json(value: object, indent: int | None = None) -> None:
+    """Print a value as JSON, with ASCII escapes if stdout cannot encode a character."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    print(text if stdout_can_encode(text) else json.dumps(value, indent=indent))
+
+
+def stdout_can_encode(text: str) -> bool:
+    """Return whether the encoding of stdout has every character of a text."""
+    try:
+        text.encode(stdout().encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def escape_unencodable(text: str) -> str:
+    """Return the text with escapes for characters that stdout cannot encode."""
+    charset = stdout().encoding
+    return text if stdout_can_encode(text) else text.encode(charset, errors="backslashreplace").decode(charset)
+
+
+def print_text(text: str) -> None:
+    """Print a text, with control characters and characters that stdout cannot encode escaped."""
+    print(escape_unencodable(visible(text)))
+
+
+class _EscapingStdout:
+    """Stdout for a library that writes text itself: characters that stdout cannot encode are escaped."""
+
+    def write(self, text: str) -> int:
+        return stdout().write(escape_unencodable(text))
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(stdout(), name)
+
+
+STDOUT = cast(IO[str], _EscapingStdout())

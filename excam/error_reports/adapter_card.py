@@ -1,0 +1,92 @@
+"""The model card of an adapter: metadata for the Hugging Face libraries, and a page for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from excam.core.release import VERSION
+from excam.error_reports.judges import report
+from excam.pages import markdown
+
+PAGE = """\
+A LoRA adapter for {model} that reads an instruction and the text generated from it, and answers with an error report in
+JSON: which words are a cultural error, how severe, of what type, and why (ExCAM, trained with version {version} of its
+repository).
+
+## Training data
+
+{rows} rows of {datasets}. {left_out}The mixture's sha256 is `{mixture}`; rows are pairs of an original and a
+corrupted text, and most errors in them are generated.
+
+{by_dataset}
+## How to use it
+
+Use exactly the conversation of training; results with other prompts are not comparable. `excam score` sends:
+
+- system: {system}
+- user: {user}
+
+## Recipe
+
+{recipe}
+## Measurements
+
+{measured}
+## Known limits
+
+A low loss does not make a good metric: rely on the evaluation of the run this adapter belongs to, with its intervals.
+It covers only the cultures, languages and kinds of error of its training rows, repeats the biases of their annotators
+and of the models that generated the errors, and can be misled by texts with instructions to it. It does not replace
+people of the culture in question. Do not use it to rank or judge persons.
+"""
+
+
+def text(
+    *,
+    model: str,
+    source: str | None,
+    licence: str,
+    trained_on: str,
+    by_dataset: Mapping[str, int],
+    mixture: str,
+    recipe: Mapping[str, Any],
+    measured: Mapping[str, Any],
+) -> str:
+    """Return the text of README.md; `source` is the base model's hub id or None, `licence` that of its weights."""
+    header = {
+        "library_name": "peft",
+        **({"base_model": source} if source else {}),
+        "license": "other",
+        "license_name": licence,
+        "pipeline_tag": "text-generation",
+        "tags": ["excam", "lora", "culture", "evaluation", "error-detection"],
+    }
+    left_out = trained_on.removeprefix("without-")
+    page = PAGE.format(
+        version=VERSION,
+        model=model,
+        rows=sum(by_dataset.values()),
+        datasets=f"{len(by_dataset)} benchmarks",
+        left_out=f"Not of {left_out}, which it can be judged on as unseen. " if left_out != trained_on else "",
+        mixture=mixture,
+        by_dataset=_table(("dataset", "rows"), by_dataset),
+        system=markdown.escape(report.SYSTEM),
+        user=markdown.escape(report.USER),
+        recipe=_table(("setting", "value"), recipe),
+        measured=_table(("", "value"), measured),
+    )
+    return f"---\n{yaml.safe_dump(header, sort_keys=False)}---\n\n# ExCAM: {model}, trained on {trained_on}\n\n{page}"
+
+
+def _table(head: tuple[str, str], values: Mapping[str, Any]) -> str:
+    """Return a Markdown table of the entries that are not None."""
+    rows = [(name, _as_text(value)) for name, value in values.items() if value is not None]
+    return markdown.table(head, [(markdown.escape(name), markdown.escape(value)) for name, value in rows])
+
+
+def _as_text(value: Any) -> str:
+    """Return a value as text; a mapping as its keys and values, separated by commas."""
+    return ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, Mapping) else str(value)

@@ -1,0 +1,37 @@
+"""The command that shows the rows behind a number of ExCAM's figures and tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from excam.core.provenance import say
+from excam.core.terminal import exit_on_error, print_json, print_text
+from excam.lineage.commands import JSONL, ROOT
+
+
+def rows(
+    figure: Annotated[Path, typer.Argument(help="a figure or table below results/paper, or a cell's JSON file")],
+    cell: Annotated[str | None, typer.Argument(help="model/trained_on/judge/dataset, or the path of its cell")] = None,
+    wrong: Annotated[bool, typer.Option("--wrong", help="only rows judged wrongly")] = False,
+    right: Annotated[bool, typer.Option("--right", help="only rows judged rightly")] = False,
+    unreadable: Annotated[bool, typer.Option("--unreadable", help="only parse failures")] = False,
+    directory: ROOT = Path(),
+    jsonl: JSONL = False,
+) -> None:
+    """Show the rows behind a number: the question, the verbatim answer, the parsed report, and gold.
+
+    Example: excam rows results/paper/figure-3.csv smollm2-135m/nothing/count/blend --wrong
+    """
+    from excam.error_reports.evaluation import rows as behind
+
+    chosen = {"wrong": wrong, "right": right, "unreadable": unreadable}
+    wanted = {name for name, asked in chosen.items() if asked} or set(chosen)
+    with exit_on_error():
+        opened = behind.open_cell(directory, behind.find_cell_path(directory, figure, cell))
+        for row in opened.rows:
+            if row.outcome in wanted:
+                print_json(row.to_dict()) if jsonl else print_text(row.text())
+    say(opened.summary())

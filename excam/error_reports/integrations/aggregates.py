@@ -1,0 +1,31 @@
+"""Summary numbers of a list of results, the same in every library, with the number of failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from excam.scoring.scored import Scored
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregates:
+    """`rows` is all rows, judged or not; `mean` and `share_with_errors` are over judged rows, None without one."""
+
+    rows: int
+    not_judged: int
+    mean: float | None
+    share_with_errors: float | None  # of the judged rows
+
+
+def aggregate(results: Iterable[Scored]) -> Aggregates:
+    """Return the numbers of these results. A failure has no score and is never counted as 0."""
+    found = list(results)
+    scores = [one.score for one in found if one.score is not None]
+    n = len(scores)
+    return Aggregates(
+        rows=len(found),
+        not_judged=len(found) - n,
+        mean=sum(scores) / n if n else None,
+        share_with_errors=sum(score < 0 for score in scores) / n if n else None,
+    )

@@ -1,0 +1,90 @@
+"""ExCAM as a metric of the `evaluate` library.
+
+>>> metric = ExCAM("results/adapters/smollm2-135m/all")
+>>> metric.compute(predictions=["Sushi."], instructions=["Name a Greek dish."])["excam"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import datasets
+import evaluate
+
+from excam.core.exceptions import InputInvalid
+from excam.error_reports.integrations import aggregates
+from excam.error_reports.metric.scorer import Metric
+from excam.scoring.defaults import MAX_TOKENS, STAND_IN_INSTRUCTION
+
+DESCRIPTION = "Finds, rates and explains cultural errors in generated texts. No references are needed."
+INPUTS = """
+Args:
+    predictions: texts.
+    instructions: the instruction that each text answers; by default a neutral one.
+    references: ignored.
+Returns:
+    excam: mean score over the judged rows (below 0 for errors, else a certainty in (0, 1]); None if no row was judged.
+    share_with_errors: share of the judged rows with an error. rows, not_judged: number of rows, number of failures.
+    scores, reports, failure_reasons, warnings: a value for each row. signature: model, adapter, versions and settings.
+"""
+
+
+class ExCAM(evaluate.Metric):
+    """A reference-free metric: `compute(predictions=..., instructions=...)` returns the dictionary described in INPUTS.
+
+    Raises ModelInvalid if the adapter cannot be opened. Other keywords go to `evaluate.Metric`; texts are kept in
+    memory unless `keep_in_memory` is False.
+    """
+
+    def __init__(
+        self, adapter: str | Path, base: str | Path | None = None, max_tokens: int = MAX_TOKENS, **options: Any
+    ) -> None:
+        super().__init__(**{"keep_in_memory": options.get("num_process", 1) == 1, **options})
+        self.metric = Metric.open(adapter, base=base, max_tokens=max_tokens)
+
+    def _info(self) -> evaluate.MetricInfo:
+        text = datasets.Value("string")
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation="",
+            inputs_description=INPUTS,
+            features=datasets.Features({"predictions": text, "instructions": text}),
+        )
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **more: Any) -> None:
+        """Keep texts, and the `instructions` they answer, until `compute`."""
+        super().add_batch(predictions=predictions, references=references, **_with_instructions(predictions, more))
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **more: Any) -> dict[str, Any] | None:
+        """Judge these texts, or those added before."""
+        return super().compute(predictions=predictions, references=references, **_with_instructions(predictions, more))
+
+    def _compute(self, predictions: Sequence[str], instructions: Sequence[str]) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleMethodOverride]  # by name, from the features
+        rows = [{"instruction": one, "output": text} for one, text in zip(instructions, predictions, strict=True)]
+        results = list(self.metric.score(rows))
+        whole = aggregates.aggregate(results)
+        return {
+            "excam": whole.mean,
+            "share_with_errors": whole.share_with_errors,
+            "rows": whole.rows,
+            "not_judged": whole.not_judged,
+            "scores": [one.score for one in results],
+            "reports": [asdict(one.report) if one.report else None for one in results],
+            "failure_reasons": [one.failure for one in results],
+            "warnings": [list(one.warnings) for one in results],
+            "signature": self.metric.signature,
+        }
+
+
+def _with_instructions(predictions: Sequence[str] | None, more: dict[str, Any]) -> dict[str, Any]:
+    """Return `more` with an instruction per text. Raises InputInvalid if their numbers differ."""
+    if predictions is None:
+        return more
+    given = more.get("instructions")
+    instructions = [STAND_IN_INSTRUCTION] * len(predictions) if given is None else list(given)
+    if len(instructions) != len(predictions):
+        raise InputInvalid(f"instructions: {len(instructions)}; expected {len(predictions)}, one for each prediction")
+    return {**more, "instructions": instructions}

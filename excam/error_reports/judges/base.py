@@ -1,0 +1,82 @@
+"""The contract of a judge, and shared functions: fill a prompt, complete a verdict, ask for one stated value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+from excam.error_reports import scoring
+from excam.error_reports.records import Sample, Verdict
+from excam.inference import Completion, Flow, Message, ask_for_text
+from excam.inference.answer_text import split_reasoning
+
+PLACEHOLDER = re.compile(r"\{(Instruction|Text)\}")
+
+# Reasons every judge may give beside its own: the answer is blank; it was cut at the token limit, or where its
+# reasoning ends is ambiguous; the backend refused the request.
+SHARED_REASONS = ("empty", "truncated", "refused")
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The prompt version `asks` rises when the requests of a judge change, the parser version `reads` when only the
+    parser does.
+    """
+
+    asks: int
+    reads: int
+
+
+class Stated(NamedTuple):
+    """What a baseline states: the number of errors, and their score (<= 0)."""
+
+    errors: int
+    score: int
+
+
+class Judge(Protocol):
+    """The interface of a module of `excam.error_reports.judges`."""
+
+    VERSION: Version
+
+    def judge(self, sample: Sample) -> Flow[Verdict]: ...
+
+
+def fill(template: str, instruction: str, output: str) -> str:
+    """Put the judged pair into a prompt in one pass, so that braces and markers in the data stay unchanged."""
+    values = {"Instruction": instruction, "Text": output}
+    return PLACEHOLDER.sub(lambda match: values[match[1]], template)
+
+
+def failed(reason: str) -> Verdict:
+    """Return a verdict that is a failure."""
+    return Verdict(errors_found=None, score=None, failure=reason)
+
+
+def complete(verdict: Verdict, answer: Completion, reasoning: str) -> Verdict:
+    """Return the verdict with the reasoning and the sequence confidence of the answer that it was read from.
+
+    It is a failure if the answer was refused or cut: what it says so far might have been taken back.
+    """
+    if answer.finish != "stop":
+        verdict = failed("refused" if answer.finish == "refused" else "truncated")
+    return replace(
+        verdict,
+        certainty=scoring.certainty(answer),
+        certainty_without_end=scoring.certainty(answer, end_token=False),
+        thinking=reasoning,
+    )
+
+
+def ask_baseline(sample: Sample, prompt: str, read: Callable[[str], Stated | str]) -> Flow[Verdict]:
+    """Ask once, without a system prompt, because the paper states none for its baselines.
+
+    `read` returns what the answer after the reasoning states, or a reason of failure; a blank answer never reaches it.
+    """
+    answer = yield from ask_for_text((Message("user", fill(prompt, sample.instruction, sample.output)),))
+    reasoning, text = split_reasoning(answer.text)
+    found = "truncated" if text is None else read(text) if text.strip() else "empty"
+    verdict = failed(found) if isinstance(found, str) else Verdict(found.errors, float(found.score))
+    return complete(verdict, answer, reasoning)

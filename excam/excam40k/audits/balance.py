@@ -1,0 +1,211 @@
+"""Check pairs, and the balance of classes, templates, option positions, splits, strata, answers and severities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from excam.config import LEXICON
+from excam.excam40k.audits import views
+from excam.excam40k.audits.checks import EVERYWHERE, PARTS, Audit, Check, absence_check, pass_or_fail
+from excam.excam40k.audits.pairs import pair_checks
+from excam.excam40k.construction.templates import names
+
+LEVEL = 0.95  # of all tests of evenness together
+
+Severities = Mapping[str, Mapping[str, int]]  # asked for -> stated -> kept answers
+# Of a base sample: id, label of its answer or "", its question as a judge sees it, its options.
+BASES = ("base", "label", "asked", "options")
+
+
+def audit(
+    rows: pl.DataFrame,
+    bases: pl.DataFrame,
+    dropped: Mapping[str, int],
+    shares: Mapping[str, float],
+    soft: Mapping[str, Mapping[str, Any]],
+    alike: Sequence[tuple[str, int, int, float]],
+    problems: Sequence[str],
+) -> Audit:
+    """`bases` with the columns BASES; `dropped`: pairs lost after wrapping, by dataset; `shares` of the splits, as
+    configured; `soft`: counts of the answers of the generator, by soft dataset; `alike`, `problems`: what
+    `templates.alike()` and `templates.lint()` say."""
+    rows = rows.with_columns(wrong=pl.col("origin") != "source")
+    split = rows.filter(pl.col("part").is_in(PARTS))
+    used, positions, answers = template_uses(split), right_positions(split), label_counts(split, bases)
+    by_models = {name for name, counts in soft.items() if set(counts["generators"]) != {LEXICON}}
+    checks = [
+        *pair_checks(split, bases, by_models),
+        *_sizes(split, shares, dropped),
+        *_halves(rows),
+        *_halves_of_templates(split),
+        *_spread(used, dropped),
+        *_positions(positions),
+        *_answers(answers),
+        absence_check("problems of the template files", EVERYWHERE, list(problems)),
+    ]
+    tables = {
+        "Uses of templates in pairs, the most uneven slot (p: least of chi-square tests)": _most_uneven(used),
+        "Position of the right option (p: chi-square against equal shares)": positions,
+        "Labels of right answers": answers,
+        "Rows per stratum": strata(split),
+        "Severity of soft errors, asked for against stated": severity_table(
+            {name: counts["severity"] for name, counts in soft.items()}
+        ),
+        "Templates that are alike (word sets, Jaccard)": pl.DataFrame(
+            list(alike), schema=["slot", "line", "other line", "similarity"], orient="row"
+        ),
+    }
+    return Audit("balance", tuple(checks), tables)
+
+
+def pairs_lost(counts: Mapping[str, Any]) -> int:
+    """Return an upper bound of the pairs wrapped but not in the data set: incomplete or above the cap."""
+    return sum(counts["dropped"].values()) + counts["beyond_cap"] // 2
+
+
+def _sizes(split: pl.DataFrame, shares: Mapping[str, float], dropped: Mapping[str, int]) -> Iterator[Check]:
+    """Check that no split is empty or misses its share of base samples by more than a group and those lost later."""
+    for name in dict.fromkeys([*split["dataset"], *dropped]):
+        own = split.filter(pl.col("dataset") == name)
+        sizes = {part: own.filter(pl.col("part") == part).height for part in PARTS}
+        found = ", ".join(f"{rows} {part}" for part, rows in sizes.items())
+        yield pass_or_fail("no split is empty", name, found, "rows in each", all(sizes.values()))
+        bases = own.unique("base")
+        largest = max(bases["group"].value_counts()["count"], default=0)
+        bound = largest + dropped.get(name, 0) + 1  # a group, one for each pair that was lost, and one for rounding
+        for part in PARTS:
+            held = bases.filter(pl.col("part") == part).height
+            expected = f"{shares[part]:.0%} of {bases.height}, off by at most {bound}"
+            off = abs(held - shares[part] * bases.height)
+            yield pass_or_fail(f"share of {part}", name, f"{held} base samples", expected, off <= bound)
+
+
+def _halves(rows: pl.DataFrame) -> Iterator[Check]:
+    for (dataset, part), own in rows.group_by("dataset", "part", maintain_order=True):
+        wrong = int(own["wrong"].sum())
+        found = f"{own.height - wrong} right, {wrong} wrong"
+        yield pass_or_fail(
+            f"right and wrong rows in {part}", str(dataset), found, "equally many", 2 * wrong == own.height
+        )
+
+
+def _halves_of_templates(split: pl.DataFrame) -> Iterator[Check]:
+    """Check that every template of a split is used in as many original as corrupted rows."""
+    each = split.explode("templates", empty_as_null=True, keep_nulls=True)
+    per = each.group_by("dataset", "part", "templates", maintain_order=True).agg(
+        rows=pl.len(), wrong=pl.col("wrong").sum()
+    )
+    for (dataset,), own in per.group_by("dataset", maintain_order=True):
+        uneven = own.filter(2 * pl.col("wrong") != pl.col("rows")).sort("part", "templates")
+        where = [f"{part} {template}" for part, template in zip(uneven["part"], uneven["templates"], strict=True)]
+        check = "templates used more in right or in wrong rows of a split"
+        yield absence_check(check, str(dataset), where, f"of {own.height} in use")
+
+
+def template_uses(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return how often the templates of each slot are used, in pairs: minimum, maximum, and a test of equal use."""
+    right = rows.filter(pl.col("origin") == "source", pl.col("part").is_in(PARTS))
+    right = right.explode("templates", empty_as_null=True, keep_nulls=True)
+    right = right.with_columns(slot=pl.col("templates").str.extract(r"^(.*)/"))
+    lines = []
+    for key, own in right.group_by("dataset", "part", "task", "slot"):
+        counted = dict(own["templates"].value_counts().iter_rows())
+        counts = [counted.get(name, 0) for name in names(str(key[3]))]
+        lines.append((*key, own.height, len(counts), min(counts), max(counts), p_of_equal(counts)))
+    columns = ("dataset", "part", "task", "slot", "pairs", "templates", "least", "most", "p")
+    return pl.DataFrame(lines, schema=columns, orient="row").sort("dataset", "part", "task", "slot")
+
+
+def _most_uneven(used: pl.DataFrame) -> pl.DataFrame:
+    """Return one line per dataset and split: how far apart the uses of a slot's templates are at most."""
+    spread = pl.col("most") - pl.col("least")
+    worst = pl.col("slot").get(spread.arg_max())
+    grouped = used.group_by("dataset", "part", maintain_order=True)
+    return grouped.agg(slots=pl.len(), pairs=pl.max("pairs"), spread=spread.max(), slot=worst, p=pl.min("p"))
+
+
+def p_of_equal(counts: Sequence[int]) -> float | None:
+    """Return the p-value of a chi-square test of equal frequencies; None for fewer than two counts or a sum of 0."""
+    from scipy.stats import chisquare
+
+    return float(chisquare(counts).pvalue) if len(counts) > 1 and sum(counts) else None
+
+
+def _spread(used: pl.DataFrame, dropped: Mapping[str, int]) -> Iterator[Check]:
+    """Check that uses of a slot's templates differ by at most one, plus one per pair lost afterwards, and that what was
+    lost hangs on no template: soft errors lose many pairs.
+    """
+    least_p = (1 - LEVEL) / max(used["p"].count(), 1)  # Bonferroni
+    for (dataset,), own in used.group_by("dataset", maintain_order=True):
+        name = str(dataset)
+        bound = 1 + dropped.get(name, 0)
+        spread = own.select((pl.col("most") - pl.col("least")).max()).item()
+        found = f"{spread}, {own.height} slots in splits"
+        yield pass_or_fail("uses of a template, most minus least", name, found, f"at most {bound}", spread <= bound)
+        p = float(own["p"].min() or 0) if own["p"].count() else 1.0  # pyright: ignore[reportArgumentType] # numbers
+        expected = f"p of equal uses at least {least_p:.5f}"
+        yield pass_or_fail("uses of the templates of a slot", name, f"p={p:.4f}", expected, p >= least_p)
+
+
+def right_positions(split: pl.DataFrame) -> pl.DataFrame:
+    """Count the positions of the right option, per dataset and number of options, in original rows with a letter."""
+    right = split.filter(~pl.col("wrong"))
+    right = right.with_columns(
+        letter=pl.Series([next(iter(found), None) for found in views.letter(right)], dtype=pl.String),
+        options=pl.Series(views.options_shown(right), dtype=pl.Int64),
+    ).drop_nulls("letter")
+    lines = []
+    for (dataset, options), own in right.group_by("dataset", "options"):
+        counted = dict(own["letter"].value_counts().iter_rows())
+        counts = [counted.get(letter, 0) for letter in views.LETTERS[: int(str(options))]]
+        shown = ", ".join(f"{letter} {count}" for letter, count in zip(views.LETTERS, counts, strict=False))
+        lines.append((dataset, options, own.height, shown, p_of_equal(counts)))
+    columns = ("dataset", "options", "pairs", "right option", "p")
+    return pl.DataFrame(lines, schema=columns, orient="row").sort("dataset", "options")
+
+
+def _positions(positions: pl.DataFrame) -> Iterator[Check]:
+    tested = positions.drop_nulls("p")
+    bound = (1 - LEVEL) / max(tested.height, 1)  # Bonferroni
+    for line in tested.iter_rows(named=True):
+        check = f"position of the right one of {line['options']} options"
+        found = f"{line['right option']}; p={line['p']:.4f}"
+        yield pass_or_fail(check, line["dataset"], found, f"p of equal shares at least {bound:.4f}", line["p"] >= bound)
+
+
+def label_counts(split: pl.DataFrame, bases: pl.DataFrame) -> pl.DataFrame:
+    """Count the pairs of each label where all answers are a few labels (irony, yes and no), per split and in total."""
+    right = split.filter(~pl.col("wrong")).join(bases.filter(pl.col("label") != ""), on="base")
+    return right.group_by("dataset", "label").agg(
+        *(pl.col("part").eq(part).sum().alias(part) for part in PARTS), pairs=pl.len()
+    ).sort("dataset", "label")  # fmt: skip
+
+
+def _answers(answers: pl.DataFrame) -> Iterator[Check]:
+    for (dataset,), own in answers.group_by("dataset", maintain_order=True):
+        shown = ", ".join(f"{label} {pairs}" for label, pairs in own.select("label", "pairs").iter_rows())
+        spread = int(own["pairs"].max() or 0) - int(own["pairs"].min() or 0)  # pyright: ignore # counts
+        yield pass_or_fail("labels of right answers", str(dataset), shown, "equally many, up to one pair", spread <= 1)
+
+
+def strata(split: pl.DataFrame) -> pl.DataFrame:
+    """Return the number of strata per dataset, and the rows in the smallest, the median and the largest."""
+    sizes = split.group_by("dataset", "stratum").len("rows")
+    return sizes.group_by("dataset").agg(
+        strata=pl.len(), least=pl.min("rows"), median=pl.median("rows"), most=pl.max("rows"), rows=pl.sum("rows")
+    ).sort("dataset")  # fmt: skip
+
+
+def severity_table(severities: Mapping[str, Severities]) -> pl.DataFrame:
+    """Count answers that became rows by requested and stated severity, with the share that disagrees."""
+    lines = []
+    for dataset, asked_for in sorted(severities.items()):
+        for asked, stated in sorted(asked_for.items()):
+            total = sum(stated.values())
+            others = ", ".join(f"{name} {count}" for name, count in sorted(stated.items()))
+            lines.append((dataset, asked, total, others, 1 - stated.get(asked, 0) / total if total else None))
+    columns = {"dataset": pl.String, "asked for": pl.String, "kept answers": pl.Int64, "stated": pl.String}
+    return pl.DataFrame(lines, schema={**columns, "disagree": pl.Float64}, orient="row")

@@ -1,0 +1,67 @@
+"""The types of an audit: a check with its outcome, and an audit that consists of checks and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import polars as pl
+
+from excam.core.splits import SPLITS
+
+PARTS = SPLITS  # they divide a dataset; test-100 is a part of test
+EVERYWHERE = "all"  # the dataset of a check of all of them together
+
+# "reported": found, and not held against the rows. "not decidable": too few rows to tell.
+Outcome = Literal["passed", "failed", "reported", "not decidable"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+CHECK_SCHEMA: dict[str, Any] = dict.fromkeys(("check", "dataset", "found", "expected", "outcome"), pl.String)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One statement about one dataset, about a mixture (its name), or about all datasets together (`EVERYWHERE`)."""
+
+    check: str
+    dataset: str
+    found: str
+    expected: str
+    outcome: Outcome
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome == "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The result of an audit: its checks, and tables by title, which are printed below them."""
+
+    name: str
+    checks: tuple[Check, ...]
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def pass_or_fail(check: str, dataset: str, found: str, expected: str, passed: bool) -> Check:
+    """Return a check that is decided either way."""
+    return Check(check, dataset, found, expected, "passed" if passed else "failed")
+
+
+def absence_check(check: str, dataset: str, found: Sequence[str] | int, where: str = "") -> Check:
+    """Return a check that nothing of a kind exists, from a count or from names; the first three names are shown."""
+    count = found if isinstance(found, int) else len(found)
+    shown = f": {', '.join(found[:3])}" if count and not isinstance(found, int) else ""
+    return pass_or_fail(check, dataset, f"{count}{f' {where}' if where else ''}{shown}", "0", count == 0)
+
+
+def frame(checks: Iterable[Check]) -> pl.DataFrame:
+    """Return checks as a table, one per row."""
+    rows = [(c.check, c.dataset, c.found, c.expected, c.outcome) for c in checks]
+    return pl.DataFrame(rows, schema=CHECK_SCHEMA, orient="row")
+
+
+def of_frame(table: pl.DataFrame) -> list[Check]:
+    """Return the checks of a table that `frame` made."""
+    return [Check(**row) for row in table.select(list(CHECK_SCHEMA)).iter_rows(named=True)]

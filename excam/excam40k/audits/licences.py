@@ -1,0 +1,80 @@
+"""The licence of each row, and which rows may be combined.
+
+The ledger has a line per row: licence, revision of the source, and one digest over the digests of the source's files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from excam.core.licences import licence_kind
+from excam.excam40k.audits.checks import PARTS, Audit, Check, absence_check, pass_or_fail
+from excam.excam40k.audits.page import CONTENT_NOTICE, spread_over_parts
+
+COMBINING = (
+    "What may be combined: permissive rows may go into any collection, with attribution and licence texts. Rows under "
+    "CC BY-SA and rows under CC BY-NC-SA **cannot be merged into one adapted work**: each demands its own licence for "
+    "the whole. Side by side in one collection, each file under its own licence, they may stand. Non-commercial rows, "
+    "and by caution what was trained on them, are not for commercial use. Hence the data are published per source, the "
+    "merged set never under a licence of its own. This is a reading of the licences, not legal advice."
+)
+
+
+def ledger(rows: pl.DataFrame, manifests: Mapping[str, Mapping[str, Any]]) -> pl.DataFrame:
+    """Return one line per row of the data set; `manifests` of the sources by dataset."""
+    revisions = {name: str(manifest["revision"]) for name, manifest in manifests.items()}
+    digests = {name: source_digest(manifest) for name, manifest in manifests.items()}
+    split = rows.filter(pl.col("part").is_in(PARTS))
+    return split.select(
+        "id",
+        "dataset",
+        pl.col("part").alias("split"),
+        "licence",
+        revision=pl.col("dataset").replace_strict(revisions, default=None, return_dtype=pl.String),
+        source=pl.col("dataset").replace_strict(digests, default=None, return_dtype=pl.String),
+    )
+
+
+def source_digest(manifest: Mapping[str, Any]) -> str:
+    """Return sha256 over the names and sha256 digests of a source's files."""
+    return hashlib.sha256(json.dumps(manifest["outputs"], sort_keys=True).encode()).hexdigest()
+
+
+def audit(lines: pl.DataFrame, expected: Mapping[str, str], manifests: Mapping[str, Mapping[str, Any]]) -> Audit:
+    """`lines`: the ledger; `expected`: the loaders' licences by dataset."""
+    kinds = [licence_kind(licence or "") for licence in lines["licence"]]
+    named = lines.with_columns(kind=pl.Series(kinds, dtype=pl.String))
+    tables = {
+        "Rows per licence and dataset": spread_over_parts(
+            named.rename({"split": "part"}), "kind", "licence", "dataset"
+        ),
+        "Sources": pl.DataFrame(
+            [(name, m["origin"], m["revision"], len(m["outputs"]), source_digest(m)) for name, m in manifests.items()],
+            schema=["dataset", "origin", "revision", "files", "digest of the files' digests"],
+            orient="row",
+        ),
+    }
+    return Audit("licences", tuple(_checks(lines, expected, manifests)), tables, (COMBINING, CONTENT_NOTICE))
+
+
+def _checks(
+    lines: pl.DataFrame, expected: Mapping[str, str], manifests: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Check]:
+    for (key,), own in lines.group_by("dataset", maintain_order=True):
+        dataset = str(key)
+        licence = expected.get(dataset, "")
+        other = own.filter(pl.col("licence").ne_missing(licence))["id"].to_list()
+        yield absence_check(f"rows that are not under the loader's licence ({licence or 'none'})", dataset, other)
+        what = licence_kind(licence)
+        yield pass_or_fail(
+            "licence of a known kind", dataset, f"{licence or 'none'}: {what}", "a known kind", what != "unknown"
+        )
+        fetched = str(manifests.get(dataset, {}).get("licence", "none"))
+        yield pass_or_fail("licence in the source's manifest", dataset, fetched, licence, fetched == licence)
+        unknown = own.filter(pl.col("revision").is_null() | pl.col("source").is_null())["id"].to_list()
+        yield absence_check("rows without a source", dataset, unknown)

@@ -1,0 +1,143 @@
+"""The views of a row that a classifier sees: each view turns rows into tokens.
+
+Tokens are strings; the classifier knows only whether a token is present. Numbers become tokens by decile over the rows,
+which uses no label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache, lru_cache
+from string import ascii_uppercase
+
+import polars as pl
+
+from excam.excam40k.construction.templates import paraphrase
+
+BINS = 10  # quantiles of a number
+RUN = 8  # characters; a shorter run that two texts share says little
+LETTERS = ascii_uppercase
+
+Tokens = list[list[str]]
+View = Callable[[pl.DataFrame], Tokens]
+
+
+def templates(rows: pl.DataFrame) -> Tokens:
+    """Return the ids of the paraphrases."""
+    return rows["templates"].to_list()
+
+
+def lead_in(rows: pl.DataFrame) -> Tokens:
+    """Return the output before the answer, without the option's letter.
+
+    If an output does not begin as its template says, which happens for a rewritten one, return its first words: as many
+    as the template has there.
+    """
+    outputs = zip(rows["output"], rows["templates"].list.last(), strict=True)
+    return [[_lead_in(output, template)] for output, template in outputs]
+
+
+def letter(rows: pl.DataFrame) -> Tokens:
+    """Return the letter of the option that the output names; no token where no letter is named."""
+    outputs = zip(rows["output"], rows["templates"].list.last(), strict=True)
+    return [_letter(output, template) for output, template in outputs]
+
+
+def copied(rows: pl.DataFrame) -> Tokens:
+    """Return the share of the answer that is copied from the instruction, and the number of other characters of such an
+    answer, as deciles over the rows.
+
+    Copied is a run of at least `RUN` characters, whatever their case. A rule that is given in the instruction and
+    again in the answer leaves few others. Where nothing is copied, their number would be the length of the answer.
+    """
+    texts = zip(rows["instruction"], answers(rows), strict=True)
+    counts = [(_characters_within(instruction, answer), len(answer)) for instruction, answer in texts]
+    shares = _tenths(pl.Series([copied / length if length else 0.0 for copied, length in counts]))
+    others = _tenths(pl.Series([length - copied if copied else None for copied, length in counts], dtype=pl.Int64))
+    return [[f"share copied {share}", f"others {other}"] for share, other in zip(shares, others, strict=True)]
+
+
+def answers(rows: pl.DataFrame) -> list[str]:
+    """Return the output without its template; a rewritten one, which does not begin as its template says, is returned
+    whole.
+    """
+    outputs = zip(rows["output"], rows["templates"].list.last(), strict=True)
+    return [_answer(output, template) for output, template in outputs]
+
+
+def options_shown(rows: pl.DataFrame) -> list[int]:
+    """Return how many options the instruction lists: "Option A:", "Option B:", ... in this order."""
+    return [_options(text) for text in rows["instruction"]]
+
+
+def lengths(rows: pl.DataFrame) -> Tokens:
+    """Return characters and words of instruction and output, each as its decile over the rows."""
+    columns = []
+    for field in ("instruction", "output"):
+        text = rows[field]
+        for unit, length in (("characters", text.str.len_chars()), ("words", text.str.count_matches(r"\S+"))):
+            columns.append([f"{field} {unit} {place}" for place in _tenths(length)])
+    return [list(tokens) for tokens in zip(*columns, strict=True)]
+
+
+def _tenths(values: pl.Series) -> pl.Series:
+    """Return the decile of each value; equal values get the same one."""
+    return (values.rank("min") - 1) * BINS // max(len(values), 1)
+
+
+def _lead_in(output: str, template: str) -> str:
+    head, pattern = _head(template)
+    if pattern.match(output):
+        return head
+    return " ".join(output.split()[: len(head.split())])
+
+
+def _answer(output: str, template: str) -> str:
+    _, pattern = _head(template)
+    found = pattern.match(output)
+    tail = paraphrase(template).partition("{answer}")[2]
+    return output[found.end() :].removesuffix(tail) if found else output
+
+
+def _characters_within(text: str, part: str) -> int:
+    """Return how many characters of `part` lie in a run of at least `RUN` characters that `text` contains; of a shorter
+    part all, if it occurs there as words.
+    """
+    text, part = text.casefold(), part.casefold()
+    if len(part) < RUN:
+        return len(part) if re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) else 0
+    known, count, until = _runs(text), 0, 0
+    for start in range(len(part) - RUN + 1):
+        if part[start : start + RUN] in known:
+            count += start + RUN - max(start, until)
+            until = start + RUN
+    return count
+
+
+@lru_cache(maxsize=64)
+def _runs(text: str) -> frozenset[str]:
+    return frozenset(text[start : start + RUN] for start in range(len(text) - RUN + 1))
+
+
+def _options(text: str) -> int:
+    most, at = 0, 0
+    for number, letter in enumerate(LETTERS, start=1):
+        at = text.find(f"Option {letter}:", at)
+        if at < 0:
+            break
+        most = number
+    return most
+
+
+def _letter(output: str, template: str) -> list[str]:
+    _, pattern = _head(template)
+    found = pattern.match(output)
+    return list(found.groups()) if found else []
+
+
+@cache
+def _head(template: str) -> tuple[str, re.Pattern[str]]:
+    """Return a paraphrase before its answer, and a pattern of it that finds the letter."""
+    head, _, _ = paraphrase(template).partition("{answer}")
+    return head, re.compile("([A-Z])".join(re.escape(part) for part in head.split("{letter}")))

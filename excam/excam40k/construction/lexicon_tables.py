@@ -1,0 +1,81 @@
+"""The two tables of `lexicon`: the named things of a culture, and the fixed exchanges.
+
+- `lexicon.tsv` lists named things (kind, culture, language, surface). Only things of one kind replace each other: a
+  kind holds one gender, number and case ("feast/fem"; its family is "feast").
+- `lexicon_edits.tsv` lists fixed exchanges (kind, language, old, unless, new). `old` is a regular expression with the
+  words that must stand around it; `unless` one that must not be found in the same sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import regex
+
+from excam.excam40k.construction.lexicon_words import AFFIXES, UNSPACED
+
+INSIDE_A_WORD = r"\p{L}\p{M}\p{N}_"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A named thing of a culture or religion."""
+
+    kind: str
+    culture: str
+    language: str
+    surface: str
+
+    @property
+    def family(self) -> str:
+        return self.kind.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A fixed exchange: a match of `old` becomes `new`, unless the sentence holds `unless`."""
+
+    kind: str
+    language: str
+    old: regex.Pattern[str]
+    unless: regex.Pattern[str] | None
+    new: str
+
+
+@cache
+def items() -> tuple[Item, ...]:
+    """Return the rows of `lexicon.tsv`."""
+    return tuple(Item(*cells) for cells in _table("lexicon.tsv"))
+
+
+@cache
+def edits_of(language: str) -> tuple[Edit, ...]:
+    """Return the rows of `lexicon_edits.tsv` in one language."""
+    return tuple(
+        Edit(kind, language, regex.compile(old), regex.compile(unless) if unless else None, new)
+        for kind, spoken, old, unless, new in _table("lexicon_edits.tsv")
+        if spoken == language
+    )
+
+
+def _table(name: str) -> list[list[str]]:
+    text = resources.files("excam.excam40k.construction").joinpath(name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()[1:]]
+
+
+@cache
+def pattern_of(item: Item) -> regex.Pattern[str]:
+    """Return the pattern of an item as a whole word, with the prefixes and endings of the language as groups.
+
+    Without spaces a Japanese word ends where the script changes; the Chinese words are long enough to stand alone.
+    """
+    word = f"(?P<word>{regex.escape(item.surface)})"
+    if item.language in UNSPACED:
+        script = r"\p{Katakana}ー" if regex.search(r"\p{Katakana}", item.surface) else r"\p{Han}"
+        around = (f"(?<![{script}])", f"(?![{script}])") if item.language == "Japanese" else ("", "")
+        return regex.compile(f"(?P<prefix>){around[0]}{word}(?P<ending>){around[1]}")
+    prefix, ending = AFFIXES.get(item.language, ("", ""))
+    left, right = f"(?<![{INSIDE_A_WORD}-])", f"(?![{INSIDE_A_WORD}-])"
+    return regex.compile(f"{left}(?P<prefix>{prefix}){word}(?P<ending>{ending}){right}")

@@ -1,0 +1,189 @@
+"""Data of `lexicon` about kinds of words, languages and regions: types, phrasings, cues, endings, homes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# The error type of a family of words.
+TYPES: Mapping[str, str] = {
+    **dict.fromkeys(("dish", "food", "vessel"), "incorrect information about food"),
+    "drink": "incorrect information about food and drink",
+    **dict.fromkeys(("feast", "market"), "incorrect information about festivals"),
+    **dict.fromkeys(("garment", "dress"), "incorrect information about clothing"),
+    **dict.fromkeys(
+        ("dance", "opera", "song", "instrument", "craft", "ware", "object"), "incorrect information about traditions"
+    ),
+    "game": "incorrect information about sports and games",
+    **dict.fromkeys(("sacred place", "scripture", "cleric"), "misrepresentation of religious practice"),
+    **dict.fromkeys(("believers", "belief", "faith", "deity"), "misrepresentation of religious practice"),
+    "greeting": "misrepresented form of greeting",
+    "verdict": "misrepresented norm",
+    "norm": "misrepresented norm",
+    "meaning": "misrepresented symbolism",
+    "colour": "misrepresented symbolism",
+    "gesture": "incorrect information about a custom",
+    "number": "incorrect information about a custom",
+    **dict.fromkeys(("time", "date", "calendar"), "incorrect information about the time of a custom"),
+    **dict.fromkeys(("person", "people"), "misrepresented social roles"),
+    "gift": "incorrect information about gifts",
+    "general": "overgeneralisation",
+}
+
+_OWNED = (
+    "'{new}' belongs to {owner} and is wrong here",
+    "what is described does not belong to {owner}, so '{new}' is wrong",
+)
+_FAITH = ("'{new}' belongs to {owner} and is not part of the practice described", _OWNED[0])
+_TIME = ("'{new}' is the wrong time for this custom", "giving '{new}' as the time misstates the custom")
+_PLAIN = ("'{new}' does not fit the custom described", "saying '{new}' gets the custom wrong")
+# Each phrasing says what is wrong with {new}; {owner} is the culture or religion that {new} belongs to.
+EXPLANATIONS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("dish", "drink", "vessel", "feast", "market", "garment", "dance", "opera"), _OWNED),
+    **dict.fromkeys(("song", "instrument", "craft", "ware", "game", "people"), _OWNED),
+    "greeting": ("'{new}' is a greeting of {owner} and wrong here", _OWNED[0]),
+    **dict.fromkeys(("sacred place", "scripture", "cleric", "believers", "faith"), _FAITH),
+    "belief": (
+        "'{new}' names the wrong religion or kind of feast",
+        "with '{new}', this is given to another faith or kind of feast",
+    ),
+    "deity": ("'{new}' is not the deity of this practice or belief", "naming '{new}' mistakes the deity in question"),
+    "verdict": (
+        "the verdict '{new}' is not how people of {culture} would judge this behaviour",
+        "answering '{new}' misrepresents what is acceptable in {culture}",
+    ),
+    "norm": (
+        "'{new}' turns the norm into its opposite",
+        "with '{new}', the text states the contrary of what is held to be proper",
+    ),
+    "meaning": ("'{new}' misrepresents what the custom means", "'{new}' is the contrary of what the custom expresses"),
+    "colour": ("'{new}' is not the colour that has this meaning", "the colour '{new}' is wrong in this custom"),
+    "number": (
+        "'{new}' is not the number that the custom asks for",
+        "the number is wrong: '{new}' is contrary to custom",
+    ),
+    **dict.fromkeys(("time", "date", "calendar"), _TIME),
+    **dict.fromkeys(("gesture", "object", "food", "dress"), _PLAIN),
+    "person": ("'{new}' names the wrong person for this part in the custom", "it is not '{new}' who has this part"),
+    "gift": ("'{new}' is not what a gift is expected to be here", "with '{new}', the custom of giving is misstated"),
+    "general": (
+        "'{new}' is a sweeping claim: customs differ from person to person",
+        "'{new}' assumes that the whole group behaves alike",
+    ),
+}
+
+# Families of items that are more than a place or people only in a sentence about a custom.
+CUED = frozenset({"sacred place", "believers", "cleric"})
+# Families of fixed words that are a matter of culture in any sentence; the others need a cue beside them.
+PLAINLY_CULTURAL = frozenset({"calendar", "deity", "belief"})
+# Of a text in an unnamed culture, a sentence is about a custom if one of these stands in it.
+CUES: Mapping[str, str] = {
+    "English": r"(?i)\b(?:tradition\w*|customary|festivals?|weddings?|rituals?|ceremon\w+|polite|impolite|respectful"
+    r"|elders|etiquette|hospitality|National Day)\b",
+    "German": r"(?i)\b(?:tradition\w*|br[aä]uch\w*|hochzeit\w*|höflich\w*|festtag\w*|schultüte\w*|feiertag\w*)\b",
+    "Spanish": r"(?i)\b(?:tradici\w+|costumbres?|fiestas?|bodas?|se celebra\w*|campanadas|procesi\w+|Nochevieja)\b",
+    "Russian": r"(?i)\b(?:традиц\w+|обыча\w+|праздник\w*|праздну\w+|свадьб\w+|вежлив\w+|гостеприимств\w+|России)\b",
+    "Hebrew": "הלכה|תורה|כשר|יהדות|מצוו|חג ",
+    "Hindi": "त्योहार|पर्व|व्रत|पूजा|परंपरा|पारंपरिक|शादी|विवाह|मान्यता|धर्म|नृत्य|राखी|भगवान|गुरुद्वारे",
+    "Arabic": "الإسلام|المسلم|رمضان|الصلاة|صلاة|الصيام|القرآن|الشريعة|عيد|تقليدي|المضيف|الضيف|الحج",
+    "Korean": "명절|전통|풍습|제사|추석|설날|잔치|김장|해녀",
+    "Chinese": "传统|习俗|婚礼|春节|中秋|端午|礼金|祭|佳节",
+    "Japanese": "伝統|風習|行事|祭り|儀式|お遍路|寺|神社|旧盆|大晦日",
+    "Hungarian": r"(?i)\b(?:hagyomány\w*|szokás\w*|ünnep\w*|húsvét\w*|locsol\w*|lakodal\w*)\b",
+    "Turkish": r"(?i)\b(?:gelene\w*|bayram\w*|misafir\w*|düğün\w*|âdet\w*)",
+    "Bengali": "উৎসব|ঐতিহ্য|বিয়ে|নববর্ষ|নবান্ন|রীতি",
+    "Assamese": "উৎসৱ|পৰম্পৰাগত|বিহু",
+    "Nepali": "पर्व|परम्परा|टीका|विवाह|संस्कृति",
+}
+
+NOT_AFTER: Mapping[str, str] = {"paella": "en la "}  # there it is the pan
+
+UNSPACED = frozenset({"Chinese", "Japanese"})
+# What may stand before and after a listed word without being part of it (regular expressions).
+AFFIXES: Mapping[str, tuple[str, str]] = {
+    "Arabic": ("[وف]?[بك]?", ""),
+    "Hebrew": ("ו?[בלמכש]?", ""),
+    "Korean": ("", "(?:은|는|이|가|을|를|의|에|에서|에는|로|으로|와|과|도|만|까지|부터|이나|나|이라고|라고)?"),
+    "Turkish": ("", "(?:['’](?:n[dt]a|n?[ıi]n|n[ıi]|na))?"),
+    "Nepali": ("", "(?:मा|को|का|की|ले|लाई|बाट)?"),
+}
+
+# Cultures and religions at home in a language: words of these are replaced, and never put in, if no culture is named.
+HOMES: Mapping[str, frozenset[str]] = {
+    "English": frozenset({"United States", "United Kingdom", "Christianity", "Nigeria", "New Zealand"}),
+    "German": frozenset({"Germany", "Austria", "Christianity"}),
+    "Spanish": frozenset({"Spain", "Mexico", "Peru", "Christianity"}),
+    "Russian": frozenset({"Russia", "Christianity"}),
+    "Hebrew": frozenset({"Israel", "Judaism"}),
+    "Hindi": frozenset({"India", "Hinduism", "Sikhism"}),
+    "Arabic": frozenset({"Egypt", "Morocco", "Iraq", "Qatar", "Islam"}),
+    "Korean": frozenset({"South Korea", "Christianity"}),
+    "Chinese": frozenset({"China"}),
+    "Japanese": frozenset({"Japan", "Buddhism"}),
+    "Hungarian": frozenset({"Hungary", "Christianity"}),
+    "Turkish": frozenset({"Türkiye", "Islam"}),
+    "Bengali": frozenset({"Bangladesh"}),
+    "Assamese": frozenset({"India"}),
+    "Nepali": frozenset({"Nepal"}),
+}
+# The faith of most people of a culture: what belongs to it is not foreign there.
+FAITHS: Mapping[str, str] = {
+    **dict.fromkeys(("Afghanistan", "Algeria", "Azerbaijan", "Bangladesh", "Egypt", "Indonesia", "Iran"), "Islam"),
+    **dict.fromkeys(("Iraq", "Jordan", "Lebanon", "Malaysia", "Morocco", "Pakistan", "Qatar", "Saudi Arabia"), "Islam"),
+    **dict.fromkeys(("Senegal", "Somalia", "Sudan", "Syria", "Tunisia", "Türkiye", "Turkey", "Yemen"), "Islam"),
+    **dict.fromkeys(("Cambodia", "Myanmar", "Sri Lanka", "Thailand"), "Buddhism"),
+    **dict.fromkeys(("India", "Nepal"), "Hinduism"),
+    "Israel": "Judaism",
+}
+# Stems by which a text names a culture: its own words are never put into such a text.
+STEMS: Mapping[str, str] = {
+    **{
+        "Argentina": "Argentin",
+        "Australia": "Australia",
+        "Austria": "Austria",
+        "Bangladesh": "Bangla",
+        "Brazil": "Brazil",
+    },
+    **{
+        "China": "Chin",
+        "Ethiopia": "Ethiopia",
+        "Fiji": "Fiji",
+        "France": "French",
+        "Germany": "German",
+        "Ghana": "Ghana",
+    },
+    **{"Greece": "Greek", "Hungary": "Hungar", "India": "India", "Iran": "Iran", "Italy": "Ital", "Japan": "Japan"},
+    **{"Mexico": "Mexic", "Morocco": "Morocc", "Nepal": "Nepal", "New Zealand": "Māori", "Peru": "Peru"},
+    **{"Philippines": "Filipin", "Poland": "Polish", "Russia": "Russia", "Samoa": "Samoa", "Scotland": "Scot"},
+    **{
+        "South Korea": "Korea",
+        "Spain": "Span",
+        "Sweden": "Swed",
+        "Thailand": "Thai",
+        "Türkiye": "Tur",
+        "Vietnam": "Vietnam",
+    },
+    **{"Islam": "Muslim", "Judaism": "Jew", "Christianity": "Christian", "Hinduism": "Hindu", "Buddhism": "Buddh"},
+}
+
+# Neighbours are the cultures of one line. A culture in no line has none; nor has a religion, as to take one for another
+# is never a detail.
+_NEIGHBOURS: tuple[frozenset[str], ...] = (
+    frozenset({"Japan", "South Korea", "China", "Mongolia"}),
+    frozenset({"Vietnam", "Thailand", "Indonesia", "Malaysia", "Philippines", "Myanmar"}),
+    frozenset({"India", "Pakistan", "Bangladesh", "Nepal", "Sri Lanka"}),
+    frozenset({"Iran", "Iraq", "Lebanon", "Egypt", "Saudi Arabia", "Morocco", "Israel", "Türkiye", "Qatar"}),
+    frozenset({"Greece", "Italy", "Spain", "Portugal", "France"}),
+    frozenset({"Germany", "Austria", "Switzerland", "Hungary", "Poland", "Sweden"}),
+    frozenset({"Russia", "Ukraine", "Georgia"}),
+    frozenset({"United Kingdom", "Scotland", "United States", "Canada", "Australia", "New Zealand"}),
+    frozenset({"Mexico", "Peru", "Argentina", "Brazil", "Colombia", "Cuba"}),
+    frozenset({"Ethiopia", "Nigeria", "Ghana", "Kenya", "South Africa", "Senegal"}),
+    frozenset({"Fiji", "Samoa", "Hawaii"}),
+)
+REGIONS: Mapping[str, int] = {culture: number for number, line in enumerate(_NEIGHBOURS) for culture in line}
+
+
+def final_sound(syllable: str) -> str:
+    """Return how a Hangul syllable ends, which decides the form of a particle: "vowel", "ㄹ" or "consonant"."""
+    last = (ord(syllable) - 0xAC00) % 28
+    return "vowel" if last == 0 else "ㄹ" if last == 8 else "consonant"

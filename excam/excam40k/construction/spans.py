@@ -1,0 +1,262 @@
+"""The places where a modified text differs from its original, as character spans (ExCAM App. E).
+
+Two readings of the paper's one sentence ("NLTK word tokenization … difflib … strip all punctuation"):
+
+- `paper`: NLTK's words and difflib as it comes, autojunk included, so its numbers are the paper's;
+- `strict`: autojunk off, and words as ICU divides text (Unicode's rules, UAX 29; its dictionaries for the scripts that
+  set no spaces: Han, kana, Thai, Khmer, Lao, Burmese). A two-character edit in Chinese marks one word or two.
+
+A change of case counts, a change of punctuation or white space does not. Strict mode also takes for equal what looks
+equal: the two spellings of an accented letter, curly and straight apostrophes, invisible characters, words divided
+differently ("ice cream", "icecream"; a dictionary may divide the same clause in two ways beside an edit).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache
+from itertools import accumulate
+from typing import Any, Literal
+
+import regex
+
+from excam.core.text import INVISIBLE, QUOTES, SCRIPTS
+
+Mode = Literal["paper", "strict"]
+Kind = Literal["replace", "insert", "delete"]
+
+MAX_TOKENS = 10_000  # of either side; an ordinary answer has under 1,000
+MAX_PAIRS = 300_000  # equal (original, modified) token pairs: what one pass of difflib walks over
+
+# A grapheme cluster. In a row of flags \X alone would look back to the beginning of the row at each of them.
+CLUSTER = regex.compile(r"\p{RI}{2}(?![\p{GCB=EX}\p{GCB=ZWJ}\p{GCB=SM}])|\X")
+BLANK = regex.compile(r"(?=[\p{P}\p{Z}\p{Cc}\p{Cf}\p{Cs}`´])(?:[^\p{L}\p{N}\p{S}\u20e3]|[`´])+")  # 20E3: keycap, "#️⃣"
+UNSPACED = regex.compile(rf"(?V1)[{SCRIPTS}]+")
+
+Change = tuple[Kind, int, int, int, int]  # words of the modified text, characters of the original's keys joined
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One difference. `modified[start:end] == text`; offsets count characters (code points), end exclusive.
+
+    A deletion has no text of its own: it points at the word before the gap, or after it if the gap is at the very
+    start, or is (0, 0, "") if no word is left.
+    """
+
+    start: int
+    end: int
+    text: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """`count` is the paper's error count: difflib's opcodes that are not "equal" (strict: and do change the text)."""
+
+    count: int
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or a sign of a text, with its place: characters [start, end)."""
+
+    start: int
+    end: int
+    text: str
+
+
+def diff_spans(original: str, modified: str, mode: Mode = "paper") -> Diff:
+    """Return the differences of `modified` against `original`, in the order of `modified`.
+
+    Bounded: if more than MAX_TOKENS words or MAX_PAIRS equal pairs remain between the common beginning and the common
+    end, all of the middle is one replacement.
+    """
+    if original == modified:
+        return Diff(0, ())
+    after = tokens(modified, mode)
+    found = changes(keys(tokens(original, mode), mode), keys(after, mode), mode)
+    spans = tuple(span_of(kind, first, last, after, modified) for kind, first, last, *_ in found)
+    return Diff(len(spans), spans)
+
+
+def tokens(text: str, mode: Mode) -> list[Token]:
+    """Return the words of `text` with their places, without punctuation."""
+    return list(_nltk_tokens(text) if mode == "paper" else _icu_tokens(text))
+
+
+def keys(words: Sequence[Token], mode: Mode) -> list[str]:
+    """Return the keys by which words are compared: in strict mode, their appearance."""
+    return [looks(word.text) if mode == "strict" else word.text for word in words]
+
+
+def looks(word: str) -> str:
+    """Return the appearance of a word: composed letters, one kind of quote, no invisible marks."""
+    if word.isascii():
+        return word.translate(QUOTES) if "`" in word else word
+    return INVISIBLE.sub("", unicodedata.normalize("NFC", word.translate(QUOTES))).strip("'\"") or word
+
+
+def _icu_tokens(text: str) -> Iterator[Token]:
+    """Return ICU's words, joined where ICU divides a grapheme cluster. ICU's offsets count UTF-16 units and are not
+    used.
+    """
+    from icu4py.breakers import WordBreaker  # loads 40 MB of tables
+
+    ends = None if text.isascii() else {match.end() for match in CLUSTER.finditer(text)}
+    start = end = 0
+    for piece in WordBreaker(text.encode("utf-8", "replace").decode(), "root"):  # lone surrogates, one for one
+        end += len(piece)
+        if ends is None or end in ends:
+            first, last = _content(text, start, end) if text[start:end] != " " else (end, end)
+            start = end
+            if first < last:
+                yield Token(first, last, text[first:last])
+
+
+def _content(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the part of `text[start:end]` from its first to its last cluster that is not only punctuation or space."""
+    if text[start:end].isalnum():
+        return start, end
+    kept = [match.span() for match in CLUSTER.finditer(text, start, end) if not BLANK.fullmatch(match.group())]
+    return (kept[0][0], kept[-1][1]) if kept else (end, end)
+
+
+def _nltk_tokens(text: str) -> Iterator[Token]:
+    """Return NLTK's words with their places.
+
+    NLTK rewrites double quotes to `` and '', so tokens are located again in the text, after punctuation is stripped.
+    Between two stripped tokens there is only white space and punctuation, and a token starts with neither: the next
+    occurrence is the right one. Runs of white space are shortened first; NLTK's final-period rule is quadratic in them.
+    """
+    position = 0
+    for raw in _import_nltk().tokenize(" ".join(text.split())):
+        word = _strip(raw)
+        if not word:
+            continue
+        start = text.index(word, position)
+        position = start + len(word)
+        yield Token(start, position, word)
+
+
+@cache
+def _import_nltk():  # noqa: ANN202 - the type would import NLTK
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    return NLTKWordTokenizer()
+
+
+def _strip(word: str) -> str:
+    start, end = 0, len(word)
+    while start < end and is_punctuation(word[start]):
+        start += 1
+    while end > start and is_punctuation(word[end - 1]):
+        end -= 1
+    return word[start:end]
+
+
+def is_punctuation(character: str) -> bool:
+    """Return whether all is Unicode punctuation, or NLTK's back-tick. Currency and mathematical signs are content."""
+    return character == "`" or unicodedata.category(character).startswith("P")
+
+
+def changes(before: Sequence[str], after: Sequence[str], mode: Mode) -> list[Change]:
+    """Return the differences of two lists of words, in order: `after[first:last]` replaces
+    `"".join(before)[start:end]`.
+    """
+    return _paper_changes(before, after) if mode == "paper" else _strict_changes(before, after)
+
+
+def _paper_changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
+    head = tail = 0
+    if not feasible(before, after, autojunk=True):  # else one replacement: autojunk's popularity depends on the length
+        head = _common(before, after)
+        tail = _common(before[head:][::-1], after[head:][::-1])
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    parts: list[tuple[Any, int, int, int, int]] = [("replace", 0, len(old), 0, len(new))]
+    if not (old and new) or feasible(old, new, autojunk=True):
+        parts = SequenceMatcher(None, old, new).get_opcodes()
+    at = [*accumulate(map(len, before), initial=0)][head:]
+    return [(kind, head + j1, head + j2, at[i1], at[i2]) for kind, i1, i2, j1, j2 in parts if kind != "equal"]
+
+
+def _strict_changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
+    old, new, head = trim_equal_ends(before, after)
+    parts = [(0, len(old), 0, len(new))]
+    if old and new and feasible(old, new, autojunk=False):
+        opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        parts = [places for kind, *places in opcodes if kind != "equal"]
+    at = [*accumulate(map(len, old), initial=sum(map(len, after[:head])))]
+    found: list[Change] = []
+    for i1, i2, j1, j2 in parts:
+        here, there, skipped = trim_equal_ends(old[i1:i2], new[j1:j2])
+        if here or there:
+            first, start = head + j1 + skipped, at[i1] + sum(map(len, new[j1 : j1 + skipped]))
+            kind: Kind = "replace" if here and there else "delete" if here else "insert"
+            found.append((kind, first, first + len(there), start, start + sum(map(len, here))))
+    return found
+
+
+def trim_equal_ends(old: Sequence[str], new: Sequence[str]) -> tuple[list[str], list[str], int]:
+    """Return both sides without the words at either end that spell the same text, however divided.
+
+    Also return how many of `new` were removed from the start.
+    """
+    here, there = _unlike(old, new)
+    skipped = len(new) - len(there)
+    here, there = _unlike([word[::-1] for word in reversed(here)], [word[::-1] for word in reversed(there)])
+    return [word[::-1] for word in reversed(here)], [word[::-1] for word in reversed(there)], skipped
+
+
+def _unlike(old: Sequence[str], new: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Both sides from the last place on where their common text ends a word: a word of both, or of `new` alone within
+    a clause without spaces, which ICU may have divided differently only because of what comes later.
+    """
+    here, there = _joints(old), _joints(new)
+    text = "".join(here)
+    same = _common(text, "".join(there))
+    words = set(accumulate(map(len, here)))
+    for count, end in reversed([*enumerate(accumulate(map(len, there)), start=1)]):
+        if (end <= same and end in words) or (end < same and UNSPACED.fullmatch(text, end - 1, end + 1)):
+            starts = accumulate(map(len, here), initial=0)
+            rest = [word[max(end - start, 0) :].lstrip("\n") for start, word in zip(starts, here, strict=False)]
+            return [word for word in rest if word], [*new[count:]]
+    return [*old], [*new]
+
+
+def _joints(words: Sequence[str]) -> list[str]:
+    """Return the words, marked where two numbers meet: "10 30" is not "1030", though "ice cream" is "icecream"."""
+    pairs = zip(["", *words], words, strict=False)
+    return ["\n" + word if word[0].isnumeric() and last[-1:].isnumeric() else word for last, word in pairs]
+
+
+def feasible(before: Sequence[str], after: Sequence[str], autojunk: bool) -> bool:
+    """Return whether difflib is sure to finish in seconds (it is cubic at worst)."""
+    if max(len(before), len(after)) > MAX_TOKENS:
+        return False
+    here, there = Counter(before), Counter(after)
+    popular = len(after) // 100 + 1 if autojunk and len(after) >= 200 else len(after)
+    return sum(n * here[word] for word, n in there.items() if n <= popular) <= MAX_PAIRS
+
+
+def _common(before: Sequence[str], after: Sequence[str]) -> int:
+    for index, (left, right) in enumerate(zip(before, after, strict=False)):
+        if left != right:
+            return index
+    return min(len(before), len(after))
+
+
+def span_of(kind: Kind, first: int, last: int, words: Sequence[Token], text: str) -> Span:
+    """Return the span of words [first, last); for a deletion, that of the neighbouring word."""
+    if kind == "delete":
+        if not words:
+            return Span(0, 0, "", kind)
+        first = max(first - 1, 0)
+        last = first + 1
+    start, end = words[first].start, words[last - 1].end
+    return Span(start, end, text[start:end], kind)

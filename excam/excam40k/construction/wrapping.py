@@ -1,0 +1,185 @@
+"""Wrap a verified row into an instruction and an output, with paraphrased templates (ExCAM §3).
+
+A base sample becomes one or two *pairs*. The original and the corrupted row of a pair use the same paraphrases and the
+same order of options, so neither predicts the label; and every paraphrase is used equally often in each split.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from string import ascii_uppercase
+
+from excam.core.exceptions import InputInvalid
+from excam.core.hash_order import digest
+from excam.core.splits import Split
+from excam.error_reports.records import BaseSample, Errors, Report, Sample, Task
+from excam.excam40k.construction.option_phrases import (
+    answer_needs_options,
+    is_about_all,
+    names_letters,
+    question_needs_options,
+    wrong_alone,
+)
+from excam.excam40k.construction.templates import ends_sentence, fill, names, paraphrase
+
+
+def variants(base: BaseSample, errors: Errors) -> tuple[str, ...]:
+    """Return the pairs that a base sample becomes.
+
+    Multiple choice: one with its options and, unless the question, the answer or all wrong answers refer to them, one
+    as freeform QA without them. Soft errors: one minor, one major. Everything else: a single pair.
+    """
+    if errors == "soft":
+        return ("minor", "major")
+    if base.task == "qa" and base.options:
+        none_alone = base.wrong and not any(wrong_alone(wrong, base.answer) for wrong in base.wrong)
+        needed = none_alone or answer_needs_options(base.answer) or question_needs_options(base.question)
+        return ("options",) if needed else ("options", "freeform")
+    return ("single",)
+
+
+def bases_for(rows: int, task: Task, errors: Errors) -> int:
+    """Return the number of base samples needed for `rows` final rows (cap after generation).
+
+    Every pair is two rows. A soft error may fail and is not tried again, so a quarter more is drawn.
+    """
+    enough = -(-rows // (2 * (2 if task == "qa" or errors == "soft" else 1)))
+    return enough + enough // 4 if errors == "soft" else enough
+
+
+def rows_of(bases: Iterable[BaseSample], errors: Errors) -> int:
+    """Return the number of rows of all pairs that these base samples become, if no error fails."""
+    return 2 * sum(len(variants(base, errors)) for base in bases)
+
+
+def form(base: BaseSample, variant: str) -> Task:
+    """Return the task as the wrapped sample shows it: QA without options is freeform QA (§3)."""
+    return "freeform" if base.task == "qa" and (variant == "freeform" or not base.options) else base.task
+
+
+def forms(task: Task) -> tuple[Task, ...]:
+    """Return every task that samples of a benchmark of this task can show; they decide which templates are used."""
+    return ("qa", "freeform") if task == "qa" else (task,)
+
+
+def shuffled_options(base: BaseSample, seed: int) -> tuple[str, ...]:
+    """Return the options in an order that depends only on the seed and the id: sources put the right one first too
+    often.
+
+    Options that refer to one another by letter ("A and C") keep the order of the source, because shuffling would make
+    them wrong. An option about all others ("All of the above") stays behind them.
+    """
+    if any(names_letters(option) for option in base.options):
+        return base.options
+    places = sorted(range(len(base.options)), key=lambda place: digest(seed, "options", base.id, str(place)))
+    return tuple(sorted((base.options[place] for place in places), key=lambda option: is_about_all(option)))
+
+
+def render(base: BaseSample, answer: str, variant: str, templates: Sequence[str], seed: int) -> tuple[str, str]:
+    """Return instruction and output for one answer, right or wrong, from the paraphrases with these ids (last: the
+    output's).
+
+    Raises InputInvalid if options are shown and `answer` is not one of them, ConfigInvalid for an unknown template.
+    """
+    values = _values(base, answer, variant, seed)
+    *instruction, output = (fill(paraphrase(template), values) for template in templates)
+    return " ".join(instruction), output
+
+
+def answer_start(base: BaseSample, answer: str, variant: str, templates: Sequence[str], seed: int) -> int:
+    """Return offset of the answer in the output that `render` gives, in characters."""
+    head, _, _ = paraphrase(templates[-1]).partition("{answer}")
+    return len(fill(head, _values(base, answer, variant, seed)))
+
+
+def right_samples(
+    bases: Sequence[BaseSample], errors: Errors, licence: str, seed: int, splits: Mapping[str, Split]
+) -> list[Sample]:
+    """Return the original row of every pair, in the order of `bases`, with an empty report.
+
+    `splits` names the split of every group (`BaseSample.group`, or the id if it is empty). Within a dataset, split,
+    task and slot, the numbers of uses of the paraphrases differ by at most one. Raises InputInvalid for an id that
+    occurs twice.
+    """
+    if repeated := [id for id, count in Counter(base.id for base in bases).items() if count > 1]:
+        raise InputInvalid(f"{repeated[0]}: {len(repeated)} base ids occur more than once; expected unique ids")
+    pairs = {f"{base.id}/{variant}": (base, variant) for base in bases for variant in variants(base, errors)}
+    templates = _assign_templates(pairs, seed, splits)
+    samples = []
+    for pair, (base, variant) in pairs.items():
+        instruction, output = render(base, base.answer, variant, templates[pair], seed)
+        samples.append(
+            Sample(
+                id=f"{pair}/right",
+                pair=pair,
+                base=base.id,
+                dataset=base.dataset,
+                task=form(base, variant),
+                instruction=instruction,
+                output=output,
+                report=Report(),
+                origin="source",
+                language=base.language,
+                culture=base.culture,
+                stratum=base.stratum,
+                licence=licence,
+                answer=base.answer,
+                templates=templates[pair],
+                group=base.group or base.id,
+                split=splits[base.group or base.id],
+            )
+        )
+    return samples
+
+
+def _slots(base: BaseSample, variant: str) -> tuple[str, ...]:
+    """Return the slots in the order of composition: role, context, task, options, output.
+
+    A part without content is left out, e.g. a role line without a role.
+    """
+    task = form(base, variant)
+    parts = {"role": base.role, "context": base.context} if task == "impersonation" else {}
+    before = [f"{task}/{slot}" for slot, content in parts.items() if content]
+    options = ["qa/options"] if task == "qa" else []
+    return (*before, f"{task}/instruction", *options, f"{task}/output")
+
+
+def _assign_templates(
+    pairs: Mapping[str, tuple[BaseSample, str]], seed: int, splits: Mapping[str, Split]
+) -> dict[str, tuple[str, ...]]:
+    """Return the template ids of every pair.
+
+    Per dataset, split, task and slot, pairs and paraphrases are each ordered by hash and matched cyclically.
+    """
+    queues: defaultdict[tuple[str, str, str, str], list[str]] = defaultdict(list)
+    for pair, (base, variant) in pairs.items():
+        for slot in _slots(base, variant):
+            queues[base.dataset, splits[base.group or base.id], form(base, variant), slot].append(pair)
+    chosen: dict[tuple[str, str], str] = {}
+    for (dataset, split, task, slot), members in queues.items():
+        deck = sorted(names(slot), key=lambda name: digest(seed, "template", dataset, split, task, name))
+        members.sort(key=lambda pair: digest(seed, "templates", slot, pair))  # the slot: slots are not locked together
+        chosen |= {(pair, slot): deck[place % len(deck)] for place, pair in enumerate(members)}
+    return {pair: tuple(chosen[pair, slot] for slot in _slots(*content)) for pair, content in pairs.items()}
+
+
+def _values(base: BaseSample, answer: str, variant: str, seed: int) -> dict[str, str]:
+    role = base.role if ends_sentence(base.role) or not base.role else f"{base.role}."
+    values = {"question": base.question, "answer": answer, "role": role, "context": base.context}
+    if form(base, variant) != "qa":
+        return values
+    options = shuffled_options(base, seed)
+    if answer not in options or len(options) > len(ascii_uppercase):
+        raise InputInvalid(f"{base.id}: {answer!r:.60}: expected one of at most 26 options; check the loader")
+    values["options"] = _options_line(options)
+    values["letter"] = ascii_uppercase[options.index(answer)]  # of the first, where a source lists an option twice
+    return values
+
+
+def _options_line(options: Sequence[str]) -> str:
+    """Return the options on one line: 'Option A: kimchi; Option B: pizza' (Table 1), and only a space after a sentence
+    (Table 8: 'Option A: They pay. Option B: ...').
+    """
+    lettered = [f"Option {letter}: {option}" for letter, option in zip(ascii_uppercase, options, strict=False)]
+    return " ".join([*(text if ends_sentence(text) else f"{text};" for text in lettered[:-1]), *lettered[-1:]])

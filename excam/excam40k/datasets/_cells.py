@@ -1,0 +1,194 @@
+"""From the cells of a source to the fields of a base sample: clean text, stable ids, one name per country.
+
+Polars expressions are used wherever possible; Python functions are called once per distinct value, or for a hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable
+
+import polars as pl
+
+from excam.core.sanitize import BIDI, CONTROLS, FLAG, TAGS
+
+# What is changed in a text, and counted: no line of a prompt may end early, and none may be shown in another order.
+ESCAPED = {
+    "control-characters": rf"{CONTROLS}|\r",  # become a space; tab and newline stay
+    "bidi-controls": BIDI,  # removed; marks and joiners that scripts need stay
+    "invisible-tags": TAGS,  # removed; those of a flag stay
+}
+# Rows that are counted besides: a benchmark's reader marks them.
+NOTED = (*ESCAPED, "html-entities", "lost-emoji", "option-marks")
+_LETTER = r"^\(?[\p{L}\p{N}]\)\s*"  # "A) Paris", "(b) Rome", "1) Bonn"; "B. Spinoza" may be an initial
+_SEPARATOR = r"([^;,.\s])\s*[;,.]*[;,]$"  # an exam lists its options as "ambassador; consul; nuncio."
+_SAFE = r"[^A-Za-z0-9_.:-]"
+_COUNTRIES = {
+    "bosnia herzegovina": "Bosnia and Herzegovina",
+    "britain": "United Kingdom",
+    "czech rep.": "Czechia",
+    "czech republic": "Czechia",
+    "great britain": "United Kingdom",
+    "hong kong sar": "Hong Kong",
+    "ivory coast": "Côte d’Ivoire",
+    "macau sar": "Macau",
+    "palest. ter.": "Palestinian Territories",
+    "russian federation": "Russia",
+    "s. africa": "South Africa",
+    "s. korea": "South Korea",
+    "taiwan roc": "Taiwan",
+    "turkiye": "Turkey",
+    "türkiye": "Turkey",
+    "uae": "United Arab Emirates",
+    "uk": "United Kingdom",
+    "united states of america": "United States",
+    "us": "United States",
+    "usa": "United States",
+    "viet nam": "Vietnam",
+}
+
+
+def changed_column(reason: str) -> str:
+    """Return the hidden column that marks the rows changed for this reason."""
+    return f"_{reason}"
+
+
+def clean_columns(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
+    """Return the frame with clean text in these columns (text or lists of text); rows changed for safety are marked."""
+    columns = list(columns)
+    marks = (_flag_expr(frame, columns, reason) for reason in ESCAPED)
+    return frame.with_columns(*marks, *(_clean_column(frame, name) for name in columns))
+
+
+def _flag_expr(frame: pl.DataFrame, columns: list[str], reason: str) -> pl.Expr:
+    before = [pl.col(changed_column(reason))] if changed_column(reason) in frame.columns else []
+    found = (_holds(frame, name, ESCAPED[reason]) for name in columns)
+    return pl.any_horizontal(*before, *found).alias(changed_column(reason))
+
+
+def _holds(frame: pl.DataFrame, name: str, pattern: str) -> pl.Expr:
+    column = pl.col(name)
+    if frame.schema[name] == pl.List(pl.String):
+        column = column.list.join("\n", ignore_nulls=True)
+    return _lines(column.fill_null("")).str.replace_all(FLAG, "").str.contains(pattern)
+
+
+def _clean_column(frame: pl.DataFrame, name: str) -> pl.Expr:
+    if frame.schema[name] == pl.List(pl.String):
+        return pl.col(name).list.eval(clean(pl.element()))
+    return clean(pl.col(name))
+
+
+def clean(text: pl.Expr) -> pl.Expr:
+    """Return text without surrounding spaces, with newline as line end, null as empty, and without `ESCAPED`."""
+    controls, bidi, tags = ESCAPED.values()
+    visible = _lines(text.fill_null("")).str.replace_all(controls, " ").str.replace_all(bidi, "")
+    return visible.str.replace_all(f"({FLAG})|{tags}", "${1}").str.strip_chars()
+
+
+def _lines(text: pl.Expr) -> pl.Expr:
+    return text.str.replace_all("\r\n", "\n", literal=True)
+
+
+def digest(*parts: str) -> str:
+    """Return 16 hexadecimal characters of a SHA-256: an id if the source has none, and a fixed shuffling key."""
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:16]
+
+
+def digests(*parts: pl.Expr) -> pl.Expr:
+    """Return the `digest` of every row; null if a part is. A list counts as its parts joined by \\x1f."""
+    return pl.concat_str(parts, separator="\x1f").map_elements(digest, return_dtype=pl.String)
+
+
+def identifier(dataset: str, *parts: pl.Expr) -> pl.Expr:
+    """Return `<dataset>/<part>:<part>` in [A-Za-z0-9_.:-]; if characters were removed, a digest keeps ids distinct.
+
+    Empty if a part is empty: `gather` drops such a row as "no-id".
+    """
+    raw = pl.concat_str(parts, separator=":")
+    safe = raw.str.replace_all(_SAFE, "-")
+    odd = pl.when(raw != safe).then(pl.concat_str(parts, separator="\x1f"))
+    name = pl.coalesce(safe.str.slice(0, 60) + "." + digests(odd), safe)
+    return pl.when(*(part != "" for part in parts)).then(pl.lit(f"{dataset}/") + name).otherwise(pl.lit(""))
+
+
+def map_distinct(text: pl.Expr, function: Callable[[str], str]) -> pl.Expr:
+    """Return `function` of every text, called once per distinct one."""
+
+    def mapped(column: pl.Series) -> pl.Series:
+        distinct = column.unique()
+        return column.replace_strict(distinct, [function(value) for value in distinct], return_dtype=pl.String)
+
+    return text.map_batches(mapped, return_dtype=pl.String)
+
+
+def country_name(label: str) -> str:
+    """Return one readable name per country (ExCAM App. E): "Britain" -> "United Kingdom"."""
+    name = label.replace("_", " ").strip()
+    if name.islower():
+        name = re.sub(r"\b(And|Of|The)\b", lambda word: word[0].lower(), name.title())
+    return _COUNTRIES.get(name.lower(), name)
+
+
+def countries(label: pl.Expr) -> pl.Expr:
+    """Return the `country_name` of every row."""
+    return map_distinct(label, country_name)
+
+
+def with_wrong(frame: pl.DataFrame, unusable: str = r"\A\z") -> pl.DataFrame:
+    """Add `wrong`: the distinct options that do not say the same as the answer (case, spaces, final full stop aside).
+
+    Options in which the pattern is found are left out, empty ones by default. List marks of the options ("A) ...;")
+    are removed first, from the answer too.
+    """
+    frame = _without_option_marks(frame)
+    rows = frame.select("options", "answer").with_row_index("row")
+    option = pl.col("options")
+    found = (
+        rows.explode("options")
+        .filter(option != "", ~option.str.contains(unusable))
+        .with_columns(wording=_wording(option))
+        .filter(pl.col("wording") != _wording(pl.col("answer")))
+        .unique(["row", "wording"], keep="first", maintain_order=True)
+        .group_by("row")
+        .agg(wrong=option)
+    )
+    wrong = rows.select("row").join(found, on="row", how="left", maintain_order="left")["wrong"]
+    return frame.with_columns(wrong.fill_null([]))
+
+
+def _without_option_marks(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame without the letter in front of options and answer and without list separators behind; mark rows.
+
+    Options are shuffled and get letters of their own. A letter goes only if every option of the row has one; the full
+    stop of the last option goes where another option ends with a separator.
+    """
+    several = pl.col("options").list.len() > 1
+    found = (
+        (several & _of_options(pl.element().str.contains(_LETTER)).list.all(), _LETTER),
+        (several & _of_options(pl.element().str.contains(_SEPARATOR)).list.any(), rf"{_SEPARATOR}|[.]+$"),
+    )
+    bare = frame
+    for condition, pattern in found:
+        bare = bare.with_columns(
+            options=pl.when(condition)
+            .then(_of_options(pl.element().str.replace(pattern, "${1}")))
+            .otherwise("options"),
+            answer=pl.when(condition).then(pl.col("answer").str.replace(pattern, "${1}")).otherwise("answer"),
+        )
+    changed = (bare["options"] != frame["options"]).fill_null(False)
+    return bare.with_columns(changed.alias(changed_column("option-marks")))
+
+
+def _of_options(expression: pl.Expr) -> pl.Expr:
+    return pl.col("options").list.eval(expression)
+
+
+def _wording(text: pl.Expr) -> pl.Expr:
+    return fold_case(text).str.replace_all(r"\s+", " ").str.strip_chars().str.strip_chars_end(".")
+
+
+def fold_case(text: pl.Expr) -> pl.Expr:
+    """Return text for comparison without case: lower case, and the two letters for which lower case is not enough."""
+    return text.str.to_lowercase().str.replace_all("ß", "ss", literal=True).str.replace_all("ς", "σ", literal=True)

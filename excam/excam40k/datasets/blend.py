@@ -1,0 +1,137 @@
+"""BLEnD (Myung et al., NeurIPS 2024): everyday knowledge of 16 countries and regions. QA, hard errors.
+
+Read are the official multiple-choice questions, five of each (country, question) as public evaluations do. Where a
+snapshot holds the annotations too, they decide which questions are clear: the right answer is the region's one top
+answer with at least `least_votes` of its five votes, and no wrong option was given there, or was grouped with the right
+one by annotators of any region more than once. One question is built for each annotated question of a region without
+official ones (`_built.py`), with a vote more: nobody has reviewed those. Placeholders ("not-applicable") are never
+right and never a wrong answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+
+from excam.core.source_rows import replace_surrogates
+from excam.excam40k.datasets import base
+from excam.excam40k.datasets._annotations import ANNOTATIONS, PLACEHOLDER, Annotations, read_annotations
+from excam.excam40k.datasets._built import CHOICES, build_questions
+from excam.excam40k.datasets._cells import clean_columns, countries, digests, identifier, with_wrong
+
+VERSION = 4
+NAME = "blend"
+QUESTIONS = (
+    "**/mc_questions*.csv",
+    "**/mc_questions*.csv.gz",
+    "**/mc_*.csv",
+    "multiple-choice-questions/test*.parquet",
+)
+SOURCE = base.Source(
+    licence="CC-BY-SA-4.0",
+    # "**/" is any depth for a local folder, but at least one folder for the hub's matching
+    files=("mc_questions*.csv", "mc_questions*.csv.gz", *QUESTIONS, *ANNOTATIONS),
+    hub="nayeon212/BLEnD",
+    homepage="https://github.com/nlee0212/BLEnD",
+    title="BLEnD",
+    citation=(
+        "Myung et al. 2024. BLEnD: A Benchmark for LLMs on Everyday Knowledge in Diverse Cultures and Languages. "
+        "Advances in Neural Information Processing Systems 37"
+    ),
+)
+TASK: base.Task = "qa"
+ERRORS: base.Errors = "hard"
+
+COLUMNS = ("MCQID", "ID", "country", "prompt", "choices", "answer_idx")
+MOST_PER_QUESTION = 5
+_PLACEHOLDER = re.compile(PLACEHOLDER)
+
+
+def read(folder: Path, *, least_votes: int = 3) -> base.Reading:
+    """Return base samples of a snapshot, official questions first, then the built ones.
+
+    `least_votes`: votes of a right answer, of five; the paper states none, and its printed example has two. A built
+    question needs one more. Raises
+    SourceInvalid.
+    """
+    paths = base.shards(folder, NAME, QUESTIONS)
+    rows = pl.concat([base.table(path, NAME, COLUMNS) for path in paths], how="diagonal")
+    annotations = read_annotations(NAME, folder)
+    official = _few_per_question(_samples(_unclear_marked(_official_questions(rows), annotations, least_votes)))
+    others = _samples(build_questions(NAME, annotations, set(rows["country"]), least_votes + 1))
+    lacks = () if annotations.files else ("annotations",)
+    return base.gather(NAME, TASK, pl.concat([official, others], how="diagonal"), lacks=lacks)
+
+
+def _unclear_marked(rows: pl.DataFrame, annotations: Annotations, least_votes: int) -> pl.DataFrame:
+    """Return official rows with the annotations' objections in `before`; placeholders keep a reason of their own."""
+
+    def objection(region: str, key: str, answer: str, options: list[str]) -> str | None:
+        wrong = [option for option in options if option != answer]
+        return annotations.objection(region, key, answer, wrong, least_votes)
+
+    cells = rows.select("before", "region", "group", "answer", "options").iter_rows()
+    found = [before or (None if _PLACEHOLDER.search(cell[2]) else objection(*cell)) for before, *cell in cells]
+    return rows.with_columns(pl.Series("before", found, pl.String))
+
+
+def _official_questions(rows: pl.DataFrame) -> pl.DataFrame:
+    marker = "Without any explanation"
+    cells = zip(rows["choices"], rows["answer_idx"].str.to_uppercase(), strict=True)
+    choices = pl.DataFrame([_choices(held, letter) for held, letter in cells], CHOICES, orient="row")
+    prompt = pl.col("prompt").str
+    frame = rows.hstack(choices).with_columns(
+        id=identifier(NAME, pl.col("MCQID")),
+        question=prompt.splitn(marker, 2).struct.field("field_0").str.strip_chars(),
+        before=base.first_reason(
+            no_question=~prompt.contains(marker, literal=True),
+            malformed=base.wrong_cell(pl.col("options").is_null(), "choices", "a JSON object of letters and options"),
+            answer_outside_options=base.wrong_cell(pl.col("answer").is_null(), "answer_idx", "a letter of choices"),
+        ),
+    )
+    return clean_columns(frame.rename({"country": "region", "ID": "group"}), ("options", "answer"))
+
+
+def _choices(written: str, letter: str) -> tuple[list[str] | None, str | None]:
+    """Return options by letter, and the right one. Column expressions cannot skip a broken JSON object."""
+    try:
+        held = json.loads(written)
+    except (ValueError, RecursionError):
+        return None, None
+    if not isinstance(held, dict) or letter not in held:
+        return [], None
+    return [replace_surrogates(str(held[key])) for key in sorted(held)], replace_surrogates(str(held[letter]))
+
+
+def _samples(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the common fields of official and built questions, from id, question, region, group, options, answer and
+    `before`.
+    """
+    country = countries(pl.col("region"))
+    after = base.first_reason(
+        placeholder_answer=pl.col("answer").str.contains(PLACEHOLDER),
+        no_wrong_option=pl.col("wrong").list.len() == 0,
+    )
+    named = ("id", "question", "answer", "options", "wrong", "group")
+    return base.fields(
+        with_wrong(rows, PLACEHOLDER),
+        **{name: pl.col(name) for name in named},
+        language=pl.lit("English"),
+        culture=country,
+        stratum=country,
+        reason=pl.coalesce("before", after),
+    )
+
+
+def _few_per_question(rows: pl.DataFrame) -> pl.DataFrame:
+    """Mark all but five of each (country, question) as "over-5-per-question"; a digest of the id selects the five.
+
+    A repeated id has one place: the selection does not depend on repetitions.
+    """
+    order = pl.when(pl.col("reason").is_null()).then(digests(pl.col("id")))
+    place = order.rank("dense").over("culture", "group")
+    over = pl.when(place > MOST_PER_QUESTION).then(pl.lit(f"over-{MOST_PER_QUESTION}-per-question"))
+    return rows.with_columns(reason=pl.coalesce("reason", over))

@@ -1,0 +1,216 @@
+"""GlobalOpinionQA (Durmus et al., 2023): what most people of a country answer in surveys. Impersonation, hard errors.
+
+A sample is a question and a country; the right answer is the modal option. The paper is silent on ties and
+non-answers: pairs whose mode is tied, hardly ahead (`least_margin`) or a non-answer are dropped, and neither a
+non-answer nor an option that the interviewer did not offer ("(VOL)") is ever a wrong answer. Country labels of survey
+houses become one name per country; samples that do not stand for the nation are dropped. Gaps and item letters of a
+question are filled or removed (`_survey.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam.core.source_rows import replace_surrogates
+from excam.excam40k.construction.cultures import in_a_sentence
+from excam.excam40k.datasets import base
+from excam.excam40k.datasets._cells import clean_columns, country_name, digests, identifier, map_distinct, with_wrong
+from excam.excam40k.datasets._survey import NON_ANSWER, NUMBER, UNOFFERED, complete, is_unfilled
+
+VERSION = 4
+NAME = "globalopinionqa"
+SOURCE = base.Source(
+    licence="CC-BY-NC-SA-4.0",
+    files=(
+        "data/global_opinions.csv",
+        "global_opinions.csv",
+        "global_opinions.csv.gz",
+        "global_opinions_long.jsonl.gz",
+        "global_opinions_long.jsonl",
+    ),
+    hub="Anthropic/llm_global_opinions",
+    homepage="https://huggingface.co/datasets/Anthropic/llm_global_opinions",
+    title="GlobalOpinionQA",
+    citation=(
+        "Durmus et al. 2023. Towards Measuring the Representation of Subjective Global Opinions in Language Models. "
+        "arXiv:2306.16388"
+    ),
+)
+TASK: base.Task = "impersonation"
+ERRORS: base.Errors = "hard"
+MISTAKE: base.Mistake = "opinion"
+
+CONTEXT = "You are acting as a person from this country."
+SAME = 1e-9  # shares that differ by less are a tie
+_NON_ANSWER = re.compile(NON_ANSWER.replace(r"\z", r"\Z"))
+
+Opinions = tuple[str | None, bool, float | None, list[str]]
+
+
+def read(folder: Path, *, least_margin: float = 0.1, minor_below: float = 0.0) -> base.Reading:
+    """Return base samples of a snapshot; its rows are question-country pairs.
+
+    `least_margin`: least difference between the shares of the modal opinion and the next one; `minor_below`: a wrong
+    answer whose share is less than this below the modal one is a minor error, 0 for none (§3: hard errors are major).
+    Raises SourceInvalid.
+    """
+    path = base.find_one(folder, NAME, SOURCE.files)
+    pairs = _read_long(path) if "_long." in path.name else _read_official(path)
+    written = "distribution" if "_long." in path.name else "selections"
+    options, shares, label, question = pl.col("options"), pl.col("shares"), pl.col("country"), pl.col("question")
+    country = map_distinct(label, lambda name: country_name(re.sub(r"\s*\(.*\)$", "", name)))
+    pairs = pairs.with_columns(
+        # One wording was asked with two sets of options, so these belong to the id.
+        id=identifier(NAME, digests(question, options.list.join("\x1f"), country)),
+        country=country,
+        group=digests(question),
+        before=base.first_reason(
+            no_question=question == "",
+            non_national_sample=label.str.contains(r"(?i)\(non-national"),
+            superseded_sample=label.str.contains(r"(?i)\(old national"),  # there is a "(Current national sample)" too
+            malformed=base.wrong_cell(shares.is_null() | options.is_null(), written, "one share for each option"),
+        ),
+    )
+    pairs = _worded(pairs)
+    cells = zip(pairs["options"].to_list(), pairs["shares"].to_list(), strict=True)
+    opinions = [_opinions(texts, numbers, minor_below) for texts, numbers in cells]
+    kinds = {"answer": pl.String, "tied": pl.Boolean, "margin": pl.Float64, "minor": pl.List(pl.String)}
+    pairs = with_wrong(pairs.hstack(pl.DataFrame(opinions, kinds, orient="row")), f"{NON_ANSWER}|{UNOFFERED}|{NUMBER}")
+    return base.gather(NAME, TASK, _samples(pairs, least_margin), "drop")
+
+
+def _worded(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs with complete questions and options, and in `unfilled` whether one is not."""
+
+    @cache
+    def worded(text: str, country: str) -> str:
+        return complete(text, in_a_sentence(country, "English", TASK))
+
+    rows = list(pairs.select("question", "country", "options").iter_rows())
+    questions = [worded(question, country or "") for question, country, _ in rows]
+    options = [None if texts is None else [worded(text, country or "") for text in texts] for _, country, texts in rows]
+    unfilled = [
+        is_unfilled(question) or any(is_unfilled(text) for text in texts or ())
+        for question, texts in zip(questions, options, strict=True)
+    ]
+    return pairs.with_columns(
+        pl.Series("question", questions, pl.String),
+        pl.Series("options", options, pl.List(pl.String)),
+        pl.Series("unfilled", unfilled, pl.Boolean),
+    )
+
+
+def _opinions(options: list[str] | None, shares: list[float] | None, minor_below: float) -> Opinions:
+    """Return the modal option, whether it is tied, its lead over the next opinion, and the options close behind it."""
+    if not options or not shares:
+        return None, False, None, []
+    ranked = sorted(zip(shares, options, strict=True), key=lambda pair: -pair[0])
+    (best, answer), *others = ranked
+    opinions = [share for share, option in others if not _NON_ANSWER.search(option)]
+    close = [option for share, option in others if best - share < minor_below]
+    return answer, best - others[0][0] <= SAME, best - max(opinions, default=0.0), close
+
+
+def _samples(pairs: pl.DataFrame, least_margin: float) -> pl.DataFrame:
+    country = pl.col("country")
+    after = base.first_reason(
+        tie=pl.col("tied"),
+        non_answer=pl.col("answer").str.contains(NON_ANSWER),
+        bare_number=pl.col("answer").str.contains(NUMBER),
+        small_margin=pl.col("margin") < least_margin - SAME,
+        unfilled_question=pl.col("unfilled"),
+        no_wrong_option=pl.col("wrong").list.len() == 0,
+    )
+    named = ("id", "question", "answer", "options", "wrong", "minor", "group")
+    return base.fields(
+        pairs,
+        **{name: pl.col(name) for name in named},
+        language=pl.lit("English"),
+        culture=country,
+        stratum=country,
+        role="Location (country): " + country,
+        context=pl.lit(CONTEXT),
+        reason=pl.coalesce("before", after),
+    )
+
+
+def _read_official(path: Path) -> pl.DataFrame:
+    """Return one row per question and country.
+
+    The file's cells are Python literals, so Python reads them, row by row.
+    """
+    rows = base.table(path, NAME, ("question", "selections", "options")).with_row_index("place")
+    texts = [_text_list(cell) for cell in rows["options"]]
+    found = [
+        (
+            place,
+            replace_surrogates(str(label)),
+            [*map(float, shares)] if _are_valid_shares(texts[place], shares) else None,
+        )
+        for place, (question, cell) in enumerate(zip(rows["question"], rows["selections"], strict=True))
+        for label, shares in (_shares(cell) if question else NOTHING).items()
+    ]
+    shape = {"place": rows.schema["place"], "country": pl.String, "shares": pl.List(pl.Float64)}
+    options = pl.Series("options", texts, pl.List(pl.String))
+    pairs = rows.drop("options").with_columns(options).join(pl.DataFrame(found, shape, orient="row"), "place")
+    return clean_columns(pairs, ("country", "options"))
+
+
+NOTHING: Mapping[Any, Any] = {"": None}  # of a question without countries: one row that holds nothing
+
+
+def _shares(cell: str) -> Mapping[Any, Any]:
+    """Return the countries of one question with their shares, from `defaultdict(<class 'list'>, {...})`."""
+    found = _literal(cell[cell.find("{") : cell.rfind("}") + 1])
+    return found if isinstance(found, dict) and found else NOTHING
+
+
+def _text_list(cell: str) -> list[str] | None:
+    """Return the texts of a cell with a Python list; None if it holds something else."""
+    texts = _literal(cell)
+    return [replace_surrogates(str(text)) for text in texts] if isinstance(texts, list) else None
+
+
+def _literal(written: str) -> Any:
+    """Return a Python literal, parsed and never evaluated; None for other text.
+
+    Most are JSON except for the quotes, which is faster to parse.
+    """
+    try:
+        if '"' not in written and "\\" not in written:
+            return json.loads(written.replace("'", '"'))
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return ast.literal_eval(written)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def _are_valid_shares(options: list[str] | None, shares: Any) -> bool:
+    """Return whether shares are finite numbers, one for each of at least two options."""
+    if options is None or not (isinstance(shares, list) and len(options) == len(shares) > 1):
+        return False
+    try:
+        return all(isinstance(share, int | float) and math.isfinite(share) for share in shares)
+    except OverflowError:  # an integer too large for a float
+        return False
+
+
+def _read_long(path: Path) -> pl.DataFrame:
+    """Return one row per question and country in a file that already has this layout."""
+    rows = base.table(path, NAME, ("question", "country", "options", "distribution"), lists=("options", "distribution"))
+    shares, count = pl.col("shares"), pl.col("options").list.len()
+    rows = rows.with_columns(shares=pl.col("distribution").list.eval(pl.element().cast(pl.Float64, strict=False)))
+    finite = shares.list.eval(pl.element().is_finite().fill_null(False)).list.all()
+    usable = pl.when((count == shares.list.len()) & (count > 1) & finite).then(shares)
+    return rows.with_columns(shares=usable, distribution=pl.col("distribution").list.join(", ", ignore_nulls=True))

@@ -1,0 +1,159 @@
+"""The card of a build: a header for the Hugging Face libraries, and a page for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import yaml
+
+from excam.core.splits import SPLITS
+from excam.excam40k import datasets
+from excam.excam40k.audits.page import CONTENT_NOTICE
+from excam.excam40k.construction import splits
+from excam.excam40k.publishing import EXAMPLE_TABLES, examples, folder_of, licences_by_terms, prose
+from excam.excam40k.publishing.about import EXCAM, codes, title
+from excam.excam40k.publishing.columns import COLUMNS, ERROR_COLUMNS
+from excam.excam40k.publishing.parts import LABELS, Part
+from excam.pages.markdown import demote_headings, escape, remove_page_links, table
+
+NAME = "ExCAM40k, rebuilt"
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+
+def card_text(build: str, parts: Sequence[Part], audits: str) -> str:
+    """Return the README.md of a build."""
+    header = yaml.safe_dump(_card_metadata(build, parts), sort_keys=False, allow_unicode=True, width=10_000)
+    if not parts:
+        return f"---\n{header}---\n\n# {NAME} ({build})\n\n{prose.EMPTY}\n"
+    tests = [sample for part in parts for sample in part.splits["test"]]
+    sections = {
+        "Before you use it": _notices(parts),
+        "What is in it": _contents(parts),
+        "Loading": prose.LOADING.format(config=parts[0].dataset),
+        "Columns": _columns(),
+        "How it was made": prose.MAKING,
+        "Rows (Table 2)": _counts(parts),
+        "A soft and a hard error (Table 1)": f"{examples.RULE} {examples.ENGLISH}\n\n{examples.of_errors(tests)}",
+        **{f"Errorless pairs (Table {n})": examples.of_datasets(EXAMPLE_TABLES[n], tests) for n in EXAMPLE_TABLES},
+        "Splits": prose.SPLITS,
+        "Audits": prose.AUDITS + "\n\n" + demote_headings(remove_page_links(audits.replace(CONTENT_NOTICE, "")), by=2),
+        "Known limits": prose.LIMITS,
+        "Licences": _licences(parts),
+        "Offensive content and persons": CONTENT_NOTICE,
+        "Citing": _citations(parts),
+    }
+    body = "\n".join(f"## {title}\n\n{text.strip()}\n" for title, text in sections.items())
+    return f"---\n{header}---\n\n# {NAME} ({build})\n\n{prose.ABOUT}\n\n{body}"
+
+
+def _card_metadata(build: str, parts: Sequence[Part]) -> dict[str, Any]:
+    rows = sum(len(part.samples) for part in parts)
+    languages = {sample.language for part in parts for sample in part.samples}
+    return {
+        "pretty_name": f"{NAME} ({build})",
+        "license": "other",
+        "license_name": "per-source",
+        "license_details": prose.LICENCE_DETAILS,
+        "language": codes(languages),
+        "size_categories": [next((name for limit, name in _SIZES if rows < limit), "n>1M")],
+        "task_categories": ["question-answering", "text-generation", "text-classification"],
+        "tags": ["culture", "cultural-awareness", "evaluation", "error-detection", "synthetic"],
+        "configs": configs(parts),
+    }
+
+
+def configs(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """Return one configuration per licence and one per dataset; none mixes licences, and there is no default."""
+    kinds = {name: (f"{name}/*", own) for name, own in _by(parts, lambda part: folder_of(part.licence)).items()}
+    kinds |= {name: (f"*/{name}", own) for name, own in _by(parts, lambda part: part.dataset).items()}
+    return [
+        {
+            "config_name": name,
+            "data_files": [
+                {"split": split, "path": f"{folder}/{split}.parquet"}
+                for split in SPLITS
+                if any(part.splits[split] for part in own)
+            ],
+        }
+        for name, (folder, own) in kinds.items()
+    ]
+
+
+def _by(parts: Sequence[Part], key: Callable[[Part], str]) -> dict[str, list[Part]]:
+    return {name: [part for part in parts if key(part) == name] for name in sorted(set(map(key, parts)))}
+
+
+def _notices(parts: Sequence[Part]) -> str:
+    writers = sorted({writer for part in parts for writer in part.generators})
+    local = [title(part.dataset) for part in parts if part.origin.startswith("folder ")]
+    notices = [prose.NOT_OFFICIAL]
+    if "lexicon" in writers:
+        notices.append(prose.LEXICON)
+    elif writers:
+        notices.append(prose.WRITERS.format(writers=escape(", ".join(writers)), paper=prose.PAPERS_GENERATOR))
+    if local:
+        notices.append(prose.LOCAL.format(names=", ".join(local)))
+    return "\n".join("- " + " ".join(notice.split()) for notice in [*notices, prose.OFFENSIVE])
+
+
+def _contents(parts: Sequence[Part]) -> str:
+    head = ["configuration", "benchmark", "task", "errors", "rows", "languages", "cultures", "licence", "read from"]
+    rows = [
+        [
+            f"`{part.dataset}`",
+            title(part.dataset),
+            ", ".join(sorted({sample.task for sample in part.samples})),
+            f"soft, by {escape(', '.join(part.generators))}" if part.generators else "hard",
+            len(part.samples),
+            len({sample.language for sample in part.samples}),
+            len({sample.culture for sample in part.samples}),
+            escape(part.licence),
+            _origin(part),
+        ]
+        for part in parts
+    ]
+    languages = sorted({sample.language for part in parts for sample in part.samples})
+    return f"{table(head, rows)}\n{prose.TASKS}\n\n{prose.LANGUAGES.format(names=escape(', '.join(languages)))}"
+
+
+def _origin(part: Part) -> str:
+    """Return the origin of a source; of a folder only its name below the repository, no path of a machine."""
+    place = part.origin.removeprefix("folder ")
+    if place != part.origin:
+        return "a local folder" if place.startswith(("/", "~", "..")) else f"the folder `{place}`"
+    return escape(part.origin) + ("" if part.revision == "by content" else f" at `{part.revision[:12]}`")
+
+
+def _columns() -> str:
+    rows = [[f"`{name}`", kind, text] for name, (kind, text) in COLUMNS.items()]
+    inner = [[f"`{name}`", kind, text] for name, (kind, text) in ERROR_COLUMNS.items()]
+    head = ["column", "holds", "meaning"]
+    return f"{table(head, rows)}\nEach entry of `errors`:\n\n{table(head, inner)}\n{prose.SCORE}"
+
+
+def _counts(parts: Sequence[Part]) -> str:
+    lines: list[list[object]] = []
+    for part in parts:
+        cells = [splits.cells(part.splits[split]) for split in SPLITS]
+        counted = [cell[name] for cell in cells for name in LABELS]
+        lines.append([title(part.dataset), *counted, sum(counted)])
+    total = [sum(line[at] for line in lines) for at in range(1, len(lines[0]))]  # pyright: ignore[reportArgumentType, reportCallIssue]
+    short = {"right": "right", "wrong_hard": "hard", "wrong_soft": "soft"}
+    head = ["dataset", *(f"{split}: {short[name]}" for split in SPLITS for name in LABELS), "rows"]
+    return f"{table(head, [*lines, ['all', *total]])}\n{prose.COUNTS}"
+
+
+def _licences(parts: Sequence[Part]) -> str:
+    rows = [[escape(part.licence), title(part.dataset), f"`{part.folder}/`"] for part in parts]
+    kinds = licences_by_terms(part.licence for part in parts)
+    kinds_text = "\n".join(
+        f"- **{kind}** ({escape(', '.join(names))}): {prose.KINDS[kind]}" for kind, names in kinds.items()
+    )
+    return f"{prose.LICENCES}\n\n{table(['licence', 'dataset', 'folder'], rows)}\n{kinds_text}\n\n{prose.QUOTED}"
+
+
+def _citations(parts: Sequence[Part]) -> str:
+    known = [datasets.load(part.dataset).SOURCE for part in parts if part.dataset in datasets.available()]
+    cited = dict.fromkeys(source.citation for source in known if source.citation)
+    return prose.CITING + "\n\n" + "\n".join(f"- {text}." for text in [EXCAM, *cited])

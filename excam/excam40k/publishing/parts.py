@@ -1,0 +1,100 @@
+"""The shards of a published build: one Parquet file per licence, dataset and split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam.core import tables
+from excam.core.licences import is_permissive
+from excam.core.provenance import read_json, remove_published
+from excam.core.splits import SPLITS, Split
+from excam.error_reports import record_files
+from excam.error_reports.records import Sample, flat, to_row
+from excam.excam40k.publishing import folder_of
+
+SUBSET = "test-100"
+LABELS = ("right", "wrong_hard", "wrong_soft")
+
+# The errors as they are, not as JSON text; a mark in place of a fourth file that would repeat rows of `test`.
+_TEXTS = dict.fromkeys(("where", "span", "severity", "type"), pl.String)
+ERROR = pl.Struct({**_TEXTS, "start": pl.Int64, "end": pl.Int64})
+SCHEMA: Mapping[str, Any] = {**record_files.SAMPLE_SCHEMA, "errors": pl.List(ERROR), "in_test_100": pl.Boolean}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One dataset under one licence: a folder of the build."""
+
+    dataset: str
+    licence: str
+    splits: Mapping[Split, tuple[Sample, ...]]
+    subset: frozenset[str]  # ids of the balanced subset for paid judges
+    origin: str  # as in the manifest of the source, e.g. "hub nayeon212/BLEnD"
+    revision: str
+    generators: tuple[str, ...]  # who wrote its soft errors
+
+    @property
+    def folder(self) -> str:
+        return f"{folder_of(self.licence)}/{self.dataset}"
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        return tuple(sample for split in SPLITS for sample in self.splits[split])
+
+    @property
+    def files(self) -> dict[str, tuple[Sample, ...]]:
+        """Return path in the build -> rows. A split without rows has no file: `datasets` cannot load an empty one."""
+        return {f"{self.folder}/{split}.parquet": rows for split, rows in self.splits.items() if rows}
+
+
+def read(samples: Iterable[Path], sources: Iterable[Path], soft: Iterable[Path], build: str) -> list[Part]:
+    """Return parts of a build from `<dataset>/<split>.parquet`, source manifests and counts of soft errors, by licence.
+
+    `permissive` keeps the rows under a permissive licence and nothing else, whatever it is given.
+    """
+    rows: dict[tuple[str, str], list[Sample]] = {}
+    for path in samples:
+        rows[path.parent.name, path.stem] = record_files.read_samples(path)
+    origins = {path.parent.name: read_json(path, "origin", "revision") for path in sources}
+    writers = {path.name.split(".")[0]: read_json(path) for path in soft}
+    parts = [
+        Part(
+            dataset,
+            licence,
+            {s: tuple(row for row in rows[dataset, s] if row.licence == licence) for s in SPLITS},
+            frozenset(row.id for row in rows[dataset, SUBSET]),
+            origins[dataset]["origin"],
+            origins[dataset]["revision"],
+            tuple(writers.get(dataset, {}).get("generators", ())),
+        )
+        for dataset in sorted({dataset for dataset, _ in rows})
+        for licence in sorted({row.licence for s in SPLITS for row in rows[dataset, s]})
+        if build == "all" or is_permissive(licence)
+    ]
+    return sorted(parts, key=lambda part: (part.licence, part.dataset))
+
+
+def write(parts: Sequence[Part], folder: Path) -> list[Path]:
+    """Write every shard below `folder`; remove Parquet files of an earlier build that are no longer part of it."""
+    written = []
+    for part in parts:
+        for name, rows in part.files.items():
+            tables.write_frame(folder / name, frame(rows, part.subset))
+            written.append(folder / name)
+    for stale in set(folder.glob("*/*/*.parquet")) - set(written):
+        remove_published(stale)
+    return written
+
+
+def frame(samples: Iterable[Sample], subset: frozenset[str]) -> pl.DataFrame:
+    """Return rows as they are published: nested errors, the gold score, and whether a row is in the balanced subset."""
+    rows = [
+        {**to_row(s), "errors": [flat(error) for error in s.report.errors], "in_test_100": s.id in subset}
+        for s in samples
+    ]
+    return pl.DataFrame(rows, schema=dict(SCHEMA), orient="row")

@@ -1,0 +1,131 @@
+"""Trivial baselines: measures of scores that use no judgement of culture, on a test set (beside ExCAM's Table 4).
+
+- **constant**: one answer and one score for every row; the answer is the more frequent one of the test set itself, so
+  that no constant gets more. Its tie-calibrated accuracy is the share of pairs that the gold scores tie; it has no
+  tau-b.
+- **length-only**, **template-only**: a logistic regression that is shown lengths, or the ids of the paraphrases, and
+  nothing else (`audits.views`), fitted on the train and dev rows of the dataset; of every dataset together for `all`.
+  Its score is the probability that it gives to "no error", its answer is the more probable one.
+- **random**: the gold scores themselves in another order: as many errors, as grave, in the wrong places. The mean of
+  `DRAWS` seeded orders; its interval holds 95 % of them, which is what chance alone reaches.
+
+Intervals of the other three are those of every cell: 95 %, a bootstrap of groups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from excam.excam40k.audits import shortcuts, views
+from excam.stats import accuracy, correlation
+
+DRAWS = 200  # orders of the gold scores
+FITTED: Mapping[str, views.View] = {"length-only": views.lengths, "template-only": views.templates}
+NAMES = ("constant", *FITTED, "random")
+RULES: Mapping[str, str] = {
+    "constant": "the test set's more frequent answer for every row",
+    "length-only": "logistic regression on lengths, fitted on train and dev",
+    "template-only": "logistic regression on paraphrase ids, fitted on train and dev",
+    "random": f"the gold scores in another order; mean of {DRAWS}, and where 95 % of them lie",
+}
+
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class TrivialBaseline:
+    """One trivial baseline of one test set. None: the measure is undefined for it, or there were no two gold scores to
+    order.
+    """
+
+    floor: str
+    scaled_accuracy: float
+    low: float
+    high: float
+    kendall_b: float | None
+    tie_calibrated_accuracy: float | None
+    n: int
+    groups: int
+
+
+def measure_baselines(learned: pl.DataFrame, tested: pl.DataFrame, seed: int) -> Iterator[TrivialBaseline]:
+    """Return every trivial baseline of one test set, in the order of `NAMES`.
+
+    Both frames have the columns of `SAMPLE_SCHEMA`; `learned` holds the rows of train and dev, `tested` those of
+    the test set. Raises InputInvalid if `tested` is empty.
+    """
+    gold = tested["score"].to_numpy().astype(np.float64)
+    wrong, groups = gold < 0, tested["group"].fill_null(tested["base"])
+    more = bool(2 * np.count_nonzero(wrong) > len(wrong))
+    judged: dict[str, tuple[NDArray[np.bool_], Scores]] = {"constant": (np.full(len(gold), more), np.zeros(len(gold)))}
+    for name, view in FITTED.items():
+        chance = _no_error(view, learned, tested)
+        judged[name] = (chance < 0.5, chance)
+    for name, (found, scores) in judged.items():
+        result = accuracy.summarise_accuracy(wrong, found, clusters=groups.to_list(), seed=seed)
+        yield TrivialBaseline(
+            name, result.scaled, result.low, result.high, *_order(gold, scores), len(gold), groups.n_unique()
+        )
+    yield _random(gold, groups.n_unique(), seed)
+
+
+def highest(lines: Iterable[Mapping[str, str]], dataset: str, measure: str) -> float:
+    """Return the best that a trivial baseline gets by a measure on a dataset's test set; -inf where none has a value.
+
+    `lines` are the rows of results/paper/floors.csv. A score that is not above this shows no judgement.
+    """
+    own = (line[measure] for line in lines if (line["dataset"], line["split"]) == (dataset, "test"))
+    return max((float(value) for value in own if value), default=-math.inf)
+
+
+def _order(gold: Scores, scores: Scores) -> tuple[float | None, float | None]:
+    """Return tau-b and tie-calibrated accuracy, if they are defined."""
+    if len(gold) < 2 or len(set(gold)) < 2:
+        return None, None
+    kendall = correlation.kendall(gold, scores) if len(set(scores)) > 1 else None
+    return kendall, correlation.tie_calibrated_accuracy(gold, scores).accuracy
+
+
+def _no_error(view: views.View, learned: pl.DataFrame, tested: pl.DataFrame) -> Scores:
+    """Return the probability of "no error" for each tested row, from one view of it; equal rows get equal ones.
+
+    The view sees all rows at once, as lengths become tenths of them; it uses no label.
+    """
+    shown = view(pl.concat([part.select("instruction", "output", "templates") for part in (learned, tested)]))
+    wrong = (learned["score"] < 0).to_numpy()
+    if len(set(wrong)) < 2:
+        return np.full(tested.height, 0.0 if wrong.any() else 1.0)
+    matrix = shortcuts.matrix_of(shown)
+    chances = shortcuts.fit_classifier(matrix[: learned.height], ~wrong).predict_proba(matrix[learned.height :])[:, 1]
+    # A pair whose two sides are shown alike must be a tie: 12 digits, and what the order of additions moves is gone.
+    return np.round(chances, 12)
+
+
+def _random(gold: Scores, groups: int, seed: int) -> TrivialBaseline:
+    """Return the mean over shuffled gold scores, and the middle 95 % of their scaled accuracies."""
+    generator = np.random.default_rng(seed)
+    orders = [generator.permutation(gold) for _ in range(DRAWS)]
+    scaled = [2 * float(np.mean((order < 0) == (gold < 0))) - 1 for order in orders]
+    low, high = np.quantile(scaled, [0.025, 0.975])
+    kendalls, ties = zip(*(_order(gold, order) for order in orders), strict=True)
+    return TrivialBaseline(
+        "random",
+        float(np.mean(scaled)),
+        float(low),
+        float(high),
+        _mean_or_none(kendalls),
+        _mean_or_none(ties),
+        len(gold),
+        groups,
+    )
+
+
+def _mean_or_none(values: tuple[float | None, ...]) -> float | None:
+    there = [value for value in values if value is not None]
+    return float(np.mean(there)) if there else None

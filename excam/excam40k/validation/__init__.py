@@ -1,0 +1,1 @@
+"""Human judgements of synthetic errors: drawing a campaign, and the tables of the answers."""

@@ -1,0 +1,85 @@
+"""How far annotators agree beyond chance about every question (the paper reports vote shares only).
+
+Krippendorff's alpha takes every item with two ratings or more; Fleiss' kappa needs the same number for each, so it is
+computed for three and for two. "Don't know" is not a point of any scale and is left out, and counted; in the yes-or-no
+questions of Table 3 it is a no, as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from excam.annotation.campaign import Campaign
+from excam.error_reports.evaluation.cells import rounded_text
+from excam.excam40k.validation import human_ratings, human_votes
+from excam.excam40k.validation.human_answers import Item
+from excam.excam40k.validation.human_votes import Criterion
+from excam.stats import agreement
+from excam.stats.agreement import Agreement, Scale
+
+COLUMNS = ("question", "scale", "measure", "raters", "value", "low", "high", "n", "ratings", "annotators", "left_out")
+COLUMNS = (*COLUMNS, "few", "why")
+EXTENT = ("not_valid", "partly", "valid")
+
+
+class Question(NamedTuple):
+    """Ratings per item, the possible values, and the scale on which they are compared."""
+
+    name: str
+    ratings: list[list[str]]
+    values: Sequence[str]
+    scale: Scale
+    annotators: int
+
+
+def lines(found: Campaign, items: Sequence[Item], seed: int) -> Iterator[dict[str, Any]]:
+    """Return alpha and kappas of every question, one line each."""
+    for question in _questions(found, items):
+        values = set(question.values)
+        kept = [[one for one in item if one in values] for item in question.ratings]
+        left_out = sum(map(len, question.ratings)) - sum(map(len, kept))
+        common = {"question": question.name, "annotators": question.annotators, "left_out": left_out}
+        alpha = agreement.alpha(kept, question.values, question.scale, seed)
+        yield common | {"scale": question.scale, "measure": "alpha", "raters": "2 or more"} | _agreement_columns(alpha)
+        for raters in (3, 2):
+            kappa = agreement.kappa(kept, question.values, raters, seed)
+            if kappa.n or raters == 3:
+                yield common | {"scale": "nominal", "measure": "kappa", "raters": raters} | _agreement_columns(kappa)
+
+
+def _questions(found: Campaign, items: Sequence[Item]) -> Iterator[Question]:
+    asked = human_votes
+    yield _asked("Culture-related", items, asked.CULTURE, ("no", "yes"), "nominal")
+    yield _asked("Error valid, partly or not", items, asked.STRICT, EXTENT, "ordinal")
+    yield _asked("Error: any answer but don't know", items, asked.STRICT, (*EXTENT, "no_change"), "nominal")
+    yield _asked("Explanation valid, partly or not", items, asked.EXPLANATION, EXTENT, "ordinal")
+    yield _asked("Changed mind", items, asked.CHANGED, ("no", "yes"), "nominal")
+    for criterion in (*asked.VOTED, asked.SEVERITY, asked.TYPE):
+        votes = [["yes" if vote else "no" for vote in criterion.votes(item)] for item in items]
+        name = f"{criterion.name}: yes or not"
+        yield Question(name, votes, ("no", "yes"), "nominal", _annotators(items, criterion.step))
+    for system in sorted(set(found.sources.values())):
+        given = human_ratings.of_system(found, items, system)
+        ratings = [ratings for _, text, ratings in given if text is not None]
+        name = f"Similarity of {system}"
+        yield Question(name, ratings, human_ratings.GRADES, "ordinal", _annotators(items, human_ratings.STEP))
+
+
+def _asked(name: str, items: Sequence[Item], criterion: Criterion, values: Sequence[str], scale: Scale) -> Question:
+    return Question(name, list(map(criterion.values, items)), values, scale, _annotators(items, criterion.step))
+
+
+def _annotators(items: Sequence[Item], step: int) -> int:
+    return len({answer.annotator for item in items for answer in item.answers if answer.steps >= step})
+
+
+def _agreement_columns(found: Agreement) -> dict[str, Any]:
+    why = "" if found.value is not None else "no variation" if found.n else "no items"
+    return {
+        **{name: rounded_text(getattr(found, name)) for name in ("value", "low", "high")},
+        "n": found.n,
+        "ratings": found.ratings,
+        "few": "yes" if found.n < human_votes.FEW else "",
+        "why": why,
+    }

@@ -1,0 +1,128 @@
+"""How alike annotators find a system's explanations and the provided ones, 1 to 5 (ExCAM §5, soft errors).
+
+The paper keeps items whose provided explanation is valid as per majority (n = 90): Table 3's and Table 12's "Expl.
+valid" hold 78 and 12 of them, so it is the strict vote on the explanation. Of those, a system predicted an error where
+it wrote an explanation, and the mean is over every rating of these; whether the paper's is over ratings or over items
+it does not say, so `mean_of_items` is given too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from operator import truediv
+from typing import Any
+
+from excam.annotation.answers import SIMILARITY
+from excam.annotation.campaign import Campaign
+from excam.error_reports.evaluation.cells import rounded_text
+from excam.excam40k.validation.human_answers import Item
+from excam.excam40k.validation.human_votes import EXPLANATION, EXPLANATION_PARTIAL, FEW, majority
+from excam.stats import bootstrap
+
+GRADES = tuple(grade for grade in SIMILARITY if grade != "no_error")
+VALID = "explanation valid"  # as the paper
+BASES = {VALID: EXPLANATION, "explanation valid or partly": EXPLANATION_PARTIAL, "all": None}
+STEP = 3
+# The paper's two systems and what its claims call them.
+PRINTED = {"gemma3-27b/all/report": "gemma3", "phi3-medium-4k/all/report": "phi3"}
+AGAINST = ("no_error_of_text", "rated_without_text")  # "no error" of a text that names one; a rating of no text
+COLUMNS = (
+    "items",
+    "system",
+    "n",
+    "found",
+    "percent",
+    "percent_low",
+    "percent_high",
+    "mean",
+    "low",
+    "high",
+    "mean_of_items",
+)
+COLUMNS = (*COLUMNS, "rated_items", "ratings", *GRADES, "no_error", *AGAINST, "few")
+COLUMNS = (*COLUMNS, "printed_n", "printed_percent", "printed_mean")
+
+Given = list[tuple[Item, str | None, list[str]]]  # item, the system's explanation, its ratings
+
+
+def lines(found: Campaign, items: Sequence[Item], claims: Mapping[str, Mapping[str, str]], seed: int) -> Iterator[Any]:
+    """Return a line per selection of items and system; the paper's numbers are beside those of its selection and
+    systems.
+    """
+    for basis, criterion in BASES.items():
+        kept = [item for item in items if criterion is None or majority(criterion.votes(item))]
+        for system in sorted(set(found.sources.values())):
+            given = of_system(found, kept, system)
+            name = PRINTED.get(system) if basis == VALID else None
+            yield {"items": basis, "system": system, **_rating_numbers(given, seed), **_paper_numbers(name, claims)}
+
+
+def distributions(found: Campaign, items: Sequence[Item]) -> dict[str, list[int]]:
+    """Return by system how often its explanations got 5, 4, 3, 2 and 1, over the items the paper keeps."""
+    kept = [item for item in items if majority(EXPLANATION.votes(item))]
+    counted = {}
+    for system in sorted(set(found.sources.values())):
+        ratings = [one for _, text, ratings in of_system(found, kept, system) if text is not None for one in ratings]
+        counted[system] = [ratings.count(grade) for grade in reversed(GRADES)]
+    return counted
+
+
+def of_system(found: Campaign, items: Sequence[Item], system: str) -> Given:
+    """Return every item that showed an explanation of a system, with the ratings of annotators who answered step 3."""
+    given: Given = []
+    for item in items:
+        for place, comparison in enumerate(item.task.comparisons, 1):
+            if found.sources[comparison.code] == system:
+                ratings = [getattr(answer, f"similarity_{place}") for answer in item.answers if answer.steps >= STEP]
+                given.append((item, comparison.text, ratings))
+    return given
+
+
+def grades(ratings: Sequence[str]) -> list[str]:
+    """Return the ratings of an item that are on the scale."""
+    return [one for one in ratings if one in GRADES]
+
+
+def _rating_numbers(given: Given, seed: int) -> dict[str, Any]:
+    texts = [(item, grades(ratings)) for item, text, ratings in given if text is not None]
+    rated = {item.task.id: list(map(int, found)) for item, found in texts if found}
+    often = Counter(grade for _, found in texts for grade in found)
+    sums, sizes = [sum(found) for found in rated.values()], [len(found) for found in rated.values()]
+    said_of = {
+        there: [one for _, text, ratings in given if (text is not None) == there for one in ratings]
+        for there in (True, False)
+    }
+    mean = bootstrap.estimate([sums, sizes], bootstrap.ratio, list(rated), seed)
+    return {
+        "n": len(given),
+        "found": len(texts),
+        **_share([text is not None for _, text, _ in given], seed),
+        **{name: rounded_text(mean[key]) for name, key in (("mean", "value"), ("low", "low"), ("high", "high"))},
+        "mean_of_items": rounded_text(sum(map(truediv, sums, sizes)) / len(rated)) if rated else None,
+        "rated_items": len(rated),
+        "ratings": often.total(),
+        **{grade: often[grade] for grade in GRADES},
+        "no_error": said_of[False].count("no_error"),
+        "no_error_of_text": said_of[True].count("no_error"),
+        "rated_without_text": len(grades(said_of[False])),
+        "few": "yes" if min(len(given), len(rated)) < FEW else "",
+    }
+
+
+def _share(found: Sequence[bool], seed: int) -> dict[str, float | None]:
+    """Return a share in percent, each item once."""
+    given = bootstrap.estimate([found, [1] * len(found)], bootstrap.ratio, range(len(found)), seed)
+    names = {"percent": given["value"], "percent_low": given["low"], "percent_high": given["high"]}
+    return {name: None if share is None else round(100 * share, 1) for name, share in names.items()}
+
+
+def _paper_numbers(name: str | None, claims: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    if name is None:
+        return {}
+    found = {
+        "n": "explanation-soft-n",
+        "percent": f"explanation-soft-found-{name}",
+        "mean": f"explanation-likert-{name}",
+    }
+    return {f"printed_{key}": claims[claim]["printed"] for key, claim in found.items()}

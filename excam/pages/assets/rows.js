@@ -1,0 +1,203 @@
+// Lists the rows that row_browser.py packed: search, filters that count what each choice would show, pages, and an
+// address for every view.
+(async () => {
+  // vowel signs of Indic scripts are parts of letters, not accents: they stay
+  const MARKS = /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]/g;
+  const ALIKE = { "ı": "i", "ß": "ss", "ø": "o", "đ": "d", "ł": "l", "ς": "σ" };
+  const KINDS = ["error", "found", "gold"]; // of marks, from the innermost to the outermost
+  const MANY = 200; // choices of a filter; other values are found by searching
+  const { filters, orders, columns, rows: packed } = await unpacked();
+  const fields = ["q", ...filters.map(({ name }) => name), ...(orders.length ? ["order"] : []), "size"];
+  const rows = packed.map(([id, outcome, tone, facts, texts, reports, values, keys]) => (
+    { id, outcome, tone, facts, texts, reports, values, keys, folded: null }
+  ));
+  let page = 0;
+  let shown = rows;
+
+  function fold(text) {
+    const plain = text.toLowerCase().normalize("NFKD").replace(MARKS, "");
+    return plain.replace(/[ıßøđłς]/g, (sign) => ALIKE[sign]).replace(/\s+/g, " ");
+  }
+
+  function folded(row) {
+    const reports = row.reports.flatMap(([errors, explanation]) => [explanation, ...(errors ?? []).flatMap((error) => [error[3], error[5]])]);
+    row.folded ??= fold([row.id, ...Object.values(row.facts), ...Object.values(row.texts), ...reports].join("\0"));
+    return row.folded;
+  }
+
+  // a text cut wherever an error begins or ends; a piece is marked once for each kind of error that covers it
+  function marked(text, errors) {
+    const here = errors.filter((error) => error.start >= 0);
+    const cuts = [...new Set([0, text.length, ...here.flatMap((error) => [error.start, error.end])])].sort((a, b) => a - b);
+    const parts = cuts.flatMap((start, at) => {
+      const end = cuts[at + 1] ?? start;
+      const over = here.filter((error) => error.start <= start && error.end >= end && end > start);
+      const layer = (inside, kind) => {
+        const own = over.filter((error) => error.kind === kind);
+        const severity = own.some((error) => error.severity === "major") ? "major" : "minor";
+        return own.length ? [make("mark", `${kind} ${severity}`, ...inside)] : inside;
+      };
+      return [...here.filter((error) => error.start === start).map(tag), ...KINDS.reduce(layer, visible(text.slice(start, end)))];
+    });
+    return foreign("p", "text judged", ...parts);
+  }
+
+  function tag(error) {
+    const element = make("sup", `tag ${error.kind}`, error.tag);
+    element.dir = "ltr";
+    return element;
+  }
+
+  function errorItem(error) {
+    const place = error.start < 0 ? `not in the ${error.where}` : `in the ${error.where}`;
+    const span = foreign("bdi", "", ...visible(error.span));
+    const type = foreign("bdi", "", ...visible(error.type));
+    return make("li", "", tag(error), " “", span, `” ${place}: `, make("b", "", error.severity), ", ", type);
+  }
+
+  function reportCell({ errors, explanation, notes }) {
+    const parts = errors?.length ? [make("ul", "errors", ...errors.map(errorItem))] : errors ? [make("p", "quiet", "No error.")] : [];
+    if (explanation) parts.push(make("h3", "", "Explanation"), foreign("p", "text", ...visible(explanation)));
+    return [...parts, ...notes.map((note) => foreign("p", "", ...visible(note)))];
+  }
+
+  function rowCell(row) {
+    const link = make("a", "id", ...visible(row.id));
+    link.href = `#${new URLSearchParams({ q: row.id })}`;
+    const facts = Object.entries(row.facts).flatMap(([name, value]) => [make("dt", "", name), foreign("dd", "", ...visible(value))]);
+    return [make("span", `outcome ${row.tone}`, row.outcome), make("div", "", link), make("dl", "", ...facts)];
+  }
+
+  function show(row) {
+    const reports = row.reports.map(([found, explanation, notes]) => {
+      const errors = found?.map(([kind, label, where, span, severity, type, start, end]) => ({ kind, tag: label, where, span, severity, type, start, end }));
+      return { errors, explanation, notes };
+    });
+    const errors = reports.flatMap((report) => report.errors ?? []);
+    const texts = Object.entries(row.texts).flatMap(([where, text]) => (
+      [make("h3", "", where), marked(text, errors.filter((error) => error.where === where))]
+    ));
+    const cells = [rowCell(row), texts, ...reports.map(reportCell)].map((parts, at) => {
+      const cell = make("td", "", ...parts);
+      cell.setAttribute("role", "cell");
+      if (at > 1) cell.dataset.head = columns[at - 2]; // shown where the table is too narrow for columns
+      return cell;
+    });
+    const line = make("tr", "", ...cells);
+    line.setAttribute("role", "row");
+    return line;
+  }
+
+  function counted(among, name) {
+    const number = new Map();
+    for (const row of among) for (const value of row.values[name]) number.set(value, (number.get(value) ?? 0) + 1);
+    return number;
+  }
+
+  function options(values) {
+    return values.map((value) => Object.assign(document.createElement("option"), { value }));
+  }
+
+  // the fixed choices, then the most frequent others by name; a filter without choices is not shown
+  function fillSelect({ name, choices, others }) {
+    const number = counted(rows, name);
+    const most = [...number.keys()].filter((value) => !choices.includes(value));
+    most.sort((a, b) => number.get(b) - number.get(a)).splice(MANY);
+    const group = make(others ? "optgroup" : "template", "", ...options(most.sort()));
+    group.label = others;
+    const more = others && most.length ? [group] : group.children;
+    $(name).replaceChildren(...options(["", ...choices]), ...more);
+    $(name).closest("label").hidden = !number.size;
+  }
+
+  function passes(row, wanted, besides) {
+    return wanted.every(([name, value]) => name === besides || row.values[name].includes(value));
+  }
+
+  function countChoices(searched, wanted) {
+    for (const { name } of filters) {
+      const others = searched.filter((row) => passes(row, wanted, name));
+      const number = counted(others, name);
+      for (const option of $(name).options) {
+        option.textContent = option.value ? `${option.value} (${number.get(option.value) ?? 0})` : `all (${others.length})`;
+      }
+    }
+  }
+
+  // a row without a value of the key comes last
+  function arranged(some) {
+    const key = orders.length ? $("order").value : "";
+    return key ? [...some].sort((a, b) => (a.keys[key] ?? Infinity) - (b.keys[key] ?? Infinity)) : some;
+  }
+
+  function draw() {
+    const size = Number($("size").value);
+    const pages = Math.max(1, Math.ceil(shown.length / size));
+    page = Math.min(Math.max(page, 0), pages - 1);
+    document.querySelector("#rows tbody").replaceChildren(...shown.slice(page * size, (page + 1) * size).map(show));
+    const outcomes = filters.find(({ name }) => name === "outcome").choices;
+    const kinds = outcomes.map((kind) => [kind, shown.filter((row) => row.outcome === kind).length]);
+    const sum = kinds.filter(([, number]) => number).map(([kind, number]) => `${number} ${kind}`).join(" + ");
+    $("status").textContent = `Shown ${shown.length} of ${rows.length} rows${sum && ": "}${sum}.`;
+    $("place").textContent = `Page ${page + 1} of ${pages}`;
+    $("previous").disabled = page === 0;
+    $("next").disabled = page === pages - 1;
+  }
+
+  function filter() {
+    const wanted = filters.map(({ name }) => [name, $(name).value]).filter(([, value]) => value);
+    const needle = fold($("q").value).trim();
+    const searched = needle ? rows.filter((row) => folded(row).includes(needle)) : rows;
+    shown = arranged(searched.filter((row) => passes(row, wanted)));
+    countChoices(searched, wanted);
+    draw();
+  }
+
+  function remember() {
+    const state = new URLSearchParams();
+    for (const name of fields) if ($(name).value && !(name === "size" && $(name).value === "25")) state.set(name, $(name).value);
+    if (page) state.set("page", String(page + 1));
+    try {
+      history.replaceState(null, "", `#${state}`);
+    } catch {
+      // a page inside a report has no address of its own
+    }
+  }
+
+  function recall() {
+    const state = new URLSearchParams(location.hash.slice(1));
+    for (const name of fields) {
+      $(name).value = state.get(name) ?? (name === "size" ? "25" : "");
+      if ($(name).selectedIndex === -1) $(name).selectedIndex = 0; // a link to a choice that is not here
+    }
+    page = (Number(state.get("page")) || 1) - 1;
+    filter();
+  }
+
+  function changed() {
+    page = 0;
+    filter();
+    remember();
+  }
+
+  function turn(by) {
+    page += by;
+    draw();
+    remember();
+    $("status").focus();
+  }
+
+  let waiting;
+  $("q").addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(changed, 150);
+  });
+  for (const name of fields.slice(1)) $(name).addEventListener("change", changed);
+  $("filters").addEventListener("submit", (event) => event.preventDefault());
+  $("filters").addEventListener("reset", () => setTimeout(changed));
+  $("previous").addEventListener("click", () => turn(-1));
+  $("next").addEventListener("click", () => turn(1));
+  window.addEventListener("hashchange", recall);
+  filters.forEach(fillSelect);
+  recall();
+})();

@@ -1,0 +1,50 @@
+"""Self-contained HTML files: no network, no library, no other file.
+
+Texts are untrusted: one may contain markup, scripts, or bidirectional control characters. They are embedded as base64,
+which cannot end an element, and become text nodes, never markup. A content security policy allows only one script and
+one style sheet, by their hashes. Equal values give equal bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+
+@cache
+def shared_script() -> str:
+    """Return the JavaScript that every page shares: decoding of the data, and texts as text nodes."""
+    return (Path(__file__).parent / "signs.js").read_text(encoding="utf-8")
+
+
+def pack_json(value: Any) -> str:
+    """Return a value as compressed JSON in base64, which an HTML parser cannot interpret. Lone surrogates are kept."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(zlib.compress(text.encode(errors="backslashreplace"), 9)).decode()
+
+
+def fill_template(template: str, values: Mapping[str, str]) -> str:
+    """Return a template with its `{{names}}` replaced in one pass; inserted values are not searched for names."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], template)
+
+
+def content_security_policy(style: str, script: str, *more: str) -> str:
+    """Return a content security policy that allows one style sheet and one script, with `more` directives."""
+    return "; ".join(
+        (
+            f"default-src 'none'; style-src {_csp_hash(style)}; script-src {_csp_hash(script)}",
+            *more,
+            "base-uri 'none'; form-action 'none'",
+        )
+    )
+
+
+def _csp_hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

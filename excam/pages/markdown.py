@@ -1,0 +1,41 @@
+"""Texts as data inside Markdown: they are shown literally and never interpreted as markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from excam.core.sanitize import BIDI, FLAG, TAGS
+
+# Characters with a meaning in HTML, tables, formulas, code, emphasis or links; no others have one inside a line.
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "$": "&#36;", "`": "&#96;"}
+_MARKUP = re.compile(r"[\\*_\[\]~@]|:(?=//)|(?<=www)\.", re.I)
+_BREAK = re.compile(r"\r\n|[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
+_UNPRINTABLE = re.compile(f"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f]|{BIDI}|{TAGS}|(?P<flag>{FLAG})")
+
+
+def escape(text: str) -> str:
+    """Return a text escaped for one line of Markdown; line breaks become <br>, control characters visible escapes."""
+    return "<br>".join(map(_escaped_line, _BREAK.split(text)))
+
+
+def _escaped_line(line: str) -> str:
+    visible = _UNPRINTABLE.sub(lambda found: found["flag"] or ascii(found[0])[1:-1], line).replace("\t", " ")
+    plain = _MARKUP.sub(lambda found: "\\" + found[0], visible)
+    return "".join(_ENTITIES.get(sign, sign) for sign in plain)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a Markdown table; cells must be Markdown already (see `escape`)."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+
+
+def demote_headings(page: str, by: int) -> str:
+    """Return a Markdown page with its headings `by` levels lower, for inclusion in another page."""
+    return re.sub(r"^(#{1,6}) ", lambda found: "#" * min(6, len(found[1]) + by) + " ", page.strip(), flags=re.M) + "\n"
+
+
+def remove_page_links(page: str) -> str:
+    """Return a Markdown page with links to other Markdown files replaced by their text, for use elsewhere."""
+    return re.sub(r"(?<!\\)\[([^\]\n]*)\]\([^):\n]*\.md\)", r"\1", page)

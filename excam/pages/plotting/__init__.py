@@ -1,0 +1,12 @@
+"""Figures: numbers in, a matplotlib Figure out, and files with the same bytes every time.
+
+No pyplot, no global state: figures are drawn under matplotlib's own defaults, whatever the user's settings are.
+"""
+
+from excam.pages.plotting.bars import Bars, stacked
+from excam.pages.plotting.base import save, words
+from excam.pages.plotting.forest import Point, forest
+from excam.pages.plotting.heat import heat_map
+from excam.pages.plotting.lines import curves
+
+__all__ = ["Bars", "Point", "curves", "forest", "heat_map", "save", "stacked", "words"]

@@ -1,0 +1,190 @@
+"""A table of numbers coloured around 0 (ExCAM Figures 3, 4 and 11)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from excam.core.exceptions import InputInvalid
+from excam.pages.plotting.base import FINE, FONT, HEADING, MARGIN, defaults, extent, filled, sheet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+
+Grid = Sequence[Sequence[float | None]]
+Marks = Sequence[Sequence[str]]
+ROW, GAP, BAR = 0.33, 0.12, 0.11  # inches: a row, a separator in cells, the colour bar's width
+# Orange to blue through near-white: distinguishable under every common colour blindness; both ends dark in greyscale.
+PALETTE = ("#7f3b08", "#b35806", "#e08214", "#fdb863", "#f7f6f4", "#92c5de", "#4393c3", "#2166ac", "#053061")
+
+
+def heat_map(
+    values: Grid,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    counts: Sequence[int | None] | None = None,
+    marks: Marks | None = None,
+    framed: Sequence[Sequence[bool]] | None = None,
+    title: str = "",
+    note: str = "",
+    limits: tuple[float, float] | None = None,
+    separators: Sequence[int] = (),
+    row_separators: Sequence[int] = (),
+    digits: int = 2,
+) -> Figure:
+    """A table of numbers coloured around 0 (ExCAM Figures 3, 4, 11): rows are models, columns are test sets.
+
+    `values[row][column]` is the number printed; None is a cell that does not exist (hatched, "n/a"). `counts` are the
+    items behind each column (None: not printed), `marks` the sign behind each number (a letter at most), `framed` the
+    cells with a black frame. `limits` are the ends of the colour scale, by default the smallest and largest number with
+    0 between; 0 is always palest, and equal distances from it are equally deep. Separator k is a gap before column
+    (row) k. The figure grows with its texts, so that none overlap.
+    Raise InputInvalid for shapes that do not fit together and for numbers that are not finite.
+    """
+    _check(values, rows, columns, counts, {"values": values, "marks": marks, "framed": framed})
+    numbers = [number for row in values for number in row if number is not None]
+    low, high = limits or (min([0.0, *numbers]), max([0.0, *numbers]))
+    reach = max(abs(low), abs(high)) or 1.0
+    names = [_wrapped(name) for name in columns]
+    across, down = _places(len(columns), separators), _places(len(rows), row_separators)
+    with defaults():
+        import matplotlib.colors
+
+        colours = matplotlib.colors.LinearSegmentedColormap.from_list("excam", PALETTE)
+        figure, cells, bar = _canvas(names, rows, across[-1] + 1, down[-1] + 1, title, note, digits)
+        _label(cells, names, rows, counts, across, down)
+        for r, c in itertools.product(range(len(rows)), range(len(columns))):
+            number, at = values[r][c], (across[c], down[r])
+            face = None if number is None else colours(0.5 + number / reach / 2)
+            _draw_cell(cells, *at, _printed(number, digits), face, marks[r][c] if marks else "")
+            if framed and framed[r][c]:
+                _draw_frame(cells, *at)
+        _draw_bar(bar, colours, low, high, reach)
+    return figure
+
+
+def _check(
+    values: Grid,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    counts: Sequence[int | None] | None,
+    grids: Mapping[str, Sequence[Sequence[Any]] | None],
+) -> None:
+    if not rows or not columns or (counts is not None and len(counts) != len(columns)):
+        raise InputInvalid(
+            f"heat map got {len(rows)} rows and {len(columns)} columns, expected some, and a count for each"
+        )
+    for name, grid in grids.items():
+        if grid is not None and [len(row) for row in grid] != [len(columns)] * len(rows):
+            raise InputInvalid(
+                f"heat map got {name} that are not {len(rows)} rows of {len(columns)}, as its labels are"
+            )
+    for number in (number for row in values for number in row if number is not None):
+        if not float("-inf") < number < float("inf"):
+            raise InputInvalid(f"heat map got the number {number}, expected finite ones; give None where there is none")
+
+
+def _printed(number: float | None, digits: int) -> str:
+    return "n/a" if number is None else f"{number:z.{digits}f}".replace("-", "−")
+
+
+def _wrapped(name: str, width: int = 10) -> str:
+    """A column label, on several lines where it is long: broken at spaces, after hyphens, at humps (CulturalBench)."""
+    parts = re.split(r"( )|(?<=-)|(?<=[a-z])(?=[A-Z])", name) if len(name) > width else [name]
+    lines = [""]
+    for part in filter(None, parts):
+        if lines[-1] and len(lines[-1] + part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(line.strip() for line in lines if line.strip())
+
+
+def _places(number: int, separators: Sequence[int]) -> list[float]:
+    """Return the positions of the cells of a row (column), in cells."""
+    return [index + GAP * sum(0 < separator <= index for separator in separators) for index in range(number)]
+
+
+def _canvas(
+    names: Sequence[str], rows: Sequence[str], wide: float, tall: float, title: str, note: str, digits: int
+) -> tuple[Figure, Axes, Axes]:
+    """A figure as large as its texts need, with axes for `wide` by `tall` cells and axes for the colour bar."""
+    head = [extent(text, size=FONT) for text in [*names, f"*−0.{'0' * digits}*", "n = 1,000"]]
+    width = wide * (max(size[0] for size in head) + 0.12)
+    height = tall * ROW
+    left = MARGIN + max(extent(row, size=FONT)[0] for row in rows) + 0.08
+    right = 0.18 + BAR + 0.42 + MARGIN
+    full_width = max(left + width + right, extent(title, **HEADING)[0] + 2 * MARGIN)
+    note = filled(note, full_width - 2 * MARGIN, **FINE)
+    foot = MARGIN + (extent(note, **FINE)[1] + 0.1 if note else 0)
+    top = MARGIN + (extent(title, **HEADING)[1] + 0.12 if title else 0) + max(size[1] for size in head) + 0.24
+    full_height = foot + height + top
+    figure = sheet(full_width, full_height, title, note)
+    cells = figure.add_axes((left / full_width, foot / full_height, width / full_width, height / full_height))
+    cells.set(xlim=(-0.5, wide - 0.5), ylim=(tall - 0.5, -0.5))
+    cells.set_axis_off()
+    start = (left + width + 0.18) / full_width
+    bar = figure.add_axes((start, foot / full_height, BAR / full_width, height / full_height))
+    return figure, cells, bar
+
+
+def _label(
+    axes: Axes,
+    names: Sequence[str],
+    rows: Sequence[str],
+    counts: Sequence[int | None] | None,
+    across: Sequence[float],
+    down: Sequence[float],
+) -> None:
+    style: dict[str, Any] = {"textcoords": "offset points", "parse_math": False, "annotation_clip": False}
+    for x, name, count in zip(across, names, counts or [None] * len(names), strict=True):
+        lift = 4 if counts is None else 16
+        axes.annotate(name, (x, -0.5), (0, lift), size=FONT, ha="center", va="bottom", **style)
+        if count is not None:
+            text, font = f"n = {count:,}", FONT - 1.5
+            axes.annotate(text, (x, -0.5), (0, 4), size=font, color="#555555", ha="center", va="bottom", **style)
+    for y, name in zip(down, rows, strict=True):
+        axes.annotate(name, (-0.5, y), (-5, 0), size=FONT, ha="right", va="center", **style)
+
+
+def _draw_cell(axes: Axes, x: float, y: float, text: str, face: tuple[float, ...] | None, mark: str) -> None:
+    """One rectangle and its number, black or white, whichever has more contrast; without a face: hatched."""
+    from matplotlib.patches import Rectangle
+
+    corner, edge = (x - 0.5, y - 0.5), {"edgecolor": "white", "linewidth": 1.0}
+    if face is None:
+        axes.add_patch(Rectangle(corner, 1, 1, facecolor="#f2f2f2", hatch="////", edgecolor="#cfcfcf", linewidth=0))
+        axes.add_patch(Rectangle(corner, 1, 1, fill=False, **edge))
+        plate = {"facecolor": "#f2f2f2", "edgecolor": "none", "pad": 1.2}
+        axes.text(x, y, text, size=FONT - 1, color="#555555", ha="center", va="center", bbox=plate)
+        return
+    axes.add_patch(Rectangle(corner, 1, 1, facecolor=face, **edge))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in face[:3]]
+    luminance = (
+        0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    )  # WCAG 2; at .179 black and white are equal
+    ink = "black" if luminance > 0.179 else "white"
+    axes.text(x, y, text, size=FONT, color=ink, ha="center", va="center")
+    beside = (FONT * 0.33 * len(text), 0)  # so that the digits of marked and unmarked cells are aligned
+    axes.annotate(mark, (x, y), beside, textcoords="offset points", size=FONT, color=ink, weight="bold", va="center")
+
+
+def _draw_frame(axes: Axes, x: float, y: float) -> None:
+    from matplotlib.patches import Rectangle
+
+    inside = (x - 0.47, y - 0.44)
+    axes.add_patch(Rectangle(inside, 0.94, 0.88, fill=False, edgecolor="black", linewidth=1.3, zorder=3))
+
+
+def _draw_bar(axes: Axes, colours: Colormap, low: float, high: float, reach: float) -> None:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    bar = axes.figure.colorbar(ScalarMappable(Normalize(-reach, reach), colours), cax=axes)
+    bar.outline.set_visible(False)
+    axes.set_ylim(low, high if high > low else reach)
+    axes.tick_params(labelsize=FONT - 1, length=2, width=0.6)

@@ -1,0 +1,174 @@
+"""Rows with texts, marked errors and reports -> one HTML file to search and filter them, that needs nothing else.
+
+Rows are packed for size: `snakemake --report` puts the page into the address of a frame, where Chromium shows nothing
+of more than 2 MiB (`FITS`).
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from excam.core.escapes import visible
+from excam.pages.html import content_security_policy, fill_template, pack_json, shared_script
+
+ASSETS = Path(__file__).parent / "assets"
+FITS = 1_570_000  # bytes of a page whose address, four signs for three bytes, Chromium opens in a frame
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedError:
+    """An error of a report. `kind` (error, found, gold) decides how it is marked, `tag` is shown where it begins.
+
+    `where` is the title of a text; the offsets count characters of that text, -1 where the span is not in it.
+    """
+
+    kind: str
+    tag: str
+    where: str
+    span: str
+    severity: str
+    type: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportCell:
+    """A report on a row: its errors (None where there is no report), their explanation, and notes below."""
+
+    errors: Sequence[MarkedError] | None = None
+    explanation: str = ""
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserRow:
+    """What the page shows of a row, one ReportCell per report column, and by what it can be filtered and sorted."""
+
+    id: str
+    outcome: str
+    tone: str  # right, wrong or unreadable: the frame of the outcome
+    facts: Mapping[str, str]
+    texts: Mapping[str, str]
+    reports: Sequence[ReportCell]
+    values: Mapping[str, Sequence[str]]  # of each filter
+    keys: Mapping[str, float | None] = field(default_factory=dict)  # of each order
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter: `choices` stand first, other values follow, below the heading `others` if there is one."""
+
+    name: str
+    label: str
+    choices: Sequence[str] = ()
+    others: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """A page but for its rows. `head`, `legend` and `foot` are HTML; one filter has the name `outcome`.
+
+    `orders` holds the label of each order other than that of the rows; rows are sorted by the key of that name.
+    """
+
+    title: str
+    head: str
+    legend: str
+    foot: str
+    columns: Sequence[str]  # of reports
+    filters: Sequence[Filter]
+    orders: Mapping[str, str] = field(default_factory=dict)
+
+
+def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
+    """Return the page."""
+    style, script = asset("rows.css"), shared_script() + asset("rows.js")
+    selects = [
+        f'<label>{one.label} <select id="{one.name}" name="{one.name}"></select></label>' for one in browser.filters
+    ]
+    if browser.orders:
+        orders = {"": "as in the file", **browser.orders}
+        options = "".join(f'<option value="{key}">{label}</option>' for key, label in orders.items())
+        selects.append(f'<label>Order <select id="order" name="order">{options}</select></label>')
+    return fill_template(
+        asset("rows.html"),
+        {
+            "policy": content_security_policy(style, script),
+            "title": html.escape(browser.title),
+            "style": style,
+            "script": script,
+            "head": browser.head,
+            "legend": browser.legend,
+            "foot": browser.foot,
+            "selects": "".join(f"{select}\n" for select in selects),
+            "columns": "".join(
+                f'<th scope="col" role="columnheader">{name}</th>' for name in ("Row", "Texts", *browser.columns)
+            ),
+            "data": pack_json(
+                {
+                    "filters": [
+                        {"name": one.name, "choices": one.choices, "others": one.others} for one in browser.filters
+                    ],
+                    "orders": list(browser.orders),
+                    "columns": browser.columns,
+                    "rows": [_packed(row) for row in rows],
+                }
+            ),
+        },
+    )
+
+
+def _packed(row: BrowserRow) -> tuple[Any, ...]:
+    reports = [
+        replace(cell, errors=cell.errors and [_for_browser(error, row.texts) for error in cell.errors])
+        for cell in row.reports
+    ]
+    return astuple(replace(row, reports=reports))
+
+
+def _for_browser(error: MarkedError, texts: Mapping[str, str]) -> MarkedError:
+    text = texts[error.where]
+    return replace(error, start=utf16_offset(text, error.start), end=utf16_offset(text, error.end))
+
+
+def utf16_offset(text: str, offset: int) -> int:
+    """An offset in characters as one in UTF-16 units, in which JavaScript counts: an emoji is two of them."""
+    return offset + sum(sign > "\uffff" for sign in text[:offset]) if offset > 0 else offset
+
+
+def asset(name: str) -> str:
+    """Return one of the files that the page is put together from."""
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def escape(text: str) -> str:
+    """Return a text for the page's HTML: no markup, no control character, and with a direction of its own."""
+    return f"<bdi>{html.escape(visible(text))}</bdi>"
+
+
+def folded_table(title: str, note: str, heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    """Return a table that the reader unfolds; the first cell of a line is its head, cells must be HTML already."""
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    body = "".join(
+        f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>\n'
+        for name, *cells in lines
+    )
+    return (
+        f'<details class="counts"><summary>{title}</summary>\n<p>{note}</p>\n<div class="wide" tabindex="0" '
+        f'role="region" aria-label="{title}"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n'
+        "</table></div></details>\n"
+    )
+
+
+def bar(number: int, most: int) -> str:
+    """Return a horizontal bar, as wide as its share of `most`."""
+    width = 100 * number / most if most else 0
+    return (
+        '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect width="{width:.1f}" height="10"/></svg>'
+    )

@@ -1,0 +1,1 @@
+"""Scoring of users' files with any metric: rows in, results out; their comparison, display, page and server."""

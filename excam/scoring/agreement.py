@@ -1,0 +1,132 @@
+"""Several judgements of one pair: how far they agree, on which words, and three ways to combine their scores.
+
+The judgements are of several models, which reduces self-bias, or of one model sampled repeatedly at a temperature.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Any, Literal, get_args
+
+from excam.scoring.spans import Report
+
+Combine = Literal["mean", "median", "reciprocal-rank"]
+COMBINE: tuple[Combine, ...] = get_args(Combine)
+OUTLIER = 2.0  # standard deviations from the mean; farther scores are left out (GEMBA v2, WMT 2025)
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """Characters [start, end) of a text, and the shares of readable judgements that mark them at all and as major."""
+
+    where: str
+    start: int
+    end: int
+    share: float
+    major: float
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Agreement of the judgements of one pair. `scores` are in the order asked, None for a failure."""
+
+    judgements: int  # number of readable ones
+    found: int  # of the readable ones, how many found an error
+    against: int  # of the readable ones, how many differ from the majority
+    spread: float | None  # sample standard deviation of the scores; None with fewer than two
+    scores: tuple[float | None, ...]
+    failures: tuple[str, ...]
+    spans: tuple[Marked, ...]
+
+    @property
+    def share(self) -> float | None:
+        """Return the share of readable judgements that found an error; None if none is readable."""
+        return self.found / self.judgements if self.judgements else None
+
+
+def agreement(
+    reports: Sequence[Report | None], scores: Sequence[float | None], failures: Sequence[str | None]
+) -> Agreement:
+    """Return the agreement of judgements, given in one order; report and score are None for a failure."""
+    read = [report for report in reports if report is not None]
+    found = sum(bool(report.errors) for report in read)
+    known = [score for score in scores if score is not None]
+    return Agreement(
+        judgements=len(read),
+        found=found,
+        against=min(found, len(read) - found),
+        spread=statistics.stdev(known) if len(known) > 1 else None,
+        scores=tuple(scores),
+        failures=tuple(failure for failure in failures if failure),
+        spans=tuple(mark for where in sorted(_marked_texts(read)) for mark in _marks(where, read)),
+    )
+
+
+def agreement_from_dict(row: Mapping[str, Any]) -> Agreement:
+    """Return the agreement in a dictionary that `dataclasses.asdict` made, after a trip through JSON.
+
+    Raises TypeError or KeyError for anything else.
+    """
+    lists = {name: tuple(row[name]) for name in ("scores", "failures")}
+    return Agreement(**{**row, **lists, "spans": tuple(Marked(**mark) for mark in row["spans"])})
+
+
+def agreement_is_sound(one: Agreement, texts: Mapping[str, str]) -> bool:
+    """Return whether every field has its type and every mark lies in its text; files are edited by hand."""
+    counts = (one.judgements, one.found, one.against)
+    numbers = [number for number in (one.spread, *one.scores) if number is not None]
+    numbers += [share for mark in one.spans for share in (mark.share, mark.major)]
+    return (
+        all(isinstance(count, int) for count in counts)
+        and all(isinstance(number, int | float) and math.isfinite(number) for number in numbers)
+        and all(isinstance(failure, str) for failure in one.failures)
+        and all(_lies_in(mark, texts.get(mark.where, "")) for mark in one.spans)
+    )
+
+
+def _lies_in(mark: Marked, text: str) -> bool:
+    placed = isinstance(mark.start, int) and isinstance(mark.end, int)
+    return placed and 0 <= mark.start < mark.end <= len(text)
+
+
+def _marked_texts(reports: Sequence[Report]) -> set[str]:
+    return {error.where for report in reports for error in report.errors}
+
+
+def _marks(where: str, reports: Sequence[Report]) -> Iterator[Marked]:
+    """Yield runs of characters that are marked by the same number of reports, left to right; unmarked ones are not."""
+    spans = [[one for one in report.errors if one.where == where and one.start >= 0] for report in reports]
+    edges = sorted({edge for errors in spans for one in errors for edge in (one.start, one.end)})
+    for start, end in pairwise(edges):
+        over = [{one.severity for one in errors if one.start <= start and end <= one.end} for errors in spans]
+        if any(over):
+            marked, major = sum(map(bool, over)), sum("major" in kinds for kinds in over)
+            yield Marked(where, start, end, marked / len(reports), major / len(reports))
+
+
+def combined(scores: Sequence[float], how: Combine) -> float:
+    """Return one score for several: their mean, their median, or their mean weighted by reciprocal rank.
+
+    "reciprocal-rank" follows GEMBA v2: scores more than two standard deviations from the mean are left out, the others
+    have the weights 1, 1/2, 1/3, ... The abstract does not say how scores are ranked; here by their distance from the
+    median, which favours neither good nor bad scores. Scores at equal distance share their weights.
+    """
+    if how == "mean":
+        return statistics.fmean(scores)
+    if how == "median":
+        return statistics.median(scores)
+    mean, spread = statistics.fmean(scores), statistics.pstdev(scores)
+    kept = [
+        one for one in scores if abs(one - mean) <= OUTLIER * spread + 1e-9
+    ]  # a tolerance for rounding, so that equal scores are all kept
+    middle = statistics.median(kept)
+    near = sorted((round(abs(one - middle), 9), one) for one in kept)
+    weights: list[float] = []
+    for _, group in groupby(near, key=lambda one: one[0]):
+        ranks = range(len(weights) + 1, len(weights) + 1 + len(list(group)))
+        weights += [statistics.fmean(1 / rank for rank in ranks)] * len(ranks)
+    return statistics.fmean([one for _, one in near], weights)

@@ -1,0 +1,48 @@
+"""Adapters between sync and async iterators."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def to_sync(results: AsyncIterator[T]) -> Iterator[T]:
+    """Yield the same items, from an event loop in its own thread: in a notebook this one already runs a loop."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="scoring", daemon=True)
+    thread.start()
+    try:
+        while True:
+            try:
+                yield asyncio.run_coroutine_threadsafe(_next(results), loop).result()
+            except StopAsyncIteration:
+                return
+    finally:
+        if not sys.is_finalizing():  # at interpreter shutdown the thread has already stopped
+            asyncio.run_coroutine_threadsafe(_closed(results), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+
+
+async def _next(results: AsyncIterator[T]) -> T:
+    return await anext(results)
+
+
+async def _closed(results: AsyncIterator[T]) -> None:
+    """Close an async generator in the loop in which it ran."""
+    close = getattr(results, "aclose", None)
+    if close:
+        await close()
+
+
+async def to_async(results: Iterator[T]) -> AsyncIterator[T]:
+    """Yield the same items, each computed in a thread, so that the event loop is not blocked."""
+    end = object()
+    while (found := await asyncio.to_thread(next, results, end)) is not end:
+        yield found  # pyright: ignore[reportReturnType]  # what is not `end` came from results

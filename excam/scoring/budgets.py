@@ -1,0 +1,112 @@
+"""The options --budget and --price of `excam score`: checked, and an estimate before the first request."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+
+import yaml
+
+from excam import config
+from excam.config import Model, Price
+from excam.core.exceptions import ConfigInvalid, InputInvalid
+from excam.inference import Request
+from excam.inference.budget import Budget, prompt_bytes
+from excam.inference.journal import Journal
+from excam.scoring import server_model
+from excam.scoring.files import ItemT, journal_of
+from excam.scoring.pairs import distinct
+from excam.scoring.scored_file import part_of
+
+CONFIG = Path("config.yaml")
+BYTES_PER_TOKEN = 4  # of English text, for the estimate; the server counts its tokens
+SAMPLE = 500  # rows of a file, evenly, whose prompts are measured for the estimate
+EXAMPLE = "NAME@http://host/v1"
+
+
+def checked(limit: float | None, price: tuple[float, float] | None, models: Sequence[str]) -> Budget | None:
+    """Return the budget of the options; None without --budget.
+
+    Without --price, the price is that of the entry of `models` in ./config.yaml with this server. Raises InputInvalid
+    for a value that is no budget or no price, a model of this machine, or several models.
+    """
+    if limit is None and price is None:
+        return None
+    served = server_model.name_and_address(models[0]) if len(models) == 1 else None
+    option = "--budget" if limit is not None else "--price"
+    if served is None:
+        found = models[0] if len(models) == 1 else f"{len(models)} models"
+        raise InputInvalid(f"{option}: found {found}; expected one model behind a server, {EXAMPLE}; leave it out")
+    if limit is None:
+        raise InputInvalid("--price: found without --budget; expected both; give --budget too")
+    if not (limit > 0 and math.isfinite(limit)):
+        raise InputInvalid(f"--budget: found {limit:g}; expected more than 0, in the currency of the price")
+    return Budget(limit, _price(*price) if price else _price_of_entry(*served))
+
+
+def _price(prompt: float, completion: float) -> Price:
+    if not (min(prompt, completion) >= 0 and 0 < max(prompt, completion) < math.inf):
+        raise InputInvalid(
+            f"--price: found {prompt:g} {completion:g}; expected the prices of a million tokens of prompts and of "
+            "answers, such as 1.25 10"
+        )
+    return Price(prompt=prompt, completion=completion)
+
+
+def _price_of_entry(name: str, endpoint: str) -> Price:
+    """Return the price of the entry in ./config.yaml for a model behind a server. Raises InputInvalid if none."""
+    next_step = "give --price IN OUT, per million tokens of prompts and of answers"
+    try:
+        raw = yaml.safe_load(CONFIG.read_text(encoding="utf-8")) if CONFIG.is_file() else None
+        entries = config.load(raw, str(CONFIG)).models if raw is not None else {}
+    except (OSError, ValueError, yaml.YAMLError, ConfigInvalid) as problem:
+        line = " ".join(str(problem).split())[:160]
+        raise InputInvalid(f"--budget: no price of {name}: {line}; {next_step}") from None
+    for key, entry in entries.items():
+        if entry.server and entry.server.price and _is_at(key, entry, name, endpoint):
+            return entry.server.price
+    where = f"no entry of {CONFIG} has this server, name and a price" if CONFIG.is_file() else f"no {CONFIG} here"
+    raise InputInvalid(f"--budget: no price of {name}: {where}; {next_step}")
+
+
+def _is_at(key: str, entry: Model, name: str, endpoint: str) -> bool:
+    assert entry.server is not None, "only of models behind a server"
+    return (entry.server.name or entry.hub or key) == name and entry.server.endpoint.rstrip("/") == endpoint.rstrip("/")
+
+
+def estimate(
+    budget: Budget,
+    rows: Iterable[ItemT],
+    requests: Callable[[ItemT], Sequence[Request]],
+    max_tokens: int,
+    to: Path,
+    repeat: int = 1,
+) -> str:
+    """Set the budget's number of rows that are left, and return the estimate of their costs as a line.
+
+    `requests` returns the first requests about a row. Prompts are measured on rows drawn evenly from the file. With
+    `repeat`, each row counts so many times. Raises InputInvalid for a row that cannot be scored.
+    """
+    total = sum(1 for _ in distinct(rows)) * repeat
+    growing = [to.with_name(f"{to.name}.{number + 1}") for number in range(repeat)] if repeat > 1 else [to]
+    kept = sum(_lines_in(part_of(file)) + len(Journal(journal_of(file))) for file in growing)
+    budget.rows = max(0, total - kept)
+    drawn = [requests(row) for row in islice(iter(rows), 0, None, max(1, total // repeat // SAMPLE))]
+    sizes = [prompt_bytes(request) for one in drawn for request in one]
+    prompt = math.ceil(sum(sizes) / max(1, len(drawn)) / BYTES_PER_TOKEN)
+    answer = math.ceil(max_tokens * len(sizes) / max(1, len(drawn)))
+    least, most = (budget.price.cost(budget.rows * prompt, budget.rows * tokens) for tokens in (0, answer))
+    return (
+        f"estimate: {budget.rows} of {total} rows to ask about, with about {prompt} prompt tokens each "
+        f"({BYTES_PER_TOKEN} bytes a token): {least:.4f} for prompts, up to {most:.4f} with answers of {max_tokens} "
+        f"tokens; the budget is {budget.limit:g}"
+    )
+
+
+def _lines_in(file: Path) -> int:
+    if not file.is_file():
+        return 0
+    with file.open("rb") as stream:
+        return sum(1 for _ in stream)

@@ -1,0 +1,214 @@
+"""A client of `excam serve` with the interface of a local metric.
+
+The key comes from EXCAM_SERVER_KEY, is sent in one header, and is in no message. Redirects are not followed. The client
+stores nothing: pairs without results when a program ended are sent again by the next run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from itertools import count, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from excam.core import listening, offline
+from excam.core.exceptions import InputInvalid, ModelInvalid, in_a_line
+from excam.core.provenance import Progress, say
+from excam.scoring import async_bridge, scored_json
+from excam.scoring import pairs as reading
+from excam.scoring.defaults import KEY
+from excam.scoring.messages import Health
+from excam.scoring.pairs import Pair
+from excam.scoring.scored import Scored, Scores
+
+if TYPE_CHECKING:
+    import httpx
+
+PER_REQUEST = 8  # pairs; the server batches the pairs of several requests
+AT_ONCE = 8  # requests
+ATTEMPTS = 8
+BUSY = frozenset({429, 503})  # the server is overloaded: retried for ANSWER seconds
+RETRIED = frozenset({408, 502, 504}) | BUSY
+CONNECT, ANSWER = 10.0, 900.0  # seconds; longer than the server's own timeout
+
+
+class _Failed(Exception):  # never leaves this module
+    """A request that failed and is to be retried after at least `wait` seconds."""
+
+    def __init__(self, reason: str, wait: float = 0.0, *, busy: bool = False) -> None:
+        super().__init__(reason)
+        self.wait, self.busy = wait, busy
+
+
+class Client:
+    """Scores pairs by asking a server; made by `connect`."""
+
+    def __init__(self, url: str, key: str, at_once: int, first_wait: float = 0.5) -> None:
+        self._url, self._key, self._first_wait = url, key, first_wait
+        (health,) = async_bridge.to_sync(self._health())
+        self.signature = health.signature
+        self._per_request = min(PER_REQUEST, health.max_pairs)
+        self._at_once = max(
+            1, min(at_once, health.queue // self._per_request)
+        )  # this client alone never fills the queue
+
+    def score(
+        self,
+        pairs: Iterable[Mapping[str, Any] | Pair],
+        journal: Path | None = None,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """Return an iterator over a result for each pair, in order. `journal` is ignored: the server keeps answers.
+
+        Raises InputInvalid for a row that is no pair, ModelInvalid if the server cannot be reached any more.
+        """
+        known = reading.given(pairs)
+        return Scores(async_bridge.to_sync(self.ascore(known, journal, progress)))
+
+    async def ascore(
+        self,
+        pairs: Iterable[Mapping[str, Any] | Pair],
+        journal: Path | None = None,
+        progress: Progress | None = None,
+    ) -> AsyncIterator[Scored]:
+        """Yield results as `score` does, for `async for`: several requests are open at once."""
+        coming = reading.given(pairs)
+        open_: deque[asyncio.Task[list[Scored]]] = deque()
+        async with self._client() as client:
+            try:
+                while part := list(islice(coming, self._per_request)):
+                    open_.append(asyncio.create_task(self._judged(client, part)))
+                    while len(open_) >= self._at_once:
+                        for one in _advanced(await open_[0], progress):
+                            yield one
+                        open_.popleft()
+                while open_:
+                    for one in _advanced(await open_[0], progress):
+                        yield one
+                    open_.popleft()
+            finally:
+                for task in open_:
+                    task.cancel()
+                await asyncio.gather(*open_, return_exceptions=True)
+
+    async def _judged(self, client: httpx.AsyncClient, part: Sequence[Pair]) -> list[Scored]:
+        """Return the results of one request, with retries. Raises ModelInvalid when retries are exhausted."""
+        rows = [{name: getattr(pair, name) for name in reading.FIELDS} for pair in part]
+        body = json.dumps({"pairs": rows}).encode("ascii")
+        began = time.monotonic()
+        for attempt in count(1):
+            try:
+                answer = await self._asked(client, "POST", "score", body)
+                return self._read(answer, part)
+            except _Failed as problem:
+                if time.monotonic() - began > ANSWER or (attempt >= ATTEMPTS and not problem.busy):
+                    line = f"{problem} ({attempt} attempts); see whether the server runs, and start again"
+                    raise ModelInvalid(f"{self._url}: {line}") from None
+                wait = min(30.0, self._first_wait * 2 ** min(attempt, 10)) * random.uniform(0.5, 1.0)
+                await asyncio.sleep(max(wait, problem.wait * random.uniform(1.0, 1.2)))
+        raise AssertionError("counting has no end")
+
+    def _read(self, answer: Any, part: Sequence[Pair]) -> list[Scored]:
+        """Return the results in an answer. Raises ModelInvalid if they are of other pairs or of another metric."""
+        try:
+            found = [scored_json.from_dict(row) for row in answer["results"]]
+        except (InputInvalid, LookupError, TypeError):
+            found = []
+        if [_texts(one) for one in found] != [_texts(pair) for pair in part]:
+            raise ModelInvalid(
+                f"{self._url}: no answer to what was asked; expected a server that `excam serve` started"
+            )
+        if others := {one.signature for one in found} - {self.signature}:
+            raise ModelInvalid(
+                f"{self._url}: judged by {min(others)}; expected {self.signature}, as at first; begin anew"
+            )
+        return found
+
+    async def _health(self) -> AsyncIterator[Health]:
+        async with self._client() as client:
+            try:
+                found = await self._asked(client, "GET", "health")
+            except _Failed as problem:
+                raise ModelInvalid(f"{self._url}: {problem}; expected a running `excam serve`") from None
+        try:
+            health = Health.model_validate(found, strict=True)
+        except ValidationError:
+            line = "not a scoring server; expected the address that `excam serve` prints"
+            raise ModelInvalid(f"{self._url}: {line}") from None
+        yield health
+
+    async def _asked(self, client: httpx.AsyncClient, method: str, path: str, body: bytes = b"") -> Any:
+        """Return the JSON of an answer. Raises _Failed if a retry may help, else InputInvalid or ModelInvalid."""
+        import httpx
+
+        try:
+            answer = await client.request(method, f"{self._url}/{path}", content=body)
+        except (httpx.RequestError, httpx.InvalidURL) as problem:
+            raise _Failed(f"{type(problem).__name__}: {in_a_line(problem)}") from None
+        try:
+            found = answer.json()
+        except (ValueError, RecursionError):
+            found = None
+        if answer.status_code == 200:
+            return found
+        line = found.get("error") if isinstance(found, dict) else answer.text[:100]  # the answer may be a proxy's
+        reason = f"HTTP {answer.status_code}: {' '.join(str(line or 'no reason given').split())[:200]}"
+        if answer.status_code in RETRIED:
+            wait = answer.headers.get("Retry-After", "")
+            raise _Failed(
+                reason, float(wait) if wait.isdecimal() and len(wait) < 4 else 0.0, busy=answer.status_code in BUSY
+            )
+        if answer.status_code in (413, 422):
+            raise InputInvalid(f"{self._url}: {reason}")
+        raise ModelInvalid(f"{self._url}: {reason}" + (f"; set {KEY}" if answer.status_code == 401 else ""))
+
+    def _client(self) -> httpx.AsyncClient:
+        import httpx
+
+        key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        return httpx.AsyncClient(
+            headers={"Content-Type": "application/json", **key},
+            timeout=httpx.Timeout(ANSWER, connect=CONNECT),
+            mounts=dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]")),  # no proxy for this machine
+        )
+
+
+def connect(url: str, at_once: int = AT_ONCE) -> Client:
+    """Return a client of the server at `url`, e.g. http://127.0.0.1:8010, with at most `at_once` open requests.
+
+    Raises InputInvalid for an invalid address or with --offline; ModelInvalid if no scoring server answers.
+    """
+    offline.refuse(url, url)
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and parts.port != 0
+    except ValueError:  # an invalid port
+        parts, valid = None, False
+    if not valid or parts is None:
+        shown = url.rpartition("@")[2]  # without the password before it
+        raise InputInvalid(f"{shown}: no address of a server alone; expected one like http://127.0.0.1:8010")
+    key = os.environ.get(KEY, "")
+    if not (key.isascii() and (key.isprintable() or not key)):
+        raise InputInvalid(f"{KEY}: holds characters that no key has; expected the key of {parts.hostname} alone")
+    if parts.scheme == "http" and listening.is_public(str(parts.hostname)):
+        say(f"warning: texts{' and key' if key else ''} go to {parts.hostname} unencrypted; expected https")
+    return Client(url.rstrip("/"), key, at_once)
+
+
+def _texts(one: Pair | Scored) -> list[str]:
+    return [getattr(one, name) for name in reading.FIELDS]
+
+
+def _advanced(results: list[Scored], progress: Progress | None) -> list[Scored]:
+    if progress:
+        progress.advance(len(results))
+    return results

@@ -1,0 +1,114 @@
+"""Results in a terminal: erroneous words in colour and in brackets, so that they show without colour too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Mapping
+from itertools import chain, islice
+
+from rich.console import Console
+from rich.text import Text
+
+from excam.core.escapes import visible, visible_line
+from excam.core.terminal import STDOUT
+from excam.scoring.metrics import Wording, wording
+from excam.scoring.scored import Scored, sureness
+from excam.scoring.spans import SEVERITIES, Report, Severity
+from excam.scoring.summary import Summary
+
+COLOURS = {"minor": "black on yellow", "major": "bold white on red"}
+MAX_WIDTH = 110  # columns; longer lines are hard to read
+MARGIN = "   "
+ONLY: Mapping[str, Callable[[Scored], bool]] = {
+    "all": lambda _: True,
+    "errors": lambda one: bool(one.report and one.report.errors),
+    "failures": lambda one: one.failure is not None,
+}
+
+
+def console() -> Console:
+    """Return a console on stdout, as wide as the terminal but at most MAX_WIDTH."""
+    made = Console(file=STDOUT, highlight=False)
+    made.width = min(made.width, MAX_WIDTH)
+    return made
+
+
+def show(results: Iterable[Scored], only: str = "all", limit: int | None = None) -> None:
+    """Print results on stdout one by one, a legend before and a summary after them. Control characters are escaped.
+
+    `only` is a key of ONLY. After `limit` results were shown, no further row is read.
+    """
+    out, summary, shown = console(), Summary(), 0
+    rows = iter(results)
+    first = list(islice(rows, 1))
+    for one in first:
+        print_legend(out, one)
+    chosen = filter(ONLY[only], summary.counting(chain(first, rows)))
+    for result in islice(chosen, limit):
+        shown += 1
+        block(out, result)
+    counts, *rest = summary.lines
+    lines = "\n".join(map(visible_line, [f"{counts}; {shown} shown", *rest])).rstrip()
+    out.print(Text(f"── {lines}", style="bold"), soft_wrap=True)  # not wrapped, so that a signature can be copied
+    if limit is not None and shown == limit:
+        out.print("   stopped at the limit: rows behind were not looked at")
+
+
+def print_legend(out: Console, one: Scored) -> None:
+    """Print what the marks of a row's metric mean; nothing if it marks no errors."""
+    if not one.lists_errors:
+        return
+    words = wording(one)
+    marks = [(f"[{kind}{_weight(words, kind, ': {}')}]", COLOURS[kind]) for kind in SEVERITIES]
+    out.print(Text.assemble("   marked: ", marks[0], " ", marks[1], words.legend))
+
+
+def _weight(words: Wording, severity: Severity, form: str) -> str:
+    return form.format(words.weights[severity]) if severity in words.weights else ""
+
+
+def block(out: Console, result: Scored, name: str = "", hidden: Container[str] = ()) -> None:
+    """Print one result under its id, with `name` before it; texts of the columns in `hidden` are left out."""
+    head = f"failure: {result.failure}" if result.score is None else f"score {result.score:.3f}"
+    out.print(Text(visible(f"── {name}{result.id} · {head}"), style="bold"))
+    for where, text in result.texts.items():
+        if where not in hidden:
+            for line in (_marked(where, text, result.report), *_errors(where, result)):
+                _indented(out, line)
+    if result.report and result.report.explanation:
+        _indented(out, Text(visible(f"why: {result.report.explanation}")))
+    details = [f"{name}: {value}" for name, value in result.details.items()]
+    warnings = [f"warnings: {', '.join(result.warnings)}"] if result.warnings else []
+    for line in (*details, *sureness(result), *warnings):
+        _indented(out, Text(visible(line)))
+
+
+def _indented(out: Console, text: Text) -> None:
+    """Print wrapped text, each line behind a margin."""
+    for line in text.wrap(out, max(20, out.width - len(MARGIN))):
+        out.print(Text(MARGIN).append_text(line), soft_wrap=True)
+
+
+def _marked(where: str, text: str, report: Report | None) -> Text:
+    """Return the text with its erroneous words in colour and between brackets."""
+    line, at = Text(visible(f"{where}: ")), 0
+    errors = [error for error in (report.errors if report else ()) if error.where == where]
+    for error in sorted(errors, key=lambda error: error.start):
+        if error.start < at:
+            continue  # not found in the text, or inside a span already marked: listed below
+        line.append(visible(text[at : error.start]))
+        line.append(visible(f"[{text[error.start : error.end]}]"), style=COLOURS[error.severity])
+        at = error.end
+    line.append(visible(text[at:]))
+    return line
+
+
+def _errors(where: str, one: Scored) -> list[Text]:
+    """Return a line for each error of a text."""
+    lines = []
+    for error in one.report.errors if one.report else ():
+        if error.where == where:
+            place = "" if error.start >= 0 else ", not found in the text"
+            kind = f"{error.severity}{_weight(wording(one), error.severity, ' ({})')}"
+            text = Text.assemble((kind, COLOURS[error.severity]), visible(f": {error.type}: {error.span!r}{place}"))
+            lines.append(text)
+    return lines

@@ -1,0 +1,36 @@
+"""`excam report`: an HTML page about a scored file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from excam.core.provenance import say
+from excam.core.terminal import exit_on_error, stop
+from excam.scoring.target import target
+
+
+def report(
+    file: Annotated[Path, typer.Argument(help="file written by `excam score --to`, with any metric")],
+    to: Annotated[Path, typer.Option(help="HTML file to write")],
+) -> None:
+    """Write a page about a scored file: marked texts, filters, distributions, tables by language, culture and system.
+
+    The page is one HTML file that loads nothing else. Exit codes: 0 written, 2 not.
+
+    Example: excam score texts.jsonl --to scored.jsonl; excam report scored.jsonl --to report.html
+    """
+    from excam.core.provenance import sha256, write_text
+    from excam.scoring import report_page, scored_file
+    from excam.scoring.pairs import spooled
+
+    with exit_on_error():
+        to = target(to, file)
+        with spooled(file) as source:
+            rows = list(scored_file.read(source))
+            if not rows:
+                stop(f"{file}: 0 rows; expected what `excam score --to` wrote")
+            write_text(to, report_page.write(file.name, sha256(source), rows))
+    say(f"{to}: {len(rows)} rows, {to.stat().st_size / 1e6:.1f} MB")

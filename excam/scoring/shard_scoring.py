@@ -1,0 +1,178 @@
+"""Scoring of shards: each becomes one Parquet table and, written last, one manifest with its counts.
+
+A shard that has both is not scored again, and a killed run goes on within its shard. In memory are one batch of rows
+and a digest of each id of the shard.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Generic
+
+from excam.core.exceptions import AnswersMissing, ArtifactBroken, InputInvalid
+from excam.core.provenance import Progress, open_plain, read_json, say, sha256, write_manifest
+from excam.scoring import files, scored_file, scored_table
+from excam.scoring.files import ItemT, Scorer
+from excam.scoring.pairs import distinct
+from excam.scoring.shards import Shard
+from excam.scoring.summary import Summary
+
+SILENT = 3  # shards in a row without answers; then the server or engine is taken to be down
+
+
+class Unchanged(Generic[ItemT]):
+    """The rows of a file that stays as it is. It can be iterated several times."""
+
+    def __init__(self, rows: Iterable[ItemT], path: Path) -> None:
+        self._rows, self._path, self._state = rows, path, _state(path)
+
+    def __iter__(self) -> Iterator[ItemT]:
+        """Raise InputInvalid at the end, or at an invalid row, if the file was changed since this object was made."""
+        try:
+            yield from self._rows
+        except InputInvalid:
+            self.check()
+            raise
+        self.check()
+
+    def check(self) -> None:
+        """Raise InputInvalid if the file was changed."""
+        if _state(self._path) != self._state:
+            raise InputInvalid(
+                f"{self._path}: changed while it was read; expected a complete file; run again when it is: rows before "
+                "the first change are not scored again"
+            )
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+class TokenLog(Progress):
+    """Progress of one shard that also keeps the tokens of answers in a file, so that they survive a kill."""
+
+    def __init__(self, what: str, rows: int, file: Path) -> None:
+        super().__init__(what, rows)
+        self.file = file
+
+    def count_tokens(self, prompt: int, completion: int) -> None:
+        log = open_plain(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        try:
+            os.write(log, f"{prompt} {completion}\n".encode("ascii"))
+        finally:
+            os.close(log)
+
+    def totals(self) -> dict[str, int]:
+        """Return the tokens of all runs of this shard; a kill loses at most those of the answers that just came."""
+        pairs: list[tuple[int, int]] = []
+        with suppress(FileNotFoundError):
+            lines = self.file.read_text(encoding="ascii").split("\n")[:-1]
+            pairs = [(int(line.split()[0]), int(line.split()[1])) for line in lines]
+        return {"prompt_tokens": sum(p for p, _ in pairs), "completion_tokens": sum(c for _, c in pairs)}
+
+
+def score_shard(
+    scorer: Scorer[ItemT], rows: Iterable[ItemT], shard: Shard, scores: Path, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Score the rows of a shard, write its table and then its manifest, and return its counts.
+
+    Where both are there, and shard, signature and table are as recorded, only the counts are read. Raises InputInvalid
+    for an invalid row, a repeated id, a shard that changes meanwhile, or a table of other texts under the same name.
+    """
+    table = shard.table(scores)
+    began, steady = time.monotonic(), Unchanged(rows, shard.path)
+    tokens = table.with_name(f".{table.name}.tokens")
+    with scored_file.Growing(table, scorer.signature) as growing:
+        if (counts := _recorded(scorer.signature, shard, scores, settings)) is None:
+            total = sum(1 for _ in distinct(steady))
+            log = TokenLog(f"{shard.name}, rows", total, tokens)
+            deque(files.grown(scorer, steady, growing, log), maxlen=0)
+            digest = sha256(shard.path)
+            steady.check()  # after the digest, so that it is that of the scored rows
+            summary = Summary()
+            scored_table.write(table, summary.counting(scored_file.read(growing.part)))
+            counts = _counts(summary) | log.totals()
+            write_manifest(
+                shard.manifest(scores),
+                inputs=[shard.path],
+                outputs=[table],
+                settings=settings,
+                seconds=time.monotonic() - began,
+                signature=scorer.signature,
+                shard=digest,
+                counts=counts,
+            )
+        growing.drop()
+        tokens.unlink(missing_ok=True)
+    return counts
+
+
+def _recorded(signature: str, shard: Shard, scores: Path, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the counts of a shard that was scored as it is; None if it must be scored."""
+    manifest, table = shard.manifest(scores), shard.table(scores)
+    if not manifest.is_file():
+        return None
+    found = read_json(manifest, "inputs", "outputs", "settings", "signature", "shard", "counts")
+    same = found["shard"] == sha256(shard.path)
+    if found["settings"] != settings or not (same or str(shard.path) in found["inputs"]):
+        known = f"{', '.join(found['inputs'])} ({', '.join(map(str, found['settings'].values()))})"
+        raise InputInvalid(f"{table}: holds the scores of {known}; expected those of {shard.path}; move {scores} away")
+    if not same or found["signature"] != signature or not table.is_file():
+        return None
+    return found["counts"] if found["outputs"] == {table.name: sha256(table)} else None
+
+
+def _counts(summary: Summary) -> dict[str, Any]:
+    """Return the counts of a shard as JSON."""
+    counted = summary.counts
+    return {
+        "rows": counted["rows"],
+        "scored": counted["rows"] - counted["not judged"],
+        "failed": counted["not judged"],
+        "with_errors": counted["with errors"],
+        "score_sum": summary.score_sum,
+        "failures": dict(sorted(summary.failures.items())),
+        "warnings": dict(sorted(summary.warnings.items())),
+        "signature": summary.signature,
+    }
+
+
+def score_shards(
+    scorer: Scorer[ItemT],
+    rows_of: Callable[[Path], Iterable[ItemT]],
+    shards: Sequence[Shard],
+    scores: Path,
+    settings: Mapping[str, Any],
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Score shards in order; return the counts of each by name, and one line for each that could not be scored.
+
+    A shard with invalid rows, or with rows that the model left unanswered, does not stop the others; three without
+    answers in a row do.
+    """
+    counts: dict[str, dict[str, Any]] = {}
+    problems: list[str] = []
+    silent = 0
+    for number, shard in enumerate(shards, 1):
+        try:
+            counts[shard.name] = found = score_shard(scorer, rows_of(shard.path), shard, scores, settings)
+        except AnswersMissing as problem:
+            problems.append(f"{shard.path}: {problem}")
+            silent += 1
+            if silent == SILENT:
+                break
+        except (InputInvalid, ArtifactBroken) as problem:
+            named = str(shard.path) in str(problem)  # not in one about an id
+            problems.append(str(problem) if named else f"{shard.path}: {problem}")
+        else:
+            silent = 0
+            say(f"{shard.path}: shard {number} of {len(shards)}: {found['scored']} of {found['rows']} rows scored")
+    return counts, problems

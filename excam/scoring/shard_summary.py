@@ -1,0 +1,81 @@
+"""The counts of all scored shards: a table with a line for each, and a page with their sums."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say
+from excam.pages import markdown
+from excam.scoring import scored_table
+from excam.scoring.shards import Shard
+
+Counts = Mapping[str, Any]
+SUMS = ("rows", "scored", "failed", "with_errors", "prompt_tokens", "completion_tokens")
+COLUMNS = ("shard", *SUMS[:4], "mean_score", "warnings", *SUMS[4:])
+SHOWN = 20  # shards on the page
+
+
+def check_complete(shards: Sequence[Shard], counts: Mapping[str, Counts], scores: Path) -> None:
+    """Raise InputInvalid unless every shard has counts and a table; say which tables belong to no shard."""
+    absent = [one.name for one in shards if one.name not in counts or not one.table(scores).is_file()]
+    if absent:
+        raise InputInvalid(
+            f"{scores}: {len(absent)} of {len(shards)} shards have no scores, the first is {absent[0]}; "
+            "run again with --forcerun score_shards: only those are scored"
+        )
+    known = {one.table(scores) for one in shards}
+    others = sorted(path for path in scores.rglob(f"shards/**/*{scored_table.SUFFIX}") if path not in known)
+    if others:
+        say(f"{scores}: {len(others)} tables are of no shard that is there now, the first is {others[0]}; left as is")
+
+
+def lines(counts: Mapping[str, Counts]) -> list[dict[str, Any]]:
+    """Return a line for each shard, by name, with `COLUMNS`."""
+    return [_line(name, one) for name, one in sorted(counts.items())]
+
+
+def _line(name: str, one: Counts) -> dict[str, Any]:
+    mean = f"{one['score_sum'] / one['scored']:.4f}" if one["scored"] else ""
+    return {"shard": name, **{key: one[key] for key in SUMS}, "mean_score": mean, "warnings": _total(one["warnings"])}
+
+
+def _total(numbers: Mapping[str, int]) -> int:
+    return sum(numbers.values())
+
+
+def page(title: str, counts: Mapping[str, Counts]) -> str:
+    """Return a Markdown page: sums, failures and warnings by kind, signatures, and the shards with most failures."""
+    sums = {key: sum(one[key] for one in counts.values()) for key in SUMS}
+    score_sum = sum(one["score_sum"] for one in counts.values())
+    mean = f"{score_sum / sums['scored']:.4f} (n = {sums['scored']})" if sums["scored"] else "none"
+    facts = [("shards", len(counts)), *((key.replace("_", " "), number) for key, number in sums.items())]
+    worst = sorted(lines(counts), key=lambda line: -line["failed"])[:SHOWN]
+    parts = [
+        f"# {markdown.escape(title)}\n\n",
+        markdown.table(("", ""), [*facts, ("mean score", mean)]),
+        _kinds("Failures", (one["failures"] for one in counts.values())),
+        _kinds("Warnings", (one["warnings"] for one in counts.values())),
+        _kinds("Signatures", ({one["signature"]: one["rows"]} for one in counts.values())),
+        f"\n## Shards with most failures ({len(worst)} of {len(counts)})\n\n",
+        markdown.table([key.replace("_", " ") for key in COLUMNS], [_cells(line) for line in worst]),
+        "\nEach shard is a table below `shards/`; `excam report TABLE --to PAGE.html` shows its rows.\n",
+    ]
+    return "".join(parts)
+
+
+def _kinds(head: str, found: Iterable[Mapping[str, int]]) -> str:
+    number: Counter[str] = Counter()
+    for one in found:
+        number.update(one)
+    if not number:
+        return ""
+    rows = [(markdown.escape(name), count) for name, count in sorted(number.items(), key=lambda kind: -kind[1])]
+    return f"\n## {head}\n\n" + markdown.table((head.lower()[:-1], "rows"), rows)
+
+
+def _cells(line: Mapping[str, Any]) -> list[str]:
+    return [markdown.escape(str(line[key])) for key in COLUMNS]

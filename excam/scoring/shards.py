@@ -1,0 +1,95 @@
+"""Folders of many files of rows ("shards"): found, and grouped into batches of like cost."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from excam.core.exceptions import InputInvalid
+from excam.core.paths import RESULTS
+
+TABLE = ".parquet"  # a scored shard
+KINDS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
+PACKED = {".parquet": 3, ".gz": 3}  # bytes of text per byte of a compressed file, roughly
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A file of rows. `name` is its path below the folder without suffix; `cost` is its size in bytes of text."""
+
+    name: str
+    path: Path
+    cost: int
+
+    def table(self, scores: Path) -> Path:
+        """Return the file with its scored rows below the folder `scores`."""
+        return scores / "shards" / f"{self.name}{TABLE}"
+
+    def manifest(self, scores: Path) -> Path:
+        """Return the file that says what the scored rows were made of, and their counts."""
+        return scores / "shards" / f"{self.name}.json"
+
+
+def component(name: str) -> str:
+    """Return a folder's name for a folder, a metric or a model: its last two path components, of NAME@http://… NAME."""
+    path = Path(name.split("@http")[0])
+    return re.sub(r"[^\w.-]+", "-", f"{path.parent.name}-{path.name}").strip("-.") or "unnamed"
+
+
+def find(folder: Path) -> list[Shard]:
+    """Return the shards below a folder, by name. Hidden files and those of other kinds are no shards.
+
+    Raises InputInvalid if there is none, if two have one name, or if the folder overlaps that of the results.
+    """
+    if not folder.is_dir():
+        raise InputInvalid(f"texts: {folder}: no such folder; expected one with shards ({', '.join(KINDS)})")
+    ours, theirs = RESULTS.resolve(), folder.resolve()
+    if ours == theirs or ours in theirs.parents or theirs in ours.parents:
+        raise InputInvalid(f"texts: {folder}: overlaps the folder of results ({RESULTS}); expected a folder of its own")
+    found: dict[str, Shard] = {}
+    for path in sorted(folder.rglob("*")):
+        below = path.relative_to(folder)
+        kind = _kind(path)
+        if kind is None or any(part.startswith(".") for part in below.parts) or not path.is_file():
+            continue
+        name = below.as_posix().removesuffix(".gz").removesuffix(kind)
+        if twin := found.get(name):
+            both = f"{twin.path.relative_to(folder)} and {below}"
+            raise InputInvalid(f"texts: {folder}: {both} have one name; expected a name for each, without its suffix")
+        size = path.stat().st_size
+        found[name] = Shard(name, path, size * PACKED.get(path.suffix, 1))
+    if not found:
+        raise InputInvalid(f"texts: {folder}: 0 shards; expected files of the kinds {', '.join(KINDS)}")
+    return list(found.values())
+
+
+def _kind(path: Path) -> str | None:
+    """Return the suffix of a shard without .gz; None for other files."""
+    kind = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    return kind if kind in KINDS else None
+
+
+def batches(shards: Iterable[Shard], most: int) -> dict[str, list[Shard]]:
+    """Return shards in batches whose costs add up to `most` bytes or less; a larger shard is a batch of its own.
+
+    Shards keep their order, so that a shard that is added last changes only the last batch. The name of a batch follows
+    from its shards: on a machine that sees another folder, it has no other shards, it does not exist.
+    """
+    groups: list[list[Shard]] = []
+    full = most
+    for shard in shards:
+        if not groups or full + shard.cost > most:
+            groups.append([])
+            full = 0
+        groups[-1].append(shard)
+        full += shard.cost
+    return {_batch_name(group): group for group in groups}
+
+
+def _batch_name(group: Sequence[Shard]) -> str:
+    names = json.dumps([shard.name for shard in group])
+    return hashlib.sha256(names.encode()).hexdigest()[:12]

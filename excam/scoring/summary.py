@@ -1,0 +1,51 @@
+"""Counts of the results of a run, for the last lines of a command and its exit code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from excam.scoring.scored import Scored, ScoredRow
+from excam.scoring.spans import SEVERITIES
+from excam.scoring.warnings import warning_lines
+
+
+@dataclass
+class Summary:
+    """Counts of rows by kind, warning and failure, the sum of scores, and the signature of the last row."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    warnings: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
+    score_sum: float = 0.0
+    signature: str = ""
+    of_pairs: bool = True
+
+    def counting(self, results: Iterable[Scored]) -> Iterator[Scored]:
+        """Yield the results unchanged and count each."""
+        for one in results:
+            self.signature, self.of_pairs = one.signature, not isinstance(one, ScoredRow)
+            severities = {error.severity for error in one.report.errors} if one.report else set()
+            kinds = ["not judged"] * (one.failure is not None) + ["with errors"] * bool(severities)
+            self.counts.update(["rows", *kinds, *severities])
+            self.warnings.update(one.warnings)
+            self.failures.update([one.failure] if one.failure is not None else [])
+            self.score_sum += one.score or 0.0
+            yield one
+
+    @property
+    def lines(self) -> list[str]:
+        """Return lines for people: how many rows of which kind, with which warnings, and the signature."""
+        rows, failed = self.counts["rows"], self.counts["not judged"]
+        kinds = f"{self.counts['with errors']} with errors, {failed} not judged"
+        if not self.of_pairs:
+            kinds = f"{rows - failed} scored, {failed} failed"
+        return [f"{rows} rows: {kinds}", *warning_lines(self.warnings), self.signature]
+
+    def exit_code(self, fail_on: str | None) -> int:
+        """Return 1 if no row was judged, 3 if one has an error at least as severe as `fail_on`, else 0."""
+        if self.counts["not judged"] == self.counts["rows"]:
+            return 1
+        severe = SEVERITIES[SEVERITIES.index(fail_on) :] if fail_on in SEVERITIES else ()  # minor, then major
+        return 3 if any(self.counts[kind] for kind in severe) else 0

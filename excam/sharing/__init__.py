@@ -1,1 +1,0 @@
-"""Handing an adapter on: what goes with it, its card, checksums that are verified before anything is used."""

@@ -1,0 +1,44 @@
+"""Statistics for the evaluation of metrics: pure functions on vectors, without files or models."""
+
+from excam.stats.accuracy import Accuracy, accuracy_interval, scaled_accuracy, summarise_accuracy
+from excam.stats.calibration import Calibration, error_probabilities, fit_calibration, uncalibrated_probabilities
+from excam.stats.correlation import TieCalibration, kendall, sampled_tie_calibration, tie_calibrated_accuracy
+from excam.stats.permutation import PairedPermutation, holm, paired_permutation
+from excam.stats.permutation_correlation import (
+    CorrelationPermutation,
+    KendallTest,
+    correlation_permutation,
+    kendall_test,
+)
+from excam.stats.ranking import Ranking, ranking, ranking_interval
+from excam.stats.reliability import Abstention, Reliability, abstention, reliability, signed_certainty
+
+__all__ = [
+    "Abstention",
+    "Accuracy",
+    "Calibration",
+    "CorrelationPermutation",
+    "KendallTest",
+    "PairedPermutation",
+    "Ranking",
+    "Reliability",
+    "TieCalibration",
+    "abstention",
+    "accuracy_interval",
+    "correlation_permutation",
+    "error_probabilities",
+    "fit_calibration",
+    "holm",
+    "kendall",
+    "kendall_test",
+    "paired_permutation",
+    "ranking",
+    "ranking_interval",
+    "reliability",
+    "sampled_tie_calibration",
+    "scaled_accuracy",
+    "signed_certainty",
+    "summarise_accuracy",
+    "tie_calibrated_accuracy",
+    "uncalibrated_probabilities",
+]

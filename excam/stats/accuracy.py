@@ -1,0 +1,97 @@
+"""Scaled accuracy of binary verdicts, with confidence interval and parse failures (ExCAM §4).
+
+A prediction is True (an error was found), False (no error), or None (a parse failure). A failure counts as wrong in
+every number except those with "excluding_failures" in their name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from excam.core.exceptions import InputInvalid
+from excam.stats import bootstrap
+
+Booleans = Sequence[bool] | NDArray[np.bool_]
+Predictions = Sequence[bool | None] | NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """2 * accuracy - 1 of one judge on n items including failures; `low` and `high` are the interval of `scaled`."""
+
+    n: int
+    failures: int
+    scaled: float  # failures count as wrong
+    low: float
+    high: float
+    scaled_excluding_failures: float | None  # over n - failures items; None if every item failed
+
+
+def scaled_accuracy(gold: Booleans, predicted: Predictions) -> float:
+    """Return 2 * accuracy - 1: 0 for a constant judge on balanced data, 1 at best.
+
+    Raise InputInvalid for unequal lengths, no items, or values that are not booleans.
+    """
+    return 2 * float(np.mean(is_correct(gold, predicted))) - 1
+
+
+def is_correct(gold: Booleans, predicted: Predictions) -> NDArray[np.bool_]:
+    """Return whether each prediction is correct; a failure (None) is wrong. Raise InputInvalid as `scaled_accuracy`."""
+    if len(gold) != len(predicted) or len(gold) == 0:
+        raise InputInvalid(f"got {len(gold)} gold values and {len(predicted)} predictions, expected equally many, >= 1")
+    found = np.fromiter((value is not None and bool(value) for value in _checked(predicted, (None,))), bool)
+    read = np.fromiter((value is not None for value in predicted), bool)
+    return (found == np.fromiter(_checked(gold, ()), bool)) & read
+
+
+def _checked(values: Predictions, also: tuple[None, ...]) -> Predictions:
+    """Validate and return unchanged. Raise InputInvalid unless each is a boolean or in `also`."""
+    for position, value in enumerate(values):
+        if not isinstance(value, bool | np.bool_) and value not in also:
+            expected = "True, False or None (a failure)" if also else "True or False"
+            raise InputInvalid(f"item {position} is {value!r}, expected {expected}")
+    return values
+
+
+def accuracy_interval(
+    gold: Booleans,
+    predicted: Predictions,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """Return the percentile bootstrap interval of scaled accuracy, resampling whole clusters.
+
+    A cluster is a base sample: the two versions of a pair are not independent. By default every item is a cluster.
+    Raise InputInvalid as `scaled_accuracy` does, and for a level outside 0 to 1 or fewer than one draw.
+    """
+    right = is_correct(gold, predicted)
+    drawn = bootstrap.interval([right, np.ones(len(right))], _scaled, clusters, level, draws, seed)
+    strict = 2 * float(np.mean(right)) - 1
+    return drawn or (strict, strict)  # None: all draws are equal
+
+
+def _scaled(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scaled accuracy per draw from sums of correct items and items, shape (2, draws)."""
+    return 2 * sums[0] / sums[1] - 1
+
+
+def summarise_accuracy(
+    gold: Booleans,
+    predicted: Predictions,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Accuracy:
+    """Return accuracy with and without failures, and its interval. Raise InputInvalid as `accuracy_interval`."""
+    low, high = accuracy_interval(gold, predicted, clusters, level, draws, seed)
+    read = [position for position, value in enumerate(predicted) if value is not None]
+    excluding = scaled_accuracy([gold[i] for i in read], [predicted[i] for i in read]) if read else None
+    strict = scaled_accuracy(gold, predicted)
+    return Accuracy(len(predicted), len(predicted) - len(read), strict, low, high, excluding)

@@ -1,0 +1,122 @@
+"""Agreement of annotators beyond chance: Krippendorff's alpha and Fleiss' kappa, with intervals.
+
+Alpha is computed here (Krippendorff, Content Analysis, 2018, chapter 12), since the licence of
+the usual library is incompatible with ours; kappa is from statsmodels. Intervals are a bootstrap of items; both
+statistics are functions of sums over items (of coincidence matrices, of counts of values), so a draw of items is a sum
+too and 2,000 take no time. If all ratings are equal, agreement beyond chance is undefined: the value is None, not 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from excam.core.exceptions import InputInvalid
+from excam.stats import bootstrap
+
+Scale = Literal["nominal", "ordinal"]
+Ratings = Sequence[Sequence[str]]  # of each item, in any order: both statistics ignore who gave a rating
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A value with its 95 % interval over `n` items with `ratings` ratings in total; None if undefined."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    ratings: int
+
+
+def alpha(ratings: Ratings, values: Sequence[str], scale: Scale, seed: int) -> Agreement:
+    """Return Krippendorff's alpha over items with at least two ratings; ordinal `values` are in ascending order.
+
+    Raise InputInvalid for a rating that is not one of `values`.
+    """
+    counts = _counts([item for item in ratings if len(item) > 1], values)
+    n, total = len(counts), int(counts.sum())
+    if np.count_nonzero(counts.sum(axis=0)) < 2:
+        return Agreement(None, None, None, n, total)
+    columns = list(_coincidences(counts).reshape(n, -1).T)
+    value = float(_alpha(np.array([[column.sum()] for column in columns]), scale)[0])
+    return Agreement(value, *_interval_or_nones(columns, lambda sums: _alpha(sums, scale), seed), n, total)
+
+
+def kappa(ratings: Ratings, values: Sequence[str], raters: int, seed: int) -> Agreement:
+    """Return Fleiss' kappa over the items with exactly `raters` ratings.
+
+    Raise InputInvalid for a rating that is not one of `values`, and for fewer than two raters.
+    """
+    from statsmodels.stats.inter_rater import fleiss_kappa
+
+    if raters < 2:
+        raise InputInvalid(f"kappa got {raters} raters; expected at least two")
+    counts = _counts([item for item in ratings if len(item) == raters], values)
+    n, total = len(counts), int(counts.sum())
+    if np.count_nonzero(counts.sum(axis=0)) < 2:
+        return Agreement(None, None, None, n, total)
+    alike = (counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1))
+    columns = [*counts.T, alike, np.ones(n)]
+    interval = _interval_or_nones(columns, lambda sums: _kappa(sums, raters), seed)
+    return Agreement(float(fleiss_kappa(counts)), *interval, n, total)
+
+
+def _interval_or_nones(
+    columns: Sequence[Matrix], statistic: bootstrap.Statistic, seed: int
+) -> tuple[float, float] | tuple[None, None]:
+    return bootstrap.interval(columns, statistic, seed=seed) or (None, None)
+
+
+def _counts(ratings: Ratings, values: Sequence[str]) -> Matrix:
+    """Return how often each item has each value, shape (items, values)."""
+    place = {value: at for at, value in enumerate(values)}
+    counts = np.zeros((len(ratings), len(values)))
+    for row, item in enumerate(ratings):
+        for value in item:
+            if value not in place:
+                raise InputInvalid(f"rating {value!r}; expected one of {', '.join(values)}")
+            counts[row, place[value]] += 1
+    return counts
+
+
+def _coincidences(counts: Matrix) -> Matrix:
+    """Return coincidence matrices per item, shape (items, values, values).
+
+    They count ordered pairs of an item's ratings with weight 1 / (ratings - 1), so that an item's weights sum to its
+    number of ratings.
+    """
+    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
+    return pairs / (counts.sum(axis=1) - 1)[:, None, None]
+
+
+def _alpha(sums: Matrix, scale: Scale) -> Matrix:
+    """Return alpha of each draw's summed coincidence matrix, (values², draws) to (draws,); NaN without variation."""
+    size = round(len(sums) ** 0.5)
+    observed = sums.reshape(size, size, -1)
+    often = observed.sum(axis=1)
+    apart = _distances(often, scale)
+    total = often.sum(axis=0)
+    disagreement = (observed * apart).sum(axis=(0, 1)) * (total - 1)
+    chance = (often[:, None] * often[None, :] * apart).sum(axis=(0, 1))
+    return 1 - bootstrap.ratio(np.stack([disagreement, chance]))
+
+
+def _distances(often: Matrix, scale: Scale) -> Matrix:
+    """Return squared distances between values per draw; an ordinal distance is the number of ratings in between."""
+    if scale == "nominal":
+        return np.broadcast_to(1 - np.eye(len(often))[:, :, None], (len(often), *often.shape))
+    middle = often.cumsum(axis=0) - often / 2
+    return (middle[:, None] - middle[None, :]) ** 2
+
+
+def _kappa(sums: Matrix, raters: int) -> Matrix:
+    """Return kappa of each draw, shape (values + 2, draws) to (draws,); NaN without variation."""
+    often, alike, items = sums[:-2], sums[-2], sums[-1]
+    by_chance = ((often / (raters * items)) ** 2).sum(axis=0)
+    return bootstrap.ratio(np.stack([alike / items - by_chance, 1 - by_chance]))

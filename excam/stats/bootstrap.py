@@ -1,0 +1,96 @@
+"""Percentile bootstrap of ratio statistics over clusters: means, shares, precision, recall, F1.
+
+Items that share content (versions of a pair, translations of a question) are not independent, so whole clusters are
+drawn with replacement, and the statistic is computed from the sums over the drawn clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from excam.core.exceptions import InputInvalid
+from excam.stats.clusters import cluster_numbers
+
+Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+BATCH = 250  # draws held in memory at once
+ROUNDING = 1e-12  # relative differences between draws that are only rounding
+
+
+def ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return sums[0] / sums[1], NaN where the denominator is 0; shape (2, draws) to (draws,)."""
+    return np.divide(sums[0], sums[1], out=np.full(sums.shape[1:], np.nan), where=sums[1] != 0)
+
+
+def ratio_interval(
+    numerators: ArrayLike,
+    denominators: ArrayLike,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> tuple[float, float] | None:
+    """Return the interval of sum(numerators) / sum(denominators), with one of each per item; see `interval`."""
+    return interval([numerators, denominators], ratio, clusters, level, draws, seed)
+
+
+def estimate(
+    columns: Sequence[ArrayLike], statistic: Statistic, clusters: Sequence[Hashable], seed: int
+) -> dict[str, float | None]:
+    """Return `value` of a statistic of column sums, with `low` and `high`, its 95 % interval over clusters.
+
+    Undefined numbers are None. Raise InputInvalid as `interval` does.
+    """
+    sums = np.array([[np.sum(column)] for column in columns], dtype=np.float64)
+    value = float(statistic(sums)[0])
+    drawn = interval(columns, statistic, clusters, seed=seed) if clusters else None
+    low, high = drawn or (None, None)
+    return {"value": None if np.isnan(value) else value, "low": low, "high": high}
+
+
+def interval(
+    columns: Sequence[ArrayLike],
+    statistic: Statistic,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> tuple[float, float] | None:
+    """Return the interval of a statistic of sums: `statistic` gets the k column sums of each draw, shape (k, draws).
+
+    By default every item is a cluster. A draw for which the statistic is undefined (NaN) is left out. Return None if
+    the statistic of all items is undefined, or if all draws are equal (only one cluster contributes, or all are alike),
+    since an interval of width 0 would suggest certainty. Raise InputInvalid for columns of unequal length or without
+    finite numbers, cluster names that are not one per item, a level outside 0 to 1, or fewer than one draw.
+    """
+    if not 0 < level < 1 or draws < 1:
+        raise InputInvalid(f"bootstrap got level={level} and draws={draws}, expected 0 < level < 1 and draws >= 1")
+    sums = _cluster_sums(columns, clusters)
+    if np.isnan(statistic(sums.sum(axis=1, keepdims=True))[0]):
+        return None
+    # Clusters with equal sums are exchangeable: drawing the number of each kind is the same bootstrap, but cheaper.
+    kinds, counts = np.unique(sums, axis=1, return_counts=True)
+    generator, size = np.random.default_rng(seed), sums.shape[1]
+    values = []
+    for start in range(0, draws, BATCH):
+        times = generator.multinomial(size, counts / size, size=min(BATCH, draws - start))
+        values.append(statistic(kinds @ times.T))
+    drawn = np.concatenate(values)
+    defined = drawn[~np.isnan(drawn)]
+    if len(defined) == 0 or np.ptp(defined) <= ROUNDING * np.abs(defined).max():
+        return None
+    tail = (1 - level) / 2
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def _cluster_sums(columns: Sequence[ArrayLike], clusters: Sequence[Hashable] | None) -> NDArray[np.float64]:
+    """Return the sums of each column per cluster, shape (columns, clusters)."""
+    vectors = [np.asarray(column, dtype=np.float64) for column in columns]
+    lengths = {len(vector) for vector in vectors}
+    if len(lengths) != 1 or not all(np.isfinite(vector).all() for vector in vectors):
+        raise InputInvalid(f"bootstrap got columns of {sorted(lengths)} items, expected one length and finite numbers")
+    number = cluster_numbers(clusters, lengths.pop())
+    return np.stack([np.bincount(number, weights=vector).astype(np.float64) for vector in vectors])

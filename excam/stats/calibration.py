@@ -1,0 +1,96 @@
+"""A calibrated probability that an item has a cultural error, fitted on dev and applied to test.
+
+The input is the signed certainty of `reliability.signed_certainty`. Two maps to a probability are available:
+`isotonic`, the best non-decreasing one (non-parametric, needs many items), and `platt`, a logistic curve with Platt's
+smoothed targets (two parameters; does not diverge if dev is separable). Both use scikit-learn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from excam.core.exceptions import InputInvalid
+from excam.stats.accuracy import Booleans
+from excam.stats.correlation import Scores
+from excam.stats.reliability import Row, outcomes_and_scores, present_scores
+
+Method = Literal["isotonic", "platt"]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A fitted map. `isotonic` has knots, `platt` slope and intercept; the other fields are empty."""
+
+    method: Method
+    n: int  # dev items it was fitted on
+    unscored: int  # dev items without a signed certainty
+    errors: int  # of the n, how many are erroneous
+    certainty: tuple[float, ...] = ()
+    probability: tuple[float, ...] = ()
+    slope: float | None = None
+    intercept: float | None = None
+
+
+def fit_calibration(gold: Booleans, signed: Scores, method: Method) -> Calibration | None:
+    """Fit a map from signed certainty to the probability of an error, on dev.
+
+    Return None if there is nothing to fit: no item with a certainty, only one class, or only one certainty. Raise
+    InputInvalid for another method, unequal lengths, gold values that are not booleans, a certainty outside -1 to 1.
+    """
+    if method not in ("isotonic", "platt"):
+        raise InputInvalid(f"got calibration method {method!r}, expected isotonic or platt")
+    outcomes, kept, values = outcomes_and_scores(gold, signed, -1.0, 1.0)
+    true = outcomes[kept]
+    if not len(kept) or true.all() or not true.any() or np.ptp(values) == 0:
+        return None
+    counts = len(kept), len(outcomes) - len(kept), int(true.sum())
+    if method == "isotonic":
+        from sklearn.isotonic import IsotonicRegression
+
+        curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(values, true.astype(np.float64))
+        return Calibration(method, *counts, tuple(curve.X_thresholds_.tolist()), tuple(curve.y_thresholds_.tolist()))
+    slope, intercept = _platt(values, true)
+    return Calibration(method, *counts, slope=slope, intercept=intercept)
+
+
+def _platt(values: Row, true: np.ndarray) -> tuple[float, float]:
+    """Return slope and intercept of a logistic regression on the smoothed targets of Platt (1999).
+
+    Targets are (N+ + 1) / (N+ + 2) for true and 1 / (N- + 2) for false outcomes, as two weighted items each.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    positive = int(true.sum())
+    target = np.where(true, (positive + 1) / (positive + 2), 1 / (len(true) - positive + 2))
+    model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10, max_iter=1000)
+    doubled, label = np.tile(values, 2)[:, None], np.repeat([1, 0], len(values))
+    model.fit(doubled, label, sample_weight=np.concatenate([target, 1 - target]))
+    slope, intercept = np.ravel(model.coef_)[0], np.ravel(model.intercept_)[0]
+    return float(slope), float(intercept)
+
+
+def error_probabilities(calibration: Calibration, signed: Scores) -> list[float | None]:
+    """Return the calibrated probability of an error per item, 0 to 1; None for items without signed certainty.
+
+    Isotonic: linear between knots, constant beyond them. Raise InputInvalid for a certainty outside -1 to 1.
+    """
+    kept, values = present_scores(signed, -1.0, 1.0)
+    if calibration.method == "isotonic":
+        found = np.interp(values, calibration.certainty, calibration.probability)
+    else:
+        from scipy.special import expit
+
+        found = expit(np.float64(calibration.slope) * values + np.float64(calibration.intercept))
+    result: list[float | None] = [None] * len(signed)
+    for position, value in zip(kept.tolist(), found.tolist(), strict=True):
+        result[position] = value
+    return result
+
+
+def uncalibrated_probabilities(signed: Scores) -> list[float | None]:
+    """Return (1 + signed certainty) / 2, the baseline for a fitted map: 1 for a certain error, 0 for certainly none."""
+    present_scores(signed, -1.0, 1.0)
+    return [None if value is None else (1 + value) / 2 for value in signed]

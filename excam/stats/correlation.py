@@ -1,0 +1,109 @@
+"""Agreement of a metric's ranking with gold scores: Kendall's tau and tie-calibrated pairwise accuracy.
+
+Tie-calibrated accuracy (Deutsch et al. 2023, acc23) treats two samples as tied by the metric if their scores differ by
+at most epsilon, with the epsilon for which most pairs agree with the gold scores. The implementation is exact over all
+pairs, without enumerating them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from excam.core.exceptions import InputInvalid
+from excam.stats.best_epsilon import Candidate, best_candidate, best_epsilon
+from excam.stats.pairs import Pairs
+
+Numbers = Sequence[float] | NDArray[np.floating] | NDArray[np.integer]
+Scores = Sequence[float | None] | NDArray[np.floating] | NDArray[np.integer]  # None: the item has no score
+
+
+@dataclass(frozen=True, slots=True)
+class TieCalibration:
+    """The share of all pairs on which metric and gold agree (0 to 1), and the smallest epsilon that reaches it."""
+
+    accuracy: float
+    epsilon: float
+
+
+def kendall(gold: Numbers, metric: Numbers, variant: Literal["b", "c", "23"] = "b") -> float:
+    """Return Kendall's tau of two score vectors, -1 to 1.
+
+    `b` and `c` are from scipy, NaN if a vector is constant; `23` is (C + T_both - D - T_gold - T_metric) / all pairs
+    (Deutsch et al. 2023). Raise InputInvalid for unequal lengths, fewer than two items, NaN or infinity.
+    """
+    gold_scores, scores = score_vectors(gold, metric)
+    if variant == "23":
+        pairs = Pairs(gold_scores, scores)
+        return 2 * pairs.counts_at(0.0).agreeing / pairs.total - 1
+    from scipy.stats import kendalltau
+
+    return float(kendalltau(gold_scores, scores, variant=variant).statistic)  # pyright: ignore
+
+
+def tie_calibrated_accuracy(gold: Numbers, metric: Numbers) -> TieCalibration:
+    """Return the maximum of (C + T_both) / all pairs over epsilon in {0, every |difference| of the metric}.
+
+    The smallest best epsilon is returned. Gold ties are exact; differences are compared as computed in float64. The
+    value is in-sample, as in the reference: epsilon is chosen on the same pairs. Raise InputInvalid as `kendall` does.
+    """
+    return _calibration(best_epsilon(pairs := Pairs(*score_vectors(gold, metric))), pairs.total)
+
+
+def sampled_tie_calibration(gold: Numbers, metric: Numbers, pairs: int = 10**6, seed: int = 0) -> TieCalibration:
+    """Return the tie-calibrated accuracy on about `pairs` random pairs, the limit of ExCAM §4.
+
+    Each pair is sampled with equal probability; exact if there are no more pairs. Raise InputInvalid as `kendall` does,
+    or for `pairs` below 1.
+    """
+    if pairs < 1:
+        raise InputInvalid(f"sampled tie calibration got pairs={pairs}, expected at least 1")
+    gold_scores, scores = score_vectors(gold, metric)
+    total = len(scores) * (len(scores) - 1) // 2
+    if total <= pairs:
+        return tie_calibrated_accuracy(gold_scores, scores)
+    left, right = _random_pairs(len(scores), pairs / total, np.random.default_rng(seed))
+    step, order = scores[right] - scores[left], np.sign(gold_scores[right] - gold_scores[left])
+    tied = order == 0
+    concordant = ~tied & (np.sign(step) == order)
+    start = int(np.count_nonzero(concordant | (tied & (step == 0))))
+    matters = (tied | concordant) & (step != 0)
+    found = best_candidate(np.abs(step[matters]), np.where(tied, 1, -1)[matters], start)
+    return _calibration(max((start, 0.0), found or (start, 0.0)), max(len(step), 1))
+
+
+def _calibration(best: Candidate, pairs: int) -> TieCalibration:
+    return TieCalibration(best[0] / pairs, abs(best[1]))
+
+
+def score_vectors(gold: ArrayLike, metric: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return both as float64 vectors. Raise InputInvalid unless both have the same two or more finite numbers."""
+    rows = []
+    for name, given in (("gold", gold), ("metric", metric)):
+        try:
+            scores = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError) as problem:
+            raise InputInvalid(f"{name} scores are not numbers ({problem}); leave failures out first") from problem
+        with np.errstate(over="ignore", invalid="ignore"):
+            if scores.ndim != 1 or len(scores) < 2 or not np.isfinite(np.ptp(scores)):
+                raise InputInvalid(
+                    f"{name} scores must be one row of two or more finite numbers; leave others out first"
+                )
+        rows.append(scores)
+    if len(rows[0]) != len(rows[1]):
+        raise InputInvalid(f"got {len(rows[0])} gold and {len(rows[1])} metric scores, expected equally many")
+    return rows[0], rows[1]
+
+
+def _random_pairs(items: int, chance: float, generator: np.random.Generator) -> tuple[NDArray, NDArray]:
+    """Return random index pairs i < j, each with probability `chance`; the gaps between them are geometric."""
+    expected = items * (items - 1) // 2 * chance
+    kept = np.cumsum(generator.geometric(chance, size=int(expected + 10 * expected**0.5 + 10))) - 1
+    end = np.cumsum(np.arange(items - 1, 0, -1))
+    kept = kept[kept < end[-1]]
+    left = np.searchsorted(end, kept, side="right")
+    return left, items - (end[left] - kept)

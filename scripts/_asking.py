@@ -1,0 +1,106 @@
+"""Ask a model in a job: the options for it, an environment and GPUs, its answers, what a manifest records of them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from excam.config import Model
+from excam.core.provenance import Progress, refuse_changed, say
+from excam.inference import Answer, Ask, backend_factory, gpus
+from excam.inference.journal import Journal, ask, totals
+from excam.inference.vllm_environment import python_with_vllm
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Add what describes a model: --model, --gpus and --pace, read by `model_of`."""
+    parser.add_argument("--model", required=True, help="the model's entry of config.yaml as JSON")
+    parser.add_argument("--gpus", type=int, default=0, help="how many GPUs the model may use")
+    parser.add_argument(
+        "--pace", default="{}", help="how hard it is asked and how its engine is tuned, as JSON; decides no answer"
+    )
+
+
+def add_asking_options(parser: argparse.ArgumentParser) -> None:
+    """Add all that `Asker` reads: the model's options, --weights, --adapter, --journal and --seed."""
+    add_model_options(parser)
+    parser.add_argument("--weights", type=Path, help="manifest of the fetched base model")
+    parser.add_argument("--adapter", type=Path, help="manifest of the adapter")
+    parser.add_argument("--journal", type=Path, required=True, help="the response cache of all jobs of this kind")
+    parser.add_argument("--seed", type=int, required=True)
+
+
+def model_of(args: argparse.Namespace) -> Model:
+    """Return the entry of `models:` that the options describe."""
+    return backend_factory.parse_model_spec(args.model, args.gpus, args.pace)
+
+
+def prepare_process(model: Model, job: str, weights: Path | None = None, adapter: Path | None = None) -> None:
+    """Give this process what the model needs: an environment with vLLM, and GPUs that no other job has.
+
+    Where vLLM is not installed and `./setup.sh vllm` made its environment, go on as the same program in there. Before
+    GPUs are taken, the files of these manifests are compared with them: that takes minutes, and no GPU. An engine that
+    jobs share takes its GPUs itself. Raises ModelInvalid if torch can use fewer GPUs than the model wants.
+    """
+    program = getattr(sys.modules["__main__"].__spec__, "name", "")
+    if not program.startswith("scripts."):
+        return
+    python = python_with_vllm() if model.backend == "vllm" else None
+    if python and python != Path(sys.executable):
+        say(f"vLLM is not installed here; going on in {python.parents[1].name}")
+        os.execv(python, [str(python), "-m", program, *sys.argv[1:]])
+    if model.is_local:
+        gpus.refuse_unusable(model.gpus)
+    for manifest, files in ((weights, "files"), (adapter, "")):
+        if manifest:
+            refuse_changed(manifest, manifest.parent / files)
+    if not backend_factory.shares_engine(model):
+        gpus.take_gpus(model.gpus, job)
+
+
+class Asker:
+    """The model of the options, and a process that is prepared for it.
+
+    `name` is the key of the model in `models:`, `job` what messages about its GPUs call this process.
+    """
+
+    def __init__(self, args: argparse.Namespace, name: str, job: str) -> None:
+        model = model_of(args)
+        prepare_process(model, job, args.weights, args.adapter)
+        self.backend = backend_factory.shared_backend_for(name, model, args.weights, args.adapter)
+        self.sampling = backend_factory.sampling_for(model, args.seed)
+        self.journal = Journal(args.journal)
+        self.name, self.thinking = name, model.thinking
+        self.price = model.server and model.server.price
+
+    def ask_with_progress(self, what: str, rows: int) -> Ask:
+        """Return the function that asks this model, keeps answers in the journal, and prints how many rows are done."""
+        return partial(ask, self.backend, self.sampling, self.journal, progress=Progress(what, rows))
+
+    def facts(self, answers: Iterable[Answer]) -> dict[str, Any]:
+        """Return what a manifest records: identity and engine, and counts, tokens and cost of these answers.
+
+        Say so if the model was asked for reasoning and gave none, or the reverse.
+        """
+        counted = totals(answers, self.price)
+        if problem := thinking_problem(self.thinking, counted):
+            say(f"{self.name}: {problem}; check its chat template, or the server's setting for reasoning")
+        return {"identity": self.backend.identity, "engine": self.backend.settings, **counted}
+
+
+def thinking_problem(asked: bool | None, counted: Mapping[str, Any]) -> str:
+    """Return how the reasoning in answers, counted by `totals`, contradicts what was asked for; "" if it does not.
+
+    Answers that were cut are not held against a model: the end of their reasoning is missing.
+    """
+    finished, every, found = counted["answers"].get("stop", 0), sum(counted["answers"].values()), counted["thinking"]
+    if asked and finished and not found:
+        return f"thinking was asked for, and none of {finished} answers holds any; expected it in each"
+    if asked is False and found:
+        return f"thinking was switched off, and {found} of {every} answers hold it; expected none"
+    return ""

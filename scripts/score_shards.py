@@ -1,0 +1,69 @@
+"""Score the shards of one batch with one opened model; a shard that has its scores is not scored again."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say, write_json
+from excam.error_reports.metric.ensemble import open_judge
+from excam.inference import gpus
+from excam.scoring import local_model, metrics, shards
+from excam.scoring.defaults import MAX_TOKENS
+from excam.scoring.files import Scorer
+from excam.scoring.pairs import PairFile
+from excam.scoring.score_rows import RowFile, RowScorer
+from excam.scoring.shard_scoring import score_shards
+from scripts import run
+
+VERSION = 1
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--texts", type=Path, required=True, help="folder with shards")
+    parser.add_argument("--job-megabytes", type=int, required=True, help="text of one batch")
+    parser.add_argument("--batch", required=True)
+    parser.add_argument("--metric", required=True)
+    parser.add_argument("--model", required=True, help="as in `excam score`")
+    parser.add_argument("--gpus", type=int, default=0, help="how many GPUs the model may use")
+    parser.add_argument("--scores", type=Path, required=True, help="folder of the scored shards")
+    parser.add_argument("--counts", type=Path, required=True, help="counts of each shard, as JSON")
+    args = parser.parse_args(argv)
+
+    batches = shards.batches(shards.find(args.texts), args.job_megabytes * 10**6)
+    if args.batch not in batches:
+        raise InputInvalid(f"texts: {args.texts}: other shards than when the run was planned; run again")
+    take_gpus(args.gpus, args.batch)
+    scorer, rows_of = scorer_and_rows(args.metric, args.model)
+    settings = {"metric": args.metric, "model": args.model}
+    counts, problems = score_shards(scorer, rows_of, batches[args.batch], args.scores, settings)
+    if problems:
+        for line in problems[1:]:
+            say(f"not scored: {line}")
+        raise InputInvalid(f"{problems[0]} ({len(counts)} of {len(batches[args.batch])} shards of this job are scored)")
+    write_json(args.counts, counts)
+
+
+def take_gpus(wanted: int, job: str) -> None:
+    """Take the GPUs of the model, unless it runs with vLLM: its process takes them. 0 hides all of them."""
+    if not wanted or local_model.choose_engine(None) == "transformers":
+        gpus.refuse_unusable(wanted, "give model_gpus=0")
+        gpus.take_gpus(wanted, job)
+
+
+def scorer_and_rows(metric: str, model: str) -> tuple[Scorer[Any], Callable[[Path], Iterable[Any]]]:
+    """Return the scorer of a metric with a model, and the reader of the rows of a file."""
+    if metric == "excam":
+        judge = open_judge([model], [], MAX_TOKENS)
+        return judge, PairFile  # pyright: ignore[reportReturnType]  # one model is no ensemble
+    module = metrics.load(metric)
+    return RowScorer(module, model), partial(RowFile, metric=module)
+
+
+if __name__ == "__main__":
+    run(main)

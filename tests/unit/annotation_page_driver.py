@@ -1,0 +1,138 @@
+"""Drive the annotation page in a real Chromium as an annotator does: by mouse and by keyboard."""
+
+import time
+from dataclasses import replace
+
+from base_samples import HOSTILE
+
+from excam.annotation import answers
+
+ATTACKS = (
+    "</script><script>window.pwned = 1</script>",
+    "<img src=x onerror='window.pwned = 2'>",
+    "<!--<script>",
+    "{{script}} {{data}} ]]> &lt;b&gt; <a href='javascript:pwned=3'>x</a>",
+    *HOSTILE,
+)
+READY = "document.getElementById('loading').hidden"
+
+
+def text_of(browser, name):
+    return browser.js(f"document.getElementById('{name}').textContent")
+
+
+def shown(browser, name):
+    return browser.js(f"Boolean(document.getElementById('{name}').offsetParent)")
+
+
+def typed(browser, selector, text):
+    browser.click(selector)
+    browser.call("Input.insertText", text=text)
+
+
+def begin(browser, url, annotator):
+    """Open the page in a browser that knows nothing, give an id and go to the tasks."""
+    browser.open(url, READY)
+    browser.js("localStorage.clear()")
+    browser.open(url, READY)
+    typed(browser, "#annotator", annotator)
+    browser.click("#start-form button")
+    browser.wait("session.keeper && document.getElementById('start').hidden")
+    browser.click("#to-tasks")
+    browser.wait("document.getElementById('task').offsetParent")
+
+
+def answer_by_mouse(browser, given):
+    """Click through the task on the screen."""
+    if given.skipped:
+        return browser.click("#skipped")
+    for name in ("culture_related", "error_valid"):
+        browser.click(f"#{name}-{getattr(given, name)}")
+    if given.borderline:
+        browser.click("label[for=borderline]")
+    if given.comment_1:
+        typed(browser, "#comment_1", given.comment_1)
+    browser.click("#reveal-2")
+    for name in ("severity_ok", "type_ok"):
+        if getattr(given, name):
+            browser.click(f"#{name}")
+    for name in ("explanation_valid", "changed_mind"):
+        browser.click(f"#{name}-{getattr(given, name)}")
+    if given.comment_2:
+        typed(browser, "#comment_2", given.comment_2)
+    browser.click("#reveal-3")
+    for name in ("similarity_1", "similarity_2"):
+        browser.click(f"#{name}-{getattr(given, name)}")
+    return None
+
+
+def answer_by_key(browser, given):
+    """The same with single keys, after each question to the next one."""
+    if given.skipped:
+        return browser.key("l", 76)
+    for at, step in enumerate(answers.STEPS):
+        for name in step:
+            number = list(answers.CHOICES[name]).index(getattr(given, name)) + 1
+            browser.key(str(number), 48 + number)
+            browser.key("j", 74)
+        for name, key in (("borderline", "b"),) if at == 0 else (("severity_ok", "s"), ("type_ok", "t")):
+            if at < 2 and getattr(given, name):
+                browser.key(key, ord(key.upper()))
+        browser.key("r", 82)
+    return None
+
+
+def wished(found, annotator, seed):
+    """A finished answer about each task, all different; in one language nothing."""
+    given = []
+    for number, task in enumerate(found.tasks):
+        if task.language == "Hebrew" and seed != 2:
+            given.append(answers.Answer(task.id, annotator, skipped=True))
+            continue
+        pick = {name: list(values)[(number + seed) % len(values)] for name, values in answers.CHOICES.items()}
+        flags = {
+            name: (number + at + seed) % 2 == 0 for at, name in enumerate(("borderline", "severity_ok", "type_ok"))
+        }
+        comment = ATTACKS[number % 3] if seed == 1 else ""
+        given.append(
+            answers.Answer(task.id, annotator, **pick, **flags, comment_1=comment, comment_2=comment and f"={number}")
+        )
+    return given
+
+
+def downloaded(browser, folder, kind):
+    """Bytes of the file that an export wrote."""
+    (name,) = [browser.js(f"`${{data.campaign}}-${{session.annotator}}.{kind}`")]
+    (folder / name).unlink(missing_ok=True)
+    browser.downloads(folder)
+    browser.click(f"#export-{kind}")
+    for _ in range(500):
+        # the browser keeps an empty file with this name until the complete one replaces it
+        if (folder / name).exists() and (text := (folder / name).read_bytes()):
+            return text
+        time.sleep(0.01)
+    raise AssertionError(f"no {name}")
+
+
+def imported(browser, folder, text):
+    """What the page says to a file."""
+    (folder / "backup.json").write_text(text, encoding="utf-8", newline="")
+    browser.js("say('')")
+    browser.choose_file("#import-file", folder / "backup.json")
+    browser.wait("document.getElementById('said').textContent")
+    return text_of(browser, "said")
+
+
+def chosen(given):
+    return [replace(answer, seconds=0, saved="") for answer in given]
+
+
+def finish_task(browser):
+    browser.js(
+        "change({ culture_related: 'yes', error_valid: 'valid', explanation_valid: 'valid', changed_mind: 'no', similarity_1: '1' })"
+    )
+
+
+def enter(browser):
+    browser.key("Enter", 13)
+    browser.call("Input.dispatchKeyEvent", type="char", text="\r", key="Enter")

@@ -1,0 +1,255 @@
+"""Kill judging and generation at random moments, resume each time, and compare with an undisturbed run.
+
+A local HTTP server answers as a function of the request. The same files must come out byte for byte, and what a kill
+costs is what was on its way: at most `concurrency` requests that are asked again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from bench.processes import environment
+from excam.error_reports import record_files
+from excam.error_reports.judges import report
+from excam.error_reports.records import CulturalError, Report, Sample
+from excam.inference.journal_contents import contents
+
+CONCURRENCY = 8
+SEED = "7"
+KINDS = ("judging", "generation")
+WORDS = ("tea", "rice", "bride", "feast", "priest", "lantern", "bread", "market", "river", "uncle", "winter", "drum")
+
+
+class _Quiet(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # it was killed
+            super().handle_error(request, client_address)
+
+
+class Server:
+    """Chat completions by hash of the request, up to 20,000 characters long, after some milliseconds.
+
+    `asked` counts each request body, `keys` are the keys it was sent. Status 401: it says so and quotes the key.
+    Prompts of which `refuse` is true get a status of 400. `port` 0: any that is free.
+    """
+
+    def __init__(
+        self,
+        status: int = 200,
+        refuse: Callable[[str], bool] = lambda prompt: False,
+        port: int = 0,
+        latency: float = 0.01,
+    ) -> None:
+        self.asked: Counter[str] = Counter()
+        self.keys: set[str | None] = set()
+        self._came = threading.Condition()
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                length = int(self.headers["Content-Length"])
+                body = self.rfile.read(length)
+                if len(body) < length:  # killed while asking
+                    self.close_connection = True
+                    return
+                with server._came:
+                    server.asked[hashlib.sha256(body).hexdigest()] += 1
+                    server.keys.add(self.headers["Authorization"])
+                    server._came.notify_all()
+                time.sleep(latency * random.random())
+                prompt, code = json.loads(body)["messages"][-1]["content"], status
+                said = answer(prompt) if status == 200 else _wrong(f"Incorrect key: {self.headers['Authorization']}")
+                if refuse(prompt):
+                    said, code = _wrong("not today"), 400
+                data = json.dumps(said).encode()
+                self.send_response(code)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self._http = _Quiet(("127.0.0.1", port), Handler)
+        self.endpoint = f"http://127.0.0.1:{self._http.server_port}/v1"
+        threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+    def wait(self, requests: int, seconds: float) -> None:
+        """Return when so many requests have come in all, or after so long."""
+        with self._came:
+            self._came.wait_for(lambda: self.asked.total() >= requests, seconds)
+
+
+def answer(prompt: str) -> dict[str, Any]:
+    """A chat completion that holds a report for a judge and Table 7's object for everybody else."""
+    chance = random.Random(hashlib.sha256(prompt.encode()).digest())
+    words = " ".join(chance.choices(WORDS, k=chance.choice((5, 50, 3000))))
+    if "error report" in prompt:
+        errors = [CulturalError("output", chance.choice(WORDS), "major", "culture")] * chance.randrange(3)
+        said = report.write(Report(tuple(errors), words))
+    else:
+        keys = ("Error Type", "Rule Adherence", "Explanation", "Severity", "Modified Instruction")
+        said = "OUTPUT:\n" + json.dumps(
+            {**dict.fromkeys(keys, "x"), "Cultural Content": "Yes", "Modified Generated Text": words}
+        )
+    tokens = [{"token": word, "logprob": -chance.random(), "bytes": None} for word in (said[:7], said[7:])]
+    choice = {
+        "message": {"role": "assistant", "content": said},
+        "finish_reason": "stop",
+        "logprobs": {"content": tokens},
+    }
+    return {"choices": [choice], "usage": {"prompt_tokens": len(prompt.split()), "completion_tokens": len(tokens)}}
+
+
+def _wrong(message: str) -> dict[str, Any]:
+    return {"error": {"message": message, "type": "invalid_request_error", "code": None}}
+
+
+def write_samples(path: Path, rows: int) -> None:
+    """So many pairs, which a judge or the generator of minor errors is asked about."""
+    dataset = path.parent.name
+    made = [
+        Sample(
+            id=f"{dataset}/{row}/minor/right",
+            pair=f"{dataset}/{row}/minor",
+            base=f"{dataset}/{row}",
+            dataset=dataset,
+            task="generation",
+            instruction=f"{dataset} {row}: " + " ".join(random.Random(row).choices(WORDS, k=200)),
+            output=WORDS[row % len(WORDS)],
+            report=Report(),
+            origin="source",
+            language="English",
+            culture="Peru",
+            stratum="Peru",
+            licence="MIT",
+            answer="",
+        )
+        for row in range(rows)
+    ]
+    record_files.write_samples(path, made)
+
+
+def command(kind: str, endpoint: str, **server: Any) -> list[str]:
+    """A job as its rule would start it, in a folder with `blend/test.parquet`."""
+    settings = {"endpoint": endpoint, "concurrency": CONCURRENCY, **server}
+    model = {"backend": "openai", "server": settings, "sampling": {"max_tokens": 64}}
+    common = ["--model", json.dumps(model), "--journal", "journal.jsonl", "--seed", SEED]
+    common += ["--samples", "blend/test.parquet"]
+    if kind == "judging":
+        rest = ["scripts.judge", "--name", "served/nothing/report", "--judge", "report"]
+        rest += ["--transcript", "out/test.jsonl", "--manifest", "out/test.manifest.json"]
+    else:
+        rest = ["scripts.generate_soft_errors", "--severity", "minor"]
+        rest += ["--shard", "0", "--shards", "1", "--generator", "served"]
+        rest += ["--answers", "out/0.jsonl", "--manifest", "out/0.manifest.json"]
+    return [sys.executable, "-m", *rest, *common]
+
+
+def prepare(folder: Path, rows: int) -> Path:
+    """A folder with samples of so many rows. Returns it."""
+    (folder / "blend").mkdir(parents=True, exist_ok=True)
+    write_samples(folder / "blend/test.parquet", rows)
+    return folder
+
+
+def start(words: Sequence[str], folder: Path, **options: Any) -> subprocess.Popen[str]:
+    """The job; all it says is on `stdout`."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.Popen(words, cwd=folder, env=environment(), **streams, **options)
+
+
+def finish(words: Sequence[str], folder: Path) -> float:
+    """Run the job to its end; seconds. Ends the program where the job fails."""
+    began = time.perf_counter()
+    job = start(words, folder)
+    said, _ = job.communicate()
+    if job.returncode:
+        sys.exit(f"killed_jobs: {said[-2000:]}")
+    return time.perf_counter() - began
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """What came out, without manifests, which say when."""
+    files = sorted((folder / "out").rglob("*.jsonl"))
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of one job that was killed again and again. `again`: requests that had been asked before, per kill and in all."""
+
+    kills: int
+    equal: bool
+    rows: int
+    again_per_kill: int
+    again: int
+    seconds: float
+
+
+def killed(kind: str, folder: Path, kills: int, rows: int, seed: int = 0) -> Outcome:
+    """Kill one job so often, let it end, and compare: after each kill what is there under its name, at the end all.
+
+    A kill comes some requests, and up to 50 ms, after a start. One in eight, and those when little is left to ask, come
+    at any time: while the job starts, reads its journal, writes.
+    """
+    began, chance = time.perf_counter(), random.Random(seed)
+    with Server() as server:
+        whole = prepare(folder / "whole", rows)
+        finish(command(kind, server.endpoint), whole)
+        seconds = finish(command(kind, server.endpoint), whole)  # with nothing to ask
+        expected = results(whole)
+        if len(server.asked) != rows or server.asked.total() != rows:
+            sys.exit(f"killed_jobs: {server.asked.total()} requests for {rows} rows; expected one each")
+    with Server() as server:
+        interrupted, words = prepare(folder / "torn", rows), command(kind, server.endpoint)
+        done, again, equal = 0, [0], bool(expected)
+        while done < kills:
+            before = server.asked.total() - len(server.asked)
+            job = start(words, interrupted)
+            left = rows - len(server.asked)
+            if done % 8 == 7 or left <= CONCURRENCY:
+                time.sleep(chance.uniform(0, seconds))
+            else:
+                steps = chance.randint(1, max(1, 2 * left // (kills - done + 1)))
+                server.wait(server.asked.total() + steps, 60)
+                time.sleep(chance.uniform(0, 0.05))
+            job.kill()
+            job.communicate()
+            done += job.returncode == -signal.SIGKILL  # else it was through already
+            again.append(server.asked.total() - len(server.asked) - before)
+            equal = equal and results(interrupted).items() <= expected.items()
+        before = server.asked.total() - len(server.asked)
+        finish(words, interrupted)
+        again.append(server.asked.total() - len(server.asked) - before)
+    if len(contents(interrupted / "journal.jsonl").answers) > 1:
+        sys.exit(
+            "killed_jobs: two identities in one journal: the code was edited meanwhile, so everything was asked again; run again"
+        )
+    return Outcome(
+        done, equal and results(interrupted) == expected, rows, max(again), sum(again), time.perf_counter() - began
+    )

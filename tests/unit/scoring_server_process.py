@@ -1,0 +1,82 @@
+"""A scoring server in a separate process, with a model that answers by rule.
+
+Started by `running`; what a text holds says what becomes of it: "Sushi" is an error, "mumble" no report, "unfit" is
+refused by the model, "crash" makes it fail, "slow" takes a second, and "brief" a tenth.
+"""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from excam.config import Model
+from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.error_reports.judges import report
+from excam.error_reports.metric.scorer import Metric
+from excam.error_reports.records import CulturalError, Report
+from excam.inference import backend_factory, fake
+from excam.scoring.warnings import WarningRules
+
+SUSHI = Report((CulturalError("output", "Sushi", "major", "incorrect answer"),), "Sushi is Japanese.")
+SECRET = "text-of-somebody"
+
+
+def answer(request) -> str:
+    text = request.messages[-1].content
+    return "There is no error." if "mumble" in text else report.write(SUSHI if "Sushi" in text else Report())
+
+
+class Ruled(fake.Backend):
+    def generate(self, requests, sampling):
+        texts = [request.messages[-1].content for request in requests]
+        print(f"batch of {len(texts)}", file=sys.stderr, flush=True)
+        if any("unfit" in text for text in texts):
+            raise InputInvalid("a text that no model takes; expected another")
+        if any("crash" in text for text in texts):
+            raise RuntimeError(f"out of memory at {texts}")
+        time.sleep(sum("slow" in text for text in texts) + sum("brief" in text for text in texts) / 10)
+        yield from super().generate(requests, sampling)
+
+
+class Opened(backend_factory.LazyBackend):
+    def _open(self):
+        if os.environ.get("SCORER_FAILS"):
+            raise ModelInvalid("weights: damaged; expected others")
+        time.sleep(float(os.environ.get("SCORER_LOADS", "0")))
+        return Ruled(answer)
+
+
+def metric() -> Metric:
+    model = Model(gpus=0, backend="transformers", licence="MIT", hub="owner/tiny")
+    return Metric(Opened("tiny", model, None, None), "model:tiny|on:rules", 512, WarningRules.of_judge(["tiny"]))
+
+
+@contextmanager
+def running(*, max_pairs=8, queue=16, timeout=30.0, **environment):
+    """(address, process); the address is there, and the model loaded unless `SCORER_LOADS` says how long that takes."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    settings = json.dumps([port, max_pairs, queue, timeout])
+    command = [sys.executable, __file__, settings]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUNBUFFERED": "1", **environment}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env) as process:
+        try:
+            line = ""
+            while not re.search("listening at", line):
+                line = process.stderr.readline()
+                assert line, "it ended"
+            yield f"http://127.0.0.1:{port}", process
+        finally:
+            process.kill()
+
+
+if __name__ == "__main__":
+    from excam.scoring import service
+
+    port, max_pairs, queue, timeout = json.loads(sys.argv[1])
+    service.serve(metric(), "127.0.0.1", port, [], max_pairs, queue, timeout)

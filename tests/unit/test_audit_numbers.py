@@ -1,0 +1,426 @@
+"""The numbers of the audits, each computed by hand."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from excam.excam40k.audits import balance, inventory, leaks, licences, page, pairs, shortcuts, views
+from excam.excam40k.audits.checks import Audit, Check, absence_check
+from excam.excam40k.construction import duplicates
+
+
+def found(*sums: float, size: float = 1.0, how: str = "") -> shortcuts.Found:
+    return shortcuts.Found("blend", "lengths", how, np.array(sums), np.full(len(sums), size))
+
+
+# --- shortcuts
+
+
+def test_so_many_groups_are_needed():
+    """2 ** -5 < .05 < 2 ** -4; of 4 tests 2 ** -7 < .05 / 4 < 2 ** -6."""
+    assert [shortcuts.fewest(tests) for tests in (1, 4)] == [5, 7]
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (found(*[1.0] * 5), "tells the label"),
+        (found(*[1.0] * 4), "not decidable"),
+        (found(*[0.0] * 5), "at chance"),
+        (found(*[0.0] * 4), "not decidable"),
+        (found(*[-1.0] * 5), "below chance"),
+        (found(*[-1.0] * 4), "below chance"),
+        (found(*[-1.0] * 5, how=shortcuts.SAME), "at chance"),
+        (found(1, 1, 1, 0, -1, size=2), "at chance"),
+        (found(-1, -1, -1, 0, 1, size=2), "at chance"),
+        (found(1, 1, -1, 1, 1), "not decidable"),  # .6 within -.51 and 1
+        (found(1, -1, -1, -1, -1), "at chance"),
+        (found(3, 3, 3, 2, 4, size=4), "tells the label"),
+        (found(-3, -3, -3, -2, -4, size=4), "below chance"),
+    ],
+)
+def test_what_an_interval_says(one, expected):
+    assert shortcuts.verdict(one, 0.95, 1) == expected
+
+
+def test_an_interval_of_two_groups_and_of_one():
+    """Sums 4 and 2 of 8 rows each: scaled 3/8, residuals 1 and -1, error sqrt(2 * 2) / 16; t(.75, 1) = 1."""
+    two = found(4, 2, size=8)
+    assert two.interval(0.5) == pytest.approx((0.25, 0.5))
+    assert found(1, size=2).interval(0.5) == (-1.0, 1.0)
+    assert found(2, -2, size=2).interval(0.9) == (-1.0, 1.0), "no accuracy is outside"
+
+
+def test_a_check_and_its_line():
+    check = shortcuts._check(found(4, 2, size=8), 0.5, 4, 0)
+    assert check == Check(
+        "at chance: lengths",
+        "blend",
+        "0.375 [0.250, 0.500], n=16 in 2 groups: not decidable",
+        "an interval (50.00%) that reaches down to 0",
+        "not decidable",
+    )
+    telling = found(*[1.0] * 5)
+    assert [shortcuts._check(telling, 0.95, 1, bound).outcome for bound in (0, 0.99, 1)] == [
+        "failed",
+        "failed",
+        "reported",
+    ]
+    table = shortcuts._table([found(4, 2, size=8, how="h")], 0.5, 4)
+    assert table.rows() == [
+        ("blend", "lengths", 0.375, pytest.approx(0.25), pytest.approx(0.5), 16, 2, "h", "not decidable")
+    ]
+
+
+def shown(*tokens: str, groups: list[str] | None = None, part: str = "train") -> tuple[pl.DataFrame, list[list[str]]]:
+    """Rows of pairs, the right one first, and what a view shows of each."""
+    n = len(tokens)
+    frame = pl.DataFrame(
+        {
+            "dataset": ["blend"] * n,
+            "pair": [f"p{at // 2}" for at in range(n)],
+            "group": groups or [f"g{at // 2}" for at in range(n)],
+            "origin": ["source", "hard"] * (n // 2) + ["source"] * (n % 2),
+            "part": [part] * n,
+        }
+    )
+    return frame, [[token] if token else [] for token in tokens]
+
+
+def test_pairs_that_show_the_same_are_not_fitted():
+    frame, tokens = shown("a", "a", "b", "b")
+    (one,) = shortcuts._test(frame, "templates", tokens)
+    assert (one.how, one.sums.tolist(), one.sizes.tolist()) == (shortcuts.SAME, [0, 0], [2, 2])
+    wrong = np.array([False, True])
+    assert shortcuts._same_in_pairs(["p", "p"], [["a"], ["a"]], wrong)
+    assert not shortcuts._same_in_pairs(["p", "p"], [["a"], ["b"]], wrong)
+    assert not shortcuts._same_in_pairs(["p", "q"], [["a"], ["a"]], wrong), "half pairs"
+    assert not shortcuts._same_in_pairs(["p", "p"], [["a"], ["a"]], np.array([True, True]))
+    assert not shortcuts._same_in_pairs(["p"] * 3, [["a"]] * 3, np.array([False, True, True]))
+
+
+def test_rows_that_show_nothing_are_left_out():
+    frame, tokens = shown("a", "a", "", "", "b")
+    (one,) = shortcuts._test(frame, "templates", tokens)
+    assert one.sizes.tolist() == [2, 1]
+    frame, tokens = shown("", "")
+    assert shortcuts._test(frame, "templates", tokens) == []
+    frame, tokens = shown("a", "", "b", "")
+    assert shortcuts._test(frame, "templates", tokens) == [], "only right rows"
+    frame, tokens = shown("", "a", "", "b")
+    assert shortcuts._test(frame, "templates", tokens) == [], "only wrong rows"
+
+
+def test_rows_are_predicted_by_others():
+    """Twelve pairs, of which the wrong row has a token of its own: always predicted."""
+    frame, tokens = shown(*["right", "wrong"] * 12)
+    wrong = (frame["origin"] != "source").to_numpy()
+    how, (tested, guesses) = shortcuts._guess(frame, tokens, wrong)
+    assert how == "5 folds over all rows"
+    assert tested.tolist() == list(range(24))
+    assert guesses.tolist() == wrong.tolist()
+    how, _ = shortcuts._guess(frame.head(6), tokens[:6], wrong[:6])
+    assert how == "3 folds over all rows", "no more than groups"
+    assert shortcuts._guess(frame.head(4), tokens[:4], wrong[:4])[0] == "2 folds over all rows"
+    alone = frame.with_columns(group=pl.lit("g"))
+    how, (_, guesses) = shortcuts._guess(alone, tokens, wrong)
+    assert (how, guesses.any()) == ("one group", False)
+    (one,) = shortcuts._test(frame, "templates", tokens)
+    assert one.sums.tolist() == [2] * 12
+
+
+def test_a_test_set_of_a_hundred_groups_is_predicted_by_train_and_dev():
+    frame, tokens = shown(*["right", "wrong"] * 110)
+    wrong = (frame["origin"] != "source").to_numpy()
+
+    def guess(others: int) -> tuple[str, shortcuts.Guesses]:
+        """Predicted from so many pairs that are in dev, or by folds."""
+        part = pl.when(pl.int_range(pl.len()) < 2 * others).then(pl.lit("dev")).otherwise(pl.lit("test"))
+        return shortcuts._guess(frame.with_columns(part=part), tokens, wrong)
+
+    how, (tested, guesses) = guess(10)
+    assert how == "train and dev, tested on test"
+    assert tested.tolist() == list(range(20, 220))
+    assert guesses.tolist() == wrong[20:].tolist()
+    assert guess(11)[0] == "5 folds over all rows"
+
+
+def test_in_one_group_nothing_is_called_wrong():
+    frame, tokens = shown("a", "b", "c")
+    (one,) = shortcuts._test(frame.with_columns(group=pl.lit("g")), "templates", tokens)
+    assert (one.how, one.sums.tolist(), one.sizes.tolist()) == ("one group", [1], [3])
+
+
+def test_a_fold_of_one_class_predicts_it():
+    wrong = np.array([True, True, False])
+    assert shortcuts._fit_guess(None, wrong, np.array([0, 1]), np.array([2])).tolist() == [True]
+    assert shortcuts._fit_guess(None, ~wrong, np.array([0, 1]), np.array([2, 2])).tolist() == [False, False]
+
+
+def test_what_a_classifier_sees_of_texts_and_of_tokens():
+    """Three words and two pairs; of " abc ", " de " and " f " nine n-grams of 2 characters, six of 3 and three of 4. A
+    third text has what occurs once, which is too seldom."""
+    assert shortcuts.matrix_of(["abc de f", "abc de f", "xy"]).shape == (3, 3 + 2 + 9 + 6 + 3)
+    tokens = shortcuts.matrix_of([["a b", "c"], ["c", "c"]])
+    assert tokens.toarray().tolist() == [[1, 1], [0, 1]]
+
+
+# --- views
+
+
+def test_lengths_become_tenths():
+    assert views._tenths(pl.Series(range(20))).to_list() == [at // 2 for at in range(20)]
+    assert views._tenths(pl.Series([5, 5, 7, 9])).to_list() == [0, 0, 5, 7], "equal ones alike; 2 and 3 of 4 are below"
+    frame = pl.DataFrame({"instruction": ["a b", "a b c"], "output": ["abcd", "xy z"]})
+    first, second = views.lengths(frame)
+    assert first == ["instruction characters 0", "instruction words 0", "output characters 0", "output words 0"]
+    assert second == ["instruction characters 5", "instruction words 5", "output characters 0", "output words 5"]
+
+
+def test_eight_characters_are_copied_and_seven_are_not():
+    copied = views._characters_within
+    assert [copied(text, f"x{text}x") for text in ("abcdefg", "abcdefgh", "abcdefghi")] == [0, 8, 9]
+    assert [copied(f"so {text} so", text) for text in ("abcdefg", "abcdefgh")] == [7, 8]
+    assert [copied(f"so{text}so", text) for text in ("abcdefg", "abcdefgh")] == [0, 8]
+    assert copied("abcdefgh, ijklmnop", "ABCDEFGH-ijklmnop") == 16, "two runs"
+
+
+def test_options_are_counted_in_order():
+    assert views._options("Option A: x Option B: y Option C: z") == 3
+    assert views._options("Option B: x Option A: y") == 1
+    assert views._options("") == 0
+
+
+# --- balance
+
+
+def test_a_test_of_equal_shares():
+    """Chi-square of 6 and 2 is (4 + 4) / 4 = 2 with one degree of freedom: p = .1573."""
+    assert balance.p_of_equal([6, 2]) == pytest.approx(0.1573, abs=1e-4)
+    assert balance.p_of_equal([1, 0]) is not None
+    assert [balance.p_of_equal(counts) for counts in ([], [3], [0, 0])] == [None] * 3
+
+
+def test_the_bound_of_positions_is_shared_by_all_tests():
+    columns = ["dataset", "options", "pairs", "right option", "p"]
+    lines = [("a", 4, 8, "A 8", 0.0251), ("b", 4, 8, "A 8", 0.0249), ("c", 1, 8, "A 8", None)]
+    one, other = balance._positions(pl.DataFrame(lines, schema=columns, orient="row"))
+    assert one.expected == "p of equal shares at least 0.0250"
+    assert (one.found, one.failed, other.failed) == ("A 8; p=0.0251", False, True)
+    (alone,) = balance._positions(pl.DataFrame([("a", 2, 8, "A 8", 0.0499)], schema=columns, orient="row"))
+    assert (alone.expected, alone.failed) == ("p of equal shares at least 0.0500", True)
+
+
+def test_nothing_to_test_and_just_enough():
+    columns = {"dataset": pl.String, "options": pl.Int64, "right option": pl.String, "p": pl.Float64}
+    assert list(balance._positions(pl.DataFrame(schema=columns))) == []
+    one = pl.DataFrame([("a", 4, "A 8", 1 - balance.LEVEL)], schema=columns, orient="row")
+    assert [check.failed for check in balance._positions(one)] == [False]
+
+
+def test_answers_may_differ_by_one_pair():
+    columns = ["dataset", "label", "pairs"]
+    one, other = balance._answers(
+        pl.DataFrame([("a", "no", 3), ("a", "yes", 4), ("b", "no", 3), ("b", "yes", 5)], schema=columns, orient="row")
+    )
+    assert (one.found, one.failed, other.failed) == ("no 3, yes 4", False, True)
+
+
+def test_most_uneven_slot():
+    columns = ("dataset", "part", "task", "slot", "pairs", "templates", "least", "most", "p")
+    lines = [
+        ("a", "dev", "qa", "x", 9, 2, 4, 5, 0.7),
+        ("a", "dev", "qa", "y", 8, 2, 2, 6, 0.2),
+        ("a", "test", "qa", "x", 4, 2, 0, 4, 0.05),
+    ]
+    used = pl.DataFrame(lines, schema=columns, orient="row")
+    assert balance._most_uneven(used).rows() == [("a", "dev", 2, 9, 4, "y", 0.2), ("a", "test", 1, 4, 4, "x", 0.05)]
+    spread, even = balance._spread(used, {"a": 3})
+    assert (spread.found, spread.expected, spread.failed) == ("4, 3 slots in splits", "at most 4", False)
+    assert (even.found, even.expected, even.failed) == ("p=0.0500", "p of equal uses at least 0.01667", False)
+    assert next(balance._spread(used, {"a": 2})).failed
+    uneven = used.with_columns(p=pl.Series([0.7, 0.2, 0.016]))
+    assert [check.failed for check in balance._spread(uneven, {"a": 3})] == [False, True]
+    (_, alone) = balance._spread(used.head(1).with_columns(p=pl.lit(0.0)), {})
+    assert (alone.found, alone.expected, alone.failed) == ("p=0.0000", "p of equal uses at least 0.05000", True)
+    (_, just) = balance._spread(used.head(1).with_columns(p=pl.lit(1 - balance.LEVEL)), {})
+    assert not just.failed
+    (_, untested) = balance._spread(used.head(1).with_columns(p=pl.lit(None, pl.Float64)), {})
+    assert (untested.found, untested.failed) == ("p=1.0000", False)
+
+
+SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
+
+
+def test_sizes_of_splits_and_their_bound():
+    """Largest group 2, 1 pair lost: one by rounding: off by 4 at most. 70 % of 20 is 14."""
+
+    def checks(train: int, dev: int, test: int) -> dict[str, Check]:
+        parts = ["train"] * train + ["dev"] * dev + ["test"] * test
+        numbers = range(len(parts))
+        groups, bases = [f"g{at // 2}" for at in numbers], [f"b{at}" for at in numbers]
+        split = pl.DataFrame({"dataset": "a", "part": parts, "group": groups, "base": bases})
+        return {check.check: check for check in balance._sizes(split, SHARES, {"a": 1})}
+
+    even = checks(18, 2, 0)
+    assert (even["share of train"].failed, even["no split is empty"].failed) == (False, True)
+    assert even["no split is empty"].found == "18 train, 2 dev, 0 test"
+    assert even["share of train"].expected == "70% of 20, off by at most 4"
+    assert not checks(10, 5, 5)["share of train"].failed
+    assert checks(9, 5, 6)["share of train"].failed
+    assert checks(19, 1, 0)["share of train"].failed
+    assert not checks(9, 5, 6)["no split is empty"].failed
+    nothing = list(
+        balance._sizes(
+            pl.DataFrame(schema=dict.fromkeys(("dataset", "part", "group", "base"), pl.String)), SHARES, {"b": 3}
+        )
+    )
+    assert nothing[1].expected == "70% of 0, off by at most 4"
+
+
+def test_pairs_lost_of_an_odd_number_of_rows():
+    assert balance.pairs_lost({"dropped": {"a": 2, "b": 1}, "beyond_cap": 7}) == 6
+
+
+def test_checks_are_in_the_order_of_the_datasets():
+    """Of forty: in another order of the rows the same by chance once in 10 ** 47."""
+    names = [f"d{at * 7 % 40:02d}" for at in range(40)]
+    each = dict.fromkeys(("id", "base", "group", "pair", "hash", "language", "culture", "dataset"), names)
+    rows = pl.DataFrame(each).with_columns(
+        **dict.fromkeys(("part", "split"), pl.lit("train")),
+        **{"origin": pl.lit("source"), "wrong": pl.lit(False), "slot": pl.lit("x"), "licence": pl.lit("MIT")},
+        **dict.fromkeys(("pairs", "most", "least", "p"), pl.lit(1)),
+        **dict.fromkeys(("label", "question", "source", "revision"), pl.lit("a")),
+        templates=pl.Series([["a"]] * 40),
+    )
+    alike = rows.select(
+        pl.col("dataset").alias(f"{name}_{side}") for name in ("dataset", "base", "part") for side in "ab"
+    )
+    made = [
+        balance._halves(rows),
+        balance._halves_of_templates(rows),
+        balance._spread(rows, {}),
+        balance._answers(rows),
+        inventory._named(rows),
+        leaks._within(rows, rows),
+        leaks._questions(rows, rows.select("base", "question")),
+        leaks._near_within(alike, rows),
+        licences._checks(rows, {}, {}),
+    ]
+    for checks in made:
+        assert list(dict.fromkeys(check.dataset for check in checks if check.dataset != "all")) == names
+    assert balance._most_uneven(rows)["dataset"].to_list() == names
+    assert page.brief([Check(name, "d", name, "0", "passed") for name in names])["check"].to_list() == names
+
+
+# --- pages and inventory
+
+
+def test_a_check_that_nothing_is_there():
+    assert absence_check("c", "d", ["a", "b", "c", "d"], "of 9") == Check("c", "d", "4 of 9: a, b, c", "0", "failed")
+    assert absence_check("c", "d", ["a"]) == Check("c", "d", "1: a", "0", "failed")
+    assert absence_check("c", "d", 2, "of 9") == Check("c", "d", "2 of 9", "0", "failed")
+    assert absence_check("c", "d", 0) == absence_check("c", "d", []) == Check("c", "d", "0", "0", "passed")
+
+
+def test_a_table_says_what_is_different():
+    lines = [Check("c", name, found, "0", "passed") for name, found in (("a", "1"), ("b", "2"), ("c", "3"))]
+    assert page.brief(lines).rows() == [("c", "a, b, c", "1; 2; …", "0", "passed")]
+    assert page.brief(lines[:2]).rows() == [("c", "a, b", "1; 2", "0", "passed")]
+    assert page.brief([lines[0], lines[0]]).rows() == [("c", "a, a", "1", "0", "passed")]
+    assert page.markdown_table(pl.DataFrame({"a": [0.12345, None]})).splitlines()[2:] == ["| 0.123 |", "|  |"]
+    assert page.markdown_table(pl.DataFrame()) == "Nothing."
+    assert page.text_of(Audit("n", ())).splitlines()[0] == "**Passed: 0 of 0 checks** – audit of n"
+
+
+def test_kinds_of_names_and_the_order_of_regions():
+    lines = [("mango", "Maori", "Maori"), ("blend", "China", "Thai"), ("blend", "Thai", "Thai")]
+    lines += [("blend", "Peru", "Thai")] * 2 + [("blend", "Chad", "Thai")]
+    split = pl.DataFrame(lines, schema=["dataset", "culture", "language"], orient="row").with_columns(
+        part=pl.lit("dev")
+    )
+    assert inventory.cultures(split).select("dataset", "kind", "culture", "rows").rows() == [
+        ("blend", "language named instead", "Thai", 1),
+        ("blend", "region", "Chad", 1),
+        ("blend", "region", "China", 1),
+        ("blend", "region", "Peru", 2),
+        ("mango", "culture", "Maori", 1),
+    ]
+    assert inventory.per_region(split)["region"].to_list() == ["Peru", "Chad", "China"]
+
+
+def test_names_alike_are_proposed():
+    paper = pl.DataFrame({"name": ["Turkiye", "China"], "printed": ["Turkiye", "China"]})
+    table = inventory.compare_names(["Turkye", "Turmoil", "China"], paper)
+    assert table.rows() == [
+        ("China", "both", None),
+        ("Turkiye", "paper", None),
+        ("Turkye", "ours", "Turkiye"),
+        ("Turmoil", "ours", None),
+    ]
+
+
+def test_the_lists_beside_each_other():
+    table = pl.DataFrame({"in": ["both"] * 2 + ["paper"] + ["ours"] * 3})
+    assert inventory._summary({"regions": table}, 7).rows() == [
+        ("regions", 3, 5, 2, 1, 3),
+        ("cultures of Mango", 4470, 7, None, None, None),
+    ]
+
+
+def test_a_page_shows_forty_regions():
+    names = [f"{at:02d}" for at in range(45)]
+    columns = dict.fromkeys(("id", "culture"), names) | {"language": "English", "dataset": "blend", "part": "test"}
+    listed = pl.DataFrame({"name": names, "printed": names})
+    shown = inventory.audit(pl.DataFrame(columns), listed, listed).tables["Rows per region, the first 40"]
+    assert shown["region"].to_list() == names[:40]
+
+
+def test_the_digest_of_a_source_is_of_its_files_in_any_order():
+    digest = licences.source_digest({"outputs": {"b.csv": "2", "a.csv": "1"}})
+    assert digest == licences.source_digest({"outputs": {"a.csv": "1", "b.csv": "2"}})
+    assert digest != licences.source_digest({"outputs": {"a.csv": "1", "b.csv": "3"}})
+
+
+def test_of_a_long_answer_sixty_characters_are_shown():
+    """Case, spaces and final marks aside; not of an edited instruction, nor with other options."""
+    rows = pl.DataFrame(
+        {
+            "asked": ["q", "q", "q", "q"],
+            "options": [None, None, "a|b", None],
+            "said": ["X" * 61 + " .", "x" * 61, "x" * 61, "y"],
+            "origin": ["source", "hard", "hard", "hard"],
+            "pair": ["p2", "p1", "p3", "p4"],
+            "edited": [False] * 4,
+        }
+    )
+    assert pairs._ties(rows) == ["x" * 60 + " (p1)"]
+    assert pairs._ties(rows.with_columns(edited=pl.lit(True))) == []
+
+
+# --- leaks
+
+
+def test_without_a_left_out_dataset_nothing_is_proved():
+    columns = ("id", "pair", "base", "group", "dataset", "instruction", "output", "split", "part")
+    rows = pl.DataFrame([("i", "p", "b", "g", "blend", "a", "b", "train", "train")], schema=columns, orient="row")
+    questions = pl.DataFrame({"base": ["b"], "question": ["q"]})
+    near = pl.DataFrame(schema=duplicates.COLUMNS)
+    assert len(leaks.audit(rows, questions, near, {"all": rows}).notes) == 1
+    assert leaks.audit(rows, questions, near, {"without-epic": rows}).notes == ()
+
+
+def test_a_value_in_two_splits():
+    rows = pl.DataFrame(
+        {"base": ["b", "b", "a", "a", "c", "c"], "part": ["train", "dev", "train", "test", "dev", "dev"]}
+    )
+    assert leaks._in_two(rows, "base") == ["a", "b"]
+
+
+def test_only_training_against_dev_or_test_counts():
+    sides = [(a, b) for a in ("train", "dev", "test") for b in ("train", "dev", "test")]
+    table = pl.DataFrame(sides, schema=["part_a", "part_b"], orient="row")
+    assert table.filter(leaks._train_and_held_out()).rows() == [
+        ("train", "dev"), ("train", "test"), ("dev", "train"), ("test", "train"),
+    ]  # fmt: skip
+    assert duplicates.COLUMNS.keys() >= {"dataset_a", "dataset_b"}

@@ -1,0 +1,440 @@
+"""Construction: quotas, bounds, orders and places, each by hand."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from base_samples import SEED, acting, base, wrapped
+
+from excam.core.exceptions import ConfigInvalid, InputInvalid
+from excam.core.hash_order import digest
+from excam.error_reports.records import CulturalError, Report, Sample
+from excam.excam40k.construction import (
+    alignment,
+    drawing,
+    duplicates,
+    generator,
+    hard,
+    option_phrases,
+    soft,
+    spans,
+    splits,
+    templates,
+    wrapping,
+)
+from excam.excam40k.construction.spans import Span, Token, diff_spans
+
+# --- drawing
+
+
+@pytest.mark.parametrize(
+    ("sizes", "limit", "quotas"),
+    [
+        ({"a": 5, "b": 5}, 7, [3, 4]),
+        ({"a": 3, "b": 9, "c": 9}, 9, [3, 3, 3]),
+        ({"a": 2, "b": 9, "c": 9}, 9, [2, 3, 4]),
+        ({"a": 1, "b": 2, "c": 9, "d": 9}, 15, [1, 2, 6, 6]),
+        ({"a": 4, "b": 9}, 100, [4, 9]),
+        ({"a": 4, "b": 4}, 1, [0, 1]),
+        ({"a": 4}, 0, [0]),
+    ],
+)
+def test_equal_quotas(sizes, limit, quotas):
+    """A stratum below the common level gives all it has; what does not divide goes to one after the other."""
+    found = drawing._equal(sizes, limit, SEED)
+    assert sorted(found.values()) == quotas
+    assert found.keys() == sizes.keys()
+    assert all(found[name] <= size for name, size in sizes.items())
+
+
+@pytest.mark.parametrize(
+    ("sizes", "limit", "quotas"),
+    [
+        ({"a": 10, "b": 30, "c": 60}, 10, {"a": 1, "b": 3, "c": 6}),
+        ({"a": 14, "b": 33, "c": 53}, 10, {"a": 2, "b": 3, "c": 5}),  # 1.4, 3.3, 5.3: one more for the first
+        ({"a": 17, "b": 36, "c": 47}, 10, {"a": 2, "b": 3, "c": 5}),  # 1.7, 3.6, 4.7: two more
+        ({"a": 1, "b": 1}, 5, {"a": 1, "b": 1}),
+    ],
+)
+def test_proportional_quotas(sizes, limit, quotas):
+    assert drawing._proportional(sizes, limit, SEED) == quotas
+
+
+# --- splits
+
+
+@pytest.mark.parametrize("rows", [-2, -1, 1, 3])
+def test_a_subset_of_no_even_number_is_refused(rows):
+    with pytest.raises(ConfigInvalid, match=f"balanced subset of {rows} rows; expected an even number"):
+        splits.balanced_subset([], rows, SEED)
+
+
+def pairs(count: int, **changes) -> list[Sample]:
+    bases = [base(number, **changes) for number in range(count)]
+    right = wrapped(bases)
+    return splits.pair_up(right, hard.hard_errors(right, {one.id: one for one in bases}, SEED)[0])[0]
+
+
+def test_a_subset_of_no_rows_and_of_one_pair():
+    assert splits.balanced_subset(pairs(3), 0, SEED) == []
+    assert len(splits.balanced_subset(pairs(3), 2, SEED)) == 2
+    assert len({row.base for row in splits.balanced_subset(pairs(3), 6, SEED)}) == 3
+    assert len(splits.balanced_subset(pairs(3), 8, SEED)) == 8
+
+
+def test_units_are_drawn_by_room():
+    """Strata a and b take turns; a unit that is larger than the room is skipped, a smaller one behind it is not."""
+    strata = {"x": "a", "y": "a", "z": "b"}
+    drawn = splits.draw([("x", "a", 2), ("y", "a", 2), ("z", "b", 2)], 4, SEED)
+    assert sorted(strata[name] for name in drawn) == ["a", "b"]
+    assert splits.draw([("x", "a", 5), ("z", "b", 2)], 4, SEED) == ["z"]
+    assert splits.draw([("x", "a", 4)], 4, SEED) == ["x"]
+    assert splits.draw([("x", "a", 4)], 3, SEED) == splits.draw([("x", "a", 4)], 0, SEED) == []
+    assert splits.draw([("x", "a", 4)], -1, SEED) == []
+    by_hash = sorted("abcdef", key=lambda name: digest(SEED, "draw", name))
+    assert splits.draw([(name, "a", 1) for name in "abcdef"], 6, SEED) == by_hash
+    heavy = [("big", "a", 6), ("one", "b", 2), ("two", "b", 2), ("three", "b", 2)]
+    assert sorted(splits.draw(heavy, 12, SEED)) == ["big", "one", "three", "two"]
+
+
+def test_shares_sum_to_one():
+    for shares in ({"train": 0.5, "test": 0.499999}, {"train": 1.0, "test": 0.0}, {"train": 0.5, "test": 0.500001}):
+        with pytest.raises(ConfigInvalid, match="expected positive shares that sum to 1"):
+            splits.assign([("g", "s")], shares, SEED)
+    assert splits.assign([("g", "s")], {"train": 1.0}, SEED) == {"g": "train"}
+    assert splits.assign([("g", "s")], {"test": 0.3, "train": 0.7}, SEED) == {"g": "train"}, "the largest share first"
+
+
+def test_shards():
+    found = Counter(splits.shard_of(f"blend/{number}/options", 4) for number in range(400))
+    assert sorted(found) == [0, 1, 2, 3]
+    assert min(found.values()) > 70
+    assert splits.shard_of("blend/0/options", 1000) == int(digest(0, "shard", "blend/0/options"), 16) % 1000
+
+
+# --- spans
+
+
+def test_how_much_difflib_may_be_given(monkeypatch):
+    monkeypatch.setattr(spans, "MAX_TOKENS", 3)
+    assert spans.feasible("abc", "abc", autojunk=False)
+    assert not spans.feasible("abcd", "a", autojunk=False)
+    assert not spans.feasible("a", "abcd", autojunk=False)
+    monkeypatch.setattr(spans, "MAX_TOKENS", 10**6)
+    monkeypatch.setattr(spans, "MAX_PAIRS", 6)
+    assert spans.feasible("aaa", "aab", autojunk=False), "3 times 2"
+    assert not spans.feasible("aaa", "aaa", autojunk=False)
+    assert not spans.feasible("aaab", "aab", autojunk=False), "3 times 2, and 1"
+
+
+@pytest.mark.parametrize(
+    ("length", "often", "popular"), [(200, 4, True), (200, 3, False), (199, 4, False), (300, 4, False)]
+)
+def test_popular_words_are_no_pairs(monkeypatch, length, often, popular):
+    """As difflib: of 200 words or more, those that are more than one in a hundred, and one."""
+    monkeypatch.setattr(spans, "MAX_PAIRS", 0)
+    after = ["a"] * often + [f"w{at}" for at in range(length - often)]
+    assert spans.feasible(["a"], after, autojunk=True) == popular
+    assert not spans.feasible(["a"], after, autojunk=False)
+
+
+def test_a_deletion_points_at_a_neighbour():
+    words, text = [Token(0, 2, "ab"), Token(3, 5, "cd"), Token(6, 8, "ef")], "ab cd ef"
+    assert spans.span_of("delete", 0, 0, words, text) == Span(0, 2, "ab", "delete")
+    assert spans.span_of("delete", 1, 1, words, text) == Span(0, 2, "ab", "delete")
+    assert spans.span_of("delete", 3, 3, words, text) == Span(6, 8, "ef", "delete")
+    assert spans.span_of("replace", 1, 3, words, text) == Span(3, 8, "cd ef", "replace")
+    assert spans.span_of("delete", 0, 0, [], "…") == Span(0, 0, "", "delete")
+
+
+def test_numbers_that_meet_are_two():
+    assert spans._joints(["10", "30", "x", "1", "st", "2"]) == ["10", "\n30", "x", "1", "st", "2"]
+    assert spans._joints(["a1", "2", "2a", "2"]) == ["a1", "\n2", "\n2a", "2"]
+    assert diff_spans("at 10 30", "at 1030", "strict").count == 1
+    assert spans.trim_equal_ends(["ice", "cream", "x"], ["icecream", "y"]) == (["x"], ["y"], 1)
+    assert spans.trim_equal_ends(["a", "b"], ["a", "b"]) == ([], [], 2)
+    assert spans.trim_equal_ends(["x", "ice", "cream"], ["y", "icecream"]) == (["x"], ["y"], 0)
+
+
+def test_the_largest_texts_that_are_compared_word_by_word():
+    """10,000 words on one side, 300,000 pairs of equal words; in the paper's mode, of 200 words on, those that are
+    more often than 1 % + 1 do not count."""
+
+    def feasible(before: int, after: int, words: int, autojunk: bool) -> bool:
+        """So many times one word on either side; `words` of the other side in total."""
+        return spans.feasible(["a"] * before, ["a"] * after + ["b"] * (words - after), autojunk)
+
+    assert [feasible(1, 0, words, False) for words in (10_000, 10_001)] == [True, False]
+    assert [feasible(*pairs, False) for pairs in ((600, 500, 500), (611, 491, 491))] == [True, False], "300,001"
+    assert [feasible(9_000, 34, words, True) for words in (199, 200)] == [False, True]
+    assert [feasible(before, 31, 3_000, True) for before in (9_677, 9_678)] == [True, False]
+    assert [feasible(9_678, 32, 3_000, True), feasible(9_678, 31, 2_999, True)] == [True, True]
+
+
+def test_equal_ends_are_only_trimmed_where_difflib_would_take_too_long(monkeypatch):
+    """In the paper's mode a word that is popular in the whole text matches at the beginning only."""
+    before, after = (["a"] * 150 + [word] + ["a"] * 100 for word in "xy")
+    monkeypatch.setattr(spans, "MAX_PAIRS", 1000)
+    assert spans.changes(before, after, "paper") == [("replace", 150, 251, 150, 251)]
+    assert spans.changes(before[:190], after[:190], "paper") == [("replace", 150, 151, 150, 151)]
+
+
+def test_common_beginnings():
+    assert [spans._common(one, other) for one, other in (("", "a"), ("ab", "ac"), ("ab", "abc"), ("x", "y"))] == [
+        0,
+        1,
+        2,
+        0,
+    ]
+
+
+def test_punctuation_is_stripped_from_both_ends():
+    assert [spans._strip(word) for word in ("«a-b».", "`x`", "...", "", "$5", "a")] == ["a-b", "x", "", "", "$5", "a"]
+
+
+def test_looks():
+    assert [spans.looks(word) for word in ("cafe\u0301", "’tis", "don’t", "'", "a`b")] == [
+        "café",
+        "tis",
+        "don't",
+        "'",
+        "a'b",
+    ]
+
+
+# --- alignment
+
+
+def undone(right: str, wrong: str, mode="paper", origin="soft-major"):
+    """The edits that lead from one output back to the other."""
+    one = replace(wrapped([base()], "soft")[0], instruction="Say so.", output=right)
+    errors = tuple(
+        CulturalError("output", s.text, "major", "t", s.start, s.end) for s in diff_spans(right, wrong, mode).spans
+    )
+    other = replace(one, output=wrong, report=Report(errors), origin=origin)
+    return one, other, alignment.edits(one, other, mode)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "places"),
+    [
+        ("We drink tea, daily.", "We drink cola, daily.", [((8, 15), (8, 14), (9, 12))]),
+        ("We drink tea.", "We never drink tea.", [((2, 9), (2, 3), (0, 2))]),
+        ("We never drink tea.", "We drink tea.", [((2, 3), (2, 9), (3, 8))]),
+        ("tea now", "cola now", [((0, 5), (0, 4), (0, 3))]),
+        ("now tea.", "now cola.", [((3, 9), (3, 8), (4, 7))]),
+        ("a b c", "x b y", [((0, 2), (0, 2), (0, 1)), ((3, 5), (3, 5), (4, 5))]),
+    ],
+)
+def test_edits_reach_from_word_to_word(right, wrong, places):
+    one, other, found = undone(right, wrong)
+    assert [(edit.wrong_place, edit.right_place, edit.words) for edit in found] == places
+    assert alignment.undo(one, other, found, range(len(found))).texts["output"] == right
+
+
+def test_a_part_of_a_word_is_placed_by_its_key():
+    """Not in a word whose key is another text: which of its characters are meant cannot be said."""
+    word = [Token(0, 3, "abc")]
+    assert [alignment._original("abc", word, ["abc"], *part) for part in ((1, 3), (0, 2))] == [
+        ((1, 3),) * 2,
+        ((0, 2),) * 2,
+    ]
+    assert [alignment._original("abc", word, ["ab"], *part) for part in ((1, 2), (0, 1))] == [None, None]
+    assert alignment._original("abc", word, ["ab"], 0, 2) == ((0, 3), (0, 3))
+
+
+def test_one_of_two_errors_is_undone():
+    """The left one moves what is behind it by two characters; the words and places are those of the new text."""
+    one, other, found = undone("oolong with sugar", "tea with salt")
+    half = alignment.undo(one, other, found, [0])
+    assert half.texts == {"instruction": "Say so.", "output": "oolong with salt"}
+    ((restored,), (left,)) = half.restored, half.left
+    assert (restored.span, restored.start, restored.end) == ("oolong", 0, 6)
+    assert (left.span, left.start, left.end) == ("salt", 12, 16)
+    other_half = alignment.undo(one, other, found, [1])
+    assert other_half.texts["output"] == "tea with sugar"
+    assert [(error.span, error.start, error.end) for error in other_half.restored] == [("sugar", 9, 14)]
+    assert [(error.span, error.start, error.end) for error in other_half.left] == [("tea", 0, 3)]
+
+
+def test_a_hard_error_is_undone_with_its_letter():
+    bases = [base(0), acting(1)]
+    right = wrapped(bases)
+    wrong, _ = hard.hard_errors(right, {one.id: one for one in bases}, SEED)
+    for one, other in zip(right, wrong, strict=True):
+        (edit,) = alignment.edits(one, other, "paper")
+        assert one.output[slice(*edit.words)] == "tea"
+        assert alignment.undo(one, other, [edit], [0]).texts["output"] == one.output
+        (error,) = other.report.errors
+        assert edit.wrong_place == (0, error.end)
+        twice = replace(other, report=Report((error, error)))
+        elsewhere = replace(other, report=Report((replace(error, where="instruction"),)))
+        longer = replace(other, output=other.output + "!")
+        for broken in (twice, elsewhere, longer, replace(other, answer="x" * 999), replace(other, answer="ten")):
+            assert alignment.edits(one, broken, "paper") == alignment.Unaligned("other-spans")
+
+
+def test_errors_that_are_no_differences():
+    one, other, _ = undone("We drink tea.", "We drink cola.")
+    moved = replace(other, report=Report((replace(other.report.errors[0], start=8),)))
+    assert alignment.edits(one, moved, "paper") == alignment.Unaligned("other-spans")
+
+
+# --- duplicates
+
+
+def test_similar_as_sets():
+    assert duplicates._jaccard(frozenset("abcd"), frozenset("abce")) == 3 / 5
+    assert duplicates._shingles(["ab", "ABCDE", "a  bcdef"]) == [
+        frozenset({"ab"}),
+        frozenset({"abcde"}),
+        frozenset({"a bcd", " bcde", "bcdef"}),
+    ]
+
+
+def test_exactly_the_limit_counts_as_alike():
+    """Texts without a repeated shingle: 40 characters more share 36 of 45: .8; 35 of 45 are less."""
+    common = "".join(chr(0x4E00 + at) for at in range(40))
+    other = "".join(chr(0x6E00 + at) for at in range(20))
+    one, two = common, common + other[:9]
+    assert duplicates._jaccard(*duplicates._shingles([one, two])) == 36 / 45
+    found = duplicates.near_duplicates({"": [one, two]})
+    assert [(pair.first, pair.second, pair.similarity) for pair in found] == [(0, 1, 0.8)]
+    assert duplicates.near_duplicates({"": [one, common + other[:10]]}) == []
+
+
+def test_a_shingle_is_boilerplate_beyond_ten_texts_and_a_fifth():
+    def shared(texts: int, total: int) -> bool:
+        """Whether a shingle that so many of all texts hold still counts."""
+        made = [f"stem{at:04d}" if at < texts else f"{chr(0x4E00 + at)}{at:07d}" for at in range(total)]
+        return any("stem0" in found for found in duplicates._shingles(made))
+
+    assert [shared(10, 10), shared(11, 11), shared(12, 60), shared(13, 60)] == [True, False, True, False]
+
+
+def test_positions_that_share_a_set():
+    one, other = frozenset("a"), frozenset("b")
+    found = duplicates._spelled_out([one, other, one], {one: [], other: [(one, 0.9)]})
+    assert [(pair.first, pair.second, pair.similarity) for pair in found] == [(0, 1, 0.9), (0, 2, 1.0), (1, 2, 0.9)]
+
+
+def test_rows_of_the_list_of_near_duplicates():
+    """The earlier split first; equal texts of one benchmark are one row of it, across benchmarks each is its own."""
+    one, other, same = ("epic", "e" * 400), ("blend", "b" * 400), ("epic", "f" * 400)
+    texts = {one: ["epic/1", "epic/2", "epic/gone"], other: ["blend/1"], same: ["epic/3"]}
+    splits_of = {"epic/1": "test", "epic/2": "train", "blend/1": "dev", "epic/3": "train"}
+    assert list(duplicates._table_rows(one, other, 0.9, texts, splits_of)) == [
+        ("blend", "blend/1", "dev", "epic", "epic/1", "test", 0.9, True, "b" * 300, "e" * 300),
+        ("epic", "epic/2", "train", "blend", "blend/1", "dev", 0.9, True, "e" * 300, "b" * 300),
+    ]
+    assert list(duplicates._table_rows(one, same, 0.8, texts, splits_of)) == [
+        ("epic", "epic/3", "train", "epic", "epic/1", "test", 0.8, False, "f" * 300, "e" * 300)
+    ]
+    alike = dict.fromkeys(splits_of, "train")
+    later = {one: ["epic/1"], ("blend", "z"): ["blend/1"]}
+    (row,) = duplicates._table_rows(one, ("blend", "z"), 0.9, later, alike)
+    assert (row[0], row[3]) == ("blend", "epic"), "of one split by data set, not by text"
+    assert [row[7] for row in duplicates._table_rows(one, other, 0.9, texts, alike)] == [False, False]
+
+
+# --- hard and soft errors, templates
+
+
+def test_a_wording_is_taken_as_often_as_it_is_right():
+    """ "aaa" is right five times and "bbb" once: four rows that may take either take the first."""
+    rows = [base(at, answer="aaa" if at else "bbb", wrong=("zzz",), options=()) for at in range(6)]
+    rows += [base(at, answer="ccc", wrong=("aaa", "bbb"), options=()) for at in range(6, 10)]
+    taken = hard.wrong_answers(rows, SEED)
+    assert [taken[f"blend/{at}"] for at in range(6, 10)] == ["aaa"] * 4
+
+
+def test_the_wrong_answer_is_the_closest_in_length():
+    row = base(answer="four", wrong=("on", "seven77", "x" * 30), options=())
+    assert hard.wrong_answers([row], SEED) == {"blend/0": "seven77"}, "7/4 is nearer to 1 than 1/2"
+    assert hard.wrong_answers([replace(row, wrong=("Both A and B", "x" * 30))], SEED) == {"blend/0": "x" * 30}
+    assert hard.wrong_answers([replace(row, wrong=("Both A and B",))], SEED) == {"blend/0": "Both A and B"}
+    with pytest.raises(InputInvalid, match="blend/0: 1 wrong answers; expected one or more, none empty"):
+        hard.wrong_answers([replace(row, wrong=("four",))], SEED)
+
+
+@pytest.mark.parametrize(
+    ("stated", "severity"),
+    [
+        ("minor", "minor"),
+        ("a major one", "major"),
+        ("minor, major", None),
+        ("", None),
+        ("majority", None),
+        ("minors", None),
+    ],
+)
+def test_severity_that_a_generator_states(stated, severity):
+    assert soft.severity_stated(stated) == severity
+
+
+def test_an_emptied_text_cannot_be_used():
+    right = replace(wrapped([base()], "soft")[0], instruction="", output="We drink tea.")
+    said = generator.SoftAnswer("t", True, "", "Why.", "major", "", "We drink cola.")
+    assert soft._unusable(right, said) == ""
+    assert soft._unusable(right, replace(said, output=" ")) == "empty-text"
+    assert soft._unusable(replace(right, instruction="Say."), said) == "empty-text"
+
+
+def test_of_what_is_dropped_three_hundred_characters_are_kept():
+    right, long = replace(wrapped([base()], "soft")[0], instruction="Say.", output="Tea."), "a" + "x" * 300 + "z"
+
+    def detail(cultural: str, severity: str = "major", output: str = "Tea.") -> tuple[str, str]:
+        texts = dict(zip(generator.KEYS, ("t", cultural, "r", long, severity, "Say.", output), strict=True))
+        found = soft.soft_error(right, "major", "OUTPUT: " + json.dumps(texts), "paper", "stated")
+        return found.reason, found.detail
+
+    assert detail("No") == ("not-cultural", "a" + "x" * 299)
+    assert detail("Yes") == ("no-change", "a" + "x" * 299)
+    assert detail("Yes", long) == ("no-severity", "a" + "x" * 299)
+    unread = soft.soft_error(right, "major", long, "paper")
+    assert unread.detail == "x" * 299 + "z"
+
+
+@pytest.mark.parametrize(
+    ("task", "errors", "rows", "bases"),
+    [
+        ("qa", "hard", 8, 2),
+        ("qa", "hard", 9, 3),
+        ("impersonation", "hard", 8, 4),
+        ("generation", "soft", 16, 5),
+        ("qa", "soft", 32, 10),
+        ("impersonation", "hard", 0, 0),
+    ],
+)
+def test_base_samples_for_rows(task, errors, rows, bases):
+    """Two rows a pair, two pairs of a question with options or of soft errors, and a quarter more of these."""
+    assert wrapping.bases_for(rows, task, errors) == bases
+
+
+def test_answers_that_speak_of_options():
+    spoken = ("None of the above", "Both A and C", "(a) or (c)", "any of these", "tea", "a cup and c", "Vitamin A")
+    assert [option_phrases.answer_needs_options(answer) for answer in spoken] == [True] * 4 + [False] * 3
+    assert wrapping.variants(base(answer="None of the above"), "hard") == ("options",)
+    assert wrapping.variants(base(), "hard") == ("options", "freeform")
+    assert wrapping.variants(base(options=()), "hard") == wrapping.variants(acting(), "hard") == ("single",)
+    assert wrapping.variants(acting(), "soft") == ("minor", "major")
+
+
+def test_ids_of_paraphrases(monkeypatch):
+    monkeypatch.setattr(templates, "paraphrases", lambda task, slot: ("one", "two"))
+    assert templates.names("qa/output") == ["qa/output/01", "qa/output/02"]
+    assert [templates.paraphrase(f"qa/output/{number}") for number in ("01", "2")] == ["one", "two"]
+    for unknown in ("qa/output/00", "qa/output/03", "qa/output/x", "qa/output/-1", "output/01", "a/qa/output/01"):
+        with pytest.raises(ConfigInvalid, match="no such template"):
+            templates.paraphrase(unknown)
+    assert templates.fill("{a} {b} {a}", {"a": "{b}"}) == "{b} {b} {b}"
+
+
+def test_paraphrases_exactly_at_the_threshold(monkeypatch):
+    """Three of four words: .75; fillers are no words."""
+    monkeypatch.setattr(templates, "SLOTS", {"qa/output": (frozenset(), frozenset())})
+    lines = ("so it is {answer}", "the so it is then {answer}", "so it")
+    monkeypatch.setattr(templates, "paraphrases", lambda task, slot: lines)
+    assert templates.alike() == [("qa/output", 1, 2, 0.75)]
+    assert [found[1:] for found in templates.alike(0.5)] == [(1, 2, 0.75), (1, 3, 0.667), (2, 3, 0.5)]

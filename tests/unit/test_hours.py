@@ -1,0 +1,78 @@
+"""The hours on paper: arithmetic worked out by hand, and what must not move them."""
+
+import pytest
+import yaml
+
+from bench.hours import Estimate, assumptions
+from bench.processes import ROOT, Job
+from excam import config
+
+RAW = yaml.safe_load((ROOT / "config.yaml").read_text())
+RAW["training"]["layout"] = "single-padded"  # a row attends to itself
+NAMES = list(RAW["datasets"])
+
+
+def job(rule, gpus=1, dataset="", **wildcards):
+    return Job(rule, dataset, (), (), (), wildcards, gpus)
+
+
+def estimate(*changed):
+    return Estimate(config.load(RAW), *assumptions(changed))
+
+
+def asked(*datasets):
+    return [job("judge", 1, d, model="gemma3-27b", trained_on="all", judge="report", split="test") for d in datasets]
+
+
+def test_training_by_hand():
+    """One adapter on everything: two passes and one again, no gradient of the weights, the adapter's and attention."""
+    rows = {name: min(5000, {"culturalbench": 4908, "calmqa": 2070}.get(name, 5000)) for name in NAMES}
+    lengths = {"blend": 131.3, "culturalbench": 156.1, "globalopinionqa": 170.4, "normad": 198.5, "calmqa": 914.6}
+    tokens = sum(0.7 * rows[name] * (lengths | {"epic": 223.7}).get(name, 176.0) for name in NAMES)
+    flop = tokens * (6 * 14.0e9 + 8 * 0.446e9 + 16 * 204800 * 2 * tokens / (0.7 * sum(rows.values())))
+    saved = 0.7 * sum(rows.values()) / 8 / 500 * 12 * 0.446e9 / 2e9
+    found = estimate("start=0").training(
+        "phi3-medium-4k", [job("train_adapter", model="phi3-medium-4k", trained_on="all")]
+    )
+    assert found.read == pytest.approx(tokens)
+    assert found.hours == pytest.approx((flop / (989e12 * 0.33) + saved) / 3600)
+    twice = estimate("start=0", "mfu=.66", "disk=4e9")
+    assert twice.training("phi3-medium-4k", [job("train_adapter", trained_on="all")]).hours == pytest.approx(
+        found.hours / 2
+    )
+
+
+def test_a_job_for_each_cell_asks_the_same_as_one_for_all():
+    """Only the start of each job and its last answers come on top."""
+    bare = estimate("join=0", "longest=1")
+    one, many = (bare.judging("", "gemma3-27b", asked(*names)) for names in ([""], NAMES))
+    assert (many.read, many.written, many.hours) == pytest.approx((one.read, one.written, one.hours))
+    more = [estimate("longest=1").judging("", "gemma3-27b", asked(*names)).hours for names in ([""], NAMES)]
+    assert more[1] - more[0] == pytest.approx(8 * 2 / 3600)
+
+
+def test_each_figure_says_what_it_rests_on():
+    rests = estimate("reading=.5").judging("", "gemma3-27b", asked("blend")).rests
+    assert "answer/report (measured)" in rests
+    assert "row (assumed, measured)" in rests
+    assert "reading (changed)" in rests
+
+
+def test_a_step_reads_what_it_computes_with():
+    """One answer of the mixture of experts takes the weights of a token, many take all; a state is read and written."""
+    a = estimate("pause=0")
+    assert a.step("qwen3.5-122b-a10b", 1, 1000, 4) == pytest.approx((20e9 + 49_152_000 + 302e6) / (4 * 3.35e12 * 0.6))
+    assert a.step("phi4", 10, 1000, 1) == pytest.approx((29.4e9 + 10 * 204_800_000) / (3.35e12 * 0.6))
+    assert a.room("phi4", 1000, 1) == pytest.approx((85e9 * 0.9 - 4e9 - 29.4e9) / 204_800_000)
+
+
+def test_loads_wait_for_the_file_system_with_their_cards():
+    found = estimate().loading([job("generate_soft_errors", 4), job("judge", model="phi4")])
+    assert found.jobs == 2
+    assert found.hours == pytest.approx((4 * (244e9 * 2 / 2e9 + 90) + 29.4e9 * 2 / 2e9 + 90) / 3600)
+
+
+@pytest.mark.parametrize("changed", ["mfx=1", "mfu", "mfu=much", "phi4=1"])
+def test_what_is_no_assumption_is_refused(changed):
+    with pytest.raises(ValueError, match="expected NAME=NUMBER"):
+        assumptions([changed])

@@ -1,0 +1,214 @@
+"""The journal line by line: where a partial one begins, what is kept, dropped and counted."""
+
+import errno
+import os
+
+import pytest
+from test_journal import Counted, request, said
+
+from excam.config import Price
+from excam.core.exceptions import AnswersMissing, ArtifactBroken
+from excam.inference import Choice, Choose, Message, Missing, Sampling, fake, journal
+from excam.inference.journal import Entry, Identity, InMemory, Journal, ask, totals
+from excam.inference.journal_contents import Compacted, compact, contents
+
+SAMPLING = Sampling(max_tokens=64)
+BY = journal._digest("m")
+
+
+def lines(*keys: str, by: str = BY) -> bytes:
+    return journal.line_bytes(Identity(BY, "m")) + b"".join(
+        journal.line_bytes(Entry(key, by, said(key))) for key in keys
+    )
+
+
+def put(path, data: bytes):
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("length", [1, 6, 65_534, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073, 200_000])
+def test_a_partial_line_of_any_length_is_cut(tmp_path, length):
+    whole = lines("a", "b")
+    path = put(tmp_path / "j.jsonl", whole + (b'{"by":"' + b"x" * length)[:length])
+    assert len(Journal(path)) == 2
+    assert path.read_bytes() == whole
+
+
+def test_a_file_of_one_partial_line_is_cut_if_it_begins_as_a_journal(tmp_path):
+    for begun in (b"{", b'{"by":"', b'{"by":"abc', b'{"by":"' + b"x" * 70_000):
+        path = put(tmp_path / "j.jsonl", begun)
+        assert len(Journal(path)) == 0
+        assert path.read_bytes() == b""
+    for other in (b"x", b'{"id":"', b"{ "):
+        with pytest.raises(ArtifactBroken, match="holds no complete journal entry"):
+            Journal(put(tmp_path / "j.jsonl", other))
+        assert (tmp_path / "j.jsonl").read_bytes() == other
+    with pytest.raises(ArtifactBroken, match="holds no complete journal entry"):
+        Journal(put(tmp_path / "j.jsonl", b"a line\nand a part"))
+
+
+def test_a_line_is_what_was_written_or_none():
+    first, second = lines("a").splitlines()
+    assert journal._parse_line(first) == Identity(BY, "m")
+    assert journal._parse_line(second) == Entry("a", BY, said("a"))
+    assert journal._parse_line(b'{"key": "a", "completion": {}}') is None
+    for wrong in (first.replace(b'"m"', b'"n"'), second.replace(b'"a"', b'"b"', 1), b"[]", b'{"key": "a"}'):
+        with pytest.raises((ValueError, AttributeError)):
+            journal._parse_line(wrong)
+
+
+def test_digests_keep_their_length():
+    """Of another length, no line of an existing journal would be read."""
+    assert BY == "62c66a7a5dd7"
+    assert len(journal._check({"key": "a", "by": BY, "answer": {}})) == 16
+
+
+def test_a_journal_makes_its_folders(tmp_path):
+    Journal(tmp_path / "a" / "b" / "j.jsonl").add("m", {"a": said("a")})
+    assert len(Journal(tmp_path / "a" / "b" / "j.jsonl")) == 1
+
+
+def test_lines_are_numbered_from_one_and_the_last_may_be_partial(tmp_path):
+    path = put(tmp_path / "j.jsonl", lines("a") + b"damaged\n" + lines("b")[:-1])
+    found = list(journal.read(path))
+    assert [number for number, _ in found] == [1, 2, 3, 4]
+    assert isinstance(found[2][1], ValueError)
+    with pytest.raises(ArtifactBroken, match="line 3 is not a journal entry"):
+        Journal(path)
+
+
+def test_the_first_answer_to_a_key_stays(tmp_path):
+    path = tmp_path / "j.jsonl"
+    store = Journal(path)
+    store.add("m", {"a": said("first")})
+    store.add("m", {"a": said("second"), "b": said("b")})
+    assert (store["a"].text, len(store), "b" in store, "c" in store) == ("first", 2, True, False)
+    assert Journal(path)["a"].text == "first"
+    assert path.read_bytes().count(b'"identity"') == 1, "a model has one line"
+    Journal(path).add("m", {"c": said("c")})
+    assert path.read_bytes().count(b'"identity"') == 1
+    Journal(path).add("n", {"d": said("d")})
+    assert path.read_bytes().count(b'"identity"') == 2
+    kept = InMemory()
+    kept.add("m", {"a": said("a")})
+    assert (len(kept), kept["a"].text) == (1, "a")
+
+
+def test_a_write_in_parts_and_one_that_fails(tmp_path, monkeypatch):
+    path = tmp_path / "j.jsonl"
+    write, calls = os.write, []
+
+    def part(file: int, data: bytes) -> int:
+        calls.append(len(data))
+        return write(file, data[:100])
+
+    monkeypatch.setattr(os, "write", part)
+    Journal(path).add("m", {"a": said("a")})
+    assert len(calls) > 1
+    assert Journal(path)["a"].text == "a"
+    before = path.read_bytes()
+
+    def fails_late(file: int, data: bytes) -> int:
+        if len(data) < 150:
+            raise OSError(errno.ENOSPC, "full")
+        return write(file, data[:100])
+
+    monkeypatch.setattr(os, "write", fails_late)
+    with pytest.raises(OSError, match="full") as caught:
+        Journal(path).add("m", {"b": said("b")})
+    assert caught.value.filename == str(path)
+    assert path.read_bytes() == before, "nothing of the batch stays"
+
+
+def test_contents_are_counted(tmp_path):
+    other = journal._digest("other")
+    data = (
+        lines("a", "b")
+        + lines("a", by=other)
+        + b'{"key": "x", "completion": {}}\n'
+        + b"damaged\n"
+        + lines("c", by=other)
+    )
+    told = contents(put(tmp_path / "j.jsonl", data + b"{"))
+    assert {name: len(given) for name, given in told.answers.items()} == {"m": 2, other: 1}, (
+        "an unknown digest names itself"
+    )
+    assert (told.duplicates, told.outdated, told.damaged, told.partial) == (1, 1, (7,), True)
+    assert not contents(put(tmp_path / "j.jsonl", data)).partial
+    assert not contents(put(tmp_path / "j.jsonl", b"")).partial
+    assert contents(put(tmp_path / "j.jsonl", b"{")).partial
+    with pytest.raises(ArtifactBroken, match="no such journal"):
+        contents(tmp_path / "none.jsonl")
+
+
+def test_compacting_drops_and_counts(tmp_path):
+    path, aside = tmp_path / "j.jsonl", tmp_path / "j.jsonl.damaged"
+    put(path, lines("a") + b"damaged\n" + lines("a", "b") + b'{"key": "x", "completion": {}}\n' + b'{"by":"par')
+    assert compact(path) == Compacted(5, 2, aside), "damaged, partial, outdated, a second a and a second name"
+    assert path.read_bytes() == lines("a", "b")
+    assert aside.read_bytes() == b'damaged\n{"by":"par\n'
+    assert compact(path) == Compacted(0, 0, aside)
+    assert sorted(tmp_path.iterdir()) == [path, aside]
+    with pytest.raises(ArtifactBroken, match="left as it was"):
+        compact(put(tmp_path / "other.jsonl", b"text\n"))
+
+
+def test_an_empty_file_is_a_journal_and_text_is_none(tmp_path):
+    assert not journal.is_not_a_journal(put(tmp_path / "a", b""))
+    assert journal.is_not_a_journal(put(tmp_path / "a", b"x"))
+    assert not journal.is_not_a_journal(put(tmp_path / "a", b"damaged\n" + lines()))
+
+
+class Failing(fake.Backend):
+    """Answers the first of each batch, and gives a reason for the others."""
+
+    def generate(self, requests, sampling):
+        yield [(at, Missing("busy") if at else said("x")) for at in range(len(requests))]
+
+    def choose(self, requests):
+        yield [(at, Choice((-0.1, -2.0), (1, 1), 3)) for at in range(len(requests))]
+
+
+def test_progress_counts_rows_and_reasons_are_told_by_row(tmp_path):
+    path, progress = tmp_path / "j.jsonl", Counted()
+    choice = Choose((Message("user", "which"),), ("A", "B"))
+    texts = [request(name) for name in ("a", "b", "a", "c", "b")]
+    with pytest.raises(AnswersMissing) as caught:
+        ask(Failing(), SAMPLING, Journal(path), [*texts, choice, choice], progress)
+    assert caught.value.reasons == {1: "busy", 3: "busy", 4: "busy"}
+    assert (progress.skipped, progress.advanced) == (0, 7)
+    again = Counted()
+    answers = ask(Failing(), SAMPLING, Journal(path), [texts[0], choice, texts[2]], again)
+    assert [getattr(one, "text", None) for one in answers] == ["x", None, "x"]
+    assert (again.skipped, again.advanced) == (3, 0)
+
+
+def test_totals_by_hand():
+    answers = [said("a", (-0.1, -0.2), prompt_tokens=5), said("b", finish="length"), Choice((-0.1, -2.0), (1, 1), 3)]
+    told = totals(answers, Price(prompt=2000.0, completion=4000.0))
+    assert told["answers"] == {"choice": 1, "length": 1, "stop": 1}
+    assert (told["prompt_tokens"], told["completion_tokens"]) == (9, 4)
+    assert told["cost"] == Price(prompt=2000.0, completion=4000.0).cost(9, 4)
+    assert totals([], None) == {
+        "answers": {},
+        "thinking": 0,
+        "prompt_tokens": 0,
+        "completion_tokens": 0,
+        "cost": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "thinks"),
+    [
+        ("<think>\nGuests bow.\n</think>\nOUTPUT: {}", 1),
+        ("Guests bow.\n</think>\n\nOUTPUT: {}", 1),  # the chat template wrote the opening tag
+        ("<think>\nGuests b", 1),  # cut
+        ("<think>\n\n</think>\n\nOUTPUT: {}", 0),  # what a template writes where thinking is off
+        ("OUTPUT: {}", 0),
+        ('OUTPUT: {"Explanation": "</think> is quoted"}', 0),
+    ],
+)
+def test_answers_with_reasoning_are_counted(text, thinks):
+    assert totals([said(text)])["thinking"] == thinks

@@ -1,0 +1,76 @@
+"""Names that programs of others import: they stay where they are."""
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+import excam
+from excam import cli
+from excam.error_reports import Report, Unreadable, read
+from excam.excam40k import diff_spans
+from excam.stats import kendall, paired_permutation, scaled_accuracy, tie_calibrated_accuracy
+
+
+def test_a_report_is_read_from_text():
+    assert read('{"errors": [], "explanation": ""}') == Report()
+    assert isinstance(read("I see no error."), Unreadable)
+
+
+def test_the_spans_of_a_difference():
+    (span,) = diff_spans("a red house", "a green house").spans
+    assert (span.start, span.end) == (2, 7)
+
+
+def test_what_is_called_by_name_is_there():
+    names = (excam.load, excam.connect, kendall, paired_permutation, scaled_accuracy, tie_calibrated_accuracy)
+    assert all(map(callable, names))
+
+
+STATISTICS = ("scaled_accuracy", "kendall", "tie_calibrated_accuracy", "paired_permutation")
+
+# --- docs/api.md names them, and each exists
+
+PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text(encoding="utf-8")
+NAMES = sorted(set(re.findall(r"`(excam(?:\.\w+)+)", PAGE)))
+COMMANDS = sorted(set(re.findall(r"`excam ([a-z]+(?: [a-z]+)?)`", PAGE)))
+
+
+def resolved(name: str) -> object:
+    """The object of a dotted name."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def commands(group, prefix: str = "") -> set[str]:
+    """Names of all commands, those of groups after the name of their group."""
+    found = set()
+    for name, one in group.commands.items():
+        found |= commands(one, f"{prefix}{name} ") if hasattr(one, "commands") else {prefix + name}
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_documented_name_exists(name):
+    assert resolved(name) is not None
+
+
+def test_the_page_has_the_fixed_names():
+    fixed = {"excam.load", "excam.connect", "excam.error_reports.read", "excam.excam40k.diff_spans"}
+    fixed |= {f"excam.stats.{name}" for name in STATISTICS}
+    assert fixed <= set(NAMES)
+
+
+@pytest.mark.parametrize("call", re.findall(r"^\| `(excam[\w.]+)\(([^)]*)\)`", PAGE, re.M), ids=lambda call: call[0])
+def test_a_documented_call_has_these_parameters(call):
+    name, written = call
+    parameters = inspect.signature(resolved(name)).parameters
+    words = [re.match(r"\w+", word) for word in written.split(", ")]
+    assert [word[0] for word in words if word] == list(parameters)[: sum(map(bool, words))]
+
+
+def test_the_page_has_every_command():
+    assert set(COMMANDS) == commands(get_command(cli.app))

@@ -1,0 +1,631 @@
+"""Error reports: places, edges of the readers, scores and agreement, by hand."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from base_samples import base, wrapped
+
+from excam.core.exceptions import ArtifactBroken
+from excam.error_reports import judges, record_files, report_agreement, scoring
+from excam.error_reports.evaluation import cells, certainty, leave_one_out, report_quality, verdicts
+from excam.error_reports.evaluation.cells import System
+from excam.error_reports.judges import base as judging
+from excam.error_reports.judges import binary, count, prompted_report, report, severity
+from excam.error_reports.records import CulturalError, Report, Sample, Unreadable, Verdict, sample_from_row, to_row
+from excam.error_reports.report_agreement import Match, Row
+from excam.inference import Completion, answer_text, json_answers
+
+
+def error(span: str, start: int = -1, end: int = -1, where="output", weight="major", kind="t") -> CulturalError:
+    return CulturalError(where, span, weight, kind, start, end)
+
+
+def places(text: str, *spans: str) -> list[tuple[int, int]]:
+    found = report.locate(Report(tuple(error(span) for span in spans)), "", text)
+    return [(one.start, one.end) for one in found.errors]
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "expected"),
+    [
+        ("steak, tea", ["tea"], [(7, 10)]),  # a whole word before a part of one
+        ("teapot, tea", ["tea"], [(8, 11)]),
+        ("tea_pot 2tea tea2 tea", ["tea"], [(18, 21)]),
+        ("steak", ["tea"], [(1, 4)]),  # a part where there is no word
+        ("tea tea steak", ["tea", "tea", "tea"], [(0, 3), (4, 7), (-1, -1)]),
+        ("the 50% of x50% y", ["50%"], [(4, 7)]),
+        ("a50% 50%b", ["50%"], [(5, 8)]),  # a sign needs no boundary behind it
+        ("a50%", ["50%"], [(1, 4)]),
+        ("x-tea -teas -tea", ["-tea"], [(1, 5)]),  # nor before it
+        ("-teas -tea", ["-tea"], [(6, 10)]),
+        ("TEA Tea", ["tea"], [(0, 3)]),
+        ("Tea tea", ["tea"], [(4, 7)]),
+        ("t.a", ["tea"], [(-1, -1)]),
+        ("tea", [""], [(-1, -1)]),
+        ("cola tea", ["tea", "cola"], [(5, 8), (0, 4)]),
+    ],
+)
+def test_places_of_spans(text, spans, expected):
+    assert places(text, *spans) == expected
+
+
+def test_a_span_becomes_what_the_text_says_where_it_stands():
+    found = report.locate(Report((error("TEA"), error("tea", where="instruction"), error("gone"))), "a tea", "Tea")
+    assert [(one.where, one.span, one.start, one.end) for one in found.errors] == [
+        ("output", "Tea", 0, 3),
+        ("instruction", "tea", 2, 5),
+        ("output", "gone", -1, -1),
+    ]
+
+
+CLEAN = '{"errors": [], "explanation": ""}'
+
+
+def test_edges_of_the_reader(monkeypatch):
+    monkeypatch.setattr(report, "MAX_CHARS", len(CLEAN))
+    assert report.read(CLEAN) == Report()
+    assert report.read(CLEAN + " ") == Unreadable("too-long", CLEAN + " ")
+    monkeypatch.undo()
+    spaced = [CLEAN.replace(",", "," + " " * at) for at in range(4)]
+    monkeypatch.setattr(json_answers, "MAX_OBJECTS", 3)
+    assert report.read(" ".join(spaced[:3])) == Report()
+    assert report.read(" ".join([*spaced[:3], spaced[2]])) == Report(), "the same writing is read once"
+    assert report.read(" ".join(spaced)).reason == "too-long"
+    monkeypatch.undo()
+    spaced = [CLEAN.replace(",", "," + " " * at) for at in range(101)]
+    assert report.read(" ".join(spaced[:100])) == Report()
+    assert report.read(" ".join(spaced)).reason == "too-long"
+
+
+def test_drafts_in_the_thinking(monkeypatch):
+    monkeypatch.setattr(report, "MAX_DRAFTS", 2)
+    assert not report._reasoning_splits_report(f"{CLEAN}, I think")
+    assert report._reasoning_splits_report(f"{CLEAN} {CLEAN}")
+    assert report._reasoning_splits_report('Then {"errors": [')
+    assert not report._reasoning_splits_report('{"other": [')
+    monkeypatch.undo()
+    assert [report._reasoning_splits_report(CLEAN * drafts) for drafts in (99, 100)] == [False, True]
+
+
+def test_the_text_ends_within_an_object():
+    for cut, reason in ((12, "truncated"), (3, "truncated"), (len(CLEAN) - 1, "truncated")):
+        assert report.read(CLEAN[:cut]).reason == reason
+    escaped = '{"errors": [], "explanation": "\\u00e4"}'
+    assert [report.read(escaped[:cut]).reason for cut in (31, 32, 34, 36)] == ["truncated"] * 4
+    assert report.read('{"errors": [], "explanation": "\\uZZZZ"}').reason == "bad-json"
+    assert report.read('{"errors": [] "explanation": ""}').reason == "bad-json"
+
+
+def test_the_schema_that_a_server_gets():
+    def text(longest: int) -> dict:
+        return {"type": "string", "maxLength": longest}
+
+    def fields(**named) -> dict:
+        """The schema of an object with these keys and no other."""
+        return {"type": "object", "properties": named, "required": list(named), "additionalProperties": False}
+
+    one = fields(
+        where={"type": "string", "enum": ["instruction", "output"]},
+        span=text(160),
+        severity={"type": "string", "enum": ["minor", "major"]},
+        type=text(60),
+    )
+    errors = {"type": "array", "items": one, "maxItems": 5}
+    assert prompted_report.schema() == fields(errors=errors, explanation=text(500))
+
+
+def test_what_was_overlooked_is_said_in_order():
+    told = report.recovered(
+        '\ufeffSo: ```json\n{"errors": [{"where": "Output", "span": "x", "severity": "major", "type": "a\tb"}], "explanation": ""}\n```'
+    )
+    assert told == ("byte-order-mark", "fence", "prose", "case", "control-character")
+    assert report.recovered(CLEAN) == report.recovered("nothing") == ()
+    assert report.recovered(f"{CLEAN}\n{CLEAN}") == ("repeated",)
+    assert report.read(f'{CLEAN} {{"errors": [], "explanation": "x"}}').reason == "two-reports"
+
+
+# --- the baselines
+
+
+def answer(text: str, **changes) -> Completion:
+    return replace(Completion(text, (-0.5,), -0.1, "stop", 1, 2), **changes)
+
+
+def asked(judge, text: str, **changes) -> Verdict:
+    """The verdict of a judge on one answer."""
+    flow = judge.judge(sample())
+    next(flow)
+    try:
+        flow.send((answer(text, **changes),))
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("asked twice")
+
+
+def test_a_number_of_errors_and_its_score():
+    found = asked(count, "<think>So.</think>COUNT: 3")
+    assert (found.errors_found, found.score, found.failure, found.thinking) == (3, -3.0, None, "So.")
+    assert found.certainty == pytest.approx(math.exp(-0.3))
+    assert found.certainty_without_end == pytest.approx(math.exp(-0.5))
+    cut = asked(count, "COUNT: 3", finish="length")
+    assert (cut.errors_found, cut.score, cut.failure) == (None, None, "truncated")
+    assert asked(count, "COUNT: 3", finish="refused").failure == "refused"
+    failures = [asked(count, text).failure for text in ("none", " ", "<think>", "COUNT: x")]
+    assert failures == ["no-count", "empty", "truncated", "bad-count"]
+    assert asked(binary, "Problem: very problematic").score == -5
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("COUNT: 3\nCOUNT: 4", "4"),
+        ("ACCOUNT: 3", None),
+        ("2COUNT: 3", None),
+        ("**COUNT**: 3.", "3"),
+        ("*****COUNT*****: 3", None),
+        ("count : 3", "3"),
+        ("count  : 3", None),
+        ("COUNT：3", "3"),
+        ("COUNT: \\boxed{3}", "3"),
+        ("COUNT:\n\n'A B'.", "a b"),
+    ],
+)
+def test_the_last_stated_value(text, value):
+    assert answer_text.last_value("COUNT", text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        ('say "x</think>y" b\nz', ("", 'say "x</think>y" b\nz')),
+        ('say "x</think>y\nmore" z\nend', ("", None)),  # the string is not closed on the line of the tag
+        ('a "b" "x</think>y\nz', ("", None)),
+        ('a "b" "x</think>y', ("", None)),
+        ('a "b" x</think>y', ('a "b" x', "y")),
+        ('a "b\nx</think>y', ('a "b\nx', "y")),  # marks count per line
+        ('"</think>"</think>y', ('"</think>"', "y")),
+    ],
+)
+def test_the_end_of_the_reasoning(text, split):
+    assert answer_text.split_reasoning(text) == split
+
+
+def test_what_baselines_read():
+    stated = ("0", "12", "9999", "3 errors", "1 cultural error")
+    assert [count.read(f"COUNT: {text}") for text in stated] == [(0, 0), (12, -12), (9999, -9999), (3, -3), (1, -1)]
+    assert {count.read(f"COUNT: {text}") for text in ("12345", "-1", "two", "1-2", "1.5", "")} == {"bad-count"}
+    assert count.read("none") == "no-count"
+    found = [binary.read(f"Problem: {text}") for text in ("no problem", "Very problematic.", "some")]
+    assert found == [(0, 0), (1, -5), "bad-problem-line"]
+    assert binary.read("none") == "no-problem-line"
+    assert isinstance(severity.read("no line"), str)
+
+
+def test_placeholders_inside_values_stay():
+    assert judging.fill("{Instruction}|{Text}|{x}", "{Text}", "{Instruction}") == "{Text}|{Instruction}|{x}"
+    assert set(judges.available()) >= {"report", "binary", "count", "severity"}
+
+
+# --- scores
+
+
+def test_certainty_by_hand():
+    half = math.log(0.5)
+    assert scoring.certainty(answer("x", logprobs=(half, half), end_logprob=None)) == pytest.approx(0.5)
+    assert scoring.certainty(answer("x", logprobs=(half, half), end_logprob=0.0)) == pytest.approx(0.5 ** (2 / 3))
+    assert scoring.certainty(answer("x", logprobs=(half,), end_logprob=0.0), end_token=False) == pytest.approx(0.5)
+    assert scoring.certainty(answer("x", logprobs=(), end_logprob=half)) == pytest.approx(0.5)
+    assert scoring.certainty(answer("x", logprobs=(), end_logprob=None)) is None
+    assert scoring.certainty(answer("x", logprobs=None)) is None
+    assert scoring.certainty(answer("x", logprobs=(1e-7,), end_logprob=None)) == 1.0
+    assert scoring.certainty(answer("x", logprobs=(-math.inf, 0.0), end_logprob=None)) == 0.0
+    assert scoring.certainty(answer("x", logprobs=(math.nan,), end_logprob=None)) is None
+
+
+def test_the_fallback():
+    assert scoring.score(Report(), 0.25) == 0.25
+    assert scoring.score(Report(), None) == 0
+    assert scoring.score(Report((error("x"), error("y", weight="minor"))), 0.25) == -6
+    assert scoring.combined(Verdict(0, 0.0, 0.25)) == 0.25
+    assert scoring.combined(Verdict(1, -1.0, 0.25)) == -1
+    assert scoring.combined(Verdict(0, 0.0, None)) == 0
+    assert scoring.combined(Verdict(None, None, 0.25)) is None
+
+
+# --- records and files
+
+
+def sample(**changes) -> Sample:
+    found = Report((error("x", 0, 1), error("gone", weight="minor")), "Why ş.")
+    return replace(wrapped([base()])[0], **{"report": found, "origin": "hard", **changes})
+
+
+def test_a_sample_as_a_row():
+    row = to_row(sample())
+    assert (row["score"], row["explanation"], json.loads(row["errors"])[1]["start"]) == (-6, "Why ş.", -1)
+    assert sample_from_row(row) == sample()
+
+
+def test_judgements_as_rows(tmp_path):
+    from excam.core.tables import read_frame
+
+    told = Verdict(2, -6.0, 0.5, sample().report, None, 0.25, "half \ud83d", ("fence", "case"))
+    unread = Verdict(None, None, failure="no-json")
+    record_files.write_judgements(
+        tmp_path / "a.parquet", [sample(), sample(group="g", report=Report())], [told, unread]
+    )
+    one, other = read_frame(tmp_path / "a.parquet").iter_rows(named=True)
+    assert (one["gold_score"], one["gold_error"], one["errors_found"], one["spans_not_found"]) == (-6, True, 2, 1)
+    assert (one["recovered"], one["thinking"], one["certainty_without_end"]) == ("fence,case", "half ?", 0.25)
+    assert record_files.report_from_json(one["report"]) == sample().report
+    assert (other["gold_error"], other["report"], other["spans_not_found"], other["failure"]) == (
+        False,
+        None,
+        None,
+        "no-json",
+    )
+    assert other["group"] == "g"
+    assert (one["certainty"], other["certainty"]) == (0.5, None)
+    record_files.write_judgements(tmp_path / "a.parquet", [sample()], [told], end_token=False)
+    assert read_frame(tmp_path / "a.parquet")["certainty"].to_list() == [0.25]
+    with pytest.raises(ValueError, match="shorter"):
+        record_files.write_judgements(tmp_path / "a.parquet", [sample(), sample()], [told])
+
+
+def test_base_samples_in_a_file(tmp_path):
+    record_files.write_bases(tmp_path / "a.jsonl", [base(), base(1, answer="ş")])
+    assert record_files.read_bases(tmp_path / "a.jsonl") == [base(), base(1, answer="ş")]
+    assert (tmp_path / "a.jsonl").read_text(encoding="utf-8").count('"answer": "ş"') == 1
+
+
+# --- agreement of reports
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "shares"),
+    [
+        ((0, 4), (0, 4), (1, 1)),
+        ((0, 4), (2, 4), (0.5, 1)),
+        ((0, 4), (3, 8), (0.25, 0.2)),
+        ((0, 4), (4, 8), (0, 0)),
+        ((2, 2), (2, 2), (1, 1)),
+        ((2, 2), (0, 4), (0, 0)),
+        ((-1, -1), (-1, -1), (0, 0)),
+        ((0, 1), (0, 2), (1, 0.5)),
+        ((0, 0), (0, 1), (0, 0)),
+    ],
+)
+def test_shared_characters(gold, predicted, shares):
+    assert report_agreement.overlap(error("x", *gold), error("x", *predicted)) == shares
+    assert report_agreement.overlap(error("x", *gold), error("x", *predicted, where="instruction")) == (0, 0)
+
+
+def test_each_error_is_matched_once():
+    """The first could take either; the sum is greatest if it leaves the short one to the second."""
+    gold = [error("x", 0, 10), error("x", 8, 12)]
+    predicted = [error("x", 8, 12), error("x", 0, 6), error("x", 50, 60)]
+    assert report_agreement.matches(gold, predicted) == [Match(0, 1, 0.6, 1.0), Match(1, 0, 1.0, 1.0)]
+    counts = report_agreement.count_spans(gold, predicted)
+    assert (counts.gold, counts.predicted, counts.exact, counts.of_gold, counts.of_predicted) == (2, 3, 1, 1.6, 2.0)
+    lost = report_agreement.count_spans([error("x")], [error("x")])
+    assert (lost.gold, lost.predicted, lost.exact, lost.of_gold) == (1, 1, 0, 0)
+    begins = report_agreement.count_spans([error("x", 0, 1)], [error("x", 0, 1)])
+    assert begins.exact == 1
+    assert Match(0, 0, 0.5, 1.0).f1 == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "found"),
+    [
+        ("We eat 5 or 1.5 or 5,5.", "5", [(7, 8)]),
+        ("1.5", "5", []),
+        ("5.5", "5", []),
+        ("a 50% share", "50%", [(2, 5)]),
+        ("x50%", "50%", []),
+        ("50%x #tea", "50%", [(0, 3)]),
+        ("#teapot x#tea", "#tea", [(9, 13)]),
+        ("teapot and tea", "tea", [(11, 14)]),
+        ("steak", "tea", []),
+        ("a “TEA”.", "'Tea!'", [(3, 6)]),
+        ("x", "...", []),
+        ("wait... what", "...", [(4, 7)]),
+        ("x", " ", []),
+        ("吃饺子", "饺子", [(1, 3)]),
+    ],
+)
+def test_whole_words_are_found(text, words, found):
+    assert report_agreement.mentions(text, words) == found
+
+
+def test_a_place_inside_longer_words_does_not_count():
+    outside = report_agreement.mentions_outside
+    assert not outside("October 5 is wrong", "October", ["October 5"])
+    assert outside("October 5 is wrong, October is right", "October", ["October 5"])
+    assert not outside("it is 5 October", "October", ["5 October"])
+    assert outside("October is wrong", "October", ["October"]), "the same words are no longer ones"
+    assert outside("October 5", "October 5", ["October"])
+    assert outside("tea with milk tea", "tea with milk", ["milk tea"]), "only a part lies in the longer words"
+    assert outside("iced tea with milk", "tea with milk", ["iced tea"])
+
+
+def test_the_harmonic_mean_by_hand():
+    """Credit and spans of both sides: all of 1; 1 of 2 and 1 of 1; half of 1; nothing where one side is empty; undefined."""
+    sums = np.array([[1.0, 1, 0.5, 0, 0, 0], [1, 2, 1, 0, 1, 0], [1, 1, 0.5, 0, 0, 0], [1, 1, 1, 1, 0, 0]])
+    assert report_agreement.f1(sums).tolist() == pytest.approx([1, 2 / 3, 1 / 2, 0, 0, math.nan], nan_ok=True)
+
+
+def row(pair: str, gold: int, found: int | None, **changes) -> Row:
+    errors = Report((error("x", 0, 1),) * found) if found is not None else None
+    made = Row(pair, pair, pair, "blend", "hard", "", "", (error("x", 0, 1),) * gold, "", -5 * gold, errors,
+               None if found is None else -5.0 * found, None if found is not None else "no-json")  # fmt: skip
+    return replace(made, **changes)
+
+
+def test_pairs_of_which_both_rows_are_there():
+    rows = [
+        row("b", 1, 1),
+        row("a", 0, 0),
+        row("b", 0, 0),
+        row("a", 2, 0),
+        row("c", 0, 0),
+        row("d", 1, 1),
+        row("d", 1, 1),
+    ]
+    assert [(one.pair, len(one.gold), len(other.gold)) for one, other in report_agreement.contrastive_pairs(rows)] == [
+        ("b", 0, 1),
+        ("a", 0, 2),
+    ]
+    assert [one.right for one in (row("a", 0, 0), row("a", 0, 1), row("a", 1, 2), row("a", 1, 0), row("a", 0, None))] == [
+        True, False, True, False, False,
+    ]  # fmt: skip
+
+
+def test_chance_of_units_by_hand():
+    """Rates 3/4 and 1/2: 3/8 for a pair, its square for two."""
+    units = [[(True, True)], [(True, False)], [(True, True), (False, False)]]
+    assert report_agreement.expected_if_independent(units) == pytest.approx((3 / 8 + 3 / 8 + (3 / 8) ** 2) / 3)
+    assert report_agreement.expected_if_independent(units, ["a", "b", "b"]) == pytest.approx(
+        (1 + 2 / 9 * 0 + (2 / 3 * 1 / 3) * 1 + (2 / 9) ** 2) / 3
+    )
+    assert report_agreement.expected_if_independent([]) is None
+    with pytest.raises(ValueError, match="shorter"):
+        report_agreement.expected_if_independent(units, ["a", "b"])
+
+
+def test_counts_of_listed_errors():
+    listed = [[error("x", 0, 1), error("y")], [], [error("", 3, 3, where="instruction"), error("", 0, 0)]]
+    assert report_quality._count_errors(listed) == {"n": 4, "rows": 2, "in_instruction": 1, "not_found": 1, "empty": 2}
+    assert report_quality._majority_share(["a", "b", "a", "a"]) == 0.75
+    assert report_quality._majority_share([]) is None
+
+
+def test_types_and_severities_that_agree():
+    """Of four matched errors three have the severity, two the type; equally frequent types by name."""
+
+    def judged(name: str, gold: tuple[str, str], found: tuple[str, str]) -> Row:
+        one, other = (error("x", 0, 1, weight=weight, kind=kind) for weight, kind in (gold, found))
+        return replace(row(name, 1, 1), gold=(one,), report=Report((other,)))
+
+    rows = [
+        judged("a", ("major", "name"), ("major", "name")),
+        judged("b", ("minor", "food"), ("minor", "Food")),
+        judged("c", ("major", "date"), ("minor", "food")),
+        judged("d", ("major", "name"), ("major", "date")),
+        replace(row("e", 1, 1), gold=(error("x", 3, 4),)),
+        row("f", 0, 1),
+    ]
+    told = report_quality._agreement(rows, 0)
+    assert (told["place"]["value"], told["place"]["n"]) == (4 / 5, 5)
+    severity, kind = told["severity"], told["type"]
+    assert (severity["value"], severity["n"], severity["one_severity"]) == (3 / 4, 4, 3 / 4)
+    assert severity["confusion"] == {"minor": {"minor": 1, "major": 0}, "major": {"minor": 1, "major": 2}}
+    assert (kind["value"], kind["one_type"], kind["not_listed"]) == (2 / 4, 2 / 4, 0)
+    assert [(one["gold"], one["predicted"], one["n"]) for one in kind["common"]] == [
+        ("date", "food", 1),
+        ("food", "food", 1),
+        ("name", "date", 1),
+        ("name", "name", 1),
+    ]
+    many = [judged(f"{at}", ("major", f"{at:02d}"), ("major", "x")) for at in range(23)]
+    kind = report_quality._agreement(many, 0)["type"]
+    assert ([one["gold"] for one in kind["common"]], kind["not_listed"]) == ([f"{at:02d}" for at in range(20)], 3)
+
+
+def test_differences_of_counts_by_hand():
+    rows = [row("a", 1, 3), row("b", 0, 1), row("c", 1, 1), row("d", 1, None)]
+    told = report_quality._differences(rows, 0, lambda one: len(one.predicted) - len(one.gold))
+    everything, erroneous = told["all"], told["erroneous"]
+    assert [everything[name]["value"] for name in ("signed", "absolute", "exact", "exact_strict")] == [
+        1,
+        1,
+        1 / 3,
+        1 / 4,
+    ]
+    assert [erroneous[name]["value"] for name in ("signed", "absolute", "exact", "exact_strict")] == [
+        1,
+        1,
+        1 / 2,
+        1 / 3,
+    ]
+    assert [everything[name]["n"] for name in ("exact", "exact_strict")] == [3, 4]
+
+
+def test_rows_of_pairs():
+    told = report_quality._pair_consistency(
+        [row("a", 0, 0), row("a", 1, 1), row("b", 0, 1), row("b", 1, 1), row("c", 0, 0)], 0
+    )
+    assert [
+        told[name] for name in ("rows_without_twin", "both_right", "right_row_only", "wrong_row_only", "neither")
+    ] == [1, 1, 0, 1, 0]
+    assert (told["pairs"]["value"], told["pairs"]["n"], told["pairs"]["independent"]) == (0.5, 2, 0.5)
+    kinds = [(0, 1)] * 4 + [(0, 0)] * 3 + [(1, 1)] * 2 + [(1, 0)]  # errors found in the right and in the wrong row
+    rows = [row(f"p{at}", gold, kind[gold]) for at, kind in enumerate(kinds) for gold in (0, 1)]
+    told = report_quality._pair_consistency(rows, 0)
+    assert [told[name] for name in ("both_right", "right_row_only", "wrong_row_only", "neither")] == [4, 3, 2, 1]
+
+
+def explained(pair: str, explanation: str | None, instruction: str = "") -> Row:
+    """A row whose wrong word is "cola" and whose right answer is "tea"; None: nothing is found."""
+    gold = (error("cola", 0, 4),)
+    found = Report() if explanation is None else Report(gold, explanation)
+    told = "It is tea." if pair != "f" else "No."
+    changes = {"gold": gold, "answer": "tea", "gold_explanation": told, "report": found, "instruction": instruction}
+    return replace(row(pair, 1, 1), **changes)
+
+
+def test_what_explanations_hold():
+    """Seven detected: three with tea alone, two with cola alone, one with both, one with neither."""
+    rows = [explained(*one) for one in (("a", "Tea."), ("b", "Tea!", "Tea or cola?"), ("c", "It is tea."))]
+    rows += [
+        explained("d", "Cola."),
+        explained("e", "Cola.", "Tea?"),
+        explained("f", "Tea, not cola."),
+        explained("g", ""),
+    ]
+    rows += [explained("h", None), row("i", 1, None, answer="tea")]
+    told = report_quality._explanations(rows, 0)
+    counts = ("n", "detected", "missed", "unreadable", "right_only", "right_and_wrong", "wrong_only", "neither")
+    assert [told[name] for name in counts] == [9, 7, 1, 1, 3, 1, 2, 1]
+    shares = {name: (told[name]["value"], told[name]["n"]) for name in told if name not in counts}
+    assert shares == {
+        "held": (4 / 7, 7),
+        "outside": (4 / 7, 7),
+        "strict": (4 / 9, 9),
+        "answer_shown": (1 / 2, 2),
+        "answer_not_shown": (3 / 5, 5),
+        "gold_held": (7 / 9, 9),
+    }
+
+
+# --- tables of cells
+
+
+def test_correlations_need_two_gold_scores():
+    def numbers(gold: list[float], scores: list[float]) -> list[float | None]:
+        made = verdicts._correlation_numbers(pl.DataFrame({"gold_score": gold}), pl.Series(scores))
+        return [made["kendall_b"], made["tie_calibrated"], made["epsilon"]]
+
+    assert numbers([0.0, -5.0], [0.5, -1.0]) == [1, 1, 0]
+    assert numbers([0.0, -5.0], [0.0, 0.0]) == [None, 0, 0], "a constant orders nothing"
+    assert numbers([-5.0, -5.0], [0.5, -1.0]) == numbers([0.0], [0.5]) == [None, None, None]
+
+
+def test_verdicts_of_a_probability():
+    told = certainty._decided([0.5, 0.49, 0.8, None], [False, True, False, True])
+    assert told == ([True, False, True, True], [0.5, 0.51, 0.8, None])
+    assert certainty._less([0.5, None]) == [-0.5, None]
+    told = certainty._reliability([True, False, True, False], [1.0, 0.0, 0.5, None], ["a", "b", "c", "d"], 0)
+    assert (told["brier"], told["brier_floor"]) == (pytest.approx(0.25 / 3), pytest.approx(2 / 9))
+    assert 0 == told["brier_low"] < told["brier_high"] == 0.25, "of three rows a draw may hold one alone"
+    nobody = certainty._reliability([True], [None], ["a"], 0)
+    assert (nobody["brier"], nobody["brier_floor"], nobody["brier_low"]) == (None, None, None)
+    curve = certainty._abstention([True] * 500, [True] * 500, [at / 500 for at in range(500)])
+    assert (len(curve["curve"]), curve["curve"][0], curve["curve"][-1]) == (200, [0.002, 0.0], [1.0, 0.0])
+
+
+def test_a_cell_needs_its_rows_and_its_accuracy(tmp_path):
+    path = tmp_path / "results/evaluation/m/all/report/blend/test.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"n": 2, "accuracy": {}}')
+    read = cells.read(path)
+    assert (read.system, read.dataset, read.numbers["n"]) == (System("m", "all", "report"), "blend", 2)
+    for broken in ('{"n": 2}', "[]", "{"):
+        path.write_text(broken)
+        with pytest.raises(ArtifactBroken, match="not the numbers of a cell"):
+            cells.read(path)
+
+
+def judged_rows(gold: list[bool], found: list[bool], certainty: list[float] | None = None) -> pl.DataFrame:
+    """Judgements of rows of their own groups: an error costs 5 points."""
+    return pl.DataFrame(
+        {
+            "id": [f"r{at}" for at in range(len(gold))],
+            "group": [f"g{at}" for at in range(len(gold))],
+            "dataset": "blend",
+            "gold_error": gold,
+            "errors_found": [int(one) for one in found],
+            "score": [-5.0 * one for one in found],
+            "certainty": certainty or [0.5] * len(gold),
+            "failure": pl.Series([None] * len(gold), dtype=pl.String),
+        }
+    )
+
+
+def test_failures_have_no_score_and_spans_are_counted_in_reports():
+    frame = judged_rows([True, True, False], [True, True, False]).with_columns(
+        failure=pl.Series([None, "no-json", None]), spans_not_found=pl.Series([1, None, 0])
+    )
+    assert verdicts.scores(frame, fallback=False) == [-5, None, 0]
+    assert verdicts.scores(frame, fallback=True) == [-5, None, 0.5]
+    assert verdicts._spans(frame) == {"n": 1, "not_found": 1, "reports": 2, "reports_with_not_found": 1}
+
+
+def test_certainty_ranks_what_the_score_does_not():
+    """Two texts without a found error: both score 0, and the erroneous one is the less certain."""
+    ranks = certainty.evaluate(judged_rows([True, False], [False, False], [0.25, 0.75]), None, 0)["ranking"]
+    assert {name: ranks[name]["auroc"] for name in ranks} == {"score": 0.5, "score_p": 1, "certainty": 1}
+
+
+def test_one_dataset_less_by_hand():
+    """On its own two rows one is lost: 1 to 0, p = 1 of one group that differs; on the three others none is."""
+    left, other = [True, False], [True, False, True]
+    complete = {"blend": judged_rows(left, left), "epic": judged_rows(other, other)}
+    without = complete | {"blend": judged_rows(left, [True, True])}
+    others, *single = leave_one_out.changes(complete, {"blend": without}, 0)
+    assert [(one.left_out, one.on, one.n, one.groups) for one in (others, *single)] == [
+        ("blend", "others", 3, 3),
+        ("blend", "blend", 2, 2),
+        ("blend", "epic", 3, 3),
+    ]
+    assert [(one.complete, one.without, one.difference) for one in (others, *single)] == [
+        (1, 1, 0),
+        (1, 0, -1),
+        (1, 1, 0),
+    ]
+    assert [(one.p_value, one.p_holm) for one in (others, *single)] == [(1, 1)] * 3
+    assert (single[0].low, single[0].high, others.low) == (-2, 0, None)
+
+
+def test_better_than_every_other():
+    tests = [
+        {"a": "m/all/report", "b": "x/nothing/binary", "difference": 0.2, "p_value": 0.01},
+        {"a": "y/nothing/binary", "b": "m/all/report", "difference": -0.1, "p_value": 0.03},
+        {"a": "x/nothing/binary", "b": "y/nothing/binary", "difference": 0.1, "p_value": 0.5},
+    ]
+    assert cells.p_better("m/all/report", tests, lambda other: not other.tuned) == 0.03
+    assert cells.p_better("m/all/report", tests, lambda other: other.tuned) is None
+    assert cells.p_better("y/nothing/binary", tests[:2], lambda other: True) == 1.0
+    tied = [{**tests[0], "difference": 0.0}]
+    assert cells.p_better("m/all/report", tied, lambda other: True) == 1.0
+    assert cells.holm_adjusted([0.01, None, 0.04]) == [0.02, None, 0.04]
+
+
+def test_numbers_in_a_table():
+    assert (cells.rounded_text(0.123456), cells.rounded_text(None)) == (0.1235, None)
+    assert (cells.significant_digits(0.000123456), cells.significant_digits(None)) == (0.0001235, None)
+    assert cells.value_at({"a": {"b": 3}}, "a.b") == 3
+    assert cells.with_interval_text({"value": 0.5, "low": 0.25, "high": 0.75, "n": 9}) == "0.500 [0.250, 0.750] (n = 9)"
+    assert cells.with_interval_text({"value": 0.5, "low": None, "high": None, "n": 9}) == "0.500 (n = 9)"
+    assert cells.with_interval_text({"value": None, "n": 0}) == "– (n = 0)"
+    assert [System("m", *rest).name for rest in (("all", "report"), ("all", "binary"), ("nothing", "report"))] == [
+        "ExCAM (m)", "ExCAM (m, binary)", "m (report)",
+    ]  # fmt: skip
+
+
+def change(difference: float, p_holm: float, on="others", edges=(None, None), n=10) -> leave_one_out.Change:
+    return leave_one_out.Change("blend", on, 0.5, 0.5 + difference, difference, *edges, p_holm, p_holm, n, 5)
+
+
+def test_a_statement_about_left_out_datasets():
+    found = [change(0.1, 0.05, edges=(-0.2, 0.3)), change(-0.3, 0.051, n=1200), change(0.5, 0.04, on="blend")]
+    assert leave_one_out.statement("m", found) == (
+        "m: one dataset less in training changes scaled accuracy on the test sets of the other datasets by -0.100 on "
+        "average, from -0.300 to +0.100; 1 of 2 changes are significant (Holm, p ≤ 0.05); no 95 % interval reaches "
+        "farther from 0 than 0.300 (n = 10 to 1,200 rows a test). On the test set of the left-out dataset itself it "
+        "changes by +0.500, significantly (p ≤ 0.05) (n = 10)."
+    )
+    assert leave_one_out._summary_text([change(0.1, 0.06)]) == "+0.100, not significantly (p ≤ 0.05)"

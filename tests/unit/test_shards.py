@@ -1,0 +1,324 @@
+"""Folders of shards: found, grouped, scored with one model, killed and continued, counted; what is wrong is one line."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+from one_line_errors import line_of
+
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import read_json
+from excam.error_reports.judges import report
+from excam.error_reports.metric.scorer import Metric
+from excam.error_reports.records import CulturalError, Report
+from excam.inference import Missing, fake, gpus
+from excam.scoring import local_model, scored_file, shard_scoring, shard_summary, shards
+from excam.scoring.pairs import PairFile
+from excam.scoring.scored_table import write
+from excam.scoring.warnings import WarningRules
+from scripts import score_shards, summarize_scores
+
+SETTINGS = {"metric": "excam", "model": "small"}
+ROWS = [
+    {"id": f"{at}", "instruction": f"What is eaten at feast {at}?", "output": f"Tea and {at} breads. 茶"}
+    for at in range(700)
+]
+
+
+def answer(request):
+    words = request.messages[-1].content
+    if "feast 13?" in words:
+        return "I cannot say."
+    errors = (CulturalError("output", "Tea", "major", "food"),) if "feast 7" in words else ()
+    return report.write(Report(errors, "so"))
+
+
+class Dies(fake.Backend):
+    """Is killed when it has answered so many batches of 8."""
+
+    left = 10**6
+
+    def _batches(self, requests):
+        for batch in super()._batches(requests):
+            if not self.left:
+                raise KeyboardInterrupt
+            self.left -= 1
+            yield batch
+
+
+def scorer(backend):
+    return Metric(backend, "model:small", 64, WarningRules.of_judge(["small"]))
+
+
+def written(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        pl.DataFrame(rows).write_parquet(path)
+    elif path.suffix == ".csv":
+        pl.DataFrame(rows).write_csv(path)
+    else:
+        data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+@pytest.fixture
+def texts(tmp_path):
+    """A folder with four shards, each of another kind, and files that are none."""
+    folder = tmp_path / "texts"
+    written(folder / "a.jsonl", ROWS[:300])
+    written(folder / "b.parquet", ROWS[300:600])
+    written(folder / "de/a.csv", ROWS[600:650])
+    written(folder / "de/c.jsonl.gz", ROWS[650:])
+    written(folder / ".hidden.jsonl", ROWS)
+    (folder / "README.md").write_text("ours")
+    return folder
+
+
+def score(folder, to, backend=None):
+    backend = backend or Dies(answer)
+    return shard_scoring.score_shards(scorer(backend), PairFile, shards.find(folder), to, SETTINGS)
+
+
+def tables(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
+
+
+def test_shards_are_found_by_name_and_grouped_by_cost(texts):
+    found = shards.find(texts)
+    assert [one.name for one in found] == ["a", "b", "de/a", "de/c"]
+    assert list(shards.batches(found, 10**9).values()) == [found]
+    assert list(shards.batches(found, 1).values()) == [[one] for one in found]
+    first, *_ = shards.batches(found, found[0].cost + found[1].cost).items()
+    written(texts / "z.jsonl", ROWS[:1])
+    assert (
+        first in shards.batches(shards.find(texts), found[0].cost + found[1].cost).items()
+    )  # a later one changes none
+
+
+def test_a_folder_that_cannot_be_scored_is_one_line(tmp_path, texts, monkeypatch):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    kinds = ".parquet, .jsonl, .ndjson, .csv, .tsv"
+    assert line_of(InputInvalid, shards.find, empty) == f"texts: {empty}: 0 shards; expected files of the kinds {kinds}"
+    absent = tmp_path / "absent"
+    assert line_of(InputInvalid, shards.find, absent) == (
+        f"texts: {absent}: no such folder; expected one with shards ({kinds})"
+    )
+    written(texts / "a.csv", ROWS[:2])
+    assert line_of(InputInvalid, shards.find, texts) == (
+        f"texts: {texts}: a.csv and a.jsonl have one name; expected a name for each, without its suffix"
+    )
+    monkeypatch.chdir(tmp_path)
+    for folder in ("results", "results/scores", "."):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        assert line_of(InputInvalid, shards.find, Path(folder)) == (
+            f"texts: {folder}: overlaps the folder of results (results); expected a folder of its own"
+        )
+
+
+def test_each_shard_becomes_the_table_that_its_rows_alone_give(texts, tmp_path):
+    counts, problems = score(texts, tmp_path / "scores")
+    assert not problems
+    for one in shards.find(texts):
+        alone = list(scorer(fake.Backend(answer)).score(list(PairFile(one.path))))
+        assert list(scored_file.read(one.table(tmp_path / "scores"))) == alone
+        assert counts[one.name]["rows"] == len(alone)
+    assert (counts["a"]["rows"], counts["a"]["scored"], counts["a"]["failures"]) == (300, 299, {"no-json": 1})
+    assert counts["a"]["with_errors"] == 11  # 7, 70 to 79
+    assert counts["a"]["completion_tokens"] > 300
+    assert not list((tmp_path / "scores").rglob(".*"))  # nothing hidden stays
+
+
+def test_a_killed_job_asks_only_for_what_is_missing_and_gives_the_same_bytes(texts, tmp_path):
+    expected, _ = score(texts, tmp_path / "whole")
+    asked, kills = [], 0
+    while True:
+        backend = Dies(lambda request: asked.append(repr(request)) or answer(request))
+        backend.left = 11
+        try:
+            counts, _ = score(texts, tmp_path / "killed", backend)
+            break
+        except KeyboardInterrupt:
+            kills += 1
+    assert kills == 8
+    assert len(asked) == len(set(asked)) == len(ROWS)
+    assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
+    assert counts == expected  # tokens of every run too
+
+
+def test_what_is_scored_is_not_scored_again(texts, tmp_path):
+    first, _ = score(texts, tmp_path / "scores")
+    written(texts / "de/a.csv", ROWS[600:640])
+    again = Dies(answer)
+    counts, problems = score(texts, tmp_path / "scores", again)
+    assert not problems
+    assert len(again.asked) == 40  # only the shard that changed
+    assert counts["a"] == first["a"]
+    (tmp_path / "scores/shards/b.parquet").write_bytes(b"PAR1")  # a table that changed
+    again = Dies(answer)
+    score(texts, tmp_path / "scores", again)
+    assert len(again.asked) == 300
+
+
+def test_tables_of_other_texts_are_not_replaced(texts, tmp_path):
+    score(texts, tmp_path / "scores")
+    other = tmp_path / "other/texts"
+    path = written(other / "a.jsonl", ROWS[:3])
+    counts, (problem,) = score(other, tmp_path / "scores")
+    assert not counts
+    assert problem == (
+        f"{tmp_path}/scores/shards/a.parquet: holds the scores of {texts}/a.jsonl (excam, small); expected those of "
+        f"{path}; move {tmp_path}/scores away"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [
+        ('{"id": "1", "text": "x"}\n', "{path}:1: key output: expected text; found NoneType (id, text)"),
+        ("", "{path}: 0 rows; expected one JSON object a line, or a table with a column output"),
+        ('{"output": "x"}\n{"output": ', '{path}:2: not JSON; expected {{"instruction": ..., "output": ...}}'),
+        (
+            '{"id": 1, "output": "x"}\n{"id": 1, "output": "y"}\n',
+            "{path}: id 1: occurs twice; expected unique ids, or none",
+        ),
+    ],
+)
+def test_a_shard_that_cannot_be_read_is_one_line_and_the_others_are_scored(texts, tmp_path, rows, line):
+    path = texts / "aa.jsonl"
+    path.write_text(rows)
+    counts, problems = score(texts, tmp_path / "scores")
+    assert problems == [line.format(path=path)]
+    assert list(counts) == ["a", "b", "de/a", "de/c"]
+    assert not (tmp_path / "scores/shards/aa.parquet").exists()
+
+
+def test_an_empty_table_is_one_line(texts, tmp_path):
+    path = texts / "aa.parquet"
+    pl.DataFrame(ROWS).head(0).write_parquet(path)
+    _, problems = score(texts, tmp_path / "scores")
+    assert problems == [f"{path}: 0 rows; expected one JSON object a line, or a table with a column output"]
+
+
+def test_a_shard_that_changes_while_it_is_read_is_not_published(tmp_path):
+    path = written(tmp_path / "texts/a.jsonl", ROWS[:300])
+
+    def grows(request):
+        if "feast 290?" in request.messages[-1].content and path.stat().st_size < 10**5:
+            written(path, ROWS)
+        return answer(request)
+
+    counts, (problem,) = score(path.parent, tmp_path / "scores", Dies(grows))
+    assert not counts
+    assert problem == (
+        f"{path}: changed while it was read; expected a complete file; run again when it is: rows before the first "
+        "change are not scored again"
+    )
+    assert not tables(tmp_path / "scores")
+    again = Dies(answer)
+    counts, problems = score(path.parent, tmp_path / "scores", again)
+    assert not problems
+    assert counts["a"]["rows"] == 700
+    assert len(again.asked) == 400
+    found = [one.id for one in scored_file.read(tmp_path / "scores/shards/a.parquet")]
+    assert found == [row["id"] for row in ROWS]
+
+
+def test_a_model_that_is_down_is_asked_about_three_shards(tmp_path):
+    for at in range(5):
+        written(tmp_path / f"texts/{at}.jsonl", ROWS[at : at + 1])
+
+    class Down(fake.Backend):
+        def generate(self, requests, sampling):
+            self.asked += requests
+            yield [(at, Missing("refused")) for at in range(len(requests))]
+
+    backend = Down()
+    counts, problems = score(tmp_path / "texts", tmp_path / "scores", backend)
+    assert (counts, len(problems), len(backend.asked)) == ({}, 3, 3)
+
+
+def test_a_table_holds_every_field(tmp_path):
+    pair = {"output": "Tea \ud800.", "language": "English", "system": "m", "culture": "Peru"}
+    (one,) = scorer(fake.Backend(answer)).score([pair])
+    write(tmp_path / "a.parquet", [one])
+    (row,) = pl.read_parquet(tmp_path / "a.parquet").to_dicts()
+    assert row["output"] == "Tea ?."  # half a character is in no table
+    assert json.loads(row["report"]) == {"errors": [], "explanation": "so"}
+    assert scored_file.is_scored(tmp_path / "a.parquet")
+    pl.DataFrame(ROWS).write_parquet(tmp_path / "b.parquet")
+    assert not scored_file.is_scored(tmp_path / "b.parquet")
+
+
+def test_counts_are_added_up_and_a_shard_without_scores_is_one_line(texts, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(score_shards, "open_judge", lambda *_: scorer(Dies(answer)))
+    scores = tmp_path / "results/scores"
+    common = [
+        "--texts",
+        "texts",
+        "--job-megabytes",
+        "1",
+        "--metric",
+        "excam",
+        "--model",
+        "small",
+        "--scores",
+        f"{scores}",
+    ]
+    (batch,) = shards.batches(shards.find(texts), 10**6)
+    end = ["--table", f"{scores}/shards.csv", "--page", f"{scores}/summary.md"]
+    line = line_of(InputInvalid, summarize_scores.main, [*common, *end])
+    assert line == (
+        f"{scores}: 4 of 4 shards have no scores, the first is a; "
+        "run again with --forcerun score_shards: only those are scored"
+    )
+    score_shards.main([*common, "--batch", batch, "--counts", f"{scores}/batches/{batch}.json"])
+    assert list(read_json(scores / f"batches/{batch}.json")) == ["a", "b", "de/a", "de/c"]
+    summarize_scores.main([*common, *end])
+    lines = pl.read_csv(scores / "shards.csv")
+    assert lines.columns == list(shard_summary.COLUMNS)
+    assert lines["rows"].to_list() == [300, 300, 50, 50]
+    page = (scores / "summary.md").read_text()
+    assert "| rows | 700 |\n| scored | 699 |\n| failed | 1 |\n" in page
+    assert "## Failures\n\n| failure | rows |\n| --- | --- |\n| no-json | 1 |\n" in page
+    assert "4 shards, 700 rows" in capsys.readouterr().err
+
+
+def test_a_job_with_a_broken_shard_fails_after_the_others(texts, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(score_shards, "open_judge", lambda *_: scorer(Dies(answer)))
+    (texts / "aa.jsonl").write_text("")
+    (batch,) = shards.batches(shards.find(texts), 10**6)
+    words = ["--texts", "texts", "--job-megabytes", "1", "--metric", "excam", "--model", "small", "--scores", "scores"]
+    words += ["--counts", "counts.json"]
+    assert line_of(InputInvalid, score_shards.main, [*words, "--batch", batch]) == (
+        "texts/aa.jsonl: 0 rows; expected one JSON object a line, or a table with a column output "
+        "(4 of 5 shards of this job are scored)"
+    )
+    assert len(tables(tmp_path / "scores")) == 4
+    assert not Path("counts.json").exists()
+    assert line_of(InputInvalid, score_shards.main, [*words, "--batch", "gone"]) == (
+        "texts: texts: other shards than when the run was planned; run again"
+    )
+    assert "texts/a.jsonl: shard 1 of 5: 299 of 300 rows scored" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("wanted", "vllm", "left"), [(0, True, ""), (1, True, "0,1"), (1, False, "0")])
+def test_gpus_are_left_to_the_process_of_vllm(tmp_path, monkeypatch, wanted, vllm, left):
+    """A job that held them would wait for itself."""
+    monkeypatch.setenv("EXCAM_GPU_LOCKS", str(tmp_path))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    monkeypatch.setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+    monkeypatch.setattr(gpus, "_held_locks", [])
+    monkeypatch.setattr(gpus, "refuse_unusable", lambda *_: None)
+    monkeypatch.setattr(local_model, "python_with_vllm", lambda: Path("python") if vllm else None)
+    score_shards.take_gpus(wanted, "batch")
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == left
+    assert bool(gpus._held_locks) == (wanted > 0 and not vllm)
+    for file in gpus._held_locks:
+        os.close(file)

@@ -1,0 +1,371 @@
+"""Statistics: defaults, edges and small cases by hand."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from excam.core.exceptions import InputInvalid
+from excam.stats import (
+    abstention,
+    accuracy_interval,
+    agreement,
+    bootstrap,
+    correlation_permutation,
+    error_probabilities,
+    fit_calibration,
+    holm,
+    paired_permutation,
+    permutation,
+    ranking,
+    ranking_interval,
+    reliability,
+    sampled_tie_calibration,
+    summarise_accuracy,
+    tie_calibrated_accuracy,
+    uncalibrated_probabilities,
+)
+from excam.stats.clusters import cluster_numbers
+from excam.stats.correlation import _random_pairs, score_vectors
+from excam.stats.pairs import Pairs, middle_difference
+from excam.stats.reliability import present_scores
+from excam.stats.sign_permutation import sign_permutation
+from excam.stats.swapped_pairs import AgreementSearch, SwappedPairs
+
+DICE = np.random.default_rng(5)
+GOLD = (DICE.random(90) < 0.5).tolist()
+FOUND = np.where(DICE.random(90) < 0.7, GOLD, np.logical_not(GOLD)).tolist()
+OTHER = np.where(DICE.random(90) < 0.6, GOLD, np.logical_not(GOLD)).tolist()
+SCORES = (np.where(GOLD, -1.0, 0.0) + DICE.normal(size=90)).tolist()
+ONES = [1.0] * 90
+BY_THREE = [at // 3 for at in range(90)]
+
+
+@pytest.mark.parametrize(
+    ("by_default", "stated"),
+    [
+        (lambda: accuracy_interval(GOLD, FOUND), lambda: accuracy_interval(GOLD, FOUND, None, 0.95, 2000, 0)),
+        (lambda: summarise_accuracy(GOLD, FOUND), lambda: summarise_accuracy(GOLD, FOUND, None, 0.95, 2000, 0)),
+        (
+            lambda: bootstrap.ratio_interval(SCORES, ONES),
+            lambda: bootstrap.ratio_interval(SCORES, ONES, None, 0.95, 2000, 0),
+        ),
+        (
+            lambda: bootstrap.interval([SCORES, ONES], bootstrap.ratio),
+            lambda: bootstrap.interval([SCORES, ONES], bootstrap.ratio, None, 0.95, 2000, 0),
+        ),
+        (lambda: ranking_interval(GOLD, SCORES), lambda: ranking_interval(GOLD, SCORES, None, 0.95, 2000, 0)),
+        (
+            lambda: paired_permutation(GOLD, FOUND, OTHER, mode="draws"),
+            lambda: paired_permutation(GOLD, FOUND, OTHER, mode="draws", clusters=range(90), draws=1000, seed=0),
+        ),
+        (lambda: sign_permutation(SCORES), lambda: sign_permutation(SCORES, range(90), 10_000, 0)),
+        (
+            lambda: correlation_permutation(GOLD, SCORES, SCORES[::-1]),
+            lambda: correlation_permutation(GOLD, SCORES, SCORES[::-1], measure="kendall", draws=1000, seed=0),
+        ),
+        (
+            lambda: sampled_tie_calibration(np.arange(1500) % 7, np.arange(1500) % 11),
+            lambda: sampled_tie_calibration(np.arange(1500) % 7, np.arange(1500) % 11, 1_000_000, 0),
+        ),
+        (lambda: reliability(GOLD, [0.3] * 90), lambda: reliability(GOLD, [0.3] * 90, 10, "equal-width")),
+    ],
+)
+def test_what_is_not_said_is_as_documented(by_default, stated):
+    assert by_default() == stated()
+
+
+# --- accuracy and bootstrap
+
+
+def test_failures_are_counted_and_an_interval_of_equal_items_is_a_point():
+    told = summarise_accuracy([True, False, True], [True, None, False])
+    assert (told.n, told.failures, told.scaled) == (3, 1, pytest.approx(-1 / 3))
+    assert told.scaled_excluding_failures == 0
+    assert accuracy_interval([True] * 4, [True] * 4) == (1.0, 1.0)
+    assert accuracy_interval([True] * 4, [False] * 4) == (-1.0, -1.0)
+
+
+def test_an_interval_is_the_quantiles_of_its_draws():
+    """Two clusters, 0 and 4 of 4: half of the draws are 1/2, a quarter each 0 and 1."""
+    right, ones = [0.0] * 4 + [1.0] * 4, [1.0] * 8
+    clusters = ["a"] * 4 + ["b"] * 4
+    assert bootstrap.ratio_interval(right, ones, clusters, level=0.9) == (0.0, 1.0)
+    assert bootstrap.ratio_interval(right, ones, clusters, level=0.4) == (0.5, 0.5)
+    assert bootstrap.ratio_interval(right, ones, ["a"] * 8) is None
+    assert bootstrap.ratio_interval([1.0, 1.0], [0.0, 0.0]) is None, "undefined"
+    low, high = bootstrap.ratio_interval([1.0, 3.0, 0.0], [1.0, 1.0, 0.0])
+    assert (low, high) == (1.0, 3.0), "draws of the third alone are left out"
+    for level, draws in ((0, 10), (1, 10), (0.9, 0)):
+        with pytest.raises(InputInvalid, match="expected 0 < level < 1 and draws >= 1"):
+            bootstrap.ratio_interval(right, ones, clusters, level, draws)
+    assert bootstrap.ratio_interval([1.0, 2.0], [1.0, 1.0], draws=1) is None, "one draw equals itself"
+
+
+@pytest.mark.parametrize("draws", [249, 250, 300, 600])
+def test_as_many_draws_as_asked_for(draws):
+    """The statistic of all items first, then of the draws in batches."""
+    sizes = []
+
+    def statistic(sums):
+        sizes.append(sums.shape[1])
+        return bootstrap.ratio(sums)
+
+    bootstrap.interval([SCORES, ONES], statistic, draws=draws)
+    assert (sizes[0], sum(sizes[1:])) == (1, draws)
+
+
+def test_an_estimate_and_its_interval():
+    told = bootstrap.estimate([[1.0, 3.0] * 20, [1.0] * 40], bootstrap.ratio, list(range(40)), 0)
+    assert told["value"] == 2
+    assert 1.5 < told["low"] < 2 < told["high"] < 2.5
+    assert bootstrap.estimate([[1.0], [0.0]], bootstrap.ratio, ["a"], 0) == {"value": None, "low": None, "high": None}
+    assert bootstrap.estimate([[], []], bootstrap.ratio, [], 0) == {"value": None, "low": None, "high": None}
+    for columns in ([[1.0], [1.0, 2.0]], [[math.nan], [1.0]]):
+        with pytest.raises(InputInvalid, match="expected one length and finite numbers"):
+            bootstrap.ratio_interval(*columns)
+
+
+def test_clusters_are_numbered_as_they_appear():
+    assert cluster_numbers(["b", "a", "b"], 3).tolist() == [0, 1, 0]
+    assert cluster_numbers(None, 3).tolist() == [0, 1, 2]
+    with pytest.raises(InputInvalid, match="got 1 cluster names for 2 items"):
+        cluster_numbers(["a"], 2)
+
+
+# --- permutation
+
+
+def test_exact_p_values_by_hand():
+    """Differences 2 and 1: sums 3, 1, -1, -3 of four swaps. 1, 1, 1: 3 in two of eight."""
+    exact = permutation._exact_p_value
+    assert exact(np.array([2, 1])) == 0.5
+    assert exact(np.array([2, -1])) == 1.0
+    assert exact(np.array([1, 1, 1])) == 0.25
+    assert exact(np.array([1, -1])) == exact(np.array([0])) == 1.0
+    assert exact(np.array([3, 1, 1, 0])) == 0.25
+    assert exact(np.array([-3, -1, -1])) == 0.25
+
+
+def test_counts_of_a_paired_test():
+    """a right in 1, 1, 0, 1 and b in 1, 0, 1, 0: two for a, one for b."""
+    told = paired_permutation([True] * 4, [True, True, False, True], [True, False, None, False], clusters=[0, 0, 1, 1])
+    assert (told.n, told.clusters, told.discordant, told.difference, told.draws) == (4, 2, 2, 0.5, "exact")
+    assert told.sides == "two-sided"
+    drawn = paired_permutation([True] * 2, [True, True], [False, False], mode="paper", draws=1)
+    assert (drawn.draws, drawn.sides) == (1, "a-better")
+    assert drawn.p_value in (0.5, 1.0)
+    with pytest.raises(InputInvalid, match="with 0 draws"):
+        paired_permutation([True], [True], [False], mode="draws", draws=0)
+    assert paired_permutation([True], [True], [False], draws=0).p_value == 1.0, "the exact test draws nothing"
+
+
+def test_swaps_come_in_batches_of_all_draws(monkeypatch):
+    monkeypatch.setattr(permutation, "BATCH", 4)
+    masks = [mask.shape for mask in permutation.swap_masks(3, 10, np.random.default_rng(0))]
+    assert masks == [(4, 3), (4, 3), (2, 3)]
+    assert {
+        int(value) for mask in permutation.swap_masks(30, 10, np.random.default_rng(0)) for value in mask.ravel()
+    } == {0, 1}
+
+
+def test_swaps_are_the_same_as_drawn_at_once():
+    drawn = np.concatenate([*permutation.swap_masks(3, 600, np.random.default_rng(0))])
+    assert (drawn == np.random.default_rng(0).integers(0, 2, (600, 3), dtype=np.int8)).all()
+
+
+def test_holm_steps_down():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+    assert holm([0.0, 1.0]) == [0.0, 1.0]
+    assert holm([]) == []
+    for wrong in (-0.01, 1.01, math.nan):
+        with pytest.raises(InputInvalid, match="expected values from 0 to 1"):
+            holm([wrong])
+
+
+def test_signs_by_hand():
+    """Four equal differences: 2 of 16 swaps are as large; 1 and 2 and -3 sum to 0, which every swap reaches."""
+    assert sign_permutation([1.0] * 4) == pytest.approx(2 / 16, abs=0.01)
+    assert sign_permutation([-1.0] * 4, draws=1000) == sign_permutation([1.0] * 4, draws=1000)
+    assert sign_permutation([0.1, 0.2, -0.3]) == 1.0, "but for rounding"
+    assert sign_permutation([3.0, 1.0, 1.0]) == pytest.approx(2 / 8, abs=0.02)
+    assert sign_permutation([3.0, 1.0, -1.0]) == pytest.approx(6 / 8, abs=0.02)
+    assert sign_permutation([1.0] * 4, ["a", "a", "b", "b"]) == pytest.approx(1 / 2, abs=0.02)
+    assert sign_permutation([5.0], draws=1) == 1.0
+    assert sign_permutation([1.0] * 60, draws=99) == 0.01
+
+
+# --- pairs and correlation
+
+
+def test_all_pairs_are_drawn_with_certainty():
+    left, right = _random_pairs(6, 1.0, np.random.default_rng(0))
+    assert list(zip(left.tolist(), right.tolist(), strict=True)) == list(combinations(range(6), 2))
+    left, right = _random_pairs(400, 0.1, np.random.default_rng(0))
+    assert abs(len(left) - 7980) < 400
+    assert (left < right).all()
+    assert (left.min(), right.max()) == (0, 399)
+    assert len(set(zip(left.tolist(), right.tolist(), strict=True))) == len(left)
+    last = [_random_pairs(400, 0.1, np.random.default_rng(seed))[0].max() for seed in range(20)]
+    assert min(last) > 380, "none of the last 190 pairs: once in 10 ** 9"
+
+
+def test_as_many_pairs_as_there_are_is_exact():
+    gold, metric = [0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0]
+    assert sampled_tie_calibration(gold, metric, 6).accuracy == 5 / 6
+    with pytest.raises(InputInvalid, match="got pairs=0, expected at least 1"):
+        sampled_tie_calibration(gold, metric, 0)
+    told = sampled_tie_calibration([0, 1, 2, 3], [0.0, 1.0, 2.0, 3.0], 5)
+    assert (told.accuracy, told.epsilon) == (1.0, 0.0)
+
+
+def test_two_numbers_are_enough_and_one_is_not():
+    assert [row.tolist() for row in score_vectors([0, 1], [2, 3])] == [[0, 1], [2, 3]]
+    for gold, metric, why in (
+        ([1], [1], "two or more"),
+        ([0, 1], [0], "metric scores"),
+        ([0, 1, 2], [0, 1], "3 gold and 2"),
+    ):
+        with pytest.raises(InputInvalid, match=why):
+            score_vectors(gold, metric)
+
+
+def test_counts_by_hand():
+    """Gold 0 0 1 1, metric 0 1 1 3: a gold tie at distance 1, one at 2; concordant at 1, 3, 2, and one metric tie."""
+    pairs = Pairs(np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 1, 3]))
+    counts = [pairs.counts_at(epsilon) for epsilon in (0.0, 0.9, 1.0, 2.0, 3.0)]
+    assert [(one.ties, one.concordant, one.agreeing) for one in counts] == [
+        (0, 3, 3),
+        (0, 3, 3),
+        (1, 2, 3),
+        (2, 1, 3),
+        (2, 0, 2),
+    ]
+    assert pairs.total == 6
+    assert [pairs.next_below(epsilon) for epsilon in (3.0, 2.0, 1.5, 1.0)] == [2.0, 1.0, 1.0, 0.0]
+    none, every = pairs.counts_at(0.0), pairs.counts_at(3.0)
+    assert middle_difference(pairs, none.reach, every.reach - none.reach) in (1.0, 2.0)
+
+
+def test_differences_one_apart_are_tied_one_after_the_other():
+    """Whole scores, as no standardised ones are."""
+    for seed in range(60):
+        dice = np.random.default_rng(seed)
+        gold = dice.integers(0, 3, 12) * 1.0
+        scores = 2 * gold + dice.integers(0, 3, 12)
+        search = AgreementSearch(SwappedPairs(gold, scores, gold).after_swapping(np.zeros(12, dtype=bool))[0])
+        while search.slack:
+            search.refine()
+        assert search.best / 66 == tie_calibrated_accuracy(gold, scores).accuracy
+
+
+# --- ranking, calibration, abstention
+
+
+def test_auroc_by_hand():
+    """Errors -5 and 0, correct 0 and 1: 1 + 1 + 1/2 + 1 of 4 pairs; one error without a score: 3.5 of 6."""
+    told = ranking([True, True, False, False, True], [-5.0, 0.0, 0.0, 1.0, None])
+    assert (told.auroc, told.strict, told.n, told.unscored, told.errors) == (0.875, 3.5 / 6, 4, 1, 2)
+    assert ranking([True], [1.0]).auroc is ranking([], []).strict is None
+    nobody = ranking([True, False], [None, None])
+    assert (nobody.auroc, nobody.strict) == (None, 0.0)
+
+
+def test_an_interval_of_auroc():
+    low, high = ranking_interval(GOLD, SCORES, BY_THREE)
+    assert low < ranking(GOLD, SCORES).auroc < high
+    assert ranking_interval([True, False], [None, None]) is None
+    assert ranking_interval([True, True], [1.0, 2.0]) is None, "one class"
+    assert ranking_interval([True, False], [1.0, 2.0]) is None, "all draws alike"
+    assert ranking_interval([True, False], [1.0, 2.0], ["a", "a"]) is None
+    narrow = ranking_interval(GOLD, SCORES, BY_THREE, level=0.5)
+    assert low < narrow[0] < narrow[1] < high
+    assert ranking_interval(GOLD, SCORES, draws=1) is None, "one draw equals itself"
+
+
+def test_an_interval_of_auroc_is_the_quantiles_of_its_draws():
+    """Two clusters of an error and a correct item, 1 and 0 for themselves: half of the draws are 1/2."""
+    gold, scores, clusters = [True, False] * 2, [0.0, 1.0, 3.0, 2.0], ["a", "a", "b", "b"]
+    assert ranking_interval(gold, scores, clusters, level=0.9) == (0, 1)
+    assert ranking_interval(gold, scores, clusters, level=0.4) == (0.5, 0.5)
+
+
+def test_bounds_of_scores_are_allowed():
+    kept, values = present_scores([0.0, None, 1.0], 0.0, 1.0)
+    assert (kept.tolist(), values.tolist()) == ([0, 2], [0.0, 1.0])
+    for wrong in (-0.01, 1.01, math.inf):
+        with pytest.raises(InputInvalid, match=r"not within 0\.0 to 1\.0"):
+            present_scores([wrong], 0.0, 1.0)
+
+
+def test_probabilities_by_hand():
+    assert uncalibrated_probabilities([-1.0, 0.0, 0.5, 1.0, None]) == [0.0, 0.5, 0.75, 1.0, None]
+    told = fit_calibration([True, True, False, False, True], [0.5, 0.5, -0.5, -0.5, None], "isotonic")
+    assert (told.n, told.unscored, told.errors) == (4, 1, 2)
+    assert error_probabilities(told, [-1.0, 0.0, 1.0, None]) == [0.0, 0.5, 1.0, None]
+    platt = fit_calibration([True, True, True, False], [0.5, 0.5, 0.5, -0.5], "platt")
+    found = error_probabilities(platt, [0.5, -0.5])
+    assert found == pytest.approx([4 / 5, 1 / 3]), "Platt's targets: (3 + 1) / (3 + 2), 1 / (1 + 2)"
+
+
+def test_a_certainty_is_within_its_bounds():
+    told = fit_calibration([True, False], [1.0, -1.0], "isotonic")
+    for wrong in ([-1.01], [1.01]):
+        with pytest.raises(InputInvalid, match=r"not within -1\.0 to 1\.0"):
+            error_probabilities(told, wrong)
+        with pytest.raises(InputInvalid, match=r"not within -1\.0 to 1\.0"):
+            uncalibrated_probabilities(wrong)
+
+
+def test_risk_by_coverage():
+    """The surest first: right at .9, wrong and right at .6 together, a failure last."""
+    told = abstention([True, True, False, True], [True, False, False, None], [0.9, 0.6, 0.6, None])
+    assert (told.coverage, told.risk) == ((0.25, 0.75, 1.0), (0.0, 1 / 3, 0.5))
+    assert told.area == pytest.approx((0 + 0.5 / 2 + 1 / 3 + 2 / 4) / 4)
+    assert (told.n, told.unscored) == (4, 1)
+
+
+def test_bins():
+    told = reliability([True, False, True, True], [0.2, 0.2, 1.0, 0.0], bins=5)
+    assert [one.n for one in told.bins] == [3, 0, 0, 0, 1]
+    assert (told.bins[0].low, told.bins[0].high, told.bins[4].high) == (0.0, 0.2, 1.0)
+    assert told.bins[0].observed == pytest.approx(2 / 3)
+    assert told.expected_error == pytest.approx(3 / 4 * (2 / 3 - 0.4 / 3))
+    assert told.brier == pytest.approx((0.64 + 0.04 + 0 + 1) / 4)
+    assert len(reliability([True], [0.5], bins=1).bins) == 1
+    for wrong in (-0.01, 1.01):
+        with pytest.raises(InputInvalid, match=r"not within 0\.0 to 1\.0"):
+            reliability([True], [wrong])
+    with pytest.raises(InputInvalid, match="got 0 bins"):
+        reliability([True], [0.5], bins=0)
+    mass = reliability([True, False, True, False], [0.1, 0.2, 0.3, 0.4], 2, "equal-mass")
+    assert [(one.low, one.high, one.n) for one in mass.bins] == [(0.1, 0.2, 2), (0.3, 0.4, 2)]
+
+
+# --- agreement of raters
+
+
+def test_alpha_and_kappa_by_hand():
+    """Two items rated a a and a b: coincidences aa 2, ab 1, ba 1; disagreement 2 * 3 against 2 * 3 * 1 by chance."""
+    told = agreement.alpha([["a", "a"], ["a", "b"], ["b"]], ["a", "b"], "nominal", 0)
+    assert (told.n, told.ratings, told.value) == (2, 4, 0.0)
+    three = agreement.alpha([["a", "a"], ["b", "b"], ["a", "b"]], ["a", "b"], "nominal", 0)
+    assert three.value == pytest.approx(1 - 5 * 2 / (2 * 3 * 3))
+    alone = agreement.alpha([["a", "a"]], ["a", "b"], "nominal", 0)
+    assert (alone.value, alone.n, alone.ratings) == (None, 1, 2)
+    # agreement 2/3, by chance 1/2
+    kappa = agreement.kappa([["a", "a"], ["b", "b"], ["a", "b"], ["a"]], ["a", "b"], 2, 0)
+    assert (kappa.n, kappa.ratings, kappa.value) == (3, 6, pytest.approx(1 / 3))
+    many = agreement.kappa([["a", "a"], ["b", "b"], ["a", "b"]] * 30, ["a", "b"], 2, 0)
+    assert many.low < many.value < many.high < many.low + 0.5
+    with pytest.raises(InputInvalid, match="kappa got 1 raters; expected at least two"):
+        agreement.kappa([["a"]], ["a"], 1, 0)
+
+
+def test_ordinal_distances_are_the_ratings_between():
+    """Ratings 1, 1, 2, 3: middles .. 1, 2.5, 3.5."""
+    apart = agreement._distances(np.array([[2.0], [1.0], [1.0]]), "ordinal")[:, :, 0]
+    assert apart.tolist() == [[0, 2.25, 6.25], [2.25, 0, 1], [6.25, 1, 0]]
+    assert agreement._distances(np.ones((2, 1)), "nominal")[:, :, 0].tolist() == [[0, 1], [1, 0]]

@@ -1,0 +1,112 @@
+"""Trivial baselines: each against its own definition, on samples with planted shortcuts."""
+
+import importlib
+from collections import Counter
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from excam.core import tables
+from excam.error_reports import record_files
+from excam.excam40k import trivial_baselines
+
+script = importlib.import_module("scripts.floors")
+table_4 = importlib.import_module("scripts.table_4")
+
+
+def samples(pairs, *, longer=False, telling=False, dataset="blend", first=0):
+    """Pairs of a right and a wrong row; `longer`: wrong outputs are longer; `telling`: wrong rows have their own template."""
+    rows = []
+    for at in range(first, first + pairs):
+        for wrong in (False, True):
+            score = 0 if not wrong else (-1, -5)[at % 2]
+            rows.append(
+                {
+                    **{"id": f"{dataset}/{at}/{wrong}", "pair": f"{dataset}/{at}", "base": f"{dataset}/{at}"},
+                    **{"group": f"{dataset}/{at // 2}", "dataset": dataset, "origin": "hard" if wrong else "source"},
+                    **{"instruction": f"What is drunk on day {at % 10}?", "score": score},
+                    "output": "tea" * (20 if longer and wrong else 1),
+                    "templates": [f"qa/instruction/{at % 3}", f"qa/output/{7 if telling and wrong else at % 3}"],
+                }
+            )
+    return pl.DataFrame(rows, schema_overrides=record_files.SAMPLE_SCHEMA)
+
+
+def found(learned, tested, seed=1):
+    return {floor.floor: floor for floor in trivial_baselines.measure_baselines(learned, tested, seed)}
+
+
+def test_a_planted_length_is_found_and_no_other():
+    by = found(samples(60, longer=True), samples(30, longer=True, first=60))
+    assert list(by) == list(trivial_baselines.NAMES) == list(trivial_baselines.RULES)
+    assert (by["length-only"].scaled_accuracy, by["length-only"].low) == (1.0, 1.0)
+    assert by["length-only"].kendall_b > 0.8
+    assert (by["template-only"].scaled_accuracy, by["template-only"].kendall_b) == (0.0, None)
+    assert {(floor.n, floor.groups) for floor in by.values()} == {(60, 15)}
+
+
+def test_a_planted_template_is_found_and_no_other():
+    by = found(samples(60, telling=True), samples(30, telling=True, first=60))
+    assert by["template-only"].scaled_accuracy == 1.0
+    assert by["length-only"].scaled_accuracy == 0.0
+
+
+def test_what_is_learned_comes_from_train_and_dev_alone():
+    """Were the test set learned from, its planted lengths would be found."""
+    by = found(samples(60), samples(30, longer=True, first=60))
+    assert by["length-only"].scaled_accuracy <= 0.0
+
+
+def test_the_constant_is_the_best_one_and_its_agreement_the_gold_ties():
+    tested = samples(30).filter((pl.col("origin") == "source") | (pl.col("base").str.slice(6).cast(pl.Int64) < 20))
+    gold = tested["score"].to_list()
+    constant = found(samples(40), tested)["constant"]
+    assert constant.scaled_accuracy == pytest.approx(2 * 30 / 50 - 1)
+    ties = sum(comb(count, 2) for count in Counter(gold).values())
+    assert constant.tie_calibrated_accuracy == pytest.approx(ties / comb(50, 2))
+    assert constant.kendall_b is None
+
+
+def test_random_guesses_have_the_rate_of_errors_and_no_skill():
+    tested = samples(300)
+    drawn = found(tested, tested)["random"]
+    assert abs(drawn.scaled_accuracy) < 0.02
+    assert abs(drawn.kendall_b) < 0.02
+    # a shuffled half of 600 rows: hits are hypergeometric, scaled accuracy has standard deviation 1 / sqrt(599)
+    assert (drawn.high - drawn.low) / 2 == pytest.approx(1.96 / np.sqrt(599), rel=0.2)
+    assert drawn == found(tested, tested)["random"]
+    assert drawn != found(tested, tested, seed=2)["random"]
+
+
+def test_a_test_set_of_one_label_has_baselines():
+    right = samples(4).filter(pl.col("score") == 0)
+    by = found(right, right)
+    assert by["length-only"].scaled_accuracy == 1.0
+    assert by["random"].kendall_b is None
+
+
+def test_every_test_set_gets_every_floor_and_table_4_those_of_all(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    paths = []
+    for dataset in ("blend", "epic"):
+        parts = {"train": 40, "dev": 8, "test": 20, "test-100": 10}
+        for at, (split, pairs) in enumerate(parts.items()):
+            path = Path(f"excam40k/{dataset}/{split}.parquet")
+            tables.write_frame(path, samples(pairs, longer=True, dataset=dataset, first=100 * at))
+            paths.append(str(path))
+    words = ["--samples", *paths, "--seed", "1", "--numbers"]
+    script.main([*words, "floors.csv"])
+    script.main([*words, "again.csv"])
+    assert Path("floors.csv").read_bytes() == Path("again.csv").read_bytes()
+    lines = tables.read_lines(Path("floors.csv"))
+    assert Counter((line["dataset"], line["split"]) for line in lines) == {
+        (dataset, split): 4 for dataset in ("blend", "epic", "all") for split in ("test", "test-100")
+    }
+    sizes = {(line["dataset"], line["split"]): line["n"] for line in lines}
+    assert (sizes["all", "test"], sizes["all", "test-100"], sizes["epic", "test"]) == ("80", "40", "40")
+    shown = table_4._floors(lines, Path("floors.csv"))
+    assert [(line["model"], line["n"]) for line in shown] == [(name, "80") for name in trivial_baselines.NAMES]
+    assert shown[1]["scaled_accuracy"] == "1.0"
