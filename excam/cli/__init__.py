@@ -17,6 +17,7 @@ from excam.core.terminal import exit_on_error, print_json, stdout, stdout_can_en
 from excam.error_reports.evaluation.rows_command import rows
 from excam.error_reports.records import Unreadable
 from excam.lineage import commands
+from excam.macaron.commands import app as macaron_app
 from excam.scoring import compare_commands, report_commands
 from excam.scoring.sharing import commands as sharing_commands
 
@@ -45,6 +46,7 @@ def read() -> None:
 journal_app = typer.Typer(no_args_is_help=True, help="Inspect and repair journals, the caches of model answers.")
 app.add_typer(journal_app, name="journal")
 app.add_typer(annotate_app, name="annotate")
+app.add_typer(macaron_app, name="macaron")
 _JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folders of them")]
 
 

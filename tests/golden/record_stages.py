@@ -10,6 +10,8 @@ from pathlib import Path
 
 import golden_stages
 
+sys.path.insert(0, str(golden_stages.ROOT))  # of the scripts
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         now, before = golden_stages.made(Path(scratch)), golden_stages.recorded()

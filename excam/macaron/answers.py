@@ -1,0 +1,96 @@
+"""Files of answers: what each model answered to each instance, and made-up answer sheets in their form."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam.core import tables
+from excam.core.exceptions import InputInvalid
+from excam.macaron.asks import Answered
+from excam.macaron.derive import Instance
+
+SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(("instance", "model", "mode", "answer", "failure", "by"), pl.String()),
+    **dict.fromkeys(("logprobs", "letter_logprobs"), pl.List(pl.Float64)),
+    "letter_answer": pl.String(),
+    "recovered": pl.List(pl.String),
+    "thinking": pl.String(),
+}
+SHEET = ("scenario", "format", "lang", "answer")  # the columns of a written answer sheet
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """The answers of one model in one mode, joined with their instances: `rows` as `numbers.accuracies` takes them."""
+
+    model: str
+    mode: str
+    rows: tuple[Mapping[str, Any], ...]
+
+    @property
+    def name(self) -> str:
+        """Return what tables call it."""
+        return f"{self.model}, {self.mode}"
+
+
+def to_frame(instances: Iterable[Instance], model: str, mode: str, given: Iterable[Answered]) -> pl.DataFrame:
+    """Return the answers as a table, one row per instance."""
+    rows = [
+        {"instance": one.id, "model": model, "mode": mode} | asdict(answered)
+        for one, answered in zip(instances, given, strict=True)
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def join(instances: Sequence[Instance], answers: Path) -> System:
+    """Return one system: each instance with its answer. Raise InputInvalid if the file answers other instances."""
+    if not answers.is_file():
+        raise InputInvalid(f"{answers}: no such file; expected answers, made by `excam macaron ask`")
+    frame = tables.read_frame(answers)
+    if frame.columns != list(SCHEMA):
+        raise InputInvalid(f"{answers}: found columns {', '.join(frame.columns)[:200]}; expected those of answers")
+    given = {row["instance"]: row for row in frame.iter_rows(named=True)}
+    if len(given) < len(frame) or given.keys() != {one.id for one in instances}:
+        odd = sorted(given.keys() ^ {one.id for one in instances}) or [frame["instance"][0]]
+        raise InputInvalid(
+            f"{answers}: {len(frame)} answers to {len(instances)} instances; expected one each; the first that differs "
+            f"is {odd[0]}; ask again"
+        )
+    rows = tuple(asdict(one) | {"pred": given[one.id]["answer"], "said": given[one.id]} for one in instances)
+    return System(frame["model"][0], frame["mode"][0], rows)
+
+
+def read_sheet(path: Path, instances: Sequence[Instance]) -> list[Answered]:
+    """Return the answers of a written sheet, one per instance, None where the sheet has none.
+
+    A sheet is a CSV file of `SHEET`. The answer to a question is the number of the option in the scenario, where 1 is
+    the right one; to a statement it is T or F. Raise InputInvalid for anything else.
+    """
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        table = csv.DictReader(stream)
+        lines = list(table)
+    if tuple(table.fieldnames or ()) != SHEET:
+        raise InputInvalid(f"{path}: found {', '.join(table.fieldnames or ())}; expected {', '.join(SHEET)}")
+    written = {(row["scenario"], row["format"], row["lang"]): row["answer"] for row in lines}
+    known = {(one.scenario, one.format, one.lang): one for one in instances}
+    if unknown := sorted(written.keys() - known.keys()) or len(written) < len(lines):
+        which = "/".join(unknown[0]) if isinstance(unknown, list) else "one line twice"
+        raise InputInvalid(
+            f"{path}: found {which}; expected scenarios, formats and languages of the instances, once each"
+        )
+    return [_from_sheet(path, one, written.get(key, "")) for key, one in known.items()]
+
+
+def _from_sheet(path: Path, one: Instance, said: str) -> Answered:
+    if not said:
+        return Answered(None, "empty", "text")
+    valid = dict(zip("1234", range(4), strict=True)) if one.format == "MC" else {"T": 0, "F": 1}
+    if said not in valid:
+        raise InputInvalid(f"{path}: {one.id}: found {said}; expected one of {', '.join(valid)}")
+    return Answered(one.valid[one.order.index(valid[said])] if one.format == "MC" else said, None, "text")

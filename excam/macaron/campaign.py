@@ -1,0 +1,79 @@
+"""The work of authors as data: which templates each of them fills, and what they see of a template."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from excam.core.exceptions import InputInvalid
+from excam.core.hash_order import digest
+from excam.macaron.templates import Template
+
+COLUMNS = ("country", "language", "script")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A country or region, its local language and the script of that language."""
+
+    country: str
+    language: str
+    script: str
+
+
+def read_contexts(path: Path) -> list[Context]:
+    """Return the contexts of a CSV file with the columns country, language and script. Raise InputInvalid."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            table = csv.DictReader(stream)
+            rows = list(table)
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        raise InputInvalid(f"{path}: not readable as CSV ({problem}); expected columns {', '.join(COLUMNS)}") from None
+    if not rows or set(COLUMNS) - set(table.fieldnames or ()):
+        found = ", ".join(table.fieldnames or ()) or "nothing"
+        raise InputInvalid(f"{path}: found {found}; expected columns {', '.join(COLUMNS)}, and rows")
+    contexts = [Context(*(row[name].strip() for name in COLUMNS)) for row in rows]
+    if len({one.country for one in contexts}) < len(contexts) or not all(
+        value for one in contexts for value in (one.country, one.language, one.script)
+    ):
+        raise InputInvalid(f"{path}: expected each country once, with a language and a script")
+    return contexts
+
+
+def tasks(templates: Sequence[Template], contexts: Sequence[Context], each: int, seed: int) -> list[dict[str, Any]]:
+    """Return one task per template, context and author: `each` authors of a context fill the same templates.
+
+    Every author has an order of their own, so that tired hands fill different templates last. Retired templates are
+    left out.
+    """
+    current = [one for one in templates if not one.retired]
+    made = []
+    for context in contexts:
+        for number in range(1, each + 1):
+            author = f"{context.country}-{number}"
+            own = sorted(current, key=lambda one: digest(seed, author, str(one.id)))
+            made += [_task(one, context, author, place, len(own)) for place, one in enumerate(own, 1)]
+    return made
+
+
+def _task(one: Template, context: Context, author: str, place: int, of: int) -> dict[str, Any]:
+    return {
+        "id": f"{author}/{one.id}",
+        "author": author,
+        "place": f"Template {place} of {of}",
+        "template": one.id,
+        "country": context.country,
+        "language": context.language,
+        "question": one.question,
+        "slots": {
+            name: {"kind": slot.kind, "local": slot.local, "note": slot.note} for name, slot in one.slots.items()
+        },
+        "options": list(one.options),
+        "true": one.true,
+        "false": one.false,
+        "note": one.note,
+        "example": dict(one.example),
+    }

@@ -1,0 +1,281 @@
+"""`excam macaron`: from templates to instances, from a model to its numbers. Tables go to files, counts to stderr."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from excam.core.provenance import say
+from excam.core.terminal import exit_on_error, stop
+
+if TYPE_CHECKING:
+    from excam.macaron.scenarios import Built
+
+app = typer.Typer(no_args_is_help=True, help="Build a benchmark from templates, ask models, report their numbers.")
+TO = Annotated[Path, typer.Option(help="the file to write")]
+SEED = Annotated[int, typer.Option(help="seed of the orders")]
+MODEL = Annotated[str, typer.Option(help="a folder with weights, an adapter, or NAME@http://host/v1")]
+ENGINE = Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a model of this machine")]
+TOKENS = Annotated[int, typer.Option(min=1, help="token limit of an answer")]
+
+
+@app.command()
+def lint(file: Annotated[Path, typer.Argument(help="templates, as YAML")]) -> None:
+    """Check templates: slots, tags, options, true and false children. Exit with code 1 if one has a problem.
+
+    Example: excam macaron lint mini/macaron/templates.yaml
+    """
+    from excam.macaron import templates
+
+    with exit_on_error():
+        found = templates.read(file)
+        problems = templates.problems(found)
+        for problem in problems:
+            print(f"{file}: {problem}")
+        unused = [tag for tag, count in templates.coverage(found).items() if not count]
+        say(f"{len(found)} templates, {len(problems)} problems; without a template: {', '.join(unused) or 'no tag'}")
+    raise typer.Exit(1 if problems else 0)
+
+
+@app.command()
+def draw(
+    file: Annotated[Path, typer.Argument(help="templates, as YAML")],
+    contexts: Annotated[Path, typer.Option(help="CSV file with country, language and script")],
+    to: TO,
+    each: Annotated[int, typer.Option(min=1, help="authors of a context; each fills every template")] = 2,
+    seed: SEED = 0,
+) -> None:
+    """Draw what each author fills, in an order of their own, and write it as JSON.
+
+    Example: excam macaron draw templates.yaml --contexts contexts.csv --each 2 --to campaign.json
+    """
+    from excam.core.provenance import write_json
+    from excam.macaron import campaign, templates
+
+    with exit_on_error():
+        found = templates.read(file)
+        if problems := templates.problems(found):
+            stop(f"{file}: {problems[0]} ({len(problems)} problems); expected none; see `excam macaron lint {file}`")
+        tasks = campaign.tasks(found, campaign.read_contexts(contexts), each, seed)
+        write_json(to, {"tasks": tasks})
+        say(f"{to}: {len(tasks)} tasks for {len({task['author'] for task in tasks})} authors")
+
+
+@app.command()
+def build(
+    exports: Annotated[Path, typer.Argument(help="what authors submitted: a .jsonl file, or a folder of them")],
+    templates_: Annotated[Path, typer.Option("--templates", help="templates, as YAML")],
+    contexts: Annotated[Path, typer.Option(help="CSV file with country, language and script")],
+    to: TO,
+    reviews: Annotated[Path | None, typer.Option(help="decisions of reviewers, as JSON Lines")] = None,
+) -> None:
+    """Fill the templates with what authors submitted, check everything, and write scenarios as Parquet.
+
+    What is left out stands with its reason in a CSV file beside it.
+
+    Example: excam macaron build exports/ --templates templates.yaml --contexts contexts.csv --to scenarios.parquet
+    """
+    from excam.macaron import campaign, scenarios, templates
+
+    with exit_on_error():
+        found = scenarios.build(
+            templates.read(templates_),
+            campaign.read_contexts(contexts),
+            scenarios.read_exports(exports),
+            scenarios.read_exports(reviews) if reviews else (),
+        )
+        _write(found, to)
+
+
+@app.command()
+def read(
+    choices: Annotated[Path, typer.Argument(help="the official table of multiple-choice questions")],
+    statements: Annotated[Path | None, typer.Argument(help="that of true and false statements")] = None,
+    *,
+    to: TO,
+    column: Annotated[list[str] | None, typer.Option(help="OURS=THEIRS, for a column with another name")] = None,
+) -> None:
+    """Read the official files of the benchmark, and write scenarios as Parquet.
+
+    Example: excam macaron read macaron_mcq.csv macaron_truefalse.csv --to scenarios.parquet
+    """
+    from excam.macaron import official
+
+    with exit_on_error():
+        named = [one.partition("=") for one in column or ()]
+        columns = {ours: theirs for ours, _, theirs in named}
+        _write(official.read(choices, statements, columns), to)
+
+
+def _write(built: Built, to: Path) -> None:
+    from dataclasses import asdict
+
+    from excam.core import tables
+    from excam.macaron import scenarios
+
+    left_out = to.with_suffix(".dropped.csv")
+    tables.write_lines(left_out, ("scenario", "reason", "detail"), map(asdict, built.dropped))
+    if not built.scenarios:
+        stop(f"{to}: 0 scenarios of {len(built.dropped)} submissions; expected some; {left_out} has the reasons")
+    tables.write_frame(to, scenarios.to_frame(built.scenarios))
+    reasons = ", ".join(f"{reason} {count}" for reason, count in built.reasons.items()) or "none"
+    say(f"{to}: {len(built.scenarios)} scenarios; left out: {reasons}")
+
+
+@app.command()
+def proofread(
+    file: Annotated[Path, typer.Argument(help="scenarios, as Parquet")],
+    model: MODEL,
+    to: TO,
+    engine: ENGINE = None,
+    max_tokens: TOKENS = 512,
+) -> None:
+    """Let a model correct spelling and grammar of the English texts; a guard refuses any other edit.
+
+    Every edit stands in a CSV file beside the new scenarios, accepted or not. Local texts are unchanged.
+
+    Example: excam macaron proofread scenarios.parquet --model qwen3:14b@http://localhost:11434/v1 --to new.parquet
+    """
+    from dataclasses import asdict
+
+    from excam.core import tables
+    from excam.macaron import proofread as proofreading
+    from excam.macaron import scenarios
+
+    with exit_on_error():
+        found = scenarios.read(file)
+        done = _run(proofreading.proofread, found, model, engine, max_tokens, to, "proofreading, scenarios")
+        edits = [{"scenario": one.scenario.id, **asdict(edit)} for one in done for edit in one.edits]
+        tables.write_lines(
+            to.with_suffix(".edits.csv"), ("scenario", "field", "before", "after", "outcome", "explanation"), edits
+        )
+        tables.write_frame(to, scenarios.to_frame(one.scenario for one in done))
+        counted = ", ".join(f"{outcome} {count}" for outcome, count in proofreading.counts(done).items())
+        say(f"{to}: {len(done)} scenarios; fields: {counted}")
+
+
+@app.command()
+def derive(
+    file: Annotated[Path, typer.Argument(help="scenarios, as Parquet")],
+    to: TO,
+    seed: SEED = 0,
+    orders: Annotated[
+        str, typer.Option(help="order of the options: shuffled, or given (the right one first)")
+    ] = "shuffled",
+    hardest: Annotated[
+        Path | None, typer.Option(help="answers of a model: false statements state the distractor that it chose")
+    ] = None,
+) -> None:
+    """Derive six instances of each scenario: multiple choice, true and false, in English and the local language.
+
+    Example: excam macaron derive scenarios.parquet --to instances.parquet
+    """
+    from excam.core import tables
+    from excam.macaron import derive as deriving
+    from excam.macaron import scenarios
+
+    with exit_on_error():
+        if orders not in ("shuffled", "given"):
+            stop(f"--orders: found {orders}; expected shuffled or given")
+        found = scenarios.read(file)
+        if hardest:
+            found, changed = deriving.with_hardest(found, _chosen(deriving.instances(found, seed, orders), hardest))
+            say(f"{changed} of {len(found)} false statements state another distractor")
+        made = deriving.instances(found, seed, orders)
+        tables.write_frame(to, deriving.to_frame(made))
+        without = sum(one.true_en is None for one in found)
+        say(f"{to}: {len(made)} instances of {len(found)} scenarios; without statements: {without}")
+
+
+def _chosen(instances: list, answers_file: Path) -> dict[str, list[int]]:
+    """Return the indices of the options that a model chose, by scenario."""
+    from excam.macaron import answers
+
+    chosen: dict[str, list[int]] = defaultdict(list)
+    for row in answers.join(instances, answers_file).rows:
+        if row["format"] == "MC" and row["pred"] is not None:
+            chosen[row["scenario"]].append(row["order"]["ABCD".index(row["pred"])])
+    return chosen
+
+
+@app.command()
+def ask(
+    file: Annotated[Path, typer.Argument(help="instances, as Parquet")],
+    model: MODEL,
+    to: TO,
+    mode: Annotated[str, typer.Option(help="choose: the likelihood of each answer; text: a generated line")] = "choose",
+    thinking: Annotated[bool, typer.Option(help="let the model think first (prompts C.3 and C.4); mode text")] = False,
+    engine: ENGINE = None,
+    max_tokens: TOKENS = 64,
+) -> None:
+    """Ask a model about every instance and write its answers as Parquet. A killed run continues.
+
+    Example: excam macaron ask instances.parquet --model qwen3:14b@http://localhost:11434/v1 --to qwen.parquet
+    """
+    from collections import Counter
+    from functools import partial
+
+    from excam.core import tables
+    from excam.macaron import answers, asks, derive
+
+    with exit_on_error():
+        asked = asks.check_mode("text" if thinking else mode)
+        found = derive.read(file)
+        limit = max(max_tokens, 2048) if thinking else max_tokens
+        flow = partial(asks.answer, mode=asked, thinking=thinking)
+        given = _run(flow, found, model, engine, limit, to, "asking, instances")
+        tables.write_frame(to, answers.to_frame(found, model, "thinking" if thinking else asked, given))
+        failed = Counter(one.failure for one in given if one.failure)
+        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
+        say(f"{to}: {len(given)} answers; failures: {reasons}")
+
+
+def _run(flow, items, model: str, engine: str | None, max_tokens: int, to: Path, what: str) -> list:  # noqa: ANN001
+    """Return the results of a flow for each item. Answers are kept in a journal beside `to` until all are there."""
+    from functools import partial
+
+    from excam.core.provenance import Progress, quiet_libraries
+    from excam.inference import Sampling
+    from excam.inference.journal import Journal
+    from excam.inference.journal import ask as asking
+    from excam.inference.run import run
+    from excam.scoring.files import journal_of
+    from excam.scoring.score_rows import open_model
+
+    quiet_libraries()
+    backend, _ = open_model(model, engine)
+    kept = journal_of(to)
+    questions = partial(
+        asking, backend, Sampling(max_tokens=max_tokens, logprobs=False), Journal(kept), progress=Progress(what, None)
+    )
+    found = run(flow, items, questions)
+    kept.unlink(missing_ok=True)
+    return found
+
+
+@app.command()
+def report(
+    files: Annotated[list[Path], typer.Argument(help="answers, as Parquet: one file for each model and mode")],
+    instances: Annotated[Path, typer.Option(help="the instances that they answer")],
+    to: Annotated[Path, typer.Option(help="folder for tables and figures")],
+    seed: SEED = 0,
+) -> None:
+    """Write the tables and figures of the paper for these answers: accuracy, pairs, breakdowns, tests.
+
+    Example: excam macaron report a.parquet b.parquet --instances instances.parquet --to report
+    """
+    from excam.macaron import answers, derive, pages
+
+    with exit_on_error():
+        found = derive.read(instances)
+        systems = [answers.join(found, file) for file in files]
+        names = [(one.model, one.mode) for one in systems]
+        if len(set(names)) < len(names):
+            stop(f"{files[0]}: a model and mode is there twice; expected one file for each")
+        to.mkdir(parents=True, exist_ok=True)
+        written = pages.write_all(to, systems, seed)
+        print((to / "table-3.md").read_text(encoding="utf-8"))
+        say(f"{to}: {len(written)} files")

@@ -1,0 +1,151 @@
+"""Six aligned instances of each scenario: multiple choice, true and false, each in English and the local language."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from excam.core import tables
+from excam.core.exceptions import InputInvalid
+from excam.core.hash_order import digest
+from excam.macaron.scenarios import Scenario
+
+Format = Literal["MC", "T", "F"]
+Lang = Literal["EN", "L"]
+Orders = Literal["shuffled", "given"]
+LETTERS = ("A", "B", "C", "D")
+TRUTH = ("T", "F")
+QUESTION_MARKS = ("?", "？", "؟", ";", "፧", "՞")  # also Greek's; the others of Arabic, East Asia, Ge'ez, Armenian
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One question to a model. `options` are those of the prompt, A to D; `order[i]` is the index that option i has in
+    the scenario, where the right one is 0. Both are empty for a statement.
+    """
+
+    id: str
+    scenario: str
+    template: int
+    country: str
+    language: str
+    script: str
+    reasoning: tuple[str, ...]
+    aspects: tuple[str, ...]
+    format: Format
+    lang: Lang
+    form: Literal["question", "statement"]
+    text: str
+    options: tuple[str, ...]
+    order: tuple[int, ...]
+    gold: str
+
+    @property
+    def valid(self) -> tuple[str, ...]:
+        """Return the answers that there are: letters, or T and F."""
+        return LETTERS if self.format == "MC" else TRUTH
+
+
+_LISTS = {"reasoning": pl.String, "aspects": pl.String, "options": pl.String, "order": pl.Int8}
+SCHEMA: dict[str, Any] = {one.name: pl.String() for one in fields(Instance)} | {
+    "template": pl.Int64(),
+    **{name: pl.List(kind) for name, kind in _LISTS.items()},
+}
+
+
+def instances(scenarios: Sequence[Scenario], seed: int, orders: Orders = "shuffled") -> list[Instance]:
+    """Return six instances of each scenario, two where it has no statements, in the order of the scenarios.
+
+    `shuffled`: authors and official files state the right option first, so options are put into an order of their own,
+    the same in both languages. In each country every letter is right equally often, but for one. `given`: as written.
+    """
+    placed = _orders(scenarios, seed) if orders == "shuffled" else {}
+    return [made for one in scenarios for made in _of(one, placed.get(one.id, (0, 1, 2, 3)))]
+
+
+def _of(one: Scenario, order: tuple[int, ...]) -> Iterable[Instance]:
+    names = ("template", "country", "language", "script", "reasoning", "aspects")
+    make = partial(Instance, scenario=one.id, **{name: getattr(one, name) for name in names})
+    gold = LETTERS[order.index(0)]
+    texts: tuple[tuple[Lang, str, tuple[str, ...]], ...] = (
+        ("EN", one.question_en, one.options_en),
+        ("L", one.question_local, one.options_local),
+    )
+    for lang, text, options in texts:
+        shown = tuple(options[at] for at in order)
+        name = f"{one.id}/mc/{lang.lower()}"
+        yield make(name, format="MC", lang=lang, form="question", text=text, options=shown, order=order, gold=gold)
+    statements: tuple[tuple[Format, Lang, str | None], ...] = (
+        ("T", "EN", one.true_en),
+        ("T", "L", one.true_local),
+        ("F", "EN", one.false_en),
+        ("F", "L", one.false_local),
+    )
+    for format_, lang, text in statements:
+        if text is not None:
+            form = "question" if text.rstrip().endswith(QUESTION_MARKS) else "statement"
+            name = f"{one.id}/{format_.lower()}/{lang.lower()}"
+            yield make(name, format=format_, lang=lang, form=form, text=text, options=(), order=(), gold=format_)
+
+
+def _orders(scenarios: Sequence[Scenario], seed: int) -> dict[str, tuple[int, ...]]:
+    """Return the order of the options of each scenario, by id."""
+    countries: dict[str, list[str]] = defaultdict(list)
+    for one in scenarios:
+        countries[one.country].append(one.id)
+    found = {}
+    for country, ids in countries.items():
+        letters = sorted(range(4), key=lambda at: digest(seed, "letters", country, str(at)))
+        for place, name in enumerate(sorted(ids, key=lambda name: digest(seed, "scenarios", name))):
+            order: list[int] = sorted((1, 2, 3), key=lambda at: digest(seed, "options", name, str(at)))
+            order.insert(letters[place % 4], 0)
+            found[name] = tuple(order)
+    return found
+
+
+def with_hardest(scenarios: Sequence[Scenario], chosen: Mapping[str, Sequence[int]]) -> tuple[list[Scenario], int]:
+    """State the distractor that a model chose most often in the false statements; return also how many changed.
+
+    `chosen` has the indices that the model chose, by scenario. A statement changes only where the option that it states
+    stands in both languages exactly once, so that it can be replaced; a scenario without a wrong choice stays.
+    """
+    changed = []
+    for one in scenarios:
+        wrong = [at for at in chosen.get(one.id, ()) if at]
+        hardest = max(sorted(set(wrong)), key=wrong.count) if wrong else one.false_option
+        texts = [_restated(one, name, hardest) for name in ("false_en", "false_local")]
+        if hardest != one.false_option and all(texts):
+            changed.append(replace(one, false_en=texts[0], false_local=texts[1], false_option=hardest))
+        else:
+            changed.append(one)
+    return changed, sum(new is not old for new, old in zip(changed, scenarios, strict=True))
+
+
+def _restated(one: Scenario, name: str, option: int) -> str | None:
+    """Return a false statement with another option in place of the one it states; None where that is not safe."""
+    text, options = getattr(one, name), one.options_en if name == "false_en" else one.options_local
+    stated = options[one.false_option]
+    return text.replace(stated, options[option]) if text is not None and text.count(stated) == 1 else None
+
+
+def to_frame(rows: Iterable[Instance]) -> pl.DataFrame:
+    """Return instances as a table, one row each."""
+    return pl.DataFrame(list(map(asdict, rows)), schema=SCHEMA, orient="row")
+
+
+def read(path: Path) -> list[Instance]:
+    """Return the instances of a Parquet file of `to_frame`. Raise InputInvalid for another file."""
+    if not path.is_file():
+        raise InputInvalid(f"{path}: no such file; expected instances, made by `excam macaron derive`")
+    frame = tables.read_frame(path)
+    if frame.columns != list(SCHEMA):
+        raise InputInvalid(f"{path}: found columns {', '.join(frame.columns)[:200]}; expected those of instances")
+    return [
+        Instance(**{**row, **{name: tuple(row[name] or ()) for name in _LISTS}}) for row in frame.iter_rows(named=True)
+    ]

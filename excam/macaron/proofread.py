@@ -1,0 +1,174 @@
+"""Spelling and grammar of the English fields by a language model (prompt C.5), with a guard on every edit.
+
+Local texts are never sent to the model, and stay as their authors wrote them. Each field is asked about by itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import regex
+
+from excam.inference import Completion, Flow, Generate, Message
+from excam.inference.answer_text import split_reasoning
+from excam.inference.json_answers import OBJECT_BEGINS
+from excam.macaron.asks import filled
+from excam.macaron.scenarios import Scenario
+
+VERSION = 1
+MOST_CHANGED = 0.1  # of the characters of a field
+CONTEXTS = {  # what the prompt calls a field
+    "question_en": "multiple-choice question",
+    "options_en": "answer option of a multiple-choice question",
+    "true_en": "True/False statement",
+    "false_en": "True/False statement",
+}
+WORD = regex.compile(r"\p{L}[\p{L}\p{M}'’-]*")
+QUOTED = regex.compile(r'"[^"]*"|“[^”]*”')
+NUMBER = regex.compile(r"\p{N}+")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What a model made of one field: `outcome` is applied, unchanged, unreadable, or why the guard refused it."""
+
+    field: str  # of the scenario; options have an index, as in options_en.2
+    before: str
+    after: str
+    outcome: str
+    explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proofread:
+    """A scenario with its accepted edits, and what was said about each field."""
+
+    scenario: Scenario
+    edits: tuple[Edit, ...]
+
+    @property
+    def inconsistent(self) -> bool:
+        """Return whether edits made the two English statements differ in more than the option they state."""
+        original = {edit.field: edit.before for edit in self.edits}
+        if "true_en" not in original or "false_en" not in original:
+            return False
+        before = replace(self.scenario, true_en=original["true_en"], false_en=original["false_en"])
+        return _alike(before) and not _alike(self.scenario)
+
+
+def _alike(one: Scenario) -> bool:
+    """Return whether the English statements are one text around two options; edits of options aside."""
+    true, false = str(one.true_en), str(one.false_en)
+    begin = next((at for at, (a, b) in enumerate(zip(true, false, strict=False)) if a != b), min(len(true), len(false)))
+    rest = zip(reversed(true[begin:]), reversed(false[begin:]), strict=False)
+    end = next((at for at, (a, b) in enumerate(rest) if a != b), 0)
+    longest = max(map(len, one.options_en)) + 2
+    return max(len(true), len(false)) - begin - end <= longest
+
+
+def fields_of(one: Scenario) -> Iterator[tuple[str, str, str]]:
+    """Yield (name, what the prompt calls it, text) of every English field."""
+    yield "question_en", CONTEXTS["question_en"], one.question_en
+    for at, option in enumerate(one.options_en):
+        yield f"options_en.{at}", CONTEXTS["options_en"], option
+    for name in ("true_en", "false_en"):
+        if (text := getattr(one, name)) is not None:
+            yield name, CONTEXTS[name], text
+
+
+def proofread(one: Scenario) -> Flow[Proofread]:
+    """Ask about all English fields in one round, and apply the edits that the guard accepts."""
+    asked = list(fields_of(one))
+    answers = yield [
+        Generate((Message("user", filled("proofread", {"context": context, "text": text})),))
+        for _, context, text in asked
+    ]
+    kept = [value for value in one.slots.values() if value]
+    edits = tuple(_edit(name, text, answer, kept) for (name, _, text), answer in zip(asked, answers, strict=True))
+    texts = {edit.field: edit.after for edit in edits if edit.outcome == "applied"}
+    options = tuple(texts.get(f"options_en.{at}", option) for at, option in enumerate(one.options_en))
+    if len({option.strip().casefold() for option in options}) < 4:  # an edit made two options equal
+        options = one.options_en
+        edits = tuple(
+            replace(edit, outcome="equal-options")
+            if edit.outcome == "applied" and edit.field.startswith("options_en")
+            else edit
+            for edit in edits
+        )
+    others = {name: texts[name] for name in ("question_en", "true_en", "false_en") if name in texts}
+    return Proofread(replace(one, options_en=options, **others), edits)
+
+
+def _edit(name: str, before: str, answer: Any, kept: Sequence[str]) -> Edit:
+    assert isinstance(answer, Completion), "a Generate is answered by a Completion"
+    said = read(answer)
+    if said is None:
+        return Edit(name, before, before, "unreadable")
+    corrected, explanation = said
+    if corrected is None or corrected == before:
+        return Edit(name, before, before, "unchanged", explanation)
+    return Edit(name, before, corrected, guard(before, corrected, kept) or "applied", explanation)
+
+
+def read(completion: Completion) -> tuple[str | None, str] | None:
+    """Return the corrected text, None where the model finds no error, and its explanation; None if unreadable."""
+    _, said = split_reasoning(completion.text)
+    if said is None or completion.finish != "stop" or not (begins := OBJECT_BEGINS.search(said)):
+        return None
+    try:
+        found, _ = json.JSONDecoder(strict=False).raw_decode(said, begins.start())
+    except (ValueError, RecursionError):
+        return None
+    wrong, text, explanation = (found.get(key) for key in ("has_errors", "corrected", "explanation"))
+    if not isinstance(wrong, bool) or not isinstance(text, str):
+        return None
+    return (text if wrong else None), explanation if isinstance(explanation, str) else ""
+
+
+def guard(before: str, after: str, kept: Sequence[str] = ()) -> str | None:
+    """Return why an edit is refused, None if it is accepted: it may correct spelling and grammar, and nothing else.
+
+    Refused are other numbers, a changed slot value (`kept`), another quoted text, another capitalised word (that of the
+    beginning aside; a word may get a capital), and more than a tenth of the characters changed.
+    """
+    if not after.strip() or "\n" in after:
+        return "not-one-line"
+    if NUMBER.findall(before) != NUMBER.findall(after):
+        return "numbers-changed"
+    if any(before.count(value) != after.count(value) for value in kept):
+        return "slot-changed"
+    if QUOTED.findall(before) != QUOTED.findall(after):
+        return "quotation-changed"
+    if _names(before) - _names(after):
+        return "name-changed"
+    words = {word.casefold() for word in WORD.findall(before)}
+    if any(word.casefold() not in words for word in _names(after) - _names(before)):
+        return "name-changed"
+    if edit_distance(before, after) > max(1.0, MOST_CHANGED * len(before)):
+        return "too-much-changed"
+    return None
+
+
+def _names(text: str) -> Counter[str]:
+    """Return how often each capitalised word stands behind the first word."""
+    return Counter(word for word in WORD.findall(text)[1:] if word[0].isupper())
+
+
+def edit_distance(one: str, other: str) -> int:
+    """Return Levenshtein's distance in characters."""
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        last, row[0] = row[0], i
+        for j, b in enumerate(other, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
+    return row[-1]
+
+
+def counts(done: Sequence[Proofread]) -> Mapping[str, int]:
+    """Return the number of fields for each outcome, and of scenarios whose statements became inconsistent."""
+    found = Counter(edit.outcome for one in done for edit in one.edits)
+    return dict(sorted(found.items())) | {"inconsistent": sum(one.inconsistent for one in done)}

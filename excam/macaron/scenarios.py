@@ -1,0 +1,262 @@
+"""Scenarios: what authors submitted, filled, checked and reviewed. Option 1 is the right one, as authors write it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam.core import tables
+from excam.core.exceptions import ArtifactBroken, InputInvalid
+from excam.core.sanitize import rejection_reason
+from excam.macaron import templates as forms
+from excam.macaron.campaign import Context
+from excam.macaron.templates import Template
+
+STATEMENTS = ("true_en", "false_en", "true_local", "false_local")
+REVIEWED = ("question_en", "question_local", "options_en", "options_local", *STATEMENTS)  # what a reviewer may revise
+LETTERED = re.compile(r"^\s*[-•]?\s*\(?[A-Da-d][.):]\s")  # "A) rice": the letter is added by the prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One cultural situation in two languages. `options_*` are aligned by index, the right one first.
+
+    The statements are None where a source has none. `false_option` (1 to 3) is the index of the option that the false
+    statements state.
+    """
+
+    id: str
+    template: int
+    country: str
+    language: str
+    script: str
+    reasoning: tuple[str, ...]
+    aspects: tuple[str, ...]
+    slots: Mapping[str, str]
+    question_en: str
+    options_en: tuple[str, ...]
+    question_local: str
+    options_local: tuple[str, ...]
+    true_en: str | None
+    false_en: str | None
+    true_local: str | None
+    false_local: str | None
+    false_option: int = 1
+    author: str = ""
+    status: str = "submitted"
+    licence: str = ""
+    why: str = ""
+
+
+_LISTS = ("reasoning", "aspects", "options_en", "options_local")
+SCHEMA: dict[str, Any] = {one.name: pl.String() for one in fields(Scenario)} | {
+    "template": pl.Int64(),
+    "false_option": pl.Int8(),
+    **dict.fromkeys(_LISTS, pl.List(pl.String)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A submission that is no scenario, and why. `reason` is one of a closed list, `detail` names the place."""
+
+    scenario: str
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The scenarios, sorted by id, and every submission that was left out."""
+
+    scenarios: tuple[Scenario, ...]
+    dropped: tuple[Dropped, ...]
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Return the number of left-out submissions for each reason."""
+        return dict(sorted(Counter(one.reason for one in self.dropped).items()))
+
+
+def read_exports(path: Path) -> list[dict[str, Any]]:
+    """Return the submissions of a JSON Lines file, or of all such files of a folder. Raise InputInvalid for none."""
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    if not files or not files[0].is_file():
+        raise InputInvalid(f"{path}: no submissions; expected .jsonl files that authors exported")
+    rows = []
+    for file in files:
+        try:
+            rows += list(tables.read_jsonl(file))
+        except ArtifactBroken as problem:
+            raise InputInvalid(str(problem).replace("delete the file and run again", "export it again")) from None
+    return rows
+
+
+def build(
+    templates: Sequence[Template],
+    contexts: Sequence[Context],
+    submissions: Sequence[Mapping[str, Any]],
+    reviews: Sequence[Mapping[str, Any]] = (),
+) -> Built:
+    """Fill the templates with what authors submitted, check the result, apply the reviews.
+
+    The last submission of an author for a template counts. Local texts are kept to the letter.
+    """
+    known, places = {one.id: one for one in templates}, {(one.country, one.language): one for one in contexts}
+    found: dict[str, Scenario] = {}
+    dropped: list[Dropped] = []
+    for name, row, superseded in _latest(submissions):
+        dropped += [Dropped(name, "superseded")] * superseded
+        made = _scenario(name, row, known, places)
+        if isinstance(made, Dropped):
+            dropped.append(made)
+        else:
+            found[name] = made
+    for review in reviews:
+        outcome = _reviewed(found, review)
+        if isinstance(outcome, Dropped):
+            del found[outcome.scenario]
+            dropped.append(outcome)
+        else:
+            found[outcome.id] = outcome
+    return Built(tuple(found[name] for name in sorted(found)), tuple(sorted(dropped, key=lambda one: one.scenario)))
+
+
+def _latest(submissions: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, Mapping[str, Any], int]]:
+    """Yield the name, the last submission, and the number of earlier ones, of each author and template."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in submissions:
+        slug = re.sub(r"[^a-z0-9]+", "-", str(row.get("country")).lower()).strip("-")
+        groups.setdefault(f"{slug}/{row.get('template')}/{row.get('author')}", []).append(row)
+    for name, rows in groups.items():
+        yield name, max(enumerate(rows), key=lambda pair: (str(pair[1].get("saved") or ""), pair[0]))[1], len(rows) - 1
+
+
+def _scenario(
+    name: str, row: Mapping[str, Any], known: Mapping[int, Template], places: Mapping[tuple[str, str], Context]
+) -> Scenario | Dropped:
+    if row.get("status") == "not-applicable":
+        return Dropped(name, "not-applicable", str(row.get("why") or ""))
+    template = known.get(row.get("template"))  # pyright: ignore[reportArgumentType]  # what is no number is no key
+    context = places.get((str(row.get("country")), str(row.get("language"))))
+    if template is None or context is None:
+        which = "unknown-template" if template is None else "unknown-context"
+        return Dropped(name, which, f"{row.get('template')}, {row.get('country')}, {row.get('language')}")
+    texts = [row.get(key) for key in ("question_local", "true_local", "false_local")]
+    lists = [row.get(key) for key in ("options", "options_local")]
+    slots = row.get("slots")
+    if not isinstance(slots, dict) or not all(isinstance(value, str) for value in slots.values()):
+        return Dropped(name, "slots-not-texts")
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        return Dropped(name, "local-text-missing")
+    if not all(isinstance(one, list) and len(one) == 4 and all(isinstance(o, str) for o in one) for one in lists):
+        return Dropped(name, "not-four-options")
+    if problem := _slot_problem(template, slots):
+        return Dropped(name, *problem)
+    true_en, false_en = forms.children(template, slots, lists[0] or [])
+    made = Scenario(
+        id=name,
+        template=template.id,
+        country=context.country,
+        language=context.language,
+        script=context.script,
+        reasoning=template.reasoning,
+        aspects=template.aspects,
+        slots={key: slots[key] for key in template.slots},
+        question_en=forms.fill(template.question, slots),
+        options_en=tuple(lists[0] or ()),
+        question_local=str(texts[0]),
+        options_local=tuple(lists[1] or ()),
+        true_en=true_en,
+        false_en=false_en,
+        true_local=str(texts[1]),
+        false_local=str(texts[2]),
+        author=str(row.get("author") or ""),
+        status=str(row.get("status") or "submitted"),
+        licence=str(row.get("licence") or ""),
+        why=str(row.get("why") or ""),
+    )
+    problem = text_problem(made)
+    return Dropped(name, *problem) if problem else made
+
+
+def _slot_problem(template: Template, slots: Mapping[str, str]) -> tuple[str, str] | None:
+    for name in template.slots:
+        value = slots.get(name, "")
+        if not value.strip():
+            return "slot-unfilled", name
+        if "[" in value or "]" in value:
+            return "slot-with-brackets", f"{name}: {value}"
+    if more := sorted(slots.keys() - template.slots.keys()):
+        return "unknown-slot", ", ".join(more)
+    return None
+
+
+def text_problem(one: Scenario) -> tuple[str, str] | None:
+    """Return the reason and the place of the first problem of a scenario's texts; None if there is none."""
+    for place, options in (("options_en", one.options_en), ("options_local", one.options_local)):
+        if len(options) != 4:
+            return "not-four-options", place
+        if not all(option.strip() for option in options):
+            return ("option-missing" if place == "options_en" else "local-option-missing"), place
+        if len({option.strip().casefold() for option in options}) < 4:
+            return "equal-options", place
+        if lettered := [option for option in options if LETTERED.match(option)]:
+            return "option-with-letter", f"{place}: {lettered[0]}"
+    texts = [one.question_en, one.question_local, *one.options_en, *one.options_local]
+    statements = [text for name in STATEMENTS if (text := getattr(one, name)) is not None]
+    if reason := rejection_reason(*texts, *statements):
+        return reason, one.id
+    if not all(text.strip() for text in (*texts, *statements)):
+        return "text-missing", one.id
+    for first, second in ((one.true_en, one.false_en), (one.true_local, one.false_local)):
+        if first is not None and first == second:
+            return "equal-statements", first
+    return None
+
+
+def _reviewed(found: Mapping[str, Scenario], review: Mapping[str, Any]) -> Scenario | Dropped:
+    """Return a scenario as a review leaves it. Raise InputInvalid for a review of no scenario, or of another form."""
+    name, decision = str(review.get("scenario")), review.get("decision")
+    if name not in found:
+        raise InputInvalid(
+            f"review of {name}: no such scenario; expected one of {len(found)}, such as {next(iter(found), 'none')}"
+        )
+    if decision == "remove":
+        return Dropped(name, "removed-in-review", str(review.get("reason") or ""))
+    changes = review.get("changes") or {}
+    if decision not in ("approve", "revise") or (decision == "approve" and changes) or not isinstance(changes, dict):
+        raise InputInvalid(f"review of {name}: found {decision}; expected approve, revise with `changes`, or remove")
+    if unknown := sorted(changes.keys() - set(REVIEWED)):
+        raise InputInvalid(f"review of {name}: changes {', '.join(unknown)}; expected some of {', '.join(REVIEWED)}")
+    changes = {key: tuple(value) if isinstance(value, list) else value for key, value in changes.items()}
+    revised = replace(found[name], **changes, status="approved" if decision == "approve" else "revised")
+    problem = text_problem(revised)
+    return Dropped(name, *problem) if problem else revised
+
+
+def to_frame(scenarios: Iterable[Scenario]) -> pl.DataFrame:
+    """Return scenarios as a table, one row each, with the slots as JSON."""
+    rows = [asdict(one) | {"slots": json.dumps(dict(one.slots), ensure_ascii=False)} for one in scenarios]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def read(path: Path) -> list[Scenario]:
+    """Return the scenarios of a Parquet file of `to_frame`. Raise InputInvalid for another file."""
+    if not path.is_file():
+        raise InputInvalid(f"{path}: no such file; expected scenarios, made by `excam macaron build` or `read`")
+    frame = tables.read_frame(path)
+    if frame.columns != list(SCHEMA):
+        raise InputInvalid(f"{path}: found columns {', '.join(frame.columns)[:200]}; expected those of scenarios")
+    rows = frame.iter_rows(named=True)
+    return [
+        Scenario(**{**row, **{name: tuple(row[name]) for name in _LISTS}, "slots": json.loads(row["slots"])})
+        for row in rows
+    ]

@@ -1,0 +1,188 @@
+"""Templates: an English question with typed slots, four option skeletons, tags, and a true and a false child."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from excam.core.exceptions import InputInvalid, in_a_line
+
+REASONING = ("mathematical", "commonsense", "causal", "temporal", "logical", "spatial", "multi-hop")  # §3.2
+ASPECTS = (  # §3.2
+    *("Agriculture", "Brands and Commerce", "Cities and Landmarks", "Death and Funerals", "Education"),
+    *("Events and Festivals", "Famous People", "Fashion and Media", "Folklore and Folktales", "Food and Cuisine"),
+    *("Language and Communication", "Literature and Written works", "Music and Art", "Naming", "Objects and Units"),
+    *("Politics and Governance", "Relationships", "Social Customs", "Sports", "Time", "Transportation"),
+    "Socio-religious Aspects of Life",
+)
+KINDS = (
+    *("country", "place", "person", "food", "festival", "object", "date", "number", "word", "custom", "group"),
+    *("work", "text"),
+)
+SLOT = re.compile(r"\[([^\[\]]+)\]")
+SLOT_NAME = re.compile(r"[A-Z][A-Z0-9 /'-]*")
+OPTIONS = ("OPTION A", "OPTION B", "OPTION C", "OPTION D")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A gap in a question: the kind of its value (`KINDS`), and whether it comes from the author's own culture."""
+
+    kind: str
+    local: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A template. `options` describe what the author writes, the right one first; `true` has [OPTION A], `false`
+    [OPTION B]. A retired one is kept for its scenarios and given to no author.
+    """
+
+    id: int
+    question: str
+    slots: Mapping[str, Slot]
+    options: tuple[str, ...]
+    reasoning: tuple[str, ...]
+    aspects: tuple[str, ...]
+    true: str
+    false: str
+    note: str = ""
+    example: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    retired: bool = False
+
+
+def read(path: Path) -> list[Template]:
+    """Return the templates of a YAML file. Raise InputInvalid for a file that is no list of templates.
+
+    What a template says is checked by `problems`.
+    """
+    try:
+        rows = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as problem:
+        raise InputInvalid(
+            f"{path}: not readable as YAML: {in_a_line(problem)}; expected a list of templates"
+        ) from None
+    if not isinstance(rows, list) or not rows:
+        raise InputInvalid(f"{path}: found {type(rows).__name__}; expected a list of templates")
+    return [_template(path, number, row) for number, row in enumerate(rows, 1)]
+
+
+def _template(path: Path, number: int, row: Any) -> Template:
+    known = {one.name for one in fields(Template)}
+    needed = known - {"note", "example", "retired"}
+    if not isinstance(row, dict):
+        raise InputInvalid(
+            f"{path}: template {number}: found {type(row).__name__}; expected {', '.join(sorted(needed))}"
+        )
+    row = {{True: "true", False: "false"}.get(name, name): value for name, value in row.items()}  # YAML's booleans
+    if wrong := sorted({*map(str, row.keys() - known), *(needed - row.keys())}):
+        expected = ", ".join(one.name for one in fields(Template))
+        raise InputInvalid(f"{path}: template {number}: unknown or missing: {', '.join(wrong)}; expected {expected}")
+    texts = {name: row[name] for name in ("question", "true", "false", "note") if name in row}
+    lists = {name: row[name] for name in ("options", "reasoning", "aspects")}
+    if (
+        not isinstance(row["id"], int)
+        or not all(isinstance(one, str) for one in texts.values())
+        or not all(isinstance(one, list) and all(isinstance(value, str) for value in one) for one in lists.values())
+        or not isinstance(row["slots"], dict)
+    ):
+        raise InputInvalid(
+            f"{path}: template {number}: expected a number `id`, texts, lists of texts, and a mapping `slots`"
+        )
+    slots = {str(name): _slot(path, number, name, value) for name, value in row["slots"].items()}
+    return Template(**{**row, **{name: tuple(one) for name, one in lists.items()}, "slots": slots})
+
+
+def _slot(path: Path, number: int, name: Any, value: Any) -> Slot:
+    try:
+        return Slot(**value)
+    except TypeError:
+        raise InputInvalid(
+            f"{path}: template {number}: slots.{name}: found {value!r:.60}; expected kind, local and note"
+        ) from None
+
+
+def slots_in(text: str) -> list[str]:
+    """Return the names in brackets, in order."""
+    return SLOT.findall(text)
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with its [SLOTS] replaced in one pass: an inserted value is never searched for slots.
+
+    A slot without a value stays as it is.
+    """
+    return SLOT.sub(lambda found: values.get(found[1], found[0]), text)
+
+
+def children(template: Template, slots: Mapping[str, str], options: Sequence[str]) -> tuple[str, str]:
+    """Return the true and the false child of a filled template."""
+    values = {**slots, **dict(zip(OPTIONS, options, strict=False))}
+    return fill(template.true, values), fill(template.false, values)
+
+
+def problems(templates: Sequence[Template]) -> list[str]:
+    """Return every breach of what a template must be, one line each; none for a good set."""
+    repeated = [
+        f"template {number}: the id is there twice" for number, n in Counter(t.id for t in templates).items() if n > 1
+    ]
+    return repeated + [f"template {one.id}: {problem}" for one in templates for problem in _problems(one)]
+
+
+def _problems(one: Template) -> Iterator[str]:
+    used = slots_in(one.question)
+    for name in dict.fromkeys(used):
+        if name not in one.slots:
+            yield f"question: [{name}] is not declared in `slots`; declare it"
+    for name, slot in one.slots.items():
+        if name not in used:
+            yield f"slots: {name} is not in the question; use or remove it"
+        if not SLOT_NAME.fullmatch(name) or name in OPTIONS:
+            yield f"slots: found {name}; expected capitals, digits and spaces, and no option"
+        if slot.kind not in KINDS:
+            yield f"slots: {name}: found kind {slot.kind}; expected one of {', '.join(KINDS)}"
+    if not used:
+        yield "question: no slot; expected at least one in [BRACKETS]"
+    if len(one.options) != 4:
+        yield f"options: found {len(one.options)}; expected 4, the right one first"
+    for field_, found, known in (("reasoning", one.reasoning, REASONING), ("aspects", one.aspects, ASPECTS)):
+        if not found:
+            yield f"{field_}: none; expected at least one of {', '.join(known)}"
+        for tag in found:
+            if tag not in known:
+                yield f"{field_}: found {tag}; expected one of {', '.join(known)}"
+        if len(set(found)) < len(found):
+            yield f"{field_}: a tag is there twice"
+    for name, text, option in (("true", one.true, "OPTION A"), ("false", one.false, "OPTION B")):
+        inner = slots_in(text)
+        if option not in inner:
+            yield f"{name}: no [{option}]; expected it in the text"
+        for slot in inner:
+            if slot not in one.slots and slot != option:
+                yield f"{name}: [{slot}] is neither a slot of the question nor [{option}]"
+    if one.true.replace("[OPTION A]", "[OPTION B]") != one.false:
+        yield "true and false: expected one text that differs in [OPTION A] and [OPTION B] alone"
+    yield from _example_problems(one.example)
+
+
+def _example_problems(example: Mapping[str, Any]) -> Iterator[str]:
+    if not example:
+        return
+    question, options = example.get("question"), example.get("options")
+    if not isinstance(question, str) or not isinstance(options, list) or not all(isinstance(o, str) for o in options):
+        yield "example: expected a `question` and a list `options`"
+    elif len(set(options)) != 4 or SLOT.search(" ".join([question, *options])):
+        yield "example: expected four different options, and no [BRACKETS] left"
+
+
+def coverage(templates: Sequence[Template]) -> dict[str, int]:
+    """Return the number of templates for each reasoning type and aspect, 0 where there is none."""
+    tags = Counter(tag for one in templates for tag in (*one.reasoning, *one.aspects))
+    return {tag: tags[tag] for tag in (*REASONING, *ASPECTS)}
