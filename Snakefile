@@ -36,6 +36,7 @@ include: "rules/publishing.smk"
 include: "rules/annotation.smk"
 include: "rules/preflight.smk"
 include: "rules/scores.smk"
+include: "rules/macaron.smk"
 
 
 onsuccess:
@@ -55,6 +56,7 @@ rule all:
         pages_of("all"),
         "results/audits/summary.md",
         expand("results/published/{build}/manifest.json", build=BUILDS),
+        macaron_pages(),
 
 
 rule paper:
@@ -93,6 +95,12 @@ rule annotation:
     """The campaign for people, as a file and as a page; their tables, where the configuration names their answers."""
     input:
         annotation_pages(),
+
+
+rule macaron:
+    """The benchmark Macaron: its coverage, what the models answer, and its tables and figures."""
+    input:
+        macaron_target,
 
 
 rule scores:

@@ -25,6 +25,7 @@ from excam.excam40k import datasets as benchmarks
 from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES
 from excam.scoring import shards
 from excam.inference.sources import WEIGHTS, matching_files
+from excam.macaron import source as macaron_source
 from excam.training import layout
 
 # Planning allocates many long-lived objects; garbage collection scans cost a tenth of its time.
@@ -56,6 +57,11 @@ try:
     )
     BATCH_FILES = {name: input_names("texts", [one.path for one in batch]) for name, batch in BATCHES.items()}
     PAGES = read_pages(Path(workflow.basedir) / "scripts")
+    MACARON_FILES = (
+        input_names("macaron.folder", macaron_source.files(Path(EXPERIMENT.macaron.folder)))
+        if EXPERIMENT.macaron
+        else []
+    )
     EXPORTS = input_names("annotation.answers", exported_files(EXPERIMENT.annotation.answers))
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
@@ -77,6 +83,9 @@ TRAINED_MODELS = EXPERIMENT.tuned.models if EXPERIMENT.tuned.mixtures else []
 EXPLAINERS = EXPERIMENT.explainers
 JUDGES = {"report", *EXPERIMENT.tuned.judges, *EXPERIMENT.baselines.judges, *EXPERIMENT.external.judges}
 SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model] if EXPERIMENT.texts else []
+MACARON = EXPERIMENT.macaron
+MACARON_MODES = ["choose", "text", "thinking"]
+MACARON_SHEETS = sorted(path.stem for path in Path(MACARON.sheets).glob("*.csv")) if MACARON and MACARON.sheets else []
 NOWHERE = "a^"  # a pattern that matches nothing: an axis without values
 
 
@@ -97,6 +106,8 @@ wildcard_constraints:
     metric=one_of([shards.component(name) for name in SCORES[1:2]]),
     scored_by=one_of([shards.component(name) for name in SCORES[2:]]),
     batch=one_of(BATCHES),
+    mode=one_of(MACARON_MODES),
+    sheet=one_of(MACARON_SHEETS),
 
 
 PARTS = {  # module with the version of a stage that is chosen by name; the version of a rule is in its script

@@ -153,3 +153,19 @@ def judgements_of(wanted):
 
 def external_judgements(wildcards):
     return [f"results/judgements/{s}/{d}/test-100.parquet" for s in external_systems() for d in DATASETS]
+
+
+def answer_sheet(wildcards):
+    return os.path.join(MACARON.sheets, f"{wildcards.sheet}.csv")
+
+
+def answers_of(wildcards):
+    """The answers of one model in each mode."""
+    return [path for path in macaron_answers() if Path(path).parent.name == wildcards.answerer]
+
+
+def proofreader_weights(wildcards):
+    """The weights of the model that proofreads Macaron, if there is one and it is local."""
+    name = proofreader_name()
+    local = name and EXPERIMENT.models[name].is_local
+    return f"results/models/{EXPERIMENT.weights(name)}/manifest.json" if local else []

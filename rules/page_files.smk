@@ -87,6 +87,9 @@ PAGE_FILES = {  # sets of files that pages name as inputs
         for d in DATASETS
     ],
     "judgements_of_external": external_judgements,
+    "macaron_answers": macaron_answers(),
+    "macaron_instances": ["results/macaron/instances.parquet"] if MACARON else [],
+    "macaron_scenarios": ["results/macaron/scenarios.parquet"] if MACARON else [],
     "losses": lambda w: [f"results/adapters/{w.model}/{t}/loss.csv" for t in EXPERIMENT.tuned.mixtures],
     "printed_votes": printed_votes,
     "report_cells": [f"results/reports/{m}/{t}/{j}/all/test.json" for m, t, j in EXPERIMENT.systems if j == "report"],

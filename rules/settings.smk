@@ -110,3 +110,25 @@ def scores_gpus(wildcards):
         return EXPERIMENT.model_gpus
     named = [EXPERIMENT.models[part].gpus for part in Path(EXPERIMENT.model).parts if part in EXPERIMENT.models]
     return named[0] if named else 0
+
+
+def proofreader_name():
+    """The model that proofreads Macaron, "" if there is none."""
+    return MACARON.proofreader or "" if MACARON else ""
+
+
+def proofreader_settings(wildcards):
+    return EXPERIMENT.models[proofreader_name()].request_settings if proofreader_name() else "null"
+
+
+def proofreader_gpus(wildcards):
+    return EXPERIMENT.models[proofreader_name()].gpus if proofreader_name() else 0
+
+
+def proofreader_pace(wildcards):
+    return EXPERIMENT.models[proofreader_name()].speed_settings if proofreader_name() else "{}"
+
+
+def proofreader_answers(wildcards):
+    """The stage of the proofreader's backend, if there is one."""
+    return [f"answers.{EXPERIMENT.models[proofreader_name()].backend}"] if proofreader_name() else []

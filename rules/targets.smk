@@ -51,6 +51,34 @@ def annotation_pages():
     return ["results/annotation/campaign.html", *(pages_of("annotation") if EXPERIMENT.annotation.answers else [])]
 
 
+def macaron_answers():
+    """The answers of each model in each mode, and written sheets."""
+    if not MACARON:
+        return []
+    asked = [(model, mode) for model in MACARON.models for mode in MACARON.modes]
+    asked += [(model, "thinking") for model in MACARON.thinking]
+    return [f"results/macaron/answers/{model}/{mode}.parquet" for model, mode in asked] + [
+        f"results/macaron/answers/{sheet}/written.parquet" for sheet in MACARON_SHEETS
+    ]
+
+
+def answerers():
+    """The models that answer, and the sheets."""
+    return list(dict.fromkeys(Path(path).parent.name for path in macaron_answers()))
+
+
+def macaron_pages():
+    """Every table, figure and page of rows of Macaron; none where it is switched off."""
+    return [*pages_of("macaron"), *(f"results/macaron/rows/{name}.html" for name in answerers())]
+
+
+def macaron_target(wildcards):
+    """What the target `macaron` asks for. Stop with one line where the section is missing."""
+    if not MACARON:
+        raise WorkflowError("macaron: switched off; expected a section `macaron`, as in experiments/mini.yaml")
+    return macaron_pages()
+
+
 def scores(wildcards):
     """The summary of the user's own texts."""
     if not SCORES:

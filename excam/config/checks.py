@@ -18,6 +18,7 @@ from excam.config.sections import (
     Dataset,
     Experiment,
     Generation,
+    Macaron,
     Model,
     Price,
     Recipe,
@@ -104,6 +105,11 @@ def cross_check(experiment: Experiment, where: str) -> None:
         known(system, "annotation.systems", "system that writes reports", reporting)
     for name in experiment.annotation.languages:
         known(name, "annotation.languages", "benchmark", benchmarks)
+    if experiment.macaron:
+        asked = experiment.macaron
+        for at, names in (("models", asked.models), ("thinking", asked.thinking), ("proofreader", [asked.proofreader])):
+            for name in filter(None, names):
+                known(name, f"macaron.{at}", "model", models)
     _check_numbers(experiment, where)
 
 
@@ -164,6 +170,7 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
         "baselines": Baselines,
         "external": Baselines,
         "annotation": Annotation,
+        "macaron": Macaron,
     }
     if not loc:
         return list(Experiment.model_fields)

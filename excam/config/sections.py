@@ -324,6 +324,25 @@ class Annotation(Section):
     )
 
 
+class Macaron(Section):
+    """The benchmark Macaron: where its scenarios come from, and which models are asked (docs/macaron.md)."""
+
+    folder: str = Field(
+        description="local folder with templates.yaml, contexts.csv and exports/, or with the official tables"
+    )
+    models: list[Name] = Field(default=[], description="asked in each of `modes`")
+    modes: list[Literal["choose", "text"]] = Field(
+        default=["choose", "text"], description="the likelihood of each answer, or a generated line"
+    )
+    thinking: list[Name] = Field(default=[], description="models that reason before they answer")
+    sheets: str | None = Field(default=None, description="local folder with written answer sheets, shown like models")
+    orders: Literal["shuffled", "given"] = Field(
+        default="shuffled", description="of the options; given: as the files have them, the right one first"
+    )
+    proofreader: Name | None = Field(default=None, description="the model that corrects the English texts")
+    columns: dict[str, str] = Field(default={}, description="names of official columns, ours to theirs")
+
+
 class Experiment(Section):
     """All settings that determine results. Settings of execution are in the profiles."""
 
@@ -338,6 +357,7 @@ class Experiment(Section):
     baselines: Baselines = Baselines()
     external: Baselines = Baselines()
     annotation: Annotation = Annotation()
+    macaron: Macaron | None = None
     audits: Literal["stop", "warn"] = Field(
         default="stop", description="a failed audit stops training and publishing, or is only said"
     )

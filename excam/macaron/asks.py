@@ -18,8 +18,8 @@ from excam.inference.json_answers import Rejected, answer_decoder
 from excam.macaron.derive import Instance
 
 VERSION = 1  # of the parser
-Mode = Literal["choose", "text"]
-MODES: tuple[Mode, ...] = ("choose", "text")
+Mode = Literal["choose", "text", "thinking"]
+MODES: tuple[Mode, ...] = ("choose", "text", "thinking")
 FAILURES = ("refused", "empty", "in-thought", "truncated", "no-answer-line", "no-probabilities")
 RECOVERED = ("other-lines", "fence", "case", "word")  # what was overlooked around or in an answer
 WORDS = {"TRUE": "T", "FALSE": "F"}
@@ -67,14 +67,14 @@ def line(answer: str) -> str:
     return json.dumps({"answer": answer})
 
 
-def answer(one: Instance, mode: Mode, thinking: bool = False) -> Flow[Answered]:
+def answer(one: Instance, mode: Mode) -> Flow[Answered]:
     """Ask once for the likelihood of each answer, or for a text.
 
     `choose` asks for the likelihood of the line that the prompt demands, {"answer": "A"} and so on, and of the bare
-    letters; the first decides. A server that gives neither is asked for a text. A thinking model writes a text always.
+    letters; the first decides. A server that gives neither is asked for a text. `thinking` lets the model reason first.
     """
-    asked = (Message("user", prompt(one, thinking)),)
-    if mode == "text" or thinking:
+    asked = (Message("user", prompt(one, mode == "thinking")),)
+    if mode != "choose":
         return (yield from _text(one, asked))
     whole, letters = yield [Choose(asked, tuple(map(line, one.valid))), Choose(asked, one.valid)]
     assert isinstance(whole, Choice), "a Choose is answered by a Choice"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +13,8 @@ from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, stop
 
 if TYPE_CHECKING:
+    from excam.inference import Flow, R
+    from excam.macaron.derive import Instance
     from excam.macaron.scenarios import Built
 
 app = typer.Typer(no_args_is_help=True, help="Build a benchmark from templates, ask models, report their numbers.")
@@ -190,7 +193,7 @@ def derive(
         say(f"{to}: {len(made)} instances of {len(found)} scenarios; without statements: {without}")
 
 
-def _chosen(instances: list, answers_file: Path) -> dict[str, list[int]]:
+def _chosen(instances: Sequence[Instance], answers_file: Path) -> dict[str, list[int]]:
     """Return the indices of the options that a model chose, by scenario."""
     from excam.macaron import answers
 
@@ -206,10 +209,11 @@ def ask(
     file: Annotated[Path, typer.Argument(help="instances, as Parquet")],
     model: MODEL,
     to: TO,
-    mode: Annotated[str, typer.Option(help="choose: the likelihood of each answer; text: a generated line")] = "choose",
-    thinking: Annotated[bool, typer.Option(help="let the model think first (prompts C.3 and C.4); mode text")] = False,
+    mode: Annotated[
+        str, typer.Option(help="choose: the likelihood of each answer; text: a line; thinking: a line after reasoning")
+    ] = "choose",
     engine: ENGINE = None,
-    max_tokens: TOKENS = 64,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="limit of an answer; 64, for thinking 4096")] = None,
 ) -> None:
     """Ask a model about every instance and write its answers as Parquet. A killed run continues.
 
@@ -222,18 +226,24 @@ def ask(
     from excam.macaron import answers, asks, derive
 
     with exit_on_error():
-        asked = asks.check_mode("text" if thinking else mode)
-        found = derive.read(file)
-        limit = max(max_tokens, 2048) if thinking else max_tokens
-        flow = partial(asks.answer, mode=asked, thinking=thinking)
-        given = _run(flow, found, model, engine, limit, to, "asking, instances")
-        tables.write_frame(to, answers.to_frame(found, model, "thinking" if thinking else asked, given))
+        asked, found = asks.check_mode(mode), derive.read(file)
+        limit = max_tokens or (4096 if asked == "thinking" else 64)
+        given = _run(partial(asks.answer, mode=asked), found, model, engine, limit, to, "asking, instances")
+        tables.write_frame(to, answers.to_frame(found, model, asked, given))
         failed = Counter(one.failure for one in given if one.failure)
         reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
         say(f"{to}: {len(given)} answers; failures: {reasons}")
 
 
-def _run(flow, items, model: str, engine: str | None, max_tokens: int, to: Path, what: str) -> list:  # noqa: ANN001
+def _run(
+    flow: Callable[[Any], Flow[R]],
+    items: Sequence[Any],
+    model: str,
+    engine: str | None,
+    max_tokens: int,
+    to: Path,
+    what: str,
+) -> list[R]:
     """Return the results of a flow for each item. Answers are kept in a journal beside `to` until all are there."""
     from functools import partial
 

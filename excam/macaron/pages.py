@@ -129,6 +129,13 @@ def _differences(systems: Sequence[System]) -> str:
     return "## Differences between systems\n\n" + text + table(head, body)
 
 
+def printed_averages(lines: Sequence[Mapping[str, str]]) -> str:
+    """Return the averages of Table 3 as the paper prints them, of its 21 models on its own 11,862 instances."""
+    body = [[line["category"], *(line[name] for name in SHORT)] for line in lines]
+    note = "Averages over the paper's models, on its own data; they are no reference for other instances.\n\n"
+    return "\n## Printed in the paper\n\n" + note + table(["models", *SHORT.values()], body)
+
+
 def paired(systems: Sequence[System], seed: int) -> tuple[list[dict[str, Any]], str]:
     """Return the lines and the page of Table 5: single statements, pairs, and what pairs can be at that accuracy."""
     lines, body = [], []
@@ -178,6 +185,14 @@ def breakdown(systems: Sequence[System], by: str, seed: int) -> list[dict[str, A
     ]
 
 
+def read_breakdown(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a breakdown from its CSV file, with numbers as numbers."""
+    numeric = ("accuracy", "low", "high", "above_chance", "n", "scenarios")
+    return [
+        line | {name: float(line[name]) if line[name] else None for name in numeric} for line in tables.read_lines(path)
+    ]
+
+
 def _chance(
     rows: Sequence[Mapping[str, Any]], groups: Callable[[Mapping[str, Any]], Sequence[str]]
 ) -> dict[tuple[str, str], float]:
@@ -200,7 +215,7 @@ def breakdown_page(lines: Sequence[Mapping[str, Any]], by: str) -> str:
         first = at[*systems[0], group, "all"]
         cells = [with_interval(at[*system, group, "all"], "accuracy") for system in systems]
         body.append(
-            [escape(group) + "*" * (first["scenarios"] < FEW), *cells, str(first["n"]), str(first["scenarios"])]
+            [escape(group) + "*" * (first["scenarios"] < FEW), *cells, f"{first['n']:.0f}", f"{first['scenarios']:.0f}"]
         )
     head = [by, *(f"{escape(model)}, {mode}" for model, mode in systems), "n", "scenarios"]
     worst = [min(groups, key=lambda group: at[*system, group, "all"]["accuracy"]) for system in systems]
@@ -245,7 +260,7 @@ def _is_few(lines: Sequence[Mapping[str, Any]]) -> bool:
 def _point(line: Mapping[str, Any]) -> tuple[float, float, float]:
     shift = float(line["above_chance"]) - float(line["accuracy"])
     value = float(line["accuracy"])
-    low, high = ((float(line[name]) if line[name] not in ("", None) else value) for name in ("low", "high"))
+    low, high = (value if line[name] is None else float(line[name]) for name in ("low", "high"))
     return value + shift, low + shift, high + shift
 
 

@@ -94,6 +94,25 @@ def test_a_choice_is_what_was_generated_scored_again(weights):
             assert scored[:-1] == pytest.approx(answer.logprobs, abs=1e-3)
 
 
+def test_the_prompt_of_a_choice_is_computed_once(weights, adapter):
+    """All options after one pass give what each gives alone; the same prompt with single tokens needs no pass at all."""
+    backend = local.Backend(weights, dtype="float32", rank=4)
+    messages = REQUESTS[0].messages
+    asked = [Choose(messages, ('{"answer": "A"}', '{"answer": "B"}', "no")), Choose(messages, ("A", "B"))]
+    passes = []
+    backend.model.register_forward_hook(lambda *_: passes.append(1))
+    once = [choice.logprobs for batch in backend.choose(asked) for _, choice in batch]
+    assert len(passes) == 2
+    backend.__dict__["_keeps_plain_prompt"] = False  # as for layers with a window or a state
+    each = [choice.logprobs for batch in backend.choose(asked) for _, choice in batch]
+    for one, other in zip(once, each, strict=True):
+        assert one == pytest.approx(other, abs=1e-4)
+    backend.__dict__["_keeps_plain_prompt"] = True
+    backend.use(adapter, "adapter")
+    ((_, tuned),) = next(iter(backend.choose(asked[1:])))
+    assert tuned.logprobs != pytest.approx(once[1], abs=1e-4), "the adapter answers, not the pass before it"
+
+
 def test_a_long_prompt_may_get_what_is_left(weights, capsys):
     long = [Generate((Message("user", "x" * length),)) for length in range(215, 235)]
     backend = local.Backend(weights, dtype="float32", overflow="shorten")

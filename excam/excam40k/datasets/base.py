@@ -114,7 +114,10 @@ def fields(rows: pl.DataFrame, **given: pl.Expr) -> pl.DataFrame:
     """Return a frame of the given fields of base samples, and of `reason` where it is given.
 
     No column of the source comes along: one that is called `label` or `group` need not mean what the field means.
+    Raises TypeError for a name that is no field: it would be ignored, and a forgotten `group` lets questions leak.
     """
+    if unknown := [name for name in given if name not in (*FIELDS, "reason")]:
+        raise TypeError(f"base.fields: no field {', '.join(unknown)}; expected some of {', '.join(FIELDS)}, reason")
     hidden = (name for name in rows.columns if name.startswith("_"))
     return rows.select(*hidden, **given).rename({_SOURCE: _FILE}, strict=False)
 
@@ -212,7 +215,8 @@ def _flaw_reason() -> pl.Expr:
         no_id=pl.col("id") == "",
         options_not_a_list=pl.col("_no_list"),
         empty=(pl.col("question") == "") | (pl.col("answer") == ""),
-        no_culture=(pl.col("stratum") == "") | (pl.col("culture") == "") | (pl.col("language") == ""),
+        no_stratum=pl.col("stratum") == "",
+        no_culture=(pl.col("culture") == "") | (pl.col("language") == ""),
         too_long=joined.str.len_chars() > LONGEST_ROW,
         not_unicode=joined.str.contains(HALF, literal=True),
         chat_control_token=joined.str.contains(CHAT_CONTROL),

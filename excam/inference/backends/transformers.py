@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
@@ -63,19 +63,78 @@ class Likelihoods:
         self.batch_tokens = batch_tokens or (8192 if self.device == "cpu" else 32768)
         longest = int(model.config.get_text_config().max_position_embeddings)
         self.context = min(context or longest, longest)
+        self._last_prompt: tuple[Sequence[int], Any] = (), None  # of `choose`, and the log-probabilities after it
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
-        """Yield one batch per request, scoring its options after the prompt in one or a few forward passes."""
+        """Yield one batch per request. The prompt is computed once, then all options after it, in a few passes."""
         for at, request in enumerate(requests):
             both = [self._encode(request.messages, option) for option in request.options]
             prompt = both[0].completion_start
             if max(len(one.input_ids) for one in both) > self.context:
                 yield [(at, Choice(None, None, prompt))]
                 continue
-            rows = max(1, self.batch_tokens // max(len(one.input_ids) for one in both))
-            parts = [both[start : start + rows] for start in range(0, len(both), rows)]
-            logprobs = tuple(sum(one[:-1]) for part in parts for one in self.logprobs(part))  # not the end of turn
-            yield [(at, Choice(logprobs, tuple(len(one.input_ids) - prompt - 1 for one in both), prompt))]
+            options = [one.input_ids[prompt:-1] for one in both]  # without the end of turn
+            sums = self._option_logprobs(both[0].input_ids[:prompt], options)
+            if sums is None:
+                sums = [sum(one[:-1]) for start in self._starts(both) for one in self.logprobs(start)]
+            yield [(at, Choice(tuple(sums), tuple(map(len, options)), prompt))]
+
+    def _starts(self, both: Sequence[chat.Encoded]) -> Iterator[Sequence[chat.Encoded]]:
+        """Yield the conversations in parts that fit `batch_tokens`."""
+        rows = max(1, self.batch_tokens // max(len(one.input_ids) for one in both))
+        return (both[start : start + rows] for start in range(0, len(both), rows))
+
+    @cached_property
+    def _keeps_plain_prompt(self) -> bool:
+        """Whether all layers keep the keys and values of the whole prompt, which can be copied for each option."""
+        from transformers.cache_utils import DynamicCache, DynamicLayer
+
+        return all(type(layer) is DynamicLayer for layer in DynamicCache(config=self.model.config).layers)
+
+    def _option_logprobs(self, prompt: Sequence[int], options: Sequence[Sequence[int]]) -> list[float] | None:
+        """Return the log-probability of each option after one pass over the prompt.
+
+        None if the model keeps more than keys and values of the prompt (a recurrent state, a sliding window), or if
+        all options together exceed `batch_tokens`.
+        """
+        import torch
+
+        if (
+            not self._keeps_plain_prompt
+            or not all(options)
+            or len(options) * (len(prompt) + max(map(len, options))) > self.batch_tokens
+        ):
+            return None
+        known, first = self._last_prompt
+        if known == prompt and max(map(len, options)) == 1:  # the same prompt was asked for other options
+            return [float(first[option[0]]) for option in options]
+        with torch.inference_mode():
+            out = self.model(
+                input_ids=torch.tensor([list(prompt)], device=self.device), use_cache=True, logits_to_keep=1
+            )
+            first = out.logits[0, -1].float().log_softmax(-1)
+            self._last_prompt = prompt, first
+            sums = [float(first[option[0]]) for option in options]
+            if max(map(len, options)) == 1:
+                return sums
+            cache = out.past_key_values
+            cache.batch_repeat_interleave(len(options))
+            longest = max(map(len, options)) - 1  # the last token of an option predicts nothing here
+            ids = torch.tensor([[*option[:-1], *[0] * (longest + 1 - len(option))] for option in options])
+            mask = torch.tensor([[1] * (len(prompt) + len(o) - 1) + [0] * (longest + 1 - len(o)) for o in options])
+            positions = torch.arange(len(prompt), len(prompt) + longest).expand(len(options), -1)
+            scores = self.model(
+                input_ids=ids.to(self.device),
+                attention_mask=mask.to(self.device),
+                position_ids=positions.to(self.device),
+                past_key_values=cache,
+                use_cache=True,
+            ).logits.float()
+            rest = scores.log_softmax(-1)
+            return [
+                total + sum(float(rest[row, at, token]) for at, token in enumerate(option[1:]))
+                for row, (total, option) in enumerate(zip(sums, options, strict=True))
+            ]
 
     def logprobs(self, conversations: Sequence[chat.Encoded]) -> list[list[float]]:
         """Return the log-probability of each token of each answer, including the end of turn, in one pass."""
@@ -158,6 +217,7 @@ class Backend(Likelihoods):
         content = content if adapter else ""
         if content == self._used:
             return
+        self._last_prompt = (), None
         if self._used:
             self.model, self._used = self.model.unload(), ""
         if not adapter:

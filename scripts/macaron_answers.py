@@ -1,0 +1,38 @@
+"""Parse a transcript into answers. A new parser needs no model."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from excam.core import tables
+from excam.core.provenance import say
+from excam.inference import transcript
+from excam.macaron import answers, asks, derive
+from scripts import run
+
+VERSION = 1
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--name", required=True, help="the model")
+    parser.add_argument("--mode", choices=asks.MODES, required=True)
+    parser.add_argument("--instances", type=Path, required=True)
+    parser.add_argument("--transcript", type=Path, required=True)
+    parser.add_argument("--answers", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    instances = derive.read(args.instances)
+    given = transcript.replay(partial(asks.answer, mode=args.mode), instances, args.transcript)
+    tables.write_frame(args.answers, answers.to_frame(instances, args.name, args.mode, given))
+    failed = Counter(one.failure for one in given if one.failure)
+    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
+    say(f"{args.name}/{args.mode}: {len(given)} answers; failures: {reasons}")
+
+
+if __name__ == "__main__":
+    run(main)
