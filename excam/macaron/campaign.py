@@ -29,11 +29,11 @@ def read_contexts(path: Path) -> list[Context]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
             table = csv.DictReader(stream)
-            rows = list(table)
+            rows, names = list(table), list(table.fieldnames or ())
     except (OSError, UnicodeDecodeError, csv.Error) as problem:
         raise InputInvalid(f"{path}: not readable as CSV ({problem}); expected columns {', '.join(COLUMNS)}") from None
-    if not rows or set(COLUMNS) - set(table.fieldnames or ()):
-        found = ", ".join(table.fieldnames or ()) or "nothing"
+    if not rows or set(COLUMNS) - set(names):
+        found = ", ".join(names) or "nothing"
         raise InputInvalid(f"{path}: found {found}; expected columns {', '.join(COLUMNS)}, and rows")
     contexts = [Context(*(row[name].strip() for name in COLUMNS)) for row in rows]
     if len({one.country for one in contexts}) < len(contexts) or not all(

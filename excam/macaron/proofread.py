@@ -54,20 +54,21 @@ class Proofread:
     def inconsistent(self) -> bool:
         """Return whether edits made the two English statements differ in more than the option they state."""
         original = {edit.field: edit.before for edit in self.edits}
-        if "true_en" not in original or "false_en" not in original:
-            return False
-        before = replace(self.scenario, true_en=original["true_en"], false_en=original["false_en"])
-        return _alike(before) and not _alike(self.scenario)
+        options = tuple(original[f"options_en.{at}"] for at in range(4))
+        texts = {name: original[name] for name in ("true_en", "false_en") if name in original}
+        return _alike(replace(self.scenario, options_en=options, **texts), options) and not _alike(self.scenario, options)
 
 
-def _alike(one: Scenario) -> bool:
-    """Return whether the English statements are one text around two options; edits of options aside."""
-    true, false = str(one.true_en), str(one.false_en)
-    begin = next((at for at, (a, b) in enumerate(zip(true, false, strict=False)) if a != b), min(len(true), len(false)))
-    rest = zip(reversed(true[begin:]), reversed(false[begin:]), strict=False)
-    end = next((at for at, (a, b) in enumerate(rest) if a != b), 0)
-    longest = max(map(len, one.options_en)) + 2
-    return max(len(true), len(false)) - begin - end <= longest
+def _alike(one: Scenario, options: Sequence[str]) -> bool:
+    """Return whether the English statements are one text around two options, as they are now or as they were."""
+    frames = [
+        {str(text).replace(form, "\0") for form in (option, now)}
+        for text, option, now in (
+            (one.true_en, options[0], one.options_en[0]),
+            (one.false_en, options[one.false_option], one.options_en[one.false_option]),
+        )
+    ]
+    return bool(frames[0] & frames[1])
 
 
 def fields_of(one: Scenario) -> Iterator[tuple[str, str, str]]:

@@ -1,0 +1,533 @@
+"""Macaron from templates to instances: templates, scenarios, official files, derivation, prompts, answers, proofreading."""
+
+import json
+import re
+from collections import Counter, defaultdict
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+import yaml
+
+from excam.core.exceptions import InputInvalid, SourceInvalid
+from excam.inference import Choice, Choose, Completion, Generate
+from excam.inference.run import run
+from excam.macaron import asks, campaign, derive, official, proofread, scenarios, source, templates
+
+ROOT = Path(__file__).parents[2]
+MINI = ROOT / "mini/macaron"
+SEED = ROOT.parent / "shared/seeds/002_a05d4a022ff8bfdd.txt"
+TEMPLATES = templates.read(MINI / "templates.yaml")
+CONTEXTS = campaign.read_contexts(MINI / "contexts.csv")
+BUILT = source.read(source.files(MINI), {})
+INSTANCES = derive.instances(BUILT.scenarios, seed=1)
+
+
+# --- templates
+
+
+def test_our_templates_cover_every_tag_and_six_count():
+    assert templates.problems(TEMPLATES) == []
+    assert len(TEMPLATES) == 24
+    assert min(templates.coverage(TEMPLATES).values()) >= 1
+    assert sum("how many" in one.question.lower() for one in TEMPLATES) == 6
+
+
+def good():
+    row = yaml.safe_load((MINI / "templates.yaml").read_text(encoding="utf-8"))[0]
+    return json.loads(json.dumps(row))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"question": "What is it in [COUNTRY]?"}, "slots: DISH is not in the question"),
+        ({"question": "[DISH] in [COUNTRY] and [PLACE]?"}, "question: [PLACE] is not declared"),
+        ({"question": "What is it?", "slots": {}}, "question: no slot"),
+        ({"options": ["[a]", "[b]", "[c]"]}, "options: found 3; expected 4"),
+        ({"reasoning": []}, "reasoning: none"),
+        ({"reasoning": ["guessing"]}, "reasoning: found guessing; expected one of mathematical"),
+        ({"aspects": ["Food"]}, "aspects: found Food; expected one of Agriculture"),
+        ({"aspects": ["Time", "Time"]}, "aspects: a tag is there twice"),
+        ({"true": "[DISH] in [COUNTRY] is good."}, "true: no [OPTION A]"),
+        ({"false": "[DISH] has [OPTION A]."}, "false: no [OPTION B]"),
+        ({"false": "[SOUP] has [OPTION B]."}, "false: [SOUP] is neither a slot of the question nor [OPTION B]"),
+        ({"false": "It is [OPTION B]."}, "true and false: expected one text that differs"),
+        ({"example": {"question": "q", "options": ["a", "a", "b", "c"]}}, "example: expected four different options"),
+        ({"example": {"question": "[X]", "options": list("abcd")}}, "no [BRACKETS] left"),
+        ({"example": {"question": "q"}}, "example: expected a `question` and a list `options`"),
+        ({"slots": {"COUNTRY": {"kind": "country"}, "DISH": {"kind": "soup"}}}, "slots: DISH: found kind soup"),
+        ({"slots": {"COUNTRY": {"kind": "country"}, "dish": {"kind": "food"}}}, "slots: found dish; expected capitals"),
+    ],
+)
+def test_a_breach_is_one_line(tmp_path, change, problem):
+    (tmp_path / "t.yaml").write_text(yaml.safe_dump([good() | change]))
+    found = templates.problems(templates.read(tmp_path / "t.yaml"))
+    assert any(problem in line for line in found), found
+    assert all("\n" not in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "found NoneType; expected a list of templates"),
+        ("a: 1", "found dict; expected a list"),
+        ("- [", "not readable as YAML"),
+        ("- 3", "template 1: found int"),
+        ("- {id: 1}", "unknown or missing: aspects, false"),
+        ("- {id: x, question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "a number `id`"),
+        ("- {id: 1, question: q, slots: {A: 3}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "slots.A"),
+        ("- {id: 1, question: q, slots: {}, options: 4, reasoning: [], aspects: [], 'true': t, 'false': f}", "lists of texts"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_list_of_templates(tmp_path, text, problem):
+    (tmp_path / "t.yaml").write_text(text)
+    with pytest.raises(InputInvalid, match=re.escape(problem)):
+        templates.read(tmp_path / "t.yaml")
+
+
+def test_two_templates_of_one_id_are_named():
+    assert templates.problems([TEMPLATES[0], TEMPLATES[0]]) == ["template 1: the id is there twice"]
+
+
+def test_an_inserted_value_is_never_filled_again():
+    filled = templates.fill("[A] and [B], {question} [C]", {"A": "[B]", "B": "{question}"})
+    assert filled == "[B] and {question}, {question} [C]"
+
+
+def test_the_worked_example_of_the_paper():
+    """Figures 8 to 10: the question from the template, and the children of the interface."""
+    question = templates.fill("Among all the food here, which one is not originally from [CITY/COUNTRY]?", {"CITY/COUNTRY": "Indonesia"})  # fmt: skip
+    assert question == "Among all the food here, which one is not originally from Indonesia?"
+    text = "Would [FAMOUS PERSON] not recognize [OPTION {}] from their childhood?"
+    person = replace(TEMPLATES[0], true=text.format("A"), false=text.format("B"))
+    options = ("Shawarma", "Kerak Telor", "Ketoprak", "Soto Betawi")
+    assert templates.children(person, {"FAMOUS PERSON": "Agnez Mo"}, options) == (
+        "Would Agnez Mo not recognize Shawarma from their childhood?",
+        "Would Agnez Mo not recognize Kerak Telor from their childhood?",
+    )
+
+
+# --- campaigns
+
+
+def test_each_author_fills_every_template_that_is_not_retired():
+    retired = [replace(TEMPLATES[0], retired=True), *TEMPLATES[1:]]
+    tasks = campaign.tasks(retired, CONTEXTS, each=2, seed=3)
+    assert len(tasks) == 23 * 5 * 2
+    assert {task["place"] for task in tasks if task["author"] == "Japan-1"} == {f"Template {n} of 23" for n in range(1, 24)}
+    orders = [[task["template"] for task in tasks if task["author"] == author] for author in ("Japan-1", "Japan-2")]
+    assert sorted(orders[0]) == sorted(orders[1])
+    assert orders[0] != orders[1]
+    assert tasks == campaign.tasks(retired, CONTEXTS, each=2, seed=3)
+
+
+@pytest.mark.parametrize("text", ["", "country,language\na,b\n", "country,language,script\n", "country,language,script\na,b,\n", "country,language,script\na,b,c\na,d,e\n"])  # fmt: skip
+def test_contexts_that_are_none(tmp_path, text):
+    (tmp_path / "c.csv").write_text(text)
+    with pytest.raises(InputInvalid, match="expected"):
+        campaign.read_contexts(tmp_path / "c.csv")
+
+
+# --- scenarios
+
+
+def submission(**changes):
+    row = next(row for row in scenarios.read_exports(MINI / "exports/japan.jsonl") if row["template"] == 1)
+    return row | changes
+
+
+def build(*rows, reviews=()):
+    return scenarios.build(TEMPLATES, CONTEXTS, rows, reviews)
+
+
+def test_the_miniature_builds_whole():
+    assert len(BUILT.scenarios) == 40
+    assert BUILT.reasons == {"not-applicable": 5}
+    assert Counter(one.country for one in BUILT.scenarios) == dict.fromkeys(("Greece", "India", "Japan", "Mexico", "Turkey"), 8)
+    assert {one.template for one in BUILT.scenarios} == {one.id for one in TEMPLATES}
+    used = Counter((one.country, one.template) for one in BUILT.scenarios)
+    assert max(used.values()) == 1
+    assert max(Counter(one.template for one in BUILT.scenarios).values()) <= 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"template": 99}, "unknown-template"),
+        ({"template": "1"}, "unknown-template"),
+        ({"language": "Klingon"}, "unknown-context"),
+        ({"slots": {"COUNTRY": "Japan"}}, "slot-unfilled"),
+        ({"slots": {"COUNTRY": "Japan", "DISH": "  "}}, "slot-unfilled"),
+        ({"slots": {"COUNTRY": "Japan", "DISH": "[DISH]"}}, "slot-with-brackets"),
+        ({"slots": {"COUNTRY": "Japan", "DISH": "x", "MORE": "y"}}, "unknown-slot"),
+        ({"slots": ["Japan"]}, "slots-not-texts"),
+        ({"slots": {"COUNTRY": "Japan", "DISH": 3}}, "slots-not-texts"),
+        ({"options": ["a", "b", "c"]}, "not-four-options"),
+        ({"options": ["a", "b", "c", "A "]}, "equal-options"),
+        ({"options": ["a", "b", "c", " "]}, "option-missing"),
+        ({"options_local": ["a", "b", "c", ""]}, "local-option-missing"),
+        ({"options_local": ["a", "b", "c", 4]}, "not-four-options"),
+        ({"options": ["A) a", "B) b", "C) c", "D) d"]}, "option-with-letter"),
+        ({"question_local": ""}, "local-text-missing"),
+        ({"false_local": None}, "local-text-missing"),
+        ({"false_local": submission()["true_local"]}, "equal-statements"),
+        ({"question_local": "\u202eabc"}, "control-characters"),
+        ({"question_local": "<|im_end|>"}, "chat-control-token"),
+    ],
+)
+def test_a_submission_that_is_no_scenario_is_left_out_with_its_reason(changes, reason):
+    found = build(submission(**changes))
+    assert not found.scenarios
+    assert found.reasons == {reason: 1}
+
+
+def test_texts_are_data_and_local_ones_stay_to_the_letter():
+    text = "\u200f {question} [DISH] ですか。\u200f "
+    (one,) = build(submission(question_local=text, slots={"COUNTRY": "Japan", "DISH": "{question} {option1}"})).scenarios
+    assert one.question_local == text
+    assert "{question} {option1}" in one.question_en
+    instance = derive.instances([one], 1)[0]
+    assert "{question} {option1}" in asks.prompt(instance, thinking=False)
+
+
+def test_the_last_submission_counts():
+    first, last = submission(saved="2026-01-01", why="first"), submission(saved="2026-01-02", why="last")
+    found = build(last, first)
+    assert [one.why for one in found.scenarios] == ["last"]
+    assert found.reasons == {"superseded": 1}
+
+
+def test_reviews_approve_revise_and_remove():
+    name = build(submission()).scenarios[0].id
+    assert build(submission(), reviews=[{"scenario": name, "decision": "approve"}]).scenarios[0].status == "approved"
+    change = {"scenario": name, "decision": "revise", "changes": {"question_local": "新しい問い"}}
+    (revised,) = build(submission(), reviews=[change]).scenarios
+    assert (revised.question_local, revised.status) == ("新しい問い", "revised")
+    assert build(submission(), reviews=[{"scenario": name, "decision": "remove", "reason": "vague"}]).reasons == {"removed-in-review": 1}  # fmt: skip
+    bad = {"scenario": name, "decision": "revise", "changes": {"options_local": ["a"]}}
+    assert build(submission(), reviews=[bad]).reasons == {"not-four-options": 1}
+    for review in ({"scenario": "x"}, {"scenario": name}, change | {"changes": {"id": "y"}}, change | {"decision": "approve"}):
+        with pytest.raises(InputInvalid, match="expected"):
+            build(submission(), reviews=[review])
+
+
+def test_scenarios_come_back_from_their_file(tmp_path):
+    from excam.core import tables
+
+    tables.write_frame(tmp_path / "s.parquet", scenarios.to_frame(BUILT.scenarios))
+    assert tuple(scenarios.read(tmp_path / "s.parquet")) == BUILT.scenarios
+    tables.write_frame(tmp_path / "i.parquet", derive.to_frame(INSTANCES))
+    assert derive.read(tmp_path / "i.parquet") == INSTANCES
+    for read, wrong in ((scenarios.read, "i"), (derive.read, "s")):
+        with pytest.raises(InputInvalid, match="found columns"):
+            read(tmp_path / f"{wrong}.parquet")
+        with pytest.raises(InputInvalid, match="no such file"):
+            read(tmp_path / "none.parquet")
+
+
+# --- official files
+
+HEAD = "id,template_id,country,language,reasoning_category,cultural_aspect,english_question,english_option1,english_option2,english_option3,english_option4,question,option1,option2,option3,option4,correct_option"  # fmt: skip
+ROW = "7,3,Greece,Greek,\"causal, temporal\",Time,Which?,a,b,c,d,Ποιο;,α,β,γ,δ,"
+TF = "id,english_question,question,correct_option\n"
+
+
+def official_files(tmp_path, *rows, statements=""):
+    (tmp_path / "mc.csv").write_text("\n".join([HEAD, *rows]) + "\n", encoding="utf-8")
+    (tmp_path / "tf.csv").write_text(TF + statements, encoding="utf-8")
+    return tmp_path / "mc.csv", tmp_path / "tf.csv"
+
+
+@pytest.mark.parametrize(("correct", "first"), [("a", "a"), ("α", "a"), ("γ", "c"), ("d", "d")])
+def test_the_right_option_of_the_official_file_is_text_in_either_language(tmp_path, correct, first):
+    (one,) = official.read(official_files(tmp_path, ROW + correct)[0]).scenarios
+    assert one.options_en[0] == first
+    assert sorted(zip(one.options_en, one.options_local, strict=True)) == list(zip("abcd", "αβγδ", strict=True))
+    assert (one.reasoning, one.script, one.true_en) == (("causal", "temporal"), "Greek", None)
+    assert len(derive.instances([one], 1)) == 2
+
+
+def test_what_is_odd_in_official_files_is_left_out_and_counted(tmp_path):
+    rows = [ROW + "a", ROW.replace("7,", "8,", 1) + "x", ROW.replace("7,", "9,", 1).replace(",3,", ",x,") + "a", ROW + "a"]
+    statements = "7,It is a.,Είναι α.,True\n7,It is b.,Είναι β.,False\n99,Which.,Ποιο.,True\n7,It.,Αυτό.,maybe\n"
+    built = official.read(*official_files(tmp_path, *rows, statements=statements))
+    assert built.reasons == {
+        **{"correct-option-is-none": 1, "unknown-template": 1, "id-twice": 1},
+        **{"statement-without-scenario": 1, "statement-without-label": 1},
+    }
+    (one,) = built.scenarios
+    assert (one.true_en, one.false_local) == ("It is a.", "Είναι β.")
+    assert len(derive.instances(built.scenarios, 1)) == 6
+    alone = official.read(*official_files(tmp_path, ROW + "a", statements="7,It is a.,Είναι α.,True\n"))
+    assert alone.reasons == {"statement-without-its-other": 1}
+    twice = official.read(*official_files(tmp_path, ROW + "a", statements="7,It.,Α.,True\n7,It is.,Β.,True\n"))
+    assert twice.reasons == {"statement-twice": 2}
+
+
+def test_other_columns_are_one_line_and_can_be_named(tmp_path):
+    choices, statements = official_files(tmp_path, ROW + "a")
+    statements.write_text("mcq,statement_en,statement,truth\n7,It is a.,Είναι α.,True\n7,It is b.,Είναι β.,False\n")
+    with pytest.raises(SourceInvalid, match=r"macaron.columns: tf.csv: no column .*; found mcq, statement_en") as refused:
+        official.read(choices, statements)
+    assert "\n" not in str(refused.value)
+    columns = {"scenario_id": "mcq", "english_statement": "statement_en", "statement": "statement", "label": "truth"}
+    assert official.read(choices, statements, columns).scenarios[0].true_en == "It is a."
+    with pytest.raises(InputInvalid, match="columns: found x"):
+        official.read(choices, None, {"x": "y"})
+
+
+def test_a_folder_of_neither_form(tmp_path):
+    with pytest.raises(InputInvalid, match=r"found neither templates\.yaml nor macaron_mcq\.csv"):
+        source.files(tmp_path)
+
+
+# --- instances
+
+
+def test_six_aligned_instances_of_each_scenario():
+    assert len(INSTANCES) == 240
+    assert len({one.id for one in INSTANCES}) == 240
+    by_scenario = defaultdict(list)
+    for one in INSTANCES:
+        by_scenario[one.scenario].append(one)
+    for scenario in BUILT.scenarios:
+        own = by_scenario[scenario.id]
+        assert [(one.format, one.lang) for one in own] == [("MC", "EN"), ("MC", "L"), ("T", "EN"), ("T", "L"), ("F", "EN"), ("F", "L")]  # fmt: skip
+        english, local = own[:2]
+        assert english.order == local.order
+        assert english.gold == local.gold
+        assert english.options["ABCD".index(english.gold)] == scenario.options_en[0]
+        assert local.options == tuple(scenario.options_local[at] for at in local.order)
+
+
+def test_every_letter_is_right_equally_often_in_each_context():
+    for seed in range(20):
+        for cut in (40, 39, 33):
+            golds = defaultdict(Counter)
+            for one in derive.instances(BUILT.scenarios[:cut], seed):
+                if one.format == "MC" and one.lang == "EN":
+                    golds[one.country][one.gold] += 1
+            assert all(max(found[x] for x in "ABCD") - min(found[x] for x in "ABCD") <= 1 for found in golds.values())
+
+
+def test_orders_follow_from_the_seed_or_stay_as_given():
+    assert derive.instances(BUILT.scenarios, 1) == INSTANCES
+    assert derive.instances(BUILT.scenarios, 2) != INSTANCES
+    given = derive.instances(BUILT.scenarios, 1, "given")
+    assert {one.gold for one in given if one.format == "MC"} == {"A"}
+    rest = derive.instances(BUILT.scenarios[1:], 1)
+    assert {one.scenario: one.order[1:] for one in rest}.keys() == {one.id for one in BUILT.scenarios[1:]}
+
+
+def test_a_statement_that_is_a_question_is_marked():
+    one = replace(BUILT.scenarios[0], true_en="Would it?", true_local="あるか？", false_en="It would.", false_local="Ναι;")
+    forms = {(i.format, i.lang): i.form for i in derive.instances([one], 1) if i.format != "MC"}
+    assert forms == {("T", "EN"): "question", ("T", "L"): "question", ("F", "EN"): "statement", ("F", "L"): "question"}
+
+
+def test_the_hardest_distractor_can_be_stated():
+    one = next(one for one in BUILT.scenarios if one.id.startswith("mexico/11"))
+    (changed,), number = derive.with_hardest([one], {one.id: [0, 3, 3, 2]})
+    assert number == 1
+    assert changed.false_option == 3
+    assert "Octavio Paz" in changed.false_en
+    assert "Octavio Paz" in changed.false_local
+    assert derive.with_hardest([one], {one.id: [0, 0]}) == ([one], 0)
+    inflected = replace(one, false_local="Otra frase.")
+    assert derive.with_hardest([inflected], {one.id: [3]}) == ([inflected], 0)
+
+
+# --- prompts and answers
+
+
+@pytest.mark.skipif(not SEED.exists(), reason="the paper's text is not here")
+@pytest.mark.parametrize("name", ["mc", "tf", "mc-thinking", "tf-thinking", "proofread"])
+def test_prompts_are_those_of_the_appendix_to_the_letter(name):
+    """Line breaks aside, where the text of the paper has those of its pages."""
+    paper = re.sub(r"\s+", " ", SEED.read_text(encoding="utf-8"))
+    assert re.sub(r"\s+", " ", asks.template(name)) in paper
+
+
+def test_the_prompt_of_an_instance():
+    question, statement = INSTANCES[0], INSTANCES[2]
+    prompt = asks.prompt(question, thinking=False)
+    assert prompt.startswith(f"Question: {question.text}\n\n- A) {question.options[0]}\n- B) {question.options[1]}\n")
+    assert prompt.endswith("Do not include anything else.")
+    assert asks.prompt(statement, thinking=True).startswith(f"Statement: {statement.text}\n\nFirst, you may think")
+
+
+ABCD = derive.LETTERS
+READ = [
+    ('{"answer": "B"}', "B", ()),
+    ('Reasoning {"answer": "A"} here.\n{"answer": "C"}', "C", ("other-lines",)),
+    ('{"answer": "C"}\nThat is all.', "C", ("other-lines",)),
+    ('{"answer": "A"}\n{"answer": "D"}', "D", ("other-lines",)),
+    ('{"answer": "A"}\n{"answer": "X"}', "A", ("other-lines",)),
+    ('```json\n{"answer": "A"}\n```', "A", ("fence",)),
+    ('```{"answer": "A"}```', "A", ("fence",)),
+    ('{"answer": "b"}', "B", ("case",)),
+    ('  {"answer":"D"}  ', "D", ()),
+    ("B", None, None),
+    ("The answer is B", None, None),
+    ('{"answer": "E"}', None, None),
+    ('{"answer": "AB"}', None, None),
+    ('{"answer": ["A"]}', None, None),
+    ('{"answer": 1}', None, None),
+    ('{"answer": "A", "answer": "B"}', None, None),
+    ('{"answer": "A", "why": "x"}', None, None),
+    ('{"answer": "A"', None, None),
+    ('Answer: {"answer": "A"}', None, None),
+    ('{"answer":\n"A"}', None, None),
+    ("{" * 5000, None, None),
+]
+
+
+@pytest.mark.parametrize(("text", "answer", "recovered"), READ)
+def test_the_last_line_that_holds_only_an_answer(text, answer, recovered):
+    expected = None if answer is None else (answer, recovered)
+    assert asks.read_text(text, ABCD) == expected
+
+
+def test_words_for_true_and_false_are_read_and_marked():
+    assert asks.read_text('{"answer": "True"}', derive.TRUTH) == ("T", ("word",))
+    assert asks.read_text('{"answer": "false"}', derive.TRUTH) == ("F", ("word",))
+    assert asks.read_text('{"answer": "True"}', ABCD) is None
+
+
+def text_of(text, finish="stop"):
+    return Completion(text, None, None, finish, 9, 9)
+
+
+@pytest.mark.parametrize(
+    ("completion", "failure"),
+    [
+        (text_of("", "refused"), "refused"),
+        (text_of(" \n"), "empty"),
+        (text_of("<think>It is B"), "in-thought"),
+        (text_of("It is prob", "length"), "truncated"),
+        (text_of("It is B."), "no-answer-line"),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_a_failure(completion, failure):
+    found = asks.read_completion(completion, ABCD)
+    assert (found.answer, found.failure) == (None, failure)
+    assert failure in asks.FAILURES
+
+
+def test_reasoning_is_kept_apart_from_the_answer():
+    found = asks.read_completion(text_of('<think>{"answer": "A"}</think>\n{"answer": "B"}'), ABCD)
+    assert (found.answer, found.thinking, found.recovered) == ("B", '{"answer": "A"}', ())
+
+
+def answered(instance, mode, reply):
+    (found,) = run(partial(asks.answer, mode=mode), [instance], lambda requests: [reply(one) for one in requests])
+    return found
+
+
+def test_the_likeliest_line_decides_and_letters_stand_beside():
+    def reply(request):
+        assert isinstance(request, Choose)
+        lines = request.options[0].startswith("{")
+        return Choice((-3.0, -1.0, -2.0, -9.0) if lines else (-1.0, -2.0, -3.0, -4.0), (5,) * 4, 20)
+
+    found = answered(INSTANCES[0], "choose", reply)
+    assert (found.answer, found.letter_answer, found.by, found.failure) == ("B", "A", "json", None)
+    assert found.logprobs == (-3.0, -1.0, -2.0, -9.0)
+
+
+def test_a_server_without_the_options_answers_by_letter_or_by_text():
+    def by_letter(request):
+        lines = request.options[0].startswith("{")
+        return Choice(None, None, 0) if lines else Choice((-1.0, -0.5), (1, 1), 20)
+
+    assert (answered(INSTANCES[2], "choose", by_letter).answer, answered(INSTANCES[2], "choose", by_letter).by) == ("F", "letter")
+
+    def by_text(request):
+        return text_of('{"answer": "T"}') if isinstance(request, Generate) else Choice(None, None, 0)
+
+    found = answered(INSTANCES[2], "choose", by_text)
+    assert (found.answer, found.by, found.logprobs) == ("T", "text", ())
+
+
+def test_text_modes_ask_for_a_text():
+    for mode in ("text", "thinking"):
+        found = answered(INSTANCES[0], mode, lambda request: text_of('{"answer": "A"}'))
+        assert (found.answer, found.by) == ("A", "text")
+    with pytest.raises(InputInvalid, match="mode: found x; expected choose or text or thinking"):
+        asks.check_mode("x")
+
+
+# --- proofreading
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("He recieve a gift of rice today.", "He receives a gift of rice today.", None),
+        ("Is Lala established in the city long ago?", "Was Lala established in the city long ago?", None),
+        ("a friend and i eat", "a friend and I eat", None),
+        ("1 foods are sweet here", "1 food are sweet here", None),
+        ("It has 3 strings.", "It has 4 strings.", "numbers-changed"),
+        ("He eats rasgulla.", "He eats sweets.", "too-much-changed"),
+        ("In Turkey it is sweet.", "In Greece it is sweet.", "name-changed"),
+        ("In turkey it is sweet.", "In Turkey it is sweet.", None),
+        ("It is sweet there.", "It is sweet There Mexico.", "name-changed"),
+        ('He says "hola" to you.', 'He says "holla" to you.', "quotation-changed"),
+        ("It is good.", "It is good.\nReally.", "not-one-line"),
+        ("It is good.", " ", "not-one-line"),
+    ],
+)
+def test_the_guard_lets_through_spelling_and_grammar_alone(before, after, reason):
+    assert proofread.guard(before, after, kept=[]) == reason
+
+
+def test_the_guard_keeps_the_content_of_slots():
+    assert proofread.guard("They eat tteok soup.", "They eat ttok soup.", kept=["tteok"]) == "slot-changed"
+
+
+@pytest.mark.parametrize(("one", "other"), [("", ""), ("kitten", "sitting"), ("abc", ""), ("Flaw", "lawn")])
+def test_edit_distance(one, other):
+    expected = {"kitten": 3, "abc": 3, "Flaw": 2, "": 0}[one]
+    assert proofread.edit_distance(one, other) == proofread.edit_distance(other, one) == expected
+
+
+def corrected(change):
+    def reply(request):
+        text = request.messages[0].content.split("Text to check:\n\n")[1].split("\n\nResponse format:")[0]
+        after = change(text)
+        return text_of(json.dumps({"has_errors": after != text, "corrected": after, "explanation": "e"}))
+
+    return reply
+
+
+def test_proofreading_edits_english_alone_and_lists_everything():
+    scenario = replace(BUILT.scenarios[0], true_en="Today he recieve Mikis Theodorakis.", false_en="Today he recieve Manos Hatzidakis.")
+    asked = []
+
+    def reply(request):
+        asked.append(request.messages[0].content)
+        return corrected(lambda text: text.replace("recieve", "receives"))(request)
+
+    (done,) = run(proofread.proofread, [scenario], lambda requests: [reply(one) for one in requests])
+    assert done.scenario == replace(scenario, true_en="Today he receives Mikis Theodorakis.", false_en="Today he receives Manos Hatzidakis.")  # fmt: skip
+    assert not done.inconsistent
+    assert proofread.counts([done]) == {"applied": 2, "unchanged": 5, "inconsistent": 0}
+    assert not any(scenario.question_local in text for text in asked)
+    (half,) = run(proofread.proofread, [scenario], lambda requests: [corrected(lambda text: text.replace("recieve Mikis", "receives Mikis"))(one) for one in requests])  # fmt: skip
+    assert half.inconsistent
+
+
+@pytest.mark.parametrize("said", ["I see none.", "{}", '{"has_errors": "yes", "corrected": "x"}', '{"has_errors": true}', "{"])
+def test_an_unreadable_proofreader_changes_nothing(said):
+    (done,) = run(proofread.proofread, [BUILT.scenarios[0]], lambda requests: [text_of(said) for _ in requests])
+    assert done.scenario == BUILT.scenarios[0]
+    assert proofread.counts([done]) == {"unreadable": 7, "inconsistent": 0}
+
+
+def test_edits_that_make_two_options_equal_are_not_applied():
+    scenario = replace(BUILT.scenarios[0], options_en=("rice cake", "rice cakes", "soup", "bread"))
+    (done,) = run(proofread.proofread, [scenario], lambda requests: [corrected(lambda text: "rice cake" if text == "rice cakes" else text)(one) for one in requests])  # fmt: skip
+    assert done.scenario.options_en == scenario.options_en
+    assert "equal-options" in proofread.counts([done])

@@ -1,0 +1,364 @@
+"""The numbers of Macaron: by hand, against what the paper prints, and on pages."""
+
+import csv
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from excam import cli
+from excam.core.exceptions import InputInvalid
+from excam.macaron import answers, asks, derive, numbers, pages, rows_page, source
+from excam.macaron.numbers import STATISTICS
+
+ROOT = Path(__file__).parents[2]
+MINI = ROOT / "mini/macaron"
+CELLS = ("mc_en", "mc_l", "tf_en", "tf_l")
+
+
+def row(scenario, format_, lang, right, language="Greek", **more):
+    gold = "A" if format_ == "MC" else format_
+    wrong = "B" if format_ == "MC" else {"T": "F", "F": "T"}[format_]
+    return {"scenario": scenario, "language": language, "format": format_, "lang": lang, "gold": gold, "pred": gold if right else wrong} | more  # fmt: skip
+
+
+def scenario(name, right, language="Greek"):
+    """Six rows; `right` has six letters, 1 where the answer is right: MC, T, F in English, then in the local language."""
+    kinds = [(format_, lang) for lang in ("EN", "L") for format_ in ("MC", "T", "F")]
+    return [row(name, *kind, mark == "1", language) for kind, mark in zip(kinds, right, strict=True)]
+
+
+# --- by hand
+
+
+def test_numbers_of_four_scenarios_by_hand():
+    rows = scenario("a", "111111") + scenario("b", "010101") + scenario("c", "101010") + scenario("d", "100000")
+    assert numbers.accuracies(rows) == {
+        **{"mc_en": 75.0, "mc_l": 50.0, "delta_mc": -25.0},
+        **{"tf_en": 50.0, "tf_l": 50.0, "delta_tf": 0.0, "overall": 56.25, "tf_avg": 50.0},
+        **{"paired_tf_en": 25.0, "paired_tf_l": 25.0, "paired_tf": 25.0, "drop": 25.0},
+    }
+
+
+def test_an_unanswered_instance_is_wrong_and_one_that_is_not_there_is_none():
+    rows = [row("a", "MC", "EN", right=True), row("b", "MC", "EN", right=True) | {"pred": None}]
+    found = numbers.accuracies(rows)
+    assert found["mc_en"] == 50.0
+    assert {name for name, value in found.items() if value is None} == set(STATISTICS) - {"mc_en"}
+    assert numbers.accuracies([]) == dict.fromkeys(STATISTICS)
+
+
+def test_a_pair_needs_both_statements_of_one_language():
+    rows = [row("a", "T", "EN", right=True), row("a", "F", "L", right=True), row("b", "T", "EN", right=True), row("b", "F", "EN", right=False)]  # fmt: skip
+    found = numbers.accuracies(rows)
+    assert (found["tf_en"], found["paired_tf_en"], found["paired_tf_l"]) == (pytest.approx(200 / 3), 0.0, None)
+
+
+def test_scenarios_of_one_name_in_two_languages_are_two():
+    rows = scenario("a", "111111") + scenario("a", "000000", "Hindi")
+    assert numbers.accuracies(rows)["overall"] == 50.0
+
+
+@pytest.mark.parametrize("rows", [[row("a", "MC", "EN", right=True)] * 2, [row("a", "T", "EN", right=True) | {"format": "X"}], [row("a", "T", "EN", right=True) | {"lang": "DE"}]])  # fmt: skip
+def test_rows_that_are_no_instances_are_refused(rows):
+    with pytest.raises(InputInvalid, match="expected"):
+        numbers.accuracies(rows)
+
+
+def test_intervals_resample_whole_scenarios():
+    rows = [one for n in range(40) for one in scenario(f"s{n}", "111111" if n % 2 else "000000")]
+    found = numbers.estimates(rows, seed=3)
+    assert found["overall"]["value"] == 50.0
+    assert 30 < found["overall"]["low"] < 40, "forty scenarios, not 240 independent rows"
+    assert found["delta_mc"] == {"value": 0.0, "low": None, "high": None}
+    assert found == numbers.estimates(rows, seed=3)
+
+
+def test_floors_bounds_and_counts():
+    rows = scenario("a", "111111") + scenario("b", "000000")
+    found = numbers.floors(rows)
+    assert (found["chance"]["overall"], found["chance"]["paired_tf"], found["chance"]["drop"]) == (37.5, 25.0, 25.0)
+    assert (found["always A and T"]["tf_en"], found["always A and T"]["paired_tf"]) == (50.0, 0.0)
+    assert numbers.bounds(56.6) == (pytest.approx(13.2), 56.6)
+    assert numbers.bounds(40.0) == (0.0, 40.0)
+    assert numbers.counts([one | {"pred": "T"} for one in rows if one["format"] != "MC"])["said_true"] == 100.0
+    assert numbers.counts([row("a", "T", "EN", right=True) | {"pred": None}]) == {"n": 1, "failures": 1, "scenarios": 1, "said_true": None}  # fmt: skip
+
+
+def test_a_row_counts_in_each_of_its_groups():
+    rows = [row("a", "MC", "EN", right=True, tags=["x", "y"]), row("b", "MC", "L", right=False, tags=["y"])]
+    found = {(one["group"], one["lang"]): (one["accuracy"], one["n"]) for one in numbers.breakdown(rows, lambda r: r["tags"])}
+    assert found == {("x", "EN"): (100.0, 1), ("x", "all"): (100.0, 1), ("y", "EN"): (100.0, 1), ("y", "L"): (0.0, 1), ("y", "all"): (50.0, 2)}  # fmt: skip
+
+
+def test_a_script_is_the_mean_of_its_languages():
+    rows = [row("a", "MC", "L", right=True, language="Zulu", script="Latin")]
+    rows += [row(f"b{n}", "MC", "L", right=n == 0, language="Turkish", script="Latin") for n in range(4)]
+    rows += [row("c", "MC", "EN", right=True, script="Greek")]
+    assert numbers.by_script(rows) == [{"script": "Latin", "accuracy": 62.5, "languages": "Turkish, Zulu", "n": 5}]
+
+
+def test_systems_are_compared_on_the_same_instances():
+    a = [row(f"s{n}", "MC", "EN", right=True, id=str(n)) for n in range(8)]
+    b = [one | {"pred": "B"} for one in a]
+    found = numbers.compare(a, b)
+    assert (found.difference, found.p_value, found.clusters) == (1.0, 2 / 2**8, 8)
+    with pytest.raises(InputInvalid, match="the same ones"):
+        numbers.compare(a, b[::-1])
+
+
+# --- what the paper prints
+
+
+def printed(name):
+    with (ROOT / f"paper/macaron/{name}.csv").open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+TABLE_3 = printed("table-3")
+TABLE_5 = {line["category"]: {key: float(line[key]) for key in ("tf", "paired", "drop")} for line in printed("table-5")}
+
+
+def from_cells(line):
+    """What our statistics make of the four printed accuracies, as sums over a thousand instances."""
+    import numpy as np
+
+    sums = np.zeros((12, 1))
+    for cell in CELLS:
+        at = 2 * numbers.CELLS.index(cell)
+        sums[at : at + 2, 0] = round(10 * float(line[cell])), 1000
+    return {name: float(STATISTICS[name](sums)[0]) for name in ("overall", "delta_mc", "delta_tf", "tf_avg")}
+
+
+def test_table_2_is_six_instances_of_each_scenario():
+    lines = printed("table-2")
+    sizes = [int(line["instances"]) for line in lines]
+    assert sum(sizes) == 11_862 == 6 * 1_977
+    assert all(size % 6 == 0 for size in sizes)
+    assert sum(600 - size for size in sizes) == 6 * 23
+    assert Counter(Counter(line["script"] for line in lines).values()) == {1: 8, 8: 1, 4: 1}
+    assert len({line["language"] for line in lines}) == 20
+
+
+@pytest.mark.parametrize("line", TABLE_3, ids=lambda line: line["model"])
+def test_table_3_is_what_our_numbers_make_of_its_cells(line):
+    found = from_cells(line)
+    assert abs(found["overall"] - float(line["overall"])) <= 0.05 + 1e-9
+    for name in ("delta_mc", "delta_tf"):
+        assert found[name] == pytest.approx(float(line[name]), abs=1e-9)
+
+
+def mean(category, value):
+    found = [value(line) for line in TABLE_3 if category in (line["category"], "all")]
+    return sum(found) / len(found)
+
+
+@pytest.mark.parametrize("line", printed("table-3-averages"), ids=lambda line: line["category"])
+def test_averages_of_table_3(line):
+    for name in (*CELLS, "delta_mc", "delta_tf", "overall"):
+        assert abs(mean(line["category"], lambda one, name=name: float(one[name])) - float(line[name])) <= 0.1
+
+
+def test_the_gap_of_open_weights_is_the_mean_of_gaps():
+    """−7.5 in the table; the printed means of the two languages would give −7.6."""
+    assert mean("open-weight", lambda line: from_cells(line)["delta_mc"]) == pytest.approx(-7.53)
+
+
+@pytest.mark.parametrize("category", TABLE_5)
+def test_table_5_follows_from_table_3_and_keeps_the_bounds(category):
+    line = TABLE_5[category]
+    assert abs(mean(category, lambda one: from_cells(one)["tf_avg"]) - line["tf"]) <= 0.1
+    assert line["tf"] - line["paired"] == pytest.approx(line["drop"])
+    low, high = numbers.bounds(line["tf"])
+    assert low <= line["paired"] <= high
+
+
+def test_the_paired_mean_of_all_models():
+    sizes = Counter(line["category"] for line in TABLE_3)
+    assert sizes == {"thinking": 4, "standard": 7, "open-weight": 10}
+    assert sum(TABLE_5[name]["paired"] * size for name, size in sizes.items()) / 21 == pytest.approx(36.63, abs=0.005)
+
+
+def test_the_hardest_templates_count_and_the_printed_ones_are_there():
+    extremes, all_printed = printed("table-4"), printed("templates")
+    assert len(all_printed) == 31
+    assert all("how many" in line["template"].lower() for line in extremes if line["side"] == "hardest")
+    known = {line["template"].replace('"', "") for line in all_printed}
+    assert {line["template"].replace('"', "") for line in extremes} <= known
+    assert len({line["aspect"] for line in all_printed if line["aspect"]}) == 22
+    accuracies = [float(line["accuracy"]) for line in extremes]
+    assert (max(accuracies), min(accuracies)) == (92.51, 35.76)
+
+
+# --- pages and commands
+
+
+@pytest.fixture(scope="module")
+def systems():
+    built = source.read(source.files(MINI), {})
+    instances = derive.instances(built.scenarios, 1)
+    found = []
+    for sheet in sorted((MINI / "sheets").glob("*.csv")):
+        given = answers.read_sheet(sheet, instances)
+        frame = answers.to_frame(instances, sheet.stem, "written", given)
+        said = {one["instance"]: one for one in frame.iter_rows(named=True)}
+        from dataclasses import asdict
+
+        rows = tuple(asdict(one) | {"pred": said[one.id]["answer"], "said": said[one.id]} for one in instances)
+        found.append(answers.System(sheet.stem, "written", rows))
+    return found
+
+
+def test_the_tables_name_their_denominators(systems):
+    lines, page = pages.table_3(systems, 1)
+    assert {line["n"] for line in lines if line["mode"] == "written"} == {240}
+    assert "| better-in-english | written | 82.5 [" in page
+    assert "| chance | floor | 25.0 | 25.0 | 0.0 | 50.0 | 50.0 | 0.0 | 37.5 |" in page
+    assert "made up" in page
+    lines, page = pages.paired(systems, 1)
+    assert all(line["bound_low"] <= line["paired_tf"] <= line["bound_high"] for line in lines if line["failures"] == 0)
+    assert " to " in page
+
+
+@pytest.mark.parametrize("by", pages.TITLES)
+def test_breakdowns_are_drawn_from_the_numbers_they_write(systems, by, tmp_path):
+    from excam.core import tables
+    from excam.pages import plotting
+
+    lines = pages.breakdown(systems, by, 1)
+    tables.write_lines(tmp_path / "b.csv", pages.BREAKDOWN, lines)
+    drawn = pages.read_breakdown(tmp_path / "b.csv")
+    plotting.save(pages.figure(drawn, by), [tmp_path / "b.svg"])
+    assert (tmp_path / "b.svg").stat().st_size > 5000
+    page = pages.breakdown_page(drawn, by)
+    assert page.count("\n| ") == len({line["group"] for line in lines}) + 2
+    assert "* |" not in page or "* marks fewer than 30 scenarios" in page
+
+
+def test_every_instance_is_on_the_page_of_rows(systems):
+    page = rows_page.page(systems)
+    assert "<script>" in page
+    assert "All 240 instances" in page
+    assert rows_page.outcome({"pred": None, "gold": "A"}) == "unanswered"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a,b\n", "expected scenario, format, lang, answer"),
+        ("scenario,format,lang,answer\nx,MC,EN,1\n", "found x/MC/EN"),
+        ("scenario,format,lang,answer\njapan/1/jp-1,MC,EN,5\n", "found 5; expected one of 1, 2, 3, 4"),
+        ("scenario,format,lang,answer\njapan/1/jp-1,T,EN,A\n", "found A; expected one of T, F"),
+        ("scenario,format,lang,answer\njapan/1/jp-1,T,EN,T\njapan/1/jp-1,T,EN,T\n", "one line twice"),
+    ],
+)
+def test_a_sheet_that_is_none(tmp_path, text, problem):
+    instances = derive.instances(source.read(source.files(MINI), {}).scenarios, 1)
+    (tmp_path / "s.csv").write_text(text)
+    with pytest.raises(InputInvalid, match=re.escape(problem)):
+        answers.read_sheet(tmp_path / "s.csv", instances)
+
+
+def excam(*words):
+    return CliRunner().invoke(cli.app, ["macaron", *map(str, words)])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """What a benchmark author makes by the commands, from templates to instances."""
+    folder = tmp_path_factory.mktemp("author")
+    build = ("build", MINI / "exports", "--templates", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv")
+    assert excam("lint", MINI / "templates.yaml").exit_code == 0
+    assert excam("draw", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv", "--to", folder / "c.json").exit_code == 0
+    built = excam(*build, "--to", folder / "scenarios.parquet")
+    assert "40 scenarios; left out: not-applicable 5" in built.stderr
+    assert excam("derive", folder / "scenarios.parquet", "--to", folder / "instances.parquet").exit_code == 0
+    return folder
+
+
+def test_an_author_comes_from_templates_to_instances(folder):
+    tasks = json.loads((folder / "c.json").read_text())["tasks"]
+    assert len(tasks) == 24 * 5 * 2
+    assert len(derive.read(folder / "instances.parquet")) == 240
+    assert (folder / "scenarios.dropped.csv").read_text().count("not-applicable") == 5
+
+
+def test_bad_input_is_one_line(folder, tmp_path):
+    (tmp_path / "t.yaml").write_text("- 3")
+    (tmp_path / "empty").mkdir()
+    calls = [
+        ("lint", tmp_path / "t.yaml"),
+        ("lint", tmp_path / "none.yaml"),
+        ("build", tmp_path / "empty", "--templates", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv", "--to", tmp_path / "s"),
+        ("derive", folder / "instances.parquet", "--to", tmp_path / "i"),
+        ("derive", folder / "scenarios.parquet", "--orders", "random", "--to", tmp_path / "i"),
+        ("ask", folder / "scenarios.parquet", "--model", tmp_path, "--to", tmp_path / "a"),
+        ("ask", folder / "instances.parquet", "--model", tmp_path / "none", "--to", tmp_path / "a"),
+        ("ask", folder / "instances.parquet", "--model", tmp_path, "--mode", "loud", "--to", tmp_path / "a"),
+        ("report", folder / "instances.parquet", "--instances", folder / "instances.parquet", "--to", tmp_path / "r"),
+    ]  # fmt: skip
+    for call in calls:
+        found = excam(*call)
+        assert found.exit_code == 2, call
+        assert len(found.stderr.strip().splitlines()) == 1, found.stderr
+        assert "expected" in found.stderr, found.stderr
+    assert not list(tmp_path.glob("[sia]"))
+
+
+def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
+    import tiny
+
+    tiny.model(tmp_path / "model", positions=2048)
+    for mode in ("choose", "text"):
+        asked = excam("ask", folder / "instances.parquet", "--model", tmp_path / "model", "--mode", mode, "--max-tokens", 4, "--to", tmp_path / f"{mode}.parquet")  # fmt: skip
+        assert asked.exit_code == 0, asked.output
+    assert not list(tmp_path.glob(".*.journal"))
+    files = [tmp_path / "choose.parquet", tmp_path / "text.parquet"]
+    instances = derive.read(folder / "instances.parquet")
+    first = answers.join(instances, files[0])
+    assert {row["said"]["by"] for row in first.rows} == {"json"}
+    assert all(len(row["said"]["letter_logprobs"]) == len(row["said"]["logprobs"]) for row in first.rows)
+    found = excam("report", *files, "--instances", folder / "instances.parquet", "--to", tmp_path / "report")
+    assert found.exit_code == 0, found.output
+    names = {path.name for path in (tmp_path / "report").iterdir()}
+    assert {"table-3.csv", "table-3.md", "paired.csv", "reasoning.pdf", "aspects.pdf", "contexts.pdf", "scripts.csv", "templates.csv"} <= names  # fmt: skip
+    twice = excam("report", files[0], files[0], "--instances", folder / "instances.parquet", "--to", tmp_path / "r")
+    assert "expected one file for each" in twice.stderr
+    hardest = excam("derive", folder / "scenarios.parquet", "--hardest", files[0], "--seed", 0, "--to", tmp_path / "hard.parquet")
+    assert "false statements state another distractor" in hardest.stderr
+    changed = derive.read(tmp_path / "hard.parquet")
+    assert sum(one.text != other.text for one, other in zip(changed, instances, strict=True)) > 0
+
+
+def test_multiple_choice_equals_lm_evaluation_harness(folder, tmp_path):
+    """The same prompts, options and model: its log-likelihoods, hence its choices and its accuracy, are ours."""
+    pytest.importorskip("lm_eval")
+    import tiny
+    from lm_eval.api.instance import Instance as Request
+    from lm_eval.models.huggingface import HFLM
+
+    from excam.inference import Choose, Message, chat
+    from excam.inference.backends.transformers import Backend
+
+    tiny.model(tmp_path / "model", positions=2048)
+    backend = Backend(tmp_path / "model", dtype="float32")
+    asked = [one for one in derive.read(folder / "instances.parquet") if one.format == "MC" and one.lang == "EN"]
+    theirs = HFLM(pretrained=str(tmp_path / "model"), dtype="float32", device="cpu", add_bos_token=False, batch_size=4)
+    requests, ours = [], []
+    for one in asked:
+        message = Message("user", asks.prompt(one, thinking=False))
+        ids = chat.encode(backend.tokenizer, (message,)).input_ids
+        lines = [chat.encode(backend.tokenizer, (message,), asks.line(letter)).input_ids[len(ids) : -1] for letter in one.valid]
+        requests += [Request("loglikelihood", {}, (("", ""), list(ids), list(line)), 0) for line in lines]
+        ((_, choice),) = next(iter(backend.choose([Choose((message,), tuple(map(asks.line, one.valid)))])))
+        ours.append(choice.logprobs)
+    found = [value for value, _ in theirs._loglikelihood_tokens([request.args for request in requests])]
+    for at, mine in enumerate(ours):
+        assert mine == pytest.approx(found[4 * at : 4 * at + 4], abs=1e-3)
+    best = [max(range(4), key=lambda k, at=at: found[4 * at + k]) for at in range(len(asked))]
+    accuracy = 100 * sum("ABCD"[k] == one.gold for k, one in zip(best, asked, strict=True)) / len(asked)
+    rows = [{"scenario": one.scenario, "language": one.language, "format": "MC", "lang": "EN", "gold": one.gold, "pred": "ABCD"[mine.index(max(mine))]} for one, mine in zip(asked, ours, strict=True)]  # fmt: skip
+    assert numbers.accuracies(rows)["mc_en"] == pytest.approx(accuracy)
