@@ -9,7 +9,7 @@ rule split_samples:
     """Join original pairs and corrupted versions, cap, split by base sample."""
     input:
         right="results/samples/{dataset}.parquet",
-        wrong=wrong_twins,
+        wrong=corrupted_rows,
         too_long=long_rows,
     output:
         expand(

@@ -2,12 +2,12 @@
 
 
 def local_files(wildcards):
-    """The files of a local folder, where a dataset comes from one: an edited row is seen."""
+    """The files of a local folder, if a dataset comes from one, so that an edited row is noticed."""
     return LOCAL_FILES.get(wildcards.dataset, [])
 
 
 def model_files(wildcards):
-    """The files of a local folder, where a model comes from one."""
+    """The files of a local folder, if a model comes from one."""
     return MODEL_FILES.get(wildcards.model, [])
 
 
@@ -17,7 +17,7 @@ def chat_template(wildcards):
     return os.path.relpath(CHAT_TEMPLATES / f"{name}.jinja") if name else []
 
 
-def wrong_twins(wildcards):
+def corrupted_rows(wildcards):
     kind = "hard" if wildcards.dataset in HARD else "soft"
     return f"results/errors/{kind}/{wildcards.dataset}.parquet"
 
@@ -31,7 +31,7 @@ def tokenizers(wildcards):
 
 
 def long_rows(wildcards):
-    """The pairs that are too long to train a base model on, where one is trained."""
+    """The pairs that are too long to train a base model on, if any is trained."""
     return f"results/samples/{wildcards.dataset}.too-long.json" if TRAINED_MODELS else []
 
 

@@ -205,8 +205,6 @@ def _text(name: str, value: Any) -> str:
 def _value(name: str, text: str) -> Any:
     """Return the field value of a CSV text: the inverse of `_text`. A text without a value stays text, which
     `answers.read` refuses by its type.
-
-    A text that does not encode a value remains a text, which `answers.read` refuses by its type.
     """
     if name in FLAGS:
         return {"true": True, "false": False}.get(text, text)
@@ -222,10 +220,7 @@ def _guard_formula(text: str) -> str:
 
 
 def _remove_guard(text: str) -> str:
-    """Return the text without its guard: the inverse of `_guard_formula`. A text without a guard stays unchanged.
-
-    A text that has no guard, as a person typed it into a file, stays as it is.
-    """
+    """Return the text without its guard: the inverse of `_guard_formula`. A text without a guard stays unchanged."""
     inner = text[1:] if text[:1] == "'" and GUARDED.match(text[1:]) else text
     return INNER_GUARDED.sub(r"\1", inner)
 

@@ -68,7 +68,7 @@ def read_pages(folder: Path) -> dict[str, Page]:
 
 
 def read_page(script: Path) -> Page | None:
-    """Return what a script declares, None where it is no page. Raises InputInvalid for a declaration that is none."""
+    """Return the page that a script declares, None if it declares none. Raises InputInvalid for an invalid one."""
     found = re.search(r"^PAGE = (\{.*?^\})$", script.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     if not found:
         return None

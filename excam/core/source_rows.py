@@ -1,7 +1,7 @@
 """Text files parsed row by row in Python: a CSV header, and JSON that polars does not parse exactly.
 
-That is JSON with lists that are requested, a lone surrogate, a requested column without any value, or a byte order
-mark.
+polars is not exact if a requested column has lists or no value at all, or if the file has a lone surrogate or a byte
+order mark.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def replace_surrogates(text: str) -> str:
 
 
 def text_list(value: Any) -> list[str] | None:
-    """Return a list, or the text of one in JSON or as Python writes it, as texts; None if it is neither."""
+    """Return the items of a list, or of a string with a JSON or Python list, as strings; None for anything else."""
     if isinstance(value, str):
         value = _parsed_list(value)
     return [_part(part) for part in value] if isinstance(value, list) else None

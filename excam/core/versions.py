@@ -41,13 +41,13 @@ def version(path: Path, field: str = "") -> int:
 
 
 def edited(root: Path = ROOT) -> list[str]:
-    """Return the files of `versions.lock` whose code is another now, or that are gone; comments do not count."""
+    """Return the files of `versions.lock` whose code has changed, or that are missing; comments do not count."""
     lock = json.loads((root / LOCK).read_text(encoding="utf-8"))
     return [name for name, known in lock.items() if not (root / name).is_file() or _hash(root / name) != known]
 
 
 def lock(root: Path = ROOT) -> list[str]:
-    """Write the hash of every file of the library to `versions.lock`; return the names of those that are other ones."""
+    """Write the hash of every file of the library to `versions.lock`; return the names whose hash changed."""
     before = json.loads((root / LOCK).read_text(encoding="utf-8")) if (root / LOCK).exists() else {}
     now = {path.relative_to(root).as_posix(): _hash(path) for path in _files(root)}
     (root / LOCK).write_text(json.dumps(now, indent=1) + "\n", encoding="utf-8")

@@ -86,7 +86,7 @@ def read(path: Path) -> Iterator[tuple[int, Entry | Identity | ValueError | None
 
 
 class Journal:
-    """Cached answers by key. Several processes may append to one file; each sees answers from before it opened it."""
+    """Cached answers by key. Several processes may append to one file; a process does not see what others add later."""
 
     def __init__(self, path: Path) -> None:
         """Load the file if it exists; remove a partial last line left by a killed writer.
@@ -135,13 +135,13 @@ class Journal:
 
 
 class InMemory(Journal):
-    """The answers of one batch if no journal is wanted: they are not kept for a later run."""
+    """A journal in memory, for callers without a journal file."""
 
     def __init__(self) -> None:
         self._answers: dict[str, Answer] = {}
 
     def add(self, identity: str, batch: Mapping[str, Answer]) -> None:
-        """Keep a batch until the end of the program."""
+        """Keep a batch in memory."""
         self._answers |= batch
 
 

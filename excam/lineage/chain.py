@@ -26,7 +26,7 @@ class Link:
     """One file of a chain."""
 
     file: str
-    sha256: str | None  # of its bytes now; None where it is not there
+    sha256: str | None  # of the current file; None if it is missing
     claims: tuple[RecordedHash, ...]
     record: Record | None  # how Snakemake made it; None for raw files and for files that a manifest lists
     listing: tuple[str, ...]  # manifests that name it among their outputs
@@ -50,7 +50,7 @@ class Link:
 
     @property
     def problem(self) -> str | None:
-        """Return one line with the file, the recorded and the found hash; None if there is no contradiction."""
+        """Return one line with the file, the recorded and the found hash; None if "proven" or "left out"."""
         if self.status in ("proven", "left out"):
             return None
         if self.status == "unproven":

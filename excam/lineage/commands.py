@@ -42,7 +42,7 @@ def audit(
             stop(f"{results}: no such folder; expected a copy of results/")
         run = recorded_hashes.Evidence(None, results) if results else recorded_hashes.Evidence(directory)
         if results and not run.records:
-            say(f"{results}: what made what is not kept here ({copies.KEPT.name}): each file alone")
+            say(f"{results}: Snakemake's job records are missing ({copies.KEPT.name}): each file is checked on its own")
         given = [recorded_hashes.artifact(run, path) for path in artifacts or ()]
         beside = [] if given else run.everything()
         if not (given or beside):

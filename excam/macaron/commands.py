@@ -77,7 +77,7 @@ def build(
 ) -> None:
     """Fill the templates with what authors submitted, check everything, and write scenarios as Parquet.
 
-    What is left out stands with its reason in a CSV file beside it.
+    Omitted submissions are listed with the reason in a CSV file beside it.
 
     Example: excam macaron build exports/ --templates templates.yaml --contexts contexts.csv --to scenarios.parquet
     """
@@ -138,7 +138,7 @@ def proofread(
 ) -> None:
     """Let a model correct spelling and grammar of the English texts; a guard refuses any other edit.
 
-    Every edit stands in a CSV file beside the new scenarios, accepted or not. Local texts are unchanged.
+    Every edit, accepted or not, is listed in a CSV file beside the new scenarios. Local texts are unchanged.
 
     Example: excam macaron proofread scenarios.parquet --model qwen3:14b@http://localhost:11434/v1 --to new.parquet
     """

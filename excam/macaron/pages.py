@@ -29,8 +29,8 @@ NOTE = (
 )
 PAIRS = (
     "A pair is right if the model calls the true statement true and the false one false, in one language; the mean of "
-    "both languages. At a given accuracy of single statements, pairs lie within the bounds; guessing independently gives "
-    "the square.\n"
+    "both languages. At a given accuracy of single statements, pairs lie within the bounds; guessing each statement "
+    "independently gives the square.\n"
 )
 SYNTHETIC = "A mode `written` is an answer sheet that people made up, to show the tables: it is no model.\n"
 GROUPS: dict[str, Callable[[Mapping[str, Any]], Sequence[str]]] = {
@@ -235,22 +235,25 @@ def ordered(by: str, groups: Iterable[str]) -> list[str]:
 
 
 def figure(lines: Sequence[Mapping[str, Any]], by: str) -> Figure:
-    """Draw a breakdown in points above chance, from its lines: a heat map, for contexts intervals of both languages."""
+    """Draw a breakdown above chance, from its lines: a heat map in points, for contexts intervals of both languages."""
     systems = list(dict.fromkeys((str(line["model"]), str(line["mode"])) for line in lines))
     at = {(line["model"], line["mode"], line["group"], line["lang"]): line for line in lines}
     groups = ordered(by, {str(line["group"]) for line in lines})
     few = "Groups hold few scenarios: differences between cells are mostly chance. " if _is_few(lines) else ""
-    note = f"{few}Points above the accuracy of guessing at the same instances; an unanswered instance is wrong."
+    unit = "Share of right answers" if by == "contexts" else "Points"
+    note = f"{few}{unit} above that of guessing at the same instances; an unanswered instance is wrong."
     if by == "contexts":
         rows = [(*system, lang) for system in systems for lang in ("EN", "L")]
         panels = {group: [_point(at[model, mode, group, lang]) for model, mode, lang in rows] for group in groups}
         names = [f"{model}, {mode}: {'English' if lang == 'EN' else 'local'}" for model, mode, lang in rows]
         note += " Filled: English; open: the local language; lines are 95 % intervals over scenarios."
         return plotting.forest(panels, names, tuned=[lang == "EN" for *_, lang in rows], title=TITLES[by], note=note)
-    counts = [int(at[*systems[0], group, "all"]["n"]) for group in groups]
-    values = [[float(at[*system, group, "all"]["above_chance"]) for group in groups] for system in systems]
-    names = [f"{model}, {mode}" for model, mode in systems]
-    return plotting.heat_map(values, names, groups, counts=counts, title=TITLES[by], note=note, digits=0)
+    sizes = {group: int(at[*systems[0], group, "all"]["n"]) for group in groups}
+    values = [[float(at[*system, group, "all"]["above_chance"]) for system in systems] for group in groups]
+    rows = [f"{group} (n = {sizes[group]})" for group in groups]
+    return plotting.heat_map(
+        values, rows, [f"{m}, {mode}" for m, mode in systems], title=TITLES[by], note=note, digits=0
+    )
 
 
 def _is_few(lines: Sequence[Mapping[str, Any]]) -> bool:
@@ -258,10 +261,11 @@ def _is_few(lines: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _point(line: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Return the share above chance with its interval; the axis of intervals is made for shares."""
     shift = float(line["above_chance"]) - float(line["accuracy"])
     value = float(line["accuracy"])
     low, high = (value if line[name] is None else float(line[name]) for name in ("low", "high"))
-    return value + shift, low + shift, high + shift
+    return (value + shift) / 100, (low + shift) / 100, (high + shift) / 100
 
 
 TEMPLATES = ("template", "accuracy", "n", "systems", "question")

@@ -56,7 +56,9 @@ class Proofread:
         original = {edit.field: edit.before for edit in self.edits}
         options = tuple(original[f"options_en.{at}"] for at in range(4))
         texts = {name: original[name] for name in ("true_en", "false_en") if name in original}
-        return _alike(replace(self.scenario, options_en=options, **texts), options) and not _alike(self.scenario, options)
+        return _alike(replace(self.scenario, options_en=options, **texts), options) and not _alike(
+            self.scenario, options
+        )
 
 
 def _alike(one: Scenario, options: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from excam.pages import row_browser
 from excam.pages.row_browser import Browser, BrowserRow, Filter, ReportCell
 
 HEAD = """<h1>Macaron <span class="system">{model}</span></h1>
-<p>All {n} instances, each with the answers of the model. The texts were written by authors of templates and scenarios.</p>
+<p>All {n} instances, each with the answers of the model. Authors of templates and scenarios wrote the texts.</p>
 """
 NOTE = "Right and wrong by the first mode; unanswered: no answer could be read, which counts as wrong."
 OUTCOMES = ("right", "wrong", "unanswered")

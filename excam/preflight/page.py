@@ -44,7 +44,7 @@ def _work_section(tasks: Sequence[Task]) -> str:
     ]
     known = sum(task.hours * task.cards for task in tasks if task.hours is not None)
     left = sum(task.hours is None for task in tasks)
-    total = f"{known:.1f} GPU hours" + (f", and {left} lines that no trial tells of" if left else "")
+    total = f"{known:.1f} GPU hours" + (f", and {left} lines without a trial" if left else "")
     return (
         "\n## The work to come\n\nOf the complete experiment, including what exists already; counterfactuals "
         "are not counted. Hours are counts times what the trials took, on the cards beside "

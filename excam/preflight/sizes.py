@@ -40,7 +40,7 @@ def parameters(file: Path) -> int:
 def trainable(weights: Path, recipe: Recipe) -> int:
     """Return about how many weights the recipe's LoRA has on this base: rank x (rows + columns) of each linear layer.
 
-    Of a mixture of experts, the experts of which lie in one block each get none.
+    Experts of a mixture that are stored in one 3-D tensor get no LoRA weights.
     """
     found = 0
     for file in sorted(weights.glob("*.safetensors")):

@@ -129,7 +129,7 @@ class Client:
             )
         if others := {one.signature for one in found} - {self.signature}:
             raise ModelInvalid(
-                f"{self._url}: judged by {min(others)}; expected {self.signature}, as at first; begin anew"
+                f"{self._url}: judged by {min(others)}; expected {self.signature}, as in earlier answers; start again"
             )
         return found
 

@@ -62,7 +62,7 @@ def _groups(out: Console, by: str, groups: Sequence[Group]) -> None:
     ]
     for group in ordered[:MAX_GROUPS]:
         values = _values(group.measures[0]) if group.measures else ()
-        lines.append((group.name or "not told", str(_rows(group)), str(group.not_judged), *values))
+        lines.append((group.name or "not given", str(_rows(group)), str(group.not_judged), *values))
     _table(out, lines)
     rest = ordered[MAX_GROUPS:]
     more = f"{len(rest)} more with {sum(map(_rows, rest))} rows together: --jsonl has them. " if rest else ""

@@ -61,7 +61,7 @@ def lines(rows: Sequence[Scored], by: str) -> list[Line]:
     if set(named) <= {""}:
         return []
     ordered = sorted(named.items(), key=lambda item: (-len(item[1]), item[0]))
-    found = [line(name or "not told", members) for name, members in ordered[:MOST]]
+    found = [line(name or "not given", members) for name, members in ordered[:MOST]]
     rest = [one for _, members in ordered[MOST:] for one in members]
     return found + ([line(f"{len(ordered) - MOST} smaller ones", rest)] if rest else [])
 

@@ -125,7 +125,7 @@ class Growing:
         return file
 
     def done(self, items: Iterable[Item]) -> int:
-        """Return how many of the first items have results with this signature, and truncate the file after them.
+        """Truncate the file after the leading results that match `items` and the signature; return their number.
 
         A line that was changed since it was written ends them; its item and later ones are scored again.
         """
@@ -164,7 +164,7 @@ class Growing:
             raise OSError(problem.errno, problem.strerror, str(self.path)) from None
 
     def finish(self) -> None:
-        """Rename the complete file to its own name."""
+        """Rename the hidden file to its final name and delete the file of digests."""
         self.part.replace(self.path)
         self.seals.unlink(missing_ok=True)
 

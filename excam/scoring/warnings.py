@@ -14,10 +14,10 @@ from excam.scoring.families import families
 from excam.scoring.pairs import Pair
 
 LINES: Mapping[str, str] = {
-    "language-untested": "in a language the metric did not learn from; do not rely on the score",
-    "language-unknown": f"no language told, and none detected with certainty (that takes {languages.ENOUGH} letters "
-    "and the package py3langid); tell it in a column language",
-    "truncated": "the report was cut at its longest; allow more with --max-tokens",
+    "language-untested": "in a language that is not in the metric's training data; do not rely on the score",
+    "language-unknown": f"no language given, and none detected with certainty (that takes {languages.ENOUGH} letters "
+    "and the package py3langid); give it in a column language",
+    "truncated": "the report was cut at the token limit; raise --max-tokens",
     "same-family": "the judge is of the model family that wrote the text, and may be kind to its own",
 }
 

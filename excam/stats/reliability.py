@@ -1,4 +1,4 @@
-"""Calibration and abstention from a judge's sequence confidence p(R) of ExCAM Eq. 1 (not in the paper).
+"""Calibration and abstention from a judge's sequence confidence p(R) (ExCAM Eq. 1). These analyses are ours.
 
 The input is the signed certainty of each item: +p(R) if an error was found, -p(R) if not, so that -1 is a certain "no
 error" and +1 a certain error. An item without it (None: a parse failure, or a backend without probabilities) is left
@@ -160,7 +160,7 @@ def outcomes_and_scores(
 
 
 def present_scores(given: Scores, low: float = -np.inf, high: float = np.inf) -> tuple[NDArray[np.intp], Row]:
-    """Return the indices of items with a score, and these scores. Raise InputInvalid for others than low to high."""
+    """Return the indices of items with a score, and the scores. Raise InputInvalid unless all are in [low, high]."""
     kept = np.array([position for position, value in enumerate(given) if value is not None], dtype=np.intp)
     try:
         values = np.array([given[position] for position in kept], dtype=np.float64)

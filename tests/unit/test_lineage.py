@@ -543,7 +543,7 @@ def test_a_copy_of_an_earlier_release_proves_each_file_alone(copy):
     kept.unlink()
     result = excam("audit", "--results", str(copy))
     assert result.exit_code == 4
-    assert "what made what is not kept here" in result.stderr
+    assert "Snakemake's job records are missing" in result.stderr
     assert "0 differs, 0 gone, 0 unproven, 1 not in this copy" in result.stderr, "the kept records, which are missing"
     flip(copy / "paper/figure-3.pdf")
     assert excam("audit", "--results", str(copy)).exit_code == 1

@@ -67,7 +67,7 @@ def test_every_table_adds_up_to_all_rows():
         found = numbers.lines(SIX, by)
         assert sum(one.n for one in found) == 6
         assert sum(one.not_judged for one in found) == 2
-    assert [one.name for one in numbers.lines(SIX, "language")] == ["English", "not told", "Hebrew", "Turkish"]
+    assert [one.name for one in numbers.lines(SIX, "language")] == ["English", "not given", "Hebrew", "Turkish"]
     assert numbers.lines([judged(1)], "language") == []
     assert sum(number for _, number in numbers.bands(SIX)) == 6
 

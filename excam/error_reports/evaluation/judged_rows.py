@@ -69,7 +69,7 @@ def page(system: str, rows: Sequence[BrowserRow], inputs: Mapping[str, str]) -> 
 
 
 def outcome(gold_error: bool, errors_found: int | None) -> Outcome:
-    """A verdict against gold, as signal detection names it; `errors_found` is None where the answer was unreadable."""
+    """Return the signal-detection outcome of a verdict; `errors_found` is None for a parse failure."""
     if errors_found is None:
         return "unreadable"
     if gold_error:
@@ -132,7 +132,7 @@ def _signed(score: float | None) -> str:
 
 
 def counts(rows: Sequence[BrowserRow]) -> dict[str, dict[str, int]]:
-    """Rows of each dataset, in the order of the rows, and of all together: of each outcome, and `n`, their sum."""
+    """Return the rows per outcome, and their sum `n`, of each dataset in the order of the rows, and of "all"."""
     found: dict[str, dict[str, int]] = {}
     datasets = [row.values["dataset"][0] for row in rows]
     for name in (*dict.fromkeys(datasets), "all"):

@@ -3,7 +3,7 @@
 Models are loaded one after another, and each judges all pairs before the next is loaded. The results of each are in a
 file of their own until the end, so that a run that was killed continues with the model that it had reached.
 
->>> ensemble = Ensemble.open(["results/adapters/gemma3-27b/all", "results/adapters/phi4/all"], combine="mean")
+>>> ensemble = Ensemble.open(["results/adapters/gemma3-27b/all", "results/adapters/phi4/all"])
 >>> for scored in ensemble.score([{"instruction": "Name a Greek dish.", "output": "Sushi."}]):
 ...     print(scored.score, scored.agreement.share)
 """
@@ -95,7 +95,7 @@ class Ensemble:
         return cls(opened, repetition)
 
     def score(self, pairs_: Iterable[Mapping[str, Any] | Pair]) -> Scores:
-        """Judge pairs as `Metric.score` does. Results come while the last model judges; the others are on disk."""
+        """Judge pairs as `Metric.score` does. The first result comes after every model has judged all pairs."""
         return Scores(self._spooled(pairs.given(pairs_)))
 
     def _spooled(self, coming: Iterator[Pair]) -> Iterator[Scored]:

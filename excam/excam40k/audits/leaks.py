@@ -55,7 +55,7 @@ def hashes(rows: pl.DataFrame) -> pl.Series:
 
 
 def _within(rows: pl.DataFrame, split: pl.DataFrame) -> Iterator[Check]:
-    """Check that rows that belong together are in one split, and that files hold the rows they name."""
+    """Check that each base, group, pair and text is in one split, and that files hold rows of their own split."""
     for (dataset,), own in split.group_by("dataset", maintain_order=True):
         name = str(dataset)
         for column in ("base", "group", "pair"):
@@ -72,7 +72,7 @@ def _within(rows: pl.DataFrame, split: pl.DataFrame) -> Iterator[Check]:
 
 
 def _questions(split: pl.DataFrame, questions: pl.DataFrame) -> Iterator[Check]:
-    """Return equal questions: the list of near-duplicates names one base sample for all with the same question."""
+    """Check that no question is in two splits. The list of near-duplicates has one base sample per question only."""
     flat = pl.col("question").str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
     asked = split.select("dataset", "base", "part").unique(maintain_order=True)
     asked = asked.join(questions.with_columns(flat), on="base", how="left", maintain_order="left")
@@ -111,7 +111,7 @@ def _near_within(alike: pl.DataFrame, split: pl.DataFrame) -> Iterator[Check]:
 
 
 def _mixture(trained_on: str, mixture: pl.DataFrame, split: pl.DataFrame, across: pl.DataFrame) -> Iterator[Check]:
-    """Check that a mixture holds training rows unchanged, and none that occurs in another dataset's test set."""
+    """Check a mixture: unchanged training rows alone, no dev or test text, no near-duplicate of another's test set."""
     name = f"mixture {trained_on}"
     where = f"of {mixture.height} rows"
     train = split.filter(pl.col("part") == "train").select("id", "hash")

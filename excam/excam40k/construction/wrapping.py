@@ -25,7 +25,7 @@ from excam.excam40k.construction.templates import ends_sentence, fill, names, pa
 
 
 def variants(base: BaseSample, errors: Errors) -> tuple[str, ...]:
-    """Return the pairs that a base sample becomes.
+    """Return the names of the variants that a base sample becomes, e.g. ("options", "freeform").
 
     Multiple choice: one with its options and, unless the question, the answer or all wrong answers refer to them, one
     as freeform QA without them. Soft errors: one minor, one major. Everything else: a single pair.

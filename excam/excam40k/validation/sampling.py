@@ -112,10 +112,7 @@ def _task(
     mode: spans.Mode,
     seed: int,
 ) -> tuple[Task, dict[str, str]]:
-    """Return a task, and the system behind each of its codes. Their order differs between rows and reveals nothing.
-
-    Their order is another for each row, and tells nothing.
-    """
+    """Return a task, and the system behind each of its codes. Their order differs between rows and reveals nothing."""
     shown = boxes(right, wrong, mode)
     codes = {digest(seed, "annotation/code", wrong.id, system)[:8]: system for system in systems}
     comparisons = tuple(Comparison(code, systems[codes[code]][wrong.id]) for code in sorted(codes))

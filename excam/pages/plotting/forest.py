@@ -74,7 +74,7 @@ def _check(panels: Mapping[str, Sequence[Point | None]], rows: Sequence[str], tu
 
 
 def _limits(panels: Mapping[str, Sequence[Point | None]]) -> tuple[float, float]:
-    """One axis for all panels: every interval and 0 on it."""
+    """Return the x limits of all panels: they contain every interval and 0."""
     ends = [end for points in panels.values() for point in points if point for end in point]
     return min([0.0, *ends]) - 0.04, max([0.0, *ends]) + 0.04
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-UNKNOWN = "Not known here: the rows of its training do not lie beside it."
+UNKNOWN = "Unknown: the training rows are not stored with the adapter."
 NOT_MEASURED = (
-    "No evaluation lies beside this adapter. Measure it on texts that people have judged before you trust it."
+    "This adapter comes without an evaluation. Measure it on texts that people have judged before you trust it."
 )
 
 USES = """## What it is for
