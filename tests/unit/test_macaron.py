@@ -116,7 +116,9 @@ def test_each_author_fills_every_template_that_is_not_retired():
     retired = [replace(TEMPLATES[0], retired=True), *TEMPLATES[1:]]
     tasks = campaign.tasks(retired, CONTEXTS, each=2, seed=3)
     assert len(tasks) == 23 * 5 * 2
-    assert {task["place"] for task in tasks if task["author"] == "Japan-1"} == {f"Template {n} of 23" for n in range(1, 24)}
+    assert {task["place"] for task in tasks if task["author"] == "Japan-1"} == {
+        f"Template {n} of 23" for n in range(1, 24)
+    }
     orders = [[task["template"] for task in tasks if task["author"] == author] for author in ("Japan-1", "Japan-2")]
     assert sorted(orders[0]) == sorted(orders[1])
     assert orders[0] != orders[1]
@@ -145,7 +147,9 @@ def build(*rows, reviews=()):
 def test_the_miniature_builds_whole():
     assert len(BUILT.scenarios) == 40
     assert BUILT.reasons == {"not-applicable": 5}
-    assert Counter(one.country for one in BUILT.scenarios) == dict.fromkeys(("Greece", "India", "Japan", "Mexico", "Turkey"), 8)
+    assert Counter(one.country for one in BUILT.scenarios) == dict.fromkeys(
+        ("Greece", "India", "Japan", "Mexico", "Turkey"), 8
+    )
     assert {one.template for one in BUILT.scenarios} == {one.id for one in TEMPLATES}
     used = Counter((one.country, one.template) for one in BUILT.scenarios)
     assert max(used.values()) == 1
@@ -185,7 +189,9 @@ def test_a_submission_that_is_no_scenario_is_left_out_with_its_reason(changes, r
 
 def test_texts_are_data_and_local_ones_stay_to_the_letter():
     text = "\u200f {question} [DISH] ですか。\u200f "
-    (one,) = build(submission(question_local=text, slots={"COUNTRY": "Japan", "DISH": "{question} {option1}"})).scenarios
+    (one,) = build(
+        submission(question_local=text, slots={"COUNTRY": "Japan", "DISH": "{question} {option1}"})
+    ).scenarios
     assert one.question_local == text
     assert "{question} {option1}" in one.question_en
     instance = derive.instances([one], 1)[0]
@@ -208,7 +214,12 @@ def test_reviews_approve_revise_and_remove():
     assert build(submission(), reviews=[{"scenario": name, "decision": "remove", "reason": "vague"}]).reasons == {"removed-in-review": 1}  # fmt: skip
     bad = {"scenario": name, "decision": "revise", "changes": {"options_local": ["a"]}}
     assert build(submission(), reviews=[bad]).reasons == {"not-four-options": 1}
-    for review in ({"scenario": "x"}, {"scenario": name}, change | {"changes": {"id": "y"}}, change | {"decision": "approve"}):
+    for review in (
+        {"scenario": "x"},
+        {"scenario": name},
+        change | {"changes": {"id": "y"}},
+        change | {"decision": "approve"},
+    ):
         with pytest.raises(InputInvalid, match="expected"):
             build(submission(), reviews=[review])
 
@@ -230,7 +241,7 @@ def test_scenarios_come_back_from_their_file(tmp_path):
 # --- official files
 
 HEAD = "id,template_id,country,language,reasoning_category,cultural_aspect,english_question,english_option1,english_option2,english_option3,english_option4,question,option1,option2,option3,option4,correct_option"  # fmt: skip
-ROW = "7,3,Greece,Greek,\"causal, temporal\",Time,Which?,a,b,c,d,Ποιο;,α,β,γ,δ,"
+ROW = '7,3,Greece,Greek,"causal, temporal",Time,Which?,a,b,c,d,Ποιο;,α,β,γ,δ,'
 TF = "id,english_question,question,correct_option\n"
 
 
@@ -250,7 +261,12 @@ def test_the_right_option_of_the_official_file_is_text_in_either_language(tmp_pa
 
 
 def test_what_is_odd_in_official_files_is_left_out_and_counted(tmp_path):
-    rows = [ROW + "a", ROW.replace("7,", "8,", 1) + "x", ROW.replace("7,", "9,", 1).replace(",3,", ",x,") + "a", ROW + "a"]
+    rows = [
+        ROW + "a",
+        ROW.replace("7,", "8,", 1) + "x",
+        ROW.replace("7,", "9,", 1).replace(",3,", ",x,") + "a",
+        ROW + "a",
+    ]
     statements = "7,It is a.,Είναι α.,True\n7,It is b.,Είναι β.,False\n99,Which.,Ποιο.,True\n7,It.,Αυτό.,maybe\n"
     built = official.read(*official_files(tmp_path, *rows, statements=statements))
     assert built.reasons == {
@@ -269,7 +285,9 @@ def test_what_is_odd_in_official_files_is_left_out_and_counted(tmp_path):
 def test_other_columns_are_one_line_and_can_be_named(tmp_path):
     choices, statements = official_files(tmp_path, ROW + "a")
     statements.write_text("mcq,statement_en,statement,truth\n7,It is a.,Είναι α.,True\n7,It is b.,Είναι β.,False\n")
-    with pytest.raises(SourceInvalid, match=r"macaron.columns: tf.csv: no column .*; found mcq, statement_en") as refused:
+    with pytest.raises(
+        SourceInvalid, match=r"macaron.columns: tf.csv: no column .*; found mcq, statement_en"
+    ) as refused:
         official.read(choices, statements)
     assert "\n" not in str(refused.value)
     columns = {"scenario_id": "mcq", "english_statement": "statement_en", "statement": "statement", "label": "truth"}
@@ -322,7 +340,9 @@ def test_orders_follow_from_the_seed_or_stay_as_given():
 
 
 def test_a_statement_that_is_a_question_is_marked():
-    one = replace(BUILT.scenarios[0], true_en="Would it?", true_local="あるか？", false_en="It would.", false_local="Ναι;")
+    one = replace(
+        BUILT.scenarios[0], true_en="Would it?", true_local="あるか？", false_en="It would.", false_local="Ναι;"
+    )
     forms = {(i.format, i.lang): i.form for i in derive.instances([one], 1) if i.format != "MC"}
     assert forms == {("T", "EN"): "question", ("T", "L"): "question", ("F", "EN"): "statement", ("F", "L"): "question"}
 
@@ -442,7 +462,10 @@ def test_a_server_without_the_options_answers_by_letter_or_by_text():
         lines = request.options[0].startswith("{")
         return Choice(None, None, 0) if lines else Choice((-1.0, -0.5), (1, 1), 20)
 
-    assert (answered(INSTANCES[2], "choose", by_letter).answer, answered(INSTANCES[2], "choose", by_letter).by) == ("F", "letter")
+    assert (answered(INSTANCES[2], "choose", by_letter).answer, answered(INSTANCES[2], "choose", by_letter).by) == (
+        "F",
+        "letter",
+    )
 
     def by_text(request):
         return text_of('{"answer": "T"}') if isinstance(request, Generate) else Choice(None, None, 0)
@@ -503,7 +526,9 @@ def corrected(change):
 
 
 def test_proofreading_edits_english_alone_and_lists_everything():
-    scenario = replace(BUILT.scenarios[0], true_en="Today he recieve Mikis Theodorakis.", false_en="Today he recieve Manos Hatzidakis.")
+    scenario = replace(
+        BUILT.scenarios[0], true_en="Today he recieve Mikis Theodorakis.", false_en="Today he recieve Manos Hatzidakis."
+    )
     asked = []
 
     def reply(request):
@@ -519,7 +544,9 @@ def test_proofreading_edits_english_alone_and_lists_everything():
     assert half.inconsistent
 
 
-@pytest.mark.parametrize("said", ["I see none.", "{}", '{"has_errors": "yes", "corrected": "x"}', '{"has_errors": true}', "{"])
+@pytest.mark.parametrize(
+    "said", ["I see none.", "{}", '{"has_errors": "yes", "corrected": "x"}', '{"has_errors": true}', "{"]
+)
 def test_an_unreadable_proofreader_changes_nothing(said):
     (done,) = run(proofread.proofread, [BUILT.scenarios[0]], lambda requests: [text_of(said) for _ in requests])
     assert done.scenario == BUILT.scenarios[0]
@@ -531,3 +558,37 @@ def test_edits_that_make_two_options_equal_are_not_applied():
     (done,) = run(proofread.proofread, [scenario], lambda requests: [corrected(lambda text: "rice cake" if text == "rice cakes" else text)(one) for one in requests])  # fmt: skip
     assert done.scenario.options_en == scenario.options_en
     assert "equal-options" in proofread.counts([done])
+
+
+# --- as a benchmark of ExCAM40k
+
+
+def test_the_module_of_the_page_reads_scenarios(tmp_path, monkeypatch):
+    """docs/macaron.md: distractors are hard errors, the false statement is the other version of the true one."""
+    import types
+
+    import excam.excam40k.datasets as benchmarks
+    from excam.core import tables
+    from excam.excam40k.construction import wrapping
+
+    page = (ROOT / "docs/macaron.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"<!-- file: excam/excam40k/datasets/macaron\.py -->\n```python\n(.*?)\n```", page, re.S)
+    module = types.ModuleType("excam.excam40k.datasets.macaron")
+    monkeypatch.setitem(__import__("sys").modules, module.__name__, module)
+    monkeypatch.setattr(benchmarks, "macaron", module, raising=False)
+    exec(compile(code, "macaron.py", "exec"), module.__dict__)
+    tables.write_frame(tmp_path / "scenarios.parquet", scenarios.to_frame(BUILT.scenarios))
+    reading = module.read(tmp_path)
+    assert reading.rows == 4 * 40
+    assert not reading.dropped
+    assert len({one.id for one in reading.samples()}) == 160
+    samples = {one.id.partition(":")[0]: one for one in reading.samples() if one.group == "mexico/11/mx-1"}
+    question = samples["macaron/question-local"]
+    assert (question.answer, question.wrong) == ("Juan Rulfo", ("Carlos Fuentes", "Juan José Arreola", "Octavio Paz"))
+    assert (question.language, question.culture) == ("Mexican Spanish", "Mexico")
+    statement = samples["macaron/statement-en"]
+    assert statement.answer.endswith("was written by Juan Rulfo.")
+    assert statement.wrong == (
+        "The novel Pedro Páramo, which is read in the schools of Mexico, was written by Carlos Fuentes.",
+    )
+    assert wrapping.variants(statement, "hard") == ("single",)

@@ -90,7 +90,9 @@ def test_floors_bounds_and_counts():
 
 def test_a_row_counts_in_each_of_its_groups():
     rows = [row("a", "MC", "EN", right=True, tags=["x", "y"]), row("b", "MC", "L", right=False, tags=["y"])]
-    found = {(one["group"], one["lang"]): (one["accuracy"], one["n"]) for one in numbers.breakdown(rows, lambda r: r["tags"])}
+    found = {
+        (one["group"], one["lang"]): (one["accuracy"], one["n"]) for one in numbers.breakdown(rows, lambda r: r["tags"])
+    }
     assert found == {("x", "EN"): (100.0, 1), ("x", "all"): (100.0, 1), ("y", "EN"): (100.0, 1), ("y", "L"): (0.0, 1), ("y", "all"): (50.0, 2)}  # fmt: skip
 
 
@@ -272,7 +274,10 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("author")
     build = ("build", MINI / "exports", "--templates", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv")
     assert excam("lint", MINI / "templates.yaml").exit_code == 0
-    assert excam("draw", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv", "--to", folder / "c.json").exit_code == 0
+    assert (
+        excam("draw", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv", "--to", folder / "c.json").exit_code
+        == 0
+    )
     built = excam(*build, "--to", folder / "scenarios.parquet")
     assert "40 scenarios; left out: not-applicable 5" in built.stderr
     assert excam("derive", folder / "scenarios.parquet", "--to", folder / "instances.parquet").exit_code == 0
@@ -327,7 +332,9 @@ def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
     assert {"table-3.csv", "table-3.md", "paired.csv", "reasoning.pdf", "aspects.pdf", "contexts.pdf", "scripts.csv", "templates.csv"} <= names  # fmt: skip
     twice = excam("report", files[0], files[0], "--instances", folder / "instances.parquet", "--to", tmp_path / "r")
     assert "expected one file for each" in twice.stderr
-    hardest = excam("derive", folder / "scenarios.parquet", "--hardest", files[0], "--seed", 0, "--to", tmp_path / "hard.parquet")
+    hardest = excam(
+        "derive", folder / "scenarios.parquet", "--hardest", files[0], "--seed", 0, "--to", tmp_path / "hard.parquet"
+    )
     assert "false statements state another distractor" in hardest.stderr
     changed = derive.read(tmp_path / "hard.parquet")
     assert sum(one.text != other.text for one, other in zip(changed, instances, strict=True)) > 0
@@ -351,7 +358,10 @@ def test_multiple_choice_equals_lm_evaluation_harness(folder, tmp_path):
     for one in asked:
         message = Message("user", asks.prompt(one, thinking=False))
         ids = chat.encode(backend.tokenizer, (message,)).input_ids
-        lines = [chat.encode(backend.tokenizer, (message,), asks.line(letter)).input_ids[len(ids) : -1] for letter in one.valid]
+        lines = [
+            chat.encode(backend.tokenizer, (message,), asks.line(letter)).input_ids[len(ids) : -1]
+            for letter in one.valid
+        ]
         requests += [Request("loglikelihood", {}, (("", ""), list(ids), list(line)), 0) for line in lines]
         ((_, choice),) = next(iter(backend.choose([Choose((message,), tuple(map(asks.line, one.valid)))])))
         ours.append(choice.logprobs)

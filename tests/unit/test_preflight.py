@@ -205,8 +205,7 @@ def test_hours_rest_on_trials(tmp_path):
     assert tasks["training", "gemma3-27b"].hours is None
     made = page.page_text([], list(tasks.values()), [], "now")
     assert (
-        f"Together: {judging.hours + training.hours:.1f} GPU hours, and {len(tasks) - 2} lines without a trial"
-        in made
+        f"Together: {judging.hours + training.hours:.1f} GPU hours, and {len(tasks) - 2} lines without a trial" in made
     )
 
 
