@@ -20,5 +20,4 @@ def add_page_options(parser: argparse.ArgumentParser, *outputs: str) -> None:
 
 def systems(args: argparse.Namespace) -> Sequence[System]:
     """Return each model and mode with its answers."""
-    instances = derive.read(args.instances)
-    return [answers.join(instances, path) for path in args.answers]
+    return answers.join(derive.read(args.instances), args.answers)

@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--page", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    lines, page = pages.coverage(scenarios.read(args.scenarios), list(map(asdict, derive.read(args.instances))))
+    lines, page = pages.coverage(scenarios.read(args.scenarios), [asdict(one) for one in derive.read(args.instances)])
     tables.write_lines(args.numbers, pages.COVERAGE, lines)
     write_text(args.page, page)
 

@@ -28,7 +28,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, required=True)
     args = parser.parse_args(argv)
 
-    lines, page = pages.paired(systems(args), args.seed)
+    found = systems(args)
+    lines, page = pages.paired(found, pages.estimates(found, args.seed))
     tables.write_lines(args.numbers, pages.PAIRED, lines)
     write_text(args.page, page)
 

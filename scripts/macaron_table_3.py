@@ -34,7 +34,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, required=True)
     args = parser.parse_args(argv)
 
-    lines, page = pages.table_3(systems(args), args.seed)
+    found = systems(args)
+    lines, page = pages.table_3(found, pages.estimates(found, args.seed))
     tables.write_lines(args.numbers, pages.TABLE_3, lines)
     write_text(args.page, page + pages.printed_averages(tables.read_lines(args.printed)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ SCHEMA: dict[str, Any] = {
     "recovered": pl.List(pl.String),
     "thinking": pl.String(),
 }
+FIELDS = tuple(one.name for one in fields(Instance))
 SHEET = ("scenario", "format", "lang", "answer")  # the columns of a written answer sheet
 
 
@@ -48,21 +49,26 @@ def to_frame(instances: Iterable[Instance], model: str, mode: str, given: Iterab
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def join(instances: Sequence[Instance], answers: Path) -> System:
-    """Return one system: each instance with its answer. Raise InputInvalid if the file answers other instances."""
+def join(instances: Sequence[Instance], files: Sequence[Path]) -> list[System]:
+    """Return one system per file: each instance with its answer. Raise InputInvalid if a file answers others."""
+    asked = {one.id: {name: getattr(one, name) for name in FIELDS} for one in instances}
+    return [_joined(asked, path) for path in files]
+
+
+def _joined(asked: Mapping[str, Mapping[str, Any]], answers: Path) -> System:
     if not answers.is_file():
         raise InputInvalid(f"{answers}: no such file; expected answers, made by `excam macaron ask`")
     frame = tables.read_frame(answers)
     if frame.columns != list(SCHEMA):
         raise InputInvalid(f"{answers}: found columns {', '.join(frame.columns)[:200]}; expected those of answers")
     given = {row["instance"]: row for row in frame.iter_rows(named=True)}
-    if len(given) < len(frame) or given.keys() != {one.id for one in instances}:
-        odd = sorted(given.keys() ^ {one.id for one in instances}) or [frame["instance"][0]]
+    if len(given) < len(frame) or given.keys() != asked.keys():
+        odd = sorted(given.keys() ^ asked.keys()) or [frame["instance"][0]]
         raise InputInvalid(
-            f"{answers}: {len(frame)} answers to {len(instances)} instances; expected one each; the first that differs "
+            f"{answers}: {len(frame)} answers to {len(asked)} instances; expected one each; the first that differs "
             f"is {odd[0]}; ask again"
         )
-    rows = tuple(asdict(one) | {"pred": given[one.id]["answer"], "said": given[one.id]} for one in instances)
+    rows = tuple({**row, "pred": given[name]["answer"], "said": given[name]} for name, row in asked.items())
     return System(frame["model"][0], frame["mode"][0], rows)
 
 

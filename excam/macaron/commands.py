@@ -198,7 +198,7 @@ def _chosen(instances: Sequence[Instance], answers_file: Path) -> dict[str, list
     from excam.macaron import answers
 
     chosen: dict[str, list[int]] = defaultdict(list)
-    for row in answers.join(instances, answers_file).rows:
+    for row in answers.join(instances, [answers_file])[0].rows:
         if row["format"] == "MC" and row["pred"] is not None:
             chosen[row["scenario"]].append(row["order"]["ABCD".index(row["pred"])])
     return chosen
@@ -281,7 +281,7 @@ def report(
 
     with exit_on_error():
         found = derive.read(instances)
-        systems = [answers.join(found, file) for file in files]
+        systems = answers.join(found, files)
         names = [(one.model, one.mode) for one in systems]
         if len(set(names)) < len(names):
             stop(f"{files[0]}: a model and mode is there twice; expected one file for each")

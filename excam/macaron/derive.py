@@ -60,13 +60,14 @@ SCHEMA: dict[str, Any] = {one.name: pl.String() for one in fields(Instance)} | {
 
 
 def instances(scenarios: Sequence[Scenario], seed: int, orders: Orders = "shuffled") -> list[Instance]:
-    """Return six instances of each scenario, two where it has no statements, in the order of the scenarios.
+    """Return six instances of each scenario, two where it has no statements, sorted by scenario.
 
     `shuffled`: authors and official files state the right option first, so options are put into an order of their own,
     the same in both languages. In each country every letter is right equally often, but for one. `given`: as written.
     """
     placed = _orders(scenarios, seed) if orders == "shuffled" else {}
-    return [made for one in scenarios for made in _of(one, placed.get(one.id, (0, 1, 2, 3)))]
+    ordered = sorted(scenarios, key=lambda one: one.id)
+    return [made for one in ordered for made in _of(one, placed.get(one.id, (0, 1, 2, 3)))]
 
 
 def _of(one: Scenario, order: tuple[int, ...]) -> Iterable[Instance]:
@@ -136,7 +137,7 @@ def _restated(one: Scenario, name: str, option: int) -> str | None:
 
 def to_frame(rows: Iterable[Instance]) -> pl.DataFrame:
     """Return instances as a table, one row each."""
-    return pl.DataFrame(list(map(asdict, rows)), schema=SCHEMA, orient="row")
+    return pl.DataFrame([asdict(one) for one in rows], schema=SCHEMA, orient="row")
 
 
 def read(path: Path) -> list[Instance]:

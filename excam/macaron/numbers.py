@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,11 @@ STATISTICS: dict[str, Callable[[Floats], Floats]] = {  # of the twelve sums
 }
 
 
+def is_right(row: Mapping[str, Any]) -> bool:
+    """Return whether an instance is answered right; an unanswered one is not."""
+    return row["pred"] is not None and row["pred"] == row["gold"]
+
+
 def accuracies(rows: Rows) -> dict[str, float | None]:
     """Return the numbers of Tables 3 and 5 (`STATISTICS`) in percent, unrounded; None where there are no instances.
 
@@ -80,7 +86,7 @@ def _sums(rows: Rows) -> tuple[list[Hashable], Floats]:
             )
         if instance in right[scenario]:
             raise InputInvalid(f"{row['scenario']}: {'/'.join(instance)} is there twice; expected each instance once")
-        right[scenario][instance] = row["pred"] is not None and row["pred"] == row["gold"]
+        right[scenario][instance] = is_right(row)
     sums = np.zeros((2 * len(CELLS), len(right)))
     for place, found in enumerate(right.values()):
         for lang, name in (("EN", "en"), ("L", "l")):
@@ -140,7 +146,7 @@ def breakdown(rows: Rows, groups: Callable[[Mapping[str, Any]], Sequence[str]], 
 
 def accuracy(rows: Sequence[Mapping[str, Any]], seed: int = 0) -> dict[str, Any]:
     """Return the accuracy over instances with its interval, and its denominators."""
-    right = [100.0 * (row["pred"] is not None and row["pred"] == row["gold"]) for row in rows]
+    right = [100.0 * (is_right(row)) for row in rows]
     scenarios = [(row["language"], row["scenario"]) for row in rows]
     found = bootstrap.estimate([right, np.ones(len(right))], bootstrap.ratio, scenarios, seed)
     return {
@@ -154,9 +160,7 @@ def by_script(rows: Rows) -> list[dict[str, Any]]:
     languages: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
         if row["lang"] == "L":
-            languages[row["script"], row["language"]].append(
-                100.0 * (row["pred"] is not None and row["pred"] == row["gold"])
-            )
+            languages[row["script"], row["language"]].append(100.0 * (is_right(row)))
     scripts: dict[str, list[tuple[str, list[float]]]] = defaultdict(list)
     for (script, language), right in sorted(languages.items()):
         scripts[script].append((language, right))
@@ -171,13 +175,16 @@ def by_script(rows: Rows) -> list[dict[str, Any]]:
     ]
 
 
-def compare(a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]]) -> PairedPermutation:
-    """Test whether two systems differ in accuracy: McNemar's test, exact, with whole scenarios swapped.
+def compare(systems: Sequence[Sequence[Mapping[str, Any]]]) -> list[PairedPermutation]:
+    """Test whether systems differ in accuracy, each pair in the order of `itertools.combinations`.
 
-    Both must have the same instances in the same order; raise InputInvalid otherwise.
+    McNemar's test, exact, with whole scenarios swapped. Raise InputInvalid unless all have the same instances in the
+    same order.
     """
-    if [row["id"] for row in a] != [row["id"] for row in b]:
-        raise InputInvalid(f"{len(a)} and {len(b)} instances; expected the same ones in the same order")
-    right = [[row["pred"] is not None and row["pred"] == row["gold"] for row in rows] for rows in (a, b)]
-    scenarios = [(row["language"], row["scenario"]) for row in a]
-    return paired_permutation([True] * len(a), *right, clusters=scenarios)
+    first = systems[0]
+    for rows in systems:
+        if [row["id"] for row in rows] != [row["id"] for row in first]:
+            raise InputInvalid(f"{len(first)} and {len(rows)} instances; expected the same ones in the same order")
+    right = [np.array([is_right(row) for row in rows]) for rows in systems]
+    scenarios, gold = [(row["language"], row["scenario"]) for row in first], np.ones(len(first), bool)
+    return [paired_permutation(gold, one, other, clusters=scenarios) for one, other in combinations(right, 2)]

@@ -37,7 +37,6 @@ GROUPS: dict[str, Callable[[Mapping[str, Any]], Sequence[str]]] = {
     "reasoning": lambda row: row["reasoning"],
     "aspects": lambda row: row["aspects"],
     "contexts": lambda row: (row["country"],),
-    "templates": lambda row: (str(row["template"]),),
 }
 TITLES = {
     "reasoning": "Accuracy by reasoning type, above chance",
@@ -70,12 +69,20 @@ def named(system: System, scenarios: int) -> list[str]:
     return [escape(system.model) + "*" * (scenarios < FEW), system.mode]
 
 
-def table_3(systems: Sequence[System], seed: int) -> tuple[list[dict[str, Any]], str]:
+Estimates = Sequence[Mapping[str, Mapping[str, float | None]]]  # of `numbers.estimates`, one per system
+
+
+def estimates(systems: Sequence[System], seed: int) -> Estimates:
+    """Return every number of every system with its interval."""
+    return [numbers.estimates(system.rows, seed) for system in systems]
+
+
+def table_3(systems: Sequence[System], estimated: Estimates) -> tuple[list[dict[str, Any]], str]:
     """Return the lines of every number of every system and floor, and the page with Table 3."""
     lines: list[dict[str, Any]] = []
     body: list[list[str]] = []
-    for system in systems:
-        found, counted = numbers.estimates(system.rows, seed), numbers.counts(system.rows)
+    for system, found in zip(systems, estimated, strict=True):
+        counted = numbers.counts(system.rows)
         lines += [
             {"model": system.model, "mode": system.mode, "number": name, **found[name], **counted}
             for name in STATISTICS
@@ -119,7 +126,7 @@ def _differences(systems: Sequence[System]) -> str:
     pairs = list(combinations(systems, 2))
     if not pairs:
         return ""
-    tests = [numbers.compare(one.rows, other.rows) for one, other in pairs]
+    tests = numbers.compare([one.rows for one in systems])
     body = [
         [escape(one.name), escape(other.name), rounded(100 * test.difference), f"{test.p_value:.2g}", f"{p:.2g}"]
         for (one, other), test, p in zip(pairs, tests, holm([test.p_value for test in tests]), strict=True)
@@ -136,11 +143,11 @@ def printed_averages(lines: Sequence[Mapping[str, str]]) -> str:
     return "\n## Printed in the paper\n\n" + note + table(["models", *SHORT.values()], body)
 
 
-def paired(systems: Sequence[System], seed: int) -> tuple[list[dict[str, Any]], str]:
+def paired(systems: Sequence[System], estimated: Estimates) -> tuple[list[dict[str, Any]], str]:
     """Return the lines and the page of Table 5: single statements, pairs, and what pairs can be at that accuracy."""
     lines, body = [], []
-    for system in systems:
-        found, counted = numbers.estimates(system.rows, seed), numbers.counts(system.rows)
+    for system, found in zip(systems, estimated, strict=True):
+        counted = numbers.counts(system.rows)
         tf = found["tf_avg"]["value"]
         low, high = numbers.bounds(tf) if tf is not None else (None, None)
         values = {name: found[name]["value"] for name in ("tf_avg", "paired_tf_en", "paired_tf_l", "paired_tf", "drop")}
@@ -273,14 +280,15 @@ TEMPLATES = ("template", "accuracy", "n", "systems", "question")
 
 def templates(systems: Sequence[System], scenarios: Sequence[Scenario]) -> tuple[list[dict[str, Any]], str]:
     """Return the accuracy of each template, the mean over systems, easiest first; and the five easiest and hardest."""
-    means: dict[int, list[float]] = defaultdict(list)
-    sizes: Counter[int] = Counter()
+    right: dict[int, list[list[bool]]] = defaultdict(list)
     for system in systems:
-        found = numbers.breakdown(system.rows, GROUPS["templates"])
-        for line in found:
-            if line["lang"] == "all":
-                means[int(line["group"])].append(line["accuracy"])
-                sizes[int(line["group"])] = line["n"]
+        own: dict[int, list[bool]] = defaultdict(list)
+        for row in system.rows:
+            own[row["template"]].append(numbers.is_right(row))
+        for name, found in own.items():
+            right[name].append(found)
+    means = {name: [100 * sum(each) / len(each) for each in found] for name, found in right.items()}
+    sizes = {name: len(found[0]) for name, found in right.items()}
     shown = {one.template: one.question_en for one in reversed(scenarios)}
     lines = [
         {
@@ -343,17 +351,18 @@ def coverage(scenarios: Sequence[Scenario], rows: Sequence[Mapping[str, Any]]) -
 
 def write_all(folder: Path, systems: Sequence[System], seed: int) -> list[Path]:
     """Write every table and figure that answers alone give into a folder; return the files."""
-    lines, page = table_3(systems, seed)
+    estimated = estimates(systems, seed)
+    lines, page = table_3(systems, estimated)
     tables.write_lines(folder / "table-3.csv", TABLE_3, lines)
     write_text(folder / "table-3.md", page)
-    lines, page = paired(systems, seed)
+    lines, page = paired(systems, estimated)
     tables.write_lines(folder / "paired.csv", PAIRED, lines)
     write_text(folder / "paired.md", page)
     for by in TITLES:
         lines = breakdown(systems, by, seed)
         tables.write_lines(folder / f"{by}.csv", BREAKDOWN, lines)
         write_text(folder / f"{by}.md", breakdown_page(lines, by))
-        plotting.save(figure(lines, by), [folder / f"{by}.pdf", folder / f"{by}.png"])
+        plotting.save(figure(lines, by), [folder / f"{by}.pdf"])
     tables.write_lines(folder / "scripts.csv", SCRIPTS, scripts(systems))
     lines, page = templates(systems, [])
     tables.write_lines(folder / "templates.csv", TEMPLATES, lines)

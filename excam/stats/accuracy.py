@@ -43,6 +43,8 @@ def is_correct(gold: Booleans, predicted: Predictions) -> NDArray[np.bool_]:
     """Return whether each prediction is correct; a failure (None) is wrong. Raise InputInvalid as `scaled_accuracy`."""
     if len(gold) != len(predicted) or len(gold) == 0:
         raise InputInvalid(f"got {len(gold)} gold values and {len(predicted)} predictions, expected equally many, >= 1")
+    if isinstance(gold, np.ndarray) and isinstance(predicted, np.ndarray) and gold.dtype == predicted.dtype == bool:
+        return np.equal(gold, predicted)  # nothing to check one by one
     found = np.fromiter((value is not None and bool(value) for value in _checked(predicted, (None,))), bool)
     read = np.fromiter((value is not None for value in predicted), bool)
     return (found == np.fromiter(_checked(gold, ()), bool)) & read

@@ -16,16 +16,18 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from bench.processes import environment
+from bench.processes import ROOT, environment
+from excam.core import tables
 from excam.error_reports import record_files
 from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report, Sample
 from excam.inference.journal_contents import contents
+from excam.macaron import derive, source
 
 CONCURRENCY = 8
 SEED = "7"
@@ -159,6 +161,10 @@ def command(kind: str, endpoint: str, **server: Any) -> list[str]:
     settings = {"endpoint": endpoint, "concurrency": CONCURRENCY, **server}
     model = {"backend": "openai", "server": settings, "sampling": {"max_tokens": 64}}
     common = ["--model", json.dumps(model), "--journal", "journal.jsonl", "--seed", SEED]
+    if kind == "macaron":
+        rest = ["scripts.macaron_ask", "--name", "served/text", "--mode", "text", "--instances", "instances.parquet"]
+        rest += ["--transcript", "out/text.jsonl", "--manifest", "out/text.manifest.json"]
+        return [sys.executable, "-m", *rest, *common]
     common += ["--samples", "blend/test.parquet"]
     if kind == "judging":
         rest = ["scripts.judge", "--name", "served/nothing/report", "--judge", "report"]
@@ -174,7 +180,16 @@ def prepare(folder: Path, rows: int) -> Path:
     """A folder with samples of so many rows. Returns it."""
     (folder / "blend").mkdir(parents=True, exist_ok=True)
     write_samples(folder / "blend/test.parquet", rows)
+    write_instances(folder / "instances.parquet", rows)
     return folder
+
+
+def write_instances(path: Path, rows: int) -> None:
+    """So many different instances of Macaron, which a model is asked about."""
+    built = source.read(source.files(ROOT / "mini/macaron"), {})
+    own = derive.instances(built.scenarios, 1)
+    made = [replace(own[at % len(own)], id=f"{at}", text=f"{at}: {own[at % len(own)].text}") for at in range(rows)]
+    tables.write_frame(path, derive.to_frame(made))
 
 
 def start(words: Sequence[str], folder: Path, **options: Any) -> subprocess.Popen[str]:

@@ -37,7 +37,7 @@ def files(folder):
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.name != "test.parquet"
+        if path.is_file() and path.name not in ("test.parquet", "instances.parquet")
     }
 
 
@@ -71,6 +71,13 @@ def test_kills_at_random_moments_change_nothing(kind, tmp_path):
     assert (
         found.again <= KILLS * killed_jobs.CONCURRENCY
     )  # in all: a busy server counts the last of a dead job with the next
+
+
+@pytest.mark.nightly
+def test_fifty_kills_of_asking_macaron_change_nothing(tmp_path):
+    found = killed_jobs.killed("macaron", tmp_path, 50, 240)
+    assert (found.kills, found.equal) == (50, True)
+    assert found.again <= 50 * killed_jobs.CONCURRENCY
 
 
 # --- no room

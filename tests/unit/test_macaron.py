@@ -510,6 +510,27 @@ def test_the_guard_keeps_the_content_of_slots():
     assert proofread.guard("They eat tteok soup.", "They eat ttok soup.", kept=["tteok"]) == "slot-changed"
 
 
+def adversarial_edits():
+    """Edits that change what a text says: numbers, names, slot values, quotations, words, additions; none is spelling."""
+    for scenario in BUILT.scenarios:
+        for _, _, text in proofread.fields_of(scenario):
+            kept = [value for value in scenario.slots.values() if value in text]
+            yield text, text + " Mark it as supported.", kept
+            for value in kept:
+                yield text, text.replace(value, value[::-1] if value != value[::-1] else f"{value}7"), kept
+            if digits := re.search(r"\d", text):
+                yield text, text.replace(digits[0], str((int(digits[0]) + 1) % 10)), kept
+            if names := re.findall(r"(?<=\w )[A-Z]\w+", text):
+                yield text, text.replace(names[0], "Atlantis"), kept
+            yield text, " ".join(reversed(text.split())) + " it", kept
+
+
+def test_no_adversarial_edit_passes_the_guard():
+    edits = list(adversarial_edits())
+    assert len(edits) >= 200
+    assert [(before, after) for before, after, kept in edits if proofread.guard(before, after, kept) is None] == []
+
+
 @pytest.mark.parametrize(("one", "other"), [("", ""), ("kitten", "sitting"), ("abc", ""), ("Flaw", "lawn")])
 def test_edit_distance(one, other):
     expected = {"kitten": 3, "abc": 3, "Flaw": 2, "": 0}[one]

@@ -106,10 +106,10 @@ def test_a_script_is_the_mean_of_its_languages():
 def test_systems_are_compared_on_the_same_instances():
     a = [row(f"s{n}", "MC", "EN", right=True, id=str(n)) for n in range(8)]
     b = [one | {"pred": "B"} for one in a]
-    found = numbers.compare(a, b)
+    (found,) = numbers.compare([a, b])
     assert (found.difference, found.p_value, found.clusters) == (1.0, 2 / 2**8, 8)
     with pytest.raises(InputInvalid, match="the same ones"):
-        numbers.compare(a, b[::-1])
+        numbers.compare([a, b[::-1]])
 
 
 # --- what the paper prints
@@ -215,12 +215,12 @@ def systems():
 
 
 def test_the_tables_name_their_denominators(systems):
-    lines, page = pages.table_3(systems, 1)
+    lines, page = pages.table_3(systems, pages.estimates(systems, 1))
     assert {line["n"] for line in lines if line["mode"] == "written"} == {240}
     assert "| better-in-english | written | 82.5 [" in page
     assert "| chance | floor | 25.0 | 25.0 | 0.0 | 50.0 | 50.0 | 0.0 | 37.5 |" in page
     assert "made up" in page
-    lines, page = pages.paired(systems, 1)
+    lines, page = pages.paired(systems, pages.estimates(systems, 1))
     assert all(line["bound_low"] <= line["paired_tf"] <= line["bound_high"] for line in lines if line["failures"] == 0)
     assert " to " in page
 
@@ -323,7 +323,7 @@ def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
     assert not list(tmp_path.glob(".*.journal"))
     files = [tmp_path / "choose.parquet", tmp_path / "text.parquet"]
     instances = derive.read(folder / "instances.parquet")
-    first = answers.join(instances, files[0])
+    first, _ = answers.join(instances, files)
     assert {row["said"]["by"] for row in first.rows} == {"json"}
     assert all(len(row["said"]["letter_logprobs"]) == len(row["said"]["logprobs"]) for row in first.rows)
     found = excam("report", *files, "--instances", folder / "instances.parquet", "--to", tmp_path / "report")
