@@ -92,13 +92,13 @@ def table_3(systems: Sequence[System], estimated: Estimates) -> tuple[list[dict[
     for name, values in numbers.floors(systems[0].rows).items():
         lines += [{"model": name, "mode": "floor", "number": key, "value": value} for key, value in values.items()]
         body.append([name, "floor", *(rounded(values[key]) for key in SHORT), "", "", ""])
-    head = ["model", "mode", *SHORT.values(), "n", "unanswered", "said true"]
+    head = ["model", "mode", *SHORT.values(), "n", "unanswered", "said true, %"]
     text = "# Macaron: accuracy\n\nPercent; Δ is local minus English. " + NOTE + "\n"
     return lines, text + _synthetic(systems) + table(head, body) + "\n" + _letters(systems) + _differences(systems)
 
 
 def _denominators(counted: Mapping[str, Any]) -> list[str]:
-    return [str(counted["n"]), str(counted["failures"]), rounded(counted["said_true"]) + " %"]
+    return [str(counted["n"]), str(counted["failures"]), rounded(counted["said_true"])]
 
 
 def _synthetic(systems: Sequence[System]) -> str:
@@ -166,7 +166,7 @@ def paired(systems: Sequence[System], estimated: Estimates) -> tuple[list[dict[s
     for name, values in numbers.floors(systems[0].rows).items():
         cells = [rounded(values[key]) for key in ("tf_avg", "paired_tf", "drop")]
         body.append([name, "floor", *cells, "", "", "", ""])
-    head = ["model", "mode", "T/F", "paired T/F", "drop", "bounds", "n", "unanswered", "said true"]
+    head = ["model", "mode", "T/F", "paired T/F", "drop", "bounds", "n", "unanswered", "said true, %"]
     return lines, f"# Macaron: pairs of statements\n\n{PAIRS}\n{NOTE}\n{_synthetic(systems)}{table(head, body)}"
 
 
