@@ -10,8 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from excam import cli
+from excam.core import tables
 from excam.core.exceptions import InputInvalid
-from excam.macaron import answers, asks, derive, numbers, pages, rows_page, source
+from excam.macaron import answers, asks, derive, numbers, pages, rows_page, scenarios, source
 from excam.macaron.numbers import STATISTICS
 
 ROOT = Path(__file__).parents[2]
@@ -317,6 +318,10 @@ def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
     import tiny
 
     tiny.model(tmp_path / "model", positions=2048)
+    few = [one for one in scenarios.read(folder / "scenarios.parquet") if one.country in ("Japan", "Mexico")][::2]
+    folder = tmp_path / "few"
+    tables.write_frame(folder / "scenarios.parquet", scenarios.to_frame(few))
+    assert excam("derive", folder / "scenarios.parquet", "--to", folder / "instances.parquet").exit_code == 0
     for mode in ("choose", "text"):
         asked = excam("ask", folder / "instances.parquet", "--model", tmp_path / "model", "--mode", mode, "--max-tokens", 4, "--to", tmp_path / f"{mode}.parquet")  # fmt: skip
         assert asked.exit_code == 0, asked.output
