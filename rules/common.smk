@@ -62,6 +62,8 @@ try:
         if EXPERIMENT.macaron
         else []
     )
+    if EXPERIMENT.macaron and EXPERIMENT.macaron.sheets:
+        input_names("macaron.sheets", macaron_source.sheets(Path(EXPERIMENT.macaron.sheets), EXPERIMENT.models))
     EXPORTS = input_names("annotation.answers", exported_files(EXPERIMENT.annotation.answers))
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None

@@ -55,8 +55,8 @@ def macaron_answers():
     """The answers of each model in each mode, and written sheets."""
     if not MACARON:
         return []
-    asked = [(model, mode) for model in MACARON.models for mode in MACARON.modes]
-    asked += [(model, "thinking") for model in MACARON.thinking]
+    asked = [(model, mode) for model in dict.fromkeys(MACARON.models) for mode in dict.fromkeys(MACARON.modes)]
+    asked += [(model, "thinking") for model in dict.fromkeys(MACARON.thinking)]
     return [f"results/macaron/answers/{model}/{mode}.parquet" for model, mode in asked] + [
         f"results/macaron/answers/{sheet}/written.parquet" for sheet in MACARON_SHEETS
     ]

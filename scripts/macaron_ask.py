@@ -20,7 +20,7 @@ VERSION = 1
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="<model>/<mode>, for progress lines")
+    parser.add_argument("--name", required=True, help="<model>/<mode>: the key in config.yaml, and for progress lines")
     add_asking_options(parser)
     parser.add_argument("--mode", choices=asks.MODES, required=True)
     parser.add_argument("--instances", type=Path, required=True)

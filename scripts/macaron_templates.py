@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.macaron import pages
-from excam.macaron import scenarios as scenario_files
 from scripts import run
 from scripts._macaron import add_page_options, systems
 
@@ -22,7 +20,6 @@ PAGE = {
     "inputs": {
         "answers": "macaron_answers",
         "instances": "results/macaron/instances.parquet",
-        "scenarios": "results/macaron/scenarios.parquet",
     },
 }
 
@@ -30,10 +27,9 @@ PAGE = {
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     add_page_options(parser, "numbers", "page")
-    parser.add_argument("--scenarios", type=Path, required=True, help="for an example of each template")
     args = parser.parse_args(argv)
 
-    lines, page = pages.templates(systems(args), scenario_files.read(args.scenarios))
+    lines, page = pages.templates(systems(args))
     tables.write_lines(args.numbers, pages.TEMPLATES, lines)
     write_text(args.page, page)
 

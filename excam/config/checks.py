@@ -110,6 +110,8 @@ def cross_check(experiment: Experiment, where: str) -> None:
         for at, names in (("models", asked.models), ("thinking", asked.thinking), ("proofreader", [asked.proofreader])):
             for name in filter(None, names):
                 known(name, f"macaron.{at}", "model", models)
+        if not (asked.models and asked.modes) and not asked.thinking and not asked.sheets:
+            raise ConfigInvalid(f"{where}: macaron: nobody answers; expected `models`, `thinking` or `sheets`")
     _check_numbers(experiment, where)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -13,10 +12,11 @@ import polars as pl
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.macaron.asks import Answered
+from excam.macaron.campaign import csv_lines
 from excam.macaron.derive import Instance
 
 SCHEMA: dict[str, Any] = {
-    **dict.fromkeys(("instance", "model", "mode", "answer", "failure", "by"), pl.String()),
+    **dict.fromkeys(("instance", "asked", "model", "mode", "answer", "failure", "by"), pl.String()),
     **dict.fromkeys(("logprobs", "letter_logprobs"), pl.List(pl.Float64)),
     "letter_answer": pl.String(),
     "recovered": pl.List(pl.String),
@@ -43,7 +43,7 @@ class System:
 def to_frame(instances: Iterable[Instance], model: str, mode: str, given: Iterable[Answered]) -> pl.DataFrame:
     """Return the answers as a table, one row per instance."""
     rows = [
-        {"instance": one.id, "model": model, "mode": mode} | asdict(answered)
+        {"instance": one.id, "asked": one.digest, "model": model, "mode": mode} | asdict(answered)
         for one, answered in zip(instances, given, strict=True)
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
@@ -52,10 +52,11 @@ def to_frame(instances: Iterable[Instance], model: str, mode: str, given: Iterab
 def join(instances: Sequence[Instance], files: Sequence[Path]) -> list[System]:
     """Return one system per file: each instance with its answer. Raise InputInvalid if a file answers others."""
     asked = {one.id: {name: getattr(one, name) for name in FIELDS} for one in instances}
-    return [_joined(asked, path) for path in files]
+    digests = {one.id: one.digest for one in instances}
+    return [_joined(asked, digests, path) for path in files]
 
 
-def _joined(asked: Mapping[str, Mapping[str, Any]], answers: Path) -> System:
+def _joined(asked: Mapping[str, Mapping[str, Any]], digests: Mapping[str, str], answers: Path) -> System:
     if not answers.is_file():
         raise InputInvalid(f"{answers}: no such file; expected answers, made by `excam macaron ask`")
     frame = tables.read_frame(answers)
@@ -68,6 +69,11 @@ def _joined(asked: Mapping[str, Mapping[str, Any]], answers: Path) -> System:
             f"{answers}: {len(frame)} answers to {len(asked)} instances; expected one each; the first that differs "
             f"is {odd[0]}; ask again"
         )
+    if other := next((name for name, row in given.items() if row["asked"] != digests[name]), None):
+        raise InputInvalid(
+            f"{answers}: {other} was asked with another text or order of options; expected the instances that were "
+            "asked; derive them with the same seed, or ask again"
+        )
     rows = tuple({**row, "pred": given[name]["answer"], "said": given[name]} for name, row in asked.items())
     return System(frame["model"][0], frame["mode"][0], rows)
 
@@ -78,11 +84,7 @@ def read_sheet(path: Path, instances: Sequence[Instance]) -> list[Answered]:
     A sheet is a CSV file of `SHEET`. The answer to a question is the number of the option in the scenario, where 1 is
     the right one; to a statement it is T or F. Raise InputInvalid for anything else.
     """
-    with path.open(newline="", encoding="utf-8-sig") as stream:
-        table = csv.DictReader(stream)
-        lines = list(table)
-    if tuple(table.fieldnames or ()) != SHEET:
-        raise InputInvalid(f"{path}: found {', '.join(table.fieldnames or ())}; expected {', '.join(SHEET)}")
+    lines = csv_lines(path, SHEET)
     written = {(row["scenario"], row["format"], row["lang"]): row["answer"] for row in lines}
     known = {(one.scenario, one.format, one.lang): one for one in instances}
     if unknown := sorted(written.keys() - known.keys()) or len(written) < len(lines):

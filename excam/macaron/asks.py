@@ -20,7 +20,7 @@ from excam.macaron.derive import Instance
 VERSION = 1  # of the parser
 Mode = Literal["choose", "text", "thinking"]
 MODES: tuple[Mode, ...] = ("choose", "text", "thinking")
-FAILURES = ("refused", "empty", "in-thought", "truncated", "no-answer-line", "no-probabilities")
+FAILURES = ("refused", "empty", "in-thought", "truncated", "no-answer-line")
 RECOVERED = ("other-lines", "fence", "case", "word")  # what was overlooked around or in an answer
 WORDS = {"TRUE": "T", "FALSE": "F"}
 NAME = regex.compile(r"\{(question|option[1-4]|context|text)\}")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from excam.core.exceptions import InputInvalid
+from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.hash_order import digest
+from excam.core.tables import read_lines
 from excam.macaron.templates import Template
 
 COLUMNS = ("country", "language", "script")
@@ -24,18 +24,22 @@ class Context:
     script: str
 
 
+def csv_lines(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    """Return the lines of a CSV file that a person wrote, with these columns. Raise InputInvalid for anything else."""
+    try:
+        lines = read_lines(path)
+    except (ArtifactBroken, OSError) as problem:
+        reason = str(problem).replace("; delete it and run again", "")
+        raise InputInvalid(f"{reason}; expected CSV with {', '.join(columns)}") from None
+    if not lines or set(columns) - lines[0].keys():
+        found = ", ".join(lines[0]) if lines else "no lines"
+        raise InputInvalid(f"{path}: found {found}; expected lines with {', '.join(columns)}")
+    return lines
+
+
 def read_contexts(path: Path) -> list[Context]:
     """Return the contexts of a CSV file with the columns country, language and script. Raise InputInvalid."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            table = csv.DictReader(stream)
-            rows, names = list(table), list(table.fieldnames or ())
-    except (OSError, UnicodeDecodeError, csv.Error) as problem:
-        raise InputInvalid(f"{path}: not readable as CSV ({problem}); expected columns {', '.join(COLUMNS)}") from None
-    if not rows or set(COLUMNS) - set(names):
-        found = ", ".join(names) or "nothing"
-        raise InputInvalid(f"{path}: found {found}; expected columns {', '.join(COLUMNS)}, and rows")
-    contexts = [Context(*(row[name].strip() for name in COLUMNS)) for row in rows]
+    contexts = [Context(*(row[name].strip() for name in COLUMNS)) for row in csv_lines(path, COLUMNS)]
     if len({one.country for one in contexts}) < len(contexts) or not all(
         value for one in contexts for value in (one.country, one.language, one.script)
     ):

@@ -150,12 +150,13 @@ def proofread(
 
     with exit_on_error():
         found = scenarios.read(file)
-        done = _run(proofreading.proofread, found, model, engine, max_tokens, to, "proofreading, scenarios")
+        done = _run(proofreading.proofread, found, model, engine, max_tokens, to, "proofreading, requests")
         edits = [{"scenario": one.scenario.id, **asdict(edit)} for one in done for edit in one.edits]
         tables.write_lines(
             to.with_suffix(".edits.csv"), ("scenario", "field", "before", "after", "outcome", "explanation"), edits
         )
         tables.write_frame(to, scenarios.to_frame(one.scenario for one in done))
+        _written(to)
         counted = ", ".join(f"{outcome} {count}" for outcome, count in proofreading.counts(done).items())
         say(f"{to}: {len(done)} scenarios; fields: {counted}")
 
@@ -228,8 +229,9 @@ def ask(
     with exit_on_error():
         asked, found = asks.check_mode(mode), derive.read(file)
         limit = max_tokens or (4096 if asked == "thinking" else 64)
-        given = _run(partial(asks.answer, mode=asked), found, model, engine, limit, to, "asking, instances")
+        given = _run(partial(asks.answer, mode=asked), found, model, engine, limit, to, "asking, requests")
         tables.write_frame(to, answers.to_frame(found, model, asked, given))
+        _written(to)
         failed = Counter(one.failure for one in given if one.failure)
         reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
         say(f"{to}: {len(given)} answers; failures: {reasons}")
@@ -244,7 +246,7 @@ def _run(
     to: Path,
     what: str,
 ) -> list[R]:
-    """Return the results of a flow for each item. Answers are kept in a journal beside `to` until all are there."""
+    """Return the results of a flow for each item. Answers are kept in a journal beside `to`, see `_written`."""
     from functools import partial
 
     from excam.core.provenance import Progress, quiet_libraries
@@ -261,9 +263,14 @@ def _run(
     questions = partial(
         asking, backend, Sampling(max_tokens=max_tokens, logprobs=False), Journal(kept), progress=Progress(what, None)
     )
-    found = run(flow, items, questions)
-    kept.unlink(missing_ok=True)
-    return found
+    return run(flow, items, questions)
+
+
+def _written(to: Path) -> None:
+    """Remove the journal of a file that is complete."""
+    from excam.scoring.files import journal_of
+
+    journal_of(to).unlink(missing_ok=True)
 
 
 @app.command()

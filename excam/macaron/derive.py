@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -21,7 +22,8 @@ Lang = Literal["EN", "L"]
 Orders = Literal["shuffled", "given"]
 LETTERS = ("A", "B", "C", "D")
 TRUTH = ("T", "F")
-QUESTION_MARKS = ("?", "？", "؟", ";", "፧", "՞")  # also Greek's; the others of Arabic, East Asia, Ge'ez, Armenian
+QUESTION_MARKS = ("?", "？", "؟", "፧", "՞")  # also of East Asia, Arabic, Ge'ez, Armenian
+CLOSING = "\"'”’»)]） "
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,11 @@ class Instance:
     def valid(self) -> tuple[str, ...]:
         """Return the answers that there are: letters, or T and F."""
         return LETTERS if self.format == "MC" else TRUTH
+
+    @property
+    def digest(self) -> str:
+        """Return a digest of what is asked and of the right answer: an id alone does not say in which order."""
+        return digest(0, self.text, *self.options, self.gold)[:16]
 
 
 _LISTS = {"reasoning": pl.String, "aspects": pl.String, "options": pl.String, "order": pl.Int8}
@@ -90,7 +97,8 @@ def _of(one: Scenario, order: tuple[int, ...]) -> Iterable[Instance]:
     )
     for format_, lang, text in statements:
         if text is not None:
-            form = "question" if text.rstrip().endswith(QUESTION_MARKS) else "statement"
+            marks = (*QUESTION_MARKS, ";") if lang == "L" and one.language == "Greek" else QUESTION_MARKS
+            form = "question" if text.rstrip(CLOSING).endswith(marks) else "statement"
             name = f"{one.id}/{format_.lower()}/{lang.lower()}"
             yield make(name, format=format_, lang=lang, form=form, text=text, options=(), order=(), gold=format_)
 
@@ -132,7 +140,9 @@ def _restated(one: Scenario, name: str, option: int) -> str | None:
     """Return a false statement with another option in place of the one it states; None where that is not safe."""
     text, options = getattr(one, name), one.options_en if name == "false_en" else one.options_local
     stated = options[one.false_option]
-    return text.replace(stated, options[option]) if text is not None and text.count(stated) == 1 else None
+    if text is None or len(re.findall(rf"(?<!\w){re.escape(stated)}(?!\w)", text)) != 1 or text.count(stated) != 1:
+        return None
+    return text.replace(stated, options[option])
 
 
 def to_frame(rows: Iterable[Instance]) -> pl.DataFrame:
@@ -147,6 +157,8 @@ def read(path: Path) -> list[Instance]:
     frame = tables.read_frame(path)
     if frame.columns != list(SCHEMA):
         raise InputInvalid(f"{path}: found columns {', '.join(frame.columns)[:200]}; expected those of instances")
+    if frame.is_empty():
+        raise InputInvalid(f"{path}: 0 rows; expected instances, made by `excam macaron derive`")
     return [
         Instance(**{**row, **{name: tuple(row[name] or ()) for name in _LISTS}}) for row in frame.iter_rows(named=True)
     ]

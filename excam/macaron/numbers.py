@@ -19,6 +19,7 @@ from excam.stats.permutation import PairedPermutation, paired_permutation
 
 Rows = Iterable[Mapping[str, Any]]  # scenario, language, format (MC, T, F), lang (EN, L), gold, pred (None: unanswered)
 Floats = NDArray[np.float64]
+NEEDED = ("scenario", "language", "format", "lang", "gold", "pred")
 CELLS = ("mc_en", "mc_l", "tf_en", "tf_l", "paired_tf_en", "paired_tf_l")  # each with its sums of right ones and of all
 CHANCE = {"MC": 25.0, "TF": 50.0, "paired": 25.0}
 
@@ -79,6 +80,8 @@ def _sums(rows: Rows) -> tuple[list[Hashable], Floats]:
     """Return the scenarios, and for each the right ones and all of each cell, shape (12, scenarios)."""
     right: dict[Hashable, dict[tuple[str, str], bool]] = defaultdict(dict)
     for row in rows:
+        if absent := [name for name in NEEDED if name not in row]:
+            raise InputInvalid(f"a row without {', '.join(absent)}; expected {', '.join(NEEDED)}")
         scenario, instance = (row["language"], row["scenario"]), (row["format"], row["lang"])
         if instance[0] not in ("MC", "T", "F") or instance[1] not in ("EN", "L"):
             raise InputInvalid(
@@ -127,7 +130,11 @@ def floors(rows: Rows) -> dict[str, dict[str, float | None]]:
     }
     coin |= dict.fromkeys(("paired_tf_en", "paired_tf_l", "paired_tf", "drop"), CHANCE["paired"])
     coin |= {"delta_mc": 0.0, "delta_tf": 0.0, "overall": (2 * CHANCE["MC"] + 2 * CHANCE["TF"]) / 4}
-    return {"always A and T": accuracies(first), "chance": {name: coin[name] for name in STATISTICS}}
+    found = accuracies(first)
+    return {
+        "always A and T": found,
+        "chance": {name: None if found[name] is None else coin[name] for name in STATISTICS},
+    }
 
 
 def breakdown(rows: Rows, groups: Callable[[Mapping[str, Any]], Sequence[str]], seed: int = 0) -> list[dict[str, Any]]:

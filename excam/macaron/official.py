@@ -6,6 +6,7 @@ can be set (`columns`); a table with others is refused with the names that it ha
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,10 +14,11 @@ from pathlib import Path
 
 import polars as pl
 
-from excam.core.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid, SourceInvalid
 from excam.core.source_tables import read_table
 from excam.macaron import scenarios
 from excam.macaron.scenarios import Built, Dropped, Scenario
+from excam.macaron.templates import ASPECTS, REASONING
 
 CHOICES = {  # ours -> theirs, of the multiple-choice table; those of public code that loads it
     **{name: name for name in ("id", "template_id", "country", "language", "reasoning_category", "cultural_aspect")},
@@ -30,10 +32,12 @@ STATEMENTS = {  # of the table of statements; unverified
     "statement": "question",
     "label": "correct_option",
 }
+PINNED = "check the pinned revision"  # what is said of a benchmark that is fetched
+KNOWN = {tag.casefold(): tag for tag in (*REASONING, *ASPECTS)}
 LABELS = {"true": "T", "t": "T", "1": "T", "false": "F", "f": "F", "0": "F"}
 SCRIPTS = {  # of Table 2
     **dict.fromkeys(("Egyptian Arabic", "Tunisian Arabic", "Yemeni Arabic", "Moroccan Arabic"), "Arabic"),
-    **{"Hindi": "Devanagari", "Amharic": "Ge'ez", "Greek": "Greek", "Kyrgyz": "Cyrillic", "Thai": "Thai"},
+    **{"Hindi": "Devanagari", "Amharic": "Ge’ez", "Greek": "Greek", "Kyrgyz": "Cyrillic", "Thai": "Thai"},
     **{"Georgian": "Mkhedruli", "Chinese": "Han (Hans)", "Japanese": "Japanese"},
     **dict.fromkeys(("Tagalog", "Mexican Spanish", "Portuguese", "Zulu", "Italian", "Turkish"), "Latin"),
     **dict.fromkeys(("Indonesian", "Yoruba"), "Latin"),
@@ -70,15 +74,20 @@ def read(choices: Path, statements: Path | None = None, columns: Mapping[str, st
 def _table(path: Path, names: Mapping[str, str], asked: Mapping[str, str]) -> list[dict[str, str]]:
     """Return the rows of a table under our names. Raise SourceInvalid, naming the columns that it has."""
     theirs = {ours: asked.get(ours, name) for ours, name in names.items()}
-    frame = read_table(path, "macaron.columns", set(theirs.values()))
+    try:
+        frame = read_table(path, "macaron.columns", dict.fromkeys(theirs.values()))
+    except SourceInvalid as problem:
+        raise SourceInvalid(
+            str(problem).replace(PINNED, "name those that differ with --column or macaron.columns")
+        ) from None
     return frame.select(pl.col(name).fill_null("").alias(ours) for ours, name in theirs.items()).to_dicts()
 
 
 def _scenario(row: Mapping[str, str]) -> Scenario | Dropped:
     name = row["id"].strip()
-    english, local = ([row[f"{kind}{n}"] for n in (1, 2, 3, 4)] for kind in ("english_option", "option"))
-    right = [at for at, pair in enumerate(zip(english, local, strict=True)) if row["correct_option"] in pair]
-    if not row["template_id"].strip().isdecimal():
+    english, local = ([row[f"{kind}{n}"].strip() for n in (1, 2, 3, 4)] for kind in ("english_option", "option"))
+    right = [at for at, pair in enumerate(zip(english, local, strict=True)) if row["correct_option"].strip() in pair]
+    if not re.fullmatch(r"\d{1,9}(\.0+)?", row["template_id"].strip()):
         return Dropped(name, "unknown-template", row["template_id"])
     if len(right) != 1:
         return Dropped(
@@ -88,7 +97,7 @@ def _scenario(row: Mapping[str, str]) -> Scenario | Dropped:
     language = row["language"].strip()
     made = Scenario(
         id=name,
-        template=int(row["template_id"]),
+        template=int(float(row["template_id"])),
         country=row["country"].strip(),
         language=language,
         script=SCRIPTS.get(language, "unknown"),
@@ -103,15 +112,16 @@ def _scenario(row: Mapping[str, str]) -> Scenario | Dropped:
         status="published",
         licence="not established",
     )
+    if unknown := [tag for tag in (*made.reasoning, *made.aspects) if tag.casefold() not in KNOWN]:
+        return Dropped(name, "unknown-tag", ", ".join(unknown))
     problem = scenarios.text_problem(made)
     return Dropped(name, *problem) if problem else made
 
 
 def _tags(cell: str) -> tuple[str, ...]:
     """Return the tags of a cell, separated by commas or semicolons; duplicates once."""
-    return tuple(
-        dict.fromkeys(tag for part in cell.strip("[]").replace(";", ",").split(",") if (tag := part.strip(" '\"")))
-    )
+    found = [tag for part in cell.strip("[]").replace(";", ",").split(",") if (tag := part.strip(" '\""))]
+    return tuple(dict.fromkeys(KNOWN.get(tag.casefold(), tag) for tag in found))
 
 
 def _add_statements(found: dict[str, Scenario], rows: list[dict[str, str]]) -> list[Dropped]:

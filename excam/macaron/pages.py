@@ -216,6 +216,8 @@ def breakdown_page(lines: Sequence[Mapping[str, Any]], by: str) -> str:
     """Return the page of a breakdown: each group with its denominators, and the worst group of each system."""
     systems = list(dict.fromkeys((line["model"], line["mode"]) for line in lines))
     at = {(line["model"], line["mode"], line["group"], line["lang"]): line for line in lines}
+    if not lines:
+        return f"# Macaron by {by}\n\nNo scenario has such a tag.\n"
     groups = ordered(by, {line["group"] for line in lines})
     body = []
     for group in groups:
@@ -246,6 +248,8 @@ def figure(lines: Sequence[Mapping[str, Any]], by: str) -> Figure:
     systems = list(dict.fromkeys((str(line["model"]), str(line["mode"])) for line in lines))
     at = {(line["model"], line["mode"], line["group"], line["lang"]): line for line in lines}
     groups = ordered(by, {str(line["group"]) for line in lines})
+    if not lines:
+        return plotting.words(TITLES[by], "No scenario has such a tag.")
     few = "Groups hold few scenarios: differences between cells are mostly chance. " if _is_few(lines) else ""
     unit = "Share of right answers" if by == "contexts" else "Points"
     note = f"{few}{unit} above that of guessing at the same instances; an unanswered instance is wrong."
@@ -278,7 +282,7 @@ def _point(line: Mapping[str, Any]) -> tuple[float, float, float]:
 TEMPLATES = ("template", "accuracy", "n", "systems", "question")
 
 
-def templates(systems: Sequence[System], scenarios: Sequence[Scenario]) -> tuple[list[dict[str, Any]], str]:
+def templates(systems: Sequence[System]) -> tuple[list[dict[str, Any]], str]:
     """Return the accuracy of each template, the mean over systems, easiest first; and the five easiest and hardest."""
     right: dict[int, list[list[bool]]] = defaultdict(list)
     for system in systems:
@@ -289,7 +293,8 @@ def templates(systems: Sequence[System], scenarios: Sequence[Scenario]) -> tuple
             right[name].append(found)
     means = {name: [100 * sum(each) / len(each) for each in found] for name, found in right.items()}
     sizes = {name: len(found[0]) for name, found in right.items()}
-    shown = {one.template: one.question_en for one in reversed(scenarios)}
+    questions = [row for row in systems[0].rows if (row["format"], row["lang"]) == ("MC", "EN")]
+    shown = {row["template"]: row["text"] for row in reversed(questions)}
     lines = [
         {
             "template": name,
@@ -346,7 +351,8 @@ def coverage(scenarios: Sequence[Scenario], rows: Sequence[Mapping[str, Any]]) -
         + table(COVERAGE, body)
         + "\n## Scenarios by tag\n\nA scenario counts for each of its tags.\n\n"
     )
-    return lines, text + table(["tag", "scenarios"], [[escape(tag), str(tags[tag])] for tag in (*REASONING, *ASPECTS)])
+    every = dict.fromkeys((*REASONING, *ASPECTS, *sorted(tags)))  # those of no taxonomy last
+    return lines, text + table(["tag", "scenarios"], [[escape(tag), str(tags[tag])] for tag in every])
 
 
 def write_all(folder: Path, systems: Sequence[System], seed: int) -> list[Path]:
@@ -364,7 +370,7 @@ def write_all(folder: Path, systems: Sequence[System], seed: int) -> list[Path]:
         write_text(folder / f"{by}.md", breakdown_page(lines, by))
         plotting.save(figure(lines, by), [folder / f"{by}.pdf"])
     tables.write_lines(folder / "scripts.csv", SCRIPTS, scripts(systems))
-    lines, page = templates(systems, [])
+    lines, page = templates(systems)
     tables.write_lines(folder / "templates.csv", TEMPLATES, lines)
     write_text(folder / "templates.md", page)
     return sorted(folder.iterdir())

@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from typing import Any
 
 import regex
@@ -17,10 +18,42 @@ from excam.inference import Completion, Flow, Generate, Message
 from excam.inference.answer_text import split_reasoning
 from excam.inference.json_answers import OBJECT_BEGINS
 from excam.macaron.asks import filled
-from excam.macaron.scenarios import Scenario
+from excam.macaron.scenarios import Scenario, text_problem
 
 VERSION = 1
 MOST_CHANGED = 0.1  # of the characters of a field
+FEW_CHANGED = 3  # characters, which a short field may change too
+SMALL = frozenset(  # words that grammar adds, drops and exchanges
+    (
+        *(
+            "a",
+            "an",
+            "the",
+            "of",
+            "to",
+            "in",
+            "on",
+            "at",
+            "for",
+            "from",
+            "by",
+            "with",
+            "and",
+            "is",
+            "are",
+            "was",
+            "were",
+        ),
+        *("be", "been", "being", "has", "have", "had", "do", "does", "did"),
+    )
+)
+FIXED = frozenset(  # words whose change changes what is said
+    (
+        *("no", "not", "never", "none", "nor", "cannot", "can't", "don't", "doesn't", "isn't", "aren't"),
+        *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+        *("first", "second", "third", "all", "some", "any", "most", "few", "many", "more", "less", "only"),
+    )
+)
 CONTEXTS = {  # what the prompt calls a field
     "question_en": "multiple-choice question",
     "options_en": "answer option of a multiple-choice question",
@@ -28,13 +61,16 @@ CONTEXTS = {  # what the prompt calls a field
     "false_en": "True/False statement",
 }
 WORD = regex.compile(r"\p{L}[\p{L}\p{M}'’-]*")
-QUOTED = regex.compile(r'"[^"]*"|“[^”]*”')
+QUOTED = regex.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w)|‘[^’]*’")
 NUMBER = regex.compile(r"\p{N}+")
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What a model made of one field: `outcome` is applied, unchanged, unreadable, or why the guard refused it."""
+    """What a model made of one field.
+
+    `outcome` is applied, unchanged, unreadable, invalid-scenario, or why the guard refused it.
+    """
 
     field: str  # of the scenario; options have an index, as in options_en.2
     before: str
@@ -94,16 +130,15 @@ def proofread(one: Scenario) -> Flow[Proofread]:
     edits = tuple(_edit(name, text, answer, kept) for (name, _, text), answer in zip(asked, answers, strict=True))
     texts = {edit.field: edit.after for edit in edits if edit.outcome == "applied"}
     options = tuple(texts.get(f"options_en.{at}", option) for at, option in enumerate(one.options_en))
-    if len({option.strip().casefold() for option in options}) < 4:  # an edit made two options equal
-        options = one.options_en
-        edits = tuple(
-            replace(edit, outcome="equal-options")
-            if edit.outcome == "applied" and edit.field.startswith("options_en")
-            else edit
-            for edit in edits
-        )
     others = {name: texts[name] for name in ("question_en", "true_en", "false_en") if name in texts}
-    return Proofread(replace(one, options_en=options, **others), edits)
+    changed = replace(one, options_en=options, **others)
+    if text_problem(changed):  # e.g. two options became equal
+        return Proofread(one, tuple(map(_not_applied, edits)))
+    return Proofread(changed, edits)
+
+
+def _not_applied(edit: Edit) -> Edit:
+    return replace(edit, outcome="invalid-scenario") if edit.outcome == "applied" else edit
 
 
 def _edit(name: str, before: str, answer: Any, kept: Sequence[str]) -> Edit:
@@ -135,10 +170,10 @@ def read(completion: Completion) -> tuple[str | None, str] | None:
 def guard(before: str, after: str, kept: Sequence[str] = ()) -> str | None:
     """Return why an edit is refused, None if it is accepted: it may correct spelling and grammar, and nothing else.
 
-    Refused are other numbers, a changed slot value (`kept`), another quoted text, another capitalised word (that of the
-    beginning aside; a word may get a capital), and more than a tenth of the characters changed.
+    Refused are other numbers, a changed slot value (`kept`), another quoted text, another capitalised word, a negation
+    or number word that comes or goes, a word that becomes another one, and more than a tenth of the characters changed.
     """
-    if not after.strip() or "\n" in after:
+    if not after.strip() or len(after.splitlines()) != 1:
         return "not-one-line"
     if NUMBER.findall(before) != NUMBER.findall(after):
         return "numbers-changed"
@@ -146,19 +181,43 @@ def guard(before: str, after: str, kept: Sequence[str] = ()) -> str | None:
         return "slot-changed"
     if QUOTED.findall(before) != QUOTED.findall(after):
         return "quotation-changed"
-    if _names(before) - _names(after):
-        return "name-changed"
-    words = {word.casefold() for word in WORD.findall(before)}
-    if any(word.casefold() not in words for word in _names(after) - _names(before)):
-        return "name-changed"
-    if edit_distance(before, after) > max(1.0, MOST_CHANGED * len(before)):
+    for old, new in _changes(WORD.findall(before), WORD.findall(after)):
+        if reason := _refusal(old, new):
+            return reason
+    if edit_distance(before, after) > max(FEW_CHANGED, MOST_CHANGED * len(before)):
         return "too-much-changed"
     return None
 
 
-def _names(text: str) -> Counter[str]:
-    """Return how often each capitalised word stands behind the first word."""
-    return Counter(word for word in WORD.findall(text)[1:] if word[0].isupper())
+def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Yield (old words, new words) of each difference between two lists of words."""
+    for kind, i, j, k, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield before[i:j], after[k:end]
+
+
+def _refusal(old: Sequence[str], new: Sequence[str]) -> str | None:
+    """Return why words may not replace others: only small words come and go, others keep their beginning."""
+    if len(old) == len(new):
+        return next((reason for pair in zip(old, new, strict=True) if (reason := _word_refusal(*pair))), None)
+    if all(word.casefold() in SMALL for word in (*old, *new)):
+        return None
+    return "name-changed" if any(word[0].isupper() for word in (*old, *new)) else "word-changed"
+
+
+def _word_refusal(old: str, new: str) -> str | None:
+    a, b = old.casefold(), new.casefold()
+    if {a, b} <= SMALL:
+        return None
+    if a == b:  # only capitals
+        return None if new[0].isupper() else "name-changed"
+    if old[0].isupper() or new[0].isupper():
+        return "name-changed"
+    if {a, b} & FIXED or a[0] != b[0]:
+        return "word-changed"
+    ending = (a.startswith(b) or b.startswith(a)) and abs(len(a) - len(b)) <= 3
+    close = len(a) > 3 and edit_distance(a, b) <= (1 if len(a) < 5 else 2 if len(a) < 7 else 3)
+    return None if ending or close else "word-changed"
 
 
 def edit_distance(one: str, other: str) -> int:

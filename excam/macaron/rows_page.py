@@ -74,17 +74,17 @@ def _row(both: Sequence[Mapping[str, Any]]) -> BrowserRow:
 
 
 def _notes(row: Mapping[str, Any]) -> list[str]:
-    """Return what a model answered: the answer, how it was read, and the share of each answer's likelihood."""
+    """Return what a model answered, how it was read, and how far each answer is below the likeliest one."""
     said = row["said"]
     if row["pred"] is None:
         return [f"Unanswered: {said['failure']}."]
     notes = [f"{row['pred']}: {outcome(row)}."]
     if said["recovered"]:
         notes.append(f"Read despite: {', '.join(said['recovered'])}.")
-    if said["logprobs"]:
-        likeliest = max(said["logprobs"])
+    if logprobs := said["logprobs"] or said["letter_logprobs"]:
+        likeliest = max(logprobs)
         valid = "ABCD" if row["format"] == "MC" else "TF"
         notes.append("Log-likelihood below the best: " + ", ".join(
-            f"{name} {one - likeliest:.2f}" for name, one in zip(valid, said["logprobs"], strict=True)
+            f"{name} {one - likeliest:.2f}" for name, one in zip(valid, logprobs, strict=True)
         ))  # fmt: skip
     return notes

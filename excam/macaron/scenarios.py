@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from excam.macaron.templates import Template
 
 STATEMENTS = ("true_en", "false_en", "true_local", "false_local")
 REVIEWED = ("question_en", "question_local", "options_en", "options_local", *STATEMENTS)  # what a reviewer may revise
-LETTERED = re.compile(r"^\s*[-•]?\s*\(?[A-Da-d][.):]\s")  # "A) rice": the letter is added by the prompt
+LETTERED = re.compile(r"^\s*[-•]?\s*\(?[A-Da-d][):]\s")  # "A) rice": the letter is added by the prompt
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,11 @@ def build(
 ) -> Built:
     """Fill the templates with what authors submitted, check the result, apply the reviews.
 
-    The last submission of an author for a template counts. Local texts are kept to the letter.
+    The last submission of an author for a template counts. Local texts are kept to the letter. Raise InputInvalid for
+    templates with a problem, and for a review that is none.
     """
+    if problems := forms.problems(templates):
+        raise InputInvalid(f"templates: {problems[0]} ({len(problems)} problems); see `excam macaron lint`")
     known, places = {one.id: one for one in templates}, {(one.country, one.language): one for one in contexts}
     found: dict[str, Scenario] = {}
     dropped: list[Dropped] = []
@@ -133,18 +138,32 @@ def _latest(submissions: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, Map
     """Yield the name, the last submission, and the number of earlier ones, of each author and template."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in submissions:
-        slug = re.sub(r"[^a-z0-9]+", "-", str(row.get("country")).lower()).strip("-")
+        slug = re.sub(r"\W+", "-", str(row.get("country")).casefold()).strip("-")
         groups.setdefault(f"{slug}/{row.get('template')}/{row.get('author')}", []).append(row)
     for name, rows in groups.items():
-        yield name, max(enumerate(rows), key=lambda pair: (str(pair[1].get("saved") or ""), pair[0]))[1], len(rows) - 1
+        yield name, max(enumerate(rows), key=lambda pair: (_saved(pair[1]), pair[0]))[1], len(rows) - 1
+
+
+def _saved(row: Mapping[str, Any]) -> datetime:
+    """Return when a submission was saved. What is no time with a zone is the earliest: the order in the file counts."""
+    try:
+        found = datetime.fromisoformat(str(row.get("saved")))
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return found if found.tzinfo else datetime.min.replace(tzinfo=UTC)
 
 
 def _scenario(
     name: str, row: Mapping[str, Any], known: Mapping[int, Template], places: Mapping[tuple[str, str], Context]
 ) -> Scenario | Dropped:
-    if row.get("status") == "not-applicable":
+    status, number = row.get("status", "submitted"), row.get("template")
+    if status == "not-applicable":
         return Dropped(name, "not-applicable", str(row.get("why") or ""))
-    template = known.get(row.get("template"))  # pyright: ignore[reportArgumentType]  # what is no number is no key
+    if status != "submitted":
+        return Dropped(name, "not-submitted", str(status))
+    if not row.get("author"):
+        return Dropped(name, "author-missing")
+    template = known.get(number) if type(number) is int else None
     context = places.get((str(row.get("country")), str(row.get("language"))))
     if template is None or context is None:
         which = "unknown-template" if template is None else "unknown-context"
@@ -179,7 +198,7 @@ def _scenario(
         true_local=str(texts[1]),
         false_local=str(texts[2]),
         author=str(row.get("author") or ""),
-        status=str(row.get("status") or "submitted"),
+        status="submitted",
         licence=str(row.get("licence") or ""),
         why=str(row.get("why") or ""),
     )
@@ -208,10 +227,13 @@ def text_problem(one: Scenario) -> tuple[str, str] | None:
             return ("option-missing" if place == "options_en" else "local-option-missing"), place
         if len({option.strip().casefold() for option in options}) < 4:
             return "equal-options", place
-        if lettered := [option for option in options if LETTERED.match(option)]:
-            return "option-with-letter", f"{place}: {lettered[0]}"
+        in_turn = [option.lstrip()[:2].upper() for option in options] == ["A.", "B.", "C.", "D."]
+        if in_turn or any(map(LETTERED.match, options)):
+            return "option-with-letter", f"{place}: {options[0]}"
     texts = [one.question_en, one.question_local, *one.options_en, *one.options_local]
     statements = [text for name in STATEMENTS if (text := getattr(one, name)) is not None]
+    if SURROGATE.search("".join([*texts, *statements, one.author, one.why, one.licence])):
+        return "lone-surrogate", one.id.encode("ascii", "replace").decode()
     if reason := rejection_reason(*texts, *statements):
         return reason, one.id
     if not all(text.strip() for text in (*texts, *statements)):
@@ -236,6 +258,14 @@ def _reviewed(found: Mapping[str, Scenario], review: Mapping[str, Any]) -> Scena
         raise InputInvalid(f"review of {name}: found {decision}; expected approve, revise with `changes`, or remove")
     if unknown := sorted(changes.keys() - set(REVIEWED)):
         raise InputInvalid(f"review of {name}: changes {', '.join(unknown)}; expected some of {', '.join(REVIEWED)}")
+    if decision == "revise" and not changes:
+        raise InputInvalid(f"review of {name}: revise without changes; expected some of {', '.join(REVIEWED)}")
+    for key, value in changes.items():
+        texts = value if key.startswith("options") and isinstance(value, list) else [value]
+        if key.startswith("options") != isinstance(value, list) or not all(isinstance(text, str) for text in texts):
+            raise InputInvalid(
+                f"review of {name}: {key}: found {value!r:.60}; expected text, for options a list of texts"
+            )
     changes = {key: tuple(value) if isinstance(value, list) else value for key, value in changes.items()}
     revised = replace(found[name], **changes, status="approved" if decision == "approve" else "revised")
     problem = text_problem(revised)

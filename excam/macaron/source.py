@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 from excam.core.exceptions import InputInvalid
-from excam.core.tables import read_jsonl
 from excam.macaron import campaign, official, scenarios, templates
 from excam.macaron.scenarios import Built
 
@@ -17,7 +16,12 @@ OFFICIAL = ("macaron_mcq.csv", "macaron_truefalse.csv")
 def files(folder: Path) -> list[Path]:
     """Return the files that `read` reads. Raise InputInvalid for a folder with neither form."""
     if (folder / TEMPLATES).is_file():
-        return [folder / TEMPLATES, folder / CONTEXTS, *sorted(folder.glob("exports/*.jsonl")), *_reviews(folder)]
+        return [
+            folder / TEMPLATES,
+            folder / CONTEXTS,
+            *sorted(folder.glob("exports/*.jsonl")),
+            *sorted(folder.glob("reviews/*.jsonl")),
+        ]
     if (folder / OFFICIAL[0]).is_file():
         return [path for name in OFFICIAL if (path := folder / name).is_file()]
     raise InputInvalid(
@@ -25,19 +29,25 @@ def files(folder: Path) -> list[Path]:
     )
 
 
-def _reviews(folder: Path) -> list[Path]:
-    return sorted(folder.glob("reviews/*.jsonl"))
-
-
 def read(paths: Iterable[Path], columns: Mapping[str, str]) -> Built:
     """Return the scenarios of the files of one folder. Raise InputInvalid or SourceInvalid for invalid ones."""
-    named = {path.name: path for path in paths}
+    listed = list(paths)
+    named = {path.name: path for path in listed if path.parent.name not in ("exports", "reviews")}
     if TEMPLATES not in named:
         return official.read(named[OFFICIAL[0]], named.get(OFFICIAL[1]), columns)
-    of_kind = {kind: [path for path in named.values() if path.parent.name == kind] for kind in ("exports", "reviews")}
-    return scenarios.build(
-        templates.read(named[TEMPLATES]),
-        campaign.read_contexts(named[CONTEXTS]),
-        [row for path in of_kind["exports"] for row in scenarios.read_exports(path)],
-        [row for path in of_kind["reviews"] for row in read_jsonl(path)],
-    )
+    rows = {
+        kind: [row for path in listed if path.parent.name == kind for row in scenarios.read_exports(path)]
+        for kind in ("exports", "reviews")
+    }
+    found, contexts = templates.read(named[TEMPLATES]), campaign.read_contexts(named[CONTEXTS])
+    return scenarios.build(found, contexts, rows["exports"], rows["reviews"])
+
+
+def sheets(folder: Path, models: Container[str]) -> list[Path]:
+    """Return the written answer sheets of a folder. Raise InputInvalid for none, or one with the name of a model."""
+    found = sorted(folder.glob("*.csv"))
+    if not found:
+        raise InputInvalid(f"macaron.sheets: {folder}: no .csv file; expected answer sheets; see docs/macaron.md")
+    if taken := [path.stem for path in found if path.stem in models]:
+        raise InputInvalid(f"macaron.sheets: {taken[0]} is the name of a model too; rename the sheet")
+    return found

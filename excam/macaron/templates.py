@@ -65,7 +65,7 @@ def read(path: Path) -> list[Template]:
     """
     try:
         rows = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as problem:
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as problem:
         raise InputInvalid(
             f"{path}: not readable as YAML: {in_a_line(problem)}; expected a list of templates"
         ) from None
@@ -88,13 +88,16 @@ def _template(path: Path, number: int, row: Any) -> Template:
     texts = {name: row[name] for name in ("question", "true", "false", "note") if name in row}
     lists = {name: row[name] for name in ("options", "reasoning", "aspects")}
     if (
-        not isinstance(row["id"], int)
+        type(row["id"]) is not int
+        or type(row.get("retired", False)) is not bool
+        or not isinstance(row.get("example", {}), dict)
         or not all(isinstance(one, str) for one in texts.values())
         or not all(isinstance(one, list) and all(isinstance(value, str) for value in one) for one in lists.values())
         or not isinstance(row["slots"], dict)
     ):
         raise InputInvalid(
-            f"{path}: template {number}: expected a number `id`, texts, lists of texts, and a mapping `slots`"
+            f"{path}: template {number}: expected a number `id`, texts, lists of texts, mappings `slots` and "
+            "`example`, true or false for `retired`"
         )
     slots = {str(name): _slot(path, number, name, value) for name, value in row["slots"].items()}
     return Template(**{**row, **{name: tuple(one) for name, one in lists.items()}, "slots": slots})
@@ -102,11 +105,14 @@ def _template(path: Path, number: int, row: Any) -> Template:
 
 def _slot(path: Path, number: int, name: Any, value: Any) -> Slot:
     try:
-        return Slot(**value)
+        slot = Slot(**value)
     except TypeError:
+        slot = None
+    if slot is None or type(slot.local) is not bool or not isinstance(slot.kind, str):
         raise InputInvalid(
-            f"{path}: template {number}: slots.{name}: found {value!r:.60}; expected kind, local and note"
-        ) from None
+            f"{path}: template {number}: slots.{name}: found {value!r:.60}; expected kind, local (a boolean), note"
+        )
+    return slot
 
 
 def slots_in(text: str) -> list[str]:
@@ -178,7 +184,7 @@ def _example_problems(example: Mapping[str, Any]) -> Iterator[str]:
     question, options = example.get("question"), example.get("options")
     if not isinstance(question, str) or not isinstance(options, list) or not all(isinstance(o, str) for o in options):
         yield "example: expected a `question` and a list `options`"
-    elif len(set(options)) != 4 or SLOT.search(" ".join([question, *options])):
+    elif len(options) != 4 or len(set(options)) != 4 or SLOT.search(" ".join([question, *options])):
         yield "example: expected four different options, and no [BRACKETS] left"
 
 

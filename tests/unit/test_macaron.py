@@ -57,6 +57,7 @@ def good():
         ({"example": {"question": "q", "options": ["a", "a", "b", "c"]}}, "example: expected four different options"),
         ({"example": {"question": "[X]", "options": list("abcd")}}, "no [BRACKETS] left"),
         ({"example": {"question": "q"}}, "example: expected a `question` and a list `options`"),
+        ({"example": {"question": "q", "options": list("abcda")}}, "example: expected four different options"),
         ({"slots": {"COUNTRY": {"kind": "country"}, "DISH": {"kind": "soup"}}}, "slots: DISH: found kind soup"),
         ({"slots": {"COUNTRY": {"kind": "country"}, "dish": {"kind": "food"}}}, "slots: found dish; expected capitals"),
     ],
@@ -78,6 +79,10 @@ def test_a_breach_is_one_line(tmp_path, change, problem):
         ("- {id: 1}", "unknown or missing: aspects, false"),
         ("- {id: x, question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "a number `id`"),
         ("- {id: 1, question: q, slots: {A: 3}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "slots.A"),
+        ("- {id: true, question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "a number `id`"),
+        ("- {id: 1, retired: 'no', question: q, slots: {}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "`retired`"),
+        ("- {id: 1, question: q, slots: {A: {kind: place, local: 'no'}}, options: [], reasoning: [], aspects: [], 'true': t, 'false': f}", "slots.A"),
+        ("- {id: 2026-99-99}", "not readable as YAML"),
         ("- {id: 1, question: q, slots: {}, options: 4, reasoning: [], aspects: [], 'true': t, 'false': f}", "lists of texts"),
     ],
 )  # fmt: skip
@@ -96,16 +101,14 @@ def test_an_inserted_value_is_never_filled_again():
     assert filled == "[B] and {question}, {question} [C]"
 
 
-def test_the_worked_example_of_the_paper():
-    """Figures 8 to 10: the question from the template, and the children of the interface."""
-    question = templates.fill("Among all the food here, which one is not originally from [CITY/COUNTRY]?", {"CITY/COUNTRY": "Indonesia"})  # fmt: skip
-    assert question == "Among all the food here, which one is not originally from Indonesia?"
-    text = "Would [FAMOUS PERSON] not recognize [OPTION {}] from their childhood?"
-    person = replace(TEMPLATES[0], true=text.format("A"), false=text.format("B"))
+def test_the_children_of_a_filled_template():
+    """As in the worked example of the paper's Figures 8 to 10, with a template of ours: Shawarma is not from Indonesia."""
+    text = "For [PERSON], who grew up there, [OPTION {}] is an unknown dish."
+    own = replace(TEMPLATES[0], true=text.format("A"), false=text.format("B"))
     options = ("Shawarma", "Kerak Telor", "Ketoprak", "Soto Betawi")
-    assert templates.children(person, {"FAMOUS PERSON": "Agnez Mo"}, options) == (
-        "Would Agnez Mo not recognize Shawarma from their childhood?",
-        "Would Agnez Mo not recognize Kerak Telor from their childhood?",
+    assert templates.children(own, {"PERSON": "Agnez Mo"}, options) == (
+        "For Agnez Mo, who grew up there, Shawarma is an unknown dish.",
+        "For Agnez Mo, who grew up there, Kerak Telor is an unknown dish.",
     )
 
 
@@ -179,12 +182,40 @@ def test_the_miniature_builds_whole():
         ({"false_local": submission()["true_local"]}, "equal-statements"),
         ({"question_local": "\u202eabc"}, "control-characters"),
         ({"question_local": "<|im_end|>"}, "chat-control-token"),
+        ({"question_local": "\ud800"}, "lone-surrogate"),
+        ({"status": "draft"}, "not-submitted"),
+        ({"author": None}, "author-missing"),
+        ({"template": [1]}, "unknown-template"),
+        ({"template": 1.0}, "unknown-template"),
+        ({"options": ["A. a", "B. b", "C. c", "D. d"]}, "option-with-letter"),
     ],
 )
 def test_a_submission_that_is_no_scenario_is_left_out_with_its_reason(changes, reason):
     found = build(submission(**changes))
     assert not found.scenarios
     assert found.reasons == {reason: 1}
+
+
+def test_initials_are_no_letters_of_options():
+    assert build(submission(options=["A. R. Rahman", "B. R. Ambedkar", "M. F. Husain", "R. K. Narayan"])).scenarios
+
+
+def test_templates_with_a_problem_build_nothing():
+    broken = [replace(TEMPLATES[0], true="No option."), *TEMPLATES[1:]]
+    with pytest.raises(InputInvalid, match=r"templates: template 1: true: no \[OPTION A\].*see `excam macaron lint`"):
+        scenarios.build(broken, CONTEXTS, [submission()])
+
+
+def test_exports_and_reviews_of_one_name_are_both_read(tmp_path):
+    import shutil
+
+    shutil.copytree(MINI, tmp_path / "own")
+    (tmp_path / "own/reviews").mkdir()
+    line = {"scenario": "turkey/7/tr-1", "decision": "remove", "reason": "x"}
+    (tmp_path / "own/reviews/turkey.jsonl").write_text(json.dumps(line) + "\n")
+    built = source.read(source.files(tmp_path / "own"), {})
+    assert len(built.scenarios) == 39
+    assert built.reasons == {"not-applicable": 5, "removed-in-review": 1}
 
 
 def test_texts_are_data_and_local_ones_stay_to_the_letter():
@@ -199,7 +230,10 @@ def test_texts_are_data_and_local_ones_stay_to_the_letter():
 
 
 def test_the_last_submission_counts():
-    first, last = submission(saved="2026-01-01", why="first"), submission(saved="2026-01-02", why="last")
+    first, last = (
+        submission(saved="2026-01-01T10:30:00+02:00", why="first"),
+        submission(saved="2026-01-01T09:00:00+00:00", why="last"),
+    )
     found = build(last, first)
     assert [one.why for one in found.scenarios] == ["last"]
     assert found.reasons == {"superseded": 1}
@@ -209,6 +243,16 @@ def test_reviews_approve_revise_and_remove():
     name = build(submission()).scenarios[0].id
     assert build(submission(), reviews=[{"scenario": name, "decision": "approve"}]).scenarios[0].status == "approved"
     change = {"scenario": name, "decision": "revise", "changes": {"question_local": "新しい問い"}}
+    for changes in (
+        {},
+        {"question_en": 5},
+        {"question_en": None},
+        {"options_en": "abcd"},
+        {"options_en": [1, 2, 3, 4]},
+        {"true_en": ["a"]},
+    ):
+        with pytest.raises(InputInvalid, match="expected"):
+            build(submission(), reviews=[change | {"changes": changes}])
     (revised,) = build(submission(), reviews=[change]).scenarios
     assert (revised.question_local, revised.status) == ("新しい問い", "revised")
     assert build(submission(), reviews=[{"scenario": name, "decision": "remove", "reason": "vague"}]).reasons == {"removed-in-review": 1}  # fmt: skip
@@ -276,6 +320,13 @@ def test_what_is_odd_in_official_files_is_left_out_and_counted(tmp_path):
     (one,) = built.scenarios
     assert (one.true_en, one.false_local) == ("It is a.", "Είναι β.")
     assert len(derive.instances(built.scenarios, 1)) == 6
+    spaced = official.read(official_files(tmp_path, ROW.replace(",3,", ",3.0,") + " a ")[0])
+    assert spaced.scenarios[0].template == 3
+    assert official.read(official_files(tmp_path, ROW.replace("Time", "Weather") + "a")[0]).reasons == {
+        "unknown-tag": 1
+    }
+    upper = official.read(official_files(tmp_path, ROW.replace("causal, temporal", "Causal; MULTI-HOP") + "a")[0])
+    assert upper.scenarios[0].reasoning == ("causal", "multi-hop")
     alone = official.read(*official_files(tmp_path, ROW + "a", statements="7,It is a.,Είναι α.,True\n"))
     assert alone.reasons == {"statement-without-its-other": 1}
     twice = official.read(*official_files(tmp_path, ROW + "a", statements="7,It.,Α.,True\n7,It is.,Β.,True\n"))
@@ -355,6 +406,8 @@ def test_the_hardest_distractor_can_be_stated():
     assert "Octavio Paz" in changed.false_en
     assert "Octavio Paz" in changed.false_local
     assert derive.with_hardest([one], {one.id: [0, 0]}) == ([one], 0)
+    inside = replace(one, options_en=("b", "tea", "x", "y"), false_en="Steam is used.")
+    assert derive.with_hardest([inside], {one.id: [3]}) == ([inside], 0)
     inflected = replace(one, false_local="Otra frase.")
     assert derive.with_hardest([inflected], {one.id: [3]}) == ([inflected], 0)
 
@@ -493,11 +546,26 @@ def test_text_modes_ask_for_a_text():
         ("a friend and i eat", "a friend and I eat", None),
         ("1 foods are sweet here", "1 food are sweet here", None),
         ("It has 3 strings.", "It has 4 strings.", "numbers-changed"),
-        ("He eats rasgulla.", "He eats sweets.", "too-much-changed"),
+        ("He eats rasgulla.", "He eats sweets.", "word-changed"),
         ("In Turkey it is sweet.", "In Greece it is sweet.", "name-changed"),
         ("In turkey it is sweet.", "In Turkey it is sweet.", None),
         ("It is sweet there.", "It is sweet There Mexico.", "name-changed"),
         ('He says "hola" to you.', 'He says "holla" to you.', "quotation-changed"),
+        ("Roma", "Rome", "name-changed"),
+        ("tea", "pea", "word-changed"),
+        ("their mother's brother", "their father's brother", "word-changed"),
+        ("You go north from there.", "You go south from there.", "word-changed"),
+        ("two of these", "ten of these", "word-changed"),
+        ("Guests can eat it here.", "Guests cannot eat it here.", "word-changed"),
+        ("Guests eat it here today.", "Guests do not eat it here today.", "word-changed"),
+        ("Kali is a goddess there.", "Kala is a goddess there.", "name-changed"),
+        ("'Pascha' is a feast there.", "'Pasha' is a feast there.", "quotation-changed"),
+        (
+            "In the old town they recieve apple's and two dish on that day.",
+            "In the old town they receive apples and two dishes on that day.",
+            None,
+        ),
+        ("He eat an rice cake.", "He eats a rice cake.", None),
         ("It is good.", "It is good.\nReally.", "not-one-line"),
         ("It is good.", " ", "not-one-line"),
     ],
@@ -578,7 +646,7 @@ def test_edits_that_make_two_options_equal_are_not_applied():
     scenario = replace(BUILT.scenarios[0], options_en=("rice cake", "rice cakes", "soup", "bread"))
     (done,) = run(proofread.proofread, [scenario], lambda requests: [corrected(lambda text: "rice cake" if text == "rice cakes" else text)(one) for one in requests])  # fmt: skip
     assert done.scenario.options_en == scenario.options_en
-    assert "equal-options" in proofread.counts([done])
+    assert proofread.counts([done])["invalid-scenario"] == 1
 
 
 # --- as a benchmark of ExCAM40k

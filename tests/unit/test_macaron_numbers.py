@@ -82,6 +82,7 @@ def test_floors_bounds_and_counts():
     rows = scenario("a", "111111") + scenario("b", "000000")
     found = numbers.floors(rows)
     assert (found["chance"]["overall"], found["chance"]["paired_tf"], found["chance"]["drop"]) == (37.5, 25.0, 25.0)
+    assert numbers.floors([row("a", "T", "EN", right=True)])["chance"]["mc_en"] is None
     assert (found["always A and T"]["tf_en"], found["always A and T"]["paired_tf"]) == (50.0, 0.0)
     assert numbers.bounds(56.6) == (pytest.approx(13.2), 56.6)
     assert numbers.bounds(40.0) == (0.0, 40.0)
@@ -251,7 +252,9 @@ def test_every_instance_is_on_the_page_of_rows(systems):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a,b\n", "expected scenario, format, lang, answer"),
+        ("a,b\n", "expected lines with scenario, format, lang, answer"),
+        ("", "expected CSV with scenario, format, lang, answer"),
+        ("scenario,format,lang,answer\nx,MC\n", "expected CSV with scenario"),
         ("scenario,format,lang,answer\nx,MC,EN,1\n", "found x/MC/EN"),
         ("scenario,format,lang,answer\njapan/1/jp-1,MC,EN,5\n", "found 5; expected one of 1, 2, 3, 4"),
         ("scenario,format,lang,answer\njapan/1/jp-1,T,EN,A\n", "found A; expected one of T, F"),
@@ -335,6 +338,9 @@ def test_a_model_is_asked_and_its_numbers_are_reported(folder, tmp_path):
     assert found.exit_code == 0, found.output
     names = {path.name for path in (tmp_path / "report").iterdir()}
     assert {"table-3.csv", "table-3.md", "paired.csv", "reasoning.pdf", "aspects.pdf", "contexts.pdf", "scripts.csv", "templates.csv"} <= names  # fmt: skip
+    excam("derive", folder / "scenarios.parquet", "--seed", 1, "--to", tmp_path / "other.parquet")
+    other = excam("report", files[0], "--instances", tmp_path / "other.parquet", "--to", tmp_path / "r")
+    assert "was asked with another text or order of options" in other.stderr
     twice = excam("report", files[0], files[0], "--instances", folder / "instances.parquet", "--to", tmp_path / "r")
     assert "expected one file for each" in twice.stderr
     hardest = excam(

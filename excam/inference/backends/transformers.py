@@ -67,6 +67,7 @@ class Likelihoods:
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
         """Yield one batch per request. The prompt is computed once, then all options after it, in a few passes."""
+        self._last_prompt = (), None  # the weights may be others than in the last call
         for at, request in enumerate(requests):
             both = [self._encode(request.messages, option) for option in request.options]
             prompt = both[0].completion_start
@@ -99,11 +100,9 @@ class Likelihoods:
         """
         import torch
 
-        if (
-            not self._keeps_plain_prompt
-            or not all(options)
-            or len(options) * (len(prompt) + max(map(len, options))) > self.batch_tokens
-        ):
+        rows = 1 if all(len(option) == 1 for option in options) else len(options)
+        too_long = rows * (len(prompt) + max(map(len, options))) > self.batch_tokens
+        if not self._keeps_plain_prompt or not all(options) or too_long:
             return None
         known, first = self._last_prompt
         if known == prompt and max(map(len, options)) == 1:  # the same prompt was asked for other options
@@ -217,7 +216,6 @@ class Backend(Likelihoods):
         content = content if adapter else ""
         if content == self._used:
             return
-        self._last_prompt = (), None
         if self._used:
             self.model, self._used = self.model.unload(), ""
         if not adapter:
