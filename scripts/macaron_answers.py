@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -29,9 +28,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     instances = derive.read(args.instances)
     given = transcript.replay(partial(asks.answer, mode=args.mode), instances, args.transcript)
     tables.write_frame(args.answers, answers.to_frame(instances, args.name, args.mode, given))
-    failed = Counter(one.failure for one in given if one.failure)
-    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
-    say(f"{args.name}/{args.mode}: {len(given)} answers; failures: {reasons}")
+    say(f"{args.name}/{args.mode}: {len(given)} answers; failures: {answers.failure_counts(given)}")
 
 
 if __name__ == "__main__":

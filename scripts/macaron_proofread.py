@@ -6,7 +6,6 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from excam.core import provenance, tables
@@ -16,7 +15,6 @@ from scripts import run
 from scripts._asking import Asker, add_asking_options
 
 VERSION = 1
-EDITS = ("scenario", "field", "before", "after", "outcome", "explanation")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -36,8 +34,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     ask = asker.ask_with_progress("proofreading, fields", sum(len(list(proofread.fields_of(one))) for one in given))
     done, entries = transcript.record(proofread.proofread, given, ask)
     transcript.write(args.transcript, entries)
-    edits = [{"scenario": one.scenario.id, **asdict(edit)} for one in done for edit in one.edits]
-    tables.write_lines(args.edits, EDITS, edits)
+    tables.write_lines(args.edits, proofread.EDITS, proofread.edit_rows(done))
     tables.write_frame(args.proofread, scenarios.to_frame(one.scenario for one in done))
     counts = proofread.counts(done)
     provenance.write_manifest(

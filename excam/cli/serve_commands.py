@@ -22,7 +22,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port")] = 8010,
     max_pairs: Annotated[int, typer.Option(min=1, help="limit of a request, and of a batch")] = defaults.MAX_PAIRS,
     queue: Annotated[
-        int, typer.Option(min=1, help="limit of waiting pairs; a request beyond it is told when to try again")
+        int, typer.Option(min=1, help="limit of waiting pairs; a request beyond it is refused, with a time to retry")
     ] = defaults.QUEUE,
     timeout: Annotated[
         float, typer.Option(min=1, help="seconds after which a waiting request fails")

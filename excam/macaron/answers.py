@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -47,6 +48,12 @@ def to_frame(instances: Iterable[Instance], model: str, mode: str, given: Iterab
         for one, answered in zip(instances, given, strict=True)
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def failure_counts(given: Iterable[Answered]) -> str:
+    """Return the number of answers for each reason of failure, in words."""
+    failed = Counter(one.failure for one in given if one.failure)
+    return ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
 
 
 def join(instances: Sequence[Instance], files: Sequence[Path]) -> list[System]:

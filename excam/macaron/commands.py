@@ -142,8 +142,6 @@ def proofread(
 
     Example: excam macaron proofread scenarios.parquet --model qwen3:14b@http://localhost:11434/v1 --to new.parquet
     """
-    from dataclasses import asdict
-
     from excam.core import tables
     from excam.macaron import proofread as proofreading
     from excam.macaron import scenarios
@@ -151,10 +149,8 @@ def proofread(
     with exit_on_error():
         found = scenarios.read(file)
         done = _run(proofreading.proofread, found, model, engine, max_tokens, to, "proofreading, requests")
-        edits = [{"scenario": one.scenario.id, **asdict(edit)} for one in done for edit in one.edits]
-        tables.write_lines(
-            to.with_suffix(".edits.csv"), ("scenario", "field", "before", "after", "outcome", "explanation"), edits
-        )
+        edits = proofreading.edit_rows(done)
+        tables.write_lines(to.with_suffix(".edits.csv"), proofreading.EDITS, edits)
         tables.write_frame(to, scenarios.to_frame(one.scenario for one in done))
         _written(to)
         counted = ", ".join(f"{outcome} {count}" for outcome, count in proofreading.counts(done).items())
@@ -220,7 +216,6 @@ def ask(
 
     Example: excam macaron ask instances.parquet --model qwen3:14b@http://localhost:11434/v1 --to qwen.parquet
     """
-    from collections import Counter
     from functools import partial
 
     from excam.core import tables
@@ -232,9 +227,7 @@ def ask(
         given = _run(partial(asks.answer, mode=asked), found, model, engine, limit, to, "asking, requests")
         tables.write_frame(to, answers.to_frame(found, model, asked, given))
         _written(to)
-        failed = Counter(one.failure for one in given if one.failure)
-        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
-        say(f"{to}: {len(given)} answers; failures: {reasons}")
+        say(f"{to}: {len(given)} answers; failures: {answers.failure_counts(given)}")
 
 
 def _run(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -77,6 +77,9 @@ class Edit:
     after: str
     outcome: str
     explanation: str = ""
+
+
+EDITS = ("scenario", *(one.name for one in fields(Edit)))  # the columns of a table of edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +231,11 @@ def edit_distance(one: str, other: str) -> int:
         for j, b in enumerate(other, 1):
             last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
     return row[-1]
+
+
+def edit_rows(done: Iterable[Proofread]) -> list[Mapping[str, str]]:
+    """Return every edit as a row with the columns `EDITS`."""
+    return [{"scenario": one.scenario.id, **asdict(edit)} for one in done for edit in one.edits]
 
 
 def counts(done: Sequence[Proofread]) -> Mapping[str, int]:

@@ -1,7 +1,7 @@
 """A bounded queue in front of a metric: waiting pairs are judged in batches, by the one thread that owns the model.
 
 Requests are independent: one may be cancelled, and a pair that cannot be judged becomes a result with a failure while
-the other pairs of its batch are judged. A client that finds the queue full is told how long to wait.
+the other pairs of its batch are judged. If the queue is full, the request is refused, with a time to retry.
 
 A connection has one request in the queue at a time, and requests are judged first in, first out, so connections take
 turns. A full queue still accepts a request that is no larger than an equal share of its limit: with a limit of n, one

@@ -1,4 +1,4 @@
-"""Figure 1: which rows are shown, and how a report stands beside the gold one."""
+"""Figure 1: which rows are shown, and how a report is compared with the gold one."""
 
 from dataclasses import replace
 from pathlib import Path

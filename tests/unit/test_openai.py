@@ -553,7 +553,7 @@ def test_redirects_are_not_followed_and_the_key_stays_here(serve, monkeypatch):
 
 
 def test_retry_after_holds_for_all(serve):
-    """One request is told to wait; the answer to another frees its place meanwhile, and no request is sent."""
+    """A server asks for a pause before one request; the answer to another frees its place meanwhile, and no request is sent."""
     wait, notified = 0.9, threading.Event()
 
     def later(handler):
