@@ -97,11 +97,15 @@ function fillNumber(question, value) {
   $(`${question.field}-problem`).textContent = "";
 }
 
-// --- spans: a text field that cannot be written in has a selection for mouse, touch and keyboard alike
+// --- spans: a text field that takes no input has a cursor and a selection for mouse, touch and keyboard alike; one that
+// is `readOnly` has no cursor in Chromium
 
 function spanField(question) {
   const area = make("textarea", "text");
-  Object.assign(area, { id: `${question.field}-text`, readOnly: true, dir: "auto", rows: 4 });
+  Object.assign(area, { id: `${question.field}-text`, inputMode: "none", dir: "auto", rows: 4, spellcheck: false });
+  area.setAttribute("aria-readonly", "true");
+  area.addEventListener("beforeinput", (event) => event.preventDefault());
+  area.addEventListener("drop", (event) => event.preventDefault());
   area.setAttribute("aria-label", `${question.label}: select words here`);
   const buttons = Object.entries(question.values).map(([label, words]) => {
     const button = make("button", "", words);
