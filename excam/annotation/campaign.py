@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,8 @@ def campaign(title: str, form: Form, tasks: Sequence[Task]) -> Campaign:
     }
     content = json.loads(json.dumps(content))
     found = {"format": FORMAT, "id": _digest(content), **content}
-    return _checked(Campaign(str(found["id"]), title, form, tuple(tasks), found))
+    made = _checked(Campaign(str(found["id"]), title, form, tuple(tasks), found))
+    return replace(made, tasks=_TASKS.validate_python(content["tasks"]))  # as they are read from its file
 
 
 def to_json(found: Campaign) -> Mapping[str, Any]:
@@ -94,7 +95,7 @@ def parse_campaign(text: str, name: str) -> Campaign:
         if not isinstance(raw, dict) or raw.get("format") not in (FORMAT, FORMAT_1):
             raise ValueError(f"no {FORMAT}")
         if raw["format"] == FORMAT_1:
-            return _checked(_first_format(raw))
+            return _checked(_first_format(raw, name))
         if set(raw) != {"format", "id", "title", "form", "tasks"} or not isinstance(raw["title"], str):
             raise ValueError("expected format, id, title, form and tasks")
         form = forms.parse(raw["form"], f"{name}: form")
@@ -106,12 +107,12 @@ def parse_campaign(text: str, name: str) -> Campaign:
     return _checked(found)
 
 
-def _first_format(raw: Mapping[str, Any]) -> Campaign:
+def _first_format(raw: Mapping[str, Any], name: str) -> Campaign:
     """Return the campaign of a file of the first format: the form of soft errors, whose codes hid the systems."""
     tasks, sources = raw["tasks"], raw["sources"]
     content = json.dumps([raw["title"], tasks, dict(sources)], sort_keys=True)
     if hashlib.sha256(content.encode()).hexdigest()[:16] != raw["id"]:
-        raise _changed(raw["title"])
+        raise _changed(name)
     return Campaign(
         raw["id"],
         raw["title"],
@@ -135,6 +136,7 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 def _checked(found: Campaign) -> Campaign:
     """Return the campaign. Raise InputInvalid unless its form can show every task."""
+    _refuse_half_characters("title", found.title)
     ids = [task.id for task in found.tasks]
     if len(set(ids)) < len(ids):
         raise InputInvalid(f"{found.title}: {len(ids) - len(set(ids))} tasks with the id of another")
@@ -143,7 +145,7 @@ def _checked(found: Campaign) -> Campaign:
             raise InputInvalid(f"task {task.id[:40]!r}: expected an id of 16 hexadecimal digits")
         for problem in _unshowable(found.form, task):
             raise InputInvalid(f"task {task.id}: {problem}; draw the campaign again")
-        _refuse_half_characters(task)
+        _refuse_half_characters(f"task {task.id}", asdict(task))
     return found
 
 
@@ -182,15 +184,15 @@ def _fits(part: Show, value: Any) -> bool:
     return isinstance(value, str) or (value is None and bool(part.words))
 
 
-def _refuse_half_characters(task: Task) -> None:
+def _refuse_half_characters(where: str, content: Any) -> None:
     """Raise InputInvalid for a lone surrogate, which no file can store."""
-    text = json.dumps(task.shown, ensure_ascii=False)
+    text = json.dumps(content, ensure_ascii=False)
     try:
         text.encode()
     except UnicodeEncodeError as problem:
         half = f"U+{ord(text[problem.start]):04X}"
         raise InputInvalid(
-            f"task {task.id}: holds {half}, a lone surrogate; expected Unicode text; draw the campaign without that row"
+            f"{where}: holds {half}, a lone surrogate; expected Unicode text; draw the campaign without that row"
         ) from None
 
 

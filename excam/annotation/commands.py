@@ -107,6 +107,9 @@ def create(
         refuse_names(annotators)
         found = read(campaign)
         pages.write(found)  # a campaign that no page can show is refused before there are links
+        if idle := [name for name in annotators if not found.tasks_of(name)]:
+            known = ", ".join(sorted({name for task in found.tasks for name in task.assigned}))
+            stop(f"annotator {idle[0]}: no task is assigned to them; expected one of {known[:200]}")
         if not store.exists() or not store.stat().st_size:
             storage.create(store, found)
         with Store(store) as opened:

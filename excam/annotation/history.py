@@ -11,6 +11,10 @@ from excam.annotation.storage import SEALED, row_checksum, utc_now
 
 OF_ALL = "SELECT max(revision), answer FROM history WHERE revision IS NOT NULL GROUP BY annotator, task"
 OF_ONE = "SELECT max(revision), answer FROM history WHERE revision IS NOT NULL AND annotator = ? GROUP BY task"
+OF_TASK = (
+    "SELECT max(revision), answer FROM history WHERE revision IS NOT NULL AND task = ? GROUP BY annotator "
+    "ORDER BY annotator"
+)
 EVENTS = "SELECT revision, base, kind, received, answer FROM history WHERE annotator = ? AND task = ? ORDER BY number"
 _LATEST = """SELECT revision, answer FROM history WHERE annotator = ? AND task = ? AND revision IS NOT NULL
     ORDER BY revision DESC LIMIT 1"""

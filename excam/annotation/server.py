@@ -122,7 +122,7 @@ def _others(request: Request) -> Response:
     task = next((task for task in store.campaign.tasks_of(name) if task.id == wanted), None)
     if task is None or form.compare is None or not answers.is_compared(form, task):
         raise HTTPException(404, "no task whose answers are compared; expected one of the calibration")
-    submitted = {one.annotator: one for one in store.answers() if one.task == wanted and one[SUBMITTED]}
+    submitted = {one.annotator: one for one in store.about(wanted) if one[SUBMITTED]}
     if name not in submitted:
         raise HTTPException(403, "submit your own answer first; the others' are shown after it")
     rows = [{field: one[field] for field in form.compare.fields} for one in submitted.values() if one.annotator != name]

@@ -110,6 +110,10 @@ class Store:
         """Return all current answers, in no order."""
         return [history.saved_from_row(*row).answer for row in self._rows(history.OF_ALL)]
 
+    def about(self, task: str) -> list[Answer]:
+        """Return the current answers about one task, by annotator."""
+        return [history.saved_from_row(*row).answer for row in self._rows(history.OF_TASK, task)]
+
     def events(self, annotator: str, task: str) -> list[Event]:
         """Return everything that arrived from an annotator about a task, in the order of arrival."""
         return [history.event_from_row(*row) for row in self._rows(history.EVENTS, annotator, task)]

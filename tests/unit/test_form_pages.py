@@ -233,6 +233,35 @@ def test_the_question_of_a_template_is_live(browser, tmp_path):
     assert "A gap has [brackets] in it" in text_of(browser, "open-points")
 
 
+def test_others_are_shown_after_ones_own(browser, tmp_path):
+    """In tasks that the form compares, and without names."""
+    found, chance = MADE["long_form"](), random.Random(5)
+    compared = {
+        **found.form.model_dump(),
+        "compare": {"when": {"kind": ["specific"]}, "fields": ["rating_1", "ranking"]},
+    }
+    found = campaign.campaign("Calibration", type(found.form).model_validate(compared), found.tasks)
+    one, other = found.tasks[:2]
+    links = made(tmp_path / "answers.store", found, ["eva", "li"])
+    with Running(tmp_path / "answers.store", log=tmp_path / "log") as server, server.client() as client:
+        theirs = finished(found, one, "li", chance)
+        assert put(client, links["li"], 0, theirs).status_code == 200
+        place = f"{links['eva']}/answers/{one.id}/others"
+        assert (client.get(place).status_code, client.get(place.replace(one.id, "f" * 16)).status_code) == (403, 404)
+        browser.open(f"{server.url}{links['eva']}#task-{one.id}", READY)
+        mine = finished(found, one, "eva", chance)
+        browser.js(f"change({json.dumps({**mine.values, 'submitted': False})})")
+        browser.wait(SENT)
+        assert browser.js("$('others').hidden")
+        browser.js("submit()")
+        browser.wait("!$('others').hidden")
+        assert "li" not in text_of(browser, "others").split()
+        assert text_of(browser, "others-rows").startswith(str(theirs["rating_1"]))
+        assert client.get(place).json() == {"answers": [{name: theirs[name] for name in ("rating_1", "ranking")}]}
+        put(client, links["eva"], 0, finished(found, other, "eva", chance))
+        assert client.get(place.replace(one.id, other.id)).json() == {"answers": []}
+
+
 def test_pauses_are_proposed_once(browser, tmp_path):
     """At every n tasks, and where the last ones took long or were spread."""
     found = MADE["long_form"]()
