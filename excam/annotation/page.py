@@ -24,7 +24,7 @@ ASSETS = Path(__file__).parent / "assets"
 # One script in the page; a part uses functions of any other, `start.js` runs.
 PARTS = (
     *("answers", "rules", "exchange", "storage", "server", "passages", "session", "fields", "task", "controls"),
-    *("pauses", "keys", "start"),
+    *("conflict", "pauses", "keys", "start"),
 )
 
 
