@@ -10,15 +10,14 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image
 
 from excam.annotation import page
-from excam.annotation.campaign import Campaign, Comparison, Task, campaign
+from excam.annotation.campaign import Campaign, Task, campaign
 from tests.unit.annotation_server_process import Running, made, put
-from tests.unit.campaigns import FULL, answer, small
+from tests.unit.campaigns import FULL, SOFT, answer, changed, changed_task, small
 from tests.unit.chromium import Browser
 
 READY = "document.getElementById('loading').hidden"
@@ -38,7 +37,7 @@ def supper() -> Task:
     before = "At a Burns supper the haggis is carried in to the sound of "
     original = ((before, False), ("bagpipes", True), (", then the guests raise ", False), ("a glass of whisky", True))
     modified = ((before, False), ("accordions", True), (", then the guests raise ", False), ("their hats", True))
-    return replace(
+    return changed_task(
         small(1).tasks[0],
         id="178dd4b2185331e7",
         original_instruction=(("What happens at a Burns supper", False), ("", True), ("?", False)),
@@ -48,17 +47,13 @@ def supper() -> Task:
         explanation="The haggis is piped in: accordions have no place in the custom. The toast to the poet is drunk, "
         "not waved, and the evening belongs to Scotland rather than Wales.",
         error_type="incorrect information about traditions",
-        comparisons=(
-            Comparison("00000000", "Bagpipes, not accordions, announce the haggis, and guests toast with whisky."),
-            Comparison("00000001", None),
-        ),
+        comparison_1="Bagpipes, not accordions, announce the haggis, and guests toast with whisky.",
+        comparison_2=None,
     )
 
 
 def shown() -> Campaign:
-    tasks = [supper(), *small(12).tasks[1:]]
-    sources = {comparison.code: "hidden" for task in tasks for comparison in task.comparisons}
-    return campaign("Cultural errors in generated texts", tasks, sources)
+    return campaign("Cultural errors in generated texts", SOFT, [supper(), *small(12).tasks[1:]])
 
 
 def views(browser: Browser, url: str, folder: Path) -> None:
@@ -79,7 +74,7 @@ def conflict(browser: Browser, folder: Path, size: str, theme: str) -> None:
         link = made(Path(kept) / "answers.store", shown(), ["ann-1"])["ann-1"]
         with Running(Path(kept) / "answers.store", log=Path(kept) / "log") as server, server.client() as client:
             prepared(browser, f"{server.url}{link}#tasks", size, theme)
-            theirs = replace(answer(0, "ann-1"), task=supper().id, comment_1="Wales is not Scotland.")
+            theirs = changed(answer(0, "ann-1"), task=supper().id, comment_1="Wales is not Scotland.")
             put(client, link, 0, theirs)
             browser.js(f"change({{ ...{FULL!r}, culture_related: 'no' }})".replace("True", "true"))
             browser.wait("document.getElementById('conflict').open")

@@ -13,7 +13,7 @@ from excam.error_reports import record_files
 from excam.excam40k.validation import sampling
 from scripts import run
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     systems = {name: sampling.explanations(frame.iter_rows(named=True)) for name, frame in judged.items()}
     wanted = [sampling.Wanted(*cell) for cell in json.loads(args.wanted)]
     drawn, counts = sampling.draw("ExCAM: human validation", samples, systems, wanted, args.spans, args.seed)
-    provenance.write_json(args.campaign, campaign.to_json(drawn))
+    campaign.write(args.campaign, drawn)
     provenance.write_json(args.counts, {"campaign": drawn.id, "tasks": len(drawn.tasks), "cells": counts})
     for cell in counts:
         if cell["drawn"] != cell["wanted"]:

@@ -257,14 +257,14 @@ def _value_problems(name: str, question: Question, value: Any, task: Task) -> It
         yield from _number_problems(name, question, value)
     elif kind == "span":
         yield from _span_problems(name, question, value, task.shown[question.of])
-    elif (
-        kind == "order"
-        and value
-        and (len(value) != len(question.values) or set(map(str, value)) != set(question.values))
-    ):
+    elif kind == "order" and value and not _is_order(value, question):
         yield f"{name} is {str(value)[:60]}; expected each of {', '.join(question.values)} once"
     elif kind == "slots":
         yield from _slot_problems(name, value, task.shown[question.of])
+
+
+def _is_order(value: Sequence[Any], question: Question) -> bool:
+    return all(type(one) is str for one in value) and sorted(value) == sorted(question.values)
 
 
 def _text_problems(name: str, value: str, longest: int) -> Iterator[str]:
@@ -289,7 +289,7 @@ def _span_problems(name: str, question: Question, value: Sequence[Any], text: st
             yield f"{name} holds {str(mark)[:40]}; expected [start, end, label]"
         elif not 0 <= mark[0] < mark[1] <= len(text):
             yield f"{name} marks {mark[0]} to {mark[1]} of {len(text)} characters"
-        elif mark[2] not in question.values:
+        elif type(mark[2]) is not str or mark[2] not in question.values:
             yield f"{name} has the label {str(mark[2])[:40]!r}; expected {', '.join(question.values)}"
     if all(isinstance(mark, list) for mark in value) and len({str(mark) for mark in value}) < len(value):
         yield f"{name} has one mark twice"

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from excam.annotation import form as forms
 from excam.annotation.form import Form, Show
 from excam.core.exceptions import InputInvalid, in_a_line
+from excam.core.provenance import write_text
 
 FORMAT = "excam-campaign/2"
 FORMAT_1 = "excam-campaign/1"  # soft errors only, before forms were data
@@ -79,6 +80,11 @@ def to_json(found: Campaign) -> Mapping[str, Any]:
     return found.content
 
 
+def write(path: Path, found: Campaign) -> None:
+    """Write the campaign's file. Nothing in it is sorted: values and slots are shown in its order."""
+    write_text(path, json.dumps(found.content, indent=2, ensure_ascii=False) + "\n")
+
+
 def read(path: Path) -> Campaign:
     """Return the campaign in a file. Raises InputInvalid if it is invalid, or if its id does not match its content."""
     try:
@@ -131,7 +137,8 @@ def _first_task(raw: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str,
 
 
 def _digest(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+    """Return the id of a campaign with this content, whose order counts: it is that of values and slots on the page."""
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
 def _checked(found: Campaign) -> Campaign:

@@ -59,12 +59,11 @@ def draw(
     """
     from excam.annotation import campaign, drawing
     from excam.annotation import form as forms
-    from excam.core.provenance import write_json
 
     with exit_on_error():
         found = forms.load(form)
         drawn = campaign.campaign(title or found.title, found, drawing.tasks(rows, found, annotators))
-        write_json(to, campaign.to_json(drawn))
+        campaign.write(to, drawn)
         say(f"{to}: campaign {drawn.id}, {len(drawn.tasks)} tasks")
 
 

@@ -228,9 +228,9 @@ def _value(kind: Kind, text: str) -> Any:
 def _number(text: str) -> Any:
     if not text:
         return None
-    if re.fullmatch("-?(0|[1-9][0-9]{0,8})", text):
+    if re.fullmatch("0|-?[1-9][0-9]{0,15}", text):
         return int(text)
-    return float(text) if re.fullmatch("-?(0|[1-9][0-9]{0,8})[.][0-9]{1,4}", text) else text
+    return float(text) if re.fullmatch("-?(0|[1-9][0-9]{0,15})[.][0-9]{1,4}", text) else text
 
 
 def _guard_formula(text: str) -> str:

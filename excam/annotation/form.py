@@ -95,8 +95,8 @@ class Question(Part):
     hints: dict[str, str] = Field(default={}, description="of values, by value")
     keys: dict[str, str] = Field(default={}, description="single keys that tick a flag, by value")
     of: str = ""
-    low: float = 0
-    high: float = 10**9
+    low: float = Field(default=0, ge=-(10**12))
+    high: float = Field(default=10**9, le=10**12)
     decimals: int = Field(default=0, ge=0, le=4)
     longest: int = Field(default=LONGEST, ge=1, le=LONGEST)
     lines: int = Field(default=2, ge=1, le=30)
@@ -117,10 +117,13 @@ class Question(Part):
     def _complete(self) -> Self:
         if self.kind in ("choice", "scale", "flags", "span", "order") and not self.values:
             raise ValueError(f"{self.field}: a {self.kind} without values")
-        if self.kind == "scale" and not all(re.fullmatch("[0-9]{1,3}", value) for value in self.values):
+        if self.kind == "scale" and not all(re.fullmatch("0|[1-9][0-9]{0,2}", value) for value in self.values):
             raise ValueError(f"{self.field}: the values of a scale are whole numbers")
         if self.kind in ("span", "slots") and not self.of:
             raise ValueError(f"{self.field}: a {self.kind} without `of`, the shown entry that it is about")
+        numbers = [value for value in self.values if re.fullmatch("0|[1-9][0-9]*", value)]
+        if list(self.values)[: len(numbers)] != sorted(numbers, key=int):  # a browser puts them first, in this order
+            raise ValueError(f"{self.field}: values that are whole numbers come first and ascend")
         if self.low > self.high:
             raise ValueError(f"{self.field}: low {self.low:g} is above high {self.high:g}")
         return self

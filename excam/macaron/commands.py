@@ -56,8 +56,7 @@ def draw(
 
     Example: excam macaron draw templates.yaml --contexts contexts.csv --each 2 --to campaign.json
     """
-    from excam.annotation.campaign import to_json
-    from excam.core.provenance import write_json
+    from excam.annotation.campaign import write
     from excam.macaron import campaign, templates
 
     with exit_on_error():
@@ -65,7 +64,7 @@ def draw(
         if problems := templates.problems(found):
             stop(f"{file}: {problems[0]} ({len(problems)} problems); expected none; see `excam macaron lint {file}`")
         drawn = campaign.authoring(found, campaign.read_contexts(contexts), each, seed)
-        write_json(to, to_json(drawn))
+        write(to, drawn)
         authors = sorted({name for task in drawn.tasks for name in task.assigned})
         say(f"{to}: {len(drawn.tasks)} tasks for {len(authors)} authors: {', '.join(authors)}")
 
@@ -79,13 +78,12 @@ def review(
 
     Example: excam macaron review scenarios.parquet --to review.json
     """
-    from excam.annotation.campaign import to_json
-    from excam.core.provenance import write_json
+    from excam.annotation.campaign import write
     from excam.macaron import campaign, scenarios
 
     with exit_on_error():
         drawn = campaign.reviewing(scenarios.read(file))
-        write_json(to, to_json(drawn))
+        write(to, drawn)
         say(f"{to}: {len(drawn.tasks)} scenarios to review")
 
 

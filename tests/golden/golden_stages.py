@@ -288,16 +288,18 @@ def _model(folder: Path) -> None:
 def _answer(path: Path) -> None:
     """People's answers to a campaign, as its annotators would export them."""
     from excam.annotation import campaign, exchange
-    from excam.annotation.answers import CHOICES, Answer
+    from excam.annotation.answers import Answer
 
     found = campaign.read(path)
+    choices = {one.field: list(one.values) for one in found.form.questions if one.kind == "choice"}
     for who in ANNOTATORS:
         answers = []
         for task in found.tasks:
             number = int(digest_of(f"{who} {task.id}".encode())[:8], 16)
-            chosen = {name: list(values)[number % 7 % (len(values) - 1)] for name, values in CHOICES.items()}
+            chosen = {name: values[number % 7 % (len(values) - 1)] for name, values in choices.items()}
             flags = {"borderline": number % 5 == 0, "severity_ok": number % 3 > 0, "type_ok": number % 4 > 0}
-            answers.append(Answer(task.id, who, **chosen, **flags, seconds=30, saved="2026-04-01T12:00:00.000Z"))
+            values = {**found.form.empty(), **chosen, **flags}
+            answers.append(Answer(task.id, who, values, seconds=30, saved="2026-04-01T12:00:00.000Z"))
         Path(f"exports/{who}.json").write_text(exchange.to_json(found, answers), encoding="utf-8")
 
 

@@ -1,6 +1,5 @@
 """Run a campaign's server in a process as `excam annotate serve` does, and send it the requests of a page."""
 
-import json
 import os
 import signal
 import subprocess
@@ -33,7 +32,7 @@ def made(path, found, names):
 
 def written(path, found):
     """A campaign's file."""
-    path.write_text(json.dumps(campaign.to_json(found)), encoding="utf-8")
+    campaign.write(path, found)
     return path
 
 

@@ -26,8 +26,10 @@ from annotation_page_driver import (
     typed,
     wished,
 )
+from campaigns import CHOICES, COMMENTS, SOFT, changed, changed_task
 
 from excam.annotation import answers, campaign, exchange, page
+from excam.annotation.form import LONGEST
 from excam.core.exceptions import InputInvalid
 
 SERVED = page.Served("ann-1", "/a/token")
@@ -57,21 +59,30 @@ def test_page_needs_nothing_else_and_is_always_the_same():
 
 
 def test_page_tells_no_source():
-    """Neither the systems nor the codes that lead to them, in either form."""
+    """Neither the systems nor anything else of what is hidden, in either form."""
     found = campaigns.small()
-    codes = {comparison.code for task in found.tasks for comparison in task.comparisons}
     for served in (None, SERVED):
         text = page.write(found, served)
         inside = json.dumps(unpacked(text))
         assert not [name for name in (*campaigns.SOURCES, "alpha", "beta") if name in text + inside]
-        assert not [code for code in codes if f'"{code}"' in inside]
+        assert not [name for name in ("hidden", "owner", *SOFT.owner) if f'"{name}"' in inside]
         assert not [task.row for task in found.tasks if task.row in inside]
+
+
+def parts(blocks):
+    """What a step shows and asks, columns taken apart."""
+    return [part for block in blocks for column in block.get("columns", [[block]]) for part in column]
 
 
 def test_page_holds_the_lists_of_answers():
     data = unpacked(page.write(campaigns.small()))
-    assert data["choices"] == {name: dict(values) for name, values in answers.CHOICES.items()}
-    assert tuple(data["fields"]) == answers.FIELDS
+    asked = [part for step in data["form"]["steps"] for part in parts(step["blocks"]) if "field" in part]
+    choices = {part["field"]: part["values"] for part in asked if part["kind"] == "choice"}
+    assert json.dumps(choices) == json.dumps(CHOICES)  # in this order
+    assert [part["field"] for part in asked if part["kind"] == "text"] == COMMENTS
+    assert tuple(data["columns"]) == answers.columns(SOFT) == tuple(campaigns.answer(0, "b").row())
+    assert data["kinds"] == exchange.kinds(SOFT)
+    assert data["empty"] == SOFT.empty()
     assert [task["tag"] for task in data["tasks"][:4]] == ["en", "de", "ja", "he"]
     assert unpacked(page.write(campaigns.small(1, language="Klingon")))["tasks"][0]["tag"] == ""
 
@@ -81,24 +92,22 @@ def test_parts_of_the_page_stay_small():
         assert len(path.read_text().splitlines()) <= 250, path
 
 
-@pytest.mark.parametrize("field", ["explanation", "error_type", "language"])
+@pytest.mark.parametrize("field", ["explanation", "error_type", "language", "culture"])
 def test_half_a_character_is_refused(field):
-    found = campaigns.small(1)
-    broken = replace(found, tasks=(replace(found.tasks[0], **{field: "a\ud800"}),))
+    """When the campaign is made, so that no page has to be written of one."""
     with pytest.raises(InputInvalid, match=r"^task 0{16}: holds U\+D800, a lone surrogate; expected .*; draw"):
-        page.write(broken)
-    pieces = replace(found.tasks[0], modified_output=(("\udfff", True),))
+        campaigns.small(1, **{field: "a\ud800"})
     with pytest.raises(InputInvalid, match="U\\+DFFF"):
-        page.write(replace(found, tasks=(pieces,)))
+        campaigns.small(1, modified_output=(("\udfff", True),))
     with pytest.raises(InputInvalid, match=r"^title: holds"):
-        page.write(replace(found, title="\ud800"))
+        campaign.campaign("\ud800", SOFT, campaigns.small(1).tasks)
 
 
 def test_a_task_without_two_comparisons_is_refused():
-    found = campaigns.small(1)
-    lacking = replace(found.tasks[0], comparisons=found.tasks[0].comparisons[:1])
-    with pytest.raises(InputInvalid, match="1 comparisons; expected 2"):
-        page.write(replace(found, tasks=(lacking,)))
+    (task,) = campaigns.small(1).tasks
+    lacking = replace(task, shown={name: value for name, value in task.shown.items() if name != "comparison_2"})
+    with pytest.raises(InputInvalid, match="lacks comparison_2, which the form soft_errors shows"):
+        campaign.campaign("Lacking", SOFT, [lacking])
 
 
 # --- in a browser
@@ -164,7 +173,7 @@ def test_closing_the_browser_in_mid_answer_loses_nothing(tmp_path):
 
 def test_steps_open_in_order(browser, tmp_path):
     begin(browser, written(tmp_path), "order")
-    explanation = campaigns.task(0).explanation
+    explanation = campaigns.task(0).shown["explanation"]
     visible = "document.body.innerText"
     for selector, disabled in (("#culture_related-no", True), ("#error_valid-not_valid", False)):
         browser.click(selector)
@@ -193,7 +202,7 @@ def test_steps_open_in_order(browser, tmp_path):
         "#reveal-3",
     ):
         browser.click(selector)
-    assert "No error was detected." in text_of(browser, "other-2")  # a comparison without a text
+    assert "No error was detected." in text_of(browser, "shown-comparison_2")  # a comparison without a text
 
 
 def test_skipping_asks_nothing_more_and_can_be_undone(browser, tmp_path):
@@ -204,7 +213,8 @@ def test_skipping_asks_nothing_more_and_can_be_undone(browser, tmp_path):
     assert text_of(browser, "task-status") == "skipped"
     assert not shown(browser, "reveal-2")
     assert browser.js("document.getElementById('culture_related-no').matches(':disabled')")
-    assert answers.read(browser.js("answerHere()")).done
+    given = answers.read(browser.js("answerHere()"), campaigns.small(14))
+    assert answers.is_done(SOFT, given.values)
     browser.click("#skipped")
     assert browser.js("[answerHere().skipped, answerHere().culture_related, answerHere().error_valid]") == [
         False,
@@ -255,8 +265,8 @@ def test_no_text_of_others_is_a_formula_in_the_pages_file(browser, tmp_path):
     """The names of each task and both comments; the page writes the bytes that we would, and we read them back."""
     small = campaigns.small(len(campaigns.FORMULAS))
     named = zip(small.tasks, campaigns.FORMULAS, strict=True)
-    tasks = [replace(task, dataset=text, language=text) for task, text in named]
-    found = campaign.campaign("Hostile", tasks, small.sources)
+    tasks = [changed_task(task, dataset=text, language=text) for task, text in named]
+    found = campaign.campaign("Hostile", SOFT, tasks)
     given = [
         campaigns.answer(number, "h", comment_1=text, comment_2=f"x\n{text}")
         for number, text in enumerate(campaigns.FORMULAS)
@@ -270,7 +280,7 @@ def test_no_text_of_others_is_a_formula_in_the_pages_file(browser, tmp_path):
 
 def test_export_import_export_gives_the_same_bytes(browser, tmp_path):
     found = campaigns.small()
-    comments = ["a\r\nb\rc", "=1+1", "'quoted'", '"', "שלום\u202e👍", "👍" * answers.MAX_COMMENT, "\u2028\x01\t,"]
+    comments = ["a\r\nb\rc", "=1+1", "'quoted'", '"', "שלום\u202e👍", "👍" * LONGEST, "\u2028\x01\t,"]
     given = [campaigns.answer(n, "bytes", comment_1=comment, seconds=n) for n, comment in enumerate(comments)]
     text, table = exchange.to_json(found, given), exchange.to_csv(found, given)
     begin(browser, written(tmp_path), "bytes")
@@ -282,8 +292,8 @@ def test_export_import_export_gives_the_same_bytes(browser, tmp_path):
     assert downloaded(browser, tmp_path, "json").decode() == text
     assert downloaded(browser, tmp_path, "csv").decode() == table
     later = [
-        replace(given[0], comment_1="newer", saved="2026-05-01T00:00:00.000Z"),
-        replace(given[1], comment_1="older", saved="2026-03-01T00:00:00.000Z"),
+        changed(given[0], comment_1="newer", saved="2026-05-01T00:00:00.000Z"),
+        changed(given[1], comment_1="older", saved="2026-03-01T00:00:00.000Z"),
     ]
     assert imported(browser, tmp_path, exchange.to_json(found, later)).startswith(
         "Imported 1 of 2 answers; 0 were here already, 1 are older"
@@ -295,9 +305,9 @@ def test_export_import_export_gives_the_same_bytes(browser, tmp_path):
 
 def test_backups_that_do_not_fit_are_refused_whole(browser, tmp_path):
     found = campaigns.small()
-    late = replace(campaigns.answer(2, "backup"), culture_related="", severity_ok=False, type_ok=False)
+    late = changed(campaigns.answer(2, "backup"), culture_related="", severity_ok=False, type_ok=False)
     first = campaigns.answer(0, "backup")
-    second = answers.Answer(f"{1:016x}", "backup", skipped=True, saved=first.saved)
+    second = campaigns.blank(f"{1:016x}", "backup", skipped=True, saved=first.saved)
     begin(browser, written(tmp_path), "backup")
     for expected, spoil in REFUSED.items():
         given = [first, second, late] if expected.startswith("error_valid") else [first, second]
@@ -459,8 +469,8 @@ def test_one_task_by_keyboard_alone(browser, tmp_path):
         browser.call("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter)
     browser.key("Escape", 27)
     assert browser.js("document.activeElement.type") == "radio"
-    wanted = replace(campaigns.answer(0, "keys-1"), comment_2="1nl?")
-    assert chosen([answers.read(browser.js("answerHere()"))]) == chosen([wanted])
+    wanted = changed(campaigns.answer(0, "keys-1"), comment_2="1nl?")
+    assert chosen([answers.read(browser.js("answerHere()"), campaigns.small())]) == chosen([wanted])
     browser.js("document.getElementById('keys-on').click()")
     browser.key("l", 76)
     assert not browser.js("answerHere().skipped")  # single keys are off
@@ -507,7 +517,7 @@ def test_narrow_and_legible(browser, tmp_path, theme):
     browser.call("Emulation.clearDeviceMetricsOverride")
     lines = "getComputedStyle(document.querySelector('#task mark.{}')).textDecorationStyle"
     assert [browser.js(lines.format(kind)) for kind in ("gone", "new")] == ["dotted", "double"]
-    assert browser.js("document.querySelectorAll('#box-3 .gap').length") == 1
+    assert browser.js("document.querySelectorAll('#shown-modified_output .gap').length") == 1
 
 
 def test_order_on_a_phone_and_names_of_what_can_be_used(browser, tmp_path):
@@ -515,7 +525,7 @@ def test_order_on_a_phone_and_names_of_what_can_be_used(browser, tmp_path):
     finish_task(browser)
     browser.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
     tops = browser.js(
-        "[...document.querySelectorAll('#task .box')].map((box) => [box.querySelector('h3').textContent[0], box.getBoundingClientRect().top])"
+        "[...document.querySelectorAll('#task .box')].map((box) => [box.querySelector('h4').textContent[0], box.getBoundingClientRect().top])"
     )
     assert [name for name, _ in sorted(tops, key=lambda pair: pair[1])] == ["A", "C", "B", "D"]
     browser.call("Emulation.clearDeviceMetricsOverride")
@@ -536,7 +546,7 @@ def test_direction_and_language_of_a_text_are_its_own(browser, tmp_path):
         browser.wait(f"session.task.place === {number + 1}")
         found.append(
             browser.js(
-                "(() => { const p = document.querySelector('#box-3 p'), s = getComputedStyle(p); return [s.direction, s.unicodeBidi, s.whiteSpace, p.lang]; })()"
+                "(() => { const p = document.querySelector('#shown-modified_output'), s = getComputedStyle(p); return [s.direction, s.unicodeBidi, s.whiteSpace, p.lang]; })()"
             )
         )
     assert found == [
@@ -547,29 +557,25 @@ def test_direction_and_language_of_a_text_are_its_own(browser, tmp_path):
 def test_hostile_texts_are_only_texts(browser, tmp_path):
     tasks = []
     for number, attack in enumerate((*ATTACKS, "x" * 10**6 + ATTACKS[0])):
-        comparisons = tuple(replace(one, text=attack) for one in campaigns.task(number).comparisons)
         pieces = (("👍 ", False), (attack, True), (" end", False))
         names = dict.fromkeys(("explanation", "error_type", "dataset", "language"), attack[:2000])
-        tasks.append(
-            campaigns.task(
-                number, modified_output=pieces, original_instruction=pieces, comparisons=comparisons, **names
-            )
-        )
-    found = replace(campaigns.small(len(tasks)), tasks=tuple(tasks), title=ATTACKS[0])
+        names |= {"comparison_1": attack, "comparison_2": attack}
+        tasks.append(campaigns.task(number, modified_output=pieces, original_instruction=pieces, **names))
+    found = campaign.campaign(ATTACKS[0], SOFT, tasks)
     begin(browser, written(tmp_path, found), "attacked")
     for number, task in enumerate(tasks):
         browser.js(f"location.hash = 'task-{number:016x}'")
         browser.wait(f"session.task.place === {number + 1}")
         finish_task(browser)
         typed(browser, "#comment_1", ATTACKS[number % len(ATTACKS)])
-        attack = task.modified_output[1][0]
+        attack = task.shown["modified_output"][1][0]
         visible = re.sub("[\u2028\u202e\u2067]", lambda sign: f"U+{ord(sign[0]):04X}", attack)
-        for name in ("box-3", "box-0"):
+        for name in ("shown-modified_output", "shown-original_instruction"):
             assert text_of(browser, name) == f"👍 {visible} end"
-        assert text_of(browser, "other-1") == visible
+        assert text_of(browser, "shown-comparison_1") == visible
     assert browser.js("window.pwned") is None
     assert browser.js("document.querySelectorAll('img, iframe, main script, a[href^=javascript]').length") == 0
-    assert not browser.js("/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.querySelector('.boxes').textContent)")
+    assert not browser.js("/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.getElementById('task').textContent)")
     requests = [event["request"]["url"] for event in browser.said("Network.requestWillBeSent")]
     assert [url for url in requests if not url.startswith("file:")] == []
     assert not browser.said("Runtime.exceptionThrown")

@@ -1,12 +1,14 @@
 """What people are shown: the rows drawn, the marks in their texts, the order, what a page may not know."""
 
+import hashlib
 import importlib
 import json
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import campaigns
 import pytest
+from campaigns import SOFT, changed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -86,15 +88,19 @@ def test_a_new_row_of_another_data_set_moves_no_choice(thirty):
     after = drawn(
         [*thirty, *pair(1, dataset="mango")], wanted=(("calmqa", "English", 5, 3), ("mango", "English", 1, 3))
     )
-    assert [task.id for task in after[0].tasks if task.dataset == "calmqa"] == before
+    assert [task.id for task in after[0].tasks if task.shown["dataset"] == "calmqa"] == before
 
 
-def test_neither_order_nor_code_tells_whose_an_explanation_is(thirty):
+def test_no_order_tells_whose_an_explanation_is(thirty):
     found, _ = drawn(thirty, wanted=(("calmqa", "English", 30, 3),))
-    first = Counter(found.sources[task.comparisons[0].code] for task in found.tasks)
+    first = Counter(task.hidden["source_1"] for task in found.tasks)
     assert set(first) == set(SYSTEMS)
     assert min(first.values()) >= 5  # 30 fair coins fall below that once in 40,000 times
-    assert all(found.sources[one.code] in (one.text or "") for task in found.tasks for one in task.comparisons)
+    assert all(
+        task.shown[f"comparison_{place}"] == f"{task.hidden[f'source_{place}']} says"
+        for task in found.tasks
+        for place in (1, 2)
+    )
 
 
 def test_explanations_of_rows_without_error_and_of_unread_answers():
@@ -125,14 +131,18 @@ def test_marks_in_both_texts(right, wrong, old, new):
     assert [text for text, changed in modified if changed] == new
 
 
+def plain_text(passage):
+    return "".join(text for text, _ in passage)
+
+
 @settings(max_examples=200, deadline=None)
 @given(*[st.text(alphabet="ab cé豆\u0301🎉,.’'", max_size=30)] * 2)
 def test_pieces_are_the_text_whatever_changed(right, wrong):
     one, other = pair(1, right=right, wrong=wrong)
     for mode in ("strict", "paper"):
         shown = passages.boxes(one, other, mode)
-        assert tuple(map(campaign.plain_text, shown["output"])) == (right, wrong)
-        assert tuple(map(campaign.plain_text, shown["instruction"])) == (one.instruction, other.instruction)
+        assert tuple(map(plain_text, shown["output"])) == (right, wrong)
+        assert tuple(map(plain_text, shown["instruction"])) == (one.instruction, other.instruction)
 
 
 def test_a_row_that_is_not_aligned_is_marked_all_the_same():
@@ -146,20 +156,37 @@ def test_a_row_that_is_not_aligned_is_marked_all_the_same():
 
 
 def test_a_campaign_is_read_as_it_was_written(tmp_path):
+    """In the same order too: the page shows values in the form's."""
     found = campaigns.small()
-    provenance.write_json(tmp_path / "campaign.json", campaign.to_json(found))
-    assert campaign.read(tmp_path / "campaign.json") == found
+    campaign.write(tmp_path / "campaign.json", found)
+    again = campaign.read(tmp_path / "campaign.json")
+    assert again == found
+    assert json.dumps(campaign.to_json(again)) == json.dumps(campaign.to_json(found))
+    assert again.form.model_dump_json() == SOFT.model_dump_json()
+    assert [list(question.values) for question in again.form.questions] == [
+        list(question.values) for question in SOFT.questions
+    ]
+
+
+def test_a_file_that_another_program_sorted_is_refused(tmp_path):
+    """Sorted, it would ask "Don't Know" first."""
+    provenance.write_json(tmp_path / "campaign.json", campaign.to_json(campaigns.small()))
+    with pytest.raises(InputInvalid, match="changed after it was drawn"):
+        campaign.read(tmp_path / "campaign.json")
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (lambda raw: raw.update(title="Mine"), "changed after it was drawn"),
-        (lambda raw: raw["tasks"][0].update(explanation="No."), "changed after it was drawn"),
-        (lambda raw: raw["tasks"][0].update(severity="huge"), "no campaign"),
-        (lambda raw: raw.update(format="other/1"), "no excam-campaign/1"),
-        (lambda raw: raw["tasks"].append(raw["tasks"][0]), "name of another"),
-        (lambda raw: raw["sources"].popitem(), "not the same codes"),
+        (lambda raw: raw["tasks"][0]["shown"].update(explanation="No."), "changed after it was drawn"),
+        (lambda raw: raw["tasks"][0]["hidden"].popitem(), "changed after it was drawn"),
+        (lambda raw: raw["form"].update(submit=True), "changed after it was drawn"),
+        (lambda raw: raw["tasks"].append(raw["tasks"][0]), "changed after it was drawn"),
+        (lambda raw: raw["tasks"][0].update(annotators="some"), "no campaign"),
+        (lambda raw: raw["form"].update(steps=[]), "form: no field"),
+        (lambda raw: raw.update(more=1), "no campaign"),
+        (lambda raw: raw.update(format="other/1"), "no excam-campaign/2"),
     ],
 )
 def test_a_file_that_is_no_campaign_is_refused(tmp_path, change, said):
@@ -168,6 +195,31 @@ def test_a_file_that_is_no_campaign_is_refused(tmp_path, change, said):
     (tmp_path / "campaign.json").write_text(json.dumps(raw))
     with pytest.raises(InputInvalid, match=said):
         campaign.read(tmp_path / "campaign.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda tasks: tasks.append(tasks[0]), "1 tasks with the id of another"),
+        (lambda tasks: tasks[1].update(id="x" * 16), "expected an id of 16 hexadecimal digits"),
+        (lambda tasks: tasks[1]["shown"].pop("explanation"), "lacks explanation, which the form soft_errors shows"),
+        (lambda tasks: tasks[1]["shown"].update(severity=None), "severity cannot be shown as fact"),
+        (lambda tasks: tasks[1]["shown"].update(modified_output="text"), "modified_output cannot be shown as changes"),
+        (lambda tasks: tasks[1]["shown"].update(dataset=7), "lacks dataset, by which tasks are chosen"),
+        (lambda tasks: tasks[1]["shown"].update(error_type="a\ud800"), "holds U.D800, a lone surrogate"),
+    ],
+)
+def test_tasks_that_cannot_be_shown_are_refused_when_made_and_when_read(tmp_path, change, said):
+    """Though the id in the file is that of its content."""
+    raw = json.loads(json.dumps(campaign.to_json(campaigns.small(3))))
+    change(raw["tasks"])
+    content = json.dumps({name: raw[name] for name in ("title", "form", "tasks")})
+    raw["id"] = hashlib.sha256(content.encode()).hexdigest()[:16]
+    (tmp_path / "campaign.json").write_text(json.dumps(raw))
+    with pytest.raises(InputInvalid, match=said):
+        campaign.read(tmp_path / "campaign.json")
+    with pytest.raises(InputInvalid, match=said):
+        campaign.campaign("Test campaign", SOFT, [campaign.Task(**task) for task in raw["tasks"]])
 
 
 @pytest.mark.parametrize("content", [b"", b"[1]", b"\xff\xfe", b"{" * 10000])
@@ -203,7 +255,9 @@ def test_the_script_draws_from_files(tmp_path, capsys, thirty):
             *files,
         ]
     )
-    assert len(campaign.read(tmp_path / "c.json").tasks) == 30
+    found = campaign.read(tmp_path / "c.json")
+    assert len(found.tasks) == 30
+    assert found.form.model_dump_json() == SOFT.model_dump_json()
     assert "mango, English: 0 rows; 2 wanted; found none" in capsys.readouterr().err
 
 
@@ -230,17 +284,20 @@ def test_the_script_draws_from_files(tmp_path, capsys, thirty):
 )  # fmt: skip
 def test_what_is_no_answer_is_refused(change, said):
     with pytest.raises(InputInvalid, match=said):
-        answers.read(asdict(campaigns.answer(1, "anna")) | change)
+        answers.read(campaigns.answer(1, "anna").row() | change, campaigns.small(2))
 
 
 def test_steps_and_done():
+    def steps_and_done(given):
+        return answers.steps_answered(SOFT, given.values), answers.is_done(SOFT, given.values)
+
     full = campaigns.answer(1, "anna")
-    assert (full.steps, full.done) == (3, True)
-    half = replace(full, similarity_2="")
-    assert (half.steps, half.done) == (2, False)
-    bare = answers.Answer("0" * 16, "anna", skipped=True, saved=full.saved)
-    assert (bare.steps, bare.done) == (0, True)
-    assert answers.read(asdict(bare)) == bare
+    assert steps_and_done(full) == (3, True)
+    half = changed(full, similarity_2="")
+    assert steps_and_done(half) == (2, False)
+    bare = campaigns.blank("0" * 16, "anna", skipped=True, saved=full.saved)
+    assert steps_and_done(bare) == (0, True)
+    assert answers.read(bare.row(), campaigns.small(1)) == bare
 
 
 # --- who explains

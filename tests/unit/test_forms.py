@@ -103,6 +103,7 @@ BAD_FORMS = {
     "no field": ({"steps": []}, "no field"),
     "choice without values": ({"steps": steps(block(values={}))}, "kind: a choice without values"),
     "scale of words": ({"steps": steps(block(kind="scale"))}, "values of a scale are whole numbers"),
+    "a scale from 3 to 1": ({"steps": steps(block(kind="scale", values={3: "a", 1: "b"}))}, "come first and ascend"),
     "span of nothing": ({"steps": steps(block(kind="span"))}, "without `of`"),
     "low above high": ({"steps": steps(block(kind="number", low=3, high=2))}, "low 3 is above high 2"),
     "skip is no flag": ({"skip": "kind"}, "skip: 'kind' is no flag"),

@@ -10,8 +10,9 @@ from pathlib import Path
 import campaigns
 import polars as pl
 import pytest
+from campaigns import CHOICES, SOFT, STEPS, blank
 
-from excam.annotation import answers, campaign, exchange
+from excam.annotation import campaign, exchange
 from excam.core import result_pages, tables
 from excam.core.exceptions import InputInvalid
 from excam.error_reports.evaluation import claims
@@ -74,17 +75,15 @@ FOUND = {SYSTEMS[0]: set(KEPT[:60]) | {78}, SYSTEMS[1]: set(KEPT[-54:])}
 
 
 def paper_campaign():
-    tasks, sources = [], {}
+    tasks = []
     for at, language in enumerate(LANGUAGES):
         order = SYSTEMS[:: 1 if at % 3 else -1]  # blinded: not always the same first
-        compared = [
-            campaign.Comparison(f"{2 * at + k:08x}", "So." if at in FOUND[s] else None) for k, s in enumerate(order)
-        ]
-        sources |= {one.code: system for one, system in zip(compared, order, strict=True)}
+        compared = {f"comparison_{k}": "So." if at in FOUND[s] else None for k, s in enumerate(order, 1)}
+        hidden = {f"source_{k}": system for k, system in enumerate(order, 1)}
         wanted, severity = 3 if language == "English" else 2, "minor" if at % 5 < 3 else "major"
-        fields = {"language": language, "annotators": wanted, "severity": severity, "comparisons": tuple(compared)}
+        fields = {"language": language, "annotators": wanted, "severity": severity, "hidden": hidden, **compared}
         tasks.append(campaigns.task(at, **fields))
-    return campaign.campaign("As printed", tasks, sources)
+    return campaign.campaign("As printed", SOFT, tasks)
 
 
 def paper_answers(found):
@@ -93,9 +92,10 @@ def paper_answers(found):
     seen = Counter()
     for at, task in enumerate(found.tasks):
         speak = NAMES[:3] if at < 80 else (NAMES[at % 4], NAMES[(at + 1) % 4])
-        nth = seen[task.severity]
-        seen[task.severity] += 1
-        agreed = {"severity_ok": nth < SEVERITY[task.severity], "type_ok": at < 96, "changed_mind": at < 4}
+        severity = task.shown["severity"]
+        nth = seen[severity]
+        seen[severity] += 1
+        agreed = {"severity_ok": nth < SEVERITY[severity], "type_ok": at < 96, "changed_mind": at < 4}
         for k, name in enumerate(speak):
             fields = {
                 "culture_related": "yes" if k < CULTURE[at] else ("no", "dont_know")[k % 2],
@@ -104,11 +104,12 @@ def paper_answers(found):
                 **{key: value if k != 1 or len(speak) == 2 else not value for key, value in agreed.items()},
             }
             fields["changed_mind"] = "yes" if fields["changed_mind"] else "no"
-            for place, one in enumerate(task.comparisons, 1):
-                fields[f"similarity_{place}"] = next(grades[found.sources[one.code]]) if one.text else "no_error"
+            for place in (1, 2):
+                text, system = task.shown[f"comparison_{place}"], task.hidden[f"source_{place}"]
+                fields[f"similarity_{place}"] = next(grades[system]) if text else "no_error"
             made.append(campaigns.answer(at, name, **fields))
         skips = [name for name in NAMES if name not in speak] if at >= 80 else []
-        made += [answers.Answer(task.id, name, skipped=True, saved=campaigns.FULL["saved"]) for name in skips]
+        made += [blank(task.id, name, skipped=True, saved=campaigns.FULL["saved"]) for name in skips]
     return made
 
 
@@ -228,7 +229,7 @@ def test_nobody_is_named(printed):
     folder, found, made = printed
     frame = pl.read_parquet(folder / "answers.parquet")
     assert set(frame["annotator"]) == {"a1", "a2", "a3", "a4"}
-    expected = human_answers.to_frame(exchange.in_campaign_order(found, made))
+    expected = human_answers.to_frame(SOFT, exchange.in_campaign_order(found, made))
     assert frame.drop("annotator").equals(expected.drop("annotator"))
     assert frame.group_by("task").agg(pl.col("annotator").n_unique())["annotator"].sum() == len(made)
     for path in folder.glob("*.md"):
@@ -289,12 +290,12 @@ def random_answers(request):
     for at in range(40):
         for name in draw.sample(NAMES, draw.choice([0, 1, 2, 3, 3, 3, 4])):
             if draw.random() < 0.1:
-                made.append(answers.Answer(f"{at:016x}", name, skipped=True, saved=campaigns.FULL["saved"]))
+                made.append(blank(f"{at:016x}", name, skipped=True, saved=campaigns.FULL["saved"]))
                 continue
             steps = draw.choice([0, 1, 2, 3, 3, 3])
-            fields = {field: draw.choice(list(answers.CHOICES[field])) for step in answers.STEPS for field in step}
+            fields = {field: draw.choice(list(CHOICES[field])) for step in STEPS for field in step}
             begun = draw.choice([0, 1])  # of the step that is open, its first question is answered
-            left = [field for step in answers.STEPS[steps:] for field in step][begun:]
+            left = [field for step in STEPS[steps:] for field in step][begun:]
             fields |= dict.fromkeys(left, "")
             fields |= {field: steps > 1 and draw.random() < 0.6 for field in ("severity_ok", "type_ok")}
             made.append(campaigns.answer(at, name, **fields))
@@ -302,19 +303,22 @@ def random_answers(request):
 
 
 def by_hand(found, made, at, step):
-    return [one for one in made if one.task == found.tasks[at].id and not one.skipped and one.steps >= step]
+    """Those who answered every question up to a step, counted without the code that is tested."""
+    asked = [field for fields in STEPS[:step] for field in fields]
+    own = [one for one in made if one.task == found.tasks[at].id and not one["skipped"]]
+    return [one for one in own if all(one[field] for field in asked)]
 
 
 def test_votes_are_those_counted_by_hand(random_answers):
     found, made = random_answers
-    items = human_answers.items(found, human_answers.to_frame(made))
+    items = human_answers.items(found, human_answers.to_frame(SOFT, made))
     everyone = range(len(found.tasks))
     said = {
-        "Culture rel.": (1, lambda one: one.culture_related == "yes"),
-        "Error valid (strict)": (1, lambda one: one.error_valid == "valid"),
-        "Error valid (partial)": (1, lambda one: one.error_valid in ("valid", "partly")),
-        "Expl. valid": (2, lambda one: one.explanation_valid == "valid"),
-        "Expl. valid or partly (ours)": (2, lambda one: one.explanation_valid in ("valid", "partly")),
+        "Culture rel.": (1, lambda one: one["culture_related"] == "yes"),
+        "Error valid (strict)": (1, lambda one: one["error_valid"] == "valid"),
+        "Error valid (partial)": (1, lambda one: one["error_valid"] in ("valid", "partly")),
+        "Expl. valid": (2, lambda one: one["explanation_valid"] == "valid"),
+        "Expl. valid or partly (ours)": (2, lambda one: one["explanation_valid"] in ("valid", "partly")),
     }
     for line in human_votes.table_3(items, []):
         step, yes = said[line["criterion"]]
@@ -324,10 +328,10 @@ def test_votes_are_those_counted_by_hand(random_answers):
         assert [line[share] for share in human_votes.SHARES] == expected
         assert (line["n"], line["left_out"]) == (len(voted), 40 - len(voted))
     said_13 = {
-        "Severity OK (minor)": (lambda task: task.severity == "minor", lambda one: one.severity_ok),
-        "Severity OK (major)": (lambda task: task.severity == "major", lambda one: one.severity_ok),
-        "Type OK": (lambda task: True, lambda one: one.type_ok),
-        "Changed mind": (lambda task: True, lambda one: one.changed_mind == "yes"),
+        "Severity OK (minor)": (lambda task: task.shown["severity"] == "minor", lambda one: one["severity_ok"]),
+        "Severity OK (major)": (lambda task: task.shown["severity"] == "major", lambda one: one["severity_ok"]),
+        "Type OK": (lambda task: True, lambda one: one["type_ok"]),
+        "Changed mind": (lambda task: True, lambda one: one["changed_mind"] == "yes"),
     }
     for line in human_votes.table_13(items, []):
         of, yes = said_13[line["criterion"]]
@@ -339,7 +343,7 @@ def test_votes_are_those_counted_by_hand(random_answers):
 
 def test_ratings_are_those_counted_by_hand(random_answers):
     found, made = random_answers
-    items = human_answers.items(found, human_answers.to_frame(made))
+    items = human_answers.items(found, human_answers.to_frame(SOFT, made))
     paper = claims.read(PAPER / "claims.csv")
     for line in human_ratings.lines(found, items, paper, 0):
         positive = {"explanation valid": ("valid",), "explanation valid or partly": ("valid", "partly")}.get(
@@ -348,15 +352,15 @@ def test_ratings_are_those_counted_by_hand(random_answers):
         n = texts = against = without = agreed = 0
         ratings = []
         for at, task in enumerate(found.tasks):
-            votes = [one.explanation_valid for one in by_hand(found, made, at, 2)]
+            votes = [one["explanation_valid"] for one in by_hand(found, made, at, 2)]
             if positive and (len(votes) < 2 or sum(vote in positive for vote in votes) <= len(votes) / 2):
                 continue
             n += 1
-            (place,) = [k for k, one in enumerate(task.comparisons, 1) if found.sources[one.code] == line["system"]]
-            text = task.comparisons[place - 1].text
+            (place,) = [k for k in (1, 2) if task.hidden[f"source_{k}"] == line["system"]]
+            text = task.shown[f"comparison_{place}"]
             texts += text is not None
             for one in by_hand(found, made, at, 3):
-                said = getattr(one, f"similarity_{place}")
+                said = one[f"similarity_{place}"]
                 if said == "no_error":
                     against, agreed = against + (text is not None), agreed + (text is None)
                 elif text is None:
@@ -396,7 +400,7 @@ def test_nothing_exported_is_said_and_not_drawn(tmp_path):
 
 def test_tables_of_hardly_anything_hold_no_numbers():
     found = campaigns.small(2)
-    items = human_answers.items(found, human_answers.to_frame([campaigns.answer(0, "b")]))
+    items = human_answers.items(found, human_answers.to_frame(SOFT, [campaigns.answer(0, "b")]))
     paper = claims.read(PAPER / "claims.csv")
     for line in human_votes.table_3(items, []):
         assert line["n"] == 0
@@ -421,7 +425,7 @@ def test_pages_say_how_many_answers_were_replaced():
 def test_pages_show_what_others_wrote_as_text(tmp_path):
     found = campaigns.small(2, language="<b>|x|</b>", annotators=2)
     made = [campaigns.answer(0, name) for name in "ab"]
-    items = human_answers.items(found, human_answers.to_frame(made))
+    items = human_answers.items(found, human_answers.to_frame(SOFT, made))
     tables.write_lines(
         tmp_path / "n.csv", human_votes.COLUMNS_12, human_votes.table_12(items, lines(PAPER / "table-12.csv"))
     )

@@ -8,10 +8,11 @@ import yaml
 from checkout import Run, copy_checkout
 from planner import plan
 
-from excam.annotation import campaign, exchange
+from excam.annotation import campaign, exchange, form
 from excam.annotation.answers import Answer
 
 ANSWERS = "results/annotation/answers.parquet"
+FORM = form.load("soft_errors")
 CARRIED = (
     *("plain", "ada (1)", " before and after ", "it's", 'a "quoted" one', "back\\slash", "naïve 名前 שם", "\u202f"),
     *("$(touch RAN)", "`touch RAN`", "a; touch RAN #", "a && touch RAN", "a | tee RAN", "> RAN", "$HOME", "~", "!!"),
@@ -26,11 +27,12 @@ def given(tmp_path_factory):
     run = Run(tmp_path_factory.mktemp("given") / "checkout")
     copy_checkout(run.folder)
     text = (("What is eaten?", False),)
-    task = campaign.Task(
-        *("0" * 16, "calmqa/0/0/wrong", "calmqa", "English", "Portugal", 3),
-        *(text, text, text, text, "Not so.", "minor", "incorrect information", ()),
-    )
-    made = campaign.campaign("Names", [task], {})
+    shown = dict.fromkeys(("original_instruction", "modified_instruction", "original_output", "modified_output"), text)
+    shown |= {"dataset": "calmqa", "explanation": "Not so.", "severity": "minor", "error_type": "incorrect information"}
+    shown |= dict.fromkeys(("comparison_1", "comparison_2"), "So.")
+    hidden = dict.fromkeys(FORM.owner, "a/all/report")
+    task = campaign.Task("0" * 16, "calmqa/0/0/wrong", "English", "Portugal", 3, shown, hidden)
+    made = campaign.campaign("Names", FORM, [task])
     (run.folder / "results/annotation").mkdir(parents=True)
     (run.folder / "results/annotation/campaign.json").write_text(json.dumps(campaign.to_json(made)))
     run.campaign = made
@@ -45,7 +47,8 @@ def overlaid(run, name, **sections):
 
 def export(run, path, annotator, comment=""):
     path.parent.mkdir(parents=True, exist_ok=True)
-    answer = Answer("0" * 16, annotator, skipped=True, comment_1=comment, saved="2026-04-01T12:00:00.000Z")
+    values = {**FORM.empty(), "skipped": True, "comment_1": comment}
+    answer = Answer("0" * 16, annotator, values, saved="2026-04-01T12:00:00.000Z")
     write = exchange.to_csv if path.suffix == ".csv" else exchange.to_json
     path.write_text(write(run.campaign, [answer]), encoding="utf-8", newline="")
 

@@ -112,7 +112,7 @@ function spanProblem(name, question, value, text) {
     const [start, end, label] = Array.isArray(mark) && mark.length === 3 ? mark : [];
     if (!Number.isInteger(start) || !Number.isInteger(end)) return `${name} holds ${quoted(mark)}; expected [start, end, label]`;
     if (!(start >= 0 && start < end && end <= length)) return `${name} marks ${start} to ${end} of ${length} characters`;
-    if (!Object.hasOwn(question.values, label)) return `${name} has the label ${quoted(label)}; expected ${Object.keys(question.values).join(", ")}`;
+    if (typeof label !== "string" || !Object.hasOwn(question.values, label)) return `${name} has the label ${quoted(label)}; expected ${Object.keys(question.values).join(", ")}`;
   }
   return new Set(value.map(String)).size < value.length ? `${name} has one mark twice` : "";
 }
@@ -133,6 +133,10 @@ function numberProblem(name, question, value) {
   return Number(value.toFixed(question.decimals)) === value ? "" : `${name} is ${value}; expected at most ${question.decimals} decimals`;
 }
 
+function isOrder(value, listed) {
+  return value.every((one) => typeof one === "string") && [...value].sort().join("\n") === [...listed].sort().join("\n");
+}
+
 const TYPES = { choice: "string", scale: "number", flags: "boolean", text: "string", number: "number", span: "list", order: "list", slots: "object" };
 
 function fieldProblem(name, question, value, task) {
@@ -145,7 +149,7 @@ function fieldProblem(name, question, value, task) {
   }
   if (kind === "text") return textProblem(name, value, question.longest);
   if (kind === "number") return numberProblem(name, question, value);
-  if (kind === "order" && value.length && [...value].sort().join("\n") !== [...listed].sort().join("\n")) {
+  if (kind === "order" && value.length && !isOrder(value, listed)) {
     return `${name} is ${quoted(value)}; expected each of ${listed.join(", ")} once`;
   }
   if (kind === "span") return spanProblem(name, question, value, task.shown[question.of]);
