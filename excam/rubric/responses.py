@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeGuard, cast
 
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.tables import read_jsonl
 
 Complexity = Literal["low", "medium", "high"]
 CONDITIONS = ("culture", "language_condition", "complexity", "scenario", "model")  # by which results are broken down
+SURROGATE = re.compile("[\ud800-\udfff]")
 NEEDED = ("task_id", "prompt", "response")
 VALUES: Mapping[str, tuple[Any, ...]] = {
     "language_condition": ("native", "non-native", None),
@@ -78,9 +80,14 @@ def parse(row: Mapping[str, Any], where: str) -> Response:
             valid = any(value is one for one in VALUES[name]) or (isinstance(value, str) and value in VALUES[name])
             expected = " or ".join("null" if one is None else str(one).lower() for one in VALUES[name])
         elif name in NEEDED:
-            valid, expected = isinstance(value, str) and bool(value.strip()), "text"
+            valid, expected = is_text(value) and bool(value.strip()), "text"
         else:
-            valid, expected = value is None or isinstance(value, str), "text or null"
+            valid, expected = value is None or is_text(value), "text or null"
         if not valid:
-            raise InputInvalid(f"{where}: {name}: found {value!r:.60}; expected {expected}")
+            raise InputInvalid(f"{where}: {name}: found {ascii(value)[:60]}; expected {expected}")
     return Response(**{one.name: cast(Any, row.get(one.name)) for one in fields(Response)})
+
+
+def is_text(value: object) -> TypeGuard[str]:
+    """Return whether a value is text that a file can hold: no half of a character."""
+    return isinstance(value, str) and not SURROGATE.search(value)

@@ -168,7 +168,9 @@ def _words(cap: Cap, rubric: Rubric) -> str:
         return f"{found} {cap.after}, or one sentence in rationale_overall that says why not the rounded mean"
     if cap.rule == TOO_FAR:
         near = f"at most {manual.overall.deviation} from the rounded mean"
-        return f"{found} {cap.after}: {near}, or in edge_case a rule that the findings concern: {', '.join(manual.rules)}"
+        return (
+            f"{found} {cap.after}: {near}, or in edge_case a rule that the findings concern: {', '.join(manual.rules)}"
+        )
     rule = manual.rules[cap.rule]
     limit = rule.at_most.get(cap.dimension)
     expected = f"at most {limit}" if limit else f"{cap.after}, {rule.lower[cap.dimension]} less, with this in `caps`,"

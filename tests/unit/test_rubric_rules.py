@@ -95,7 +95,9 @@ def test_a_hundred_thousand_random_drafts_keep_the_invariants():
         **{"false_claim": ("", "a claim"), "stereotype_phrase": ("", "a phrase")},
     }
     everything = [Findings(**{name: chance.choice(options) for name, options in values.items()}) for _ in range(2000)]
-    tasks = [Response("t", "p", "r", unsafe=u, complexity=c) for u in (None, True, False) for c in (None, "low", "high")]
+    tasks = [
+        Response("t", "p", "r", unsafe=u, complexity=c) for u in (None, True, False) for c in (None, "low", "high")
+    ]
     edges = ["", "", "nothing", *RUBRIC.manual.rules]
     scale = (1, 2, 3, 4, 5)
     for _ in range(100_000):
@@ -132,12 +134,19 @@ def test_a_draft_is_on_the_scale(score):
 
 def test_weights_change_the_base_and_the_signature():
     weighted = RUBRIC.with_weights(RUBRIC.manual.suggested_weights)
-    scores = {"accuracy": 5, "appropriateness": 5, "sensitivity": 2, "depth": 2}  # 1.25 + .5 + .6 + .7 = 3.05; plain 3.5
+    scores = {
+        "accuracy": 5,
+        "appropriateness": 5,
+        "sensitivity": 2,
+        "depth": 2,
+    }  # 1.25 + .5 + .6 + .7 = 3.05; plain 3.5
     assert (rules.base_of(scores, RUBRIC), rules.base_of(scores, weighted)) == (4, 3)
     assert weighted.signature == "manual-0.1|weights:25,10,30,35"
     assert weighted.hash != RUBRIC.hash
     halves = RUBRIC.with_weights({"accuracy": 0.1, "appropriateness": 0.1, "sensitivity": 0.1, "depth": 0.3})
-    assert rules.base_of({"accuracy": 2, "appropriateness": 2, "sensitivity": 2, "depth": 3}, halves) == 3  # 2.5, half up
+    assert (
+        rules.base_of({"accuracy": 2, "appropriateness": 2, "sensitivity": 2, "depth": 3}, halves) == 3
+    )  # 2.5, half up
     with pytest.raises(InputInvalid, match="weights: found"):
         RUBRIC.with_weights({"depth": 1})
 
