@@ -1,7 +1,7 @@
 """The audit trail of a study: every change of the rubric is a line of log.jsonl, and the next version of the manual.
 
-A line holds the hash of the line before it and its own, so that an edited, removed or inserted line is found. Somebody who
-computes all hashes again is not: keep a copy of the last hash elsewhere, such as in the study's report.
+A line holds the hash of the line before it and its own, so that an edited, removed or inserted line is found. Who
+computes all hashes again is not found: keep a copy of the last hash elsewhere, such as in the study's report.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def change(
 ) -> Change:
     """Write the next version of the manual and its line of the log; `edited` holds new words, if any change.
 
-    Raise InputInvalid for an empty reason, no example, a log that was edited, or a `before` that is not its last version.
+    Raise InputInvalid for an empty reason, no example, an edited log, or a `before` that is not its last version.
     """
     if not reason.strip() or not examples or not all(one.strip() for one in examples):
         raise InputInvalid("change: found no reason or no example; expected --reason TEXT and --example ID")
@@ -73,7 +73,7 @@ def _hash(line: Mapping[str, Any]) -> str:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a log, none if there is no file. Raise InputInvalid naming the first line that does not fit."""
+    """Return the lines of a log, none if there is no file. Raise InputInvalid naming the first that does not fit."""
     if not path.exists():
         return []
     found: list[dict[str, Any]] = []

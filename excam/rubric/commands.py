@@ -56,10 +56,7 @@ def show(
 
 
 @app.command()
-def check(files: RATINGS, responses: RESPONSES = None, rubric: RUBRICS = None, weights: RUBRICS = Annotated[
-    list[str] | None, typer.Option("--rubric", help="as for `show`; repeat for ratings by several versions")
-]
-WEIGHTS = None) -> None:
+def check(files: RATINGS, responses: RESPONSES = None, rubric: RUBRICS = None, weights: WEIGHTS = None) -> None:
     """Check ratings: each breach is one line, and then the exit code is 1.
 
     Example: excam rubric check ratings.jsonl --responses responses.jsonl
@@ -84,11 +81,8 @@ def analyse(
     files: RATINGS,
     to: Annotated[Path, typer.Option(help="folder for the tables and summary.html")],
     responses: RESPONSES = None,
-    rubric: RUBRIC = CURRENT,
-    weights: RUBRICS = Annotated[
-    list[str] | None, typer.Option("--rubric", help="as for `show`; repeat for ratings by several versions")
-]
-WEIGHTS = None,
+    rubric: RUBRICS = None,
+    weights: WEIGHTS = None,
     icc: Annotated[
         str, typer.Option(help="complete: responses that all rated; mixed: all, by a mixed model")
     ] = "complete",
@@ -169,9 +163,7 @@ def _all_opened(rubrics: Sequence[str] | None, weights: str | None) -> list[Rubr
     return [_opened(one, weights) for one in rubrics or [CURRENT]]
 
 
-def _read(
-    files: Sequence[Path], responses: Path | None, rubrics: Sequence[Rubric]
-) -> tuple[list[Response], Reading]:
+def _read(files: Sequence[Path], responses: Path | None, rubrics: Sequence[Rubric]) -> tuple[list[Response], Reading]:
     """Return the responses and the ratings of files and folders. Raise InputInvalid."""
     from excam.rubric import ratings
     from excam.rubric import responses as reading

@@ -171,7 +171,7 @@ class Rubric:
         return {name: int(one * factor) for name, one in given.items()}
 
     def with_weights(self, weights: Mapping[str, float] | None) -> Rubric:
-        """Return the rubric with these weights of the base. Raise InputInvalid unless each dimension has one above 0."""
+        """Return the rubric with these weights of the base. Raise InputInvalid unless each dimension has one."""
         return parse({**self.content, "weights": dict(weights) if weights else None}, "weights")
 
 

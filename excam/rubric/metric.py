@@ -43,7 +43,7 @@ def flow(row: Row) -> Flow[Outcome]:
 
 
 def outcome(rating: Rating, response: responses.Response) -> Outcome:
-    """Return a rating as the outcome of a row: Overall, all parts, the rationales, and what was found in the response."""
+    """Return a rating as the outcome of a row: Overall, its parts, the rationales, and what was found."""
     if rating.scores is None:
         return Outcome(None, rating.failure)
     row = to_row(rating)

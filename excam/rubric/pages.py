@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib import resources
@@ -142,9 +141,10 @@ def overview(found: Study) -> str:
     models = {one.rater for one in found.ratings if one.role == "model"}
     items = len({one.task_id for one in found.ratings})
     failed = sum(one.scores is None for one in found.ratings)
+    versions = sorted({one.rubric for one in found.ratings})
     return (
         f"{len(found.ratings)} ratings of {items} responses by {len(people)} people and {len(models)} models, rubric "
-        f"{' and '.join(sorted({one.rubric for one in found.ratings}))}; {failed} failures of models, {found.superseded} earlier ratings replaced."
+        f"{' and '.join(versions)}; {failed} failures of models, {found.superseded} earlier ratings replaced."
     )
 
 
@@ -152,37 +152,40 @@ def how(found: Study) -> str:
     """Return how agreement was computed, and what its marks mean."""
     cells = "responses that all of the raters rated" if found.missing == "complete" else "all ratings (mixed model)"
     return (
-        f"ICC(2,1): two-way random effects, absolute agreement, of a single rater, over {cells}. The interval is 95 %, by "
-        f"F; beside it a bootstrap of responses. Alpha is Krippendorff's, ordinal. The manual's target is "
-        f"{found.rubric.manual.reliability.icc:g}: met or not met if the whole interval is on one side, else undecided. "
-        f"* marks fewer than {FEW} responses: too few for a statement about raters."
+        f"ICC(2,1): two-way random effects, absolute agreement, of a single rater, over {cells}. The interval is 95 %, "
+        f"by F; beside it a bootstrap of responses. Alpha is Krippendorff's, ordinal. The manual's target is "
+        f"{found.rubric.manual.reliability.icc:g}: met or not met if the whole interval is on one side, else "
+        f"undecided. * marks fewer than {FEW} responses: too few for a statement about raters."
     )
 
 
-def worthless(found: Study) -> list[str]:
-    """Return, in words, which numbers say nothing: raters that agree no better than ones that read nothing."""
-    trivial = [
-        one.icc or 0.0
-        for one in found.reliability
-        if one.score == "overall" and one.raters.endswith(quality.TRIVIAL) and one.phase == "main"
-    ]
+def cautions(found: Study) -> list[str]:
+    """Return, in words, which numbers say nothing, and whether scores follow the length of responses."""
+    main = [one for one in found.reliability if one.score == "overall" and one.phase == "main"]
+    trivial = [one for one in main if one.raters.endswith(quality.TRIVIAL)]
+    models = tuple({one.rater for one in found.ratings if one.role == "model"})
     lines = []
-    if not found.reliability or all(one.raters.endswith(quality.TRIVIAL) for one in found.reliability):
-        lines.append("One rater: agreement needs at least two on the same responses.")
-    for one in found.reliability:
-        if one.score != "overall" or one.raters.endswith(quality.TRIVIAL):
-            continue
-        name = f"{one.raters} ({one.phase})"
-        if one.icc is None:
-            lines.append(f"{name}: ICC of Overall is undefined: all ratings are equal, or fewer than two responses.")
-        elif one.low is None or one.low <= max([0.0, *trivial]):
+    if not any(one not in trivial for one in main):
+        lines.append("Agreement: n/a with one rater; expected at least two on the same responses.")
+    for one in main:
+        shown = f"{one.raters}: ICC of Overall {rounded(one.icc)}, {interval(one.low, one.high)}"
+        bar = max([0.0, *(other.icc or 0.0 for other in trivial)]) if one.raters.endswith(models) else 0.0
+        if one in trivial:
+            if one.low is not None and one.low > 0:
+                lines.append(f"{shown}: scores follow length here, so agreement up to that may come from length alone.")
+        elif one.icc is None:
             lines.append(
-                f"{name}: ICC of Overall {rounded(one.icc)}, {interval(one.low, one.high)}, is not distinguishable from "
-                f"that of a rater that reads nothing (at most {rounded(max([0.0, *trivial]))}): worth nothing."
+                f"{one.raters}: ICC of Overall is undefined: all scores are equal, or fewer than two responses."
             )
+        elif one.low is None or one.low <= bar:
+            worth = "no better than a rater that reads nothing" if bar else "which may be chance"
+            lines.append(f"{shown}: {worth}, so this says nothing.")
     for one in found.rules:
         if one["rule"] == "all" and one["failures"]:
             lines.append(f"{one['rater']}: {one['failures']} of {one['ratings']} answers could not be read.")
+    few = len({one.task_id for one in found.ratings})
+    if few < FEW:
+        lines.append(f"{few} responses: too few to say anything about raters, models or conditions in general.")
     return lines
 
 
@@ -197,9 +200,9 @@ def reliability_page(found: Study) -> str:
         ]
         for one in found.reliability
     ]
-    notes = "".join(f"- {in_markdown(line)}\n" for line in worthless(found))
+    notes = "".join(f"- {in_markdown(line)}\n" for line in cautions(found))
     text = f"# Rubric: agreement of raters\n\n{in_markdown(overview(found))}\n\n{in_markdown(how(found))}\n\n"
-    return text + (table(head, body) if body else "") + (f"\n## Worth nothing\n\n{notes}" if notes else "")
+    return text + (table(head, body) if body else "") + (f"\n## Cautions\n\n{notes}" if notes else "")
 
 
 # --- the page
@@ -214,7 +217,7 @@ def summary_page(found: Study) -> str:
         "style": style,
         "overview": escape(overview(found)),
         "how": escape(how(found)),
-        "notes": "".join(f"<li>{escape(line)}</li>\n" for line in worthless(found)) or "<li>None found.</li>\n",
+        "notes": "".join(f"<li>{escape(line)}</li>\n" for line in cautions(found)) or "<li>None found.</li>\n",
         "reliability": _reliability_table(found),
         "disagreements": _disagreements_table(found),
         "fatigue": _fatigue_table(found),

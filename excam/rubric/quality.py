@@ -6,7 +6,7 @@ Functions take ratings of one version of the rubric (`same_rubric`) in which eac
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import combinations
@@ -63,7 +63,7 @@ class Reliability:
 
 
 def reliability(ratings: Sequence[Rating], rubric: Rubric, missing: Missing, seed: int) -> list[Reliability]:
-    """Return the agreement of all people, of the evaluator with each validator and with each model, by phase and score."""
+    """Return the agreement of all people, and of the evaluator with each other rater, by phase and score."""
     found = []
     for phase in sorted({one.phase for one in ratings}, reverse=True):
         scored = [one for one in ratings if one.phase == phase and one.scores is not None]
@@ -134,7 +134,7 @@ def _against(target: float, found: Icc) -> str:
 
 
 def disagreements(ratings: Sequence[Rating], rubric: Rubric) -> list[dict[str, Any]]:
-    """Return each pair of people whose Overall of a response differs by as much as the manual wants reviewed, or more."""
+    """Return each pair of people whose Overall of a response differs by what the manual wants reviewed."""
     by_item: dict[tuple[str, str], list[Rating]] = defaultdict(list)
     for one in ratings:
         if one.scores and one.role != "model":
@@ -168,8 +168,8 @@ def _why(one: Rating) -> str:
 def fatigue(ratings: Iterable[Rating], timing: Timing) -> list[dict[str, Any]]:
     """Return one line per person: how much was rated without a rest, and when the manual wanted one first.
 
-    Saved times closer than `rest_hours` belong to one stretch. Mean minutes and the sample standard deviation of Overall
-    are of the last `window` ratings of a stretch, and unknown before there are so many.
+    Saved times closer than `rest_hours` belong to one stretch. Mean minutes and the sample standard deviation of
+    Overall are of the last `window` ratings of a stretch, and unknown before there are so many.
     """
     people = [one for one in ratings if one.role != "model" and one.scores and one.saved and one.seconds is not None]
     found = []

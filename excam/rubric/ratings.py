@@ -1,7 +1,7 @@
 """Ratings of people and models: one record for both, read strictly; every breach of the rules is one line.
 
-People are refused a breach. Ratings of models were corrected before (`asks`), so theirs hold none; their `draft_*` say what
-the model gave.
+People are refused a breach. Ratings of models were corrected before (`asks`), so theirs hold none; their `draft_*` say
+what the model gave.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -58,8 +59,8 @@ WITNESSES = {  # a flag, and the finding without which it says nothing
 class Rating:
     """What one rater gave one response. `scores` is None exactly where there is a `failure`, which only models have.
 
-    `draft` is what a model gave before the rules, `chances` its likelihood of each score, by dimension. `saved` is None for
-    models, `seconds` too where nobody measured.
+    `draft` is what a model gave before the rules, `chances` its likelihood of each score, by dimension. `saved` is None
+    for models, `seconds` too where nobody measured.
     """
 
     task_id: str
@@ -90,7 +91,7 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Ratings of files: those that count, earlier ones of the same rater on the same response, and breaches in words."""
+    """Ratings of files: those that count, earlier ones of a rater on the same response, and breaches in words."""
 
     ratings: tuple[Rating, ...]
     superseded: tuple[Rating, ...]
@@ -153,7 +154,7 @@ def _misplaced(
         yield f"role: found {rating.role}; expected {role}, as before"
     before = saved.get(rating.rater)
     if rating.saved and before and rating.saved < before:
-        yield f"saved: found {rating.saved.isoformat()}; expected not before {before.isoformat()}, of the rating above it"
+        yield f"saved: found {rating.saved.isoformat()}; expected not before {before.isoformat()}, of the one above it"
     if rating.saved:
         saved[rating.rater] = rating.saved
 
@@ -274,7 +275,7 @@ def _findings(given: Any, problems: list[str]) -> Findings:
 
 
 def _flags(given: Any, found: Findings, rubric: Rubric, problems: list[str]) -> tuple[str, ...]:
-    """Return the flags under their own names. A flag that rests on a finding needs it; a made-up claim needs its flag."""
+    """Return the flags under their own names. Some flags need a finding, and a made-up claim needs its flag."""
     if given is not None and not (isinstance(given, list) and all(isinstance(one, str) for one in given)):
         problems.append(f"flags: found {given!r:.40}; expected a list of {', '.join(rubric.manual.flags)}")
         return ()
@@ -319,10 +320,8 @@ def _times(row: Mapping[str, Any], model: bool, problems: list[str]) -> tuple[da
         problems.append(f"seconds: found {found}; expected a number, 0 or more")
     when = None
     if saved is not None or not model:
-        try:
+        with suppress(TypeError, ValueError):
             when = datetime.fromisoformat(saved)  # pyright: ignore[reportArgumentType]
-        except (TypeError, ValueError):
-            pass
         if when is None or when.tzinfo is None:
             found = "nothing" if saved is None else repr(saved)[:40]
             problems.append(f"saved: found {found}; expected a time with its zone, such as 2026-11-24T09:00:00+00:00")

@@ -1,9 +1,9 @@
 """The decision rules of the manual, applied in one stated order to a draft of scores.
 
-1. Caps on dimensions; of several the lowest. 2. Grammar: -1, never below 1. 3. The base: the mean of the four scores as they
-now are, or their weighted mean, rounded half up. 4. Overall: the base; another value within the manual's deviation needs a
-sentence, one further away a sentence and a named edge case whose finding is there. 5. The cap on Overall of an off-topic
-response: it comes last, and applies whatever 4. allows.
+1. Caps on dimensions; of several the lowest. 2. Grammar: -1, never below 1. 3. The base: the mean of the four scores as
+they now are, or their weighted mean, rounded half up. 4. Overall: the base; another value within the manual's deviation
+needs a sentence, one further away a sentence and a named edge case whose finding is there. 5. The cap on Overall of an
+off-topic response: it comes last, and applies whatever 4. allows.
 """
 
 from __future__ import annotations

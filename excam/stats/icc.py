@@ -80,15 +80,16 @@ def _icc_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     rest = (squares - center - of_items - between) / ((n - 1) * (k - 1))
     items, raters = of_items / (n - 1), between / (k - 1)
     whole = items + (k - 1) * rest + k * (raters - rest) / n
-    return np.where(squares - center > 1e-9 * squares, bootstrap.ratio(np.stack([items - rest, whole])), np.nan)
+    values = bootstrap.ratio(np.stack([items - rest, whole])).round(12)  # with a constant rater it is 0, up to rounding
+    return np.where(squares - center > 1e-9 * squares, values, np.nan)
 
 
 def icc21_mixed(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> Icc:
     """Return ICC(2,1) by crossed variance components (REML), which uses items with missing ratings too.
 
-    Of a complete table this is `icc21`, unless a variance would be below 0: here it is 0. The interval is that of `icc21`
-    with mean squares computed from the components and the harmonic means of ratings per item and per rater, which is an
-    approximation where ratings are missing. `n` counts the items with a rating. Undefined as `icc21` is.
+    Of a complete table this is `icc21`, unless a variance would be below 0: here it is 0. The interval is that of
+    `icc21` with mean squares computed from the components and the harmonic means of ratings per item and per rater,
+    which is an approximation where ratings are missing. `n` counts the items with a rating. Undefined as `icc21` is.
     """
     import warnings
 
