@@ -23,7 +23,6 @@ from excam.rubric.rules import Draft, Findings, settle
 
 VERSION = 1  # of the prompts and the parser; part of the metric's signature
 MAX_CHARS = 400  # of a text in an answer, under structured output
-OPTIONS = tuple(map(str, SCALE))
 KEYS = ("findings", *SCORES, "edge_case", "flags", "confidence")
 MISSING = "no-likelihood"  # the server reports none
 SYSTEM = """\
@@ -40,7 +39,7 @@ response, or ""), `stereotype_phrase` (words that homogenize or stigmatize peopl
 object with `rationale`, one or two sentences, and `score`, a whole number from 1 to 5. `overall` is the rounded mean \
 of the four, or one more or less with a reason in its rationale. `edge_case` names a rule that justifies a larger \
 difference, or is "". `flags` is a list of some of {flags}. `confidence` is a whole number from 1 to 5."""
-CHOOSE = "Rate only {name}: {definition} Answer with one digit from 1 to 5, and nothing else."
+CHOOSE = 'Rate one of the four, and answer with a JSON object and nothing else, such as {"depth": 3}.'
 
 
 def rater(mode: str, rubric: Rubric, name: str) -> Callable[[Response], Flow[Rating]]:
@@ -57,7 +56,7 @@ def rater(mode: str, rubric: Rubric, name: str) -> Callable[[Response], Flow[Rat
 def text(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
     """Ask once for scores, findings and rationales, as JSON; the rules settle them."""
     instructions = TEXT.format(flags=", ".join(rubric.manual.flags))
-    asked = f"{SYSTEM}\n\n{manual_words(rubric, DIMENSIONS)}\n{rule_words(rubric)}\n\n{instructions}"
+    asked = f"{SYSTEM}\n\n{manual_words(rubric)}\n{rule_words(rubric)}\n\n{instructions}"
     completion = yield from ask_for_text(_messages(asked, response), json.dumps(schema(rubric)))
     return read(completion, response, rubric, name)
 
@@ -65,13 +64,14 @@ def text(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
 def choose(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
     """Ask for the likelihood of each score of each dimension; the likeliest counts, the first of equal ones.
 
-    A choice has no words: nothing is found, no rule applies, and Overall is the rounded mean.
+    A choice has no words: nothing is found, no rule applies, and Overall is the rounded mean. All requests have one
+    prompt, so that it is computed once; it has the scale and the definitions, not the anchors, to be short.
     """
-    requests = []
-    for one in DIMENSIONS:
-        asked = CHOOSE.format(name=one, definition=rubric.manual.dimensions[one].definition)
-        words = f"{SYSTEM}\n\n{manual_words(rubric, [one])}\n{asked}"
-        requests.append(Choose(_messages(words, response), OPTIONS))
+    manual = rubric.manual
+    levels = "".join(f"{score}: {level.name}. {level.text}\n" for score, level in manual.scale.items())
+    defined = "".join(f"{name}: {manual.dimensions[name].definition}\n" for name in DIMENSIONS)
+    asked = _messages(f"{SYSTEM}\n\n{levels}\n{defined}\n{CHOOSE}", response)
+    requests = [Choose(asked, tuple(json.dumps({name: score}) for score in SCALE)) for name in DIMENSIONS]
     given = yield requests
     logprobs = [answer.logprobs for answer in given if isinstance(answer, Choice)]
     if len(logprobs) < len(requests) or None in logprobs:
@@ -98,14 +98,13 @@ def _messages(system: str, response: Response) -> tuple[Message, ...]:
     return Message("system", system), Message("user", json.dumps(known, ensure_ascii=False, indent=1))
 
 
-def manual_words(rubric: Rubric, names: Sequence[str]) -> str:
-    """Return the definition, anchors and red flags of some dimensions, as the manual words them."""
+def manual_words(rubric: Rubric) -> str:
+    """Return the definition, anchors and red flags of each dimension, as the manual words them."""
     parts = []
     for name in DIMENSIONS:
-        if name in names:
-            one = rubric.manual.dimensions[name]
-            anchors = "".join(f"{score}: {words}\n" for score, words in one.anchors.items())
-            parts.append(f"{name}: {one.definition}\n{anchors}Red flags: {'; '.join(one.red_flags)}.\n")
+        one = rubric.manual.dimensions[name]
+        anchors = "".join(f"{score}: {words}\n" for score, words in one.anchors.items())
+        parts.append(f"{name}: {one.definition}\n{anchors}Red flags: {'; '.join(one.red_flags)}.\n")
     return "\n".join(parts)
 
 
