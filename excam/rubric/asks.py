@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from excam.core.exceptions import InputInvalid
-from excam.inference import Choice, Choose, Completion, Flow, Message, ask_for_text
+from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text
 from excam.inference.answer_text import split_reasoning
 from excam.inference.json_answers import Rejected, objects
 from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES, Rubric
@@ -62,21 +62,21 @@ def text(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
 
 
 def choose(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
-    """Ask for the likelihood of each score of each dimension; the likeliest counts, the first of equal ones.
+    """Ask once for the likelihood of each score of each dimension; the likeliest counts, the first of equal ones.
 
-    A choice has no words: nothing is found, no rule applies, and Overall is the rounded mean. All requests have one
-    prompt, so that it is computed once; it has the scale and the definitions, not the anchors, to be short.
+    A choice has no words: nothing is found, no rule applies, and Overall is the rounded mean. The prompt has the scale
+    and the definitions, not the anchors, to be short.
     """
     manual = rubric.manual
     levels = "".join(f"{score}: {level.name}. {level.text}\n" for score, level in manual.scale.items())
     defined = "".join(f"{name}: {manual.dimensions[name].definition}\n" for name in DIMENSIONS)
     asked = _messages(f"{SYSTEM}\n\n{levels}\n{defined}\n{CHOOSE}", response)
-    requests = [Choose(asked, tuple(json.dumps({name: score}) for score in SCALE)) for name in DIMENSIONS]
-    given = yield requests
-    logprobs = [answer.logprobs for answer in given if isinstance(answer, Choice)]
-    if len(logprobs) < len(requests) or None in logprobs:
+    options = tuple(json.dumps({one: score}) for one in DIMENSIONS for score in SCALE)
+    choice = yield from ask_for_choice(asked, options)
+    if choice.logprobs is None:
         return _failed(response, rubric, name, MISSING)
-    chances = {one: _normalised(found or ()) for one, found in zip(DIMENSIONS, logprobs, strict=True)}
+    size = len(SCALE)
+    chances = {one: _normalised(choice.logprobs[at * size : (at + 1) * size]) for at, one in enumerate(DIMENSIONS)}
     drafted = {one: SCALE[values.index(max(values))] for one, values in chances.items()}
     settled = settle(Draft(**drafted), Findings(), response, rubric)
     empty = _failed(response, rubric, name, None)

@@ -56,6 +56,62 @@ def show(
 
 
 @app.command()
+def draw(
+    responses: Annotated[Path, typer.Argument(help="a .jsonl file, or a folder of them")],
+    evaluator: Annotated[str, typer.Option(help="who rates every response")],
+    to: Annotated[Path, typer.Option(help="the campaign to write, for `excam annotate`")],
+    validators: Annotated[str, typer.Option(help="who rates a share of them, with commas between")] = "",
+    overlap: Annotated[float, typer.Option(help="the share that validators rate too, after calibration")] = 0.2,
+    calibration: Annotated[int, typer.Option(help="responses that all rate first; the manual wants 20 to 30")] = 25,
+    rubric: RUBRIC = CURRENT,
+    weights: WEIGHTS = None,
+    seed: Annotated[int, typer.Option(help="seed of the draw")] = 0,
+) -> None:
+    """Draw who rates which response, and write the campaign with the rater's form.
+
+    Example: excam rubric draw responses.jsonl --evaluator eva --validators li,nia --to campaign.json
+    """
+    from excam.annotation.campaign import to_json
+    from excam.core.provenance import write_json
+    from excam.rubric import campaign
+    from excam.rubric import responses as reading
+
+    with exit_on_error():
+        known, names = reading.read(reading.files(responses)), [one for one in validators.split(",") if one]
+        drawn = campaign.drawn(known, evaluator, names, overlap, calibration, _opened(rubric, weights), seed)
+        write_json(to, to_json(drawn))
+        shared = sum(len(task.assigned) > 1 for task in drawn.tasks) - calibration if names else 0
+        say(
+            f"{to}: {len(drawn.tasks)} responses: {calibration} for calibration, {len(drawn.tasks) - calibration} after"
+            f" it, {shared} of these for all raters"
+        )
+
+
+@app.command()
+def collect(
+    file: Annotated[Path, typer.Argument(help="the campaign")],
+    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
+    to: Annotated[Path, typer.Option(help="the .jsonl file of ratings to write")],
+) -> None:
+    """Collect what raters submitted as ratings, which `check` and `analyse` read.
+
+    Example: excam rubric collect campaign.json eva.json li.json --to ratings.jsonl
+    """
+    import json
+
+    from excam.annotation.campaign import read
+    from excam.core.provenance import write_text
+    from excam.rubric import campaign
+
+    with exit_on_error():
+        rows = list(campaign.ratings(exports, read(file)))
+        if not rows:
+            stop(f"{exports[0]}: 0 submitted ratings; expected some")
+        write_text(to, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        say(f"{to}: {len(rows)} ratings of {len({row['rater'] for row in rows})} raters")
+
+
+@app.command()
 def check(files: RATINGS, responses: RESPONSES = None, rubric: RUBRICS = None, weights: WEIGHTS = None) -> None:
     """Check ratings: each breach is one line, and then the exit code is 1.
 
