@@ -185,7 +185,7 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
     failure = row.get("failure")
     model = role == "model"
     for name in NAMES:
-        if not texts[name].strip():
+        if _is_absent(row, name):
             problems.append(f"{name}: missing; expected text")
     if role and role not in ROLES:
         problems.append(f"role: found {role}; expected {', '.join(ROLES)}")
@@ -204,7 +204,7 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
             problems += [
                 f"rationale_{name}: missing; expected 1 or 2 sentences"
                 for name in DIMENSIONS
-                if not texts[f"rationale_{name}"].strip()
+                if _is_absent(row, f"rationale_{name}")
             ]
     drafted = {name: _score(row, f"draft_{name}", problems) for name in SCORES if row.get(f"draft_{name}") is not None}
     confidence = _score(row, "confidence", problems) if not model or row.get("confidence") is not None else None
@@ -233,6 +233,11 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
         draft=drafted or None,
         chances={name: tuple(row[f"chances_{name}"]) for name in DIMENSIONS if row.get(f"chances_{name}")},
     ), []
+
+
+def _is_absent(row: Mapping[str, Any], name: str) -> bool:
+    value = row.get(name)
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _text(row: Mapping[str, Any], name: str, problems: list[str]) -> str:

@@ -1,6 +1,7 @@
 """Drive the annotation page in a real Chromium as an annotator does: by mouse and by keyboard."""
 
 import time
+
 from base_samples import HOSTILE
 from campaigns import CHOICES, STEPS, blank, changed
 
