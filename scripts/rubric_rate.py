@@ -11,6 +11,7 @@ from pathlib import Path
 from excam.core import provenance
 from excam.inference import transcript
 from excam.rubric import asks
+from excam.rubric.manual import DIMENSIONS
 from scripts import run
 from scripts._asking import Asker, add_asking_options
 from scripts._rubric import add_rubric_options, responses_of, rubric_of
@@ -31,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     started = time.monotonic()
     asker = Asker(args, args.name, f"{args.name} rates")
     known, rubric = responses_of(args), rubric_of(args)
-    ask = asker.ask_with_progress(f"rating by {args.name}, responses", len(known))
+    requests = len(known) * (len(DIMENSIONS) if args.ask == "choose" else 1)
+    ask = asker.ask_with_progress(f"rating by {args.name}, requests", requests)
     _, entries = transcript.record(asks.rater(args.ask, rubric, args.name), known, ask)
     transcript.write(args.transcript, entries)
     provenance.write_manifest(

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from excam.core.exceptions import InputInvalid
-from excam.inference import Completion, Flow, Message, ask_for_choice, ask_for_text
+from excam.inference import Choice, Choose, Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
 from excam.inference.json_answers import Rejected, objects
 from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES, Rubric
@@ -39,7 +39,8 @@ response, or ""), `stereotype_phrase` (words that homogenize or stigmatize peopl
 object with `rationale`, one or two sentences, and `score`, a whole number from 1 to 5. `overall` is the rounded mean \
 of the four, or one more or less with a reason in its rationale. `edge_case` names a rule that justifies a larger \
 difference, or is "". `flags` is a list of some of {flags}. `confidence` is a whole number from 1 to 5."""
-CHOOSE = 'Rate one of the four, and answer with a JSON object and nothing else, such as {"depth": 3}.'
+CHOOSE = "Answer with one digit from 1 to 5, and nothing else."
+OPTIONS = tuple(map(str, SCALE))
 
 
 def rater(mode: str, rubric: Rubric, name: str) -> Callable[[Response], Flow[Rating]]:
@@ -62,21 +63,17 @@ def text(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
 
 
 def choose(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
-    """Ask once for the likelihood of each score of each dimension; the likeliest counts, the first of equal ones.
+    """Ask for the likelihood of each score of each dimension; the likeliest counts, the first of equal ones.
 
-    A choice has no words: nothing is found, no rule applies, and Overall is the rounded mean. The prompt has the scale
-    and the definitions, not the anchors, to be short.
+    A choice has no words: nothing is found, no rule applies, and Overall is the rounded mean. The prompts have the
+    anchors and no red flags, to be short.
     """
-    manual = rubric.manual
-    levels = "".join(f"{score}: {level.name}. {level.text}\n" for score, level in manual.scale.items())
-    defined = "".join(f"{name}: {manual.dimensions[name].definition}\n" for name in DIMENSIONS)
-    asked = _messages(f"{SYSTEM}\n\n{levels}\n{defined}\n{CHOOSE}", response)
-    options = tuple(json.dumps({one: score}) for one in DIMENSIONS for score in SCALE)
-    choice = yield from ask_for_choice(asked, options)
-    if choice.logprobs is None:
+    anchored = {one: f"{SYSTEM}\n\n{anchor_words(rubric, one)}\n{CHOOSE}" for one in DIMENSIONS}
+    given = yield [Choose(_messages(words, response), OPTIONS) for words in anchored.values()]
+    logprobs = [answer.logprobs for answer in given if isinstance(answer, Choice) and answer.logprobs is not None]
+    if len(logprobs) < len(DIMENSIONS):
         return _failed(response, rubric, name, MISSING)
-    size = len(SCALE)
-    chances = {one: _normalised(choice.logprobs[at * size : (at + 1) * size]) for at, one in enumerate(DIMENSIONS)}
+    chances = {one: _normalised(found) for one, found in zip(DIMENSIONS, logprobs, strict=True)}
     drafted = {one: SCALE[values.index(max(values))] for one, values in chances.items()}
     settled = settle(Draft(**drafted), Findings(), response, rubric)
     empty = _failed(response, rubric, name, None)
@@ -100,12 +97,14 @@ def _messages(system: str, response: Response) -> tuple[Message, ...]:
 
 def manual_words(rubric: Rubric) -> str:
     """Return the definition, anchors and red flags of each dimension, as the manual words them."""
-    parts = []
-    for name in DIMENSIONS:
-        one = rubric.manual.dimensions[name]
-        anchors = "".join(f"{score}: {words}\n" for score, words in one.anchors.items())
-        parts.append(f"{name}: {one.definition}\n{anchors}Red flags: {'; '.join(one.red_flags)}.\n")
-    return "\n".join(parts)
+    flags = {name: "; ".join(rubric.manual.dimensions[name].red_flags) for name in DIMENSIONS}
+    return "\n".join(f"{anchor_words(rubric, name)}Red flags: {flags[name]}.\n" for name in DIMENSIONS)
+
+
+def anchor_words(rubric: Rubric, name: str) -> str:
+    """Return the definition and the anchors of one dimension, as the manual words them."""
+    one = rubric.manual.dimensions[name]
+    return f"{name}: {one.definition}\n" + "".join(f"{score}: {words}\n" for score, words in one.anchors.items())
 
 
 def rule_words(rubric: Rubric) -> str:

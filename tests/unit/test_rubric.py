@@ -450,9 +450,14 @@ def test_texts_are_data_in_the_prompt():
 
 def test_choose_keeps_the_distribution():
     def ask(requests):
-        logprobs = [-1.0, -2.0, -3.0, -0.5, -9.0, *[-2.0] * 5, -5.0, -4.0, -3.0, -2.0, -1.0, 0.0, *[-1.0] * 4]
-        assert all(isinstance(one, Choose) and len(one.options) == 20 for one in requests)
-        return [Choice(tuple(logprobs), (6,) * 20, 100) for _ in requests]
+        logprobs = [
+            (-1.0, -2.0, -3.0, -0.5, -9.0),
+            (-2.0,) * 5,
+            (-5.0, -4.0, -3.0, -2.0, -1.0),
+            (0.0, -1.0, -1.0, -1.0, -1.0),
+        ]
+        assert all(isinstance(one, Choose) and one.options == ("1", "2", "3", "4", "5") for one in requests)
+        return [Choice(one, (1,) * 5, 100) for one in logprobs]
 
     (found,) = run(asks.rater("choose", RUBRIC, "m"), KNOWN[:1], ask)
     assert found.scores == {"accuracy": 4, "appropriateness": 1, "sensitivity": 5, "depth": 1, "overall": 3}
