@@ -53,7 +53,7 @@ def made_of(rubric: Rubric) -> Form:
         _text("rationale_overall", "Why not the rounded mean? One sentence", manual.overall.template, optional=True),
         {
             **{"field": "edge_case", "kind": "choice", "label": "Edge case, if it is further away", "optional": True},
-            "values": {name: name.replace("-", " ").capitalize() for name in manual.rules},
+            "values": {name: name.replace("-", " ").capitalize() for name in edge_cases(rubric)},
         },
         {
             **{"field": "confidence", "kind": "scale", "label": "How sure are you?"},
@@ -160,7 +160,8 @@ def _caps(rubric: Rubric) -> Iterator[dict[str, Any]]:
         then = {dimension: {"most": limit} for dimension, limit in rule.at_most.items()}
         then |= {dimension: {"most": max(rubric.manual.scale) - amount} for dimension, amount in rule.lower.items()}
         if then:
-            yield {"say": f"Rule {name}: {rule.text}", "when": _conditions(rule), "then": then}
+            limits = ", ".join(f"{dimension} at most {bound['most']}" for dimension, bound in then.items())
+            yield {"say": f"{limits.capitalize()} (rule {name}): {rule.text}", "when": _conditions(rule), "then": then}
 
 
 def _overall(rubric: Rubric, weights: dict[str, float]) -> Iterator[dict[str, Any]]:
@@ -180,8 +181,14 @@ def _overall(rubric: Rubric, weights: dict[str, float]) -> Iterator[dict[str, An
             yield {"say": no_reason, "when": off | alone | {"overall": [capped]} | ones, "then": {name: {"least": 3}}}
 
 
+def edge_cases(rubric: Rubric) -> list[str]:
+    """Return the rules that a rater can name as an edge case: all but caps on Overall, which need no reason."""
+    return [name for name, rule in rubric.manual.rules.items() if set(rule.at_most) != {"overall"}]
+
+
 def _edge_cases(rubric: Rubric) -> Iterator[dict[str, Any]]:
-    for name, rule in rubric.manual.rules.items():
+    for name in edge_cases(rubric):
+        rule = rubric.manual.rules[name]
         then = {
             key: {"needed": True} if GIVEN in values else {"one_of": [_written(value) for value in values]}
             for key, values in rule.when.items()
