@@ -16,7 +16,7 @@ from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
 from excam.inference.json_answers import Rejected, objects
-from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES, Rubric
+from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES, Dimension, Rubric
 from excam.rubric.ratings import Rating, missing_witnesses, parse
 from excam.rubric.responses import SURROGATE, Response
 from excam.rubric.rules import Draft, Findings, settle
@@ -75,7 +75,7 @@ def choose(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
         return _failed(response, rubric, name, MISSING)
     chances = {one: _normalised(found) for one, found in zip(DIMENSIONS, logprobs, strict=True)}
     drafted = {one: SCALE[values.index(max(values))] for one, values in chances.items()}
-    settled = settle(Draft(**drafted), Findings(), response, rubric)
+    settled = settle(Draft(*drafted.values()), Findings(), response, rubric)
     empty = _failed(response, rubric, name, None)
     return replace(empty, scores=settled.scores, draft=drafted, chances=chances, caps=settled.caps)
 
@@ -101,7 +101,7 @@ def manual_words(rubric: Rubric) -> str:
     return "\n".join(f"{anchor_words(rubric, name)}Red flags: {flags[name]}.\n" for name in DIMENSIONS)
 
 
-def anchor_words(rubric: Rubric, name: str) -> str:
+def anchor_words(rubric: Rubric, name: Dimension) -> str:
     """Return the definition and the anchors of one dimension, as the manual words them."""
     one = rubric.manual.dimensions[name]
     return f"{name}: {one.definition}\n" + "".join(f"{score}: {words}\n" for score, words in one.anchors.items())
@@ -236,5 +236,5 @@ def _flags_and_case(found: Mapping[str, Any], rubric: Rubric) -> tuple[list[str]
 
 
 def _failed(response: Response, rubric: Rubric, name: str, reason: str | None) -> Rating:
-    nothing = dict.fromkeys(SCORES, "")
+    nothing: dict[str, str] = dict.fromkeys(SCORES, "")
     return Rating(response.task_id, name, "model", rubric.signature, "main", None, nothing, failure=reason)

@@ -11,7 +11,7 @@ from typing import Any
 
 from excam.annotation import form
 from excam.annotation.form import Form
-from excam.rubric.manual import DIMENSIONS, FINDINGS, GIVEN, SCORES, Rubric
+from excam.rubric.manual import DIMENSIONS, FINDINGS, GIVEN, SCORES, Dimension, Rubric
 from excam.rubric.ratings import WITNESSES
 
 NAME, FLAG = "rubric", "flag_"
@@ -131,7 +131,7 @@ def column(flag: str) -> str:
     return f"{FLAG}{flag.replace('-', '_').replace(' ', '_')}"
 
 
-def _scored(name: str, rubric: Rubric) -> Iterator[dict[str, Any]]:
+def _scored(name: Dimension, rubric: Rubric) -> Iterator[dict[str, Any]]:
     one = rubric.manual.dimensions[name]
     flags = "Red flags: " + "; ".join(one.red_flags) + "."
     anchors = {str(score): words for score, words in one.anchors.items()}

@@ -20,7 +20,7 @@ from excam.core.exceptions import InputInvalid, in_a_line
 
 Dimension = Literal["accuracy", "appropriateness", "sensitivity", "depth"]
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
-SCORES = (*DIMENSIONS, "overall")
+SCORES: tuple[str, ...] = (*DIMENSIONS, "overall")
 SCALE = (1, 2, 3, 4, 5)
 CURRENT = "manual-0.1"
 FINDINGS: Mapping[str, tuple[Any, ...]] = {  # what raters find, and its values; the first is that of no finding

@@ -105,7 +105,7 @@ def write(
     summary: Path,
 ) -> None:
     """Write each table, and the page."""
-    tables.write_lines(numbers, RELIABILITY, map(asdict, found.reliability))
+    tables.write_lines(numbers, RELIABILITY, [asdict(one) for one in found.reliability])
     tables.write_lines(disagreements, DISAGREEMENTS, found.disagreements)
     tables.write_lines(fatigue, FATIGUE, found.fatigue)
     tables.write_lines(conditions, CONDITION_LINES, found.conditions)

@@ -284,7 +284,8 @@ def _flags(given: Any, found: Findings, rubric: Rubric, problems: list[str]) -> 
     if given is not None and not (isinstance(given, list) and all(isinstance(one, str) for one in given)):
         problems.append(f"flags: found {given!r:.40}; expected a list of {', '.join(rubric.manual.flags)}")
         return ()
-    flags = tuple(dict.fromkeys(rubric.manual.aliases.get(one, one) for one in given or ()))
+    names: list[str] = given or []
+    flags = tuple(dict.fromkeys(rubric.manual.aliases.get(one, one) for one in names))
     for flag in flags:
         if flag not in rubric.manual.flags:
             problems.append(f"flags: found {flag:.40}; expected some of {', '.join(rubric.manual.flags)}")

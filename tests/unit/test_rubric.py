@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fake_chat_server import Server
 from test_rubric_rules import RUBRIC, SHORT, TABLE, draft, findings, response
 from typer.testing import CliRunner
 
@@ -489,6 +490,34 @@ def test_the_metric():
     with pytest.raises(StopIteration) as end:
         flow.send([Completion("no", None, None, "stop", 1, 1)])
     assert (end.value.value.score, end.value.value.failure) == (None, "no-json")
+
+
+def test_the_metric_over_http(tmp_path):
+    """A corrected rating, a span that `excam report` can mark, and an answer that is no rating, from a real server."""
+    false = "Diwali is celebrated on the night of the full moon"
+    found = {name: known[0] for name, known in manual.FINDINGS.items()} | {"false_claim": false}
+
+    def answer(body):
+        text = json.dumps(body["messages"])
+        said = "a four" if "Setsubun" in text else answered(findings=found) if false in text else answered()
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
+        usage = {"prompt_tokens": 10, "completion_tokens": 5}
+        return 200, {"id": "x", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage}
+
+    server, to = Server(default=answer), tmp_path / "rated.jsonl"
+    try:
+        model = f"m@{server.endpoint.rstrip('/')}"
+        words = ["score", str(MINI / "responses.jsonl"), "--metric", "rubric", "--model", model, "--to", str(to)]
+        done = CliRunner().invoke(cli.app, words)
+    finally:
+        server.stop()
+    assert done.exit_code == 0, done.output
+    rows = {row["columns"]["task_id"]: row for row in map(json.loads, to.read_text().splitlines())}
+    assert len(rows) == 24
+    assert (rows["japan-2"]["score"], rows["japan-2"]["failure"]) == (None, "no-json")
+    assert rows["india-2"]["parts"]["caps"] == [{"rule": "hallucination", "dimension": "accuracy", "from": 4, "to": 2}]
+    assert rows["india-2"]["spans"][0]["span"] == false
+    assert rows["china-1"]["parts"]["draft_overall"] == rows["china-1"]["score"] == 4
 
 
 # --- people on the page
