@@ -26,7 +26,7 @@ from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES
 from excam.scoring import shards
 from excam.inference.sources import WEIGHTS, matching_files
 from excam.macaron import source as macaron_source
-from excam.rubric import responses as rubric_responses
+from excam.rubric import changes as rubric_changes, responses as rubric_responses
 from excam.training import layout
 
 # Planning allocates many long-lived objects; garbage collection scans cost a tenth of its time.
@@ -70,6 +70,7 @@ try:
         for name in ("responses", "ratings"):
             if place := getattr(EXPERIMENT.rubric, name):
                 RUBRIC_FILES[name] = input_names(f"rubric.{name}", rubric_responses.files(Path(place)))
+        rubric_changes.opened(EXPERIMENT.rubric.version).with_weights(EXPERIMENT.rubric.weights)
         if EXPERIMENT.rubric.version.endswith(".yaml"):
             RUBRIC_FILES["version"] = input_names("rubric.version", [Path(EXPERIMENT.rubric.version)])
     EXPORTS = input_names("annotation.answers", exported_files(EXPERIMENT.annotation.answers))

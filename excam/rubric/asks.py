@@ -74,8 +74,8 @@ def choose(response: Response, rubric: Rubric, name: str) -> Flow[Rating]:
     if len(logprobs) < len(DIMENSIONS):
         return _failed(response, rubric, name, MISSING)
     chances = {one: _normalised(found) for one, found in zip(DIMENSIONS, logprobs, strict=True)}
-    drafted = {one: SCALE[values.index(max(values))] for one, values in chances.items()}
-    settled = settle(Draft(*drafted.values()), Findings(), response, rubric)
+    drafted: dict[str, Any] = {one: SCALE[values.index(max(values))] for one, values in chances.items()}
+    settled = settle(Draft(**drafted), Findings(), response, rubric)
     empty = _failed(response, rubric, name, None)
     return replace(empty, scores=settled.scores, draft=drafted, chances=chances, caps=settled.caps)
 

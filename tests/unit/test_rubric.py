@@ -12,14 +12,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from fake_chat_server import Server
+from snakemake.utils import update_config
 from test_rubric_rules import RUBRIC, SHORT, TABLE, draft, findings, response
 from typer.testing import CliRunner
 
-from excam import cli
+from excam import cli, config
 from excam.annotation import answers, exchange
 from excam.annotation.answers import Answer
-from excam.core.exceptions import InputInvalid
+from excam.core.exceptions import ConfigInvalid, InputInvalid
 from excam.inference import Choice, Choose, Completion
 from excam.inference.run import run
 from excam.rubric import asks, campaign, changes, form, manual, metric, pages, quality, ratings, responses, rules
@@ -651,6 +653,36 @@ def test_new_words_come_from_a_file_and_an_edited_version_is_refused(tmp_path):
     version.write_text(version.read_text().replace("notable problems", "notable flaws"))
     with pytest.raises(InputInvalid, match=r"changed after line 1 of log\.jsonl"):
         changes.opened(str(version))
+
+
+# --- the configuration
+
+
+@pytest.mark.parametrize(
+    ("section", "problem"),
+    [
+        ({"ratings": None, "raters": []}, "rubric: nobody rates; expected `raters` or `ratings`"),
+        ({"raters": ["smollm3"]}, "rubric.raters: no such model: `smollm3`"),
+        ({"ask": "guess"}, "rubric.ask: input should be 'text' or 'choose'"),
+        ({"judges": []}, "rubric.judges: unknown key"),
+    ],
+)
+def test_a_bad_section_is_one_line(section, problem):
+    raw = yaml.safe_load((ROOT / "config.yaml").read_text())
+    update_config(raw, yaml.safe_load((ROOT / "experiments/mini.yaml").read_text()))
+    assert config.load(raw).rubric.ask == "choose"
+    raw["rubric"] |= section
+    with pytest.raises(ConfigInvalid, match=re.escape(problem)):
+        config.load(raw)
+
+
+def test_a_model_that_gives_no_rating_is_counted_and_shown():
+    failed = [read("no", task=task) for task in KNOWN]
+    study = pages.study(replace(READ, ratings=(*READ.ratings, *failed)), KNOWN, [RUBRIC], "complete", 0)
+    assert "24 failures of models" in pages.overview(study)
+    assert any("m: 24 of 24 answers could not be read" in line for line in pages.cautions(study))
+    assert "eva-made-up and m" not in {one.raters for one in study.reliability}
+    assert "m: 24 of 24" in pages.summary_page(study)
 
 
 # --- commands and pages
