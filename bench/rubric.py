@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from excam.core import tables
-from excam.rubric import manual, pages, ratings, responses
+from excam.rubric import checks, manual, pages, ratings, responses, study
 from excam.rubric.manual import DIMENSIONS, SCORES
 from scripts import run
 
@@ -33,12 +33,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         folder = Path(scratch)
         write(folder, args.responses, args.raters)
         known = timed("read responses", lambda: responses.read([folder / "responses.jsonl"]))
-        read = timed("read and check ratings", lambda: ratings.read([folder / "ratings.jsonl"], known, [rubric]))
+        read = timed("read and check ratings", lambda: checks.read([folder / "ratings.jsonl"], known, [rubric]))
         assert not read.breaches, read.breaches[0]
-        pages.study(read, known[:20], [rubric], "complete", 0)  # libraries are imported once
-        found = timed("all numbers", lambda: pages.study(read, known, [rubric], "complete", 0))
+        study.study(read, known[:20], [rubric], "complete", 0)  # libraries are imported once
+        found = timed("all numbers", lambda: study.study(read, known, [rubric], "complete", 0))
         timed("all tables and the page", lambda: pages.write_all(folder, found))
-        timed("all numbers, mixed model", lambda: pages.study(read, known, [rubric], "mixed", 0))
+        timed("all numbers, mixed model", lambda: study.study(read, known, [rubric], "mixed", 0))
         timed(
             "write ratings as Parquet", lambda: tables.write_frame(folder / "r.parquet", ratings.to_frame(read.ratings))
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say
-from excam.rubric import ratings
+from excam.rubric import checks, ratings
 from scripts import run
 from scripts._rubric import add_rubric_options, responses_of, rubric_of
 
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--ratings", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    found = ratings.read(args.given, responses_of(args), [rubric_of(args)])
+    found = checks.read(args.given, responses_of(args), [rubric_of(args)])
     if found.breaches:
         raise InputInvalid(
             f"{found.breaches[0]} ({len(found.breaches)} breaches); expected none; see `excam rubric check`"

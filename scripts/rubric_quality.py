@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam.rubric import pages, ratings
+from excam.rubric import checks, pages, study
 from scripts import run
 from scripts._rubric import add_rubric_options, responses_of, rubric_of
 
@@ -39,9 +39,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     known, rubric = responses_of(args), rubric_of(args)
-    reading = ratings.read([args.ratings], known, [rubric])
+    reading = checks.read([args.ratings], known, [rubric])
     files = {name: getattr(args, name) for name in pages.FILES}
-    pages.write(pages.study(reading, known, [rubric], args.icc, args.seed), **files)
+    pages.write(study.study(reading, known, [rubric], args.icc, args.seed), **files)
 
 
 if __name__ == "__main__":

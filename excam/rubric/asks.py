@@ -16,8 +16,9 @@ from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
 from excam.inference.json_answers import Rejected, objects
+from excam.rubric.checks import missing_witnesses, parse
 from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES, Dimension, Rubric
-from excam.rubric.ratings import Rating, missing_witnesses, parse
+from excam.rubric.ratings import Rating
 from excam.rubric.responses import SURROGATE, Response
 from excam.rubric.rules import Draft, Findings, settle
 

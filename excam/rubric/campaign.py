@@ -14,8 +14,9 @@ from excam.annotation.form import SUBMITTED
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.rubric import form
+from excam.rubric.checks import WITNESSES
 from excam.rubric.manual import FINDINGS, SCORES, Rubric
-from excam.rubric.ratings import RATIONALES, WITNESSES
+from excam.rubric.ratings import RATIONALES
 from excam.rubric.responses import Response
 
 
@@ -68,7 +69,7 @@ def _task(one: Response, phase: str, raters: Sequence[str], evaluator: str, rubr
 
 
 def ratings(files: Sequence[Path], found: Campaign) -> Iterator[dict[str, Any]]:
-    """Yield what raters submitted, as rows that `ratings.parse` reads, by rater in the order of saving.
+    """Yield what raters submitted, as rows that `checks.parse` reads, by rater in the order of saving.
 
     Raise InputInvalid for a campaign of another form, or a file that holds no answers to it.
     """

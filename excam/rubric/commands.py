@@ -13,8 +13,8 @@ from excam.core.terminal import exit_on_error, print_text, stop
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from excam.rubric.checks import Reading
     from excam.rubric.manual import Rubric
-    from excam.rubric.ratings import Reading
     from excam.rubric.responses import Response
 
 app = typer.Typer(no_args_is_help=True, help="Rate responses by the cross-cultural scoring manual, people and models.")
@@ -152,6 +152,7 @@ def analyse(
     Example: excam rubric analyse ratings.jsonl --responses responses.jsonl --to report
     """
     from excam.rubric import pages, quality
+    from excam.rubric.study import study
 
     with exit_on_error():
         if icc not in ("complete", "mixed"):
@@ -165,8 +166,7 @@ def analyse(
         if not across:
             quality.same_rubric(found.ratings)
         to.mkdir(parents=True, exist_ok=True)
-        study = pages.study(found, known, opened, icc, seed)
-        written = pages.write_all(to, study)
+        written = pages.write_all(to, study(found, known, opened, icc, seed))
         print((to / "reliability.md").read_text(encoding="utf-8"))
         say(f"{to}: {len(written)} files")
 
@@ -221,9 +221,9 @@ def _all_opened(rubrics: Sequence[str] | None, weights: str | None) -> list[Rubr
 
 def _read(files: Sequence[Path], responses: Path | None, rubrics: Sequence[Rubric]) -> tuple[list[Response], Reading]:
     """Return the responses and the ratings of files and folders. Raise InputInvalid."""
-    from excam.rubric import ratings
+    from excam.rubric import checks
     from excam.rubric import responses as reading
 
     known = reading.read(reading.files(responses)) if responses else []
     paths = [path for file in files for path in ([file] if file.suffix == ".parquet" else reading.files(file))]
-    return known, ratings.read(paths, known, rubrics)
+    return known, checks.read(paths, known, rubrics)

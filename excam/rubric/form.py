@@ -11,8 +11,8 @@ from typing import Any
 
 from excam.annotation import form
 from excam.annotation.form import Form
+from excam.rubric.checks import WITNESSES
 from excam.rubric.manual import DIMENSIONS, FINDINGS, GIVEN, SCORES, Dimension, Rubric
-from excam.rubric.ratings import WITNESSES
 
 NAME, FLAG = "rubric", "flag_"
 FACTS = {"scenario": "Scenario", "complexity": "Complexity", "language_condition": "Writer's language condition",

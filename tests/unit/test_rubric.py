@@ -24,7 +24,22 @@ from excam.annotation.answers import Answer
 from excam.core.exceptions import ConfigInvalid, InputInvalid
 from excam.inference import Choice, Choose, Completion
 from excam.inference.run import run
-from excam.rubric import asks, campaign, changes, form, manual, metric, pages, quality, ratings, responses, rules
+from excam.rubric import (
+    asks,
+    campaign,
+    changes,
+    checks,
+    form,
+    manual,
+    metric,
+    pages,
+    quality,
+    ratings,
+    responses,
+    rules,
+    study,
+    summary,
+)
 from excam.rubric.manual import DIMENSIONS, SCORES
 from excam.rubric.responses import Response
 from excam.scoring import metrics
@@ -33,7 +48,7 @@ from excam.stats import icc21, icc21_bootstrap, icc21_mixed
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini/rubric"
 KNOWN = responses.read(responses.files(MINI / "responses.jsonl"))
-READ = ratings.read(responses.files(MINI / "ratings"), KNOWN, [RUBRIC])
+READ = checks.read(responses.files(MINI / "ratings"), KNOWN, [RUBRIC])
 
 
 def excam(*words):
@@ -57,7 +72,7 @@ def write(path, *rows):
 
 
 def checked(tmp_path, *rows, known=KNOWN):
-    return ratings.read([write(tmp_path / "r.jsonl", *rows)], known, [RUBRIC])
+    return checks.read([write(tmp_path / "r.jsonl", *rows)], known, [RUBRIC])
 
 
 # --- the miniature
@@ -171,7 +186,7 @@ def test_ratings_between_each_other(tmp_path):
     assert "role: found validator; expected evaluator, as before" in line
     first = write(tmp_path / "a.jsonl", good(saved=late, **dict.fromkeys(SCORES, 5)))
     second = write(tmp_path / "b.jsonl", good())
-    found = ratings.read([first, second], KNOWN, [RUBRIC])
+    found = checks.read([first, second], KNOWN, [RUBRIC])
     assert [one.scores["overall"] for one in found.ratings] == [5], "the later save wins in any order of files"
 
 
@@ -179,7 +194,7 @@ def test_a_table_of_ratings_is_read_back_equal(tmp_path):
     from excam.core import tables
 
     tables.write_frame(tmp_path / "r.parquet", ratings.to_frame(READ.ratings))
-    again = ratings.read([tmp_path / "r.parquet"], KNOWN, [RUBRIC])
+    again = checks.read([tmp_path / "r.parquet"], KNOWN, [RUBRIC])
     assert again == READ
     tables.write_frame(tmp_path / "s.parquet", ratings.to_frame(again.ratings))
     assert (tmp_path / "s.parquet").read_bytes() == (tmp_path / "r.parquet").read_bytes()
@@ -364,7 +379,7 @@ def test_a_model_is_corrected_and_its_draft_kept():
     assert found.corrected
     assert found.flags == ("hallucination",)
     assert found.notes == "flag hallucination added"
-    assert ratings.read([], [], [RUBRIC]).breaches == ()
+    assert checks.read([], [], [RUBRIC]).breaches == ()
 
 
 def test_flags_of_a_model_are_mended_and_said():
@@ -546,7 +561,7 @@ def test_the_form_refuses_what_the_rules_would_change(case):
     shown = next(one for one in found.tasks if one.row == "t")
     values = filled(case, found.form)
     row = campaign._row(shown, Answer(shown.id, "eva", values, 60, "2026-04-01T12:00:00.000Z"))
-    rating, problems = ratings.parse(row, {RUBRIC.signature: RUBRIC})
+    rating, problems = checks.parse(row, {RUBRIC.signature: RUBRIC})
     assert problems == []
     settled = rules.settle(ratings.draft_of(rating), rating.findings, task, RUBRIC)
     edge = case["why"].partition(":")[2]
@@ -678,11 +693,11 @@ def test_a_bad_section_is_one_line(section, problem):
 
 def test_a_model_that_gives_no_rating_is_counted_and_shown():
     failed = [read("no", task=task) for task in KNOWN]
-    study = pages.study(replace(READ, ratings=(*READ.ratings, *failed)), KNOWN, [RUBRIC], "complete", 0)
-    assert "24 failures of models" in pages.overview(study)
-    assert any("m: 24 of 24 answers could not be read" in line for line in pages.cautions(study))
-    assert "eva-made-up and m" not in {one.raters for one in study.reliability}
-    assert "m: 24 of 24" in pages.summary_page(study)
+    found = study.study(replace(READ, ratings=(*READ.ratings, *failed)), KNOWN, [RUBRIC], "complete", 0)
+    assert "24 failures of models" in study.overview(found)
+    assert any("m: 24 of 24 answers could not be read" in line for line in study.cautions(found))
+    assert "eva-made-up and m" not in {one.raters for one in found.reliability}
+    assert "m: 24 of 24" in summary.page(found)
 
 
 # --- commands and pages
@@ -753,7 +768,7 @@ def test_the_page_shows_texts_as_texts(tmp_path):
     ]
     reading = checked(tmp_path, *rows, known=known)
     assert reading.breaches == ()
-    page = pages.summary_page(pages.study(reading, known, [RUBRIC], "complete", 0))
+    page = summary.page(study.study(reading, known, [RUBRIC], "complete", 0))
     assert bad not in page
     assert page.count("&lt;script&gt;") >= 6
     assert "<script" not in page
