@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from excam.annotation import exchange
-from excam.annotation.answers import Answer
+from excam.annotation.answers import PATTERNS, Answer
 from excam.annotation.campaign import Campaign, Task, campaign
 from excam.annotation.form import SUBMITTED
 from excam.core.exceptions import InputInvalid
@@ -35,8 +35,10 @@ def drawn(
     of the seed and their id. Raise InputInvalid for raters that are there twice, or numbers that leave nothing to rate.
     """
     raters = (evaluator, *validators)
-    if len(set(raters)) < len(raters) or not all(name.strip() for name in raters):
-        raise InputInvalid(f"raters: found {', '.join(raters)}; expected each name once")
+    if len(set(raters)) < len(raters) or not all(map(PATTERNS["annotator"].fullmatch, raters)):
+        raise InputInvalid(
+            f"raters: found {', '.join(raters)}; expected each name once, of letters, digits, dots, - and _, at most 40"
+        )
     if not 0 <= overlap <= 1 or not 0 <= calibration < len(known):
         raise InputInvalid(
             f"found overlap {overlap:g} and calibration {calibration} of {len(known)} responses; expected a share from "

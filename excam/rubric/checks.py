@@ -17,7 +17,7 @@ from typing import Any
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.rubric import responses as responses_
-from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES, Rubric
+from excam.rubric.manual import CURRENT, DIMENSIONS, FINDINGS, SCALE, SCORES, Rubric
 from excam.rubric.ratings import CAP_KEYS, NAMES, PHASES, RATIONALES, ROLES, SCHEMA, Rating, draft_of
 from excam.rubric.responses import Response, is_text
 from excam.rubric.rules import Cap, Findings, no_findings, settle
@@ -74,7 +74,9 @@ def _when(rating: Rating) -> float:
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if path.suffix != ".parquet":
-        yield from responses_.rows(path)
+        for where, row in responses_.rows(path):
+            scored = str(row.get("signature")).startswith("rubric|") and isinstance(row.get("parts"), dict)
+            yield where, of_scored(row) if scored else row
         return
     if not path.is_file():
         raise InputInvalid(f"{path}: no such file; expected ratings")
@@ -83,6 +85,21 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise InputInvalid(f"{path}: found columns {', '.join(frame.columns)[:200]}; expected those of ratings")
     for number, row in enumerate(frame.iter_rows(named=True), 1):
         yield f"{path}:{number}", {name: value for name, value in row.items() if value is not None}
+
+
+def of_scored(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a line that `excam score --metric rubric` wrote as a rating; the rater is the model of its signature."""
+    about = {"rater": row["signature"].split("|")[1].removeprefix("model:"), "role": "model", "rubric": CURRENT}
+    if row.get("failure") is not None:
+        columns = row.get("columns")
+        task = columns.get("task_id", row.get("id")) if isinstance(columns, dict) else row.get("id")
+        return {"task_id": task, "failure": row["failure"], **about}
+    score = row.get("score")
+    return {
+        **about,
+        **row["parts"],
+        "overall": int(score) if isinstance(score, float) and score.is_integer() else score,
+    }
 
 
 def _misplaced(

@@ -78,13 +78,17 @@ def draw(
 
     with exit_on_error():
         known, names = reading.read(reading.files(responses)), [one for one in validators.split(",") if one]
-        drawn = campaign.drawn(known, evaluator, names, overlap, calibration, _opened(rubric, weights), seed)
+        opened = _opened(rubric, weights)
+        drawn = campaign.drawn(known, evaluator, names, overlap, calibration, opened, seed)
         write_json(to, to_json(drawn))
         shared = sum(len(task.assigned) > 1 for task in drawn.tasks) - calibration if names else 0
         say(
             f"{to}: {len(drawn.tasks)} responses: {calibration} for calibration, {len(drawn.tasks) - calibration} after"
             f" it, {shared} of these for all raters"
         )
+        low, high = opened.manual.calibration.items
+        if not low <= calibration <= high:
+            say(f"calibration with {calibration} responses; the manual wants {low} to {high}")
 
 
 @app.command()

@@ -7,13 +7,14 @@ from functools import cache
 
 from excam.inference import Flow
 from excam.rubric import asks, manual, responses
-from excam.rubric.manual import DIMENSIONS, Rubric
+from excam.rubric.manual import Rubric
 from excam.rubric.ratings import Rating, to_row
 from excam.scoring.metrics import Outcome, Row, Wording
 from excam.scoring.scored import Direction
 from excam.scoring.spans import ErrorSpan
 
 NAME, MAX_TOKENS = "rubric", 1024
+HIDDEN = ("rater", "role", "phase", "overall")  # of a rating, in the parts of a row: they follow from the rest
 VERSION = asks.VERSION
 DIRECTION: Direction = "higher"
 COLUMNS = ("prompt", "response")
@@ -46,10 +47,7 @@ def outcome(rating: Rating, response: responses.Response) -> Outcome:
     """Return a rating as the outcome of a row: Overall, its parts, the rationales, and what was found."""
     if rating.scores is None:
         return Outcome(None, rating.failure)
-    row = to_row(rating)
-    kept = (*DIMENSIONS, "confidence", "flags", "findings", "caps", "edge_case", "notes")
-    parts = {"task_id": rating.task_id, **{name: row[name] for name in kept}}
-    parts |= {f"draft_{name}": value for name, value in (rating.draft or {}).items()} | {"rubric": rating.rubric}
+    parts = {name: value for name, value in to_row(rating).items() if value is not None and name not in HIDDEN}
     words = "\n".join(f"{name}: {text}" for name, text in rating.rationales.items() if text)
     return Outcome(float(rating.scores["overall"]), None, parts, words, tuple(_spans(rating, response)))
 

@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from excam import cli, config
 from excam.annotation import answers, exchange
 from excam.annotation.answers import Answer
+from excam.annotation.campaign import read as read_campaign
 from excam.core.exceptions import ConfigInvalid, InputInvalid
 from excam.inference import Choice, Choose, Completion
 from excam.inference.run import run
@@ -535,6 +536,13 @@ def test_the_metric_over_http(tmp_path):
     assert rows["india-2"]["parts"]["caps"] == [{"rule": "hallucination", "dimension": "accuracy", "from": 4, "to": 2}]
     assert rows["india-2"]["spans"][0]["span"] == false
     assert rows["china-1"]["parts"]["draft_overall"] == rows["china-1"]["score"] == 4
+    again = checks.read([to, *responses.files(MINI / "ratings")], KNOWN, [RUBRIC])
+    assert again.breaches == ()
+    of_model = {one.task_id: one for one in again.ratings if one.role == "model"}
+    assert {one.rater for one in of_model.values()} == {"m"}
+    assert (of_model["japan-2"].failure, of_model["india-2"].corrected) == ("no-json", True)
+    found = quality.reliability(again.ratings, RUBRIC, "complete", 0)
+    assert {one.n for one in found if one.raters == "eva-made-up and m"} == {23}
 
 
 # --- people on the page
@@ -597,8 +605,28 @@ def test_a_campaign_is_drawn_answered_and_collected(tmp_path):
     assert set(found.ratings[0].flags) == {"hallucination", "unsafe"}
     with pytest.raises(InputInvalid, match="found overlap 2 and calibration 4 of 24"):
         campaign.drawn(KNOWN, "eva", ["li"], 2, 4, RUBRIC, 0)
-    with pytest.raises(InputInvalid, match="raters: found eva, eva"):
-        campaign.drawn(KNOWN, "eva", ["eva"], 0.2, 4, RUBRIC, 0)
+    for name in ("eva", "", "e@/x"):
+        with pytest.raises(InputInvalid, match=f"raters: found eva, {name}; expected each name once"):
+            campaign.drawn(KNOWN, "eva", [name], 0.2, 4, RUBRIC, 0)
+
+
+def test_draw_and_collect_as_commands(tmp_path):
+    words = ("--evaluator", "eva", "--validators", "li,nia", "--overlap", 0.5, "--calibration", 4)
+    done = excam("draw", MINI / "responses.jsonl", *words, "--to", tmp_path / "c.json")
+    assert done.exit_code == 0
+    assert "24 responses: 4 for calibration, 20 after it, 10 of these for all raters" in done.stderr
+    assert "the manual wants 20 to 30" in done.stderr
+    drawn = read_campaign(tmp_path / "c.json")
+    case = next(case for case in TABLE if case["findings"] == "phrase" and case["draft"] == "4424")
+    answer = Answer(drawn.tasks[0].id, "eva", filled(case, drawn.form), 70, "2026-04-01T12:00:00.000Z")
+    (tmp_path / "eva.json").write_text(exchange.to_json(drawn, [answer]), encoding="utf-8")
+    done = excam("collect", tmp_path / "c.json", tmp_path / "eva.json", "--to", tmp_path / "r.jsonl")
+    assert done.exit_code == 0
+    assert excam("check", tmp_path / "r.jsonl", "--responses", MINI / "responses.jsonl").exit_code == 0
+    empty = exchange.to_json(drawn, [])
+    (tmp_path / "eva.json").write_text(empty, encoding="utf-8")
+    done = excam("collect", tmp_path / "c.json", tmp_path / "eva.json", "--to", tmp_path / "r.jsonl")
+    assert (done.exit_code, "0 submitted ratings" in done.stderr) == (2, True)
 
 
 def test_the_form_has_the_words_and_weights_of_the_manual():
