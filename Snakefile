@@ -37,6 +37,7 @@ include: "rules/annotation.smk"
 include: "rules/preflight.smk"
 include: "rules/scores.smk"
 include: "rules/macaron.smk"
+include: "rules/rubric.smk"
 
 
 onsuccess:
@@ -57,6 +58,7 @@ rule all:
         "results/audits/summary.md",
         expand("results/published/{build}/manifest.json", build=BUILDS),
         macaron_pages(),
+        pages_of("rubric"),
 
 
 rule paper:
@@ -101,6 +103,12 @@ rule macaron:
     """The benchmark Macaron: its coverage, what the models answer, and its tables and figures."""
     input:
         macaron_target,
+
+
+rule rubric:
+    """Ratings by the scoring manual: what models rate, agreement with people, and every table of quality control."""
+    input:
+        rubric_target,
 
 
 rule scores:

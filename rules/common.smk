@@ -26,6 +26,7 @@ from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES
 from excam.scoring import shards
 from excam.inference.sources import WEIGHTS, matching_files
 from excam.macaron import source as macaron_source
+from excam.rubric import changes as rubric_changes, responses as rubric_responses
 from excam.training import layout
 
 # Planning allocates many long-lived objects; garbage collection scans cost a tenth of its time.
@@ -64,6 +65,14 @@ try:
     )
     if EXPERIMENT.macaron and EXPERIMENT.macaron.sheets:
         input_names("macaron.sheets", macaron_source.sheets(Path(EXPERIMENT.macaron.sheets), EXPERIMENT.models))
+    RUBRIC_FILES = {name: [] for name in ("responses", "ratings", "version")}
+    if EXPERIMENT.rubric:
+        for name in ("responses", "ratings"):
+            if place := getattr(EXPERIMENT.rubric, name):
+                RUBRIC_FILES[name] = input_names(f"rubric.{name}", rubric_responses.files(Path(place)))
+        rubric_changes.opened(EXPERIMENT.rubric.version).with_weights(EXPERIMENT.rubric.weights)
+        if EXPERIMENT.rubric.version.endswith(".yaml"):
+            RUBRIC_FILES["version"] = input_names("rubric.version", [Path(EXPERIMENT.rubric.version)])
     EXPORTS = input_names("annotation.answers", exported_files(EXPERIMENT.annotation.answers))
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
@@ -86,6 +95,7 @@ EXPLAINERS = EXPERIMENT.explainers
 JUDGES = {"report", *EXPERIMENT.tuned.judges, *EXPERIMENT.baselines.judges, *EXPERIMENT.external.judges}
 SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model] if EXPERIMENT.texts else []
 MACARON = EXPERIMENT.macaron
+RUBRIC = EXPERIMENT.rubric
 MACARON_MODES = ["choose", "text", "thinking"]
 MACARON_SHEETS = sorted(path.stem for path in Path(MACARON.sheets).glob("*.csv")) if MACARON and MACARON.sheets else []
 NOWHERE = "a^"  # a pattern that matches nothing: an axis without values

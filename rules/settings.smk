@@ -132,3 +132,8 @@ def proofreader_pace(wildcards):
 def proofreader_answers(wildcards):
     """The stage of the proofreader's backend, if there is one."""
     return [f"answers.{EXPERIMENT.models[proofreader_name()].backend}"] if proofreader_name() else []
+
+
+def rubric_weights():
+    """The declared weights of the rubric's base, as JSON."""
+    return json.dumps(RUBRIC.weights if RUBRIC else None, sort_keys=True)

@@ -79,6 +79,20 @@ def macaron_target(wildcards):
     return macaron_pages()
 
 
+def rubric_ratings():
+    """The ratings of each model."""
+    return (
+        [f"results/rubric/raters/{model}/ratings.parquet" for model in dict.fromkeys(RUBRIC.raters)] if RUBRIC else []
+    )
+
+
+def rubric_target(wildcards):
+    """What the target `rubric` asks for. Stop with one line where the section is missing."""
+    if not RUBRIC:
+        raise WorkflowError("rubric: switched off; expected a section `rubric`, as in experiments/mini.yaml")
+    return pages_of("rubric")
+
+
 def scores(wildcards):
     """The summary of the user's own texts."""
     if not SCORES:

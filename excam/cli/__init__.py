@@ -18,6 +18,7 @@ from excam.error_reports.evaluation.rows_command import rows
 from excam.error_reports.records import Unreadable
 from excam.lineage import commands
 from excam.macaron.commands import app as macaron_app
+from excam.rubric.commands import app as rubric_app
 from excam.scoring import compare_commands, report_commands
 from excam.scoring.sharing import commands as sharing_commands
 
@@ -47,6 +48,7 @@ journal_app = typer.Typer(no_args_is_help=True, help="Inspect and repair journal
 app.add_typer(journal_app, name="journal")
 app.add_typer(annotate_app, name="annotate")
 app.add_typer(macaron_app, name="macaron")
+app.add_typer(rubric_app, name="rubric")
 _JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folders of them")]
 
 

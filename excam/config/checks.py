@@ -22,6 +22,7 @@ from excam.config.sections import (
     Model,
     Price,
     Recipe,
+    Rubric,
     Sampling,
     Scoring,
     Section,
@@ -112,6 +113,11 @@ def cross_check(experiment: Experiment, where: str) -> None:
                 known(name, f"macaron.{at}", "model", models)
         if not (asked.models and asked.modes) and not asked.thinking and not asked.sheets:
             raise ConfigInvalid(f"{where}: macaron: nobody answers; expected `models`, `thinking` or `sheets`")
+    if experiment.rubric:
+        for name in experiment.rubric.raters:
+            known(name, "rubric.raters", "model", models)
+        if not experiment.rubric.raters and not experiment.rubric.ratings:
+            raise ConfigInvalid(f"{where}: rubric: nobody rates; expected `raters` or `ratings`")
     _check_numbers(experiment, where)
 
 
@@ -173,6 +179,7 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
         "external": Baselines,
         "annotation": Annotation,
         "macaron": Macaron,
+        "rubric": Rubric,
     }
     if not loc:
         return list(Experiment.model_fields)

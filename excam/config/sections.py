@@ -343,6 +343,24 @@ class Macaron(Section):
     columns: dict[str, str] = Field(default={}, description="names of official columns, ours to theirs")
 
 
+class Rubric(Section):
+    """Ratings by the scoring manual: what is rated, who rated it, and which models rate it too (docs/rubric.md)."""
+
+    responses: str = Field(description="local .jsonl file, or a folder of them, with the responses")
+    version: str = Field(default="manual-0.1", description="of the manual, or the .yaml file of a study's version")
+    weights: dict[str, float] | None = Field(
+        default=None, description="of the four dimensions in the base of Overall; null: the plain mean"
+    )
+    raters: list[Name] = Field(default=[], description="models that rate")
+    ask: Literal["text", "choose"] = Field(
+        default="text", description="a rating with reasons as JSON, or the likelihood of each score"
+    )
+    ratings: str | None = Field(default=None, description="people's ratings: a .jsonl file, or a folder of them")
+    icc: Literal["complete", "mixed"] = Field(
+        default="complete", description="responses that all rated, or all of them by a mixed model"
+    )
+
+
 class Experiment(Section):
     """All settings that determine results. Settings of execution are in the profiles."""
 
@@ -358,6 +376,7 @@ class Experiment(Section):
     external: Baselines = Baselines()
     annotation: Annotation = Annotation()
     macaron: Macaron | None = None
+    rubric: Rubric | None = None
     audits: Literal["stop", "warn"] = Field(
         default="stop", description="a failed audit stops training and publishing, or is only said"
     )

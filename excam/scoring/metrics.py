@@ -7,6 +7,8 @@
     MAX_TOKENS = 64
 
     def flow(row: Row) -> Flow[Outcome]: ...
+
+A constant `OPTIONAL` names further columns, which are passed on where a row has them.
 """
 
 from __future__ import annotations

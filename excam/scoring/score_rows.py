@@ -80,7 +80,10 @@ def _rows(metric: Metric, file: Path) -> Iterator[Row]:
                 f"{', '.join(metric.COLUMNS)}"
             )
         labels = {name: row[name] for name in LABELS if isinstance(row.get(name), str)}
-        yield Row(str(row.get("id") or number), {column: row[column] for column in metric.COLUMNS}, labels)
+        wanted = (*metric.COLUMNS, *getattr(metric, "OPTIONAL", ()))
+        yield Row(
+            str(row.get("id") or number), {name: row[name] for name in wanted if row.get(name) is not None}, labels
+        )
     if not number:
         raise InputInvalid(f"{file}: 0 rows; expected one JSON object a line, or a table")
 

@@ -3,7 +3,7 @@
 from excam.stats.accuracy import Accuracy, accuracy_interval, scaled_accuracy, summarise_accuracy
 from excam.stats.calibration import Calibration, error_probabilities, fit_calibration, uncalibrated_probabilities
 from excam.stats.correlation import TieCalibration, kendall, sampled_tie_calibration, tie_calibrated_accuracy
-from excam.stats.icc import Icc, icc21
+from excam.stats.icc import Icc, icc21, icc21_bootstrap, icc21_mixed
 from excam.stats.permutation import PairedPermutation, holm, paired_permutation
 from excam.stats.permutation_correlation import (
     CorrelationPermutation,
@@ -32,6 +32,8 @@ __all__ = [
     "fit_calibration",
     "holm",
     "icc21",
+    "icc21_bootstrap",
+    "icc21_mixed",
     "kendall",
     "kendall_test",
     "paired_permutation",

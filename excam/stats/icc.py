@@ -1,4 +1,4 @@
-"""Intraclass correlation of raters who all rate the same items."""
+"""Intraclass correlation of raters: of complete tables by analysis of variance, of others by variance components."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
+from excam.stats import bootstrap
 
 CONFIDENCE = 0.95
 
@@ -30,12 +31,7 @@ def icc21(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> I
     distribution (McGraw and Wong 1996, case 2A). Undefined for fewer than two items or raters, and where all ratings
     are equal. Raise InputInvalid if rows are of different lengths or hold something else than finite numbers.
     """
-    try:
-        table = np.asarray(ratings, dtype=np.float64)
-    except (TypeError, ValueError) as problem:
-        raise InputInvalid(f"ratings: {problem}; expected rows of as many numbers each") from None
-    if table.ndim != 2 or np.isinf(table).any():
-        raise InputInvalid(f"ratings: shape {table.shape}; expected items by raters, finite numbers")
+    table = _table(ratings)
     table = table[~np.isnan(table).any(axis=1)]
     n, k = table.shape
     if n < 2 or k < 2 or np.ptp(table) == 0:
@@ -48,8 +44,80 @@ def icc21(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> I
     return Icc(value, *_interval(value, float(items), float(raters), float(rest), n, k), n)
 
 
+def _table(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return ratings as items by raters, NaN where one is missing. Raise InputInvalid for another shape or infinity."""
+    try:
+        table = np.asarray(ratings, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise InputInvalid(f"ratings: {problem}; expected rows of as many numbers each") from None
+    if table.ndim != 2 or np.isinf(table).any():
+        raise InputInvalid(f"ratings: shape {table.shape}; expected items by raters, finite numbers")
+    return table
+
+
+def icc21_bootstrap(
+    ratings: Sequence[Sequence[float | None]] | NDArray[np.floating], seed: int
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of `icc21` from a percentile bootstrap of items; None where it is undefined.
+
+    Draws in which all ratings are equal are left out. Raise InputInvalid as `icc21` does.
+    """
+    table = _table(ratings)
+    table = table[~np.isnan(table).any(axis=1)]
+    n, k = table.shape
+    if n < 2 or k < 2:
+        return None
+    columns = [*table.T, np.square(table).sum(axis=1), np.square(table.sum(axis=1)), np.ones(n)]
+    return bootstrap.interval(columns, _icc_of_sums, level=CONFIDENCE, seed=seed)
+
+
+def _icc_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ICC(2,1) of draws from their sums: of each rater, of squares, of squared sums of items, of items."""
+    of_raters, squares, item_squares, n = sums[:-3], sums[-3], sums[-2], sums[-1]
+    k = len(of_raters)
+    center = np.square(of_raters.sum(axis=0)) / (n * k)
+    of_items, between = item_squares / k - center, np.square(of_raters).sum(axis=0) / n - center
+    rest = (squares - center - of_items - between) / ((n - 1) * (k - 1))
+    items, raters = of_items / (n - 1), between / (k - 1)
+    whole = items + (k - 1) * rest + k * (raters - rest) / n
+    values = bootstrap.ratio(np.stack([items - rest, whole])).round(12)  # with a constant rater it is 0, up to rounding
+    return np.where(squares - center > 1e-9 * squares, values, np.nan)
+
+
+def icc21_mixed(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> Icc:
+    """Return ICC(2,1) by crossed variance components (REML), which uses items with missing ratings too.
+
+    Of a complete table this is `icc21`, unless a variance would be below 0: here it is 0. The interval is that of
+    `icc21` with mean squares computed from the components and the harmonic means of ratings per item and per rater,
+    which is an approximation where ratings are missing. `n` counts the items with a rating. Undefined as `icc21` is.
+    """
+    import warnings
+
+    from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
+
+    table = _table(ratings)
+    at, given = np.argwhere(~np.isnan(table)), table[~np.isnan(table)]
+    items, of_item = np.unique(at[:, 0], return_inverse=True)
+    raters, of_rater = np.unique(at[:, 1], return_inverse=True)
+    n = len(items)
+    if n < 2 or len(raters) < 2 or np.ptp(given) == 0:
+        return Icc(None, None, None, n)
+    designs = [np.eye(n)[of_item], np.eye(len(raters))[of_rater]]
+    names = [[[f"{kind}{place}" for place in range(one.shape[1])]] for kind, one in zip("ir", designs, strict=True)]
+    parts = VCSpec(["items", "raters"], names, [[one] for one in designs])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a variance at its bound, 0, is no failure
+        fitted = MixedLM(given, np.ones((len(given), 1)), np.zeros(len(given)), exog_vc=parts).fit(reml=True)
+    between_items, between_raters = map(float, fitted.vcomp)
+    rest = float(fitted.scale)
+    value = between_items / (between_items + between_raters + rest)
+    per_item, per_rater = (len(counts) / np.sum(1 / counts) for counts in (np.bincount(of_item), np.bincount(of_rater)))
+    of_items, of_raters = rest + per_item * between_items, rest + per_rater * between_raters
+    return Icc(value, *_interval(value, of_items, of_raters, rest, per_rater, per_item), n)
+
+
 def _interval(
-    value: float, items: float, raters: float, rest: float, n: int, k: int
+    value: float, items: float, raters: float, rest: float, n: float, k: float
 ) -> tuple[float, float] | tuple[None, None]:
     """Return the bounds of the interval from the mean squares; None if there is no residual variance."""
     from scipy.stats import f

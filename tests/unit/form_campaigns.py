@@ -6,8 +6,11 @@ from excam.annotation import answers, campaign, form
 from excam.core.hash_order import digest
 from excam.macaron import campaign as macaron
 from excam.macaron import source, templates
+from excam.rubric import campaign as raters
+from excam.rubric import manual, responses
 
 MINI = Path(__file__).parents[2] / "mini/macaron"
+RUBRIC = Path(__file__).parents[2] / "mini/rubric"
 
 
 def task(name, number, language, culture, shown, hidden=None, assigned=()):
@@ -113,12 +116,19 @@ def macaron_review():
     return macaron.reviewing(source.read(source.files(MINI), {}).scenarios[:3])
 
 
+def rubric():
+    known = responses.read(responses.files(RUBRIC / "responses.jsonl"))
+    chosen = [one for one in known if one.task_id in ("japan-3", "turkey-4", "germany-1")]
+    return raters.drawn(chosen, "eva", ["li"], overlap=1, calibration=1, rubric=manual.load(), seed=0)
+
+
 MADE = {
     "long_form": long_form,
     "culture_spans": culture_spans,
     "translation_errors": translation_errors,
     "macaron_author": macaron_author,
     "macaron_review": macaron_review,
+    "rubric": rubric,
 }
 
 

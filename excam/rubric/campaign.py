@@ -1,0 +1,101 @@
+"""The work of raters as a campaign: who rates which response in which phase, and what their answers say as ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from excam.annotation import exchange
+from excam.annotation.answers import PATTERNS, Answer
+from excam.annotation.campaign import Campaign, Task, campaign
+from excam.annotation.form import SUBMITTED
+from excam.core.exceptions import InputInvalid
+from excam.core.hash_order import digest
+from excam.rubric import form
+from excam.rubric.checks import WITNESSES
+from excam.rubric.manual import FINDINGS, SCORES, Rubric
+from excam.rubric.ratings import RATIONALES
+from excam.rubric.responses import Response
+
+
+def drawn(
+    known: Sequence[Response],
+    evaluator: str,
+    validators: Sequence[str],
+    overlap: float,
+    calibration: int,
+    rubric: Rubric,
+    seed: int,
+) -> Campaign:
+    """Return a campaign: `calibration` responses for all raters first, then the others for the evaluator.
+
+    The validators also get a share of these others, `overlap`, the same ones, rounded up. Responses are drawn by a hash
+    of the seed and their id. Raise InputInvalid for raters that are there twice, or numbers that leave nothing to rate.
+    """
+    raters = (evaluator, *validators)
+    if len(set(raters)) < len(raters) or not all(map(PATTERNS["annotator"].fullmatch, raters)):
+        raise InputInvalid(
+            f"raters: found {', '.join(raters)}; expected each name once, of letters, digits, dots, - and _, at most 40"
+        )
+    if not 0 <= overlap <= 1 or not 0 <= calibration < len(known):
+        raise InputInvalid(
+            f"found overlap {overlap:g} and calibration {calibration} of {len(known)} responses; expected a share from "
+            "0 to 1, and fewer to calibrate than there are"
+        )
+    order = sorted(known, key=lambda one: digest(seed, "rubric", one.task_id))
+    first, rest = order[:calibration], order[calibration:]
+    shared = ceil(overlap * len(rest) - 1e-9)
+    tasks = [_task(one, "calibration", raters, evaluator, rubric) for one in first]
+    tasks += [
+        _task(one, "main", raters if place < shared else (evaluator,), evaluator, rubric)
+        for place, one in enumerate(rest)
+    ]
+    return campaign(f"Rubric {rubric.signature}", form.made_of(rubric), tasks)
+
+
+def _task(one: Response, phase: str, raters: Sequence[str], evaluator: str, rubric: Rubric) -> Task:
+    facts = {name: getattr(one, name) for name in form.FACTS}
+    facts = {name: form.BOOLEAN.get(value, value) for name, value in facts.items() if value is not None}
+    return Task(
+        id=digest(0, "rubric", phase, one.task_id)[:16],
+        row=one.task_id,
+        language=one.language or "unknown",
+        culture=one.culture or "unknown",
+        annotators=len(raters),
+        shown={"prompt": one.prompt, "response": one.response, "phase": phase, **facts},
+        hidden={"model": one.model or "", "role_of_evaluator": evaluator, "rubric": rubric.signature},
+        assigned=tuple(raters),
+    )
+
+
+def ratings(files: Sequence[Path], found: Campaign) -> Iterator[dict[str, Any]]:
+    """Yield what raters submitted, as rows that `checks.parse` reads, by rater in the order of saving.
+
+    Raise InputInvalid for a campaign of another form, or a file that holds no answers to it.
+    """
+    if found.form.name != form.NAME:
+        raise InputInvalid(f"campaign {found.id}: of the form {found.form.name}; expected {form.NAME}")
+    tasks = {task.id: task for task in found.tasks}
+    given = [answer for file in files for answer in exchange.read(file, found) if answer[SUBMITTED]]
+    for answer in sorted(given, key=lambda one: (one.annotator, one.saved, one.task)):
+        yield _row(tasks[answer.task], answer)
+
+
+def _row(task: Task, answer: Answer) -> dict[str, Any]:
+    findings = {name: answer[name] == "yes" if FINDINGS[name][0] is False else answer[name] for name in FINDINGS}
+    flags = [flag for flag, name in WITNESSES.items() if findings[name] != FINDINGS[name][0]]
+    flags += [name.removeprefix(form.FLAG).replace("_", "-") for name, value in answer.values.items() if value is True
+              and name.startswith(form.FLAG)]  # fmt: skip
+    low = answer["appropriateness"]
+    deducted = findings["grammar"] == "impedes" and low < 5  # made by the rater, whom the form told to
+    return {
+        **{"task_id": task.row, "rater": answer.annotator, "rubric": task.hidden["rubric"]},
+        "role": "evaluator" if answer.annotator == task.hidden["role_of_evaluator"] else "validator",
+        "phase": task.shown["phase"],
+        **{name: answer[name] for name in (*SCORES, *RATIONALES, "confidence", "edge_case", "notes")},
+        **{"findings": findings, "flags": flags},
+        "caps": [{"rule": "grammar", "dimension": "appropriateness", "from": low + 1, "to": low}] if deducted else [],
+        **{"seconds": answer.seconds, "saved": answer.saved},
+    }

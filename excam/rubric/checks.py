@@ -1,0 +1,287 @@
+"""Ratings of files, read strictly: every breach of the rules is one line.
+
+People are refused a breach. Ratings of models were corrected before (`asks`), so theirs hold none; their `draft_*` say
+what the model gave.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from excam.core import tables
+from excam.core.exceptions import InputInvalid
+from excam.rubric import responses as responses_
+from excam.rubric.manual import CURRENT, DIMENSIONS, FINDINGS, SCALE, SCORES, Rubric
+from excam.rubric.ratings import CAP_KEYS, NAMES, PHASES, RATIONALES, ROLES, SCHEMA, Rating, draft_of
+from excam.rubric.responses import Response, is_text
+from excam.rubric.rules import Cap, Findings, no_findings, settle
+
+WITNESSES = {  # a flag, and the finding without which it says nothing
+    "hallucination": "false_claim",
+    "stereotype": "stereotype_phrase",
+    "off-topic": "off_topic",
+    "refusal": "refusal",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Ratings of files: those that count, earlier ones of a rater on the same response, and breaches in words."""
+
+    ratings: tuple[Rating, ...]
+    superseded: tuple[Rating, ...]
+    breaches: tuple[str, ...]
+
+
+def read(paths: Sequence[Path], known: Sequence[Response], rubrics: Sequence[Rubric]) -> Reading:
+    """Return the ratings of JSON Lines and Parquet files, and every breach. Raise InputInvalid for other files.
+
+    `known` are the responses that were rated. Without any, no rule that needs a fact about a task is decided, and any
+    `task_id` is accepted. A rating must be by one of `rubrics`, and obey its rules.
+    """
+    versions = {one.signature: one for one in rubrics}
+    tasks = {one.task_id: one for one in known}
+    latest: dict[tuple[str, str, str], Rating] = {}
+    superseded: list[Rating] = []
+    breaches: list[str] = []
+    roles: dict[str, str] = {}
+    for path in paths:
+        saved: dict[str, datetime] = {}
+        for where, row in _rows(path):
+            name = f"{where}: {row.get('rater')} on {row.get('task_id')}"
+            found, problems = parse(row, versions)
+            if found is not None:
+                problems += _misplaced(found, tasks, roles, saved)
+                problems += _broken_rules(found, tasks.get(found.task_id) or Response(found.task_id, "", ""), versions)
+            breaches += [f"{name}: {problem}" for problem in problems]
+            if found is None or problems:
+                continue
+            key = found.rater, found.task_id, found.phase
+            *earlier, latest[key] = sorted([*filter(None, [latest.get(key)]), found], key=_when)
+            superseded += earlier
+    return Reading(tuple(latest.values()), tuple(superseded), tuple(breaches))
+
+
+def _when(rating: Rating) -> float:
+    return rating.saved.timestamp() if rating.saved else -math.inf
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    if path.suffix != ".parquet":
+        for where, row in responses_.rows(path):
+            scored = str(row.get("signature")).startswith("rubric|") and isinstance(row.get("parts"), dict)
+            yield where, of_scored(row) if scored else row
+        return
+    if not path.is_file():
+        raise InputInvalid(f"{path}: no such file; expected ratings")
+    frame = tables.read_frame(path)
+    if frame.columns != list(SCHEMA):
+        raise InputInvalid(f"{path}: found columns {', '.join(frame.columns)[:200]}; expected those of ratings")
+    for number, row in enumerate(frame.iter_rows(named=True), 1):
+        yield f"{path}:{number}", {name: value for name, value in row.items() if value is not None}
+
+
+def of_scored(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a line that `excam score --metric rubric` wrote as a rating; the rater is the model of its signature."""
+    about = {"rater": row["signature"].split("|")[1].removeprefix("model:"), "role": "model", "rubric": CURRENT}
+    if row.get("failure") is not None:
+        columns = row.get("columns")
+        task = columns.get("task_id", row.get("id")) if isinstance(columns, dict) else row.get("id")
+        return {"task_id": task, "failure": row["failure"], **about}
+    score = row.get("score")
+    return {
+        **about,
+        **row["parts"],
+        "overall": int(score) if isinstance(score, float) and score.is_integer() else score,
+    }
+
+
+def _misplaced(
+    rating: Rating, tasks: Mapping[str, Response], roles: dict[str, str], saved: dict[str, datetime]
+) -> Iterator[str]:
+    """Yield what is wrong between ratings, and note this one."""
+    if tasks and rating.task_id not in tasks:
+        yield f"task_id: no such response; expected one of {len(tasks)}, such as {next(iter(tasks))}"
+    if (role := roles.setdefault(rating.rater, rating.role)) != rating.role:
+        yield f"role: found {rating.role}; expected {role}, as before"
+    before = saved.get(rating.rater)
+    if rating.saved and before and rating.saved < before:
+        yield f"saved: found {rating.saved.isoformat()}; expected not before {before.isoformat()}, of the one above it"
+    if rating.saved:
+        saved[rating.rater] = rating.saved
+
+
+def _broken_rules(rating: Rating, task: Response, versions: Mapping[str, Rubric]) -> Iterable[str]:
+    """Return what the rules would change in a rating."""
+    if rating.scores is None:
+        return ()
+    return settle(draft_of(rating), rating.findings, task, versions[rating.rubric]).breaches
+
+
+def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Rating | None, list[str]]:
+    """Return the rating of a row and what is wrong with its fields; no rating if there is anything.
+
+    `versions` are the rubrics that it may name, by signature.
+    """
+    problems: list[str] = []
+    if unknown := sorted(map(str, row.keys() - SCHEMA.keys())):
+        problems.append(f"found {', '.join(unknown)[:100]}; expected fields of {', '.join(SCHEMA)}")
+    texts = {name: _text(row, name, problems) for name in (*NAMES, "phase", *RATIONALES, "edge_case", "notes")}
+    role, phase = texts["role"], texts["phase"] or PHASES[0]
+    failure = row.get("failure")
+    model = role == "model"
+    for name in NAMES:
+        if _is_absent(row, name):
+            problems.append(f"{name}: missing; expected text")
+    if role and role not in ROLES:
+        problems.append(f"role: found {role}; expected {', '.join(ROLES)}")
+    if phase not in PHASES:
+        problems.append(f"phase: found {phase}; expected {' or '.join(PHASES)}")
+    if texts["rubric"] and texts["rubric"] not in versions:
+        expected = " or ".join(versions)
+        problems.append(f"rubric: found {texts['rubric']}; expected {expected}; see --rubric and --weights")
+    rubric = versions.get(texts["rubric"]) or next(iter(versions.values()))
+    if failure is not None and not (model and isinstance(failure, str) and failure):
+        problems.append(f"failure: found {failure!r:.40}; expected null for a person, null or a reason for a model")
+    scores = None
+    if failure is None:
+        scores = {name: _score(row, name, problems) for name in SCORES}
+        if not model:
+            problems += [
+                f"rationale_{name}: missing; expected 1 or 2 sentences"
+                for name in DIMENSIONS
+                if _is_absent(row, f"rationale_{name}")
+            ]
+    drafted = {name: _score(row, f"draft_{name}", problems) for name in SCORES if row.get(f"draft_{name}") is not None}
+    confidence = _score(row, "confidence", problems) if not model or row.get("confidence") is not None else None
+    found = _findings(row.get("findings"), problems)
+    flags = _flags(row.get("flags"), found, rubric, problems)
+    caps = _caps(row.get("caps"), problems)
+    saved, seconds = _times(row, model, problems)
+    if texts["edge_case"] and texts["edge_case"] not in rubric.manual.rules:
+        problems.append(f"edge_case: found {texts['edge_case']:.40}; expected one of {', '.join(rubric.manual.rules)}")
+    if problems:
+        return None, problems
+    return Rating(
+        **{name: texts[name] for name in NAMES},
+        phase=phase,
+        scores=scores,
+        rationales={name: texts[f"rationale_{name}"] for name in SCORES},
+        confidence=confidence,
+        flags=flags,
+        findings=found,
+        caps=caps,
+        edge_case=texts["edge_case"],
+        seconds=seconds,
+        notes=texts["notes"],
+        saved=saved,
+        failure=failure,
+        draft=drafted or None,
+        chances={name: tuple(row[f"chances_{name}"]) for name in DIMENSIONS if row.get(f"chances_{name}")},
+    ), []
+
+
+def _is_absent(row: Mapping[str, Any], name: str) -> bool:
+    value = row.get(name)
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _text(row: Mapping[str, Any], name: str, problems: list[str]) -> str:
+    value = row.get(name)
+    if value is not None and not is_text(value):
+        problems.append(f"{name}: found {ascii(value)[:40]}; expected text")
+    return value if is_text(value) else ""
+
+
+def _score(row: Mapping[str, Any], name: str, problems: list[str]) -> int:
+    """Return a score; 0 and a problem for anything but a whole number of the scale."""
+    value = row.get(name)
+    if type(value) is int and value in SCALE:
+        return value
+    problems.append(
+        f"{name}: found {'nothing' if value is None else repr(value)[:40]}; expected a whole number from 1 to 5"
+    )
+    return 0
+
+
+def _findings(given: Any, problems: list[str]) -> Findings:
+    if given is None:
+        return Findings()
+    if not isinstance(given, dict):
+        problems.append(f"findings: found {given!r:.40}; expected an object with {', '.join(FINDINGS)}")
+        return Findings()
+    if unknown := sorted(map(str, given.keys() - FINDINGS.keys())):
+        problems.append(f"findings: found {', '.join(unknown)[:100]}; expected {', '.join(FINDINGS)}")
+    values = no_findings()
+    for name, value in given.items():
+        if name not in FINDINGS or value is None:
+            continue
+        known = FINDINGS[name]
+        if (is_text(value) and known == ("",)) or any(type(value) is type(one) and value == one for one in known):
+            values[name] = value.strip() if isinstance(value, str) else value
+        else:
+            expected = "text" if known == ("",) else ", ".join(str(one).lower() for one in known)
+            problems.append(f"findings.{name}: found {value!r:.40}; expected {expected}")
+    return Findings(**values)
+
+
+def _flags(given: Any, found: Findings, rubric: Rubric, problems: list[str]) -> tuple[str, ...]:
+    """Return the flags under their own names. Some flags need a finding, and a made-up claim needs its flag."""
+    if given is not None and not (isinstance(given, list) and all(isinstance(one, str) for one in given)):
+        problems.append(f"flags: found {given!r:.40}; expected a list of {', '.join(rubric.manual.flags)}")
+        return ()
+    names: list[str] = given or []
+    flags = tuple(dict.fromkeys(rubric.manual.aliases.get(one, one) for one in names))
+    for flag in flags:
+        if flag not in rubric.manual.flags:
+            problems.append(f"flags: found {flag:.40}; expected some of {', '.join(rubric.manual.flags)}")
+    problems += missing_witnesses(flags, found)
+    if found.false_claim and "hallucination" not in flags:
+        problems.append("findings.false_claim: found without its flag; expected `hallucination` among the flags")
+    return flags
+
+
+def missing_witnesses(flags: Sequence[str], found: Findings) -> Iterator[str]:
+    """Yield a line for each flag whose finding is not there."""
+    for flag, witness in WITNESSES.items():
+        if flag in flags and getattr(found, witness) == FINDINGS[witness][0]:
+            yield f"flags: found {flag} without findings.{witness}; expected what was found"
+
+
+def _caps(given: Any, problems: list[str]) -> tuple[Cap, ...]:
+    caps = []
+    for one in given if isinstance(given, list) else [] if given is None else [given]:
+        if (
+            not (isinstance(one, dict) and one.keys() == set(CAP_KEYS) and isinstance(one["rule"], str))
+            or one["dimension"] not in SCORES
+            or not all(type(one[key]) is int and one[key] in SCALE for key in ("from", "to"))
+        ):
+            problems.append(f"caps: found {one!r:.60}; expected objects with {', '.join(CAP_KEYS)}")
+            return ()
+        caps.append(Cap(*(one[key] for key in CAP_KEYS)))
+    return tuple(caps)
+
+
+def _times(row: Mapping[str, Any], model: bool, problems: list[str]) -> tuple[datetime | None, float | None]:
+    seconds, saved = row.get("seconds"), row.get("saved")
+    if (seconds is None and not model) or (
+        seconds is not None
+        and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf)
+    ):
+        found = "nothing" if seconds is None else repr(seconds)[:40]
+        problems.append(f"seconds: found {found}; expected a number, 0 or more")
+    when = None
+    if saved is not None or not model:
+        with suppress(TypeError, ValueError):
+            when = datetime.fromisoformat(saved)  # pyright: ignore[reportArgumentType]
+        if when is None or when.tzinfo is None:
+            found = "nothing" if saved is None else repr(saved)[:40]
+            problems.append(f"saved: found {found}; expected a time with its zone, such as 2026-11-24T09:00:00+00:00")
+            when = None
+    return when, seconds

@@ -1,0 +1,232 @@
+"""`excam rubric`: the manual, checks of ratings, their quality, and changes of the manual. Counts go to stderr."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from excam.core.provenance import say
+from excam.core.terminal import exit_on_error, print_text, stop
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from excam.rubric.checks import Reading
+    from excam.rubric.manual import Rubric
+    from excam.rubric.responses import Response
+
+app = typer.Typer(no_args_is_help=True, help="Rate responses by the cross-cultural scoring manual, people and models.")
+RUBRIC = Annotated[str, typer.Option("--rubric", help="version of the manual, or the .yaml file of a study's version")]
+RATINGS = Annotated[list[Path], typer.Argument(help="ratings: .jsonl or .parquet files, or folders of .jsonl files")]
+RESPONSES = Annotated[
+    Path | None, typer.Option(help="the responses, with facts about their tasks: a .jsonl file, or a folder of them")
+]
+RUBRICS = Annotated[
+    list[str] | None, typer.Option("--rubric", help="as for `show`; repeat for ratings by several versions")
+]
+WEIGHTS = Annotated[
+    str | None, typer.Option(help="weights of the base, e.g. depth=35,sensitivity=30,accuracy=25,appropriateness=10")
+]
+CURRENT = "manual-0.1"
+
+
+@app.command()
+def show(
+    rubric: RUBRIC = CURRENT,
+    dimension: Annotated[str | None, typer.Option(help="accuracy, appropriateness, sensitivity or depth")] = None,
+    to: Annotated[Path | None, typer.Option("--html", help="write the manual as a page to this file")] = None,
+) -> None:
+    """Print the manual: scale, anchors, red flags, rules, numbers of quality control, with version and hash.
+
+    Example: excam rubric show --dimension depth
+    """
+    from excam.core.provenance import write_text
+    from excam.rubric import show as showing
+
+    with exit_on_error():
+        found = _opened(rubric, None)
+        text = showing.text(found, dimension)
+        if to:
+            write_text(to, showing.page(found, dimension))
+            say(f"{to}: {found.name}, hash {found.hash[:12]}")
+        else:
+            print_text(text)
+
+
+@app.command()
+def draw(
+    responses: Annotated[Path, typer.Argument(help="a .jsonl file, or a folder of them")],
+    evaluator: Annotated[str, typer.Option(help="who rates every response")],
+    to: Annotated[Path, typer.Option(help="the campaign to write, for `excam annotate`")],
+    validators: Annotated[str, typer.Option(help="who rates a share of them, with commas between")] = "",
+    overlap: Annotated[float, typer.Option(help="the share that validators rate too, after calibration")] = 0.2,
+    calibration: Annotated[int, typer.Option(help="responses that all rate first; the manual wants 20 to 30")] = 25,
+    rubric: RUBRIC = CURRENT,
+    weights: WEIGHTS = None,
+    seed: Annotated[int, typer.Option(help="seed of the draw")] = 0,
+) -> None:
+    """Draw who rates which response, and write the campaign with the rater's form.
+
+    Example: excam rubric draw responses.jsonl --evaluator eva --validators li,nia --to campaign.json
+    """
+    from excam.annotation.campaign import write
+    from excam.rubric import campaign
+    from excam.rubric import responses as reading
+
+    with exit_on_error():
+        known, names = reading.read(reading.files(responses)), [one for one in validators.split(",") if one]
+        opened = _opened(rubric, weights)
+        drawn = campaign.drawn(known, evaluator, names, overlap, calibration, opened, seed)
+        write(to, drawn)
+        shared = sum(len(task.assigned) > 1 for task in drawn.tasks) - calibration if names else 0
+        say(
+            f"{to}: {len(drawn.tasks)} responses: {calibration} for calibration, {len(drawn.tasks) - calibration} after"
+            f" it, {shared} of these for all raters"
+        )
+        low, high = opened.manual.calibration.items
+        if not low <= calibration <= high:
+            say(f"calibration with {calibration} responses; the manual wants {low} to {high}")
+
+
+@app.command()
+def collect(
+    file: Annotated[Path, typer.Argument(help="the campaign")],
+    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
+    to: Annotated[Path, typer.Option(help="the .jsonl file of ratings to write")],
+) -> None:
+    """Collect what raters submitted as ratings, which `check` and `analyse` read.
+
+    Example: excam rubric collect campaign.json eva.json li.json --to ratings.jsonl
+    """
+    import json
+
+    from excam.annotation.campaign import read
+    from excam.core.provenance import write_text
+    from excam.rubric import campaign
+
+    with exit_on_error():
+        rows = list(campaign.ratings(exports, read(file)))
+        if not rows:
+            stop(f"{exports[0]}: 0 submitted ratings; expected some")
+        write_text(to, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        say(f"{to}: {len(rows)} ratings of {len({row['rater'] for row in rows})} raters")
+
+
+@app.command()
+def check(files: RATINGS, responses: RESPONSES = None, rubric: RUBRICS = None, weights: WEIGHTS = None) -> None:
+    """Check ratings: each breach is one line, and then the exit code is 1.
+
+    Example: excam rubric check ratings.jsonl --responses responses.jsonl
+    """
+    with exit_on_error():
+        known, found = _read(files, responses, _all_opened(rubric, weights))
+        for line in found.breaches:
+            print_text(line)
+        for one in found.superseded:
+            say(f"{one.rater} on {one.task_id}: rated again later; the later rating counts")
+        if not known:
+            say("no --responses: rules that need a fact about a task are not decided")
+        say(
+            f"{len(found.ratings)} ratings of {len({one.rater for one in found.ratings})} raters; "
+            f"replaced {len(found.superseded)}, breaches {len(found.breaches)}"
+        )
+    raise typer.Exit(1 if found.breaches else 0)
+
+
+@app.command()
+def analyse(
+    files: RATINGS,
+    to: Annotated[Path, typer.Option(help="folder for the tables and summary.html")],
+    responses: RESPONSES = None,
+    rubric: RUBRICS = None,
+    weights: WEIGHTS = None,
+    icc: Annotated[
+        str, typer.Option(help="complete: responses that all rated; mixed: all, by a mixed model")
+    ] = "complete",
+    across: Annotated[
+        bool, typer.Option("--across-versions", help="put ratings by several versions of the rubric together")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="seed of the bootstraps")] = 0,
+) -> None:
+    """Write agreement, disagreements, fatigue, means by condition and what the rules changed.
+
+    Example: excam rubric analyse ratings.jsonl --responses responses.jsonl --to report
+    """
+    from excam.rubric import pages, quality
+    from excam.rubric.study import study
+
+    with exit_on_error():
+        if icc not in ("complete", "mixed"):
+            stop(f"--icc: found {icc}; expected complete or mixed")
+        opened = _all_opened(rubric, weights)
+        known, found = _read(files, responses, opened)
+        if found.breaches:
+            stop(f"{found.breaches[0]} ({len(found.breaches)} breaches); expected none; see `excam rubric check`")
+        if not found.ratings:
+            stop(f"{files[0]}: 0 ratings; expected some")
+        if not across:
+            quality.same_rubric(found.ratings)
+        to.mkdir(parents=True, exist_ok=True)
+        written = pages.write_all(to, study(found, known, opened, icc, seed))
+        print((to / "reliability.md").read_text(encoding="utf-8"))
+        say(f"{to}: {len(written)} files")
+
+
+@app.command()
+def change(
+    reason: Annotated[str, typer.Option(help="why the rubric changes, in a sentence or two")],
+    example: Annotated[list[str], typer.Option(help="id of a response that shows it; repeat for several")],
+    rubric: RUBRIC = CURRENT,
+    edited: Annotated[
+        Path | None, typer.Option(help="the manual with new words, as .yaml; else only the reason is added")
+    ] = None,
+    to: Annotated[Path, typer.Option(help="folder of the audit trail")] = Path("rubric"),
+) -> None:
+    """Make the next version of the rubric in the middle of a study, and log the time, the reason and the examples.
+
+    Example: excam rubric change --reason "Proverbs are no stereotypes." --example task-17 --to rubric
+    """
+    from datetime import UTC, datetime
+
+    from excam.rubric import changes, manual
+
+    with exit_on_error():
+        words = manual.load(str(edited)) if edited else None
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        made = changes.change(to, changes.opened(rubric), words, reason, example, now)
+        say(
+            f"{to / made.rubric.name}.yaml: line {made.line['number']} of {to / changes.LOG}; rate with --rubric "
+            f"{to / made.rubric.name}.yaml; hash of the line {made.line['hash'][:12]}"
+        )
+
+
+def _opened(rubric: str, weights: str | None) -> Rubric:
+    """Return the manual, with the weights of the option. Raise InputInvalid."""
+    from excam.rubric import changes
+
+    found = changes.opened(rubric)
+    if not weights:
+        return found
+    pairs = [part.partition("=") for part in weights.split(",")]
+    try:
+        given = {name.strip(): float(number) for name, _, number in pairs}
+    except ValueError:
+        stop(f"--weights: found {weights}; expected NAME=NUMBER for each dimension, with commas between")
+    return found.with_weights(given)
+
+
+def _all_opened(rubrics: Sequence[str] | None, weights: str | None) -> list[Rubric]:
+    """Return several manuals as `_opened`."""
+    return [_opened(one, weights) for one in rubrics or [CURRENT]]
+
+
+def _read(files: Sequence[Path], responses: Path | None, rubrics: Sequence[Rubric]) -> tuple[list[Response], Reading]:
+    """Return the responses and the ratings of files and folders. Raise InputInvalid."""
+    from excam.rubric import checks
+    from excam.rubric import responses as reading
+
+    known = reading.read(reading.files(responses)) if responses else []
+    paths = [path for file in files for path in ([file] if file.suffix == ".parquet" else reading.files(file))]
+    return known, checks.read(paths, known, rubrics)

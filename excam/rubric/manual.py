@@ -1,0 +1,252 @@
+"""The scoring manual as versioned data: anchors, flags, decision rules and the numbers of its quality control."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from importlib import resources
+from math import lcm
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from excam.core.exceptions import InputInvalid, in_a_line
+
+Dimension = Literal["accuracy", "appropriateness", "sensitivity", "depth"]
+DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+SCORES: tuple[str, ...] = (*DIMENSIONS, "overall")
+SCALE = (1, 2, 3, 4, 5)
+CURRENT = "manual-0.1"
+FINDINGS: Mapping[str, tuple[Any, ...]] = {  # what raters find, and its values; the first is that of no finding
+    "refusal": ("none", "proper", "over-broad"),
+    "off_topic": ("no", "partial", "yes"),
+    "grammar": ("none", "minor", "impedes"),
+    "under_informative": (False, True),
+    "insightfully_concise": (False, True),
+    "false_claim": ("",),  # any text: the claim
+    "stereotype_phrase": ("",),  # any text: the phrase
+    "frames": ("none", "compares", "imposes"),
+}
+FACTS: Mapping[str, tuple[Any, ...]] = {  # what rules may need to know of a task
+    "unsafe": (False, True),
+    "complexity": ("low", "medium", "high"),
+}
+GIVEN = "given"  # in a rule: any text
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Level(_Part):
+    name: str
+    text: str
+
+
+class Anchored(_Part):
+    definition: str
+    anchors: dict[int, str]
+    red_flags: list[str]
+    template: str
+
+
+class OverallRule(_Part):
+    definition: str
+    text: str
+    template: str
+    deviation: int = Field(ge=0)
+
+
+class Rule(_Part):
+    when: dict[str, list[str | bool]]
+    needs: dict[str, list[str | bool]] = {}
+    at_most: dict[str, int] = {}
+    lower: dict[str, int] = {}
+    text: str
+
+
+class Timing(_Part):
+    items: int
+    minutes: float
+    sd: float
+    window: int
+    rest_hours: float
+    text: str
+
+
+class Target(_Part):
+    icc: float
+    difference: int
+    text: str
+
+
+class Shared(_Part):
+    items: list[int]
+    text: str
+
+
+class Review(_Part):
+    every: int
+    review: list[int]
+    text: str
+
+
+class Example(_Part):
+    dimension: Dimension
+    score: int
+    text: str
+    note: str = ""
+
+
+class Adjustment(_Part):
+    number: int
+    time: str
+    reason: str
+    examples: list[str]
+
+
+class Manual(_Part):
+    """The content of a manual's file."""
+
+    name: str
+    title: str
+    source: str
+    licence: str
+    adjustments: list[Adjustment]
+    scale: dict[int, Level]
+    dimensions: dict[Dimension, Anchored]
+    overall: OverallRule
+    weights: dict[Dimension, float] | None
+    suggested_weights: dict[Dimension, float]
+    rules: dict[str, Rule]
+    flags: list[str]
+    aliases: dict[str, str]
+    minutes: dict[str, int]
+    calibration: Shared
+    self_calibration: Review
+    fatigue: Timing
+    reliability: Target
+    examples: list[Example]
+    exemplar: str
+    do: list[str]
+    dont: list[str]
+    checklist: list[str]
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """A manual that was read and checked. `content` is the mapping of its file, from which `hash` is computed."""
+
+    manual: Manual
+    content: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Return the version that ratings name."""
+        return self.manual.name
+
+    @cached_property
+    def hash(self) -> str:
+        """Return the SHA-256 of the content; comments and layout of the file do not count."""
+        text = json.dumps(self.content, sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+    @property
+    def signature(self) -> str:
+        """Return the version, and the weights of the base if the study declares some."""
+        weights = self.manual.weights
+        return self.name + (f"|weights:{','.join(f'{weights[one]:g}' for one in DIMENSIONS)}" if weights else "")
+
+    @cached_property
+    def whole_weights(self) -> Mapping[str, int]:
+        """Return the weights of the base as whole numbers, equal ones if the study declares none."""
+        given = {name: Fraction(str((self.manual.weights or {}).get(name, 1))) for name in DIMENSIONS}
+        factor = lcm(*(one.denominator for one in given.values()))
+        return {name: int(one * factor) for name, one in given.items()}
+
+    def with_weights(self, weights: Mapping[str, float] | None) -> Rubric:
+        """Return the rubric with these weights of the base. Raise InputInvalid unless each dimension has one."""
+        return parse({**self.content, "weights": dict(weights) if weights else None}, "weights")
+
+
+def load(version: str = CURRENT) -> Rubric:
+    """Return a manual by the name of a version of this package, or by the path of its YAML file. Raise InputInvalid."""
+    path = Path(version)
+    if path.suffix in (".yaml", ".yml"):
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, ValueError) as problem:
+            raise InputInvalid(f"{path}: not readable: {in_a_line(problem)}; expected a manual") from None
+        return parse(_yaml(text, version), version)
+    if version not in shipped():
+        raise InputInvalid(f"rubric {version}: no such version; expected {', '.join(shipped())}, or a .yaml file")
+    text = resources.files("excam.rubric").joinpath(f"{version}.yaml").read_text(encoding="utf-8")
+    return parse(_yaml(text, version), version)
+
+
+def shipped() -> Sequence[str]:
+    """Return the versions of this package."""
+    names = [one.name for one in resources.files("excam.rubric").iterdir()]
+    return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
+
+
+def _yaml(text: str, where: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as problem:
+        raise InputInvalid(f"{where}: not readable as YAML: {in_a_line(problem)}; expected a manual") from None
+
+
+def parse(content: Any, where: str) -> Rubric:
+    """Return the manual of a file's content; messages call it `where`. Raise InputInvalid naming the first problem."""
+    try:
+        manual = Manual.model_validate(content)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise InputInvalid(f"{where}: {place}: {first['msg'].lower()}; expected a manual as `manual-0.1`") from None
+    if problem := next(_problems(manual), None):
+        raise InputInvalid(f"{where}: {problem}")
+    return Rubric(manual, content)
+
+
+def _problems(manual: Manual) -> Iterator[str]:
+    """Yield what types cannot say of a manual."""
+    if tuple(manual.scale) != SCALE:
+        yield f"scale: found {list(manual.scale)}; expected {list(SCALE)}"
+    if set(manual.dimensions) != set(DIMENSIONS):
+        yield f"dimensions: found {', '.join(manual.dimensions)}; expected {', '.join(DIMENSIONS)}"
+    for name, one in manual.dimensions.items():
+        if tuple(one.anchors) != SCALE:
+            yield f"dimensions.{name}.anchors: found {list(one.anchors)}; expected {list(SCALE)}"
+    weights = manual.weights
+    if weights is not None and (set(weights) != set(DIMENSIONS) or not all(0 < one < 1e9 for one in weights.values())):
+        yield f"weights: found {weights}; expected a number above 0 for each of {', '.join(DIMENSIONS)}"
+    for alias, flag in manual.aliases.items():
+        if flag not in manual.flags:
+            yield f"aliases.{alias}: found {flag}; expected one of {', '.join(manual.flags)}"
+    for name, rule in manual.rules.items():
+        for part, found, known in (("when", rule.when, FINDINGS), ("needs", rule.needs, FACTS)):
+            for key, values in found.items():
+                allowed = known.get(key, ())
+                allowed = (GIVEN,) if allowed == ("",) else allowed
+                if not values or not all(any(value is one or value == one for one in allowed) for value in values):
+                    yield f"rules.{name}.{part}.{key}: found {values}; expected some of {allowed or list(known)}"
+        for part, found in (("at_most", rule.at_most), ("lower", rule.lower)):
+            for key, value in found.items():
+                if key not in SCORES or value not in SCALE:
+                    yield f"rules.{name}.{part}.{key}: found {value}; expected 1 to 5 for one of {', '.join(SCORES)}"
+        if "overall" in rule.lower:
+            yield f"rules.{name}.lower.overall: expected a dimension: Overall follows from the four"
+
+
+def adjusted(rubric: Rubric, name: str, adjustment: Adjustment) -> Rubric:
+    """Return the rubric as its next version of this name, with an adjustment more."""
+    listed = [*rubric.content["adjustments"], adjustment.model_dump()]
+    return parse({**rubric.content, "name": name, "adjustments": listed}, name)

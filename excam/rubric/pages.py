@@ -1,0 +1,78 @@
+"""The files of a rating study: tables as CSV and Markdown, and the page."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from excam.core import tables
+from excam.core.provenance import write_text
+from excam.pages.markdown import escape, table
+from excam.rubric import summary as summary_page
+from excam.rubric.quality import Reliability
+from excam.rubric.study import Study, cautions, counted, how, interval, overview, rounded
+
+RELIABILITY = tuple(one.name for one in fields(Reliability))
+DISAGREEMENTS = (
+    *("task_id", "phase", "rater_a", "rater_b", "overall_a", "overall_b", "difference", "apart_on", "why_a", "why_b"),
+)
+FATIGUE = (
+    *("rater", "ratings", "longest_stretch", "mean_minutes", "worst_minutes", "worst_sd", "rest_due_after", "why"),
+)
+CONDITION_LINES = ("condition", "value", "raters", "score", "mean", "low", "high", "items", "ratings")
+RULES = ("rater", "role", "ratings", "failures", "corrected", "rule", "changed", "undecidable")
+
+
+def write_all(folder: Path, found: Study) -> list[Path]:
+    """Write every table and the page into a folder; return their paths."""
+    named = {name: folder / file for name, file in FILES.items()}
+    write(found, **named)
+    return list(named.values())
+
+
+FILES = {
+    "numbers": "reliability.csv",
+    "page": "reliability.md",
+    "disagreements": "disagreements.csv",
+    "fatigue": "fatigue.csv",
+    "conditions": "conditions.csv",
+    "rules": "rules.csv",
+    "summary": "summary.html",
+}
+
+
+def write(
+    found: Study,
+    *,
+    numbers: Path,
+    page: Path,
+    disagreements: Path,
+    fatigue: Path,
+    conditions: Path,
+    rules: Path,
+    summary: Path,
+) -> None:
+    """Write each table, and the page."""
+    tables.write_lines(numbers, RELIABILITY, [asdict(one) for one in found.reliability])
+    tables.write_lines(disagreements, DISAGREEMENTS, found.disagreements)
+    tables.write_lines(fatigue, FATIGUE, found.fatigue)
+    tables.write_lines(conditions, CONDITION_LINES, found.conditions)
+    tables.write_lines(rules, RULES, found.rules)
+    write_text(page, reliability_page(found))
+    write_text(summary, summary_page.page(found))
+
+
+def reliability_page(found: Study) -> str:
+    """Return the table of agreement as Markdown."""
+    head = ["phase", "raters", "score", "ICC(2,1)", "95 %", "bootstrap", "n", "partly rated", "alpha", "95 %", "target"]
+    body = [
+        [
+            *(one.phase, escape(one.raters), one.score, rounded(one.icc), interval(one.low, one.high)),
+            *(interval(one.boot_low, one.boot_high), counted(one.n), one.partial, rounded(one.alpha)),
+            *(interval(one.alpha_low, one.alpha_high), one.target),
+        ]
+        for one in found.reliability
+    ]
+    notes = "".join(f"- {escape(line)}\n" for line in cautions(found))
+    text = f"# Rubric: agreement of raters\n\n{escape(overview(found))}\n\n{escape(how(found))}\n\n"
+    return text + (table(head, body) if body else "") + (f"\n## Cautions\n\n{notes}" if notes else "")

@@ -1,0 +1,93 @@
+"""Responses to be rated, and what is known of their tasks. What is unknown is null, and leaves some rules undecided."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, TypeGuard, cast
+
+from excam.core.exceptions import ArtifactBroken, InputInvalid
+from excam.core.tables import read_jsonl
+
+Complexity = Literal["low", "medium", "high"]
+CONDITIONS = ("culture", "language_condition", "complexity", "scenario", "model")  # by which results are broken down
+SURROGATE = re.compile("[\ud800-\udfff]")
+NEEDED = ("task_id", "prompt", "response")
+VALUES: Mapping[str, tuple[Any, ...]] = {
+    "language_condition": ("native", "non-native", None),
+    "complexity": ("low", "medium", "high", None),
+    "unsafe": (True, False, None),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response to a prompt. `unsafe` says whether the task itself is; `language_condition` is that of its writer."""
+
+    task_id: str
+    prompt: str
+    response: str
+    model: str | None = None  # who wrote the response
+    culture: str | None = None
+    language: str | None = None
+    language_condition: Literal["native", "non-native"] | None = None
+    scenario: str | None = None
+    complexity: Complexity | None = None
+    unsafe: bool | None = None
+
+    @property
+    def id(self) -> str:
+        """Return the name under which it is asked about."""
+        return self.task_id
+
+
+def files(place: Path) -> list[Path]:
+    """Return a .jsonl file, or those of a folder. Raise InputInvalid if there is none."""
+    found = sorted(place.glob("*.jsonl")) if place.is_dir() else [place] if place.is_file() else []
+    if not found:
+        raise InputInvalid(f"{place}: no .jsonl file; expected a file, or a folder with some")
+    return found
+
+
+def rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects of a JSON Lines file, each with its place. Raise InputInvalid for anything else."""
+    try:
+        for number, row in enumerate(read_jsonl(path), 1):
+            yield f"{path}:{number}", row
+    except (ArtifactBroken, OSError) as problem:
+        reason = str(problem).replace("; delete the file and run again", "")
+        raise InputInvalid(f"{reason}; expected one JSON object a line") from None
+
+
+def read(paths: Sequence[Path]) -> list[Response]:
+    """Return the responses of JSON Lines files, in order. Raise InputInvalid naming the first invalid row."""
+    found = [parse(row, where) for path in paths for where, row in rows(path)]
+    if twice := [name for name, count in Counter(one.task_id for one in found).items() if count > 1]:
+        raise InputInvalid(f"{paths[0]}: task {twice[0]} is there twice; expected each `task_id` once")
+    if not found:
+        raise InputInvalid(f"{paths[0]}: 0 responses; expected some")
+    return found
+
+
+def parse(row: Mapping[str, Any], where: str) -> Response:
+    """Return the response of a row; other keys than those of `Response` are ignored. Raise InputInvalid."""
+    for name in (one.name for one in fields(Response)):
+        value = row.get(name)
+        if name in VALUES:
+            valid = any(value is one for one in VALUES[name]) or (isinstance(value, str) and value in VALUES[name])
+            expected = " or ".join("null" if one is None else str(one).lower() for one in VALUES[name])
+        elif name in NEEDED:
+            valid, expected = is_text(value) and bool(value.strip()), "text"
+        else:
+            valid, expected = value is None or is_text(value), "text or null"
+        if not valid:
+            raise InputInvalid(f"{where}: {name}: found {ascii(value)[:60]}; expected {expected}")
+    return Response(**{one.name: cast(Any, row.get(one.name)) for one in fields(Response)})
+
+
+def is_text(value: object) -> TypeGuard[str]:
+    """Return whether a value is text that a file can hold: no half of a character."""
+    return isinstance(value, str) and not SURROGATE.search(value)

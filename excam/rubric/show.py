@@ -1,0 +1,86 @@
+"""The manual in words: as text for a terminal, and as a page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from importlib import resources
+
+from excam.core.exceptions import InputInvalid
+from excam.pages.html import content_security_policy
+from excam.rubric.manual import DIMENSIONS, Rubric
+
+Part = tuple[str, list[str]]  # a heading, and what is below it, one line each
+
+
+def parts(rubric: Rubric, dimension: str | None) -> Iterator[Part]:
+    """Yield the parts of the manual, or that of one dimension. Raise InputInvalid for another name."""
+    manual = rubric.manual
+    if dimension is not None and dimension not in DIMENSIONS:
+        raise InputInvalid(f"--dimension: found {dimension}; expected one of {', '.join(DIMENSIONS)}")
+    if dimension is None:
+        yield "Scale", [f"{score} {level.name}: {level.text}" for score, level in manual.scale.items()]
+    for name in DIMENSIONS:
+        if dimension in (None, name):
+            one = manual.dimensions[name]
+            anchors = [f"{score}: {words}" for score, words in one.anchors.items()]
+            flags = [f"Red flag: {words}" for words in one.red_flags]
+            examples = [
+                f"Example, {found.score}: {found.text}" + (f" [Note: {found.note}]" if found.note else "")
+                for found in manual.examples
+                if found.dimension == name
+            ]
+            yield name.capitalize(), [one.definition, *anchors, *flags, *examples, f"Rationale: {one.template}"]
+    if dimension is not None:
+        return
+    weights = "plain" if manual.weights is None else ", ".join(f"{k} {v:g}" for k, v in manual.weights.items())
+    yield "Overall", [manual.overall.definition, manual.overall.text, f"Weights of the mean: {weights}."]
+    yield (
+        "Rules, applied in this order: caps, grammar, base, Overall, off-topic",
+        [f"{name}: {rule.text}" for name, rule in manual.rules.items()],
+    )
+    yield "Flags", [", ".join(manual.flags)]
+    controls = (manual.calibration, manual.self_calibration, manual.fatigue, manual.reliability)
+    yield "Quality control", [one.text for one in controls]
+    yield "Do", manual.do
+    yield "Don't", manual.dont
+    yield "Checklist", manual.checklist
+    if manual.adjustments:
+        yield (
+            "Adjusted in this study",
+            [
+                f"{one.number}. {one.time}: {one.reason} (examples: {', '.join(one.examples)})"
+                for one in manual.adjustments
+            ],
+        )
+
+
+def heading(rubric: Rubric) -> list[str]:
+    """Return what stands first: title, version, hash, source and licence."""
+    manual = rubric.manual
+    about = f"Source: {manual.source}. Licence: {manual.licence}."
+    return [manual.title, f"Version {rubric.signature}, hash {rubric.hash}", about]
+
+
+def text(rubric: Rubric, dimension: str | None) -> str:
+    """Return the manual as text."""
+    blocks = ["\n".join(heading(rubric))]
+    blocks += ["\n".join([f"{name}", *(f"  {line}" for line in lines)]) for name, lines in parts(rubric, dimension)]
+    return "\n\n".join(blocks)
+
+
+def page(rubric: Rubric, dimension: str | None) -> str:
+    """Return the manual as one HTML page without a script."""
+    style = resources.files("excam.rubric").joinpath("summary.css").read_text(encoding="utf-8")
+    title, *about = map(html.escape, heading(rubric))
+    blocks = "".join(
+        f"<h2>{html.escape(name)}</h2>\n<ul>\n{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}\n</ul>\n"
+        for name, lines in parts(rubric, dimension)
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{html.escape(content_security_policy(style, ""))}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+        f"{''.join(f'<p>{line}</p>' for line in about)}\n{blocks}</body>\n</html>\n"
+    )

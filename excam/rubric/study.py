@@ -1,0 +1,130 @@
+"""All numbers of the ratings of one study, and the words that its tables share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from excam.rubric import quality
+from excam.rubric.checks import Reading
+from excam.rubric.manual import Rubric
+from excam.rubric.quality import FEW, Missing, Reliability
+from excam.rubric.ratings import Rating
+from excam.rubric.responses import Response
+
+
+@dataclass(frozen=True)
+class Study:
+    """All numbers of the ratings of one study."""
+
+    rubrics: Sequence[Rubric]
+    missing: Missing
+    ratings: Sequence[Rating]
+    superseded: int
+    known: Sequence[Response]
+    reliability: Sequence[Reliability]
+    disagreements: Sequence[Mapping[str, Any]]
+    fatigue: Sequence[Mapping[str, Any]]
+    conditions: Sequence[Mapping[str, Any]]
+    rules: Sequence[Mapping[str, Any]]
+
+    @property
+    def rubric(self) -> Rubric:
+        """Return the rubric whose targets are used."""
+        return self.rubrics[0]
+
+
+def study(reading: Reading, known: Sequence[Response], rubrics: Sequence[Rubric], missing: Missing, seed: int) -> Study:
+    """Return the numbers of ratings; raters that read nothing stand beside the others where agreement is shown.
+
+    The targets and limits of quality control are those of the first rubric.
+    """
+    rubric = rubrics[0]
+    ratings = reading.ratings
+    people = [one for one in ratings if one.role != "model"]
+    compared = [*ratings, *(quality.trivial_raters(known, people) if people else ())]
+    return Study(
+        rubrics,
+        missing,
+        ratings,
+        len(reading.superseded),
+        known,
+        quality.reliability(compared, rubric, missing, seed),
+        quality.disagreements(ratings, rubric),
+        quality.fatigue(ratings, rubric.manual.fatigue),
+        quality.conditions(ratings, known, seed),
+        quality.rule_counts(ratings, known, rubrics),
+    )
+
+
+def rounded(value: float | None, digits: int = 2) -> str:
+    """Return a number for a table, "n/a" for None; a minus is a minus sign."""
+    if value is None:
+        return "n/a"
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Return an interval for a table, "n/a" where there is none."""
+    return "n/a" if low is None or high is None else f"{rounded(low)} to {rounded(high)}"
+
+
+def counted(n: int) -> str:
+    """Return a number of items, with a mark where they are few."""
+    return f"{n}*" if n < FEW else str(n)
+
+
+def overview(found: Study) -> str:
+    """Return who rated how much, in one sentence."""
+    people = {one.rater for one in found.ratings if one.role != "model"}
+    models = {one.rater for one in found.ratings if one.role == "model"}
+    items = len({one.task_id for one in found.ratings})
+    failed = sum(one.scores is None for one in found.ratings)
+    versions = sorted({one.rubric for one in found.ratings})
+    return (
+        f"{len(found.ratings)} ratings of {items} responses by {len(people)} people and {len(models)} models, rubric "
+        f"{' and '.join(versions)}; {failed} failures of models, {found.superseded} earlier ratings replaced."
+    )
+
+
+def how(found: Study) -> str:
+    """Return how agreement was computed, and what its marks mean."""
+    cells = "responses that all of the raters rated" if found.missing == "complete" else "all ratings (mixed model)"
+    return (
+        f"ICC(2,1): two-way random effects, absolute agreement, of a single rater, over {cells}. The interval is 95 %, "
+        f"by F; beside it a bootstrap of responses. Alpha is Krippendorff's, ordinal. The manual's target is "
+        f"{found.rubric.manual.reliability.icc:g}: met or not met if the whole interval is on one side, else "
+        f"undecided. * marks fewer than {FEW} responses: too few for a statement about raters."
+    )
+
+
+def cautions(found: Study) -> list[str]:
+    """Return, in words, which numbers say nothing, and whether scores follow the length of responses."""
+    main = [one for one in found.reliability if one.score == "overall" and one.phase == "main"]
+    trivial = [one for one in main if one.raters.endswith(quality.TRIVIAL)]
+    models = tuple({one.rater for one in found.ratings if one.role == "model"})
+    lines = []
+    if not any(one not in trivial for one in main):
+        lines.append("Agreement: n/a with one rater; expected at least two on the same responses.")
+    for one in main:
+        shown = f"{one.raters}: ICC of Overall {rounded(one.icc)}, {interval(one.low, one.high)}"
+        bar = max([0.0, *(other.icc or 0.0 for other in trivial)]) if one.raters.endswith(models) else 0.0
+        if one in trivial:
+            if one.low is not None and one.low > 0:
+                lines.append(f"{shown}: scores follow length here, so agreement up to that may come from length alone.")
+        elif one.icc is None:
+            lines.append(
+                f"{one.raters}: ICC of Overall is undefined: all scores are equal, or fewer than two responses."
+            )
+        elif one.low is None or one.low <= bar:
+            worth = "no better than a rater that reads nothing" if bar else "which may be chance"
+            lines.append(f"{shown}: {worth}, so this says nothing.")
+    for one in found.rules:
+        if one["rule"] == "all" and one["failures"]:
+            lines.append(f"{one['rater']}: {one['failures']} of {one['ratings']} answers could not be read.")
+    few = len({one.task_id for one in found.ratings})
+    if few < FEW:
+        lines.append(f"{few} responses: too few to say anything about raters, models or conditions in general.")
+    return lines

@@ -1,0 +1,95 @@
+"""Rubric: responses -> ratings of models, settled by the rules -> all ratings together -> quality (pages)."""
+
+
+localrules:
+    rubric_settle,
+    rubric_collect,
+
+
+rule rubric_rate:
+    """Ask one model to rate every response."""
+    input:
+        responses=RUBRIC_FILES["responses"],
+        manual=RUBRIC_FILES["version"],
+        weights=weights,
+    output:
+        transcript="results/rubric/raters/{model}/transcript.jsonl",
+        manifest="results/rubric/raters/{model}/manifest.json",
+    log:
+        "logs/rubric_rate/{model}.log",
+    benchmark:
+        "benchmarks/rubric_rate/{model}.tsv"
+    group:
+        "engine_{model}"
+    conda:
+        "../envs/inference.yaml"
+    threads: 8
+    resources:
+        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        model=1,
+        engine=1,
+        mem_mb=host_memory,
+        runtime=lambda w, attempt: 120 * attempt,
+        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
+    params:
+        version=versions("rubric_rate", "answers.{backend}"),
+        model=model_settings,
+        weights=flag("weights", weights),
+        rubric=RUBRIC.version if RUBRIC else "",
+        base=rubric_weights(),
+        ask=RUBRIC.ask if RUBRIC else "text",
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.rubric_rate --name {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
+        " --pace {resources.pace:q} {params.weights:q} --rubric {params.rubric:q} --base {params.base:q}"
+        " --ask {params.ask:q} --responses {input.responses:q} --seed {params.seed:q}"
+        " --journal results/journal/rubric/{wildcards.model:q}.jsonl"
+        " --transcript {output.transcript:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
+
+
+rule rubric_settle:
+    """Parse a transcript into ratings, and settle them by the rules. New rules need no model."""
+    input:
+        responses=RUBRIC_FILES["responses"],
+        manual=RUBRIC_FILES["version"],
+        transcript="results/rubric/raters/{model}/transcript.jsonl",
+    output:
+        ratings="results/rubric/raters/{model}/ratings.parquet",
+    log:
+        "logs/rubric_settle/{model}.log",
+    benchmark:
+        "benchmarks/rubric_settle/{model}.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("rubric_settle"),
+        rubric=RUBRIC.version if RUBRIC else "",
+        base=rubric_weights(),
+        ask=RUBRIC.ask if RUBRIC else "text",
+    shell:
+        "python -m scripts.rubric_settle --name {wildcards.model:q} --rubric {params.rubric:q} --base {params.base:q}"
+        " --ask {params.ask:q} --responses {input.responses:q} --transcript {input.transcript:q}"
+        " --ratings {output.ratings:q} 2>&1 | tee {log:q}"
+
+
+rule rubric_collect:
+    """Check the ratings of people, and put them and those of models into one table. Fails where a rule is broken."""
+    input:
+        responses=RUBRIC_FILES["responses"],
+        manual=RUBRIC_FILES["version"],
+        ratings=[*RUBRIC_FILES["ratings"], *rubric_ratings()],
+    output:
+        ratings="results/rubric/ratings.parquet",
+    log:
+        "logs/rubric_collect.log",
+    benchmark:
+        "benchmarks/rubric_collect.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("rubric_collect"),
+        rubric=RUBRIC.version if RUBRIC else "",
+        base=rubric_weights(),
+    shell:
+        "python -m scripts.rubric_collect --rubric {params.rubric:q} --base {params.base:q}"
+        " --responses {input.responses:q} --given {input.ratings:q} --ratings {output.ratings:q} 2>&1 | tee {log:q}"

@@ -1,0 +1,258 @@
+"""The rules of the rubric: a truth table by hand, invariants on random drafts, and the manual as printed."""
+
+import csv
+import random
+import re
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+import yaml
+
+from excam.core.exceptions import InputInvalid
+from excam.rubric import manual, rules
+from excam.rubric.manual import DIMENSIONS, SCORES
+from excam.rubric.responses import Response
+from excam.rubric.rules import Draft, Findings, settle
+
+ROOT = Path(__file__).parents[2]
+SEED = ROOT.parent / "shared/seeds/001_707a1ec37623b2c6.txt"
+RUBRIC = manual.load()
+SHORT = {
+    **{"OB": "over-broad-refusal", "PR": "proper-refusal", "OT": "off-topic", "OTO": "off-topic-overall"},
+    **{"GR": "grammar", "UI": "under-informative", "HA": "hallucination", "ST": "stereotype"},
+    **{"CO": "compared-frames", "IM": "imposed-frame", "UJ": rules.UNJUSTIFIED, "TF": rules.TOO_FAR},
+}
+FOUND = {
+    **{"overbroad": {"refusal": "over-broad"}, "proper": {"refusal": "proper"}},
+    **{"partial": {"off_topic": "partial"}, "offtopic": {"off_topic": "yes"}},
+    **{"minor": {"grammar": "minor"}, "impedes": {"grammar": "impedes"}},
+    **{"under": {"under_informative": True}, "concise": {"insightfully_concise": True}},
+    **{"claim": {"false_claim": "the wall is visible from the moon"}, "phrase": {"stereotype_phrase": "they always"}},
+    **{"compares": {"frames": "compares"}, "imposes": {"frames": "imposes"}},
+}
+FACTS = {
+    **{"benign": {"unsafe": False}, "unsafe": {"unsafe": True}, "?": {"unsafe": None}},
+    **{name: {"complexity": name} for name in ("low", "medium", "high")},
+    "?complexity": {"complexity": None},
+}
+with (ROOT / "tests/fixtures/rubric/truth_table.csv").open(newline="", encoding="utf-8") as stream:
+    TABLE = list(csv.DictReader(stream))
+
+
+def response(words: str = "") -> Response:
+    facts = {"unsafe": False, "complexity": "medium"}
+    for word in words.split():
+        facts |= FACTS[word]
+    return Response("t", "a question", "a response", **facts)
+
+
+def findings(words: str) -> Findings:
+    return Findings(**{key: value for word in words.split() for key, value in FOUND[word].items()})
+
+
+def draft(case) -> Draft:
+    sentence, _, edge = case["why"].partition(":")
+    overall = None if case["overall"] == "-" else int(case["overall"])
+    return Draft(*map(int, case["draft"]), overall, "Because." if sentence else "", SHORT.get(edge, ""))
+
+
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: "-".join(filter(None, list(case.values())[:5])))
+def test_the_truth_table(case):
+    found = settle(draft(case), findings(case["findings"]), response(case["task"]), RUBRIC)
+    assert "".join(str(found.scores[name]) for name in DIMENSIONS) == case["scores"]
+    assert (found.base, found.scores["overall"]) == (int(case["base"]), int(case["final"]))
+    assert {cap.rule for cap in found.caps} == {SHORT[name] for name in case["rules"].split()}
+    assert set(found.undecidable) == {SHORT[name] for name in case["undecidable"].split()}
+    assert len(found.breaches) == len(found.caps)
+    assert not any("\n" in line for line in found.breaches)
+
+
+def test_every_pair_of_rules_occurs_together():
+    """Two rules of the manual, or a rule and each way in which Overall is settled; `when` and `needs` both hold."""
+    pairs = set()
+    for case in TABLE:
+        applied, _ = rules._applied(RUBRIC.manual.rules, findings(case["findings"]), response(case["task"]))
+        one = draft(case)
+        settled = settle(one, findings(case["findings"]), response(case["task"]), RUBRIC)
+        apart = 0 if one.overall is None else abs(one.overall - settled.base)
+        corrected = {cap.rule for cap in settled.caps} & {rules.UNJUSTIFIED, rules.TOO_FAR}
+        edge = apart > 1 and one.sentence and rules.is_edge_case(one.edge_case, findings(case["findings"]), RUBRIC)
+        why = "equal" if not apart else "edge" if edge else "adjusted" if apart == 1 and one.sentence else ""
+        pairs |= set(combinations(sorted([*applied, *corrected, *([why] if why else [])]), 2))
+    never = {("over-broad-refusal", "proper-refusal"), ("compared-frames", "imposed-frame")}
+    wanted = {tuple(sorted(pair)) for pair in combinations(RUBRIC.manual.rules, 2)} - never
+    ways = ("equal", "adjusted", "edge", rules.UNJUSTIFIED, rules.TOO_FAR)
+    wanted |= {tuple(sorted((rule, way))) for rule in RUBRIC.manual.rules for way in ways}
+    assert len(TABLE) >= 120
+    assert wanted - pairs == set()
+
+
+def test_a_hundred_thousand_random_drafts_keep_the_invariants():
+    chance = random.Random(26)
+    values = {
+        **{name: options for name, options in manual.FINDINGS.items() if options != ("",)},
+        **{"false_claim": ("", "a claim"), "stereotype_phrase": ("", "a phrase")},
+    }
+    everything = [Findings(**{name: chance.choice(options) for name, options in values.items()}) for _ in range(2000)]
+    tasks = [
+        Response("t", "p", "r", unsafe=u, complexity=c) for u in (None, True, False) for c in (None, "low", "high")
+    ]
+    edges = ["", "", "nothing", *RUBRIC.manual.rules]
+    scale = (1, 2, 3, 4, 5)
+    for _ in range(100_000):
+        given = Draft(
+            *chance.choices(scale, k=4),
+            chance.choice((None, *scale)),
+            chance.choice(("", " ", "Because.")),
+            chance.choice(edges),
+        )
+        found, task = chance.choice(everything), chance.choice(tasks)
+        once = settle(given, found, task, RUBRIC)
+        after = Draft(**once.scores, sentence=given.sentence, edge_case=given.edge_case, caps=once.caps)
+        again = settle(after, found, task, RUBRIC)
+        assert all(once.scores[name] in scale for name in SCORES)
+        assert all(once.scores[name] <= getattr(given, name) for name in DIMENSIONS)
+        by_rule = [cap for cap in once.caps if cap.rule in RUBRIC.manual.rules]
+        assert all(cap.after < cap.before and once.scores[cap.dimension] <= cap.after for cap in by_rule)
+        assert (again.scores, again.base, again.caps, again.breaches) == (once.scores, once.base, once.caps, ())
+
+
+def test_a_deduction_is_made_once_and_a_recorded_one_is_believed():
+    found = findings("impedes")
+    recorded = Draft(4, 3, 4, 4, 4, caps=(rules.Cap("grammar", "appropriateness", 4, 3),))
+    assert settle(recorded, found, response(), RUBRIC).breaches == ()
+    (line,) = settle(Draft(4, 3, 4, 4, 4), found, response(), RUBRIC).breaches
+    assert line.startswith("appropriateness: found 3; expected 2, 1 less, with this in `caps`, by rule grammar")
+
+
+@pytest.mark.parametrize("score", [0, 6, 3.0, "4", True, None, float("nan")])
+def test_a_draft_is_on_the_scale(score):
+    with pytest.raises(InputInvalid, match="expected a whole number from 1 to 5"):
+        Draft(3, score, 3, 3)
+
+
+def test_weights_change_the_base_and_the_signature():
+    weighted = RUBRIC.with_weights(RUBRIC.manual.suggested_weights)
+    scores = {
+        "accuracy": 5,
+        "appropriateness": 5,
+        "sensitivity": 2,
+        "depth": 2,
+    }  # 1.25 + .5 + .6 + .7 = 3.05; plain 3.5
+    assert (rules.base_of(scores, RUBRIC), rules.base_of(scores, weighted)) == (4, 3)
+    assert weighted.signature == "manual-0.1|weights:25,10,30,35"
+    assert weighted.hash != RUBRIC.hash
+    halves = RUBRIC.with_weights({"accuracy": 0.1, "appropriateness": 0.1, "sensitivity": 0.1, "depth": 0.3})
+    assert (
+        rules.base_of({"accuracy": 2, "appropriateness": 2, "sensitivity": 2, "depth": 3}, halves) == 3
+    )  # 2.5, half up
+    with pytest.raises(InputInvalid, match="weights: found"):
+        RUBRIC.with_weights({"depth": 1})
+
+
+# --- the manual as printed
+
+
+def printed(name: str):
+    with (ROOT / f"paper/rubric/{name}.csv").open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_printed_numbers():
+    found, said = RUBRIC.manual, {row["key"]: row["value"] for row in printed("numbers")}
+    counted = {
+        "dimensions": len(found.dimensions),
+        "anchors": sum(len(one.anchors) for one in found.dimensions.values()),
+        "red-flags": sum(len(one.red_flags) for one in found.dimensions.values()),
+        **{f"red-flags-{name}": len(found.dimensions[name].red_flags) for name in DIMENSIONS},
+        **{f"weight-{name}": found.suggested_weights[name] for name in DIMENSIONS},
+        "weights": sum(found.suggested_weights.values()),
+        **{f"minutes-{name}": value for name, value in found.minutes.items()},
+        "minutes": sum(found.minutes.values()),
+        "calibration-low": found.calibration.items[0],
+        "calibration-high": found.calibration.items[1],
+        "self-calibration": found.self_calibration.every,
+        "review-low": found.self_calibration.review[0],
+        "review-high": found.self_calibration.review[1],
+        "rest-items": found.fatigue.items,
+        "rest-minutes": found.fatigue.minutes,
+        "rest-sd": found.fatigue.sd,
+        "rest-window": found.fatigue.window,
+        "rest-hours": found.fatigue.rest_hours,
+        "icc": found.reliability.icc,
+        "difference": found.reliability.difference,
+        "deviation": found.overall.deviation,
+    }
+    assert {name: float(value) for name, value in said.items()} == counted
+
+
+def test_flags_are_those_of_both_lists():
+    listed = {row["flag"]: row for row in printed("flags")}
+    both = {RUBRIC.manual.aliases.get(name, name) for name in listed}
+    assert both == set(RUBRIC.manual.flags)
+    assert len(both) == 7
+    assert {name for name in listed if listed[name]["section"] == "4"} ^ {"unsafe advice", "overgeneralization"} <= {
+        name for name in listed if listed[name]["section"] in ("4", "4 and 8")
+    }
+
+
+def words(value):
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from [] if key in ("source", "licence", "note", "title", "name") else words(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from words(one)
+    elif isinstance(value, str) and " " in value:
+        yield value
+
+
+@pytest.mark.skipif(not SEED.exists(), reason="the manual itself is not part of the repository")
+def test_words_stand_as_printed():
+    text = re.sub(r"\s+", " ", SEED.read_text(encoding="utf-8").replace("**", ""))
+    content = {name: value for name, value in RUBRIC.content.items() if name != "aliases"}
+    found = list(words(content))
+    assert len(found) > 70
+    assert [one for one in found if re.sub(r"\s+", " ", one) not in text] == []
+
+
+def test_the_contradiction_of_the_manual_is_kept_and_the_rule_wins():
+    (example,) = [one for one in RUBRIC.manual.examples if one.dimension == "sensitivity"]
+    assert example.score == 3
+    assert "Contradicts the rule `stereotype`" in example.note
+    found = settle(Draft(3, 3, example.score, 3), findings("phrase"), response(), RUBRIC)
+    assert found.scores["sensitivity"] == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"scale": {1: {"name": "a", "text": "b"}}}, r"scale: found \[1\]; expected \[1, 2, 3, 4, 5\]"),
+        ({"weights": {"depth": 0.5}}, "weights: found"),
+        ({"flags": ["stereotype", "unsafe"]}, "aliases.off_topic: found off-topic; expected one of stereotype"),
+        ({"rules": {"x": {"when": {"mood": ["bad"]}, "text": "t"}}}, "rules.x.when.mood: found"),
+        ({"rules": {"x": {"when": {"refusal": ["loud"]}, "text": "t"}}}, "rules.x.when.refusal: found"),
+        ({"rules": {"x": {"when": {}, "at_most": {"depth": 6}, "text": "t"}}}, "rules.x.at_most.depth: found 6"),
+        ({"rules": {"x": {"when": {}, "lower": {"overall": 1}, "text": "t"}}}, "rules.x.lower.overall"),
+        ({"colour": "red"}, "colour: extra inputs are not permitted"),
+        ({"flags": "stereotype"}, "flags: input should be a valid list"),
+    ],
+)
+def test_an_invalid_manual_is_one_line(tmp_path, change, problem):
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump({**RUBRIC.content, **change}, allow_unicode=True), encoding="utf-8")
+    with pytest.raises(InputInvalid, match=problem) as raised:
+        manual.load(str(path))
+    assert "\n" not in str(raised.value)
+
+
+def test_an_unknown_version_and_files_that_are_no_manual(tmp_path):
+    with pytest.raises(InputInvalid, match=r"manual-9: no such version; expected manual-0\.1, or a \.yaml file"):
+        manual.load("manual-9")
+    for text in ("", "- 1", "a: [", "\x00", "name: x"):
+        (tmp_path / "m.yaml").write_text(text)
+        with pytest.raises(InputInvalid):
+            manual.load(str(tmp_path / "m.yaml"))
+    with pytest.raises(InputInvalid, match="not readable"):
+        manual.load(str(tmp_path / "absent.yaml"))
