@@ -39,6 +39,9 @@ class Task:
     hidden: Mapping[str, str] = field(default_factory=dict[str, str])
     assigned: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:
+        return hash(self.id)
+
     def facet(self, name: str) -> str:
         """Return what tasks are chosen by: its language, its culture, or a shown entry."""
         return str(getattr(self, name) if name in ("language", "culture") else self.shown.get(name, ""))
@@ -53,6 +56,9 @@ class Campaign:
     form: Form
     tasks: tuple[Task, ...]
     content: Mapping[str, Any]
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
     def tasks_of(self, annotator: str) -> tuple[Task, ...]:
         """Return the tasks that an annotator gets, in order."""

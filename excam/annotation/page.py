@@ -7,9 +7,9 @@ which sends every change to the server. Neither contains the hidden entries of t
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -50,7 +50,8 @@ def write(found: Campaign, served: Served | None = None) -> str:
             "style": asset("page.css"),
             "script": script(),
             "instructions": _instructions(found.form),
-            "data": pack_json(_page_data(found, served)),
+            "data": _packed(found, found.tasks_of(served.annotator) if served else found.tasks),
+            "served": pack_json(asdict(served) if served else None),
         },
     )
 
@@ -106,8 +107,13 @@ def _section(number: int, section: Section) -> str:
     return f"<h3>{number} {html.escape(section.title)}</h3>{text}{f'<ul>{points}</ul>' if points else ''}"
 
 
-def _page_data(found: Campaign, served: Served | None) -> dict[str, Any]:
-    tasks = found.tasks_of(served.annotator) if served else found.tasks
+@lru_cache(maxsize=64)
+def _packed(found: Campaign, tasks: tuple[Task, ...]) -> str:
+    """Return the campaign with these tasks as the page unpacks it. Two hundred people open it at once: it is kept."""
+    return pack_json(_page_data(found, tasks))
+
+
+def _page_data(found: Campaign, tasks: Sequence[Task]) -> dict[str, Any]:
     return {
         "campaign": found.id,
         "form": found.form.model_dump(mode="json", exclude={"instructions", "purpose", "warning", "owner"}),
@@ -118,7 +124,6 @@ def _page_data(found: Campaign, served: Served | None) -> dict[str, Any]:
         "tasks": [_task_data(task) for task in tasks],
         "patterns": {name: found.pattern for name, found in answers.PATTERNS.items()},
         "limits": {"seconds": answers.MAX_SECONDS, "slot": answers.SLOT_LONGEST, "spans": answers.MOST_SPANS},
-        "served": asdict(served) if served else None,
     }
 
 

@@ -71,7 +71,7 @@ function listenToWindow() {
 
 async function start() {
   useColours();
-  data = await unpacked();
+  data = { ...(await unpacked()), served: await unpacked("served") };
   data.every = data.tasks; // those of one annotator are chosen of them when one begins
   data.tasks.forEach((task, at) => (task.place = at + 1));
   makeFilters();
