@@ -777,6 +777,7 @@ def test_one_rater_and_constant_ratings_are_said(tmp_path):
     ]
     done = excam("analyse", write(tmp_path / "two.jsonl", *rows), "--to", tmp_path / "out")
     assert "ICC of Overall is undefined: all scores are equal" in done.stdout
+    assert "b: Overall is 4 for all 2 responses: it tells nothing apart." in done.stdout
 
 
 def test_weights_are_part_of_the_version(tmp_path):
