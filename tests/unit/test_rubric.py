@@ -704,7 +704,7 @@ def test_new_words_come_from_a_file_and_an_edited_version_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("section", "problem"),
     [
-        ({"ratings": None, "raters": []}, "rubric: nobody rates; expected `raters` or `ratings`"),
+        ({"ratings": None, "raters": [], "evaluator": None}, "rubric: nobody rates; expected `raters`, `ratings` or"),
         ({"raters": ["smollm3"]}, "rubric.raters: no such model: `smollm3`"),
         ({"ask": "guess"}, "rubric.ask: input should be 'text' or 'choose'"),
         ({"judges": []}, "rubric.judges: unknown key"),
