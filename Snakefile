@@ -58,7 +58,7 @@ rule all:
         "results/audits/summary.md",
         expand("results/published/{build}/manifest.json", build=BUILDS),
         macaron_pages(),
-        pages_of("rubric"),
+        rubric_pages(),
 
 
 rule paper:

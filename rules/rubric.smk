@@ -1,9 +1,38 @@
-"""Rubric: responses -> ratings of models, settled by the rules -> all ratings together -> quality (pages)."""
+"""Rubric: responses -> a campaign for people; ratings of models, settled by the rules -> all ratings together -> quality (pages)."""
 
 
 localrules:
+    rubric_campaign,
     rubric_settle,
     rubric_collect,
+
+
+rule rubric_campaign:
+    """Draw who rates which response: the campaign with the rater's form, and the page that needs no server."""
+    input:
+        responses=RUBRIC_FILES["responses"],
+        manual=RUBRIC_FILES["version"],
+    output:
+        campaign="results/rubric/campaign.json",
+        page="results/rubric/campaign.html",
+    log:
+        "logs/rubric_campaign.log",
+    benchmark:
+        "benchmarks/rubric_campaign.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("rubric_campaign"),
+        rubric=RUBRIC.version if RUBRIC else "",
+        base=rubric_weights(),
+        raters=rubric_people(),
+        overlap=RUBRIC.overlap if RUBRIC else 0,
+        calibration=RUBRIC.calibration if RUBRIC else 0,
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.rubric_campaign --rubric {params.rubric:q} --base {params.base:q} --raters {params.raters:q}"
+        " --overlap {params.overlap:q} --calibration {params.calibration:q} --seed {params.seed:q}"
+        " --responses {input.responses:q} --campaign {output.campaign:q} --page {output.page:q} 2>&1 | tee {log:q}"
 
 
 rule rubric_rate:

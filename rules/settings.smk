@@ -137,3 +137,8 @@ def proofreader_answers(wildcards):
 def rubric_weights():
     """The declared weights of the rubric's base, as JSON."""
     return json.dumps(RUBRIC.weights if RUBRIC else None, sort_keys=True)
+
+
+def rubric_people():
+    """The evaluator and the validators of the rubric, in this order."""
+    return [RUBRIC.evaluator, *RUBRIC.validators] if RUBRIC and RUBRIC.evaluator else []

@@ -86,11 +86,18 @@ def rubric_ratings():
     )
 
 
+def rubric_pages():
+    """Every table and page about ratings, and the campaign, if somebody is to rate; none where it is switched off."""
+    rated = pages_of("rubric") if RUBRIC and (RUBRIC.raters or RUBRIC.ratings) else []
+    drawn = ["results/rubric/campaign.json", "results/rubric/campaign.html"] if RUBRIC and RUBRIC.evaluator else []
+    return [*rated, *drawn]
+
+
 def rubric_target(wildcards):
     """What the target `rubric` asks for. Stop with one line where the section is missing."""
     if not RUBRIC:
         raise WorkflowError("rubric: switched off; expected a section `rubric`, as in experiments/mini.yaml")
-    return pages_of("rubric")
+    return rubric_pages()
 
 
 def scores(wildcards):

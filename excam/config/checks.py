@@ -116,8 +116,8 @@ def cross_check(experiment: Experiment, where: str) -> None:
     if experiment.rubric:
         for name in experiment.rubric.raters:
             known(name, "rubric.raters", "model", models)
-        if not experiment.rubric.raters and not experiment.rubric.ratings:
-            raise ConfigInvalid(f"{where}: rubric: nobody rates; expected `raters` or `ratings`")
+        if not (experiment.rubric.raters or experiment.rubric.ratings or experiment.rubric.evaluator):
+            raise ConfigInvalid(f"{where}: rubric: nobody rates; expected `raters`, `ratings` or `evaluator`")
     _check_numbers(experiment, where)
 
 

@@ -356,6 +356,10 @@ class Rubric(Section):
         default="text", description="a rating with reasons as JSON, or the likelihood of each score"
     )
     ratings: str | None = Field(default=None, description="people's ratings: a .jsonl file, or a folder of them")
+    evaluator: str | None = Field(default=None, description="who rates every response; null: no campaign is drawn")
+    validators: list[str] = Field(default=[], description="who rates a share of them")
+    overlap: float = Field(default=0.2, ge=0, le=1, description="that share, after calibration")
+    calibration: int = Field(default=25, ge=0, description="responses that all rate first; the manual wants 20 to 30")
     icc: Literal["complete", "mixed"] = Field(
         default="complete", description="responses that all rated, or all of them by a mixed model"
     )

@@ -10,7 +10,7 @@ from excam.rubric import quality
 from excam.rubric.checks import Reading
 from excam.rubric.manual import Rubric
 from excam.rubric.quality import FEW, Missing, Reliability
-from excam.rubric.ratings import Rating
+from excam.rubric.ratings import Rating, by_rater
 from excam.rubric.responses import Response
 
 
@@ -121,6 +121,10 @@ def cautions(found: Study) -> list[str]:
         elif one.low is None or one.low <= bar:
             worth = "no better than a rater that reads nothing" if bar else "which may be chance"
             lines.append(f"{shown}: {worth}, so this says nothing.")
+    for rater, given in by_rater(one for one in found.ratings if one.scores).items():
+        scores = {one.scores["overall"] for one in given if one.scores}
+        if len(scores) == 1 and len(given) > 1:
+            lines.append(f"{rater}: Overall is {scores.pop()} for all {len(given)} responses: it tells nothing apart.")
     for one in found.rules:
         if one["rule"] == "all" and one["failures"]:
             lines.append(f"{one['rater']}: {one['failures']} of {one['ratings']} answers could not be read.")

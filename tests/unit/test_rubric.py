@@ -704,7 +704,7 @@ def test_new_words_come_from_a_file_and_an_edited_version_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("section", "problem"),
     [
-        ({"ratings": None, "raters": []}, "rubric: nobody rates; expected `raters` or `ratings`"),
+        ({"ratings": None, "raters": [], "evaluator": None}, "rubric: nobody rates; expected `raters`, `ratings` or"),
         ({"raters": ["smollm3"]}, "rubric.raters: no such model: `smollm3`"),
         ({"ask": "guess"}, "rubric.ask: input should be 'text' or 'choose'"),
         ({"judges": []}, "rubric.judges: unknown key"),
@@ -777,6 +777,7 @@ def test_one_rater_and_constant_ratings_are_said(tmp_path):
     ]
     done = excam("analyse", write(tmp_path / "two.jsonl", *rows), "--to", tmp_path / "out")
     assert "ICC of Overall is undefined: all scores are equal" in done.stdout
+    assert "b: Overall is 4 for all 2 responses: it tells nothing apart." in done.stdout
 
 
 def test_weights_are_part_of_the_version(tmp_path):
