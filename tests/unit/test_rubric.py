@@ -264,6 +264,7 @@ def simulated(seed, n=40, k=4, raters=0.3, rest=0.5):
     return rng.normal(size=(n, 1)) + rng.normal(size=(1, k)) * raters**0.5 + rng.normal(size=(n, k)) * rest**0.5
 
 
+@pytest.mark.nightly
 def test_mixed_is_the_same_on_complete_tables_and_uses_incomplete_items():
     table = simulated(3)
     whole, mixed = icc21(table), icc21_mixed(table)
