@@ -318,6 +318,7 @@ def test_it_is_ended_in_good_order(tmp_path, how):
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
+@pytest.mark.nightly
 def test_kills_lose_nothing_that_was_acknowledged(tmp_path):
     """SIGKILL in the midst of eight writers' saves, twenty times, and the same server started again."""
     path, names = tmp_path / "answers.store", NAMES[:8]

@@ -64,6 +64,7 @@ both = pytest.mark.parametrize("kind", killed_jobs.KINDS)
 
 
 @both
+@pytest.mark.nightly
 def test_kills_at_random_moments_change_nothing(kind, tmp_path):
     found = killed_jobs.killed(kind, tmp_path, KILLS, ROWS)
     assert found.kills == KILLS

@@ -57,6 +57,7 @@ def test_it_needs_no_entry_in_the_lock(extended):
     )
 
 
+@pytest.mark.nightly
 def test_no_other_file_has_to_change(extended):
     """The tests that know every benchmark, judge and rule, in the copy in which the page was followed."""
     tests = [

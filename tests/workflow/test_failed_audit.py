@@ -45,6 +45,7 @@ def planted(tmp_path_factory) -> Run:
     return run
 
 
+@pytest.mark.nightly
 def test_training_waits_for_the_audits(planted):
     stopped = planted(ADAPTER, experiment="planted.yaml")
     assert stopped.returncode == 1

@@ -45,6 +45,7 @@ def by_rule(jobs: frozenset[str]) -> dict[str, list[str]]:
     return dict(found)
 
 
+@pytest.mark.nightly
 def test_exactly_what_is_stale_runs(plans):
     found = {what: by_rule(plan.jobs) for what, plan in plans.items()}
     if os.environ.get("REWRITE_DOCS"):
@@ -56,6 +57,7 @@ def test_exactly_what_is_stale_runs(plans):
         assert found[what] == jobs, what
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.must.startswith("nothing")], ids=lambda case: case.what
 )
@@ -64,6 +66,7 @@ def test_nothing_runs(plans, case):
     assert plans[case.what].jobs == frozenset()
 
 
+@pytest.mark.nightly
 def test_planning_names_edited_files_in_one_line(plans):
     text = plans["a refactoring: a rename, a new optional field of a shared record, a citation"].text
     (line,) = [line for line in text.splitlines() if "edited: " in line]
