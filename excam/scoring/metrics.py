@@ -7,6 +7,8 @@
     MAX_TOKENS = 64
 
     def flow(row: Row) -> Flow[Outcome]: ...
+
+Optional are `WORDING`, and `SETTINGS`, which becomes part of the signature.
 """
 
 from __future__ import annotations
