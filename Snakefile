@@ -37,6 +37,7 @@ include: "rules/annotation.smk"
 include: "rules/preflight.smk"
 include: "rules/scores.smk"
 include: "rules/macaron.smk"
+include: "rules/cult_eval.smk"
 
 
 onsuccess:
@@ -57,6 +58,7 @@ rule all:
         "results/audits/summary.md",
         expand("results/published/{build}/manifest.json", build=BUILDS),
         macaron_pages(),
+        pages_of("cult_eval"),
 
 
 rule paper:
@@ -101,6 +103,12 @@ rule macaron:
     """The benchmark Macaron: its coverage, what the models answer, and its tables and figures."""
     input:
         macaron_target,
+
+
+rule cult_eval:
+    """Translations of culture-loaded expressions: ACRE, metrics of whole sentences, and their tables and figures."""
+    input:
+        cult_eval_target,
 
 
 rule scores:

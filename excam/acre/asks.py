@@ -7,7 +7,7 @@ decides; the reference is shown to the nuance critic alone, as a model of style.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import resources
@@ -259,6 +259,32 @@ def signature(variant: str, mode: str, combination: str) -> str:
     return f"variant:{variant}|by:{mode}|q:{combination}|prompts:ours"
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One translation to judge in one variant."""
+
+    case: Case
+    variant: Variant
+    mode: Mode
+    combination: str
+
+    @property
+    def id(self) -> str:
+        """Return <item>/<system>/<shots>/<variant>."""
+        return f"{self.case.id}/{self.variant}"
+
+
+def tasks(rows: Sequence[Translated], variants: Sequence[Variant], mode: Mode, combination: str) -> list[Task]:
+    """Return every translation in every variant, by variant. Judged together, variants share what they ask alike."""
+    cases = [case(one) for one in rows]
+    return [Task(one, variant, mode, combination) for variant in variants for one in cases]
+
+
+def flow(task: Task) -> Flow[Judged]:
+    """Judge a task."""
+    return acre(task.case, task.variant, task.mode, task.combination)
+
+
 PARTS: tuple[str, ...] = ("valid", "fidelity", "clarity", "quality")
 
 
@@ -266,6 +292,3 @@ def parts(judged: Judged) -> dict[str, Any]:
     """Return what a verdict holds beside its score."""
     values = asdict(judged)
     return {name: values[name] for name in ("protocol", "valid_certainty", *PARTS)}
-
-
-Judge = Callable[[Case], Flow[Judged]]

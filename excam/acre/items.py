@@ -90,10 +90,10 @@ def item(row: object, where: str) -> Item:
     _check_span(row, where, "reference", "target", "source")
     if row["source"].strip() == row["reference"].strip():
         raise InputInvalid(f"{where}: source and reference are the same text; expected a translation as reference")
-    lists = {name: _texts(row.get(name), where, name) for name in ("accepted", "literal")}
-    names = {one.name for one in fields(Item)}
-    given: dict[str, Any] = {name: value for name, value in row.items() if name in names}
-    return Item(**given | lists | {"explication": (row.get("explication") or "").strip()})
+    given: dict[str, Any] = {one.name: row[one.name] for one in fields(Item) if one.name in row}
+    given |= {name: _texts(row.get(name), where, name) for name in ("accepted", "literal")}
+    given["explication"] = (row.get("explication") or "").strip()
+    return Item(**given)
 
 
 def _check_span(row: Mapping[str, Any], where: str, text: str, term: str, other: str) -> None:

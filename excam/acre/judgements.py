@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from excam.acre import equivalent
-from excam.acre.asks import Judged
+from excam.acre import asks, equivalent
+from excam.acre.asks import Judged, Task
 from excam.acre.translations import Translated
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
@@ -39,25 +39,32 @@ def by_equivalents(rows: Iterable[Translated]) -> list[Judged]:
     ]
 
 
-def to_frame(
-    rows: Iterable[Translated], judge: str, variant: str, given: Iterable[Judged], signature: str
-) -> pl.DataFrame:
-    """Return verdicts as a table, one row per translation."""
-    listed = [
-        {"id": one.id, "judge": judge, "variant": variant, "signature": signature} | asdict(judged)
-        for one, judged in zip(rows, given, strict=True)
-    ]
-    return pl.DataFrame(listed, schema=SCHEMA, orient="row")
+def to_frame(judge: str, tasks: Iterable[Task], given: Iterable[Judged]) -> pl.DataFrame:
+    """Return verdicts as a table, one row per task."""
+    pairs = zip(tasks, given, strict=True)
+    return _frame(
+        _row(task.case.id, judge, task.variant, asks.signature(task.variant, task.mode, task.combination), judged)
+        for task, judged in pairs
+    )
 
 
 def equivalent_frame(rows: Sequence[Translated]) -> pl.DataFrame:
     """Return the table of the judge without a model."""
     signature = f"{EQUIVALENT}:{equivalent.VERSION}|validity alone"
-    return to_frame(rows, EQUIVALENT, "full", by_equivalents(rows), signature)
+    verdicts = zip(rows, by_equivalents(rows), strict=True)
+    return _frame(_row(one.id, EQUIVALENT, "full", signature, judged) for one, judged in verdicts)
 
 
-def read(path: Path, rows: Sequence[Translated]) -> dict[tuple[str, str], dict[str, Judged]]:
-    """Return the verdicts of a file by judge and variant, then by row. Raise InputInvalid unless all rows are there."""
+def _row(id_: str, judge: str, variant: str, signature: str, judged: Judged) -> dict[str, Any]:
+    return {"id": id_, "judge": judge, "variant": variant, "signature": signature} | asdict(judged)
+
+
+def _frame(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=SCHEMA, orient="row")
+
+
+def read(path: Path) -> dict[tuple[str, str], dict[str, Judged]]:
+    """Return the verdicts of a file by judge and variant, then by row. Raise InputInvalid for other columns."""
     frame = tables.read_frame(path)
     if frame.columns != list(SCHEMA):
         raise InputInvalid(f"{path}: found columns {', '.join(frame.columns)[:100]}; expected those of verdicts")
@@ -65,12 +72,6 @@ def read(path: Path, rows: Sequence[Translated]) -> dict[tuple[str, str], dict[s
     names = [name for name in SCHEMA if name not in ("id", "judge", "variant", "signature")]
     for row in frame.iter_rows(named=True):
         found.setdefault((row["judge"], row["variant"]), {})[row["id"]] = Judged(**{name: row[name] for name in names})
-    for (judge, variant), verdicts in found.items():
-        if absent := [one.id for one in rows if one.id not in verdicts]:
-            raise InputInvalid(
-                f"{path}: {judge}, {variant}: no verdict on {absent[0]} (1 of {len(absent)}); judge the same "
-                "translations again"
-            )
     return found
 
 

@@ -58,8 +58,8 @@ def _sacrebleu(metric: Any, rows: Sequence[Translated]) -> Column:
     return Column(scores, str(metric.get_signature()))
 
 
-def bertscore(rows: Sequence[Translated], encoder: Path, name: str, layers: int, batch: int = 32) -> Column:
-    """Return BERTScore's F1 by an encoder in a local folder, from the hidden states of layer `layers`, not rescaled.
+def bertscore(rows: Sequence[Translated], encoder: Path, name: str, layer: int, batch: int = 32) -> Column:
+    """Return BERTScore's F1 by an encoder in a local folder, from the hidden states of layer `layer`, not rescaled.
 
     Raise ModelInvalid if the folder has no such encoder.
     """
@@ -70,10 +70,10 @@ def bertscore(rows: Sequence[Translated], encoder: Path, name: str, layers: int,
     from excam.inference.loading import loading
 
     with loading(encoder):
-        scorer = BERTScorer(model_type=str(encoder), num_layers=layers, batch_size=batch, device="cpu", idf=False)
+        scorer = BERTScorer(model_type=str(encoder), num_layers=layer, batch_size=batch, device="cpu", idf=False)
     f1: Any
     _, _, f1 = scorer.score([one.translation for one in rows], [one.item.reference for one in rows])
-    signature = f"bert-score:{version('bert-score')}|encoder:{name}|layer:{layers}|idf:no|rescaled:no"
+    signature = f"bert-score:{version('bert-score')}|encoder:{name}|layer:{layer}|idf:no|rescaled:no"
     return Column(tuple(f1.double().tolist()), signature)
 
 
@@ -107,6 +107,21 @@ def metricx_qe(rows: Sequence[Translated], folder: Path, name: str, device: str 
             logit = float(model(input_ids=given, decoder_input_ids=start).logits[0, 0, METRICX_TOKEN])
         scores.append(-min(max(logit, METRICX_RANGE[0]), METRICX_RANGE[1]))
     return Column(tuple(scores), f"metricx-24-qe|weights:{name}|negative")
+
+
+def measure(
+    rows: Sequence[Translated],
+    encoder: tuple[Path, str] | None = None,
+    layer: int = 6,
+    metricx: tuple[Path, str] | None = None,
+) -> dict[str, Column]:
+    """Return BLEU and chrF++, and BERTScore and MetricX-QE where a folder with weights and its name is given."""
+    columns = {"bleu": bleu(rows), "chrf": chrf(rows)}
+    if encoder:
+        columns["bertscore"] = bertscore(rows, *encoder, layer)
+    if metricx:
+        columns["metricx_qe"] = metricx_qe(rows, *metricx)
+    return columns
 
 
 def to_frame(rows: Sequence[Translated], columns: Mapping[str, Column]) -> pl.DataFrame:

@@ -42,7 +42,7 @@ class Translated:
         return f"{self.item.id}/{self.system}/{self.shots}"
 
 
-def read(path: Path, items: Mapping[str, Item], labels: Mapping[str, Label] | None = None) -> list[Translated]:
+def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
     """Return the translations of a file: `id` of the item, `translation`, and `system` and `shots` if they are there.
 
     Without `system`, the name of the file is the system. An empty translation is one: it omits the expression. Raise
@@ -63,7 +63,7 @@ def read(path: Path, items: Mapping[str, Item], labels: Mapping[str, Label] | No
         )
         if one.id in found:
             raise InputInvalid(f"{where}: {one.id} is there twice; expected one translation of each item by a system")
-        found[one.id] = replace(one, label=(labels or {}).get(one.id))
+        found[one.id] = one
     if not found:
         raise InputInvalid(f"{path}: 0 translations; expected one JSON object a line, or a table")
     return list(found.values())
@@ -97,13 +97,15 @@ def read_labels(path: Path) -> dict[str, Label]:
     return found
 
 
-def check_labels(rows: Iterable[Translated], labels: Mapping[str, Label], path: Path) -> None:
-    """Raise InputInvalid if a label belongs to no translation."""
+def with_labels(rows: Sequence[Translated], path: Path) -> list[Translated]:
+    """Return the rows with the labels of a file, None where it has none. Raise InputInvalid for a label without row."""
+    labels = read_labels(path)
     known = {one.id for one in rows}
     if unknown := [name for name in labels if name not in known]:
         raise InputInvalid(
-            f"{path}: {unknown[0]}: a label without its translation (1 of {len(unknown)}); drop or add it"
+            f"{path}: {unknown[0]}: a label without its translation (1 of {len(unknown)}); drop it, or add that"
         )
+    return [replace(one, label=labels.get(one.id)) for one in rows]
 
 
 ITEM = tuple(one.name for one in fields(Item) if one.name != "id")
@@ -112,20 +114,16 @@ SCHEMA: dict[str, Any] = {
     "shots": pl.Int64(),
     **{name: pl.Int64() if name.endswith(("_start", "_end")) else pl.String() for name in ITEM},
     **dict.fromkeys(("accepted", "literal"), pl.List(pl.String())),
-    "correct": pl.Boolean(),
-    "errors": pl.List(pl.String()),
-    "annotator": pl.String(),
 }
 
 
 def to_frame(rows: Iterable[Translated]) -> pl.DataFrame:
-    """Return the rows as a table: texts of the item, translation, and label, null where there is none."""
+    """Return the rows as a table: the texts of the item and the translation. Labels stay in a file of their own."""
     listed = []
     for one in rows:
-        label = {} if one.label is None else asdict(one.label)
         texts = {name: getattr(one.item, name) for name in ITEM}
         own = {name: getattr(one, name) for name in ("id", "system", "translation", "shots", "finish")}
-        listed.append(own | {"item": one.item.id} | texts | label)
+        listed.append(own | {"item": one.item.id} | texts)
     return pl.DataFrame(listed, schema=SCHEMA, orient="row")
 
 
@@ -141,8 +139,13 @@ def _row(row: Mapping[str, Any]) -> Translated:
     given: dict[str, Any] = {"id": row["item"]} | {name: row[name] for name in ITEM}
     given |= {name: tuple(row[name] or ()) for name in ("accepted", "literal")}
     item = Item(**given)
-    label = None if row["correct"] is None else Label(row["correct"], tuple(row["errors"] or ()), row["annotator"])
-    return Translated(item, row["system"], row["translation"], row["shots"], row["finish"], label)
+    return Translated(item, row["system"], row["translation"], row["shots"], row["finish"])
+
+
+def items_frame(items: Iterable[Item]) -> pl.DataFrame:
+    """Return items as a table that `items.read` reads."""
+    schema = {"id": pl.String(), **{name: SCHEMA[name] for name in ITEM}}
+    return pl.DataFrame([asdict(one) for one in items], schema=schema, orient="row")
 
 
 def systems(rows: Sequence[Translated]) -> list[str]:

@@ -15,6 +15,7 @@ from excam.config.sections import (
     Annotation,
     Baselines,
     Construction,
+    CultEval,
     Dataset,
     Experiment,
     Generation,
@@ -112,6 +113,16 @@ def cross_check(experiment: Experiment, where: str) -> None:
                 known(name, f"macaron.{at}", "model", models)
         if not (asked.models and asked.modes) and not asked.thinking and not asked.sheets:
             raise ConfigInvalid(f"{where}: macaron: nobody answers; expected `models`, `thinking` or `sheets`")
+    if experiment.cult_eval:
+        wanted = experiment.cult_eval
+        single = {"encoder": wanted.encoder, "metricx": wanted.metricx}
+        for at, names in (
+            ("systems", wanted.systems),
+            ("judges", wanted.judges),
+            *((n, [v]) for n, v in single.items()),
+        ):
+            for name in filter(None, names):
+                known(name, f"cult_eval.{at}", "model", models)
     _check_numbers(experiment, where)
 
 
@@ -173,6 +184,7 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
         "external": Baselines,
         "annotation": Annotation,
         "macaron": Macaron,
+        "cult_eval": CultEval,
     }
     if not loc:
         return list(Experiment.model_fields)
