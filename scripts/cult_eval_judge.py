@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     started = time.monotonic()
     asker = Asker(args, args.name, f"{args.name} judges translations")
     tasks = asks.tasks(translations.from_frame(args.rows), args.variants, args.by, args.quality)
-    ask = asker.ask_with_progress(f"judging translations with {args.name}, requests", 0)
+    ask = asker.ask_with_progress(f"judging translations with {args.name}, requests at most", 3 * len(tasks))
     given, entries = transcript.record(asks.flow, tasks, ask)
     transcript.write(args.transcript, entries)
     tables.write_frame(args.judged, judgements.to_frame(args.name, tasks, given))
