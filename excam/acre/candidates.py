@@ -43,9 +43,7 @@ def read(path: Path) -> list[Sentence]:
     for number, row in pairs.rows(path):
         name, text = (row.get("id"), row.get("source")) if isinstance(row, Mapping) else (None, None)
         if not name or not isinstance(text, str) or not text.strip() or str(name) in found:
-            raise InputInvalid(
-                f"{path}:{number}: id {name!r}, source {str(text)[:40]!r}; expected a unique id and text"
-            )
+            raise InputInvalid(f"{path}:{number}: id {name!r}, {str(text)[:40]!r}; expected a unique id and text")
         rest = {key: value for key, value in row.items() if key not in ("id", "source")}
         found[str(name)] = Sentence(str(name), text, rest)
     if not found:

@@ -139,7 +139,7 @@ def metrics(
     quiet_libraries()
     with exit_on_error():
         found = translations.from_frame(file)
-        folders = [one and (one, one.resolve().name) for one in (encoder, metricx)]
+        folders = [one and (one, sentence_metrics.named(one)) for one in (encoder, metricx)]
         columns = sentence_metrics.measure(found, folders[0], layer, folders[1])
         tables.write_frame(to, sentence_metrics.to_frame(found, columns))
         for name, column in columns.items():
@@ -198,6 +198,71 @@ def pairs(file: ROWS, to: TO) -> None:
         found = exports.pairs(translations.from_frame(file))
         write_text(to, exports.lines(found))
         say(f"{to}: {len(found)} pairs")
+
+
+@app.command()
+def errors(
+    file: ROWS, to: TO, labels: Annotated[Path, typer.Option(help="labels of people: id, system, correct, errors")]
+) -> None:
+    """Write the wrong translations with what is wrong, explained by explications: rows to train ExCAM on.
+
+    Example: excam acre errors rows.parquet --labels labels.jsonl --to errors.jsonl
+    """
+    from excam.acre import exports, translations
+    from excam.core.provenance import write_text
+
+    with exit_on_error():
+        found = exports.soft_errors(translations.with_labels(translations.from_frame(file), labels))
+        write_text(to, exports.lines(found))
+        say(f"{to}: {len(found)} wrong translations")
+
+
+@app.command()
+def draw(
+    file: Annotated[Path, typer.Argument(help="sentences with translations, or rows made by `excam acre rows`")],
+    form: Annotated[str, typer.Option(help="culture_spans: mark expressions; translation_errors: judge translations")],
+    to: TO,
+    each: Annotated[int, typer.Option(min=1, help="annotators of each task")] = 2,
+    seed: SEED = 0,
+) -> None:
+    """Draw a campaign for people, which `excam annotate` shows them; systems behind translations are hidden.
+
+    Example: excam acre draw rows.parquet --form translation_errors --to campaign.json
+    """
+    from excam.acre import campaign, translations
+    from excam.annotation.campaign import to_json
+    from excam.core.provenance import write_json
+
+    with exit_on_error():
+        if form == "culture_spans":
+            drawn = campaign.marking(file, each, seed)
+        elif form == "translation_errors":
+            drawn = campaign.labelling(translations.from_frame(file), each, seed)
+        else:
+            stop(f"--form: found {form}; expected culture_spans or translation_errors")
+        write_json(to, to_json(drawn))
+        say(f"{to}: {len(drawn.tasks)} tasks, each for {each} annotators")
+
+
+@app.command()
+def collect(
+    file: Annotated[Path, typer.Argument(help="the campaign")],
+    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
+    to: TO,
+) -> None:
+    """Collect what people submitted: items of marked expressions, or labels where annotators agree.
+
+    Example: excam acre collect campaign.json ada.json grace.json --to labels.jsonl
+    """
+    from excam.acre import campaign
+    from excam.acre.exports import lines
+    from excam.annotation import campaign as campaigns
+    from excam.core.provenance import write_text
+
+    with exit_on_error():
+        found = campaign.collect(exports, campaigns.read(file))
+        write_text(to, lines(found.rows))
+        say(f"{to}: {found.summary}")
 
 
 @app.command()

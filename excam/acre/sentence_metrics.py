@@ -124,6 +124,12 @@ def measure(
     return columns
 
 
+def named(folder: Path) -> str:
+    """Return what signatures call the weights of a folder; those of a fetched model lie in `files` below its name."""
+    path = folder.resolve()
+    return path.parent.name if path.name == "files" else path.name
+
+
 def to_frame(rows: Sequence[Translated], columns: Mapping[str, Column]) -> pl.DataFrame:
     """Return a table with one column for each of `METRICS`, null where it was not measured."""
     data: dict[str, Any] = {"id": [one.id for one in rows]}

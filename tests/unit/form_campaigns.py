@@ -17,13 +17,40 @@ def task(name, number, language, culture, shown, hidden=None, assigned=()):
 
 
 LONG = (
-    ("Korean", "Korea", "추석에는 어떤 음식을 먹나요?", ("송편을 빚어 먹고 토란국을 끓입니다.", "김밥을 먹습니다.", "We eat turkey.")),
-    ("Arabic", "Egypt", "ماذا يؤكل في شم النسيم؟", ("يؤكل الفسيخ والبصل الأخضر.", "يؤكل الكشري كل يوم.", "الفسيخ الفسيخ الفسيخ")),
-    ("Spanish", "Mexico", "¿Qué se pone en la ofrenda?", ("Cempasúchil, pan de muerto y fotos.", "Un árbol.", "👍 Flores.")),
+    (
+        "Korean",
+        "Korea",
+        "추석에는 어떤 음식을 먹나요?",
+        ("송편을 빚어 먹고 토란국을 끓입니다.", "김밥을 먹습니다.", "We eat turkey."),
+    ),
+    (
+        "Arabic",
+        "Egypt",
+        "ماذا يؤكل في شم النسيم؟",
+        ("يؤكل الفسيخ والبصل الأخضر.", "يؤكل الكشري كل يوم.", "الفسيخ الفسيخ الفسيخ"),
+    ),
+    (
+        "Spanish",
+        "Mexico",
+        "¿Qué se pone en la ofrenda?",
+        ("Cempasúchil, pan de muerto y fotos.", "Un árbol.", "👍 Flores."),
+    ),
 )
 IDIOMS = (
-    ("他终于露出了马脚。", "He finally gave himself away.", "马脚", "to let slip what one wanted to hide", "He finally showed the horse's foot."),
-    ("这事别画蛇添足。", "Do not gild the lily here.", "画蛇添足", "to spoil something by adding what is not needed", "Do not draw a snake."),
+    (
+        "他终于露出了马脚。",
+        "He finally gave himself away.",
+        "马脚",
+        "to let slip what one wanted to hide",
+        "He finally showed the horse's foot.",
+    ),
+    (
+        "这事别画蛇添足。",
+        "Do not gild the lily here.",
+        "画蛇添足",
+        "to spoil something by adding what is not needed",
+        "Do not draw a snake.",
+    ),
 )
 
 
