@@ -91,7 +91,9 @@ def wished(found, annotator, seed):
             name: (number + at + seed) % 2 == 0 for at, name in enumerate(("borderline", "severity_ok", "type_ok"))
         }
         comment = ATTACKS[number % 3] if seed == 1 else ""
-        given.append(blank(task.id, annotator, **pick, **flags, comment_1=comment, comment_2=comment and f"={number}"))
+        given.append(
+            blank(task.id, annotator, **pick, **flags, comment_1=comment, comment_2=comment and f"={number}")
+        )
     return given
 
 

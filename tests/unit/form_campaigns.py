@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from excam.annotation import campaign, form
+from excam.annotation import answers, campaign, form
 from excam.core.hash_order import digest
 from excam.macaron import campaign as macaron
-from excam.macaron import scenarios, source, templates
+from excam.macaron import source, templates
 
 MINI = Path(__file__).parents[2] / "mini/macaron"
 
@@ -120,3 +120,51 @@ MADE = {
     "macaron_author": macaron_author,
     "macaron_review": macaron_review,
 }
+
+
+# --- answers
+
+WORDS = ("송편", "كشري", "=1+1", 'he said "so"', "a;b\tc", "two\nlines", "👍 ok", "x, y", "'quoted'", "é")
+
+
+def value(question, task, chance, odd=False):
+    """A value that the field can have, not empty; `odd` texts are those that files must keep to the letter."""
+    text = (lambda: chance.choice(WORDS)) if odd else (lambda: f"word {chance.randrange(1000)}")
+    listed = list(question.values)
+    if question.kind == "choice":
+        return chance.choice(listed)
+    if question.kind == "scale":
+        return int(chance.choice(listed))
+    if question.kind == "text":
+        return text()[: question.longest]
+    if question.kind == "number":
+        found = round(chance.uniform(question.low, min(question.high, question.low + 100)), question.decimals)
+        return int(found) if found == int(found) else found
+    if question.kind == "order":
+        return chance.sample(listed, len(listed))
+    if question.kind == "slots":
+        return {slot: f"{text()} {number}" for number, slot in enumerate(task.shown[question.of])}
+    length = len(task.shown[question.of])
+    starts = sorted({chance.randrange(length) for _ in range(2)})
+    return [[start, chance.randrange(start + 1, length + 1), chance.choice(listed)] for start in starts]
+
+
+def values(found, task, chance, share=0.8, odd=False):
+    """Values of an answer, each given with a probability."""
+    made = found.form.empty()
+    for question in found.form.questions:
+        for column in question.columns:
+            if question.kind == "flags":
+                made[column] = column != found.form.skip and chance.random() < 0.2
+            elif chance.random() < share:
+                made[column] = value(question, task, chance, odd)
+    return made
+
+
+def finished(found, task, annotator, chance, saved="2026-04-01T12:00:00.000Z"):
+    """A submitted answer that breaks no rule."""
+    for _ in range(5000):
+        made = values(found, task, chance, 1.0)
+        if not answers.open_points(found.form, task, made):
+            return answers.Answer(task.id, annotator, {**made, "submitted": True}, 5, saved)
+    raise AssertionError(f"{found.form.name}: no answer without open points")
