@@ -61,6 +61,7 @@ def _sacrebleu(metric: Any, rows: Sequence[Translated]) -> Column:
 def bertscore(rows: Sequence[Translated], encoder: Path, name: str, layer: int, batch: int = 32) -> Column:
     """Return BERTScore's F1 by an encoder in a local folder, from the hidden states of layer `layer`, not rescaled.
 
+    An empty translation has 0, as in bert-score, which no longer tokenizes one.
     Raise ModelInvalid if the folder has no such encoder.
     """
     from importlib.metadata import version
@@ -71,10 +72,14 @@ def bertscore(rows: Sequence[Translated], encoder: Path, name: str, layer: int, 
 
     with loading(encoder):
         scorer = BERTScorer(model_type=str(encoder), num_layers=layer, batch_size=batch, device="cpu", idf=False)
-    f1: Any
-    _, _, f1 = scorer.score([one.translation for one in rows], [one.item.reference for one in rows])
+    f1: Any = []
+    if texts := [(one.translation, one.item.reference) for one in rows if one.translation.strip()]:
+        _, _, f1 = scorer.score(*map(list, zip(*texts, strict=True)))
+        f1 = f1.double().tolist()
+    found = iter(f1)
+    scores = tuple(next(found) if one.translation.strip() else 0.0 for one in rows)
     signature = f"bert-score:{version('bert-score')}|encoder:{name}|layer:{layer}|idf:no|rescaled:no"
-    return Column(tuple(f1.double().tolist()), signature)
+    return Column(scores, signature)
 
 
 def metricx_qe(rows: Sequence[Translated], folder: Path, name: str, device: str = "cpu") -> Column:
