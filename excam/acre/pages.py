@@ -231,13 +231,13 @@ Table = Callable[[], tuple[list[dict[str, Any]], str]]
 def write_all(folder: Path, study: Study, seed: int) -> list[Path]:
     """Write what these rows allow, and return the files: without labels, the systems under ACRE alone."""
     made: dict[str, tuple[Sequence[str], Table]] = {}
-    if study.full:
-        made["table-6"] = TABLE_6, lambda: table_6(study, seed)
     labelled = any(one.label for one in study.rows)
     if labelled:
         made["table-2"] = TABLE_2, lambda: table_2(study, seed)
         made["table-5"] = TABLE_5, lambda: table_5(study, seed)
         made["ablations"] = ABLATIONS, lambda: ablations(study, seed)
+    if study.full:
+        made["table-6"] = TABLE_6, lambda: table_6(study, seed)
     written: list[Path] = []
     for name, (columns, make) in made.items():
         lines, text = make()
