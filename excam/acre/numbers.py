@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from excam.core.exceptions import InputInvalid
 from excam.stats import binary_gold, bootstrap
 from excam.stats.permutation import holm
 from excam.stats.permutation_correlation import correlation_permutation
+from excam.stats.sign_permutation import sign_permutation
 
 Scores = Mapping[str, float | None]  # of one metric, by row; None: a failure
 PENALISED = 0.2  # standard deviations: a metric penalises an error if the interval of its drop lies above this
@@ -175,6 +177,25 @@ def systems(
                 }
             lines.append(line | {"n": len(found), "failures": len(found) - len(answered)})
     return lines
+
+
+def compare_systems(rows: Sequence[Translated], verdicts: Mapping[str, Judged], seed: int = 0) -> list[dict[str, Any]]:
+    """Test whether two systems differ in mean ACRE by one judge, each pair, on the items that have a score of both.
+
+    Two-sided sign permutations of the paired differences, with Holm's correction over the pairs.
+    """
+    scores: dict[str, dict[str, float]] = defaultdict(dict)
+    for one in rows:
+        if (score := verdicts[one.id].acre) is not None:
+            scores[name(one)][one.item.id] = score
+    found = []
+    for a, b in combinations(scores, 2):
+        if common := [item for item in scores[a] if item in scores[b]]:
+            steps = [scores[a][item] - scores[b][item] for item in common]
+            p = sign_permutation(steps, seed=seed)
+            found.append({"a": a, "b": b, "difference": float(np.mean(steps)), "p": p, "n": len(common)})
+    adjusted = holm([one["p"] for one in found])
+    return [one | {"p_holm": p} for one, p in zip(found, adjusted, strict=True)]
 
 
 def composition(rows: Sequence[Translated]) -> list[dict[str, Any]]:

@@ -175,7 +175,24 @@ def table_6(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
         f"validity times quality, over all. The judge `{EQUIVALENT}` asks no model and has no quality: its ACRE is its "
         "validity. A failure has no ACRE and is counted. Intervals are 95 % bootstraps over translations.\n\n"
     )
-    return lines, text + table(head, body)
+    return lines, text + table(head, body) + _system_differences(study, seed)
+
+
+def _system_differences(study: Study, seed: int) -> str:
+    """Return the section with tests between systems, "" for a single system."""
+    body = [
+        [
+            *(escape(text) for text in (judge, one["a"], one["b"])),
+            rounded(one["difference"]),
+            *(f"{one[name]:.2g}" for name in ("p", "p_holm")),
+            one["n"],
+        ]
+        for judge, verdicts in study.full.items()
+        for one in numbers.compare_systems(study.rows, verdicts, seed)
+    ]
+    head = ["judge", "a", "b", "ACRE of a − b", "p", "p after Holm", "items"]
+    text = "\n## Differences between systems\n\nPaired permutation tests on the items that both have a score of.\n\n"
+    return text + table(head, body) if body else ""
 
 
 def ablations(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:

@@ -73,8 +73,8 @@ def bertscore(rows: Sequence[Translated], encoder: Path, name: str, layer: int, 
     with loading(encoder):
         scorer = BERTScorer(model_type=str(encoder), num_layers=layer, batch_size=batch, device="cpu", idf=False)
     f1: Any = []
-    if texts := [(one.translation, one.item.reference) for one in rows if one.translation.strip()]:
-        _, _, f1 = scorer.score(*map(list, zip(*texts, strict=True)))
+    if written := [one for one in rows if one.translation.strip()]:
+        _, _, f1 = scorer.score([one.translation for one in written], [one.item.reference for one in written])
         f1 = f1.double().tolist()
     found = iter(f1)
     scores = tuple(next(found) if one.translation.strip() else 0.0 for one in rows)

@@ -235,6 +235,23 @@ def test_composition_and_systems_by_hand():
     assert (a["fidelity"], a["clarity"]) == (4, 5)
 
 
+def test_systems_are_compared_on_common_items():
+    scores = {"1/a/0": 0.9, "1/b/0": 0.0, "2/a/0": 0.8, "2/b/0": None, "3/a/0": 0.0, "3/b/0": 0.6}
+    rows = [one for one in HAND if one.id in scores]
+    verdicts = {
+        row: Judged("A", acre=score, failure=None if score is not None else "x") for row, score in scores.items()
+    }
+    (found,) = numbers.compare_systems(rows, verdicts)
+    assert (found["a"], found["b"], found["n"]) == ("a", "b", 2)
+    assert found["difference"] == pytest.approx(0.15)
+    assert found["p"] == found["p_holm"] == 1.0
+    many = [made(str(item), system, True) for item in range(40) for system in "abc"]
+    verdicts = {one.id: Judged("A", acre=0.9 if one.system == "a" else 0.5) for one in many}
+    tests = {(one["a"], one["b"]): one for one in numbers.compare_systems(many, verdicts)}
+    assert tests["a", "b"]["p_holm"] < 0.001
+    assert tests["b", "c"]["p_holm"] == 1.0
+
+
 def test_labels_must_be_of_both_kinds():
     with pytest.raises(InputInvalid, match="0 of 0 labelled"):
         numbers.labelled([replace(one, label=None) for one in HAND])
@@ -257,29 +274,35 @@ def test_comparisons_are_clustered_two_sided_and_corrected():
 # --- pages
 
 
-def whole_study():
-    measured = {"BLEU": sentence_metrics.bleu(ROWS), "chrF++": sentence_metrics.chrf(ROWS)}
-    scores = {name: dict(zip([one.id for one in ROWS], found.scores, strict=True)) for name, found in measured.items()}
-    verdicts = dict(zip([one.id for one in ROWS], judgements.by_equivalents(ROWS), strict=True))
+FEW = [one for one in ROWS if one.item.id in list(ITEMS)[:8]]
+
+
+def small_study():
+    ids = [one.id for one in FEW]
+    scores = {"BLEU": dict(zip(ids, sentence_metrics.bleu(FEW).scores, strict=True))}
+    verdicts = dict(zip(ids, judgements.by_equivalents(FEW), strict=True))
     made_up = {row: replace(one, acre=one.acre and 0.9, quality=0.9) for row, one in verdicts.items()}
     judged = {("equivalent", "full"): verdicts, ("m", "full"): made_up, ("m", "no-gate"): verdicts}
-    return Study(ROWS, judged, scores)
+    return Study(FEW, judged, scores)
 
 
 def test_every_table_prints_its_denominators():
-    found = whole_study()
+    found = small_study()
     for make in (pages.table_2, pages.table_5, pages.table_6, pages.ablations):
         lines, text = make(found, 0)
         assert lines
         assert all("n" in line for line in lines)
         assert text.startswith("# CulT-Eval: ")
-    assert " 120 | 0 | 42 |" in pages.table_2(found, 0)[1]
-    assert "omission (18)*" in pages.table_5(found, 0)[1]
+    right = sum(one.label.correct for one in FEW)
+    assert f" 32 | 0 | {right} |" in pages.table_2(found, 0)[1]
+    omitted = sum(errors.primary(one.label.errors) == "omission" for one in FEW)
+    assert f"omission ({omitted})*" in pages.table_5(found, 0)[1]
+    assert "| careful | explaining |" in pages.table_6(found, 0)[1]
 
 
 def test_misaligned_page_holds_both_kinds_and_no_markup():
-    hostile = [replace(one, translation="<script>alert(1)</script>") for one in ROWS[:1]] + ROWS[1:]
-    text = misaligned.page(replace(whole_study(), rows=hostile))
+    hostile = [replace(one, translation="<script>alert(1)</script>") for one in FEW[:1]] + FEW[1:]
+    text = misaligned.page(replace(small_study(), rows=hostile))
     assert misaligned.HIGH.capitalize() in text
     assert misaligned.LOW.capitalize() in text
     assert "<script>alert(1)" not in text
