@@ -19,6 +19,7 @@ from excam.stats.correlation import Scores
 from excam.stats.reliability import outcomes_and_scores
 
 MEASURES = ("point_biserial", "spearman", "auc", "tau_b")
+NOTHING = (0.0, 0.0, 0.5, 0.0)  # of scores that are all equal
 Floats = NDArray[np.floating]
 
 
@@ -49,15 +50,16 @@ def association(
 ) -> Association:
     """Return how scores go with the label; more is better for True.
 
-    Intervals are percentile bootstraps over clusters, by default over items; a draw in which a measure is undefined is
-    left out. Raise InputInvalid for unequal lengths, gold values that are not booleans, and NaN or infinity.
+    Intervals are percentile bootstraps over clusters, by default over items. A draw with one label only is left out;
+    one with equal scores only has AUC .5 and no correlation, 0: left out, it would narrow the interval. Raise
+    InputInvalid for unequal lengths, gold values that are not booleans, and NaN or infinity.
     """
     outcomes, kept, values = outcomes_and_scores(gold, scores)
     number = cluster_numbers(clusters, len(outcomes))
     gold_kept = outcomes[kept]
     levels, level = np.unique(values, return_inverse=True) if len(kept) else (np.zeros(1), np.zeros(0, np.intp))
     found = {name: Estimate(None, None, None) for name in MEASURES}
-    if len(kept):
+    if len(levels) > 1:
         observed = _measures(gold_kept, levels, level, np.ones(len(kept)))
         drawn = _drawn(gold_kept, levels, level, number, kept, draws, seed)
         found = {name: _estimate(observed[at], drawn[at]) for at, name in enumerate(MEASURES)}
@@ -81,13 +83,15 @@ def _drawn(
 
 
 def _measures(gold: NDArray[np.bool_], levels: Floats, level: NDArray[np.intp], weights: Floats) -> tuple[float, ...]:
-    """Return the measures of items with weights, NaN where undefined, in the order of `MEASURES`."""
+    """Return the measures of items with weights, in the order of `MEASURES`; NaN for one label only."""
     yes = np.bincount(level, weights=weights * gold, minlength=len(levels))
     no = np.bincount(level, weights=weights * ~gold, minlength=len(levels))
     both, n_yes, n_no = yes + no, yes.sum(), no.sum()
     n = n_yes + n_no
-    if n_yes == 0 or n_no == 0 or np.count_nonzero(both) < 2:
+    if n_yes == 0 or n_no == 0:
         return (np.nan,) * len(MEASURES)
+    if np.count_nonzero(both) < 2:
+        return NOTHING
     ranks = np.cumsum(both) - (both - 1) / 2  # mid-ranks
     auc = float((yes * (np.cumsum(no) - no / 2)).sum() / (n_yes * n_no))
     untied = (n**2 - (both**2).sum()) / 2  # pairs of different scores

@@ -55,6 +55,15 @@ def test_intervals_resample_clusters():
     assert association(gold, scores) == once
 
 
+def test_draws_of_equal_scores_widen_the_interval():
+    """One item of 40 has another score: a third of the draws has equal scores only."""
+    gold, scores = [True] * 20 + [False] * 20, [1.0] * 39 + [0.0]
+    found = association(gold, scores)
+    assert found.tau_b.value > 0
+    assert found.tau_b.low == 0
+    assert found.auc.low == 0.5
+
+
 def test_the_interval_of_auc_covers_it():
     """AUC of normal scores one deviation apart: .760. Of 200 samples of 60, 95 % intervals hold it in 90 to 99 %."""
     generator, held = np.random.default_rng(3), 0
