@@ -38,6 +38,7 @@ include: "rules/preflight.smk"
 include: "rules/scores.smk"
 include: "rules/macaron.smk"
 include: "rules/rubric.smk"
+include: "rules/cult_eval.smk"
 
 
 onsuccess:
@@ -59,6 +60,7 @@ rule all:
         expand("results/published/{build}/manifest.json", build=BUILDS),
         macaron_pages(),
         rubric_pages(),
+        pages_of("cult_eval"),
 
 
 rule paper:
@@ -109,6 +111,12 @@ rule rubric:
     """Ratings by the scoring manual: what models rate, agreement with people, and every table of quality control."""
     input:
         rubric_target,
+
+
+rule cult_eval:
+    """Translations of culture-loaded expressions: ACRE, metrics of whole sentences, and their tables and figures."""
+    input:
+        cult_eval_target,
 
 
 rule scores:

@@ -28,14 +28,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from excam.rubric import form as rater
-from excam.rubric import manual
 
 from excam.annotation.answers import Answer
 from excam.annotation.campaign import Campaign, Task, campaign
 from excam.annotation.store import Store
 from excam.core import provenance
 from excam.core.hash_order import digest
+from excam.rubric import form as rater
+from excam.rubric import manual
 from scripts import run
 from tests.unit.annotation_server_process import Running, made
 

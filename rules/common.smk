@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import yaml
 from snakemake.exceptions import WorkflowError
 
+from excam.acre import source as cult_eval_source
 from excam.annotation.exports import exported_files
 from excam.config import CHAT_TEMPLATES, LEXICON, ordered_like, load
 from excam.core.exceptions import ExcamError
@@ -73,6 +74,11 @@ try:
         rubric_changes.opened(EXPERIMENT.rubric.version).with_weights(EXPERIMENT.rubric.weights)
         if EXPERIMENT.rubric.version.endswith(".yaml"):
             RUBRIC_FILES["version"] = input_names("rubric.version", [Path(EXPERIMENT.rubric.version)])
+    CULT_EVAL_FILES = (
+        input_names("cult_eval.folder", cult_eval_source.files(Path(EXPERIMENT.cult_eval.folder)))
+        if EXPERIMENT.cult_eval
+        else []
+    )
     EXPORTS = input_names("annotation.answers", exported_files(EXPERIMENT.annotation.answers))
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
@@ -98,6 +104,7 @@ MACARON = EXPERIMENT.macaron
 RUBRIC = EXPERIMENT.rubric
 MACARON_MODES = ["choose", "text", "thinking"]
 MACARON_SHEETS = sorted(path.stem for path in Path(MACARON.sheets).glob("*.csv")) if MACARON and MACARON.sheets else []
+CULT_EVAL = EXPERIMENT.cult_eval
 NOWHERE = "a^"  # a pattern that matches nothing: an axis without values
 
 
@@ -120,6 +127,8 @@ wildcard_constraints:
     batch=one_of(BATCHES),
     mode=one_of(MACARON_MODES),
     sheet=one_of(MACARON_SHEETS),
+    translator=one_of([cult_eval_source.WRITTEN, *(CULT_EVAL.systems if CULT_EVAL else [])]),
+    shots="0|1",
 
 
 PARTS = {  # module with the version of a stage that is chosen by name; the version of a rule is in its script

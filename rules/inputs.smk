@@ -164,6 +164,33 @@ def answers_of(wildcards):
     return [path for path in macaron_answers() if Path(path).parent.name == wildcards.answerer]
 
 
+def one_shot_example(wildcards):
+    """The held-out item of the one-shot prompt, where there is one."""
+    return (
+        input_names("cult_eval.folder", cult_eval_source.example(Path(CULT_EVAL.folder)))
+        if wildcards.shots == "1"
+        else []
+    )
+
+
+def encoder_weights(wildcards):
+    return weights_of(CULT_EVAL and CULT_EVAL.encoder)
+
+
+def comet_files(wildcards):
+    """The weights and settings of COMET, where a folder is named."""
+    return [os.path.join(CULT_EVAL.comet, name) for name in ("model.safetensors", "hparams.yaml")] if CULT_EVAL else []
+
+
+def metricx_weights(wildcards):
+    return weights_of(CULT_EVAL and CULT_EVAL.metricx)
+
+
+def weights_of(name):
+    """The manifest of the weights of a model, if one is named."""
+    return f"results/models/{EXPERIMENT.weights(name)}/manifest.json" if name else []
+
+
 def proofreader_weights(wildcards):
     """The weights of the model that proofreads Macaron, if there is one and it is local."""
     name = proofreader_name()

@@ -65,6 +65,14 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     ],
     "certainty_cells": of_systems(column_systems("all"), "results/certainty/{system}/test.json"),
     "certainty_cells_of_excam": of_systems(in_domain_excam(), "results/certainty/{system}/test.json"),
+    "cult_eval_items": ["results/cult_eval/items.parquet"] if CULT_EVAL else [],
+    "cult_eval_judged": cult_eval_files(
+        "judged/equivalent", *(f"judged/{judge}" for judge in (CULT_EVAL.judges if CULT_EVAL else []))
+    ),
+    "cult_eval_labels": cult_eval_source.labels(Path(CULT_EVAL.folder)) if CULT_EVAL else [],
+    "cult_eval_metrics": cult_eval_files("metrics", *(["comet"] if CULT_EVAL and CULT_EVAL.comet else [])),
+    "cult_eval_rows": cult_eval_files("rows"),
+    "cult_eval_scores": list(CULT_EVAL.scores.values()) if CULT_EVAL else [],
     "counterfactual_rows": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.rows.parquet"),
     "counterfactual_samples": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.parquet"),
     "counterfactual_transcripts": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.jsonl"),
@@ -113,6 +121,7 @@ PAGE_FILES = {  # sets of files that pages name as inputs
 }
 
 PAGE_SETTINGS = {  # values that pages name as settings
+    "cult_eval_scored": list(CULT_EVAL.scores) if CULT_EVAL else [],
     "datasets": DATASETS,
     "licences": json.dumps({name: benchmarks.load(name).SOURCE.licence for name in DATASETS}, sort_keys=True),
     "models_asked": models_asked,

@@ -100,6 +100,31 @@ def rubric_target(wildcards):
     return rubric_pages()
 
 
+def translators():
+    """Who translates, and after how many examples: the folder's systems, and models; those of seq2seq take none."""
+    if not CULT_EVAL:
+        return []
+    asked = [
+        (name, shots)
+        for name in dict.fromkeys(CULT_EVAL.systems)
+        for shots in dict.fromkeys(CULT_EVAL.shots)
+        if not (shots and EXPERIMENT.models[name].backend == "seq2seq")
+    ]
+    return [(cult_eval_source.WRITTEN, 0), *asked]
+
+
+def cult_eval_files(*folders):
+    """The file of every translator in these folders of results/cult_eval/."""
+    return [f"results/cult_eval/{folder}/{name}/{shots}.parquet" for folder in folders for name, shots in translators()]
+
+
+def cult_eval_target(wildcards):
+    """What the target `cult_eval` asks for. Stop with one line where the section is missing."""
+    if not CULT_EVAL:
+        raise WorkflowError("cult_eval: switched off; expected a section `cult_eval`, as in experiments/mini.yaml")
+    return pages_of("cult_eval")
+
+
 def scores(wildcards):
     """The summary of the user's own texts."""
     if not SCORES:

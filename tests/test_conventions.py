@@ -79,7 +79,7 @@ def test_a_page_declares_the_options_of_its_script(name, capsys):
 
 
 GROUND = {"core", "stats", "config", "inference", "pages", "training", "annotation", "lineage", "scoring"}
-SYSTEMS = {"error_reports", "excam40k", "macaron", "rubric"}
+SYSTEMS = {"acre", "calmqa", "error_reports", "excam40k", "macaron", "rubric"}
 
 
 def imports_between_rooms() -> set[tuple[str, str]]:
@@ -102,7 +102,7 @@ def test_rooms_import_downwards():
     assert not {pair for pair in found if pair[0] in GROUND and pair[1] not in GROUND}
     assert {other for one, other in found if one == "core"} == set()
     assert {other for one, other in found if one == "stats"} <= {"core"}
-    assert not {pair for pair in found if pair[0] in {"error_reports", "macaron", "rubric"} and pair[1] in SYSTEMS}
+    assert not {pair for pair in found if pair[0] in SYSTEMS - {"excam40k"} and pair[1] in SYSTEMS}
     assert not [pair for pair in found if pair[::-1] in found], "two rooms import each other"
 
 
@@ -186,7 +186,7 @@ def locked(name):
 def test_environments_pin_what_the_locks_pin():
     core, dev, torch = locked("core"), locked("dev"), locked("torch")
     assert {name: dev.get(name) for name in core} == core
-    for path in (ROOT / "envs").glob("*.yaml"):
+    for path in set((ROOT / "envs").glob("*.yaml")) - {ROOT / "envs/mt.yaml"}:  # COMET needs releases of its own
         pins = locked("vllm-cuda") if path.stem == "inference" else core | torch
         for entry in yaml.safe_load(path.read_text())["dependencies"][-1]["pip"]:
             name, version = entry.split("==")

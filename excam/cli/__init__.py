@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from excam.acre.commands import app as acre_app
 from excam.annotation.commands import app as annotate_app
 from excam.cli import calibrate_commands, score_commands, serve_commands
 from excam.core.command_input import standard_input
@@ -49,6 +50,7 @@ app.add_typer(journal_app, name="journal")
 app.add_typer(annotate_app, name="annotate")
 app.add_typer(macaron_app, name="macaron")
 app.add_typer(rubric_app, name="rubric")
+app.add_typer(acre_app, name="acre")
 _JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folders of them")]
 
 

@@ -15,6 +15,7 @@ from excam.config.sections import (
     Annotation,
     Baselines,
     Construction,
+    CultEval,
     Dataset,
     Experiment,
     Generation,
@@ -118,6 +119,16 @@ def cross_check(experiment: Experiment, where: str) -> None:
             known(name, "rubric.raters", "model", models)
         if not (experiment.rubric.raters or experiment.rubric.ratings or experiment.rubric.evaluator):
             raise ConfigInvalid(f"{where}: rubric: nobody rates; expected `raters`, `ratings` or `evaluator`")
+    if experiment.cult_eval:
+        wanted = experiment.cult_eval
+        single = {"encoder": wanted.encoder, "metricx": wanted.metricx}
+        for at, names in (
+            ("systems", wanted.systems),
+            ("judges", wanted.judges),
+            *((n, [v]) for n, v in single.items()),
+        ):
+            for name in filter(None, names):
+                known(name, f"cult_eval.{at}", "model", models)
     _check_numbers(experiment, where)
 
 
@@ -180,6 +191,7 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
         "annotation": Annotation,
         "macaron": Macaron,
         "rubric": Rubric,
+        "cult_eval": CultEval,
     }
     if not loc:
         return list(Experiment.model_fields)

@@ -365,6 +365,29 @@ class Rubric(Section):
     )
 
 
+class CultEval(Section):
+    """CulT-Eval and ACRE: translations of culture-loaded expressions, and metrics of them (docs/cult-eval.md)."""
+
+    folder: str = Field(description="local folder with items.jsonl, and translations/, labels.jsonl, example.jsonl")
+    systems: list[Name] = Field(default=[], description="models that translate the items")
+    shots: list[Literal[0, 1]] = Field(default=[0], description="examples in the prompt; models of seq2seq take none")
+    judges: list[Name] = Field(default=[], description="models that judge as ACRE, beside the judge without a model")
+    by: Literal["choose", "text"] = Field(
+        default="text", description="how judges answer: a generated line, or the likelihood of each answer"
+    )
+    variants: list[Literal["full", "no-gate", "no-routing", "no-explication", "no-reference"]] = Field(
+        default=["full", "no-gate", "no-routing", "no-explication", "no-reference"], min_length=1
+    )
+    quality: Literal["mean", "weighted", "harmonic", "product"] = Field(
+        default="mean", description="how fidelity and clarity become one number"
+    )
+    encoder: Name | None = Field(default=None, description="an entry of `models`, for BERTScore")
+    layer: int = Field(default=6, ge=1, description="of the encoder, from which BERTScore takes hidden states")
+    metricx: Name | None = Field(default=None, description="an entry of `models`, for MetricX-QE")
+    comet: str | None = Field(default=None, description="local folder with a converted COMET checkpoint")
+    scores: dict[Name, str] = Field(default={}, description="more metrics by name: files of `excam score`, by row id")
+
+
 class Experiment(Section):
     """All settings that determine results. Settings of execution are in the profiles."""
 
@@ -381,6 +404,7 @@ class Experiment(Section):
     annotation: Annotation = Annotation()
     macaron: Macaron | None = None
     rubric: Rubric | None = None
+    cult_eval: CultEval | None = None
     audits: Literal["stop", "warn"] = Field(
         default="stop", description="a failed audit stops training and publishing, or is only said"
     )

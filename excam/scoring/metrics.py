@@ -8,7 +8,8 @@
 
     def flow(row: Row) -> Flow[Outcome]: ...
 
-A constant `OPTIONAL` names further columns, which are passed on where a row has them.
+Optional constants: `OPTIONAL` names further columns, which are passed on where a row has them; `SETTINGS` becomes part
+of the signature; `WORDING` is what legends say of a score.
 """
 
 from __future__ import annotations

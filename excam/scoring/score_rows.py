@@ -29,7 +29,10 @@ class RowScorer:
         """Open the model, see `open_model`."""
         self._metric = metric
         self._backend, described = open_model(model, engine, budget)
-        self.signature = f"{metric.NAME}|{described}|metric:{metric.VERSION}|v:{VERSION}"
+        settings = getattr(metric, "SETTINGS", "")
+        self.signature = "|".join(
+            filter(None, [metric.NAME, described, settings, f"metric:{metric.VERSION}", f"v:{VERSION}"])
+        )
 
     def score(
         self, rows: Iterable[Row], /, journal: Path | None = None, progress: Progress | None = None

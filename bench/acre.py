@@ -1,0 +1,78 @@
+"""Metrics of translations at the paper's size, from our miniature repeated: seconds and memory of each step.
+
+    python -m bench.acre --items 7959 --systems 9
+
+The texts are those of the miniature with a number in each, so that no translation is measured twice; the scores mean
+nothing. `tables` are correlations, tests and sensitivities over all rows, with labels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from bench.processes import ROOT
+from excam.acre import items, judgements, numbers, sentence_metrics, source, translations
+from excam.acre.translations import Translated
+from scripts import run
+
+MINI = ROOT / "mini/cult-eval"
+R = TypeVar("R")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=7959)
+    parser.add_argument("--systems", type=int, default=9)
+    args = parser.parse_args(argv)
+
+    rows = made_up(args.items, args.systems)
+    print(f"{len(rows):,} translations of {args.items:,} items")
+    started, computed = time.perf_counter(), time.process_time()
+    bleu = timed("BLEU", lambda: sentence_metrics.bleu(rows))
+    chrf = timed("chrF++", lambda: sentence_metrics.chrf(rows))
+    verdicts = timed("equivalent", lambda: judgements.by_equivalents(rows))
+    took = f"{time.perf_counter() - started:.1f} s, of the processor {time.process_time() - computed:.1f} s"
+    print(f"metrics without a model: {took}")
+    ids = [one.id for one in rows]
+    metrics: dict[str, numbers.Scores] = {
+        "BLEU": dict(zip(ids, bleu.scores, strict=True)),
+        "chrF++": dict(zip(ids, chrf.scores, strict=True)),
+        "equivalent": {one: verdict.acre for one, verdict in zip(ids, verdicts, strict=True)},
+    }
+    timed("tables: correlations", lambda: numbers.correlations(rows, metrics))
+    timed("tables: sensitivity", lambda: numbers.sensitivity(rows, metrics))
+    print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at the peak")
+
+
+def timed(what: str, work: Callable[[], R]) -> R:
+    """Run, print the seconds and those of the processor, and return the result."""
+    started, computed = time.perf_counter(), time.process_time()
+    found = work()
+    took = f"{time.perf_counter() - started:.1f} s, of the processor {time.process_time() - computed:.1f} s"
+    print(f"{what}: {took}", flush=True)
+    return found
+
+
+def made_up(count: int, systems: int) -> list[Translated]:
+    """Return labelled translations of `count` items by `systems` systems."""
+    known = items.read(MINI / "items.jsonl")
+    given = translations.with_labels(source.written(source.files(MINI)[1:], known), MINI / "labels.jsonl")
+    by_item = [[one for one in given if one.item.id == name] for name in known]
+    rows = []
+    for number in range(count):
+        own = by_item[number % len(by_item)]
+        item = replace(own[0].item, id=str(number), reference=f"{own[0].item.reference} {number}")
+        for system in range(systems):
+            one = own[system % len(own)]
+            text = f"{one.translation} {number + system}"
+            rows.append(replace(one, item=item, system=f"system-{system}", translation=text))
+    return rows
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,294 @@
+"""ACRE as a flow (§5): a semantic validator first, then a fidelity and a nuance critic together for valid rows only.
+
+The paper's prompts are lost: those in `prompts/` are ours, and every signature says so. The explication is what
+decides; the reference is shown to the nuance critic alone, as a model of style.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+import numpy as np
+import regex
+
+from excam.acre import quality
+from excam.acre.items import Protocol, route
+from excam.acre.translations import Translated
+from excam.core.exceptions import InputInvalid
+from excam.inference import Choice, Choose, Completion, Flow, Generate, Message
+from excam.inference.answer_text import split_reasoning
+from excam.inference.json_answers import Rejected, objects
+
+VERSION = 1  # of prompts and parser
+Variant = Literal["full", "no-gate", "no-routing", "no-explication", "no-reference"]
+VARIANTS: tuple[Variant, ...] = ("full", "no-gate", "no-routing", "no-explication", "no-reference")
+Mode = Literal["choose", "text"]
+MODES: tuple[Mode, ...] = ("choose", "text")
+NAME = regex.compile(r"\{(source|term|explication|reference|translation|rule|example)\}")
+NO_EXPLICATION = "no-explication"  # the failure of a row that has none, where it is what decides
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What ACRE reads of one translation."""
+
+    id: str
+    source: str
+    term: str
+    translation: str
+    category: str
+    explication: str = ""
+    reference: str = ""
+    protocol: Protocol | None = None
+
+
+def case(one: Translated) -> Case:
+    """Return the case of a translation."""
+    names = ("source", "term", "category", "explication", "reference", "protocol")
+    texts: dict[str, Any] = {name: getattr(one.item, name) for name in names}
+    return Case(id=one.id, translation=one.translation, **texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict of one variant. `acre` is None exactly where there is a `failure`, and exactly 0 for an invalid one.
+
+    `fidelity` and `clarity` are 1 to 5: whole numbers by text, means over the likelihoods by choice. Of a failed critic
+    nothing is counted: `quality` and `acre` are None though the other one answered.
+    """
+
+    protocol: Protocol | None
+    valid: bool | None = None
+    valid_certainty: float | None = None
+    fidelity: float | None = None
+    clarity: float | None = None
+    quality: float | None = None
+    acre: float | None = None
+    rationale: str = ""
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One of the three agents: its prompt, the key of its answer and what the value may be."""
+
+    name: str
+    key: str
+    values: tuple[bool | int, ...]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the lines that it may answer."""
+        return tuple(json.dumps({self.key: value}) for value in self.values)
+
+    @property
+    def schema(self) -> str:
+        """Return the JSON Schema of its answer, for servers that constrain texts."""
+        kind = {"type": "boolean"} if self.key == "valid" else {"type": "integer", "enum": list(self.values)}
+        properties = {self.key: kind, "rationale": {"type": "string"}}
+        return json.dumps(
+            {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+        )
+
+
+VALIDATOR = Agent("validator", "valid", (True, False))
+FIDELITY = Agent("fidelity", "score", tuple(range(quality.LOWEST, quality.HIGHEST + 1)))
+NUANCE = Agent("nuance", "score", FIDELITY.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The value an agent gave, None with a `failure`; `certainty` is the probability of a validator's choice."""
+
+    value: float | None
+    failure: str | None = None
+    certainty: float | None = None
+    rationale: str = ""
+
+
+@cache
+def template(name: str) -> str:
+    """Return a file of `prompts/`."""
+    return resources.files("excam.acre").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8").strip("\n")
+
+
+def filled(name: str, values: Mapping[str, str]) -> str:
+    """Return a prompt with its {names} replaced in one pass: inserted texts are never searched for names."""
+    return NAME.sub(lambda found: values[found[1]], template(name))
+
+
+def prompt(agent: Agent, one: Case, variant: Variant) -> str:
+    """Return what an agent is asked about a case. Texts stand as JSON strings, so that none ends before its end."""
+    quoted = {name: json.dumps(getattr(one, name), ensure_ascii=False) for name in ("source", "term", "translation")}
+    with_explication = variant != "no-explication" and one.explication
+    with_reference = variant != "no-reference" and one.reference
+    rule = "any" if variant == "no-routing" else protocol(one)
+    quoted |= {
+        "explication": _line("What it means", one.explication) if with_explication else "",
+        "reference": _line("A good translation, as a model of style", one.reference) if with_reference else "",
+        "rule": "" if agent is NUANCE else template(f"{agent.name}-{rule}"),
+    }
+    return filled(agent.name, quoted)
+
+
+def _line(label: str, text: str) -> str:
+    return f"{label}: {json.dumps(text, ensure_ascii=False)}\n"
+
+
+def protocol(one: Case) -> Protocol:
+    """Return the protocol of a case: its own, or that of its category. A lookup: no agent is asked."""
+    return one.protocol or route(one.category)
+
+
+def acre(one: Case, variant: Variant = "full", mode: Mode = "text", combination: str = "mean") -> Flow[Judged]:
+    """Judge one translation: one request, and two more together if it is valid; without the gate all three at once.
+
+    `choose` compares the likelihoods of the answers; a server that gives none is asked for a text.
+    """
+    judged = Judged(None if variant == "no-routing" else protocol(one))
+    if not one.explication and variant != "no-explication":
+        return replace(judged, failure=NO_EXPLICATION)
+    if not one.translation.strip():  # nothing to ask about: the expression is omitted
+        return replace(judged, valid=False, valid_certainty=1.0, acre=0.0)
+    first = (VALIDATOR, FIDELITY, NUANCE) if variant == "no-gate" else (VALIDATOR,)
+    valid, *critics = yield from _asked(first, one, variant, mode)
+    known = {"valid": None if valid.value is None else bool(valid.value), "valid_certainty": valid.certainty}
+    judged = replace(judged, **known, rationale=valid.rationale)
+    if valid.failure and variant != "no-gate":
+        return replace(judged, failure=f"validator: {valid.failure}")
+    if not critics:
+        if not valid.value:
+            return replace(judged, acre=0.0)
+        critics = yield from _asked((FIDELITY, NUANCE), one, variant, mode)
+    return _with_quality(judged, critics, combination)
+
+
+def _with_quality(judged: Judged, critics: Sequence[Said], combination: str) -> Judged:
+    """Return the verdict with the critics' ratings; a critic that failed makes it a failure."""
+    fidelity, clarity = critics
+    reasons = [judged.rationale, fidelity.rationale, clarity.rationale]
+    rated = replace(judged, fidelity=fidelity.value, clarity=clarity.value, rationale=" / ".join(filter(None, reasons)))
+    for agent, said in ((FIDELITY, fidelity), (NUANCE, clarity)):
+        if said.failure:
+            return replace(rated, failure=f"{agent.name}: {said.failure}")
+    assert fidelity.value is not None, "without a failure there is a value"
+    assert clarity.value is not None, "without a failure there is a value"
+    q = quality.combine(fidelity.value, clarity.value, combination)
+    return replace(rated, quality=q, acre=q)
+
+
+def _asked(agents: Sequence[Agent], one: Case, variant: Variant, mode: Mode) -> Flow[list[Said]]:
+    """Ask agents together; by likelihoods if `mode` says so and the model gives them, else for texts."""
+    messages = [(Message("user", prompt(agent, one, variant)),) for agent in agents]
+    if mode == "choose":
+        choices = yield [Choose(each, agent.options) for each, agent in zip(messages, agents, strict=True)]
+        logprobs = [each.logprobs for each in choices if isinstance(each, Choice)]
+        if all(each is not None for each in logprobs):
+            return [_chosen(agent, each) for agent, each in zip(agents, logprobs, strict=True) if each is not None]
+    completions = yield [Generate(each, agent.schema) for each, agent in zip(messages, agents, strict=True)]
+    return [read(agent, each) for agent, each in zip(agents, completions, strict=True) if isinstance(each, Completion)]
+
+
+def _chosen(agent: Agent, logprobs: Sequence[float]) -> Said:
+    """Return the likeliest verdict of the validator; of a critic, the mean rating under its likelihoods."""
+    shares = np.exp(np.asarray(logprobs) - max(logprobs))
+    shares /= shares.sum()
+    if agent is VALIDATOR:
+        return Said(float(agent.values[int(shares.argmax())]), certainty=float(shares.max()))
+    return Said(float(shares @ np.asarray(agent.values, dtype=float)))
+
+
+def _whole_number(digits: str) -> int | None:
+    """Return a number of few digits; another is no rating, and costs no time."""
+    return int(digits) if len(digits) < 4 else None
+
+
+def _unique(found: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(value := dict(found)) < len(found):
+        raise Rejected("key-twice")
+    return value
+
+
+def _no_number(digits: str) -> None:
+    return None
+
+
+DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_int=_whole_number, parse_float=_no_number, parse_constant=_no_number, strict=False
+)
+
+
+def read(agent: Agent, completion: Completion) -> Said:
+    """Return what a text says: one JSON object after any reasoning. Two that differ, or a value out of range, fail."""
+    if completion.finish == "refused":
+        return Said(None, "refused")
+    _, text = split_reasoning(completion.text)
+    if text is None:
+        return Said(None, "in-thought")
+    try:
+        found = list(objects(text, DECODER, set()))
+    except Rejected as problem:
+        cut = completion.finish == "length" and str(problem) in ("no-json", "bad-json")
+        return Said(None, "truncated" if cut else str(problem))
+    values = {json.dumps(each.get(agent.key) if isinstance(each, dict) else None) for each in found}
+    if len(values) > 1:
+        return Said(None, "several-objects")
+    value = found[-1].get(agent.key) if isinstance(found[-1], dict) else None
+    if isinstance(value, bool) != (agent is VALIDATOR) or not isinstance(value, int):
+        return Said(None, "no-value")
+    if value not in agent.values:
+        return Said(None, "out-of-range")
+    rationale = found[-1].get("rationale")
+    return Said(float(value), rationale=rationale if isinstance(rationale, str) else "")
+
+
+def checked(name: str, value: str, known: Sequence[str]) -> Any:
+    """Validate and return unchanged. Raise InputInvalid unless it is one of `known`."""
+    if value not in known:
+        raise InputInvalid(f"{name}: found {value}; expected {' or '.join(known)}")
+    return value
+
+
+def signature(variant: str, mode: str, combination: str) -> str:
+    """Return the part of a signature that says how ACRE was asked and computed."""
+    return f"variant:{variant}|by:{mode}|q:{combination}|prompts:ours"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One translation to judge in one variant."""
+
+    case: Case
+    variant: Variant
+    mode: Mode
+    combination: str
+
+    @property
+    def id(self) -> str:
+        """Return <item>/<system>/<shots>/<variant>."""
+        return f"{self.case.id}/{self.variant}"
+
+
+def tasks(rows: Sequence[Translated], variants: Sequence[Variant], mode: Mode, combination: str) -> list[Task]:
+    """Return every translation in every variant, by variant. Judged together, variants share what they ask alike."""
+    cases = [case(one) for one in rows]
+    return [Task(one, variant, mode, combination) for variant in variants for one in cases]
+
+
+def flow(task: Task) -> Flow[Judged]:
+    """Judge a task."""
+    return acre(task.case, task.variant, task.mode, task.combination)
+
+
+PARTS: tuple[str, ...] = ("valid", "fidelity", "clarity", "quality")
+
+
+def parts(judged: Judged) -> dict[str, Any]:
+    """Return what a verdict holds beside its score."""
+    values = asdict(judged)
+    return {name: values[name] for name in ("protocol", "valid_certainty", *PARTS)}

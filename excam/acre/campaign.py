@@ -1,0 +1,164 @@
+"""People as judges: they mark expressions (form `culture_spans`) and judge translations (`translation_errors`).
+(`translation_errors`).
+
+What annotators export becomes items and labels. Where annotators of one translation disagree, there is no label: they
+settle it first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from excam.acre import items
+from excam.acre.errors import ERRORS, primary
+from excam.acre.items import DOMAINS
+from excam.acre.translations import Translated
+from excam.annotation import exchange, form
+from excam.annotation.answers import Answer
+from excam.annotation.campaign import Campaign, Task, campaign
+from excam.annotation.form import SUBMITTED
+from excam.core.exceptions import InputInvalid
+from excam.core.hash_order import digest
+from excam.scoring import pairs
+
+FIELDS = {error: error.replace("-", "_") for error in ERRORS}  # of the form
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """Rows for a file, and how many answers were left out for each reason."""
+
+    rows: Sequence[Mapping[str, Any]]
+    left_out: Mapping[str, int]
+
+    @property
+    def summary(self) -> str:
+        """Return the counts in words."""
+        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(self.left_out.items())) or "none"
+        return f"{len(self.rows)} rows; left out: {reasons}"
+
+
+def marking(path: Path, each: int, seed: int) -> Campaign:
+    """Return a campaign in which people mark expressions in sentences with their translations, one task a sentence.
+
+    Raise InputInvalid for a row without `id`, `source`, `reference`, `domain` and `licence`.
+    """
+    wanted = ("id", "source", "reference", "domain", "licence")
+    tasks: dict[str, Task] = {}
+    for number, row in pairs.rows(path):
+        if not isinstance(row, Mapping) or not all(
+            isinstance(row.get(one), str) and row[one].strip() for one in wanted
+        ):
+            raise InputInvalid(f"{path}:{number}: expected texts under {', '.join(wanted)}; add what is missing")
+        if row["domain"] not in DOMAINS:
+            raise InputInvalid(f"{path}:{number}: domain: found {row['domain']}; expected {' or '.join(DOMAINS)}")
+        shown = {one: row[one] for one in ("source", "reference", "domain")}
+        tasks[row["source"]] = _task(row["id"], each, seed, "spans", shown, {"licence": row["licence"]})
+    if not tasks:
+        raise InputInvalid(f"{path}: 0 sentences; expected one JSON object a line, or a table")
+    ordered = sorted(tasks.values(), key=lambda task: task.id)
+    return campaign("CulT-Eval: culture-loaded expressions", form.load("culture_spans"), ordered)
+
+
+def labelling(rows: Sequence[Translated], each: int, seed: int) -> Campaign:
+    """Return a campaign in which people judge translations; the systems behind them are hidden, the order is mixed."""
+    tasks = [
+        _task(
+            one.id,
+            each,
+            seed,
+            "labels",
+            {
+                **{field: getattr(one.item, field) for field in ("source", "term", "category", "reference")},
+                **({"explication": one.item.explication} if one.item.explication else {}),
+                "translation": one.translation,
+            },
+            {"item": one.item.id, "system": one.system, "shots": str(one.shots)},
+        )
+        for one in rows
+    ]
+    ordered = sorted(tasks, key=lambda task: task.id)
+    return campaign("CulT-Eval: errors in translations", form.load("translation_errors"), ordered)
+
+
+def _task(row: str, each: int, seed: int, kind: str, shown: Mapping[str, str], hidden: Mapping[str, str]) -> Task:
+    id_ = digest(seed, f"acre/{kind}", row)[:16]
+    return Task(id_, row, "English", "China", each, dict(shown), dict(hidden))
+
+
+def collect(files: Sequence[Path], found: Campaign) -> Collected:
+    """Return what annotators submitted: items of a campaign of `marking`, labels of one of `labelling`.
+
+    Raise InputInvalid for a file that holds no answers to the campaign, or a campaign of another form.
+    """
+    readers = {"culture_spans": _items, "translation_errors": _labels}
+    if found.form.name not in readers:
+        raise InputInvalid(f"campaign {found.id}: of the form {found.form.name}; expected {' or '.join(readers)}")
+    answers: dict[str, list[Answer]] = defaultdict(list)
+    unsubmitted = 0
+    for file in files:
+        for answer in exchange.read(file, found):
+            unsubmitted += not answer[SUBMITTED]
+            if answer[SUBMITTED]:
+                answers[answer.task].append(answer)
+    left_out = Counter({"not submitted": unsubmitted})
+    rows = list(readers[found.form.name](((task, answers[task.id]) for task in found.tasks), left_out))
+    return Collected(rows, +left_out)
+
+
+def _items(given: Iterable[tuple[Task, Sequence[Answer]]], left_out: Counter[str]) -> Iterator[dict[str, Any]]:
+    """Yield the first answer to each task as an item; others are counted."""
+    for task, answers in given:
+        left_out["second answer"] += max(len(answers) - 1, 0)
+        for answer in answers[:1]:
+            if answer["none_here"]:
+                left_out["no expression here"] += 1
+            elif not answer["target_span"]:
+                left_out["nothing stands for it in the translation"] += 1
+            else:
+                yield _item(task, answer)
+
+
+def _item(task: Task, answer: Answer) -> dict[str, Any]:
+    texts = {one: task.shown[one] for one in ("source", "reference", "domain")}
+    (start, end, category), (target_start, target_end, _) = answer["source_span"][0], answer["target_span"][0]
+    equivalents = [line.strip() for line in answer["equivalents"].splitlines() if line.strip()]
+    row = {
+        "id": task.row,
+        **texts,
+        "category": category,
+        "term": texts["source"][start:end],
+        "source_start": start,
+        "source_end": end,
+        "target": texts["reference"][target_start:target_end],
+        "target_start": target_start,
+        "target_end": target_end,
+        "explication": answer["explication"].strip(),
+        "equivalent": None,
+        "accepted": equivalents,
+        "literal": [],
+        "licence": task.hidden["licence"],
+    }
+    items.item(row, f"task {task.id}")  # what is written can be read
+    return row
+
+
+def _labels(given: Iterable[tuple[Task, Sequence[Answer]]], left_out: Counter[str]) -> Iterator[dict[str, Any]]:
+    """Yield one label for each translation whose annotators agree on `correct` and the primary error."""
+    for task, answers in given:
+        found = [{error for error, field in FIELDS.items() if answer[field]} for answer in answers]
+        if len({primary(errors) for errors in found}) > 1:
+            left_out["annotators disagree"] += 1
+        elif found:
+            yield {
+                "id": task.hidden["item"],
+                "system": task.hidden["system"],
+                "shots": int(task.hidden["shots"]),
+                "correct": not found[0],
+                "errors": [error for error in ERRORS if any(error in errors for errors in found)],
+                "annotator": ", ".join(answer.annotator for answer in answers),
+            }

@@ -1,0 +1,91 @@
+"""Find sentences and expressions that may be culture-loaded with a model: recall first, people decide (§3.3)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from excam.acre.asks import filled
+from excam.core.exceptions import InputInvalid
+from excam.inference import Completion, Flow, Message, ask_for_text
+from excam.inference.answer_text import split_reasoning
+from excam.inference.json_answers import Rejected, answer_decoder, objects
+from excam.scoring import pairs
+
+DECODER = answer_decoder("key-twice", "not-finite")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a corpus; `rest` are its other columns."""
+
+    id: str
+    source: str
+    rest: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The expressions of a sentence, each with its span; `absent` are those that the sentence does not hold."""
+
+    rows: tuple[Mapping[str, Any], ...] = ()
+    absent: int = 0
+    failure: str | None = None
+
+
+def read(path: Path) -> list[Sentence]:
+    """Return the sentences of a file. Raise InputInvalid for a row without `id` or `source`, or there twice."""
+    found: dict[str, Sentence] = {}
+    for number, row in pairs.rows(path):
+        name, text = (row.get("id"), row.get("source")) if isinstance(row, Mapping) else (None, None)
+        if not name or not isinstance(text, str) or not text.strip() or str(name) in found:
+            raise InputInvalid(f"{path}:{number}: id {name!r}, {str(text)[:40]!r}; expected a unique id and text")
+        rest = {key: value for key, value in row.items() if key not in ("id", "source")}
+        found[str(name)] = Sentence(str(name), text, rest)
+    if not found:
+        raise InputInvalid(f"{path}: 0 sentences; expected one JSON object a line, or a table")
+    return list(found.values())
+
+
+def flow(one: Sentence) -> Flow[Found]:
+    """Ask for the expressions of a sentence."""
+    text = filled("candidates", {"source": json.dumps(one.source, ensure_ascii=False)})
+    answer = yield from ask_for_text((Message("user", text),))
+    return parse(one, answer)
+
+
+def parse(one: Sentence, answer: Completion) -> Found:
+    """Return the expressions of an answer that the sentence holds, once each, in their order there."""
+    _, text = split_reasoning(answer.text)
+    if answer.finish == "refused" or text is None:
+        return Found(failure="refused" if answer.finish == "refused" else "in-thought")
+    try:
+        value = list(objects(text, DECODER, set()))[-1]
+    except Rejected as problem:
+        return Found(failure=str(problem))
+    listed = value.get("expressions") if isinstance(value, dict) else None
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        return Found(failure="no-list")
+    terms = list(dict.fromkeys(each.strip() for each in listed if each.strip()))
+    at = {term: one.source.find(term) for term in terms}
+    held = sorted((place, term) for term, place in at.items() if place >= 0)
+    rows = [
+        {"id": f"{one.id}/{number}", "source": one.source, "term": term}
+        | {"source_start": place, "source_end": place + len(term), **one.rest}
+        for number, (place, term) in enumerate(held, 1)
+    ]
+    return Found(tuple(rows), len(terms) - len(rows))
+
+
+def summary(found: Iterable[Found]) -> str:
+    """Return how many expressions were found, and what was left out, in words."""
+    listed = list(found)
+    failed = Counter(one.failure for one in listed if one.failure)
+    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"
+    rows, absent = sum(len(one.rows) for one in listed), sum(one.absent for one in listed)
+    without = sum(not one.rows and not one.failure for one in listed)
+    return f"{rows} candidates; sentences without one {without}; not in the sentence {absent}; failures: {reasons}"

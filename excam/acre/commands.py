@@ -1,0 +1,288 @@
+"""`excam acre`: from items and translations to verdicts, metrics and tables. Tables go to files, counts to stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from excam.core.provenance import say
+from excam.core.terminal import exit_on_error, stop
+
+if TYPE_CHECKING:
+    from excam.inference import Flow, R
+
+app = typer.Typer(no_args_is_help=True, help="Judge translations of culture-loaded expressions, and compare metrics.")
+ITEMS = Annotated[Path, typer.Option(help="the items, as JSON Lines or Parquet")]
+TO = Annotated[Path, typer.Option(help="the file to write")]
+ROWS = Annotated[Path, typer.Argument(help="rows, made by `excam acre rows`")]
+MODEL = Annotated[str, typer.Option(help="a folder with weights, an adapter, or NAME@http://host/v1")]
+ENGINE = Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a model of this machine")]
+SEED = Annotated[int, typer.Option(help="seed of the bootstraps and permutations")]
+
+
+@app.command()
+def rows(
+    files: Annotated[list[Path], typer.Argument(help="translations: id of the item, translation, system, shots")],
+    items: ITEMS,
+    to: TO,
+) -> None:
+    """Join translations with their items; check both. The file is read by the other commands, and by `excam score`.
+
+    Example: excam acre rows ours.jsonl theirs.jsonl --items items.jsonl --to rows.parquet
+    """
+    from excam.acre import items as reading
+    from excam.acre import source, translations
+    from excam.core import tables
+
+    with exit_on_error():
+        known = reading.read(items)
+        found = source.written(files, known)
+        tables.write_frame(to, translations.to_frame(found))
+        systems = translations.systems(found)
+        absent = len(systems) * len(known) - len(found)
+        empty = sum(not one.translation.strip() for one in found)
+        say(f"{to}: {len(found)} translations by {', '.join(systems)}; empty {empty}; items without one {absent}")
+
+
+@app.command()
+def judge(
+    file: ROWS,
+    to: TO,
+    model: Annotated[
+        str, typer.Option(help="a folder with weights, an adapter, NAME@http://host/v1, or equivalent: without a model")
+    ],
+    variant: Annotated[
+        list[str] | None, typer.Option(help="full, no-gate, no-routing, no-explication, no-reference; several")
+    ] = None,
+    by: Annotated[str, typer.Option(help="text: a line of JSON; choose: the likelihood of each answer")] = "text",
+    quality: Annotated[str, typer.Option(help="mean, weighted, harmonic or product of fidelity and clarity")] = "mean",
+    engine: ENGINE = None,
+    max_tokens: Annotated[int, typer.Option(min=1, help="limit of an answer")] = 512,
+) -> None:
+    """Judge every row as ACRE, in one variant or several, and write the verdicts as Parquet. A killed run continues.
+
+    Example: excam acre judge rows.parquet --model qwen3:14b@http://localhost:11434/v1 --to judged.parquet
+    """
+    from excam.acre import asks, judgements, translations
+    from excam.acre.quality import COMBINATIONS
+    from excam.core import tables
+
+    with exit_on_error():
+        found = translations.from_frame(file)
+        if model == judgements.EQUIVALENT:
+            tables.write_frame(to, judgements.equivalent_frame(found))
+            say(f"{to}: {len(found)} verdicts without a model")
+            return
+        variants = [asks.checked("--variant", one, asks.VARIANTS) for one in variant or ["full"]]
+        asks.checked("--quality", quality, list(COMBINATIONS))
+        tasks = asks.tasks(found, variants, asks.checked("--by", by, asks.MODES), quality)
+        given = _run(asks.flow, tasks, model, engine, max_tokens, to, "judging, requests")
+        name = Path(model).name if "@" not in model else model.partition("@")[0]
+        tables.write_frame(to, judgements.to_frame(name, tasks, given))
+        _written(to)
+        invalid = sum(one.valid is False for one in given)
+        failures = judgements.failure_counts(given)
+        say(f"{to}: {len(given)} verdicts, {invalid} invalid; failures: {failures}")
+
+
+def _run(
+    flow: Callable[[Any], Flow[R]],
+    tasks: Sequence[Any],
+    model: str,
+    engine: str | None,
+    max_tokens: int,
+    to: Path,
+    what: str,
+) -> list[R]:
+    """Return the results of a flow for each task. Answers are kept in a journal beside `to`, see `_written`."""
+    from functools import partial
+
+    from excam.core.provenance import Progress, quiet_libraries
+    from excam.inference import Sampling
+    from excam.inference.journal import Journal, ask
+    from excam.inference.run import run
+    from excam.scoring.files import journal_of
+    from excam.scoring.score_rows import open_model
+
+    quiet_libraries()
+    backend, _ = open_model(model, engine)
+    sampling, progress = Sampling(max_tokens=max_tokens, logprobs=False), Progress(what, None)
+    return run(flow, tasks, partial(ask, backend, sampling, Journal(journal_of(to)), progress=progress))
+
+
+def _written(to: Path) -> None:
+    """Remove the journal of a file that is complete."""
+    from excam.scoring.files import journal_of
+
+    journal_of(to).unlink(missing_ok=True)
+
+
+@app.command()
+def metrics(
+    file: ROWS,
+    to: TO,
+    encoder: Annotated[Path | None, typer.Option(help="folder with an encoder, for BERTScore")] = None,
+    layer: Annotated[int, typer.Option(min=1, help="of the encoder, from which hidden states are taken")] = 6,
+    metricx: Annotated[Path | None, typer.Option(help="folder with MetricX's weights, for MetricX-QE")] = None,
+) -> None:
+    """Measure every row with metrics of whole sentences: BLEU, chrF++, and those whose weights are given.
+
+    Example: excam acre metrics rows.parquet --encoder minilm --to metrics.parquet
+    """
+    from excam.acre import sentence_metrics, translations
+    from excam.core import tables
+    from excam.core.provenance import quiet_libraries
+
+    quiet_libraries()
+    with exit_on_error():
+        found = translations.from_frame(file)
+        folders = [one and (one, sentence_metrics.named(one)) for one in (encoder, metricx)]
+        columns = sentence_metrics.measure(found, folders[0], layer, folders[1])
+        tables.write_frame(to, sentence_metrics.to_frame(found, columns))
+        for name, column in columns.items():
+            say(f"{sentence_metrics.TITLES[name]}: {column.signature}")
+
+
+@app.command()
+def report(
+    file: ROWS,
+    to: Annotated[Path, typer.Option(help="folder for tables and figures")],
+    labels: Annotated[Path | None, typer.Option(help="labels of people: id, system, correct, errors")] = None,
+    judged: Annotated[list[Path] | None, typer.Option(help="verdicts, made by `excam acre judge`")] = None,
+    measured: Annotated[list[Path] | None, typer.Option(help="made by `excam acre metrics`")] = None,
+    scored: Annotated[list[str] | None, typer.Option(help="NAME=FILE of `excam score` on the same rows")] = None,
+    seed: SEED = 0,
+) -> None:
+    """Write the tables and figures of the paper for these rows; without labels, the systems under ACRE alone.
+
+    Example: excam acre report rows.parquet --labels labels.jsonl --judged judged.parquet --to report
+    """
+    from excam.acre import misaligned, pages, study
+    from excam.core.provenance import write_text
+
+    with exit_on_error():
+        scores = dict(_name_and_file(one) for one in scored or [])
+        found = study.read([file], labels, judged or [], measured or [], scores)
+        if not found.metrics:
+            stop("--judged, --measured: found none of them; expected verdicts or metrics to report on")
+        to.mkdir(parents=True, exist_ok=True)
+        written = pages.write_all(to, found, seed)
+        if labels:
+            written.append(to / "misaligned.html")
+            write_text(written[-1], misaligned.page(found))
+        first = next(path for path in written if path.suffix == ".md")
+        print(first.read_text(encoding="utf-8"))
+        say(f"{to}: {len(written)} files")
+
+
+def _name_and_file(given: str) -> tuple[str, Path]:
+    name, sign, file = given.partition("=")
+    if not (name and sign and file):
+        stop(f"--scored: found {given}; expected NAME=FILE")
+    return name, Path(file)
+
+
+@app.command()
+def pairs(file: ROWS, to: TO) -> None:
+    """Write the rows as instruction-output pairs, for `excam score`: ExCAM judges them without a reference.
+
+    Example: excam acre pairs rows.parquet --to pairs.jsonl; excam score pairs.jsonl --to excam.jsonl
+    """
+    from excam.acre import exports, translations
+    from excam.core.provenance import write_text
+
+    with exit_on_error():
+        found = exports.pairs(translations.from_frame(file))
+        write_text(to, exports.lines(found))
+        say(f"{to}: {len(found)} pairs")
+
+
+@app.command()
+def errors(
+    file: ROWS, to: TO, labels: Annotated[Path, typer.Option(help="labels of people: id, system, correct, errors")]
+) -> None:
+    """Write the wrong translations with what is wrong, explained by explications: rows to train ExCAM on.
+
+    Example: excam acre errors rows.parquet --labels labels.jsonl --to errors.jsonl
+    """
+    from excam.acre import exports, translations
+    from excam.core.provenance import write_text
+
+    with exit_on_error():
+        found = exports.soft_errors(translations.with_labels(translations.from_frame(file), labels))
+        write_text(to, exports.lines(found))
+        say(f"{to}: {len(found)} wrong translations")
+
+
+@app.command()
+def draw(
+    file: Annotated[Path, typer.Argument(help="sentences with translations, or rows made by `excam acre rows`")],
+    form: Annotated[str, typer.Option(help="culture_spans: mark expressions; translation_errors: judge translations")],
+    to: TO,
+    each: Annotated[int, typer.Option(min=1, help="annotators of each task")] = 2,
+    seed: SEED = 0,
+) -> None:
+    """Draw a campaign for people, which `excam annotate` shows them; systems behind translations are hidden.
+
+    Example: excam acre draw rows.parquet --form translation_errors --to campaign.json
+    """
+    from excam.acre import campaign, translations
+    from excam.annotation.campaign import to_json
+    from excam.core.provenance import write_json
+
+    with exit_on_error():
+        if form == "culture_spans":
+            drawn = campaign.marking(file, each, seed)
+        elif form == "translation_errors":
+            drawn = campaign.labelling(translations.from_frame(file), each, seed)
+        else:
+            stop(f"--form: found {form}; expected culture_spans or translation_errors")
+        write_json(to, to_json(drawn))
+        say(f"{to}: {len(drawn.tasks)} tasks, each for {each} annotators")
+
+
+@app.command()
+def collect(
+    file: Annotated[Path, typer.Argument(help="the campaign")],
+    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
+    to: TO,
+) -> None:
+    """Collect what people submitted: items of marked expressions, or labels where annotators agree.
+
+    Example: excam acre collect campaign.json ada.json grace.json --to labels.jsonl
+    """
+    from excam.acre import campaign
+    from excam.acre.exports import lines
+    from excam.annotation import campaign as campaigns
+    from excam.core.provenance import write_text
+
+    with exit_on_error():
+        found = campaign.collect(exports, campaigns.read(file))
+        write_text(to, lines(found.rows))
+        say(f"{to}: {found.summary}")
+
+
+@app.command()
+def candidates(
+    file: Annotated[Path, typer.Argument(help="Chinese sentences: id, source, and what else is to be kept")],
+    model: MODEL,
+    to: TO,
+    engine: ENGINE = None,
+    max_tokens: Annotated[int, typer.Option(min=1, help="limit of an answer")] = 256,
+) -> None:
+    """List expressions of a corpus that may be culture-loaded, rather too many than too few. People decide about each.
+
+    Example: excam acre candidates corpus.jsonl --model qwen3:14b@http://localhost:11434/v1 --to candidates.jsonl
+    """
+    from excam.acre import candidates as finding
+    from excam.acre import exports
+    from excam.core.provenance import write_text
+
+    with exit_on_error():
+        found = _run(finding.flow, finding.read(file), model, engine, max_tokens, to, "reading, sentences")
+        write_text(to, exports.lines(row for one in found for row in one.rows))
+        _written(to)
+        say(f"{to}: {finding.summary(found)}")

@@ -1,0 +1,133 @@
+"""Items of CulT-Eval: a source, its reference, and one culture-loaded expression with what it means."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from excam.core.exceptions import InputInvalid
+from excam.scoring import pairs
+
+CATEGORIES = ("Material", "Social", "Religious", "Ecological", "Linguistic")
+DOMAINS = ("literary", "institutional")
+Protocol = Literal["A", "B"]
+TEXTS = ("id", "source", "reference", "term", "target", "category", "domain", "licence")
+SPANS = ("source_start", "source_end", "target_start", "target_end")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One sentence with its expression: `source[source_start:source_end] == term`, the same for `target`.
+
+    `accepted` are renderings that hold besides the standardised `equivalent`; `literal` are word-for-word glosses that
+    do not. `protocol` overrides the one that follows from the category.
+    """
+
+    id: str
+    source: str
+    reference: str
+    term: str
+    target: str
+    source_start: int
+    source_end: int
+    target_start: int
+    target_end: int
+    category: str
+    domain: str
+    licence: str
+    explication: str = ""
+    equivalent: str | None = None
+    accepted: tuple[str, ...] = ()
+    literal: tuple[str, ...] = ()
+    protocol: Protocol | None = None
+
+    @property
+    def route(self) -> Protocol:
+        """Return the protocol: B (style-centric) for linguistic expressions, else A (fact-centric)."""
+        return self.protocol or route(self.category)
+
+
+def route(category: str) -> Protocol:
+    """Return the protocol of a category. The paper does not say where Religious and Ecological belong: A."""
+    return "B" if category == "Linguistic" else "A"
+
+
+def read(path: Path) -> dict[str, Item]:
+    """Return the items of a file (JSON Lines or Parquet) by id. Raise InputInvalid naming a row that is not usable."""
+    found: dict[str, Item] = {}
+    for number, row in pairs.rows(path):
+        one = item(row, f"{path}:{number}")
+        if one.id in found:
+            raise InputInvalid(f"{path}:{number}: id {one.id} occurs twice; expected unique ids")
+        found[one.id] = one
+    if not found:
+        raise InputInvalid(f"{path}: 0 items; expected one JSON object a line, or a table; see docs/cult-eval.md")
+    return found
+
+
+def item(row: object, where: str) -> Item:
+    """Return the item of a row. Raise InputInvalid for a missing field, an unknown category, or a span that is off."""
+    if not isinstance(row, Mapping):
+        raise InputInvalid(f"{where}: found {type(row).__name__}; expected an object")
+    for name in TEXTS:
+        if not isinstance(row.get(name), str) or not row[name].strip():
+            raise InputInvalid(f"{where}: {name}: found {row.get(name)!r}; expected text")
+    for name in SPANS:
+        if not isinstance(row.get(name), int) or isinstance(row[name], bool):
+            raise InputInvalid(f"{where}: {name}: found {row.get(name)!r}; expected a whole number of characters")
+    for name, known in (("category", CATEGORIES), ("domain", DOMAINS), ("protocol", ("A", "B", None))):
+        if row.get(name) not in known:
+            raise InputInvalid(
+                f"{where}: {name}: found {row.get(name)}; expected {', '.join(str(one) for one in known if one)}"
+            )
+    for name in ("explication", "equivalent"):
+        if not isinstance(row.get(name), str | None):
+            raise InputInvalid(f"{where}: {name}: found {row.get(name)!r}; expected text or null")
+    _check_span(row, where, "source", "term", "reference")
+    _check_span(row, where, "reference", "target", "source")
+    if row["source"].strip() == row["reference"].strip():
+        raise InputInvalid(f"{where}: source and reference are the same text; expected a translation as reference")
+    given: dict[str, Any] = {one.name: row[one.name] for one in fields(Item) if one.name in row}
+    given |= {name: _texts(row.get(name), where, name) for name in ("accepted", "literal")}
+    given["explication"] = (row.get("explication") or "").strip()
+    return Item(**given)
+
+
+def _check_span(row: Mapping[str, Any], where: str, text: str, term: str, other: str) -> None:
+    """Raise InputInvalid unless the span of `text` holds `term`; say where the term is, if it is anywhere."""
+    prefix = "source" if text == "source" else "target"
+    start, end, wanted = row[f"{prefix}_start"], row[f"{prefix}_end"], row[term]
+    found = row[text][start:end] if 0 <= start < end else ""
+    if found == wanted:
+        return
+    at = row[text].find(wanted)
+    if at >= 0:
+        hint = f"; it stands at {at}:{at + len(wanted)}"
+    elif wanted in row[other]:
+        hint = f"; it stands in {other}"
+    elif unicodedata.normalize("NFKC", found) == unicodedata.normalize("NFKC", wanted):
+        hint = "; they differ in full-width and half-width characters"
+    else:
+        hint = f"; it is not in {text}: check simplified and traditional characters"
+    raise InputInvalid(f"{where}: {text}[{start}:{end}] is {found!r}; expected {term} {wanted!r}{hint}")
+
+
+def _texts(value: object, where: str, name: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+        raise InputInvalid(f"{where}: {name}: found {str(value)[:60]}; expected a list of texts")
+    return tuple(value)
+
+
+def held_out(items: Mapping[str, Item], example: Path) -> Item:
+    """Return the example of a one-shot prompt. Raise InputInvalid unless it is one item that is not among `items`."""
+    found = list(read(example).values())
+    if len(found) != 1 or found[0].id in items or found[0].source in {one.source for one in items.values()}:
+        raise InputInvalid(
+            f"{example}: found {', '.join(one.id for one in found[:3])}; expected one item that is not in the test set"
+        )
+    return found[0]

@@ -1,0 +1,81 @@
+"""Files of verdicts: what each judge said of each translation, in each variant."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam.acre import asks, equivalent
+from excam.acre.asks import Judged, Task
+from excam.acre.translations import Translated
+from excam.core import tables
+from excam.core.exceptions import InputInvalid
+
+EQUIVALENT = "equivalent"  # the name of the judge without a model
+SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(("id", "judge", "variant", "protocol"), pl.String()),
+    "valid": pl.Boolean(),
+    **dict.fromkeys(("valid_certainty", "fidelity", "clarity", "quality", "acre"), pl.Float64()),
+    **dict.fromkeys(("rationale", "failure", "signature"), pl.String()),
+}
+
+
+def by_equivalents(rows: Iterable[Translated]) -> list[Judged]:
+    """Return the verdicts of the judge without a model: valid or not, without a quality; `acre` is 1 or 0."""
+    found = [(one, equivalent.judge(one.item, one.translation)) for one in rows]
+    return [
+        Judged(
+            one.item.route,
+            verdict.valid,
+            acre=float(verdict.valid),
+            rationale=f"{verdict.reason}: {verdict.evidence}" if verdict.evidence else verdict.reason,
+        )
+        for one, verdict in found
+    ]
+
+
+def to_frame(judge: str, tasks: Iterable[Task], given: Iterable[Judged]) -> pl.DataFrame:
+    """Return verdicts as a table, one row per task."""
+    pairs = zip(tasks, given, strict=True)
+    return _frame(
+        _row(task.case.id, judge, task.variant, asks.signature(task.variant, task.mode, task.combination), judged)
+        for task, judged in pairs
+    )
+
+
+def equivalent_frame(rows: Sequence[Translated]) -> pl.DataFrame:
+    """Return the table of the judge without a model."""
+    signature = f"{EQUIVALENT}:{equivalent.VERSION}|validity alone"
+    verdicts = zip(rows, by_equivalents(rows), strict=True)
+    return _frame(_row(one.id, EQUIVALENT, "full", signature, judged) for one, judged in verdicts)
+
+
+def _row(id_: str, judge: str, variant: str, signature: str, judged: Judged) -> dict[str, Any]:
+    return {"id": id_, "judge": judge, "variant": variant, "signature": signature} | asdict(judged)
+
+
+def _frame(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=SCHEMA, orient="row")
+
+
+def read(path: Path) -> dict[tuple[str, str], dict[str, Judged]]:
+    """Return the verdicts of a file by judge and variant, then by row. Raise InputInvalid for other columns."""
+    frame = tables.read_frame(path)
+    if frame.columns != list(SCHEMA):
+        raise InputInvalid(f"{path}: found columns {', '.join(frame.columns)[:100]}; expected those of verdicts")
+    found: dict[tuple[str, str], dict[str, Judged]] = {}
+    names = [name for name in SCHEMA if name not in ("id", "judge", "variant", "signature")]
+    for row in frame.iter_rows(named=True):
+        found.setdefault((row["judge"], row["variant"]), {})[row["id"]] = Judged(**{name: row[name] for name in names})
+    return found
+
+
+def failure_counts(given: Iterable[Judged]) -> str:
+    """Return the number of verdicts for each reason of failure, in words."""
+    failed = Counter(one.failure for one in given if one.failure)
+    return ", ".join(f"{reason} {count}" for reason, count in sorted(failed.items())) or "none"

@@ -1,0 +1,37 @@
+"""ACRE as a metric for `excam score --metric acre`: one row per translation, asked by text.
+
+`excam acre rows` makes such rows of items and translations. `excam.acre.choice_metric` asks by likelihoods, for models
+too small to write JSON.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from excam.acre import asks
+from excam.acre.items import CATEGORIES
+from excam.core.exceptions import InputInvalid
+from excam.inference import Flow
+from excam.scoring.metrics import Outcome, Row, Wording
+from excam.scoring.scored import Direction
+
+NAME, VERSION, MAX_TOKENS = "acre", asks.VERSION, 512
+DIRECTION: Direction = "higher"
+COLUMNS = ("source", "term", "translation", "category", "explication", "reference")
+SETTINGS = asks.signature("full", "text", "mean")
+WORDING = Wording(
+    "mean of ACRE = validity x quality, more is better", legend="0: the expression is lost; else 0.2 to 1"
+)
+
+
+def judged(row: Row, mode: asks.Mode) -> Flow[Outcome]:
+    """Ask about one translation. Raise InputInvalid for an unknown category."""
+    values: dict[str, Any] = {name: str(row.values[name]) for name in COLUMNS}
+    if values["category"] not in CATEGORIES:
+        raise InputInvalid(f"{row.id}: category: found {values['category']}; expected {', '.join(CATEGORIES)}")
+    found = yield from asks.acre(asks.Case(id=row.id, **values), "full", mode)
+    return Outcome(found.acre, found.failure, asks.parts(found), found.rationale)
+
+
+flow = partial(judged, mode="text")

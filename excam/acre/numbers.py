@@ -1,0 +1,210 @@
+"""The numbers of CulT-Eval: the data counted, systems, agreement of metrics with labels, sensitivity by error type.
+
+The translations of one item share its source, so intervals and tests resample and swap whole items.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from excam.acre import errors
+from excam.acre.asks import Judged
+from excam.acre.items import CATEGORIES, Item
+from excam.acre.translations import Translated, name
+from excam.core.exceptions import InputInvalid
+from excam.stats import binary_gold, bootstrap
+from excam.stats.permutation import holm
+from excam.stats.permutation_correlation import correlation_permutation
+from excam.stats.sign_permutation import sign_permutation
+
+Scores = Mapping[str, float | None]  # of one metric, by row; None: a failure
+PENALISED = 0.2  # standard deviations: a metric penalises an error if the interval of its drop lies above this
+LENGTHS = {"term_source": "term", "term_target": "target", "context_source": "source"}  # in characters
+
+
+def counts(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Return items, share (percent) and mean lengths in characters of each category and of all (Table 1)."""
+    groups = [(category, [one for one in items if one.category == category]) for category in CATEGORIES]
+    return [
+        {
+            "category": category,
+            "items": len(found),
+            "share": 100 * len(found) / len(items),
+            **{
+                column: float(np.mean([len(getattr(one, text)) for one in found])) if found else None
+                for column, text in LENGTHS.items()
+            },
+        }
+        for category, found in [*groups, ("all", list(items))]
+    ]
+
+
+def weighted_mean(lines: Sequence[Mapping[str, Any]], column: str) -> float:
+    """Return the mean of a column over categories, weighted by their items: the mean over items."""
+    return float(np.average([float(line[column]) for line in lines], weights=[int(line["items"]) for line in lines]))
+
+
+def labelled(rows: Sequence[Translated]) -> list[Translated]:
+    """Return the rows with a label. Raise InputInvalid unless some are right and some wrong."""
+    found = [one for one in rows if one.label is not None]
+    right = sum(one.label.correct for one in found if one.label)
+    if not 0 < right < len(found):
+        raise InputInvalid(
+            f"labels: {right} of {len(found)} labelled translations are right; expected some of each; label more rows"
+        )
+    return found
+
+
+def _gold(rows: Sequence[Translated]) -> list[bool]:
+    return [bool(one.label and one.label.correct) for one in rows]
+
+
+def correlations(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed: int = 0) -> list[dict[str, Any]]:
+    """Return how each metric goes with the label `correct` (Table 2): four measures with intervals, n and failures."""
+    kept = labelled(rows)
+    gold, clusters = _gold(kept), [one.item.id for one in kept]
+    lines = []
+    for metric, scores in metrics.items():
+        found = binary_gold.association(gold, [scores.get(one.id) for one in kept], clusters, seed=seed)
+        line: dict[str, Any] = {"metric": metric}
+        for measure in binary_gold.MEASURES:
+            estimate = getattr(found, measure)
+            line |= {measure: estimate.value, f"{measure}_low": estimate.low, f"{measure}_high": estimate.high}
+        lines.append(line | {"n": found.n, "failures": found.unscored, "correct": found.positives})
+    return lines
+
+
+def compare_with(
+    rows: Sequence[Translated], metrics: Mapping[str, Scores], first: str, draws: int = 1000, seed: int = 0
+) -> list[dict[str, Any]]:
+    """Test whether one metric's tau-b with the label differs from each other's, on the rows that both scored.
+
+    Two-sided permutations that swap the scores of whole items, with Holm's correction. A metric that has one value
+    only is left out.
+    """
+    kept = labelled(rows)
+    gold, clusters = [float(one) for one in _gold(kept)], [one.item.id for one in kept]
+    values = {metric: [scores.get(one.id) for one in kept] for metric, scores in metrics.items()}
+    varied = [metric for metric, scores in values.items() if len({one for one in scores if one is not None}) > 1]
+    if first not in varied:
+        return []
+    others = [metric for metric in varied if metric != first and _testable(gold, values[first], values[metric])]
+    tests = [
+        correlation_permutation(gold, values[first], values[one], clusters=clusters, draws=draws, seed=seed)
+        for one in others
+    ]
+    adjusted = holm([test.p_value for test in tests])
+    return [
+        {"a": first, "b": other, "tau_a": t.a, "tau_b": t.b, "difference": t.difference, "p": t.p_value, "p_holm": p,
+         "n": t.n, "left_out": t.left_out, "items": t.clusters}
+        for other, t, p in zip(others, tests, adjusted, strict=True)
+    ]  # fmt: skip
+
+
+def _testable(gold: Sequence[float], a: Sequence[float | None], b: Sequence[float | None]) -> bool:
+    """Return whether labels and both metrics vary over the rows that both scored."""
+    common = [three for three in zip(gold, a, b, strict=True) if None not in three]
+    return all(len(set(column)) > 1 for column in zip(*common, strict=True)) if common else False
+
+
+def sensitivity(rows: Sequence[Translated], metrics: Mapping[str, Scores], seed: int = 0) -> list[dict[str, Any]]:
+    """Return how far each metric drops for each primary error, in its standard deviations (Figure 5, Table 5).
+
+    The drop of a translation is the mean score of the right translations of the same item minus its own. Items without
+    a right translation are left out and counted. `penalised` says whether the 95 % interval over items lies above
+    `PENALISED`; None where there is no interval. The deviation is that of all labelled rows, taken as known.
+    """
+    kept = labelled(rows)
+    lines = []
+    for metric, given in metrics.items():
+        scores = {one.id: score for one in kept if (score := given.get(one.id)) is not None}
+        deviation = float(np.std(list(scores.values()), ddof=1)) if len(scores) > 1 else 0.0
+        right: dict[str, list[float]] = defaultdict(list)
+        for one in kept:
+            if one.label and one.label.correct and one.id in scores:
+                right[one.item.id].append(scores[one.id])
+        for error in errors.ERRORS:
+            wrong = [one for one in kept if one.label and errors.primary(one.label.errors) == error]
+            used = [one for one in wrong if one.id in scores and right[one.item.id]]
+            drops = [float(np.mean(right[one.item.id])) - scores[one.id] for one in used]
+            found = _drop(drops, [one.item.id for one in used], deviation, seed)
+            lines.append(
+                {"metric": metric, "error": error, **found, "n": len(used), "left_out": len(wrong) - len(used)}
+            )
+    return lines
+
+
+def _drop(drops: Sequence[float], items: Sequence[str], deviation: float, seed: int) -> dict[str, Any]:
+    if not drops or not deviation:
+        return {"drop": None, "low": None, "high": None, "penalised": None}
+    columns = [[one / deviation for one in drops], [1.0] * len(drops)]
+    found = bootstrap.estimate(columns, bootstrap.ratio, items, seed)
+    low = found["low"]
+    penalised = None if low is None else low > PENALISED
+    return {"drop": found["value"], "low": low, "high": found["high"], "penalised": penalised}
+
+
+def systems(
+    rows: Sequence[Translated], judged: Mapping[str, Mapping[str, Judged]], seed: int = 0
+) -> list[dict[str, Any]]:
+    """Return validity (percent), fidelity, clarity and ACRE of each system by each judge (Table 6)."""
+    lines = []
+    for judge, verdicts in judged.items():
+        by_system: dict[str, list[Judged]] = defaultdict(list)
+        for one in rows:
+            by_system[name(one)].append(verdicts[one.id])
+        for system, found in by_system.items():
+            answered = [one for one in found if one.acre is not None]
+            line: dict[str, Any] = {"judge": judge, "system": system}
+            columns = {
+                "validity": [100.0 * one.valid for one in found if one.valid is not None],
+                "fidelity": [one.fidelity for one in answered if one.fidelity is not None],
+                "clarity": [one.clarity for one in answered if one.clarity is not None],
+                "acre": [one.acre for one in answered if one.acre is not None],
+            }
+            for column, values in columns.items():
+                ones = [1.0] * len(values)
+                estimate = bootstrap.estimate([values, ones], bootstrap.ratio, range(len(values)), seed)
+                line |= {
+                    column: estimate["value"],
+                    f"{column}_low": estimate["low"],
+                    f"{column}_high": estimate["high"],
+                }
+            lines.append(line | {"n": len(found), "failures": len(found) - len(answered)})
+    return lines
+
+
+def compare_systems(rows: Sequence[Translated], verdicts: Mapping[str, Judged], seed: int = 0) -> list[dict[str, Any]]:
+    """Test whether two systems differ in mean ACRE by one judge, each pair, on the items that have a score of both.
+
+    Two-sided sign permutations of the paired differences, with Holm's correction over the pairs.
+    """
+    scores: dict[str, dict[str, float]] = defaultdict(dict)
+    for one in rows:
+        if (score := verdicts[one.id].acre) is not None:
+            scores[name(one)][one.item.id] = score
+    found = []
+    for a, b in combinations(scores, 2):
+        if common := [item for item in scores[a] if item in scores[b]]:
+            steps = [scores[a][item] - scores[b][item] for item in common]
+            p = sign_permutation(steps, seed=seed)
+            found.append({"a": a, "b": b, "difference": float(np.mean(steps)), "p": p, "n": len(common)})
+    adjusted = holm([one["p"] for one in found])
+    return [one | {"p_holm": p} for one, p in zip(found, adjusted, strict=True)]
+
+
+def composition(rows: Sequence[Translated]) -> list[dict[str, Any]]:
+    """Return the translations of each system that are right, and those of each primary error (Figure 3), as counts."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in rows:
+        if one.label:
+            found[name(one)][errors.primary(one.label.errors) or "correct"] += 1
+    return [
+        {"system": system, "n": counted.total(), **{kind: counted[kind] for kind in ("correct", *errors.ERRORS)}}
+        for system, counted in found.items()
+    ]

@@ -1,0 +1,160 @@
+"""Metrics of whole sentences beside ACRE: BLEU, chrF++, BERTScore, COMET, MetricX-QE. Each states its signature.
+
+Higher is better in every column: MetricX-QE predicts an error from 0 to 25, so its negative is kept. COMET runs in an
+environment of its own (`scripts/cult_eval_comet.py`), because it needs other releases than we do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam.acre.translations import Translated
+from excam.core import tables
+from excam.core.exceptions import InputInvalid, ModelInvalid
+
+METRICS = ("bleu", "chrf", "bertscore", "comet", "metricx_qe")
+TITLES = {"bleu": "BLEU", "chrf": "chrF++", "bertscore": "BERTScore", "comet": "COMET", "metricx_qe": "MetricX-QE"}
+SCHEMA: dict[str, Any] = {"id": pl.String(), **dict.fromkeys(METRICS, pl.Float64())}
+METRICX_TOKEN = 250_089  # <extra_id_10> of mT5's vocabulary, whose first logit is the score
+METRICX_RANGE = (0.0, 25.0)
+MAX_SUBWORDS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The scores of one metric, one per translation, and its signature."""
+
+    scores: tuple[float, ...]
+    signature: str
+
+
+def bleu(rows: Sequence[Translated]) -> Column:
+    """Return sentence BLEU by sacrebleu, 0 to 100, with `effective_order`; an empty translation has 0."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    metric = BLEU(effective_order=True)
+    return _sacrebleu(metric, rows)
+
+
+def chrf(rows: Sequence[Translated]) -> Column:
+    """Return sentence chrF++ (`word_order` 2) by sacrebleu, 0 to 100."""
+    from sacrebleu.metrics.chrf import CHRF
+
+    return _sacrebleu(CHRF(word_order=2), rows)
+
+
+def _sacrebleu(metric: Any, rows: Sequence[Translated]) -> Column:
+    known: dict[tuple[str, str], float] = {}  # systems often give the same translation
+    for one in rows:
+        both = one.translation, one.item.reference
+        if both not in known:
+            known[both] = float(metric.sentence_score(both[0], [both[1]]).score)
+    scores = tuple(known[one.translation, one.item.reference] for one in rows)
+    return Column(scores, str(metric.get_signature()))
+
+
+def bertscore(rows: Sequence[Translated], encoder: Path, name: str, layer: int, batch: int = 32) -> Column:
+    """Return BERTScore's F1 by an encoder in a local folder, from the hidden states of layer `layer`, not rescaled.
+
+    An empty translation has 0, as in bert-score, which no longer tokenizes one.
+    Raise ModelInvalid if the folder has no such encoder.
+    """
+    from importlib.metadata import version
+
+    from bert_score import BERTScorer
+
+    from excam.inference.loading import loading
+
+    with loading(encoder):
+        scorer = BERTScorer(model_type=str(encoder), num_layers=layer, batch_size=batch, device="cpu", idf=False)
+    f1: Any = []
+    if written := [one for one in rows if one.translation.strip()]:
+        _, _, f1 = scorer.score([one.translation for one in written], [one.item.reference for one in written])
+        f1 = f1.double().tolist()
+    found = iter(f1)
+    scores = tuple(next(found) if one.translation.strip() else 0.0 for one in rows)
+    signature = f"bert-score:{version('bert-score')}|encoder:{name}|layer:{layer}|idf:no|rescaled:no"
+    return Column(scores, signature)
+
+
+def metricx_qe(rows: Sequence[Translated], folder: Path, name: str, device: str = "cpu") -> Column:
+    """Return the negative of MetricX-24's error, -25 to 0, without a reference, by an mT5 regression in a local folder.
+
+    The score is the first decoder step's logit of one vocabulary entry, clamped, as the authors' class computes it. It
+    was written from the description of that class; without weights at hand it is tested on a random model only. Raise
+    ModelInvalid for a folder that cannot be loaded or has a smaller vocabulary.
+    """
+    import torch
+    from transformers import AutoTokenizer, MT5ForConditionalGeneration
+
+    from excam.inference.loading import loading
+
+    with loading(folder):
+        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        model: Any = MT5ForConditionalGeneration.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+    if model.config.vocab_size <= METRICX_TOKEN:
+        raise ModelInvalid(
+            f"{folder}: a vocabulary of {model.config.vocab_size}; expected mT5's, above {METRICX_TOKEN}"
+        )
+    model = model.to(device).eval()
+    start, scores = torch.tensor([[model.config.decoder_start_token_id or 0]], device=device), []
+    for one in rows:
+        text = f"source: {one.item.source} candidate: {one.translation}"
+        ids = tokenizer(text, truncation=True, max_length=MAX_SUBWORDS + 1).input_ids
+        ids = ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids  # it was trained without the end
+        with torch.inference_mode():
+            given = torch.tensor([ids or [0]], device=device)
+            logit = float(model(input_ids=given, decoder_input_ids=start).logits[0, 0, METRICX_TOKEN])
+        scores.append(-min(max(logit, METRICX_RANGE[0]), METRICX_RANGE[1]))
+    return Column(tuple(scores), f"metricx-24-qe|weights:{name}|negative")
+
+
+def measure(
+    rows: Sequence[Translated],
+    encoder: tuple[Path, str] | None = None,
+    layer: int = 6,
+    metricx: tuple[Path, str] | None = None,
+) -> dict[str, Column]:
+    """Return BLEU and chrF++, and BERTScore and MetricX-QE where a folder with weights and its name is given."""
+    columns = {"bleu": bleu(rows), "chrf": chrf(rows)}
+    if encoder:
+        columns["bertscore"] = bertscore(rows, *encoder, layer)
+    if metricx:
+        columns["metricx_qe"] = metricx_qe(rows, *metricx)
+    return columns
+
+
+def named(folder: Path) -> str:
+    """Return what signatures call the weights of a folder; those of a fetched model lie in `files` below its name."""
+    path = folder.resolve()
+    return path.parent.name if path.name == "files" else path.name
+
+
+def to_frame(rows: Sequence[Translated], columns: Mapping[str, Column]) -> pl.DataFrame:
+    """Return a table with one column for each of `METRICS`, null where it was not measured."""
+    data: dict[str, Any] = {"id": [one.id for one in rows]}
+    for name in METRICS:
+        data[name] = list(columns[name].scores) if name in columns else [None] * len(rows)
+    return pl.DataFrame(data, schema=SCHEMA)
+
+
+def read(path: Path) -> dict[str, dict[str, float | None]]:
+    """Return the scores of a table of `to_frame` by metric and row; metrics that were not measured are left out."""
+    frame = tables.read_frame(path)
+    if frame.columns != list(SCHEMA):
+        raise InputInvalid(f"{path}: found columns {', '.join(frame.columns)[:100]}; expected {', '.join(SCHEMA)}")
+    measured = [name for name in METRICS if frame[name].null_count() < len(frame)]
+    return {name: dict(zip(frame["id"], frame[name], strict=True)) for name in measured}
+
+
+def read_scored(path: Path) -> Iterator[tuple[str, float | None]]:
+    """Yield the id and score of each row of a file of `excam score`; a failure has none. Raise InputInvalid."""
+    from excam.scoring import scored_file
+
+    for one in scored_file.read(path):
+        yield one.id, one.score

@@ -1,0 +1,42 @@
+"""A folder with a benchmark: items, collected translations, labels, and the example of one-shot prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from excam.acre import translations
+from excam.acre.items import Item
+from excam.acre.translations import Translated
+from excam.core.exceptions import InputInvalid
+
+ITEMS, LABELS, EXAMPLE, TRANSLATIONS = "items.jsonl", "labels.jsonl", "example.jsonl", "translations"
+WRITTEN = "written"  # what the translations of the folder are called beside those of models
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the items and translations of a folder. Raise InputInvalid for a folder without items."""
+    if not (folder / ITEMS).is_file():
+        raise InputInvalid(f"{folder}: no {ITEMS}; expected a benchmark; see docs/cult-eval.md")
+    return [folder / ITEMS, *sorted((folder / TRANSLATIONS).glob("*.jsonl"))]
+
+
+def labels(folder: Path) -> list[Path]:
+    """Return the file of labels, if there is one."""
+    return [path for path in (folder / LABELS,) if path.is_file()]
+
+
+def example(folder: Path) -> list[Path]:
+    """Return the file with the example, if there is one."""
+    return [path for path in (folder / EXAMPLE,) if path.is_file()]
+
+
+def written(paths: Iterable[Path], items: Mapping[str, Item]) -> list[Translated]:
+    """Return the translations of several files. Raise InputInvalid if two files translate as the same system."""
+    found: dict[str, Translated] = {}
+    for path in paths:
+        for one in translations.read(path, items):
+            if one.id in found:
+                raise InputInvalid(f"{path}: {one.id} is in another file too; expected one file for each system")
+            found[one.id] = one
+    return list(found.values())

@@ -1,0 +1,90 @@
+"""Everything the tables are made of: translations with labels, verdicts of judges, scores of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from excam.acre import judgements, sentence_metrics, translations
+from excam.acre.asks import Judged
+from excam.acre.judgements import EQUIVALENT
+from excam.acre.numbers import Scores
+from excam.acre.sentence_metrics import TITLES
+from excam.acre.translations import Translated
+from excam.core.exceptions import InputInvalid
+
+Verdicts = Mapping[str, Judged]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """`judged` is by judge and variant, then by row; `measured` holds the scores of each metric by row."""
+
+    rows: Sequence[Translated]
+    judged: Mapping[tuple[str, str], Verdicts]
+    measured: Mapping[str, Scores]
+
+    @property
+    def judges(self) -> list[str]:
+        """Return the judges, that without a model first."""
+        return sorted({judge for judge, _ in self.judged}, key=lambda name: (name != EQUIVALENT, name))
+
+    @property
+    def full(self) -> dict[str, Verdicts]:
+        """Return the verdicts of each judge in the variant `full`."""
+        return {judge: self.judged[judge, "full"] for judge in self.judges if (judge, "full") in self.judged}
+
+    @property
+    def metrics(self) -> dict[str, Scores]:
+        """Return the scores of every metric by what tables call it: of sentences, then of judges."""
+        return {**self.measured, **{title(judge): acre_scores(found) for judge, found in self.full.items()}}
+
+
+def title(judge: str) -> str:
+    """Return what tables call the scores of a judge."""
+    return judge if judge == EQUIVALENT else f"ACRE, {judge}"
+
+
+def acre_scores(verdicts: Verdicts) -> dict[str, float | None]:
+    """Return ACRE by row, None for a failure."""
+    return {row: one.acre for row, one in verdicts.items()}
+
+
+def read(
+    rows: Sequence[Path],
+    labels: Path | None = None,
+    judged: Sequence[Path] = (),
+    metrics: Sequence[Path] = (),
+    scores: Mapping[str, Path] | None = None,
+) -> Study:
+    """Return the study of files: tables of rows, of verdicts and of metrics, and files of `excam score` by name.
+
+    Raise InputInvalid where a file belongs to other translations.
+    """
+    found = [one for path in rows for one in translations.from_frame(path)]
+    found = translations.with_labels(found, labels) if labels else found
+    names = {one.id for one in found}
+    verdicts: dict[tuple[str, str], dict[str, Judged]] = {}
+    for path in judged:
+        for key, by_row in judgements.read(path).items():
+            verdicts.setdefault(key, {}).update(by_row)
+    measured: dict[str, dict[str, float | None]] = {}
+    for path in metrics:
+        for name, by_row in sentence_metrics.read(path).items():
+            measured.setdefault(TITLES[name], {}).update(by_row)
+    for name, path in (scores or {}).items():
+        measured[name] = dict(sentence_metrics.read_scored(path))
+    every = {**{f"{judge}, {variant}": by_row for (judge, variant), by_row in verdicts.items()}, **measured}
+    for name, by_row in every.items():
+        _check(name, by_row, names)
+    return Study(found, verdicts, measured)
+
+
+def _check(name: str, given: Iterable[str], rows: set[str]) -> None:
+    """Raise InputInvalid unless there is a score for each row."""
+    if absent := sorted(rows - set(given)):
+        raise InputInvalid(
+            f"{name}: no score for {absent[0]} ({len(absent)} of {len(rows)} rows); expected one for each translation; "
+            "score the same rows again"
+        )

@@ -1,0 +1,158 @@
+"""Translations of items by systems, with their labels: the rows that are judged and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam.acre import errors
+from excam.acre.items import Item
+from excam.core import tables
+from excam.core.exceptions import InputInvalid
+from excam.scoring import pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Whether the expression is right in a translation, and if not, its errors: none where it is right."""
+
+    correct: bool
+    errors: tuple[str, ...] = ()
+    annotator: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """One translation of one item by one system after `shots` examples."""
+
+    item: Item
+    system: str
+    translation: str
+    shots: int = 0
+    finish: str = "stop"
+    label: Label | None = field(default=None)
+
+    @property
+    def id(self) -> str:
+        """Return <item>/<system>/<shots>."""
+        return f"{self.item.id}/{self.system}/{self.shots}"
+
+
+def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
+    """Return the translations of a file: `id` of the item, `translation`, and `system` and `shots` if they are there.
+
+    Without `system`, the name of the file is the system. An empty translation is one: it omits the expression. Raise
+    InputInvalid for a row without a translation, of an unknown item, or there twice.
+    """
+    found: dict[str, Translated] = {}
+    for number, row in pairs.rows(path):
+        where = f"{path}:{number}"
+        name, text = (str(row.get("id")), row.get("translation")) if isinstance(row, Mapping) else ("", None)
+        if name not in items or not isinstance(text, str):
+            known = ", ".join(list(items)[:3])
+            raise InputInvalid(
+                f"{where}: id {name!r}, translation {str(text)[:40]!r}; expected the id of an item ({known}) and text"
+            )
+        shots = row.get("shots") or 0
+        one = Translated(
+            items[name], str(row.get("system") or path.stem), text, int(shots), row.get("finish") or "stop"
+        )
+        if one.id in found:
+            raise InputInvalid(f"{where}: {one.id} is there twice; expected one translation of each item by a system")
+        found[one.id] = one
+    if not found:
+        raise InputInvalid(f"{path}: 0 translations; expected one JSON object a line, or a table")
+    return list(found.values())
+
+
+def read_labels(path: Path) -> dict[str, Label]:
+    """Return the labels of a file by row: `id`, `system`, `shots` (0 if absent), `correct`, `errors`, `annotator`.
+
+    Raise InputInvalid for a label that contradicts itself (right, with errors; wrong, without any), an unknown error,
+    or two labels of one row: people who disagree settle it first.
+    """
+    found: dict[str, Label] = {}
+    for number, row in pairs.rows(path):
+        where = f"{path}:{number}"
+        listed = row.get("errors") or []
+        correct = row.get("correct")
+        if not isinstance(correct, bool) or not isinstance(listed, list):
+            raise InputInvalid(f"{where}: correct {correct!r}, errors {listed!r}; expected true or false, and a list")
+        try:
+            errors.primary(listed)
+        except InputInvalid as problem:
+            raise InputInvalid(f"{where}: {problem}") from None
+        if correct == bool(listed):
+            raise InputInvalid(
+                f"{where}: correct {str(correct).lower()} with {len(listed)} errors; expected errors where it is false"
+            )
+        name = f"{row.get('id')}/{row.get('system')}/{row.get('shots') or 0}"
+        if name in found:
+            raise InputInvalid(f"{where}: {name} has two labels; expected one, settled by the annotators")
+        found[name] = Label(correct, tuple(listed), str(row.get("annotator") or ""))
+    return found
+
+
+def with_labels(rows: Sequence[Translated], path: Path) -> list[Translated]:
+    """Return the rows with the labels of a file, None where it has none. Raise InputInvalid for a label without row."""
+    labels = read_labels(path)
+    known = {one.id for one in rows}
+    if unknown := [name for name in labels if name not in known]:
+        raise InputInvalid(
+            f"{path}: {unknown[0]}: a label without its translation (1 of {len(unknown)}); drop it, or add that"
+        )
+    return [replace(one, label=labels.get(one.id)) for one in rows]
+
+
+ITEM = tuple(one.name for one in fields(Item) if one.name != "id")
+SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(("id", "item", "system", "translation", "finish"), pl.String()),
+    "shots": pl.Int64(),
+    **{name: pl.Int64() if name.endswith(("_start", "_end")) else pl.String() for name in ITEM},
+    **dict.fromkeys(("accepted", "literal"), pl.List(pl.String())),
+}
+
+
+def to_frame(rows: Iterable[Translated]) -> pl.DataFrame:
+    """Return the rows as a table: the texts of the item and the translation. Labels stay in a file of their own."""
+    listed = []
+    for one in rows:
+        texts = {name: getattr(one.item, name) for name in ITEM}
+        own = {name: getattr(one, name) for name in ("id", "system", "translation", "shots", "finish")}
+        listed.append(own | {"item": one.item.id} | texts)
+    return pl.DataFrame(listed, schema=SCHEMA, orient="row")
+
+
+def from_frame(path: Path) -> list[Translated]:
+    """Return the rows of a table of `to_frame`. Raise InputInvalid for other columns."""
+    frame = tables.read_frame(path)
+    if absent := [name for name in SCHEMA if name not in frame.columns]:
+        raise InputInvalid(f"{path}: no {', '.join(absent)}; expected the columns of `excam acre rows`")
+    return [_row(row) for row in frame.iter_rows(named=True)]
+
+
+def _row(row: Mapping[str, Any]) -> Translated:
+    given: dict[str, Any] = {"id": row["item"]} | {name: row[name] for name in ITEM}
+    given |= {name: tuple(row[name] or ()) for name in ("accepted", "literal")}
+    item = Item(**given)
+    return Translated(item, row["system"], row["translation"], row["shots"], row["finish"])
+
+
+def items_frame(items: Iterable[Item]) -> pl.DataFrame:
+    """Return items as a table that `items.read` reads."""
+    schema = {"id": pl.String(), **{name: SCHEMA[name] for name in ITEM}}
+    return pl.DataFrame([asdict(one) for one in items], schema=schema, orient="row")
+
+
+def systems(rows: Sequence[Translated]) -> list[str]:
+    """Return the systems in their order, one name for each number of shots."""
+    return list(dict.fromkeys(name(one) for one in rows))
+
+
+def name(one: Translated) -> str:
+    """Return what tables call the system of a row."""
+    return one.system + (f", {one.shots}-shot" if one.shots else "")

@@ -1,0 +1,212 @@
+"""Translation models with an encoder and a decoder (NLLB, MADLAD) by transformers, on one CPU or GPU.
+
+The last message is the text to translate; there is no prompt. An entry of `models:` names the languages by the model's
+own codes: `engine: {source: zho_Hans, target: eng_Latn}` for NLLB, `engine: {target: en}` for MADLAD. NLLB begins the
+answer with the target's token, MADLAD reads `<2en>` in front of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from excam.config import Model
+from excam.core.exceptions import ModelInvalid
+from excam.inference import Choice, Choose, Completion, Generate, Message, Sampling
+from excam.inference.backends.transformers import choose
+from excam.inference.cache_keys import request_seed
+from excam.inference.loading import loading
+
+if TYPE_CHECKING:
+    import torch
+
+VERSION = 1
+PACKAGES = ("torch", "transformers")
+BATCH = 8  # texts that are translated together
+
+
+def open_model(name: str, model: Model, files: Path | None, adapter: Path | None, identity: str) -> Backend:
+    """Return the backend for an entry of `models:`; see `backends`. Raise ModelInvalid for an adapter."""
+    assert files is not None, "weights are fetched first"
+    if adapter is not None:
+        raise ModelInvalid(f"{adapter}: found an adapter for {name}; expected none: backend seq2seq has no adapters")
+    languages = {key: str(value) for key, value in model.engine.items()}
+    return Backend(files, languages, dtype=model.dtype, context=model.context, identity=identity)
+
+
+class Backend:
+    """An encoder-decoder model from a local folder, between two languages."""
+
+    def __init__(
+        self,
+        weights: Path,
+        languages: Mapping[str, str],
+        *,
+        dtype: str = "float32",
+        context: int | None = None,
+        identity: str = "",
+    ) -> None:
+        """Load the model (safetensors only, local files only, no code from the folder).
+
+        `languages` has `target`, and `source` where the tokenizer marks it. `context`: the longest source and answer in
+        tokens, by default the model's limit. Raise ModelInvalid for files that cannot be loaded, or a language that the
+        model does not know.
+        """
+        import torch
+        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        with loading(weights):
+            self.tokenizer: Any = AutoTokenizer.from_pretrained(weights, local_files_only=True, trust_remote_code=False)
+            model: Any = AutoModelForSeq2SeqLM.from_pretrained(
+                weights,
+                dtype=getattr(torch, dtype),
+                local_files_only=True,
+                use_safetensors=True,
+                trust_remote_code=False,
+            )
+            self.model = model.to(self.device).eval()
+        config = self.model.config
+        self.identity = identity or f"seq2seq|{weights}"
+        self.end = int(config.eos_token_id)
+        self.prefix, self.start = _languages(self.tokenizer, config, languages)
+        longest = (
+            getattr(config, "max_position_embeddings", None) or 1024
+        )  # T5 has no limit; MADLAD was trained on less
+        self.context = min(context or longest, longest)
+        self.settings: Mapping[str, Any] = {
+            "device": torch.cuda.get_device_name() if self.device == "cuda" else self.device,
+            "dtype": dtype,
+            "context": self.context,
+            "batch": BATCH,
+            **languages,
+        }
+
+    def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[list[tuple[int, Completion]]]:
+        """Yield batches of translations, longest texts first; a text that does not fit is refused, never cut."""
+        sources = [self._encode(request.messages) for request in requests]
+        if refused := [at for at, ids in enumerate(sources) if len(ids) > self.context]:
+            yield [(at, Completion("", None, None, "refused", len(sources[at]), 0)) for at in refused]
+        order = sorted(
+            (at for at, ids in enumerate(sources) if len(ids) <= self.context), key=lambda a: -len(sources[a])
+        )
+        for first in range(0, len(order), BATCH):
+            batch = order[first : first + BATCH]
+            chances = [Random(request_seed(requests[at], sampling)) for at in batch]
+            answers = self._decode([sources[at] for at in batch], chances, sampling)
+            yield [
+                (at, self._completion(len(sources[at]), ids, logprobs, sampling.logprobs))
+                for at, (ids, logprobs) in zip(batch, answers, strict=True)
+            ]
+
+    def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
+        """Yield one batch per request: the log-probability of each option as the beginning of the translation."""
+        import torch
+
+        for at, request in enumerate(requests):
+            source = self._encode(request.messages)
+            options = [self._target_ids(option) for option in request.options]
+            if max(len(source), *map(len, options)) > self.context:
+                yield [(at, Choice(None, None, len(source)))]
+                continue
+            sums = []
+            for option in options:
+                ids, mask = self._padded([source])
+                given = torch.tensor([[*self.start, *option[:-1]]], device=self.device)
+                with torch.inference_mode():
+                    logits = self.model(input_ids=ids, attention_mask=mask, decoder_input_ids=given).logits
+                scores = logits[0, len(self.start) - 1 :].float().log_softmax(-1)
+                sums.append(sum(float(scores[place, token]) for place, token in enumerate(option)))
+            yield [(at, Choice(tuple(sums), tuple(map(len, options)), len(source)))]
+
+    def _encode(self, messages: Sequence[Message]) -> list[int]:
+        """Return the ids of the last message, with the marks of its language and of its end."""
+        return self.tokenizer(self.prefix + messages[-1].content).input_ids
+
+    def _target_ids(self, text: str) -> list[int]:
+        return self.tokenizer(text, add_special_tokens=False).input_ids
+
+    def _padded(self, sources: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return ids and attention mask, [rows, longest], padded on the right."""
+        import torch
+
+        longest = max(map(len, sources))
+        pad = self.tokenizer.pad_token_id or 0
+        ids = torch.tensor([[*source, *[pad] * (longest - len(source))] for source in sources])
+        mask = torch.tensor([[1] * len(source) + [0] * (longest - len(source)) for source in sources])
+        return ids.to(self.device), mask.to(self.device)
+
+    def _decode(
+        self, sources: Sequence[Sequence[int]], chances: Sequence[Random], sampling: Sampling
+    ) -> list[tuple[list[int], list[float]]]:
+        """Return token ids and log-probabilities of each row, including the end; what follows an end is dropped."""
+        import torch
+
+        answers: list[tuple[list[int], list[float]]] = [([], []) for _ in sources]
+        ids, mask = self._padded(sources)
+        open_rows = set(range(len(sources)))
+        with torch.inference_mode():
+            encoded = self.model.get_encoder()(input_ids=ids, attention_mask=mask)
+            given = torch.tensor([list(self.start)] * len(sources), device=self.device)
+            cache = None
+            for _ in range(min(sampling.max_tokens, self.context - len(self.start))):
+                out = self.model(
+                    encoder_outputs=encoded,
+                    attention_mask=mask,
+                    decoder_input_ids=given,
+                    past_key_values=cache,
+                    use_cache=True,
+                )
+                logits, cache = out.logits[:, -1].float(), out.past_key_values
+                given = choose(logits, chances, sampling)
+                scores = logits.log_softmax(-1).gather(-1, given).squeeze(-1).tolist()
+                for row in sorted(open_rows):
+                    token = int(given[row, 0])
+                    answers[row][0].append(token)
+                    answers[row][1].append(scores[row])
+                    if token == self.end:
+                        open_rows.discard(row)
+                if not open_rows:
+                    break
+        return answers
+
+    def _completion(self, prompt: int, ids: Sequence[int], logprobs: Sequence[float], kept: bool) -> Completion:
+        ended = bool(ids) and ids[-1] == self.end
+        words, numbers = (ids[:-1], logprobs[:-1]) if ended else (ids, logprobs)
+        return Completion(
+            text=self.tokenizer.decode(words, skip_special_tokens=True),
+            logprobs=tuple(numbers) if kept else None,
+            end_logprob=logprobs[-1] if kept and ended else None,
+            finish="stop" if ended else "length",
+            prompt_tokens=prompt,
+            completion_tokens=len(ids),
+        )
+
+
+def _languages(tokenizer: Any, config: Any, languages: Mapping[str, str]) -> tuple[str, tuple[int, ...]]:
+    """Return what stands in front of a source, and the ids with which every answer begins.
+
+    Raise ModelInvalid for a missing or an unknown language, or a model of another kind.
+    """
+    known = {"m2m_100": ("source", "target"), "t5": ("target",)}.get(config.model_type)
+    if known is None or set(languages) != set(known):
+        raise ModelInvalid(
+            f"engine: found {', '.join(languages) or 'nothing'} for {config.model_type}; expected source, target for "
+            "m2m_100 (NLLB), target for t5 (MADLAD)"
+        )
+    start = int(config.decoder_start_token_id)
+    if config.model_type == "t5":
+        mark = f"<2{languages['target']}>"
+        _refuse_unknown(tokenizer, mark, languages["target"])
+        return f"{mark} ", (start,)
+    for code in languages.values():
+        _refuse_unknown(tokenizer, code, code)
+    tokenizer.src_lang = languages["source"]
+    return "", (start, tokenizer.convert_tokens_to_ids(languages["target"]))
+
+
+def _refuse_unknown(tokenizer: Any, token: str, code: str) -> None:
+    if tokenizer.convert_tokens_to_ids(token) in (None, tokenizer.unk_token_id):
+        raise ModelInvalid(f"engine: found language {code}; expected a code of this model's tokenizer")

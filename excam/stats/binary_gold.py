@@ -1,0 +1,117 @@
+"""How a metric's scores go with a yes-or-no label: point-biserial, Spearman, AUC, Kendall's tau-b.
+
+With a binary label all four follow from two histograms, the scores of the items labelled yes and of those labelled no.
+An item without a score (None) is left out and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from excam.stats.accuracy import Booleans
+from excam.stats.clusters import cluster_numbers
+from excam.stats.correlation import Scores
+from excam.stats.reliability import outcomes_and_scores
+
+MEASURES = ("point_biserial", "spearman", "auc", "tau_b")
+NOTHING = (0.0, 0.0, 0.5, 0.0)  # of scores that are all equal
+Floats = NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its 95 % interval; None where undefined: one class only, or scores that are all equal."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """The four measures, -1 to 1, the AUC 0 to 1 (0.5 is chance), and what they are computed from."""
+
+    point_biserial: Estimate
+    spearman: Estimate
+    auc: Estimate
+    tau_b: Estimate
+    n: int  # items with a score
+    unscored: int
+    positives: int  # of the n
+
+
+def association(
+    gold: Booleans, scores: Scores, clusters: Sequence[Hashable] | None = None, draws: int = 2000, seed: int = 0
+) -> Association:
+    """Return how scores go with the label; more is better for True.
+
+    Intervals are percentile bootstraps over clusters, by default over items. A draw with one label only is left out;
+    one with equal scores only has AUC .5 and no correlation, 0: left out, it would narrow the interval. Raise
+    InputInvalid for unequal lengths, gold values that are not booleans, and NaN or infinity.
+    """
+    outcomes, kept, values = outcomes_and_scores(gold, scores)
+    number = cluster_numbers(clusters, len(outcomes))
+    gold_kept = outcomes[kept]
+    levels, level = np.unique(values, return_inverse=True) if len(kept) else (np.zeros(1), np.zeros(0, np.intp))
+    found = {name: Estimate(None, None, None) for name in MEASURES}
+    if len(levels) > 1:
+        observed = _measures(gold_kept, levels, level, np.ones(len(kept)))
+        drawn = _drawn(gold_kept, levels, level, number, kept, draws, seed)
+        found = {name: _estimate(observed[at], drawn[at]) for at, name in enumerate(MEASURES)}
+    return Association(**found, n=len(kept), unscored=len(outcomes) - len(kept), positives=int(gold_kept.sum()))
+
+
+def _drawn(
+    gold: NDArray[np.bool_],
+    levels: Floats,
+    level: NDArray[np.intp],
+    number: NDArray[np.intp],
+    kept: NDArray[np.intp],
+    draws: int,
+    seed: int,
+) -> Floats:
+    """Return the measures of each draw of clusters, shape (measures, draws)."""
+    generator, size = np.random.default_rng(seed), int(number.max()) + 1
+    chance = np.full(size, 1 / size)
+    weights = (generator.multinomial(size, chance)[number[kept]].astype(np.float64) for _ in range(draws))
+    return np.array([_measures(gold, levels, level, weight) for weight in weights]).T
+
+
+def _measures(gold: NDArray[np.bool_], levels: Floats, level: NDArray[np.intp], weights: Floats) -> tuple[float, ...]:
+    """Return the measures of items with weights, in the order of `MEASURES`; NaN for one label only."""
+    yes = np.bincount(level, weights=weights * gold, minlength=len(levels))
+    no = np.bincount(level, weights=weights * ~gold, minlength=len(levels))
+    both, n_yes, n_no = yes + no, yes.sum(), no.sum()
+    n = n_yes + n_no
+    if n_yes == 0 or n_no == 0:
+        return (np.nan,) * len(MEASURES)
+    if np.count_nonzero(both) < 2:
+        return NOTHING
+    ranks = np.cumsum(both) - (both - 1) / 2  # mid-ranks
+    auc = float((yes * (np.cumsum(no) - no / 2)).sum() / (n_yes * n_no))
+    untied = (n**2 - (both**2).sum()) / 2  # pairs of different scores
+    tau = (2 * auc - 1) * n_yes * n_no / np.sqrt(n_yes * n_no * untied)
+    return _correlation(levels, yes, both), _correlation(ranks, yes, both), auc, float(tau)
+
+
+def _correlation(values: NDArray[Any], yes: NDArray[Any], both: NDArray[Any]) -> float:
+    """Return Pearson's correlation of values, one per level, with the label."""
+    n, n_yes = both.sum(), yes.sum()
+    centred = values - (both @ values) / n
+    variance = both @ centred**2
+    return float((yes @ centred) / np.sqrt(variance * n_yes * (n - n_yes) / n))
+
+
+def _estimate(value: float, drawn: Floats) -> Estimate:
+    defined = drawn[~np.isnan(drawn)]
+    if np.isnan(value):
+        return Estimate(None, None, None)
+    if not len(defined) or np.ptp(defined) == 0:  # an interval of width 0 would suggest certainty
+        return Estimate(value, None, None)
+    low, high = np.quantile(defined, [0.025, 0.975])
+    return Estimate(value, float(low), float(high))

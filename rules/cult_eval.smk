@@ -1,0 +1,179 @@
+"""CulT-Eval and ACRE: items -> translations -> verdicts and metrics of whole sentences -> tables and figures (pages)."""
+
+
+localrules:
+    cult_eval_read,
+    cult_eval_equivalent,
+
+
+rule cult_eval_read:
+    """Read the benchmark: its items, and the translations that people wrote or collected."""
+    input:
+        files=CULT_EVAL_FILES,
+    output:
+        expressions="results/cult_eval/items.parquet",
+        rows="results/cult_eval/rows/written/0.parquet",
+    log:
+        "logs/cult_eval_read.log",
+    benchmark:
+        "benchmarks/cult_eval_read.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("cult_eval_read"),
+    shell:
+        "python -m scripts.cult_eval_read --files {input.files:q} --expressions {output.expressions:q} --rows {output.rows:q}"
+        " 2>&1 | tee {log:q}"
+
+
+rule cult_eval_translate:
+    """Translate every item with one model, without or with an example."""
+    input:
+        expressions="results/cult_eval/items.parquet",
+        example=one_shot_example,
+        weights=weights,
+    output:
+        rows="results/cult_eval/rows/{model}/{shots}.parquet",
+        transcript="results/cult_eval/transcripts/translations/{model}/{shots}.jsonl",
+        manifest="results/cult_eval/transcripts/translations/{model}/{shots}.manifest.json",
+    log:
+        "logs/cult_eval_translate/{model}/{shots}.log",
+    benchmark:
+        "benchmarks/cult_eval_translate/{model}/{shots}.tsv"
+    group:
+        "engine_{model}"
+    conda:
+        "../envs/inference.yaml"
+    threads: 8
+    resources:
+        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        model=1,
+        engine=1,
+        mem_mb=host_memory,
+        runtime=lambda w, attempt: 60 * attempt,
+        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
+    params:
+        version=versions("cult_eval_translate", "answers.{backend}"),
+        model=model_settings,
+        weights=flag("weights", weights),
+        form=lambda w: "plain" if EXPERIMENT.models[w.model].backend == "seq2seq" else "prompt",
+        example=flag("example", one_shot_example),
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.cult_eval_translate --name {wildcards.model:q} --model {params.model:q}"
+        " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} --form {params.form:q}"
+        " --expressions {input.expressions:q} {params.example:q} --seed {params.seed:q}"
+        " --journal results/journal/cult_eval/{wildcards.model:q}.jsonl --rows {output.rows:q}"
+        " --transcript {output.transcript:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
+
+
+rule cult_eval_equivalent:
+    """Judge translations without a model."""
+    input:
+        rows="results/cult_eval/rows/{translator}/{shots}.parquet",
+    output:
+        judged="results/cult_eval/judged/equivalent/{translator}/{shots}.parquet",
+    log:
+        "logs/cult_eval_equivalent/{translator}/{shots}.log",
+    benchmark:
+        "benchmarks/cult_eval_equivalent/{translator}/{shots}.tsv"
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("cult_eval_equivalent"),
+    shell:
+        "python -m scripts.cult_eval_equivalent --rows {input.rows:q} --judged {output.judged:q} 2>&1 | tee {log:q}"
+
+
+rule cult_eval_judge:
+    """Judge translations as ACRE with one model, in every variant of the ablation."""
+    input:
+        rows="results/cult_eval/rows/{translator}/{shots}.parquet",
+        weights=weights,
+    output:
+        judged="results/cult_eval/judged/{model}/{translator}/{shots}.parquet",
+        transcript="results/cult_eval/transcripts/judged/{model}/{translator}/{shots}.jsonl",
+        manifest="results/cult_eval/transcripts/judged/{model}/{translator}/{shots}.manifest.json",
+    log:
+        "logs/cult_eval_judge/{model}/{translator}/{shots}.log",
+    benchmark:
+        "benchmarks/cult_eval_judge/{model}/{translator}/{shots}.tsv"
+    group:
+        "engine_{model}"
+    conda:
+        "../envs/inference.yaml"
+    threads: 8
+    resources:
+        gpu=lambda w: EXPERIMENT.models[w.model].gpus,
+        model=1,
+        engine=1,
+        mem_mb=host_memory,
+        runtime=lambda w, attempt: 120 * attempt,
+        pace=lambda w: EXPERIMENT.models[w.model].speed_settings,
+    params:
+        version=versions("cult_eval_judge", "answers.{backend}"),
+        model=model_settings,
+        weights=flag("weights", weights),
+        variants=CULT_EVAL.variants if CULT_EVAL else [],
+        by=CULT_EVAL.by if CULT_EVAL else "",
+        quality=CULT_EVAL.quality if CULT_EVAL else "",
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.cult_eval_judge --name {wildcards.model:q} --model {params.model:q}"
+        " --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q} --variants {params.variants:q}"
+        " --by {params.by:q} --quality {params.quality:q} --rows {input.rows:q} --seed {params.seed:q}"
+        " --journal results/journal/cult_eval/{wildcards.model:q}.jsonl --judged {output.judged:q}"
+        " --transcript {output.transcript:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
+
+
+rule cult_eval_metrics:
+    """Measure translations with BLEU, chrF++, and BERTScore and MetricX-QE where their weights are named."""
+    input:
+        rows="results/cult_eval/rows/{translator}/{shots}.parquet",
+        encoder=encoder_weights,
+        metricx=metricx_weights,
+    output:
+        metrics="results/cult_eval/metrics/{translator}/{shots}.parquet",
+        manifest="results/cult_eval/metrics/{translator}/{shots}.manifest.json",
+    log:
+        "logs/cult_eval_metrics/{translator}/{shots}.log",
+    benchmark:
+        "benchmarks/cult_eval_metrics/{translator}/{shots}.tsv"
+    conda:
+        "../envs/translation.yaml"
+    resources:
+        mem_mb=lambda w, attempt: 8000 * attempt,
+        runtime=lambda w, attempt: 60 * attempt,
+    params:
+        version=versions("cult_eval_metrics"),
+        encoder=flag("encoder", encoder_weights),
+        layer=CULT_EVAL.layer if CULT_EVAL else 0,
+        metricx=flag("metricx", metricx_weights),
+    shell:
+        "python -m scripts.cult_eval_metrics --rows {input.rows:q} {params.encoder:q} --layer {params.layer:q}"
+        " {params.metricx:q} --metrics {output.metrics:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
+
+
+rule cult_eval_comet:
+    """Measure translations with COMET, in an environment of its own."""
+    input:
+        rows="results/cult_eval/rows/{translator}/{shots}.parquet",
+        weights=comet_files,
+    output:
+        metrics="results/cult_eval/comet/{translator}/{shots}.parquet",
+        manifest="results/cult_eval/comet/{translator}/{shots}.manifest.json",
+    log:
+        "logs/cult_eval_comet/{translator}/{shots}.log",
+    benchmark:
+        "benchmarks/cult_eval_comet/{translator}/{shots}.tsv"
+    conda:
+        "../envs/mt.yaml"
+    resources:
+        mem_mb=lambda w, attempt: 16000 * attempt,
+        runtime=lambda w, attempt: 120 * attempt,
+    params:
+        version=versions("cult_eval_comet"),
+        comet=CULT_EVAL.comet or "" if CULT_EVAL else "",
+    shell:
+        "python -m scripts.cult_eval_comet --rows {input.rows:q} --comet {params.comet:q}"
+        " --metrics {output.metrics:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"

@@ -1,0 +1,378 @@
+"""CulT-Eval: sentence metrics against direct calls, the numbers by hand, and the numbers that the paper prints."""
+
+import csv
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from excam.acre import (
+    equivalent,
+    errors,
+    items,
+    judgements,
+    misaligned,
+    numbers,
+    pages,
+    sentence_metrics,
+    source,
+    study,
+    translations,
+)
+from excam.acre.asks import Judged
+from excam.acre.study import Study
+from excam.acre.translations import Label, Translated
+from excam.core import tables
+from excam.core.exceptions import InputInvalid, ModelInvalid
+
+ROOT = Path(__file__).parents[2]
+MINI, PAPER = ROOT / "mini/cult-eval", ROOT / "paper/cult-eval"
+ITEMS = items.read(MINI / "items.jsonl")
+ROWS = translations.with_labels(source.written(source.files(MINI)[1:], ITEMS), MINI / "labels.jsonl")
+ITEM = next(iter(ITEMS.values()))
+
+
+def printed(name):
+    with (PAPER / f"{name}.csv").open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+# --- metrics of whole sentences
+
+
+def test_bleu_and_chrf_are_those_of_sacrebleu():
+    import sacrebleu
+
+    bleu, chrf = sentence_metrics.bleu(ROWS), sentence_metrics.chrf(ROWS)
+    for one, b, c in zip(ROWS, bleu.scores, chrf.scores, strict=True):
+        direct = sacrebleu.sentence_bleu(one.translation, [one.item.reference], use_effective_order=True)
+        assert b == direct.score
+        assert c == sacrebleu.sentence_chrf(one.translation, [one.item.reference], word_order=2).score
+    assert "eff:yes" in bleu.signature
+    assert "nw:2" in chrf.signature
+
+
+def test_an_empty_translation_has_bleu_0_and_the_reference_100():
+    rows = [Translated(ITEM, "empty", ""), Translated(ITEM, "same", ITEM.reference)]
+    assert sentence_metrics.bleu(rows).scores == pytest.approx((0.0, 100.0))
+    assert sentence_metrics.chrf(rows).scores == pytest.approx((0.0, 100.0))
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    """A random BERT of two layers, with a tokenizer of words."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny-bert")
+    texts = [text for one in ROWS for text in (one.translation, one.item.reference)]
+    words = sorted({word.lower() for text in texts for word in re.findall(r"\w+|\S", text)})
+    known = {word: at for at, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *words])}
+    tokenizer = Tokenizer(models.WordLevel(known, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
+    names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=128, **names)
+    fast.save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(known), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=16
+    )
+    BertModel(config).save_pretrained(folder)
+    return folder
+
+
+def test_bertscore_is_that_of_bert_score(encoder):
+    from bert_score import score
+
+    rows = ROWS[:12]
+    found = sentence_metrics.bertscore(rows, encoder, "tiny", 2)
+    texts = [one.translation for one in rows], [one.item.reference for one in rows]
+    _, _, f1 = score(*texts, model_type=str(encoder), num_layers=2, device="cpu", batch_size=32)
+    assert found.scores == pytest.approx(f1.tolist(), abs=1e-6)
+    assert found.signature == "bert-score:0.3.13|encoder:tiny|layer:2|idf:no|rescaled:no"
+
+
+def test_bertscore_of_an_empty_translation_is_0(encoder):
+    rows = [ROWS[0], Translated(ITEM, "empty", " "), ROWS[1]]
+    first, empty, last = sentence_metrics.bertscore(rows, encoder, "tiny", 2).scores
+    assert empty == 0
+    assert (first, last) == pytest.approx(sentence_metrics.bertscore(ROWS[:2], encoder, "tiny", 2).scores)
+    assert sentence_metrics.bertscore(rows[1:2], encoder, "tiny", 2).scores == (0.0,)
+
+
+def test_a_folder_without_an_encoder_is_one_line(tmp_path):
+    with pytest.raises(ModelInvalid, match=str(tmp_path)):
+        sentence_metrics.bertscore(ROWS[:1], tmp_path, "none", 2)
+
+
+@pytest.fixture(scope="module")
+def metricx(tmp_path_factory):
+    """A random mT5 with the vocabulary of the real one, and a tokenizer of bytes."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+    from transformers import MT5Config, MT5ForConditionalGeneration, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny-mt5")
+    alphabet = ["<pad>", "</s>", "<unk>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    tokenizer = Tokenizer(models.WordLevel({one: at for at, one in enumerate(alphabet)}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.ByteLevel(add_prefix_space=False), pre_tokenizers.Split("", "isolated")]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
+    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = MT5Config(
+        vocab_size=250_112, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2, initializer_factor=40.0,
+        decoder_start_token_id=0, tie_word_embeddings=False,
+    )  # fmt: skip
+    MT5ForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+def test_metricx_reads_one_logit_of_the_first_step(metricx):
+    import torch
+    from transformers import AutoTokenizer, MT5ForConditionalGeneration
+
+    rows = ROWS[:6]
+    found = sentence_metrics.metricx_qe(rows, metricx, "tiny")
+    model = MT5ForConditionalGeneration.from_pretrained(metricx).eval()
+    tokenizer = AutoTokenizer.from_pretrained(metricx)
+    for one, score in zip(rows, found.scores, strict=True):
+        ids = tokenizer(f"source: {one.item.source} candidate: {one.translation}", return_tensors="pt").input_ids[
+            :, :-1
+        ]
+        with torch.inference_mode():
+            logit = model(input_ids=ids, decoder_input_ids=torch.tensor([[0]])).logits[0, 0, 250_089].item()
+        assert score == pytest.approx(-min(max(logit, 0.0), 25.0), abs=1e-4)
+        assert one.item.reference not in found.signature
+    assert found.signature == "metricx-24-qe|weights:tiny|negative"
+
+
+def test_metricx_refuses_a_small_vocabulary(metricx, tmp_path):
+    import shutil
+
+    from transformers import MT5Config, MT5ForConditionalGeneration
+
+    shutil.copytree(metricx, tmp_path / "small")
+    config = MT5Config(vocab_size=300, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2)
+    MT5ForConditionalGeneration(config).save_pretrained(tmp_path / "small")
+    with pytest.raises(ModelInvalid, match="vocabulary of 300; expected mT5"):
+        sentence_metrics.metricx_qe(ROWS[:1], tmp_path / "small", "small")
+
+
+def test_metrics_survive_a_file_and_unmeasured_ones_are_absent(tmp_path):
+    columns = {"bleu": sentence_metrics.bleu(ROWS)}
+    tables.write_frame(tmp_path / "m.parquet", sentence_metrics.to_frame(ROWS, columns))
+    found = sentence_metrics.read(tmp_path / "m.parquet")
+    assert found == {"bleu": dict(zip([one.id for one in ROWS], columns["bleu"].scores, strict=True))}
+
+
+# --- numbers by hand
+
+
+def made(item, system, correct, found=()):
+    return Translated(replace(ITEM, id=item, source=item), system, "x", label=Label(correct, tuple(found)))
+
+
+HAND = [
+    made("1", "a", True), made("1", "b", True), made("1", "c", False, ["omission"]),
+    made("2", "a", True), made("2", "b", False, ["over-interpretation", "omission"]), made("2", "c", False, ["sense-error"]),
+    made("3", "a", False, ["omission"]), made("3", "b", False, ["literalization"]),
+]  # fmt: skip
+SCORES = {
+    "1/a/0": 8.0,
+    "1/b/0": 6.0,
+    "1/c/0": 3.0,
+    "2/a/0": 9.0,
+    "2/b/0": 5.0,
+    "2/c/0": None,
+    "3/a/0": 1.0,
+    "3/b/0": 2.0,
+}
+
+
+def test_sensitivity_by_hand():
+    found = {one["error"]: one for one in numbers.sensitivity(HAND, {"m": SCORES})}
+    deviation = np.std([8, 6, 3, 9, 5, 1, 2], ddof=1)
+    omission = found["omission"]  # (7 - 3) and (9 - 5); item 3 has no right translation
+    assert (omission["n"], omission["left_out"]) == (2, 1)
+    assert omission["drop"] == pytest.approx(4 / deviation)
+    assert (found["sense-error"]["n"], found["sense-error"]["left_out"]) == (0, 1)  # the metric failed
+    assert found["sense-error"]["drop"] is None
+    assert found["literalization"] == {
+        "metric": "m", "error": "literalization", "drop": None, "low": None, "high": None, "penalised": None, "n": 0,
+        "left_out": 1,
+    }  # fmt: skip
+
+
+def test_penalised_needs_the_whole_interval():
+    rows, scores = [], {}
+    for number in range(40):
+        rows += [made(str(number), "a", True), made(str(number), "b", False, ["omission"])]
+        scores |= {f"{number}/a/0": 1.0, f"{number}/b/0": 0.0 if number % 8 else 0.9}
+    omission = numbers.sensitivity(rows, {"m": scores})[0]
+    assert omission["low"] > numbers.PENALISED
+    assert omission["penalised"] is True
+    flat = {row: 1.0 + (number % 3) for number, row in enumerate(scores)}
+    assert numbers.sensitivity(rows, {"m": flat})[0]["penalised"] is False
+
+
+def test_composition_and_systems_by_hand():
+    lines = {one["system"]: one for one in numbers.composition(HAND)}
+    assert (lines["a"]["n"], lines["a"]["correct"], lines["a"]["omission"]) == (3, 2, 1)
+    assert (lines["b"]["omission"], lines["b"]["over-interpretation"], lines["b"]["literalization"]) == (1, 0, 1)
+    verdicts = {one.id: Judged("A", True, fidelity=4, clarity=5, quality=0.9, acre=0.9) for one in HAND}
+    verdicts |= {"1/a/0": Judged("A", False, acre=0.0), "2/a/0": Judged("A", True, failure="nuance: no-json")}
+    (a, *_) = numbers.systems(HAND, {"m": verdicts})
+    assert (a["system"], a["n"], a["failures"]) == ("a", 3, 1)
+    assert a["validity"] == pytest.approx(100 * 2 / 3)
+    assert a["acre"] == pytest.approx(0.45)
+    assert (a["fidelity"], a["clarity"]) == (4, 5)
+
+
+def test_systems_are_compared_on_common_items():
+    scores = {"1/a/0": 0.9, "1/b/0": 0.0, "2/a/0": 0.8, "2/b/0": None, "3/a/0": 0.0, "3/b/0": 0.6}
+    rows = [one for one in HAND if one.id in scores]
+    verdicts = {
+        row: Judged("A", acre=score, failure=None if score is not None else "x") for row, score in scores.items()
+    }
+    (found,) = numbers.compare_systems(rows, verdicts)
+    assert (found["a"], found["b"], found["n"]) == ("a", "b", 2)
+    assert found["difference"] == pytest.approx(0.15)
+    assert found["p"] == found["p_holm"] == 1.0
+    many = [made(str(item), system, True) for item in range(40) for system in "abc"]
+    verdicts = {one.id: Judged("A", acre=0.9 if one.system == "a" else 0.5) for one in many}
+    tests = {(one["a"], one["b"]): one for one in numbers.compare_systems(many, verdicts)}
+    assert tests["a", "b"]["p_holm"] < 0.001
+    assert tests["b", "c"]["p_holm"] == 1.0
+
+
+def test_labels_must_be_of_both_kinds():
+    with pytest.raises(InputInvalid, match="0 of 0 labelled"):
+        numbers.labelled([replace(one, label=None) for one in HAND])
+    with pytest.raises(InputInvalid, match="3 of 3 labelled"):
+        numbers.labelled([one for one in HAND if one.label.correct])
+
+
+def test_comparisons_are_clustered_two_sided_and_corrected():
+    metrics = {name: dict(zip([one.id for one in ROWS], values, strict=True)) for name, values in {
+        "good": [float(one.label.correct) for one in ROWS],
+        "noise": np.random.default_rng(0).random(len(ROWS)).tolist(),
+        "constant": [1.0] * len(ROWS),
+    }.items()}  # fmt: skip
+    (found,) = numbers.compare_with(ROWS, metrics, "good")
+    assert (found["b"], found["items"], found["n"], found["left_out"]) == ("noise", 30, 120, 0)
+    assert found["p"] == found["p_holm"] < 0.01
+    assert numbers.compare_with(ROWS, metrics, "constant") == []
+
+
+# --- pages
+
+
+FEW = [one for one in ROWS if one.item.id in list(ITEMS)[:8]]
+
+
+def small_study():
+    ids = [one.id for one in FEW]
+    scores = {"BLEU": dict(zip(ids, sentence_metrics.bleu(FEW).scores, strict=True))}
+    verdicts = dict(zip(ids, judgements.by_equivalents(FEW), strict=True))
+    made_up = {row: replace(one, acre=one.acre and 0.9, quality=0.9) for row, one in verdicts.items()}
+    judged = {("equivalent", "full"): verdicts, ("m", "full"): made_up, ("m", "no-gate"): verdicts}
+    return Study(FEW, judged, scores)
+
+
+def test_every_table_prints_its_denominators():
+    found = small_study()
+    for make in (pages.table_2, pages.table_5, pages.table_6, pages.ablations):
+        lines, text = make(found, 0)
+        assert lines
+        assert all("n" in line for line in lines)
+        assert text.startswith("# CulT-Eval: ")
+    right = sum(one.label.correct for one in FEW)
+    assert f" 32 | 0 | {right} |" in pages.table_2(found, 0)[1]
+    omitted = sum(errors.primary(one.label.errors) == "omission" for one in FEW)
+    assert f"omission ({omitted})*" in pages.table_5(found, 0)[1]
+    assert "| careful | explaining |" in pages.table_6(found, 0)[1]
+
+
+def test_misaligned_page_holds_both_kinds_and_no_markup():
+    hostile = [replace(one, translation="<script>alert(1)</script>") for one in FEW[:1]] + FEW[1:]
+    text = misaligned.page(replace(small_study(), rows=hostile))
+    assert misaligned.HIGH.capitalize() in text
+    assert misaligned.LOW.capitalize() in text
+    assert "<script>alert(1)" not in text
+
+
+def test_a_study_refuses_scores_of_other_rows(tmp_path):
+    tables.write_frame(tmp_path / "rows.parquet", translations.to_frame(ROWS))
+    tables.write_frame(
+        tmp_path / "m.parquet", sentence_metrics.to_frame(ROWS[1:], {"bleu": sentence_metrics.bleu(ROWS[1:])})
+    )
+    with pytest.raises(InputInvalid, match=r"BLEU: no score for qipao/careful/0 \(1 of 120 rows\)"):
+        study.read([tmp_path / "rows.parquet"], metrics=[tmp_path / "m.parquet"])
+
+
+# --- numbers of the paper
+
+
+def test_table_1_adds_up_and_its_averages_are_weighted_by_items():
+    *lines, total = printed("table-1")
+    assert sum(int(one["items"]) for one in lines) == int(total["items"]) == 7959
+    for one in lines:
+        assert 100 * int(one["items"]) / 7959 == pytest.approx(float(one["share"]), abs=0.05)
+    for column, plain in (("term_source", 3.47), ("term_target", 23.95), ("context_source", 23.46)):
+        assert numbers.weighted_mean(lines, column) == pytest.approx(float(total[column]), abs=0.005)
+        assert np.mean([float(one[column]) for one in lines]) == pytest.approx(plain, abs=0.006)
+
+
+def test_our_total_is_weighted_in_the_same_way():
+    *lines, total = numbers.counts(list(ITEMS.values())[:20])
+    full = [one for one in lines if one["items"]]
+    for column in numbers.LENGTHS:
+        assert numbers.weighted_mean(full, column) == pytest.approx(total[column])
+
+
+def test_table_2_has_acre_first_and_pearson_above_spearman():
+    lines = printed("table-2")
+    assert len(lines) == 6
+    for column in ("pearson", "spearman"):
+        assert max(lines, key=lambda one: float(one[column]))["metric"] == "ACRE"
+    assert all(float(one["pearson"]) >= float(one["spearman"]) for one in lines)
+
+
+def test_table_4_as_golden_validity():
+    """The two printed fragments. Their BLEU cannot be computed again: the sentences are cut."""
+    wrong, right = printed("table-4")
+    soft, nepotism = (
+        replace(ITEM, source=one["source"], explication=explication, equivalent=None, accepted=(accepted,), literal=())
+        for one, explication, accepted in (
+            (wrong, "To give way to kind words and to resist force.", "amenable to coaxing but not coercion"),
+            (right, "A person who has a post through personal connections.", "nepotism"),
+        )
+    )
+    assert equivalent.judge(soft, wrong["translation"]).valid is bool(int(wrong["valid"])) is False
+    assert equivalent.judge(nepotism, right["translation"]).valid is bool(int(right["valid"])) is True
+    assert float(wrong["bleu"]) > float(right["bleu"])
+
+
+def test_table_5_has_two_blank_cells_and_lacks_three_errors():
+    lines = printed("table-5")
+    cells = [one[column] for one in lines for column in ("BLEU", "ChrF", "BERT", "COMET")]
+    assert (cells.count("✓"), cells.count("✗"), cells.count("")) == (4, 10, 2)
+    assert errors.ERRORS.keys() - {one["error"] for one in lines} == {
+        "sense-error",
+        "mis-substitution",
+        "pragmatic-shift",
+    }
+
+
+def test_table_7_deltas_and_their_order():
+    full, *others = printed("table-7")
+    drops = {one["variant"]: round(float(one["correlation"]) - float(full["correlation"]), 2) for one in others}
+    assert drops == {one["variant"]: float(one["delta"]) for one in others}
+    assert sorted(drops, key=drops.__getitem__) == ["no-explication", "no-gate", "no-routing", "no-reference"]

@@ -1,0 +1,80 @@
+"""Associations with a binary label against scipy and scikit-learn."""
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, pointbiserialr, spearmanr
+from sklearn.metrics import roc_auc_score
+
+from excam.core.exceptions import InputInvalid
+from excam.stats.binary_gold import MEASURES, association
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_values_are_those_of_scipy_and_scikit_learn(seed):
+    generator = np.random.default_rng(seed)
+    n = int(generator.integers(4, 80))
+    gold = generator.random(n) < 0.4
+    gold[:2] = True, False
+    scores = generator.normal(size=n) if seed % 2 else generator.integers(0, 4, n).astype(float)
+    scores[:2] = 0.0, 1.0
+    found = association(gold.tolist(), scores.tolist(), draws=5)
+    assert found.point_biserial.value == pytest.approx(pointbiserialr(gold, scores).statistic)
+    assert found.spearman.value == pytest.approx(spearmanr(gold, scores).statistic)
+    assert found.auc.value == pytest.approx(roc_auc_score(gold, scores))
+    assert found.tau_b.value == pytest.approx(kendalltau(gold, scores).statistic)
+    assert (found.n, found.unscored, found.positives) == (n, 0, int(gold.sum()))
+
+
+def test_failures_are_left_out_and_counted():
+    gold, scores = [True, False, True, False, True], [0.9, 0.1, None, None, 0.8]
+    found = association(gold, scores)
+    assert (found.n, found.unscored, found.positives, found.auc.value) == (3, 2, 2, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("gold", "scores"), [([True, True], [1.0, 2.0]), ([True, False], [1.0, 1.0]), ([True, False], [None, None])]
+)
+def test_undefined_measures_are_none(gold, scores):
+    found = association(gold, scores)
+    assert all(getattr(found, name).value is None for name in MEASURES)
+
+
+def test_intervals_resample_clusters():
+    generator = np.random.default_rng(1)
+    gold = [bool(one) for one in generator.random(60) < 0.5]
+    scores = [one + generator.normal() for one in gold]
+    alone = association(gold * 4, scores * 4)
+    together = association(gold * 4, scores * 4, clusters=list(range(60)) * 4)
+    once = association(gold, scores)
+
+    def width(found):
+        return found.tau_b.high - found.tau_b.low
+
+    assert width(together) == pytest.approx(width(once), rel=0.15), "copies of a row in its cluster add nothing"
+    assert width(alone) < 0.7 * width(once)
+    assert association(gold, scores) == once
+
+
+def test_draws_of_equal_scores_widen_the_interval():
+    """One item of 40 has another score: a third of the draws has equal scores only."""
+    gold, scores = [True] * 20 + [False] * 20, [1.0] * 39 + [0.0]
+    found = association(gold, scores)
+    assert found.tau_b.value > 0
+    assert found.tau_b.low == 0
+    assert found.auc.low == 0.5
+
+
+def test_the_interval_of_auc_covers_it():
+    """AUC of normal scores one deviation apart: .760. Of 200 samples of 60, 95 % intervals hold it in 90 to 99 %."""
+    generator, held = np.random.default_rng(3), 0
+    for _ in range(200):
+        gold = np.arange(60) % 2 == 0
+        found = association(gold.tolist(), (gold + generator.normal(size=60)).tolist(), draws=200).auc
+        held += found.low <= 0.7602 <= found.high
+    assert 180 <= held <= 198
+
+
+def test_other_input_is_refused():
+    for gold, scores in (([True], [1.0, 2.0]), ([1, 0], [1.0, 2.0]), ([True, False], [np.nan, 1.0])):
+        with pytest.raises(InputInvalid):
+            association(gold, scores)

@@ -1,0 +1,174 @@
+"""Backend seq2seq with a tiny random model of each architecture: NLLB (M2M100) and MADLAD (T5)."""
+
+import pytest
+import torch
+from transformers import (
+    M2M100Config,
+    M2M100ForConditionalGeneration,
+    NllbTokenizer,
+    T5Config,
+    T5ForConditionalGeneration,
+    T5Tokenizer,
+)
+
+from excam.config import Model
+from excam.core.exceptions import ModelInvalid
+from excam.inference import Choose, Generate, Message, Sampling
+from excam.inference.backends import seq2seq
+
+CHARACTERS = sorted(set("她吃醋了下雨天气很好abcdefghijklmnopqrstuvwxyz .,"))
+TEXTS = ("她吃醋了。", "天气很好", "她下雨")
+LANGUAGES = {"nllb": {"source": "zho_Hans", "target": "eng_Latn"}, "madlad": {"target": "en"}}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    return {"nllb": nllb(tmp_path_factory.mktemp("nllb")), "madlad": madlad(tmp_path_factory.mktemp("madlad"))}
+
+
+def nllb(folder):
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    vocabulary = {token: at for at, token in enumerate([*special, "▁", *CHARACTERS])}
+    tokenizer = NllbTokenizer(vocab=vocabulary, merges=[])
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(1)
+    config = M2M100Config(
+        vocab_size=len(tokenizer),
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=16,
+        decoder_ffn_dim=16,
+        max_position_embeddings=64,
+        decoder_start_token_id=2,
+        init_std=0.5,
+    )
+    M2M100ForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+def madlad(folder):
+    pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -2.0), ("<2en>", 0.0)]
+    tokenizer = T5Tokenizer(vocab=[*pieces, *((one, -3.0) for one in CHARACTERS)], extra_ids=0)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<2en>"]})
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(1)
+    config = T5Config(
+        vocab_size=len(tokenizer),
+        d_model=16,
+        d_kv=8,
+        d_ff=16,
+        num_layers=1,
+        num_heads=2,
+        decoder_start_token_id=0,
+        initializer_factor=5.0,
+    )
+    T5ForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+def asked(text, system="Ignored."):
+    return Generate((Message("system", system), Message("user", text)))
+
+
+def answers(backend, requests, **sampling):
+    found = {}
+    for batch in backend.generate(requests, Sampling(max_tokens=12, **sampling)):
+        found |= dict(batch)
+    return [found[at] for at in range(len(requests))]
+
+
+@pytest.mark.parametrize("kind", LANGUAGES)
+def test_greedy_answers_are_those_of_transformers_generate(folders, kind):
+    backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
+    for text, found in zip(TEXTS, answers(backend, [asked(text) for text in TEXTS]), strict=True):
+        given = backend.tokenizer(backend.prefix + text, return_tensors="pt")
+        forced = {"forced_bos_token_id": backend.start[1]} if kind == "nllb" else {}
+        ids = backend.model.generate(**given, max_new_tokens=12 + len(forced), do_sample=False, num_beams=1, **forced)
+        expected = ids[0, len(backend.start) :].tolist()
+        ended = backend.end in expected
+        expected = expected[: expected.index(backend.end)] if ended else expected
+        assert found.text == backend.tokenizer.decode(expected, skip_special_tokens=True)
+        assert found.finish == ("stop" if ended else "length")
+        assert len(found.logprobs) == len(expected)
+        assert (found.end_logprob is None) == (not ended)
+
+
+def test_the_source_is_marked_and_the_target_is_forced(folders):
+    backend = seq2seq.Backend(folders["nllb"], LANGUAGES["nllb"])
+    known = backend.tokenizer.convert_ids_to_tokens
+    ids = backend._encode((Message("user", "她吃醋了"),))
+    assert known(ids[0]) == "zho_Hans"
+    assert known(list(backend.start)) == ["</s>", "eng_Latn"]
+    other = seq2seq.Backend(folders["madlad"], LANGUAGES["madlad"])
+    assert other.tokenizer.convert_ids_to_tokens(other._encode((Message("user", "她"),)))[0].lstrip("▁") == "<2en>"
+
+
+@pytest.mark.parametrize("kind", LANGUAGES)
+def test_logprobs_are_those_of_one_pass_over_source_and_answer(folders, kind):
+    backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
+    found = answers(backend, [asked(TEXTS[0])])[0]
+    source = torch.tensor([backend._encode((Message("user", TEXTS[0]),))])
+    (_, logprobs) = backend._decode([source[0].tolist()], [None], Sampling(max_tokens=12))[0]
+    (ids, _) = backend._decode([source[0].tolist()], [None], Sampling(max_tokens=12))[0]
+    given = torch.tensor([[*backend.start, *ids[:-1]]])
+    with torch.inference_mode():
+        scores = backend.model(input_ids=source, decoder_input_ids=given).logits[0, len(backend.start) - 1 :]
+    expected = scores.float().log_softmax(-1)[range(len(ids)), ids].tolist()
+    assert logprobs == pytest.approx(expected, abs=1e-4)
+    assert list(found.logprobs) == pytest.approx(expected[: len(found.logprobs)], abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", LANGUAGES)
+def test_a_row_does_not_depend_on_the_others_of_its_batch(folders, kind):
+    backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
+    for temperature in (0.0, 1.0):
+        together = answers(backend, [asked(text) for text in TEXTS], temperature=temperature)
+        alone = [answers(backend, [asked(text)], temperature=temperature)[0] for text in TEXTS]
+        assert [one.text for one in together] == [one.text for one in alone]
+
+
+@pytest.mark.parametrize("kind", LANGUAGES)
+def test_choose_prefers_the_greedy_answer(folders, kind):
+    backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
+    messages = (Message("user", TEXTS[1]),)
+    (((_, choice),),) = list(backend.choose([Choose(messages, ("a", "b", "c"))]))
+    source = torch.tensor([backend._encode(messages)])
+    with torch.inference_mode():
+        logits = backend.model(input_ids=source, decoder_input_ids=torch.tensor([list(backend.start)])).logits[0, -1]
+    first = [backend._target_ids(option)[0] for option in ("a", "b", "c")]
+    if all(size == 1 for size in choice.tokens):
+        assert list(choice.logprobs) == pytest.approx(logits.float().log_softmax(-1)[first].tolist(), abs=1e-4)
+    assert all(value < 0 for value in choice.logprobs)
+
+
+def test_a_text_that_does_not_fit_is_refused(folders):
+    backend = seq2seq.Backend(folders["nllb"], LANGUAGES["nllb"])
+    long, short = answers(backend, [asked("她" * 100), asked("她")])
+    assert (long.finish, long.text, long.logprobs) == ("refused", "", None)
+    assert short.finish in ("stop", "length")
+
+
+@pytest.mark.parametrize(
+    ("kind", "languages", "words"),
+    [
+        ("nllb", {"target": "eng_Latn"}, "expected source, target"),
+        ("nllb", {"source": "zho_Hans", "target": "xx_Nope"}, "found language xx_Nope"),
+        ("madlad", {"target": "qq"}, "found language qq"),
+        ("madlad", {"source": "zh", "target": "en"}, "target for t5"),
+    ],
+)
+def test_a_language_that_the_model_does_not_know_is_one_line(folders, kind, languages, words):
+    with pytest.raises(ModelInvalid, match=words):
+        seq2seq.Backend(folders[kind], languages)
+
+
+def test_an_adapter_is_refused_and_languages_are_part_of_the_identity(folders, tmp_path):
+    entry = {"folder": "x", "licence": "MIT", "backend": "seq2seq", "engine": {"target": "en"}}
+    model = Model.model_validate(entry)
+    with pytest.raises(ModelInvalid, match="no adapters"):
+        seq2seq.open_model("madlad", model, folders["madlad"], tmp_path, "")
+    assert "target" in model.answer_settings
+    assert seq2seq.open_model("madlad", model, folders["madlad"], None, "id").identity == "id"
