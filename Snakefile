@@ -37,6 +37,7 @@ include: "rules/annotation.smk"
 include: "rules/preflight.smk"
 include: "rules/scores.smk"
 include: "rules/macaron.smk"
+include: "rules/calmqa.smk"
 
 
 onsuccess:
@@ -57,6 +58,7 @@ rule all:
         "results/audits/summary.md",
         expand("results/published/{build}/manifest.json", build=BUILDS),
         macaron_pages(),
+        calmqa_pages(),
 
 
 rule paper:
@@ -101,6 +103,12 @@ rule macaron:
     """The benchmark Macaron: its coverage, what the models answer, and its tables and figures."""
     input:
         macaron_target,
+
+
+rule calmqa:
+    """CaLMQA's score of long answers: right language, no loops, true, to the point; and what people's ratings follow."""
+    input:
+        calmqa_target,
 
 
 rule scores:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from excam.annotation.commands import app as annotate_app
+from excam.calmqa.commands import app as calmqa_app
 from excam.cli import calibrate_commands, score_commands, serve_commands
 from excam.core.command_input import standard_input
 from excam.core.paths import JOURNALS, RESULTS
@@ -47,6 +48,7 @@ journal_app = typer.Typer(no_args_is_help=True, help="Inspect and repair journal
 app.add_typer(journal_app, name="journal")
 app.add_typer(annotate_app, name="annotate")
 app.add_typer(macaron_app, name="macaron")
+app.add_typer(calmqa_app, name="calmqa")
 _JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folders of them")]
 
 
