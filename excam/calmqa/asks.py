@@ -6,6 +6,7 @@ only from the likelihood of fixed options, or from one marked line.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -167,6 +168,18 @@ def relevance(item: Item) -> Flow[Picked]:
     if not item.texts["answer"].strip():
         return Picked("1")
     return (yield from pick(_filled(RELEVANCE, item.texts, RATINGS), "RATING", RATINGS))
+
+
+def expected_rating(picked: Picked) -> float | None:
+    """Return the mean of 1 to 5 weighted by the likelihoods of the ratings; the stated one where none are known.
+
+    A small model finds one rating likeliest for every answer; the mean still orders answers.
+    """
+    if picked.option is None or not picked.logprobs:
+        return None if picked.option is None else float(picked.option)
+    most = max(picked.logprobs)
+    weights = [math.exp(one - most) for one in picked.logprobs]
+    return sum(float(name) * weight for name, weight in zip(RATINGS, weights, strict=True)) / sum(weights)
 
 
 def keep(question: Question) -> Flow[dict[str, Picked]]:

@@ -113,9 +113,10 @@ class Prepared:
             for at, text in enumerate(stated, 1)
         ]
         if self.cosines is None:
-            rating = asks.relevance(Item(row.id, {"question": texts["question"], "answer": texts["answer"]}))
-            *verdicts, rated = yield from together([*map(asks.verify, items), rating])
-            relevance = None if rated.option is None else (int(rated.option) - 1) / 4
+            rater = asks.relevance(Item(row.id, {"question": texts["question"], "answer": texts["answer"]}))
+            *verdicts, rated = yield from together([*map(asks.verify, items), rater])
+            rating = asks.expected_rating(rated)
+            relevance = None if rating is None else (rating - 1) / 4
         else:
             verdicts, rated = [Picked(claims.overlap(item)[0]) for item in items], Picked("5")
             relevance = max(0.0, self.cosines[row.id]) if texts["answer"].strip() else 0.0

@@ -192,9 +192,12 @@ def verdict_rows(items: Sequence[ClaimWithPassages], found: Sequence[Picked] | N
 
 
 def relevance_rows(items: Sequence[Item], found: Sequence[Picked], by: str, scale: str) -> list[Row]:
-    """Return the rating of each answer, 1 to 5, and scaled to 0 to 1: (r - 1) / 4, or for `binary` 1 from 4 on."""
+    """Return the rating of each answer, 1 to 5, and scaled to 0 to 1: (r - 1) / 4, or for `binary` 1 from 4 on.
+
+    A rating read from likelihoods is their mean (`asks.expected_rating`).
+    """
     return [
-        _relevance(item.id, float(one.option) if one.option else None, one.failure, list(one.logprobs), by, scale)
+        _relevance(item.id, asks.expected_rating(one), one.failure, list(one.logprobs), by, scale)
         for item, one in zip(items, found, strict=True)
     ]
 
