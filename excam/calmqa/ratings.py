@@ -133,7 +133,7 @@ def _dummies(*columns: Sequence[Hashable]) -> NDArray[np.float64] | None:
     return np.column_stack(varying) if varying else None
 
 
-def agreement(ratings: Sequence[Rating], seed: int, draws: int = 2000) -> dict[str, dict[str, float | None]]:
+def agreement(ratings: Sequence[Rating], seed: int, draws: int = 1000) -> dict[str, dict[str, float | None]]:
     """Return Pearson's r, Spearman's rho and Kendall's tau-b of a judge and people, each with a 95 % interval.
 
     Intervals resample questions, since answers to one question are not independent. Rows without the judge's rating
@@ -166,9 +166,10 @@ CORRELATIONS = ("Pearson's r", "Spearman's ρ", "Kendall's τ_b")
 
 def correlations(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, float | None]:
     """Return the three correlations of two vectors, None for each if one vector is constant."""
-    from scipy.stats import pearsonr, spearmanr
+    from scipy.stats import rankdata
 
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return dict.fromkeys(CORRELATIONS)
-    values = (float(pearsonr(one, other).statistic), float(spearmanr(one, other).statistic), kendall(one, other))  # pyright: ignore
+    pearson, spearman = np.corrcoef(one, other)[0, 1], np.corrcoef(rankdata(one), rankdata(other))[0, 1]
+    values = (float(pearson), float(spearman), kendall(one, other))
     return dict(zip(CORRELATIONS, values, strict=True))

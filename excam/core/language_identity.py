@@ -97,8 +97,14 @@ def answers_in_another_language(instruction: str, output: str) -> bool:
     if not asked or not given or set(asked) & set(given):
         return False
     names = _table()[1].get(given[0], ())
-    said = instruction.casefold()
-    return not any(len(name) > 3 and name.casefold() in said for name in names)
+    return not any(_is_named(name.casefold(), instruction.casefold()) for name in names)
+
+
+def _is_named(name: str, text: str) -> bool:
+    """Return whether a text has a name of a language as a word: German, but not Germany; codes are no names."""
+    if not name.isascii():
+        return name in text  # scripts without spaces too
+    return len(name) > 3 and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _cld2(text: str) -> tuple[bool, list[tuple[str, int]]]:
