@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             f"{len(args.exports)} exported files hold 0 answers; expected some; export them from the page"
         )
     answers = human_answers.with_pseudonyms(merged.answers, human_answers.pseudonyms(found, merged.answers))
-    tables.write_frame(args.answers, human_answers.to_frame(answers))
+    tables.write_frame(args.answers, human_answers.to_frame(found.form, answers))
     counts = {"files": len(files), "repeated": merged.repeated, "superseded": merged.superseded}
     write_json(args.counts, {**counts, **human_answers.counts(found, answers)})
     say(

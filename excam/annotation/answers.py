@@ -1,63 +1,26 @@
-"""The answer of an annotator to one task, and its validation (ExCAM App. G, Figures 7-9).
+"""The answer of an annotator to one task, and its validation against the form (ExCAM App. G for that of soft errors).
 
-The page, the store, the exported files and the tables use the same names and values. A value that is not on the lists
-is refused.
+The page, the store, the exported files and the tables use the same names and values. `read` refuses what is no answer
+at all; `open_points` says what a submitted one still lacks or breaks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from math import floor
 from types import MappingProxyType
 from typing import Any
 
+from excam.annotation.campaign import Campaign, Task
+from excam.annotation.form import ANY, SUBMITTED, Bound, Form, Question, Rule
 from excam.core.exceptions import InputInvalid
 
-SIMILARITY: Mapping[str, str] = MappingProxyType(
-    {
-        "1": "1 - Not similar at all",
-        "2": "2 - Slightly similar",
-        "3": "3 - Moderately similar",
-        "4": "4 - Very similar",
-        "5": "5 - Nearly identical",
-        "no_error": "Explanation says that no error was detected",
-    }
-)
-# What can be chosen, with the words of the paper's page; the empty value is a question not answered yet.
-CHOICES: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "culture_related": {
-            "yes": "Yes - culture-related",
-            "no": "No - not culture-related",
-            "dont_know": "Don't Know",
-        },
-        "error_valid": {
-            "valid": "Valid Cultural Error(s)",
-            "partly": "Partly Valid Cultural Error(s)",
-            "not_valid": "NO Valid Cultural Error(s)",
-            "no_change": "Text highlighted without changes",
-            "dont_know": "Don't Know",
-        },
-        "explanation_valid": {
-            "valid": "The explanation is completely valid",
-            "partly": "The explanation is partly valid",
-            "not_valid": "The explanation is not valid",
-            "dont_know": "Don't Know",
-        },
-        "changed_mind": {"yes": "Yes", "no": "No", "dont_know": "Don't Know"},
-        "similarity_1": SIMILARITY,
-        "similarity_2": SIMILARITY,
-    }
-)
-STEPS = (  # what each step asks for; a step is open when those before it are answered
-    ("culture_related", "error_valid"),
-    ("explanation_valid", "changed_mind"),
-    ("similarity_1", "similarity_2"),
-)
-MAX_COMMENT = 5000  # characters
 MAX_SECONDS = 10**7
+MOST_SPANS = 100  # of one field
+SLOT_LONGEST = 500  # characters
 UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 PATTERNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
@@ -70,88 +33,276 @@ PATTERNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One annotator's answers about one task.
-
-    `skipped` is "I don't speak this language": nothing else is asked then. `severity_ok` and `type_ok` are the two
-    check boxes of step 2, which mean "not reasonable" where unchecked; they count once step 2 is answered.
-    """
+    """One annotator's answers about one task: a value for each column of the form, and `submitted` if it has that."""
 
     task: str
     annotator: str
-    culture_related: str = ""
-    borderline: bool = False
-    skipped: bool = False
-    error_valid: str = ""
-    comment_1: str = ""
-    severity_ok: bool = False
-    type_ok: bool = False
-    explanation_valid: str = ""
-    changed_mind: str = ""
-    comment_2: str = ""
-    similarity_1: str = ""
-    similarity_2: str = ""
+    values: Mapping[str, Any]
     seconds: int = 0  # the task was on the screen of a visible page
     saved: str = ""  # when, in UTC, as "2026-04-01T12:00:00.000Z"
 
-    @property
-    def steps(self) -> int:
-        """Return the number of answered steps, 0 to 3; a step counts only if all before it are answered."""
-        open_ = [not all(getattr(self, name) for name in step) for step in STEPS]
-        return open_.index(True) if True in open_ else len(STEPS)
+    def __getitem__(self, column: str) -> Any:
+        return self.values[column]
 
-    @property
-    def done(self) -> bool:
-        """Return whether nothing more is asked: the task is skipped, or every step is answered."""
-        return self.skipped or self.steps == len(STEPS)
+    def row(self) -> dict[str, Any]:
+        """Return it as one flat dictionary, as files and requests have it."""
+        ends = {"seconds": self.seconds, "saved": self.saved}
+        return {"task": self.task, "annotator": self.annotator, **self.values, **ends}
 
-
-FIELDS = tuple(field.name for field in fields(Answer))
-FLAGS = ("borderline", "skipped", "severity_ok", "type_ok")
-COMMENTS = ("comment_1", "comment_2")
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Answer:
+        """Return the answer of a flat dictionary, unchecked: the inverse of `row`."""
+        values = {name: value for name, value in row.items() if name not in ("task", "annotator", "seconds", "saved")}
+        return cls(row["task"], row["annotator"], values, row["seconds"], row["saved"])
 
 
-def read(raw: Mapping[str, Any]) -> Answer:
-    """Return the answer in a dictionary that has exactly its fields, with values of the right type from the lists.
+def columns(form: Form) -> tuple[str, ...]:
+    """Return the names of an answer's flat dictionary, in order."""
+    return ("task", "annotator", *form.empty(), "seconds", "saved")
 
-    Raises InputInvalid with what was found and what is expected. An answer may be unfinished, but a step is answered
-    only after the one before it, and a skipped task has nothing but comments.
+
+def read(raw: Mapping[str, Any], found: Campaign) -> Answer:
+    """Return the answer in a dictionary that has exactly the columns of the campaign's form, with values that fit.
+
+    Raises InputInvalid with what was found and what is expected. An answer may be unfinished, but a step that is
+    revealed is answered only after those before it, a skipped task has nothing but optional texts, and a submitted one
+    no open points.
     """
-    if unlike := sorted(set(FIELDS) ^ set(raw)):
-        raise InputInvalid(f"answer: {unlike[0]} is {'missing' if unlike[0] in FIELDS else 'unknown'}")
-    for name, value in raw.items():
-        _check(name, value)
-    found = Answer(**raw)
-    if found.skipped and any(getattr(found, name) for step in STEPS for name in step):
-        raise InputInvalid(f"answer: task {found.task} is skipped and answered; expected one of the two")
-    late = [name for step in STEPS[found.steps + 1 :] for name in step if getattr(found, name)]
-    late += [name for name in ("severity_ok", "type_ok") if getattr(found, name) and not found.steps]
-    if late:
-        raise InputInvalid(f"answer: {late[0]} of task {found.task} is answered before the step in front of it")
-    return found
+    form, names = found.form, columns(found.form)
+    if unlike := sorted(set(names) ^ set(raw)):
+        raise InputInvalid(f"answer: {unlike[0]} is {'missing' if unlike[0] in names else 'unknown'}")
+    for name in PATTERNS:
+        _check_name(name, raw[name])
+    _check_seconds(raw["seconds"])
+    task = next((task for task in found.tasks if task.id == raw["task"]), None)
+    if task is None:
+        raise InputInvalid(f"task {raw['task']} is not in campaign {found.id}; take the file that was drawn with it")
+    if task.assigned and raw["annotator"] not in task.assigned:
+        raise InputInvalid(f"answer: task {task.id} is not {raw['annotator']}'s; expected {', '.join(task.assigned)}")
+    for name, question in form.columns.items():
+        for problem in _value_problems(name, question, raw[name], task):
+            raise InputInvalid(f"answer: {problem}")
+    answer = Answer.from_row({name: raw[name] for name in names})
+    if form.skip and answer[form.skip] and any(not _is_empty(answer[one.field]) for one in _required(form)):
+        raise InputInvalid(f"answer: task {task.id} is skipped and answered; expected one of the two")
+    if late := _answered_too_early(form, answer.values):
+        raise InputInvalid(f"answer: {late} of task {task.id} is answered before the step in front of it")
+    if form.submit:
+        _check_submitted(form, task, answer)
+    return answer
 
 
-def _check(name: str, value: Any) -> None:
-    """Raise InputInvalid if a field cannot have this value."""
-    expected = bool if name in FLAGS else int if name == "seconds" else str
-    if type(value) is not expected:
-        raise InputInvalid(f"answer: {name} is a {type(value).__name__}; expected {expected.__name__}")
-    if isinstance(value, str):
-        _check_text(name, value)
-    elif name == "seconds" and not 0 <= value <= MAX_SECONDS:
-        raise InputInvalid(f"answer: seconds is {value}; expected 0 to {MAX_SECONDS}")
+def steps_answered(form: Form, values: Mapping[str, Any]) -> int:
+    """Return the number of answered steps; a step counts only if all before it are answered."""
+    for at, step in enumerate(form.steps):
+        if any(question.required and not _is_answered(question, values) for question in step.questions):
+            return at
+    return len(form.steps)
 
 
-def _check_text(name: str, value: str) -> None:
-    if name in CHOICES and value and value not in CHOICES[name]:
-        raise InputInvalid(f"answer: {name} is {value[:40]!r}; expected {', '.join(CHOICES[name])}")
-    if name in COMMENTS and len(value) > MAX_COMMENT:
-        raise InputInvalid(f"answer: {name} has {len(value)} characters; expected at most {MAX_COMMENT}")
-    if name in COMMENTS and UNWRITABLE.search(value):
-        raise InputInvalid(f"answer: {name} holds characters that a file cannot")
-    if name in PATTERNS and not PATTERNS[name].fullmatch(value):
+def is_skipped(form: Form, values: Mapping[str, Any]) -> bool:
+    """Return whether the form's skip flag is ticked."""
+    return bool(form.skip and values[form.skip])
+
+
+def is_done(form: Form, values: Mapping[str, Any]) -> bool:
+    """Return whether nothing more is asked: it is submitted, or skipped, or every step is answered."""
+    if form.submit:
+        return bool(values[SUBMITTED])
+    return is_skipped(form, values) or steps_answered(form, values) == len(form.steps)
+
+
+def open_points(form: Form, task: Task, values: Mapping[str, Any]) -> list[str]:
+    """Return what keeps an answer from being submitted, a line each: unanswered fields, then broken rules.
+
+    Nothing is asked of a skipped task.
+    """
+    if is_skipped(form, values):
+        return []
+    missing = [f"{question.label}: not answered" for question in _required(form) if not _is_answered(question, values)]
+    return missing + [rule.say for rule in form.rules if _is_broken(rule, task, values)]
+
+
+def is_compared(form: Form, task: Task) -> bool:
+    """Return whether others' answers to a task are shown after one's own."""
+    return form.compare is not None and all(task.facet(name) in kept for name, kept in form.compare.when.items())
+
+
+def _check_submitted(form: Form, task: Task, answer: Answer) -> None:
+    if type(answer[SUBMITTED]) is not bool:
+        raise InputInvalid(f"answer: submitted is a {type(answer[SUBMITTED]).__name__}; expected bool")
+    if answer[SUBMITTED] and (found := open_points(form, task, answer.values)):
+        more = f" ({len(found)} points)" if len(found) > 1 else ""
+        raise InputInvalid(f"answer: task {task.id} is submitted, but: {found[0]}{more}; expected none open")
+
+
+def _required(form: Form) -> Iterator[Question]:
+    return (question for question in form.questions if question.required)
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value is False or value in ("", [], {})
+
+
+def _is_blank(value: Any) -> bool:
+    return _is_empty(value.strip() if isinstance(value, str) else value)
+
+
+def _is_answered(question: Question, values: Mapping[str, Any]) -> bool:
+    value = values[question.field]
+    if question.kind == "slots":
+        return bool(value) and all(text.strip() for text in value.values())
+    return not _is_blank(value)
+
+
+def _answered_too_early(form: Form, values: Mapping[str, Any]) -> str | None:
+    """Return a column of a revealed step that has an answer though the step before is not answered; optional texts may
+    have one, since they stay when an earlier answer is taken back.
+    """
+    done = steps_answered(form, values)
+    for step in form.steps[done + 1 :]:
+        if not step.reveal:
+            continue
+        for question in step.questions:
+            for column in question.columns:
+                if not (question.kind == "text" and question.optional) and not _is_empty(values[column]):
+                    return column
+    return None
+
+
+# --- rules
+
+
+def _is_broken(rule: Rule, task: Task, values: Mapping[str, Any]) -> bool:
+    if not all(_holds(allowed, _condition_value(name, task, values)) for name, allowed in rule.when.items()):
+        return False
+    return not all(_fulfilled(bound, values[name], values) for name, bound in rule.then.items())
+
+
+def _condition_value(name: str, task: Task, values: Mapping[str, Any]) -> Any:
+    return task.facet(name.removeprefix("task.")) if name.startswith("task.") else values[name]
+
+
+def _holds(allowed: Sequence[bool | int | str], value: Any) -> bool:
+    if isinstance(value, bool):
+        return any(one is value for one in allowed)
+    empty = _is_blank(value)
+    return any(empty if one == "" else not empty if one == ANY else str(one) == str(value) for one in allowed)
+
+
+def _fulfilled(bound: Bound, value: Any, values: Mapping[str, Any]) -> bool:
+    if _is_blank(value):
+        return not bound.needed
+    if isinstance(value, str | dict):
+        return _texts_fulfil(bound, list(value.values()) if isinstance(value, dict) else [value])
+    if (bound.most is not None and value > bound.most) or (bound.least is not None and value < bound.least):
+        return False
+    middle = weighted_mean(bound.near, values) if bound.near else None
+    return middle is None or abs(value - middle) <= bound.by
+
+
+def _texts_fulfil(bound: Bound, texts: Sequence[str]) -> bool:
+    filled = [text.strip().casefold() for text in texts if text.strip()]
+    if bound.distinct and len(set(filled)) < len(filled):
+        return False
+    return (not bound.one_of or texts[0] in bound.one_of) and not any(
+        sign in text for sign in bound.without for text in texts
+    )
+
+
+def weighted_mean(weights: Mapping[str, float], values: Mapping[str, Any]) -> int | None:
+    """Return the weighted mean of columns, rounded half up; None unless all have a value."""
+    if any(values[name] is None for name in weights):
+        return None
+    total = sum(weight * values[name] for name, weight in weights.items())
+    return floor(total / sum(weights.values()) + 0.5 + 1e-9)
+
+
+# --- values
+
+
+def _check_name(name: str, value: Any) -> None:
+    """Raise InputInvalid if the task, the annotator or the time of an answer cannot be one."""
+    if type(value) is not str:
+        raise InputInvalid(f"answer: {name} is a {type(value).__name__}; expected str")
+    if not PATTERNS[name].fullmatch(value):
         raise InputInvalid(f"answer: {name} is {value[:40]!r}; expected {PATTERNS[name].pattern}")
     if name == "saved" and not _is_time(value):
         raise InputInvalid(f"answer: saved is {value!r}; expected a time that is on the calendar and the clock")
+
+
+def _check_seconds(value: Any) -> None:
+    if type(value) is not int:
+        raise InputInvalid(f"answer: seconds is a {type(value).__name__}; expected int")
+    if not 0 <= value <= MAX_SECONDS:
+        raise InputInvalid(f"answer: seconds is {value}; expected 0 to {MAX_SECONDS}")
+
+
+def _value_problems(name: str, question: Question, value: Any, task: Task) -> Iterator[str]:
+    """Yield why a column of a field cannot have this value."""
+    kind = question.kind
+    if kind in ("scale", "number") and value is None:
+        return
+    expected = {"choice": str, "scale": int, "flags": bool, "text": str, "span": list, "order": list, "slots": dict}
+    types = (int, float) if kind == "number" else (expected[kind],)
+    if type(value) not in types:
+        yield f"{name} is a {type(value).__name__}; expected {types[0].__name__}"
+    elif kind == "choice" and value and value not in question.values:
+        yield f"{name} is {value[:40]!r}; expected {', '.join(question.values)}"
+    elif kind == "scale" and str(value) not in question.values:
+        yield f"{name} is {value}; expected {', '.join(question.values)}"
+    elif kind == "text":
+        yield from _text_problems(name, value, question.longest)
+    elif kind == "number":
+        yield from _number_problems(name, question, value)
+    elif kind == "span":
+        yield from _span_problems(name, question, value, task.shown[question.of])
+    elif (
+        kind == "order"
+        and value
+        and (len(value) != len(question.values) or set(map(str, value)) != set(question.values))
+    ):
+        yield f"{name} is {str(value)[:60]}; expected each of {', '.join(question.values)} once"
+    elif kind == "slots":
+        yield from _slot_problems(name, value, task.shown[question.of])
+
+
+def _text_problems(name: str, value: str, longest: int) -> Iterator[str]:
+    if len(value) > longest:
+        yield f"{name} has {len(value)} characters; expected at most {longest}"
+    elif UNWRITABLE.search(value):
+        yield f"{name} holds characters that a file cannot"
+
+
+def _number_problems(name: str, question: Question, value: float) -> Iterator[str]:
+    if not question.low <= value <= question.high:  # false for NaN too
+        yield f"{name} is {value}; expected {question.low:g} to {question.high:g}"
+    elif value != round(value, question.decimals) or (isinstance(value, float) and value.is_integer()):
+        yield f"{name} is {value!r}; expected at most {question.decimals} decimals, a whole number without a point"
+
+
+def _span_problems(name: str, question: Question, value: Sequence[Any], text: str) -> Iterator[str]:
+    if len(value) > MOST_SPANS:
+        yield f"{name} has {len(value)} marks; expected at most {MOST_SPANS}"
+    for mark in value:
+        if not (isinstance(mark, list) and len(mark) == 3 and type(mark[0]) is int and type(mark[1]) is int):
+            yield f"{name} holds {str(mark)[:40]}; expected [start, end, label]"
+        elif not 0 <= mark[0] < mark[1] <= len(text):
+            yield f"{name} marks {mark[0]} to {mark[1]} of {len(text)} characters"
+        elif mark[2] not in question.values:
+            yield f"{name} has the label {str(mark[2])[:40]!r}; expected {', '.join(question.values)}"
+    if all(isinstance(mark, list) for mark in value) and len({str(mark) for mark in value}) < len(value):
+        yield f"{name} has one mark twice"
+
+
+def _slot_problems(name: str, value: Mapping[str, Any], slots: Mapping[str, str]) -> Iterator[str]:
+    if value and set(value) != set(slots):
+        yield f"{name} fills {', '.join(value)[:60]}; expected {', '.join(slots)}"
+    for slot, text in value.items():
+        if type(text) is not str:
+            yield f"{name}: {slot[:40]} is a {type(text).__name__}; expected str"
+        else:
+            yield from _text_problems(f"{name}: {slot[:40]}", text, SLOT_LONGEST)
 
 
 def _is_time(text: str) -> bool:

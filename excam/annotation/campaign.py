@@ -1,7 +1,7 @@
-"""A campaign: the tasks that annotators see, in one order for all, as one JSON file.
+"""A campaign: a form and the tasks that annotators see, in one order for all, as one JSON file.
 
-The file names the system behind each comparison explanation. The page and the answers in the store contain a code
-instead, which only this file resolves, so that no annotator can know the system.
+A task's `hidden` entries, such as the system behind a text, are in this file and in the owner's exports. The page does
+not contain them, so that no annotator can know them.
 """
 
 from __future__ import annotations
@@ -9,76 +9,73 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from excam.annotation import form as forms
+from excam.annotation.form import Form, Show
 from excam.core.exceptions import InputInvalid, in_a_line
 
-FORMAT = "excam-campaign/1"
-SIDES = ("original_instruction", "modified_instruction", "original_output", "modified_output")  # boxes A, C, B, D
+FORMAT = "excam-campaign/2"
+FORMAT_1 = "excam-campaign/1"  # soft errors only, before forms were data
 
 Passage = tuple[tuple[str, bool], ...]  # a text in pieces, each with whether it was changed; an empty piece: a gap
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """A model's explanation, to be rated against the provided one. `text` is None if the model found no error."""
-
-    code: str  # 8 hex digits; tells nothing of the system
-    text: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Task:
-    """One row with an error beside its original, as the page shows it."""
+    """What one answer is about. `assigned`: the annotators who get it; empty for all."""
 
-    id: str  # 16 hex digits: of the campaign's seed and the row's id
-    row: str  # id of the wrong row in ExCAM40k
-    dataset: str
+    id: str  # 16 hex digits
+    row: str  # what it was made of
     language: str  # English name
     culture: str
     annotators: int  # how many are wanted
-    original_instruction: Passage
-    modified_instruction: Passage
-    original_output: Passage
-    modified_output: Passage
-    explanation: str
-    severity: Literal["minor", "major"]
-    error_type: str
-    comparisons: tuple[Comparison, ...]
+    shown: Mapping[str, Any]  # texts, changed passages, mappings of slots, by the names that the form shows
+    hidden: Mapping[str, str] = field(default_factory=dict[str, str])
+    assigned: tuple[str, ...] = ()
+
+    def facet(self, name: str) -> str:
+        """Return what tasks are chosen by: its language, its culture, or a shown entry."""
+        return str(getattr(self, name) if name in ("language", "culture") else self.shown.get(name, ""))
 
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """`sources`: the system (`model/trained_on/judge`) of each comparison's code."""
+    """`content` is what its file holds."""
 
     id: str  # 16 hex digits: of everything else in it
     title: str
+    form: Form
     tasks: tuple[Task, ...]
-    sources: Mapping[str, str]
+    content: Mapping[str, Any]
+
+    def tasks_of(self, annotator: str) -> tuple[Task, ...]:
+        """Return the tasks that an annotator gets, in order."""
+        return tuple(task for task in self.tasks if not task.assigned or annotator in task.assigned)
 
 
-_READER = TypeAdapter(Campaign)
+_TASKS = TypeAdapter(tuple[Task, ...])
 
 
-def campaign(title: str, tasks: Sequence[Task], sources: Mapping[str, str]) -> Campaign:
-    """Return a campaign with its id. Raises InputInvalid if two tasks or two comparisons share a name."""
-    codes = [comparison.code for task in tasks for comparison in task.comparisons]
-    for names, what in (([task.id for task in tasks], "tasks"), (codes, "comparisons")):
-        if len(set(names)) < len(names):
-            raise InputInvalid(f"{title}: {len(names) - len(set(names))} {what} with the name of another")
-    if set(codes) != set(sources):
-        raise InputInvalid(f"{title}: comparisons and their sources are not the same codes")
-    content = json.dumps([title, [asdict(task) for task in tasks], dict(sources)], sort_keys=True)
-    return Campaign(hashlib.sha256(content.encode()).hexdigest()[:16], title, tuple(tasks), dict(sources))
+def campaign(title: str, form: Form, tasks: Sequence[Task]) -> Campaign:
+    """Return a campaign with its id. Raise InputInvalid if two tasks share an id, or one lacks what the form shows."""
+    content = {
+        "title": title,
+        "form": form.model_dump(mode="json", exclude_defaults=True),
+        "tasks": [asdict(task) for task in tasks],
+    }
+    content = json.loads(json.dumps(content))
+    found = {"format": FORMAT, "id": _digest(content), **content}
+    return _checked(Campaign(str(found["id"]), title, form, tuple(tasks), found))
 
 
-def to_json(found: Campaign) -> dict[str, Any]:
+def to_json(found: Campaign) -> Mapping[str, Any]:
     """Return the content of the campaign's file."""
-    return {"format": FORMAT, **asdict(found)}
+    return found.content
 
 
 def read(path: Path) -> Campaign:
@@ -94,21 +91,113 @@ def parse_campaign(text: str, name: str) -> Campaign:
     """Return the campaign in a file's text; messages call the file `name`. Raises InputInvalid as `read` does."""
     try:
         raw = json.loads(text)
-        if not isinstance(raw, dict) or raw.pop("format", None) != FORMAT:
+        if not isinstance(raw, dict) or raw.get("format") not in (FORMAT, FORMAT_1):
             raise ValueError(f"no {FORMAT}")
-        found = _READER.validate_python(raw)
-    except (ValueError, RecursionError, ValidationError) as problem:
+        if raw["format"] == FORMAT_1:
+            return _checked(_first_format(raw))
+        if set(raw) != {"format", "id", "title", "form", "tasks"} or not isinstance(raw["title"], str):
+            raise ValueError("expected format, id, title, form and tasks")
+        form = forms.parse(raw["form"], f"{name}: form")
+        found = Campaign(raw["id"], raw["title"], form, _TASKS.validate_python(raw["tasks"]), raw)
+    except (ValueError, KeyError, TypeError, RecursionError, ValidationError) as problem:
         raise _no_campaign(name, problem) from None
-    if campaign(found.title, found.tasks, found.sources).id != found.id:
-        raise InputInvalid(f"{name}: changed after it was drawn: its id is not that of its tasks; draw it again")
+    if _digest({key: raw[key] for key in ("title", "form", "tasks")}) != found.id:
+        raise _changed(name)
+    return _checked(found)
+
+
+def _first_format(raw: Mapping[str, Any]) -> Campaign:
+    """Return the campaign of a file of the first format: the form of soft errors, whose codes hid the systems."""
+    tasks, sources = raw["tasks"], raw["sources"]
+    content = json.dumps([raw["title"], tasks, dict(sources)], sort_keys=True)
+    if hashlib.sha256(content.encode()).hexdigest()[:16] != raw["id"]:
+        raise _changed(raw["title"])
+    return Campaign(
+        raw["id"],
+        raw["title"],
+        forms.load("soft_errors"),
+        _TASKS.validate_python([_first_task(task, sources) for task in tasks]),
+        raw,
+    )
+
+
+def _first_task(raw: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, Any]:
+    own = ("id", "row", "language", "culture", "annotators")
+    shown = {name: value for name, value in raw.items() if name not in (*own, "comparisons")}
+    texts = {f"comparison_{at}": one["text"] for at, one in enumerate(raw["comparisons"], 1)}
+    hidden = {f"source_{at}": sources[one["code"]] for at, one in enumerate(raw["comparisons"], 1)}
+    return {**{name: raw[name] for name in own}, "shown": {**shown, **texts}, "hidden": hidden}
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _checked(found: Campaign) -> Campaign:
+    """Return the campaign. Raise InputInvalid unless its form can show every task."""
+    ids = [task.id for task in found.tasks]
+    if len(set(ids)) < len(ids):
+        raise InputInvalid(f"{found.title}: {len(ids) - len(set(ids))} tasks with the id of another")
+    for task in found.tasks:
+        if not _has_id(task):
+            raise InputInvalid(f"task {task.id[:40]!r}: expected an id of 16 hexadecimal digits")
+        for problem in _unshowable(found.form, task):
+            raise InputInvalid(f"task {task.id}: {problem}; draw the campaign again")
+        _refuse_half_characters(task)
     return found
+
+
+def _has_id(task: Task) -> bool:
+    return len(task.id) == 16 and set(task.id) <= set("0123456789abcdef")
+
+
+def _unshowable(form: Form, task: Task) -> Iterable[str]:
+    for part in form.parts():
+        if isinstance(part, Show):
+            for name in part.of:
+                if name not in task.shown:
+                    if not part.optional:
+                        yield f"lacks {name}, which the form {form.name} shows"
+                elif not _fits(part, task.shown[name]):
+                    yield f"{name} cannot be shown as {part.show}"
+        elif part.kind in ("span", "slots"):
+            expected = str if part.kind == "span" else dict
+            if not isinstance(task.shown.get(part.of), expected):
+                yield f"lacks {part.of}, which the field {part.field} of the form {form.name} is about"
+            elif isinstance(found := task.shown[part.of], str) and "\r" in found:
+                yield f"{part.of} holds a carriage return, in which nothing can be marked"
+    yield from (f"lacks {name}, by which tasks are chosen" for name in form.facets if not _has_facet(task, name))
+
+
+def _has_facet(task: Task, name: str) -> bool:
+    return name in ("language", "culture") or isinstance(task.shown.get(name), str)
+
+
+def _fits(part: Show, value: Any) -> bool:
+    if part.show == "changes":
+        return isinstance(value, list | tuple) and all(
+            isinstance(piece, list | tuple) and len(piece) == 2 and type(piece[0]) is str and type(piece[1]) is bool
+            for piece in value
+        )
+    return isinstance(value, str) or (value is None and bool(part.words))
+
+
+def _refuse_half_characters(task: Task) -> None:
+    """Raise InputInvalid for a lone surrogate, which no file can store."""
+    text = json.dumps(task.shown, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError as problem:
+        half = f"U+{ord(text[problem.start]):04X}"
+        raise InputInvalid(
+            f"task {task.id}: holds {half}, a lone surrogate; expected Unicode text; draw the campaign without that row"
+        ) from None
+
+
+def _changed(name: str) -> InputInvalid:
+    return InputInvalid(f"{name}: changed after it was drawn: its id is not that of its tasks; draw it again")
 
 
 def _no_campaign(name: str, problem: Exception) -> InputInvalid:
     detail = in_a_line(problem)
-    return InputInvalid(f"{name}: no campaign ({detail}); expected what `draw_campaign` writes")
-
-
-def plain_text(passage: Iterable[tuple[str, bool]]) -> str:
-    """Return the text of a passage without its marks."""
-    return "".join(text for text, _ in passage)
+    return InputInvalid(f"{name}: no campaign ({detail}); expected what a command that draws one writes")

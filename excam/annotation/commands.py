@@ -12,9 +12,60 @@ from excam.core.extras import require_extra
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, print_text, stop
 
-app = typer.Typer(no_args_is_help=True, help="Let people judge synthetic errors: a page in one file, or a server.")
+app = typer.Typer(no_args_is_help=True, help="Let people answer a form: a page in one file, or a server.")
 _STORE = Annotated[Path, typer.Argument(help="the store's file, on a local disk")]
-_CAMPAIGN = Annotated[Path, typer.Argument(help="a campaign's file, as `draw_campaign` writes it")]
+_CAMPAIGN = Annotated[Path, typer.Argument(help="a campaign's file, as the commands that draw one write it")]
+
+
+@app.command("form")
+def form_(
+    name: Annotated[str | None, typer.Argument(help="a form's name, or a YAML file; without: the names")] = None,
+) -> None:
+    """Check a form, and print the columns of its answers; without a name print the forms of this package.
+
+    Example: excam annotate form long_form
+    """
+    from excam.annotation import form
+    from excam.annotation.form import SUBMITTED, Show
+
+    with exit_on_error():
+        if name is None:
+            print_text("\n".join(f"{one}\t{form.load(one).title}" for one in form.names()))
+            return
+        found = form.load(name)
+        for column, question in found.columns.items():
+            needed = "needed" if question.required else "optional"
+            values = question.values[column] if question.kind == "flags" else ", ".join(question.values)
+            print_text(f"{column}\t{question.kind}\t{needed}\t{values}")
+        if found.submit:
+            print_text(f"{SUBMITTED}\tflags\tneeded\t")
+        shown = [entry for part in found.parts() for entry in (part.of if isinstance(part, Show) else (part.of,))]
+        say(f"{name}: shows {', '.join(dict.fromkeys(filter(None, shown)))}; chosen by {', '.join(found.facets)}")
+
+
+@app.command()
+def draw(
+    rows: Annotated[
+        Path, typer.Argument(help="JSON Lines: id, language, culture, hidden, assigned, and what is shown")
+    ],
+    form: Annotated[str, typer.Option(help="a form's name, or a YAML file")],
+    to: Annotated[Path, typer.Option(help="the campaign's file to write")],
+    title: Annotated[str | None, typer.Option(help="what stands above the tasks; default: the form's title")] = None,
+    annotators: Annotated[int, typer.Option(min=1, help="how many people are wanted for each task")] = 1,
+) -> None:
+    """Make a campaign of rows: one task each, in the order of the file.
+
+    Example: excam annotate draw rows.jsonl --form long_form --to campaign.json
+    """
+    from excam.annotation import campaign, drawing
+    from excam.annotation import form as forms
+    from excam.core.provenance import write_json
+
+    with exit_on_error():
+        found = forms.load(form)
+        drawn = campaign.campaign(title or found.title, found, drawing.tasks(rows, found, annotators))
+        write_json(to, campaign.to_json(drawn))
+        say(f"{to}: campaign {drawn.id}, {len(drawn.tasks)} tasks")
 
 
 @app.command()
@@ -109,7 +160,7 @@ def serve(
 @app.command()
 def export(
     store: _STORE,
-    to: Annotated[Path, typer.Option(help="file to write: .csv (with the systems behind the explanations) or .json")],
+    to: Annotated[Path, typer.Option(help="file to write: .csv (with what annotators may not see) or .json")],
     annotator: Annotated[str | None, typer.Option(help="only this annotator's answers")] = None,
 ) -> None:
     """Write the current answers to a file, also while the server runs.
@@ -117,6 +168,7 @@ def export(
     Example: excam annotate export answers.store --to answers.csv
     """
     from excam.annotation import exchange
+    from excam.annotation.answers import is_done
     from excam.annotation.store import Store
     from excam.core.provenance import write_text
 
@@ -125,9 +177,11 @@ def export(
             stop(f"{to}: ends in {to.suffix or 'nothing'}; expected .csv or .json")
         found = opened.campaign
         given = opened.answers() if annotator is None else [each.answer for each in opened.latest(annotator)]
-        text = exchange.to_json(found, given) if to.suffix == ".json" else exchange.to_csv(found, given, found.sources)
+        text = (
+            exchange.to_json(found, given) if to.suffix == ".json" else exchange.to_csv(found, given, found.form.owner)
+        )
         write_text(to, text)
-    done = sum(answer.done for answer in given)
+    done = sum(is_done(found.form, answer.values) for answer in given)
     say(f"{to}: {len(given)} answers, {done} finished, {len(given) - done} not")
 
 

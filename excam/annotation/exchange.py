@@ -1,8 +1,8 @@
 """Files of answers, as JSON and as CSV: the page exports them, a backup restores them, the tables read them.
 
-The same answers give the same bytes, whether the page's script, the store or this module writes them. Comments and the
-names of datasets, languages and systems come from others and are opened in spreadsheets. In CSV an apostrophe therefore
-precedes every text that a spreadsheet would run as a formula; reading removes it.
+The same answers give the same bytes, whether the page's script, the store or this module writes them. Texts come from
+others and are opened in spreadsheets. In CSV an apostrophe therefore precedes every text that a spreadsheet would run
+as a formula; reading removes it. Marks, orders and slots are JSON in a cell.
 """
 
 from __future__ import annotations
@@ -12,20 +12,18 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from excam.annotation.answers import COMMENTS, FIELDS, FLAGS, Answer
-from excam.annotation.answers import read as read_answer
+from excam.annotation import answers as checked
+from excam.annotation.answers import Answer
 from excam.annotation.campaign import Campaign, Task
+from excam.annotation.form import SUBMITTED, Form, Kind
 from excam.core.exceptions import InputInvalid
 
 FORMAT = "excam-answers/1"
 LARGEST = 64 * 2**20  # bytes of a file that is read: 100 tasks with the longest comments of 16 people
-HEAD = ("campaign", "dataset", "language")  # of the task, in front of the answer's fields
-SOURCES = ("source_1", "source_2")  # systems behind the two comparisons, behind the fields; the owner's export only
 FORMULA = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # what a formula begins with; the last four are the full-width forms
 GUARDED = re.compile(f"[{FORMULA}\t\r\n']")  # how a text begins that gets an apostrophe in CSV
 # Where a file is opened with another separator than the comma, cells begin inside a text, and quotes do not help.
@@ -43,25 +41,25 @@ def to_json(found: Campaign, answers: Iterable[Answer]) -> str:
     In the order of the campaign's tasks, then of annotators. Raises InputInvalid for a task that is not in the campaign
     and for two answers of one annotator about one task.
     """
-    kept = [asdict(answer) for answer in in_campaign_order(found, answers)]
+    kept = [answer.row() for answer in in_campaign_order(found, answers)]
     return json.dumps({"format": FORMAT, "campaign": found.id, "answers": kept}, ensure_ascii=False, indent=1) + "\n"
 
 
-def to_csv(found: Campaign, answers: Iterable[Answer], sources: Mapping[str, str] | None = None) -> str:
+def to_csv(found: Campaign, answers: Iterable[Answer], owner: Sequence[str] = ()) -> str:
     """Return answers as CSV text (RFC 4180, with a byte order mark), in the order of `to_json`; raises as it does.
 
-    Given `sources`, the system of each comparison's code, two more columns name the systems: what the campaign's owner
-    may see and an annotator may not.
+    In front of an answer stand the campaign and the task's facets; behind it the hidden entries of the task that
+    `owner` names: what the campaign's owner may see and an annotator may not.
     """
     tasks = {task.id: task for task in found.tasks}
-    lines: list[Sequence[str]] = [(*HEAD, *FIELDS, *(SOURCES if sources is not None else ()))]
+    of_columns = kinds(found.form)
+    lines: list[Sequence[str]] = [(*head(found.form), *of_columns, *owner)]
     for answer in in_campaign_order(found, answers):
         task = tasks[answer.task]
-        fields = [_text(name, value) for name, value in asdict(answer).items()]
-        systems = _systems_shown(task, sources) if sources is not None else ()
-        lines.append(
-            (found.id, *map(_guard_formula, (task.dataset, task.language)), *fields, *map(_guard_formula, systems))
-        )
+        fields = [_text(of_columns[name], value) for name, value in answer.row().items()]
+        before = [task.facet(name) for name in found.form.facets]
+        behind = [task.hidden.get(name, "") for name in owner]
+        lines.append((found.id, *map(_guard_formula, before), *fields, *map(_guard_formula, behind)))
     return BOM + "".join(",".join(map(_quoted, line)) + "\r\n" for line in lines)
 
 
@@ -81,7 +79,7 @@ def read(given: Path | bytes, found: Campaign) -> list[Answer]:
         ) from None
     try:
         rows = _from_json(text, found) if text.lstrip()[:1] == "{" else _from_csv(text, found)
-        answers = in_campaign_order(found, [read_answer(row) for row in rows])
+        answers = in_campaign_order(found, [checked.read(row, found) for row in rows])
         _refuse_future(answers)
     except InputInvalid as problem:
         raise InputInvalid(f"{name}: {problem}") from None
@@ -149,31 +147,43 @@ def _from_csv(text: str, found: Campaign) -> Iterator[Mapping[str, Any]]:
     tasks = {task.id: task for task in found.tasks}
     table = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        head = next(table, [])
-        _check_head(head)
+        names = next(table, [])
+        _check_head(names, found.form)
         for fields in filter(None, table):
-            if len(fields) != len(head):
+            if len(fields) != len(names):
                 raise InputInvalid(
-                    f"line {table.line_num}: {len(fields)} fields; expected {len(head)}; export it again"
+                    f"line {table.line_num}: {len(fields)} fields; expected {len(names)}; export it again"
                 )
-            line = dict(zip(head, fields, strict=True))
+            line = dict(zip(names, fields, strict=True))
             _same_campaign(line["campaign"], found)
             if task := tasks.get(line["task"]):
                 _same_task(line, task, found)
-            yield {name: _value(name, line[name]) for name in FIELDS}
+            yield {name: _value(kind, line[name]) for name, kind in kinds(found.form).items()}
     except csv.Error as problem:
         raise InputInvalid(f"line {table.line_num}: not complete CSV ({problem}); export it again") from None
 
 
-def _check_head(head: Sequence[str]) -> None:
-    expected = {*HEAD, *FIELDS}
-    unknown = [name for name in head if name not in {*expected, *SOURCES}]
-    twice = [name for name in head if head.count(name) > 1]
-    if missing := [name for name in (*HEAD, *FIELDS) if name not in head]:
+def head(form: Form) -> tuple[str, ...]:
+    """Return the columns of the task, in front of those of the answer."""
+    return ("campaign", *form.facets)
+
+
+def kinds(form: Form) -> dict[str, Kind]:
+    """Return the kind of each column of an answer, in order; of those that every answer has, the kind alike."""
+    own: dict[str, Kind] = {name: question.kind for name, question in form.columns.items()}
+    frame: dict[str, Kind] = {"seconds": "number", SUBMITTED: "flags"}
+    return {name: own.get(name) or frame.get(name, "choice") for name in checked.columns(form)}
+
+
+def _check_head(names: Sequence[str], form: Form) -> None:
+    expected = (*head(form), *checked.columns(form))
+    unknown = [name for name in names if name not in {*expected, *form.owner}]
+    twice = [name for name in names if names.count(name) > 1]
+    if missing := [name for name in expected if name not in names]:
         raise InputInvalid(f"lacks the column {missing[0]}; expected what the page or `excam annotate export` writes")
-    if unknown or twice or len(head) not in (len(expected), len(expected) + len(SOURCES)):
-        strange = [*unknown, *twice, *(name for name in head if name in SOURCES)][0]
-        raise InputInvalid(f"column {strange[:40]!r} is unknown or not there once; expected {', '.join(HEAD + FIELDS)}")
+    if unknown or twice or len(names) not in (len(expected), len(expected) + len(form.owner)):
+        strange = [*unknown, *twice, *(name for name in names if name in form.owner)][0]
+        raise InputInvalid(f"column {strange[:40]!r} is unknown or not there once; expected {', '.join(expected)}")
 
 
 def _same_campaign(named: Any, found: Campaign) -> None:
@@ -183,34 +193,44 @@ def _same_campaign(named: Any, found: Campaign) -> None:
 
 def _same_task(line: Line, task: Task, found: Campaign) -> None:
     """Raise InputInvalid unless a line describes the task as the campaign does: a column may be shifted or sorted."""
-    expected = {"dataset": task.dataset, "language": task.language}
-    expected |= dict(zip(SOURCES, _systems_shown(task, found.sources), strict=True))
+    expected = {name: task.facet(name) for name in found.form.facets}
+    expected |= {name: task.hidden.get(name, "") for name in found.form.owner}
     for name, value in expected.items():
         if name in line and (given := _remove_guard(line[name])) != value:
             raise InputInvalid(f"{name} of task {task.id} is {given[:40]!r}; expected {value!r}; export it again")
 
 
-def _systems_shown(task: Task, sources: Mapping[str, str]) -> list[str]:
-    named = [sources[comparison.code] for comparison in task.comparisons[: len(SOURCES)]]
-    return named + [""] * (len(SOURCES) - len(named))
-
-
-def _text(name: str, value: Any) -> str:
-    """Return the value of a field as CSV text, not quoted yet."""
-    if name in FLAGS:
+def _text(kind: Kind, value: Any) -> str:
+    """Return a value as CSV text, not quoted yet."""
+    if kind == "flags":
         return "true" if value else "false"
-    return _guard_formula(value) if name in COMMENTS else str(value)
+    if kind in ("span", "order", "slots"):
+        return _guard_formula(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) if value else ""
+    return _guard_formula(value) if kind == "text" else "" if value is None else str(value)
 
 
-def _value(name: str, text: str) -> Any:
-    """Return the field value of a CSV text: the inverse of `_text`. A text without a value stays text, which
-    `answers.read` refuses by its type.
+def _value(kind: Kind, text: str) -> Any:
+    """Return the value of a CSV text: the inverse of `_text`. A text without a value stays text, which `answers.read`
+    refuses by its type.
     """
-    if name in FLAGS:
+    if kind == "flags":
         return {"true": True, "false": False}.get(text, text)
-    if name == "seconds":
-        return int(text) if re.fullmatch("0|[1-9][0-9]{0,8}", text) else text
-    return _remove_guard(text) if name in COMMENTS else text
+    if kind in ("scale", "number"):
+        return _number(text)
+    if kind in ("span", "order", "slots"):
+        try:
+            return json.loads(_remove_guard(text)) if text else {"slots": {}}.get(kind, [])
+        except (ValueError, RecursionError):
+            return text
+    return _remove_guard(text) if kind == "text" else text
+
+
+def _number(text: str) -> Any:
+    if not text:
+        return None
+    if re.fullmatch("-?(0|[1-9][0-9]{0,8})", text):
+        return int(text)
+    return float(text) if re.fullmatch("-?(0|[1-9][0-9]{0,8})[.][0-9]{1,4}", text) else text
 
 
 def _guard_formula(text: str) -> str:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from excam.annotation import exchange
-from excam.annotation.answers import Answer
+from excam.annotation.answers import Answer, steps_answered
 from excam.annotation.campaign import Campaign
+from excam.annotation.form import Form
 from excam.core.exceptions import InputInvalid
 
 KINDS = ("*.json", "*.csv")
@@ -83,7 +84,8 @@ def merge_exports(found: Campaign, exports: Sequence[Export]) -> Merged:
             if not (first.placed and export.placed):
                 raise _conflict_error(answer, first.file, export.file)
             superseded += 1
-            kept[answer.task, answer.annotator] = max((old, first), (answer, export), key=lambda one: _last(one[0]))
+            later = max((old, first), (answer, export), key=lambda one: _last(found.form, one[0]))
+            kept[answer.task, answer.annotator] = later
     return Merged(exchange.in_campaign_order(found, [answer for answer, _ in kept.values()]), repeated, superseded)
 
 
@@ -95,6 +97,6 @@ def _conflict_error(answer: Answer, first: Path, second: Path) -> InputInvalid:
     )
 
 
-def _last(answer: Answer) -> tuple[str, int, str]:
-    """Return the later of two answers; of answers saved in the same millisecond, the one with more finished steps."""
-    return answer.saved, answer.steps, repr(answer)
+def _last(form: Form, answer: Answer) -> tuple[str, int, str]:
+    """Return the order of answers in time; of two saved in the same millisecond, the one with more steps is later."""
+    return answer.saved, steps_answered(form, answer.values), repr(answer)

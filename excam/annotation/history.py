@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from excam.annotation.answers import Answer
 from excam.annotation.storage import SEALED, row_checksum, utc_now
@@ -46,12 +46,12 @@ class Event:
 
 def saved_from_row(revision: int, answer: str) -> Saved:
     """Return the current answer from its database row."""
-    return Saved(revision, Answer(**json.loads(answer)))
+    return Saved(revision, Answer.from_row(json.loads(answer)))
 
 
 def event_from_row(revision: int | None, base: int, kind: str, received: str, answer: str) -> Event:
     """Return an event from its database row."""
-    return Event(revision, base, kind, received, Answer(**json.loads(answer)))
+    return Event(revision, base, kind, received, Answer.from_row(json.loads(answer)))
 
 
 def take(db: sqlite3.Connection, base: int, answer: Answer) -> Saved | Conflict:
@@ -100,4 +100,4 @@ def _write(db: sqlite3.Connection, revision: int | None, base: int, kind: str, a
 
 
 def _answer_json(answer: Answer) -> str:
-    return json.dumps(asdict(answer), ensure_ascii=False)
+    return json.dumps(answer.row(), ensure_ascii=False)

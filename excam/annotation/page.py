@@ -1,13 +1,12 @@
 """The annotation page: a campaign as one HTML file without external resources (see `excam.pages.html`).
 
 The page has two forms: a file, which keeps answers in the browser and exports them; and a page served to one annotator,
-which sends every change to the server. Neither contains the systems that wrote the explanations.
+which sends every change to the server. Neither contains the hidden entries of tasks.
 """
 
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -15,16 +14,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from excam.annotation import answers
-from excam.annotation.campaign import SIDES, Campaign, Task
-from excam.core.exceptions import InputInvalid
+from excam.annotation import answers, exchange
+from excam.annotation.campaign import Campaign, Task
+from excam.annotation.form import FORMS, Form, Section, load
 from excam.pages.html import content_security_policy as content_policy
 from excam.pages.html import fill_template, pack_json, shared_script
 
 ASSETS = Path(__file__).parent / "assets"
 # One script in the page; a part uses functions of any other, `start.js` runs.
-PARTS = ("answers", "exchange", "storage", "server", "passages", "session", "task", "controls", "keys", "start")
-COMPARISONS = 2  # explanations per task (ExCAM App. G)
+PARTS = (
+    *("answers", "rules", "exchange", "storage", "server", "passages", "session", "fields", "task", "controls"),
+    *("pauses", "keys", "start"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +37,19 @@ class Served:
 
 
 def write(found: Campaign, served: Served | None = None) -> str:
-    """Return the page of a campaign as text: a file, or a page served to one annotator. The same campaign gives the
-    same bytes.
-
-    Raises InputInvalid if a text holds a lone surrogate, which no file can store, or if a task does not have two
-    comparisons.
+    """Return the page of a campaign as text: a file, or a page served to one annotator, with the tasks of theirs. The
+    same campaign gives the same bytes.
     """
-    for task in found.tasks:
-        _refuse_unshowable(task)
-    _check_text("title", found.title)
     return fill_template(
         asset("page.html"),
         {
             "policy": policy(served),
             "title": html.escape(found.title),
+            "purpose": html.escape(found.form.purpose),
+            "warning": _warning(found.form),
             "style": asset("page.css"),
             "script": script(),
-            "instructions": asset("instructions.html"),
+            "instructions": _instructions(found.form),
             "data": pack_json(_page_data(found, served)),
         },
     )
@@ -83,17 +80,44 @@ def script() -> str:
     return "\n".join((shared_script(), *(asset(f"{part}.js") for part in PARTS)))
 
 
+def _warning(form: Form) -> str:
+    if not form.warning:
+        return ""
+    text = f"{html.escape(form.warning)} Stop whenever you want; what you answered is kept."
+    return f'<p class="warning"><strong>The texts may offend.</strong> {text}</p>'
+
+
+def _instructions(form: Form) -> str:
+    """Return the instructions as HTML: the page of one of our forms, if it has one, else the form's sections."""
+    own = FORMS / f"{form.name}.html"
+    if own.exists() and form == load(form.name):
+        return own.read_text(encoding="utf-8")
+    sections = "".join(_section(number, section) for number, section in enumerate(form.instructions, 1))
+    return (
+        '<div class="prose"><h2 id="instructions-head" tabindex="-1">Instructions</h2>'
+        f"{_warning(form)}<p>{html.escape(form.purpose)}</p>"
+        f'<p><a class="button" href="#tasks">Go to the tasks</a></p>{sections}</div>'
+    )
+
+
+def _section(number: int, section: Section) -> str:
+    text = "".join(f'<p dir="auto">{html.escape(one)}</p>' for one in section.text)
+    points = "".join(f'<li dir="auto">{html.escape(one)}</li>' for one in section.points)
+    return f"<h3>{number} {html.escape(section.title)}</h3>{text}{f'<ul>{points}</ul>' if points else ''}"
+
+
 def _page_data(found: Campaign, served: Served | None) -> dict[str, Any]:
+    tasks = found.tasks_of(served.annotator) if served else found.tasks
     return {
         "campaign": found.id,
-        "tasks": [_task_data(task) for task in found.tasks],
-        "choices": {name: dict(values) for name, values in answers.CHOICES.items()},
-        "steps": answers.STEPS,
-        "fields": answers.FIELDS,
-        "flags": answers.FLAGS,
-        "comments": answers.COMMENTS,
+        "form": found.form.model_dump(mode="json", exclude={"instructions", "purpose", "warning", "owner"}),
+        "columns": answers.columns(found.form),
+        "kinds": exchange.kinds(found.form),
+        "empty": found.form.empty(),
+        "head": exchange.head(found.form),
+        "tasks": [_task_data(task) for task in tasks],
         "patterns": {name: found.pattern for name, found in answers.PATTERNS.items()},
-        "limits": {"comment": answers.MAX_COMMENT, "seconds": answers.MAX_SECONDS},
+        "limits": {"seconds": answers.MAX_SECONDS, "slot": answers.SLOT_LONGEST, "spans": answers.MOST_SPANS},
         "served": asdict(served) if served else None,
     }
 
@@ -101,30 +125,9 @@ def _page_data(found: Campaign, served: Served | None) -> dict[str, Any]:
 def _task_data(task: Task) -> dict[str, Any]:
     return {
         "id": task.id,
-        "dataset": task.dataset,
         "language": task.language,
+        "culture": task.culture,
         "tag": language_tags().get(task.language, ""),
-        "boxes": [getattr(task, side) for side in SIDES],
-        "explanation": task.explanation,
-        "severity": task.severity,
-        "error_type": task.error_type,
-        "comparisons": [comparison.text for comparison in task.comparisons],
+        "assigned": task.assigned,
+        "shown": task.shown,
     }
-
-
-def _refuse_unshowable(task: Task) -> None:
-    if len(task.comparisons) != COMPARISONS:
-        raise InputInvalid(
-            f"task {task.id}: {len(task.comparisons)} comparisons; expected {COMPARISONS}; draw the campaign again"
-        )
-    _check_text(f"task {task.id}", json.dumps(_task_data(task), ensure_ascii=False))
-
-
-def _check_text(where: str, text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as problem:
-        half = f"U+{ord(text[problem.start]):04X}"
-        raise InputInvalid(
-            f"{where}: holds {half}, a lone surrogate; expected Unicode text; draw the campaign without that row"
-        ) from None

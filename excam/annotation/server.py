@@ -10,7 +10,6 @@ import json
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from typing import Any
 
 import anyio
@@ -27,6 +26,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from excam.annotation import answers, page
 from excam.annotation.answers import Answer
+from excam.annotation.campaign import Campaign
+from excam.annotation.form import SUBMITTED
 from excam.annotation.storage import Unwritable
 from excam.annotation.store import Conflict, Saved, Store
 from excam.core.escapes import visible
@@ -34,7 +35,7 @@ from excam.core.exceptions import ExcamError, InputInvalid
 from excam.core.listening import LOCAL, SENDING
 
 LOG = logging.getLogger(__name__)
-LARGEST = 64 * 2**10  # bytes of one answer; two full comments of four-byte characters have 40,000
+LARGEST = 256 * 2**10  # bytes of one answer; ten full texts of four-byte characters have 200,000
 NOWHERE = "no such page; expected the complete link that you were given"
 CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 HEADERS = {
@@ -56,6 +57,8 @@ def application(store: Store, hosts: Sequence[str] = LOCAL) -> Starlette:
     GET  /a/{token}/answers         {"annotator", "answers": [{"revision", "answer"}]}
     PUT  /a/{token}/answers/{task}  {"base", "answer"} -> 200 {"revision"}, on disk; 409 {"revision", "answer"}: there
                                     is a later one; 400, 404, 408, 413, 500, 507: {"error": one line}, nothing is saved
+    GET  /a/{token}/answers/{task}/others  {"answers": [{field: value}]} of those who submitted, once one's own is, for
+                                    tasks that the form compares; 403 before
     """
 
     @asynccontextmanager
@@ -68,6 +71,7 @@ def application(store: Store, hosts: Sequence[str] = LOCAL) -> Starlette:
             Route("/a/{token}", _page),
             Route("/a/{token}/answers", _answers),
             Route("/a/{token}/answers/{task}", _save, methods=["PUT"]),
+            Route("/a/{token}/answers/{task}/others", _others),
         ],
         middleware=[  # the first is around the others
             Middleware(_Headers),
@@ -100,7 +104,7 @@ async def _save(request: Request) -> Response:
     task = request.path_params["task"]
     if all(task != each.id for each in store.campaign.tasks):
         raise HTTPException(404, f"task {task[:40]!r} is not in this campaign; expected one of its tasks; reload it")
-    base, answer = _change(await _body(request))
+    base, answer = _change(await _body(request), store.campaign)
     if (answer.annotator, answer.task) != (name, task):
         raise HTTPException(
             400, f"{answer.annotator}'s answer about {answer.task}; expected {name}'s about {task}, as the address says"
@@ -109,6 +113,20 @@ async def _save(request: Request) -> Response:
     if isinstance(outcome, Conflict):
         return JSONResponse(_row(outcome.latest), 409)
     return JSONResponse({"revision": outcome.revision})
+
+
+def _others(request: Request) -> Response:
+    """Return what others submitted about a task, without their names, to who has submitted an answer of their own."""
+    name, store = _annotator(request), request.app.state.store
+    form, wanted = store.campaign.form, request.path_params["task"]
+    task = next((task for task in store.campaign.tasks_of(name) if task.id == wanted), None)
+    if task is None or form.compare is None or not answers.is_compared(form, task):
+        raise HTTPException(404, "no task whose answers are compared; expected one of the calibration")
+    submitted = {one.annotator: one for one in store.answers() if one.task == wanted and one[SUBMITTED]}
+    if name not in submitted:
+        raise HTTPException(403, "submit your own answer first; the others' are shown after it")
+    rows = [{field: one[field] for field in form.compare.fields} for one in submitted.values() if one.annotator != name]
+    return JSONResponse({"answers": rows})
 
 
 def _annotator(request: Request) -> str:
@@ -120,7 +138,7 @@ def _annotator(request: Request) -> str:
 
 
 def _row(found: Saved) -> dict[str, Any]:
-    return {"revision": found.revision, "answer": asdict(found.answer)}
+    return {"revision": found.revision, "answer": found.answer.row()}
 
 
 async def _body(request: Request) -> bytes:
@@ -139,7 +157,7 @@ async def _body(request: Request) -> bytes:
     return body
 
 
-def _change(body: bytes) -> tuple[int, Answer]:
+def _change(body: bytes, found: Campaign) -> tuple[int, Answer]:
     """Return the revision that an answer was edited from, and the answer. Raises HTTPException 400 if it is invalid."""
     try:
         raw = json.loads(body)
@@ -150,7 +168,7 @@ def _change(body: bytes) -> tuple[int, Answer]:
     if type(raw["base"]) is not int or not 0 <= raw["base"] < 2**53:
         raise HTTPException(400, "base is not a revision; expected a whole number, 0 for none")
     try:
-        return raw["base"], answers.read(raw["answer"])
+        return raw["base"], answers.read(raw["answer"], found)
     except InputInvalid as problem:
         raise HTTPException(400, str(problem)) from None
 

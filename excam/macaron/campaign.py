@@ -1,16 +1,28 @@
-"""The work of authors as data: which templates each of them fills, and what they see of a template."""
+"""The work of authors and reviewers as campaigns: what each of them sees, and what their exported answers say.
+
+Authors fill and translate templates (form `macaron_author`); reviewers approve, revise or remove the scenarios made of
+that (form `macaron_review`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from excam.annotation import exchange, form
+from excam.annotation.answers import Answer
+from excam.annotation.campaign import Campaign, Task, campaign
+from excam.annotation.form import SUBMITTED
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.hash_order import digest
 from excam.core.tables import read_lines
-from excam.macaron.templates import Template
+from excam.macaron.templates import OPTIONS, Template
+
+if TYPE_CHECKING:
+    from excam.macaron.scenarios import Scenario
 
 COLUMNS = ("country", "language", "script")
 
@@ -47,8 +59,9 @@ def read_contexts(path: Path) -> list[Context]:
     return contexts
 
 
-def tasks(templates: Sequence[Template], contexts: Sequence[Context], each: int, seed: int) -> list[dict[str, Any]]:
-    """Return one task per template, context and author: `each` authors of a context fill the same templates.
+def authoring(templates: Sequence[Template], contexts: Sequence[Context], each: int, seed: int) -> Campaign:
+    """Return a campaign with one task per template, context and author: `each` authors of a context, named by number,
+    fill the same templates.
 
     Every author has an order of their own, so that tired hands fill different templates last. Retired templates are
     left out.
@@ -56,28 +69,120 @@ def tasks(templates: Sequence[Template], contexts: Sequence[Context], each: int,
     current = [one for one in templates if not one.retired]
     made = []
     for context in contexts:
-        for number in range(1, each + 1):
-            author = f"{context.country}-{number}"
+        for author in (f"{_slug(context.country)}-{number}" for number in range(1, each + 1)):
             own = sorted(current, key=lambda one: digest(seed, author, str(one.id)))
-            made += [_task(one, context, author, place, len(own)) for place, one in enumerate(own, 1)]
-    return made
+            made += [_author_task(one, context, author, f"{at} of {len(own)}") for at, one in enumerate(own, 1)]
+    return campaign("Macaron: fill and translate templates", form.load("macaron_author"), made)
 
 
-def _task(one: Template, context: Context, author: str, place: int, of: int) -> dict[str, Any]:
-    return {
-        "id": f"{author}/{one.id}",
-        "author": author,
-        "place": f"Template {place} of {of}",
-        "template": one.id,
-        "country": context.country,
-        "language": context.language,
-        "question": one.question,
-        "slots": {
-            name: {"kind": slot.kind, "local": slot.local, "note": slot.note} for name, slot in one.slots.items()
+def _author_task(one: Template, context: Context, author: str, place: str) -> Task:
+    example = [one.example["question"], *one.example["options"]] if one.example else []
+    texts = {"note": one.note, "example": "\n".join(example)}
+    return Task(
+        id=digest(0, "macaron/author", f"{author}/{one.id}")[:16],
+        row=f"{author}/{one.id}",
+        language=context.language,
+        culture=context.country,
+        annotators=1,
+        shown={
+            "place": place,
+            "template": one.question,
+            "gaps": {name: f"{slot.kind}: {slot.note}" if slot.note else slot.kind for name, slot in one.slots.items()},
+            "option_gaps": dict(zip(OPTIONS, one.options, strict=True)),
+            "true": one.true,
+            "false": one.false,
+            **{name: text for name, text in texts.items() if text},
         },
-        "options": list(one.options),
-        "true": one.true,
-        "false": one.false,
-        "note": one.note,
-        "example": dict(one.example),
-    }
+        hidden={"template": str(one.id), "country": context.country, "language": context.language},
+        assigned=(author,),
+    )
+
+
+def submissions(files: Sequence[Path], found: Campaign) -> Iterator[dict[str, Any]]:
+    """Yield what authors submitted or called not applicable, in the form that `scenarios.build` reads.
+
+    Answers that are not submitted are left out. Raise InputInvalid for a file that holds no answers to the campaign.
+    """
+    for task, answer in _submitted(files, found, "macaron_author"):
+        hidden, skipped = task.hidden, answer["not_applicable"]
+        yield {
+            "template": int(hidden["template"]),
+            "country": hidden["country"],
+            "language": hidden["language"],
+            "author": answer.annotator,
+            "saved": answer.saved,
+            "slots": {name: text.strip() for name, text in answer["slots"].items()},
+            "options": [answer["options"].get(name, "").strip() for name in OPTIONS],
+            **{name: answer[name].strip() for name in ("question_local", "true_local", "false_local", "why")},
+            "options_local": [answer["options_local"].get(name, "").strip() for name in OPTIONS],
+            "status": "not-applicable" if skipped else "submitted",
+        }
+
+
+def reviewing(scenarios: Sequence[Scenario]) -> Campaign:
+    """Return a campaign with one task per scenario, for reviewers. Raise InputInvalid for one without statements."""
+    return campaign("Macaron: review scenarios", form.load("macaron_review"), [_review_task(one) for one in scenarios])
+
+
+def _review_task(one: Scenario) -> Task:
+    statements = {name: getattr(one, name) for name in ("true_en", "false_en", "true_local", "false_local")}
+    if absent := [name for name, text in statements.items() if text is None]:
+        raise InputInvalid(f"{one.id}: no {absent[0]}; expected scenarios made of templates, which have statements")
+    return Task(
+        id=digest(0, "macaron/review", one.id)[:16],
+        row=one.id,
+        language=one.language,
+        culture=one.country,
+        annotators=1,
+        shown={
+            "question_en": one.question_en,
+            "question_local": one.question_local,
+            "options_en_text": "\n".join(one.options_en),
+            "options_local_text": "\n".join(one.options_local),
+            "option_gaps": dict(zip(OPTIONS, one.options_en, strict=True)),
+            "option_gaps_local": dict(zip(OPTIONS, one.options_local, strict=True)),
+            **statements,
+            **({"why": one.why} if one.why else {}),
+        },
+    )
+
+
+def reviews(files: Sequence[Path], found: Campaign) -> Iterator[dict[str, Any]]:
+    """Yield what reviewers decided, in the form that `scenarios.build` reads.
+
+    Raise InputInvalid for a file that holds no answers to the campaign, and for two reviews of one scenario.
+    """
+    seen: dict[str, str] = {}
+    for task, answer in _submitted(files, found, "macaron_review"):
+        if task.row in seen:
+            names = f"{seen[task.row]} and {answer.annotator}"
+            raise InputInvalid(f"{task.row}: reviewed by {names}; expected one review; leave one file out")
+        seen[task.row] = answer.annotator
+        changes = dict(_changes(task, answer)) if answer["decision"] == "revise" else {}
+        decision = {"scenario": task.row, "decision": answer["decision"], "reason": answer["reason"].strip()}
+        yield {**decision, **({"changes": changes} if changes else {}), "reviewer": answer.annotator}
+
+
+def _changes(task: Task, answer: Answer) -> Iterator[tuple[str, Any]]:
+    for name in ("question_en", "question_local", "true_en", "false_en", "true_local", "false_local"):
+        if text := answer[f"new_{name}"].strip():
+            yield name, text
+    for side, gaps in (("en", "option_gaps"), ("local", "option_gaps_local")):
+        new, old = answer[f"new_options_{side}"], task.shown[gaps]
+        if any(text.strip() for text in new.values()):
+            yield f"options_{side}", [new.get(name, "").strip() or old[name] for name in OPTIONS]
+
+
+def _submitted(files: Sequence[Path], found: Campaign, name: str) -> Iterator[tuple[Task, Answer]]:
+    if found.form.name != name:
+        raise InputInvalid(f"campaign {found.id}: of the form {found.form.name}; expected {name}")
+    tasks = {task.id: task for task in found.tasks}
+    for file in files:
+        for answer in exchange.read(file, found):
+            if answer[SUBMITTED]:
+                yield tasks[answer.task], answer
+
+
+def _slug(country: str) -> str:
+    """Return a country as part of an annotator's name."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", country).strip("-")[:30] or "author"

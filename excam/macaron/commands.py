@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -51,10 +52,11 @@ def draw(
     each: Annotated[int, typer.Option(min=1, help="authors of a context; each fills every template")] = 2,
     seed: SEED = 0,
 ) -> None:
-    """Draw what each author fills, in an order of their own, and write it as JSON.
+    """Draw a campaign: what each author fills, in an order of their own. `excam annotate` shows it to them.
 
     Example: excam macaron draw templates.yaml --contexts contexts.csv --each 2 --to campaign.json
     """
+    from excam.annotation.campaign import to_json
     from excam.core.provenance import write_json
     from excam.macaron import campaign, templates
 
@@ -62,9 +64,52 @@ def draw(
         found = templates.read(file)
         if problems := templates.problems(found):
             stop(f"{file}: {problems[0]} ({len(problems)} problems); expected none; see `excam macaron lint {file}`")
-        tasks = campaign.tasks(found, campaign.read_contexts(contexts), each, seed)
-        write_json(to, {"tasks": tasks})
-        say(f"{to}: {len(tasks)} tasks for {len({task['author'] for task in tasks})} authors")
+        drawn = campaign.authoring(found, campaign.read_contexts(contexts), each, seed)
+        write_json(to, to_json(drawn))
+        authors = sorted({name for task in drawn.tasks for name in task.assigned})
+        say(f"{to}: {len(drawn.tasks)} tasks for {len(authors)} authors: {', '.join(authors)}")
+
+
+@app.command()
+def review(
+    file: Annotated[Path, typer.Argument(help="scenarios, made by `excam macaron build`")],
+    to: TO,
+) -> None:
+    """Draw a campaign in which people of the culture approve, revise or remove each scenario.
+
+    Example: excam macaron review scenarios.parquet --to review.json
+    """
+    from excam.annotation.campaign import to_json
+    from excam.core.provenance import write_json
+    from excam.macaron import campaign, scenarios
+
+    with exit_on_error():
+        drawn = campaign.reviewing(scenarios.read(file))
+        write_json(to, to_json(drawn))
+        say(f"{to}: {len(drawn.tasks)} scenarios to review")
+
+
+@app.command()
+def collect(
+    file: Annotated[Path, typer.Argument(help="the campaign of authors or of reviewers")],
+    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
+    to: TO,
+) -> None:
+    """Collect what authors or reviewers submitted, as the JSON Lines that `build` reads.
+
+    Example: excam macaron collect campaign.json ada.json grace.json --to exports/all.jsonl
+    """
+    from excam.annotation import campaign as campaigns
+    from excam.core.provenance import write_text
+    from excam.macaron import campaign
+
+    with exit_on_error():
+        found = campaigns.read(file)
+        rows = list((campaign.reviews if found.form.name == "macaron_review" else campaign.submissions)(exports, found))
+        if not rows:
+            stop(f"{len(exports)} files hold nothing that was submitted; expected some; submit on the page first")
+        write_text(to, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        say(f"{to}: {len(rows)} submitted of {len(found.tasks)} tasks")
 
 
 @app.command()

@@ -1,11 +1,8 @@
 """Drive the annotation page in a real Chromium as an annotator does: by mouse and by keyboard."""
 
 import time
-from dataclasses import replace
-
 from base_samples import HOSTILE
-
-from excam.annotation import answers
+from campaigns import CHOICES, STEPS, blank, changed
 
 ATTACKS = (
     "</script><script>window.pwned = 1</script>",
@@ -44,39 +41,39 @@ def begin(browser, url, annotator):
 
 def answer_by_mouse(browser, given):
     """Click through the task on the screen."""
-    if given.skipped:
+    if given["skipped"]:
         return browser.click("#skipped")
     for name in ("culture_related", "error_valid"):
-        browser.click(f"#{name}-{getattr(given, name)}")
-    if given.borderline:
+        browser.click(f"#{name}-{given[name]}")
+    if given["borderline"]:
         browser.click("label[for=borderline]")
-    if given.comment_1:
-        typed(browser, "#comment_1", given.comment_1)
+    if given["comment_1"]:
+        typed(browser, "#comment_1", given["comment_1"])
     browser.click("#reveal-2")
     for name in ("severity_ok", "type_ok"):
-        if getattr(given, name):
+        if given[name]:
             browser.click(f"#{name}")
     for name in ("explanation_valid", "changed_mind"):
-        browser.click(f"#{name}-{getattr(given, name)}")
-    if given.comment_2:
-        typed(browser, "#comment_2", given.comment_2)
+        browser.click(f"#{name}-{given[name]}")
+    if given["comment_2"]:
+        typed(browser, "#comment_2", given["comment_2"])
     browser.click("#reveal-3")
     for name in ("similarity_1", "similarity_2"):
-        browser.click(f"#{name}-{getattr(given, name)}")
+        browser.click(f"#{name}-{given[name]}")
     return None
 
 
 def answer_by_key(browser, given):
     """The same with single keys, after each question to the next one."""
-    if given.skipped:
+    if given["skipped"]:
         return browser.key("l", 76)
-    for at, step in enumerate(answers.STEPS):
+    for at, step in enumerate(STEPS):
         for name in step:
-            number = list(answers.CHOICES[name]).index(getattr(given, name)) + 1
+            number = list(CHOICES[name]).index(given[name]) + 1
             browser.key(str(number), 48 + number)
             browser.key("j", 74)
         for name, key in (("borderline", "b"),) if at == 0 else (("severity_ok", "s"), ("type_ok", "t")):
-            if at < 2 and getattr(given, name):
+            if at < 2 and given[name]:
                 browser.key(key, ord(key.upper()))
         browser.key("r", 82)
     return None
@@ -87,15 +84,15 @@ def wished(found, annotator, seed):
     given = []
     for number, task in enumerate(found.tasks):
         if task.language == "Hebrew" and seed != 2:
-            given.append(answers.Answer(task.id, annotator, skipped=True))
+            given.append(blank(task.id, annotator, skipped=True))
             continue
-        pick = {name: list(values)[(number + seed) % len(values)] for name, values in answers.CHOICES.items()}
+        pick = {name: list(values)[(number + seed) % len(values)] for name, values in CHOICES.items()}
         flags = {
             name: (number + at + seed) % 2 == 0 for at, name in enumerate(("borderline", "severity_ok", "type_ok"))
         }
         comment = ATTACKS[number % 3] if seed == 1 else ""
         given.append(
-            answers.Answer(task.id, annotator, **pick, **flags, comment_1=comment, comment_2=comment and f"={number}")
+            blank(task.id, annotator, **pick, **flags, comment_1=comment, comment_2=comment and f"={number}")
         )
     return given
 
@@ -124,7 +121,7 @@ def imported(browser, folder, text):
 
 
 def chosen(given):
-    return [replace(answer, seconds=0, saved="") for answer in given]
+    return [changed(answer, seconds=0, saved="") for answer in given]
 
 
 def finish_task(browser):

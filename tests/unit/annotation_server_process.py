@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import httpx
@@ -83,5 +82,5 @@ class Running:
 
 def put(client, link, base, answer, **changes):
     """Send an answer as the page does."""
-    body = {"base": base, "answer": {**asdict(answer), **changes}}
+    body = {"base": base, "answer": {**answer.row(), **changes}}
     return client.put(f"{link}/answers/{answer.task}", json=body)

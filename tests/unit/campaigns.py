@@ -1,7 +1,14 @@
 """Campaigns and answers for tests: texts of our own in several scripts; hostile ones on request."""
 
-from excam.annotation import answers, campaign
+from dataclasses import fields, replace
 
+from excam.annotation import campaign, form
+from excam.annotation.answers import Answer
+
+SOFT = form.load("soft_errors")
+CHOICES = {one.field: one.values for one in SOFT.questions if one.kind == "choice"}
+STEPS = [[one.field for one in step.questions if one.required] for step in SOFT.steps]
+COMMENTS = [one.field for one in SOFT.questions if one.kind == "text"]
 SOURCES = ("alpha/all/report", "beta/all/report")
 FORMULAS = (  # what one spreadsheet or another would run, opened with commas, semicolons or tabs
     *(
@@ -26,15 +33,10 @@ TEXTS = (  # language, culture, instruction, (before, right words, wrong words, 
 
 
 def task(number, **changes):
-    """The task of one row; its id and codes depend on the number alone."""
+    """The task of one row; its id depends on the number alone. `changes`: of its fields, or of what it shows."""
     language, culture, instruction, (before, right, wrong, behind) = TEXTS[number % len(TEXTS)]
-    fields = {
-        "id": f"{number:016x}",
-        "row": f"calmqa/{number}/0/wrong",
+    shown = {
         "dataset": "calmqa",
-        "language": language,
-        "culture": culture,
-        "annotators": 3 if language == "English" else 2,
         "original_instruction": ((instruction, False),),
         "modified_instruction": ((instruction, False),),
         "original_output": ((before, False), (right, True), (behind, False)),
@@ -42,21 +44,32 @@ def task(number, **changes):
         "explanation": f"{wrong} is not what belongs there.",
         "severity": "minor" if number % 2 else "major",
         "error_type": "incorrect information",
-        "comparisons": (
-            campaign.Comparison(f"{2 * number:08x}", f"Not {wrong}."),
-            campaign.Comparison(f"{2 * number + 1:08x}", None if number % 3 == 2 else "The food is wrong."),
-        ),
+        "comparison_1": f"Not {wrong}.",
+        "comparison_2": None if number % 3 == 2 else "The food is wrong.",
     }
-    return campaign.Task(**{**fields, **changes})
+    made = campaign.Task(
+        id=f"{number:016x}",
+        row=f"calmqa/{number}/0/wrong",
+        language=language,
+        culture=culture,
+        annotators=3 if language == "English" else 2,
+        shown=shown,
+        hidden={"source_1": SOURCES[0], "source_2": SOURCES[1]},
+    )
+    return changed_task(made, **changes)
+
+
+def changed_task(made, **changes):
+    """The task with other fields, or showing other things."""
+    own = {one.name for one in fields(campaign.Task)}
+    shown = {name: value for name, value in changes.items() if name not in own}
+    kept = {name: value for name, value in changes.items() if name in own}
+    return replace(made, **{"shown": {**made.shown, **shown}, **kept})
 
 
 def small(n=10, **changes):
     """A campaign of n tasks."""
-    tasks = [task(number, **changes) for number in range(n)]
-    codes = [[comparison.code for comparison in each.comparisons] for each in tasks]
-    return campaign.campaign(
-        "Test campaign", tasks, {code: SOURCES[at] for pair in codes for at, code in enumerate(pair)}
-    )
+    return campaign.campaign("Test campaign", SOFT, [task(number, **changes) for number in range(n)])
 
 
 FULL = {
@@ -75,4 +88,14 @@ FULL = {
 
 def answer(number, annotator, **changes):
     """A finished answer about task `number`."""
-    return answers.Answer(**{"task": f"{number:016x}", "annotator": annotator, **FULL, **changes})
+    return blank(f"{number:016x}", annotator, **{**FULL, **changes})
+
+
+def blank(task, annotator, **given):
+    """An answer to nothing but what is given."""
+    return changed(Answer(task, annotator, SOFT.empty()), **given)
+
+
+def changed(answer, **changes):
+    """The answer with other values of its columns."""
+    return Answer.from_row({**answer.row(), **changes})

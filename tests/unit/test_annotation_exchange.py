@@ -4,12 +4,12 @@ import csv
 import io
 import json
 import re
-from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 
 import campaigns
 import pytest
 from base_samples import HOSTILE
+from campaigns import CHOICES, COMMENTS, SOFT, STEPS, changed, changed_task
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -47,13 +47,13 @@ def answered(draw):
     for number, annotator in keys:
         steps, skipped = draw(st.integers(0, 3)), draw(st.booleans())
         given_ = {
-            name: draw(st.sampled_from(sorted(answers.CHOICES[name])))
-            for step in answers.STEPS[: 0 if skipped else steps]
+            name: draw(st.sampled_from(sorted(CHOICES[name])))
+            for step in STEPS[: 0 if skipped else steps]
             for name in step
         }
         flags = dict.fromkeys(("severity_ok", "type_ok"), bool(given_) and draw(st.booleans()))
         made.append(
-            answers.Answer(
+            campaigns.blank(
                 f"{number:016x}",
                 annotator,
                 **given_,
@@ -76,8 +76,8 @@ def test_both_files_give_every_answer_and_the_same_bytes_again(made):
         (exchange.to_json(CAMPAIGN, made), lambda kept: exchange.to_json(CAMPAIGN, kept)),
         (exchange.to_csv(CAMPAIGN, made), lambda kept: exchange.to_csv(CAMPAIGN, kept)),
         (
-            exchange.to_csv(CAMPAIGN, made, CAMPAIGN.sources),
-            lambda kept: exchange.to_csv(CAMPAIGN, kept, CAMPAIGN.sources),
+            exchange.to_csv(CAMPAIGN, made, SOFT.owner),
+            lambda kept: exchange.to_csv(CAMPAIGN, kept, SOFT.owner),
         ),
     ):
         kept = exchange.read(text.encode(), CAMPAIGN)
@@ -98,7 +98,7 @@ def test_no_spreadsheet_runs_a_comment(made):
     lines = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True))
     assert len(lines) == len(made)
     for line in lines:
-        for name in answers.COMMENTS:
+        for name in COMMENTS:
             assert line[name][:1] not in tuple("=+-@\t\r\n")
     assert not [cell for cell in cells(text) if cell[:1] in tuple("=+-@\uff1d\uff0b\uff0d\uff20")]
 
@@ -106,11 +106,10 @@ def test_no_spreadsheet_runs_a_comment(made):
 @pytest.mark.parametrize("formula", campaigns.FORMULAS)
 def test_no_text_of_others_is_a_formula(formula):
     """Names of datasets, languages and systems are others' texts too; all come back as they were."""
-    sources = dict.fromkeys(CAMPAIGN.sources, formula)
-    tasks = [replace(task, dataset=formula, language=formula) for task in CAMPAIGN.tasks]
-    found = campaign.campaign("Hostile", tasks, sources)
+    names = {"dataset": formula, "language": formula, "hidden": dict.fromkeys(SOFT.owner, formula)}
+    found = campaign.campaign("Hostile", SOFT, [changed_task(task, **names) for task in CAMPAIGN.tasks])
     made = [campaigns.answer(number, "b", comment_1=formula, comment_2=f"x{formula}") for number in range(5)]
-    text = exchange.to_csv(found, made, sources)
+    text = exchange.to_csv(found, made, SOFT.owner)
     assert exchange.read(text.encode(), found) == made
     for line in csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True):
         assert not [value for value in line.values() if value[:1] in tuple("=+-@\t\r\n\uff1d\uff20")]
@@ -131,7 +130,7 @@ def test_the_files_are_written_to_the_letter():
     """The words that the page's script must write too."""
     made = [
         campaigns.answer(1, "b", comment_1='=1+1, "x"\r\ny', comment_2="'tis", borderline=True),
-        answers.Answer("0" * 16, "Ann", skipped=True, saved=campaigns.FULL["saved"]),
+        campaigns.blank("0" * 16, "Ann", skipped=True, saved=campaigns.FULL["saved"]),
     ]
     skipped = (
         f"{CAMPAIGN.id},calmqa,English,0000000000000000,Ann,,false,true,,,false,false,,,,,,0,2026-04-01T12:00:00.000Z"
@@ -145,7 +144,7 @@ def test_the_files_are_written_to_the_letter():
         "type_ok,explanation_valid,changed_mind,comment_2,similarity_1,similarity_2,seconds,saved"
     )
     assert exchange.to_csv(CAMPAIGN, made) == f"\ufeff{head}\r\n{skipped}\r\n{full}\r\n"
-    owners = exchange.to_csv(CAMPAIGN, made, CAMPAIGN.sources).split("\r\n")
+    owners = exchange.to_csv(CAMPAIGN, made, SOFT.owner).split("\r\n")
     assert owners[0] == f"\ufeff{head},source_1,source_2"
     assert owners[1] == f"{skipped},{','.join(campaigns.SOURCES)}"
     text = exchange.to_json(CAMPAIGN, made)
@@ -162,7 +161,7 @@ def test_what_a_person_typed_into_a_file_is_kept_as_it_is():
     text = exchange.to_csv(CAMPAIGN, [campaigns.answer(0, "b", comment_1="MARK")])
     for typed in ("=1", "'quoted'", "''", "'", "a'"):
         (found,) = exchange.read(text.replace("MARK", typed).encode(), CAMPAIGN)
-        assert found.comment_1 == (typed[1:] if typed == "''" else typed)
+        assert found["comment_1"] == (typed[1:] if typed == "''" else typed)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -220,7 +219,7 @@ BROKEN = {
     "a quote open": (CSV.replace(",30,", ',"30,'), "not complete CSV"),
     "another language": (CSV.replace("English", "German"), "language of task 0000000000000000 is 'German'"),
     "a spreadsheet's booleans": (CSV.replace("true", "TRUE"), "severity_ok is a str"),
-    "a spreadsheet's number": (CSV.replace(",30,", ",30.0,"), "seconds is a str"),
+    "a spreadsheet's number": (CSV.replace(",30,", ",30.0,"), "seconds is a float; expected int"),
     "a value of its own": (CSV.replace(",4,", ",6,"), "similarity_1 is '6'"),
     "a day that is none": (CSV.replace("2026-04-01T", "2026-02-30T"), "expected a time that is on the calendar"),
     "the end of time": (JSON.replace("2026-04-01T12:00:00.000Z", "9999-99-99T99:99:99.999Z"), "on the calendar"),
@@ -267,7 +266,7 @@ def test_bytes_that_are_no_text_and_too_many_of_them_are_refused(tmp_path, monke
 
 
 def test_sources_are_those_of_the_campaign():
-    owners = exchange.to_csv(CAMPAIGN, ONE, CAMPAIGN.sources)
+    owners = exchange.to_csv(CAMPAIGN, ONE, SOFT.owner)
     assert exchange.read(owners.encode(), CAMPAIGN) == ONE
     with pytest.raises(InputInvalid, match="source_2 of task 0000000000000000 is 'gamma'"):
         exchange.read(owners.replace("beta/all/report", "gamma").encode(), CAMPAIGN)
@@ -278,5 +277,5 @@ def test_writing_refuses_what_reading_would():
         with pytest.raises(InputInvalid, match="twice"):
             write(CAMPAIGN, ONE * 2)
         with pytest.raises(InputInvalid, match="is not in campaign"):
-            write(CAMPAIGN, [replace(ONE[0], task="f" * 16)])
-    assert asdict(ONE[0])["task"] == "0" * 16
+            write(CAMPAIGN, [changed(ONE[0], task="f" * 16)])
+    assert ONE[0].row()["task"] == "0" * 16

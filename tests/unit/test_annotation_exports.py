@@ -2,11 +2,11 @@
 
 import json
 import os
-from dataclasses import replace
 
 import campaigns
 import polars as pl
 import pytest
+from campaigns import changed
 
 from excam.annotation import campaign, exchange, exports
 from excam.core.exceptions import InputInvalid
@@ -14,7 +14,7 @@ from scripts import collect_answers
 
 CAMPAIGN = campaigns.small(4)
 OLD = campaigns.answer(0, "ada")
-NEW = replace(OLD, culture_related="no", saved="2026-04-02T00:00:00.000Z")
+NEW = changed(OLD, culture_related="no", saved="2026-04-02T00:00:00.000Z")
 OTHER = campaigns.answer(1, "ada")
 
 
@@ -79,7 +79,7 @@ def test_in_the_annotator_s_sub_folder_the_answer_saved_last_counts(put, tmp_pat
 
 @pytest.mark.parametrize("order", [("1.json", "2.json"), ("2.json", "1.json")])
 def test_of_answers_saved_at_once_the_one_that_got_further_counts(put, tmp_path, order):
-    shorter = replace(OLD, comment_2="more", similarity_1="", similarity_2="")
+    shorter = changed(OLD, comment_2="more", similarity_1="", similarity_2="")
     put(f"ada/{order[0]}", shorter)
     put(f"ada/{order[1]}", OLD)
     assert merged(tmp_path).answers == [OLD]

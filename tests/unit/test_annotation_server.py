@@ -8,7 +8,6 @@ import socket
 import subprocess
 import threading
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import campaigns
@@ -75,8 +74,8 @@ def test_answers_come_back_with_their_revisions(client, name, link):
     assert put(client, link, 1, first, seconds=31).json() == {"revision": 2}
     found = sorted(client.get(f"{link}/answers").json()["answers"], key=lambda row: row["answer"]["task"])
     assert found == [
-        {"revision": 2, "answer": {**asdict(first), "seconds": 31}},
-        {"revision": 1, "answer": asdict(second)},
+        {"revision": 2, "answer": {**first.row(), "seconds": 31}},
+        {"revision": 1, "answer": second.row()},
     ]
 
 
@@ -84,10 +83,10 @@ def test_two_tabs_do_not_overwrite_each_other(client, name, link):
     here, there = answer(0, name, comment_1="here"), answer(0, name, comment_1="there")
     assert put(client, link, 0, here).status_code == 200
     refused = put(client, link, 0, there)
-    assert (refused.status_code, refused.json()) == (409, {"revision": 1, "answer": asdict(here)})
+    assert (refused.status_code, refused.json()) == (409, {"revision": 1, "answer": here.row()})
     assert put(client, link, 0, here).json() == {"revision": 1}  # a retry
     assert put(client, link, 1, there).json() == {"revision": 2}
-    assert put(client, link, 1, here).json() == {"revision": 2, "answer": asdict(there)}
+    assert put(client, link, 1, here).json() == {"revision": 2, "answer": there.row()}
 
 
 def test_nobody_answers_for_another(running, client, name, link):
@@ -97,7 +96,7 @@ def test_nobody_answers_for_another(running, client, name, link):
     assert refused.json()["error"] == (
         f"{other}'s answer about {0:016x}; expected {name}'s about {0:016x}, as the address says"
     )
-    body = {"base": 0, "answer": asdict(answer(1, name))}
+    body = {"base": 0, "answer": answer(1, name).row()}
     assert client.put(f"{link}/answers/{0:016x}", json=body).status_code == 400
     assert client.get(f"{running.links[other]}/answers").json()["answers"] == []
 
@@ -186,7 +185,7 @@ def test_a_body_that_is_no_answer_is_refused_in_one_line(client, link, body, lin
     ],
 )
 def test_an_answer_that_is_none_is_refused(client, name, link, base, changes, line):
-    body = json.dumps({"base": base, "answer": {**asdict(answer(0, name)), **changes}})
+    body = json.dumps({"base": base, "answer": {**answer(0, name).row(), **changes}})
     reply = client.put(f"{link}/answers/{0:016x}", content=body)
     assert reply.status_code == 400
     assert line in reply.json()["error"]

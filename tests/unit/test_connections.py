@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 
 import campaigns
@@ -64,7 +63,7 @@ class Served:
 def served(kind, folder, seconds=0.0, descriptors=2000):
     (link,) = made(folder / "answers.store", campaigns.small(), ["ada"]).values()
     address, body = {
-        "annotation": (f"PUT {link}/answers/{0:016x}", {"base": 0, "answer": asdict(campaigns.answer(0, "ada"))}),
+        "annotation": (f"PUT {link}/answers/{0:016x}", {"base": 0, "answer": campaigns.answer(0, "ada").row()}),
         "scoring": ("POST /score", {"pairs": [{"output": "Sushi."}]}),
     }[kind]
     log, text = folder / "log", json.dumps(body)

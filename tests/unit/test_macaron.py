@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from excam.annotation import answers, exchange
 from excam.core.exceptions import InputInvalid, SourceInvalid
 from excam.inference import Choice, Choose, Completion, Generate
 from excam.inference.run import run
@@ -117,15 +118,52 @@ def test_the_children_of_a_filled_template():
 
 def test_each_author_fills_every_template_that_is_not_retired():
     retired = [replace(TEMPLATES[0], retired=True), *TEMPLATES[1:]]
-    tasks = campaign.tasks(retired, CONTEXTS, each=2, seed=3)
-    assert len(tasks) == 23 * 5 * 2
-    assert {task["place"] for task in tasks if task["author"] == "Japan-1"} == {
-        f"Template {n} of 23" for n in range(1, 24)
-    }
-    orders = [[task["template"] for task in tasks if task["author"] == author] for author in ("Japan-1", "Japan-2")]
+    drawn = campaign.authoring(retired, CONTEXTS, each=2, seed=3)
+    assert len(drawn.tasks) == 23 * 5 * 2
+    own = {name: drawn.tasks_of(name) for name in ("Japan-1", "Japan-2")}
+    assert {task.shown["place"] for task in own["Japan-1"]} == {f"{n} of 23" for n in range(1, 24)}
+    orders = [[task.hidden["template"] for task in tasks] for tasks in own.values()]
     assert sorted(orders[0]) == sorted(orders[1])
     assert orders[0] != orders[1]
-    assert tasks == campaign.tasks(retired, CONTEXTS, each=2, seed=3)
+    assert drawn == campaign.authoring(retired, CONTEXTS, each=2, seed=3)
+
+
+def _exported(folder, found, rows):
+    """A file of answers as the page exports it: (task, annotator, values)."""
+    made = [
+        answers.Answer(task.id, who, {**found.form.empty(), **values}, 9, "2026-04-01T12:00:00.000Z")
+        for task, who, values in rows
+    ]
+    path = folder / "answers.json"
+    path.write_text(exchange.to_json(found, made), encoding="utf-8")
+    return path
+
+
+def test_only_what_is_submitted_is_collected(tmp_path):
+    drawn = campaign.authoring(TEMPLATES, CONTEXTS, each=1, seed=3)
+    first, second = drawn.tasks_of("Japan-1")[:2]
+    left_out = {"not_applicable": True, "why": "No such feast.", "submitted": True}
+    path = _exported(tmp_path, drawn, [(first, "Japan-1", left_out), (second, "Japan-1", {"why": "not yet"})])
+    (row,) = campaign.submissions([path], drawn)
+    assert (row["status"], row["why"], row["author"]) == ("not-applicable", "No such feast.", "Japan-1")
+    built = scenarios.build(TEMPLATES, CONTEXTS, [row])
+    assert built.reasons == {"not-applicable": 1}
+
+
+def test_a_review_is_of_one_person(tmp_path):
+    review = campaign.reviewing(source.read(source.files(MINI), {}).scenarios[:2])
+    one, other = review.tasks
+    rows = [(one, "li", {"decision": "approve", "submitted": True})]
+    rows += [(other, "li", {"decision": "remove", "reason": "two are right", "submitted": True})]
+    path = _exported(tmp_path, review, rows)
+    assert list(campaign.reviews([path], review)) == [
+        {"scenario": one.row, "decision": "approve", "reason": "", "reviewer": "li"},
+        {"scenario": other.row, "decision": "remove", "reason": "two are right", "reviewer": "li"},
+    ]
+    with pytest.raises(InputInvalid, match="reviewed by li and li; expected one review"):
+        list(campaign.reviews([path, path], review))
+    with pytest.raises(InputInvalid, match="of the form macaron_review; expected macaron_author"):
+        list(campaign.submissions([path], review))
 
 
 @pytest.mark.parametrize("text", ["", "country,language\na,b\n", "country,language,script\n", "country,language,script\na,b,\n", "country,language,script\na,b,c\na,d,e\n"])  # fmt: skip

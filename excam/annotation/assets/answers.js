@@ -1,31 +1,77 @@
-// What counts as an answer. Lists, patterns and limits are those of excam.annotation.answers: they travel in the data.
+// What counts as an answer. Columns, patterns and limits are those of excam.annotation.answers: they travel in the data.
 
 let data; // of the page: unpacked in start.js before anything else runs
 
+function partsOf(blocks) {
+  return blocks.flatMap((block) => (block.columns ? block.columns.flat() : [block]));
+}
+
+function questionsOf(step) {
+  return partsOf(step.blocks).filter((part) => part.field);
+}
+
+function allQuestions() {
+  return data.form.steps.flatMap(questionsOf);
+}
+
+function columnsOf(question) {
+  return question.kind === "flags" ? Object.keys(question.values) : [question.field];
+}
+
+function isRequired(question) {
+  return !question.optional && question.kind !== "flags";
+}
+
+function isEmpty(value) {
+  if (value === null || value === false || value === "" || value === undefined) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+function isAnswered(question, answer) {
+  const value = answer[question.field];
+  if (question.kind === "slots") return !isEmpty(value) && Object.values(value).every((text) => text.trim());
+  return question.kind === "text" ? Boolean(value.trim()) : !isEmpty(value);
+}
+
 function emptyAnswer(task, annotator) {
-  const empty = (name) => (data.flags.includes(name) ? false : name === "seconds" ? 0 : "");
-  return { ...Object.fromEntries(data.fields.map((name) => [name, empty(name)])), task, annotator };
+  return ordered({ ...data.empty, task, annotator, seconds: 0, saved: "" });
+}
+
+// the columns in their order, as files have them
+function ordered(answer) {
+  return Object.fromEntries(data.columns.map((name) => [name, answer[name]]));
 }
 
 function stepsAnswered(answer) {
-  const open = data.steps.findIndex((step) => step.some((name) => !answer[name]));
-  return open === -1 ? data.steps.length : open;
+  const open = data.form.steps.findIndex((step) => questionsOf(step).some((one) => isRequired(one) && !isAnswered(one, answer)));
+  return open === -1 ? data.form.steps.length : open;
+}
+
+function isSkipped(answer) {
+  return Boolean(data.form.skip && answer[data.form.skip]);
 }
 
 // "todo" | "done" | "skipped"; nothing was answered where there is no answer
 function statusOf(answer) {
-  if (answer?.skipped) return "skipped";
-  return answer && stepsAnswered(answer) === data.steps.length ? "done" : "todo";
+  if (!answer || (data.form.submit && !answer.submitted)) return "todo";
+  if (isSkipped(answer)) return "skipped";
+  return data.form.submit || stepsAnswered(answer) === data.form.steps.length ? "done" : "todo";
+}
+
+function sameValue(one, other) {
+  const sorted = (value) => (value && !Array.isArray(value) && typeof value === "object" ? Object.entries(value).sort() : value);
+  return one === other || JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
 }
 
 function same(one, other) {
-  return data.fields.every((name) => one[name] === other[name]);
+  return data.columns.every((name) => sameValue(one[name], other[name]));
 }
 
-// a skipped task has nothing but comments
+// a skipped task has nothing but optional texts
 function withoutAnswers(answer) {
-  const asked = [...data.steps.flat(), ...data.flags];
-  return { ...answer, ...Object.fromEntries(asked.map((name) => [name, data.flags.includes(name) ? false : ""])) };
+  const kept = allQuestions().filter((one) => one.kind === "text" && one.optional).map((one) => one.field);
+  const cleared = Object.keys(data.empty).filter((name) => !kept.includes(name));
+  return { ...answer, ...Object.fromEntries(cleared.map((name) => [name, data.empty[name]])) };
 }
 
 // later than `before`, even where the clock was set back
@@ -42,19 +88,75 @@ function quoted(value) {
   return JSON.stringify(String(value).slice(0, 40));
 }
 
-function valueProblem(name, value) {
-  const expected = data.flags.includes(name) ? "boolean" : name === "seconds" ? "number" : "string";
-  if (typeof value !== expected) return `${name} is a ${value === null ? "null" : typeof value}; expected a ${expected}`;
+function characters(text) {
+  return text.length > 500 ? [...text].length : text.length; // of characters, not of UTF-16 units, where it can matter
+}
+
+function typeName(value) {
+  return value === null ? "null" : Array.isArray(value) ? "list" : typeof value;
+}
+
+// --- what a column can be, by the kind of its field; "" or why it is not
+
+function textProblem(name, value, longest) {
+  if (value.length > longest && characters(value) > longest) {
+    return `${name} has ${characters(value)} characters; expected at most ${longest}`;
+  }
+  return writable(value) === value ? "" : `${name} holds characters that a file cannot`;
+}
+
+function spanProblem(name, question, value, text) {
+  if (value.length > data.limits.spans) return `${name} has ${value.length} marks; expected at most ${data.limits.spans}`;
+  const length = [...text].length;
+  for (const mark of value) {
+    const [start, end, label] = Array.isArray(mark) && mark.length === 3 ? mark : [];
+    if (!Number.isInteger(start) || !Number.isInteger(end)) return `${name} holds ${quoted(mark)}; expected [start, end, label]`;
+    if (!(start >= 0 && start < end && end <= length)) return `${name} marks ${start} to ${end} of ${length} characters`;
+    if (!Object.hasOwn(question.values, label)) return `${name} has the label ${quoted(label)}; expected ${Object.keys(question.values).join(", ")}`;
+  }
+  return new Set(value.map(String)).size < value.length ? `${name} has one mark twice` : "";
+}
+
+function slotProblem(name, value, slots) {
+  const filled = Object.keys(value);
+  if (filled.length && filled.sort().join("\n") !== Object.keys(slots).sort().join("\n")) {
+    return `${name} fills ${filled.join(", ").slice(0, 60)}; expected ${Object.keys(slots).join(", ")}`;
+  }
+  const problems = Object.entries(value).map(([slot, text]) =>
+    typeof text === "string" ? textProblem(`${name}: ${slot}`, text, data.limits.slot) : `${name}: ${slot} is a ${typeName(text)}; expected a string`,
+  );
+  return problems.find(Boolean) ?? "";
+}
+
+function numberProblem(name, question, value) {
+  if (!(value >= question.low && value <= question.high)) return `${name} is ${value}; expected ${question.low} to ${question.high}`;
+  return Number(value.toFixed(question.decimals)) === value ? "" : `${name} is ${value}; expected at most ${question.decimals} decimals`;
+}
+
+const TYPES = { choice: "string", scale: "number", flags: "boolean", text: "string", number: "number", span: "list", order: "list", slots: "object" };
+
+function fieldProblem(name, question, value, task) {
+  const { kind } = question;
+  if (value === null && (kind === "scale" || kind === "number")) return "";
+  if (typeName(value) !== TYPES[kind]) return `${name} is a ${typeName(value)}; expected a ${TYPES[kind]}`;
+  const listed = Object.keys(question.values);
+  if ((kind === "choice" && value && !listed.includes(value)) || (kind === "scale" && !listed.includes(String(value)))) {
+    return `${name} is ${kind === "scale" ? value : quoted(value)}; expected ${listed.join(", ")}`;
+  }
+  if (kind === "text") return textProblem(name, value, question.longest);
+  if (kind === "number") return numberProblem(name, question, value);
+  if (kind === "order" && value.length && [...value].sort().join("\n") !== [...listed].sort().join("\n")) {
+    return `${name} is ${quoted(value)}; expected each of ${listed.join(", ")} once`;
+  }
+  if (kind === "span") return spanProblem(name, question, value, task.shown[question.of]);
+  return kind === "slots" ? slotProblem(name, value, task.shown[question.of]) : "";
+}
+
+function frameProblem(name, value) {
+  const expected = name === "seconds" ? "number" : "string";
+  if (typeof value !== expected) return `${name} is a ${typeName(value)}; expected a ${expected}`;
   if (name === "seconds" && !(Number.isInteger(value) && value >= 0 && value <= data.limits.seconds)) {
     return `seconds is ${value}; expected 0 to ${data.limits.seconds}`;
-  }
-  if (name in data.choices && value && !Object.hasOwn(data.choices[name], value)) {
-    return `${name} is ${quoted(value)}; expected ${Object.keys(data.choices[name]).join(", ")}`;
-  }
-  if (data.comments.includes(name)) {
-    const length = value.length > data.limits.comment ? [...value].length : 0; // of characters, not of UTF-16 units
-    if (length > data.limits.comment) return `${name} has ${length} characters; expected at most ${data.limits.comment}`;
-    if (writable(value) !== value) return `${name} holds characters that a file cannot`;
   }
   if (name in data.patterns && !new RegExp(`^(?:${data.patterns[name]})$`).test(value)) {
     return `${name} is ${quoted(value)}; expected ${data.patterns[name]}`;
@@ -71,16 +173,30 @@ function isTime(text) {
 // one line that says why this is not an answer, "" if it is one
 function answerProblem(raw) {
   if (raw === null || typeof raw !== "object" || Array.isArray(raw)) return "it is not an object; expected an answer's fields";
-  const missing = data.fields.find((name) => !Object.hasOwn(raw, name));
+  const missing = data.columns.find((name) => !Object.hasOwn(raw, name));
   if (missing) return `${missing} is missing`;
-  const unknown = Object.keys(raw).find((name) => !data.fields.includes(name));
+  const unknown = Object.keys(raw).find((name) => !data.columns.includes(name));
   if (unknown !== undefined) return `${quoted(unknown)} is unknown`;
-  const problem = data.fields.map((name) => valueProblem(name, raw[name])).find(Boolean);
-  if (problem) return problem;
-  const asked = data.steps.flat();
-  if (raw.skipped && asked.some((name) => raw[name])) return "it is skipped and answered; expected one of the two";
-  const steps = stepsAnswered(raw);
-  const late = data.steps.slice(steps + 1).flat().find((name) => raw[name]);
-  const early = steps ? undefined : ["severity_ok", "type_ok"].find((name) => raw[name]);
-  return (late ?? early) ? `${late ?? early} is answered before the step in front of it` : "";
+  const frame = ["task", "annotator", "seconds", "saved"].map((name) => frameProblem(name, raw[name])).find(Boolean);
+  if (frame) return frame;
+  const task = data.tasks.find((one) => one.id === raw.task);
+  if (!task) return `task ${raw.task} is not in this campaign`;
+  for (const question of allQuestions()) {
+    const problem = columnsOf(question).map((name) => fieldProblem(name, question, raw[name], task)).find(Boolean);
+    if (problem) return problem;
+  }
+  const asked = allQuestions().filter(isRequired).map((one) => one.field);
+  if (isSkipped(raw) && asked.some((name) => !isEmpty(raw[name]))) return "it is skipped and answered; expected one of the two";
+  const early = answeredTooEarly(raw);
+  if (early) return `${early} is answered before the step in front of it`;
+  if (!data.form.submit) return "";
+  if (typeof raw.submitted !== "boolean") return `submitted is a ${typeName(raw.submitted)}; expected a boolean`;
+  const open = raw.submitted ? openPoints(task, raw) : [];
+  return open.length ? `it is submitted, but: ${open[0]}` : "";
+}
+
+function answeredTooEarly(answer) {
+  const later = data.form.steps.slice(stepsAnswered(answer) + 1).filter((step) => step.reveal);
+  const asked = later.flatMap(questionsOf).filter((one) => !(one.kind === "text" && one.optional));
+  return asked.flatMap(columnsOf).find((name) => !isEmpty(answer[name]));
 }

@@ -11,8 +11,7 @@ function placeOf(task) {
 function fits(task) {
   const wanted = $("status").value;
   return (
-    (!$("dataset").value || task.dataset === $("dataset").value) &&
-    (!$("language").value || task.language === $("language").value) &&
+    data.form.facets.every((name) => !$(name).value || facetOf(task, name) === $(name).value) &&
     (wanted === "all" || statusOf(answers().get(task.id)) === wanted)
   );
 }
@@ -52,9 +51,10 @@ function refreshControls() {
   $("progress").max = data.tasks.length;
   $("progress").value = all.filter((answer) => statusOf(answer) !== "todo").length;
   show($("progress-text"), progressLine());
-  const skips = all.filter((answer) => answer.skipped).length;
+  const skips = all.filter(isSkipped).length;
   show($("skips"), skips > MOST_SKIPS ? `You skipped ${skips} tasks; at most ${MOST_SKIPS} are expected of one person. Please tell the organisers.` : "");
   remindOfExport(all);
+  refreshPauses();
   const { line, trouble } = session.keeper.state();
   $("saved").textContent = line;
   show($("trouble"), trouble);
@@ -95,7 +95,8 @@ function showTask(task) {
   drawTask();
   const view = inView();
   const status = $("task-status").textContent;
-  say(`Task ${view.indexOf(task) + 1} of ${view.length}: ${task.dataset}, ${task.language}, ${status}.`);
+  const named = data.form.facets.map((name) => facetOf(task, name));
+  say(`Task ${view.indexOf(task) + 1} of ${view.length}: ${[...named, status].join(", ")}.`);
   scrollTo(0, $("task").getBoundingClientRect().top + scrollY - 8);
   $("task-head").focus({ preventScroll: true });
 }
@@ -124,7 +125,7 @@ function route() {
   const named = data.tasks.find((task) => anchor === `task-${task.id}`);
   // before all answers are loaded, a change would be made on top of none and replace one that was not sent yet
   const loaded = Boolean(session.keeper) && $("loading").hidden;
-  const tasks = loaded && (named !== undefined || anchor === "tasks");
+  const tasks = loaded && session.task && (named !== undefined || anchor === "tasks");
   $("start").hidden = Boolean(session.keeper);
   $("view-tasks").hidden = $("bar").hidden = !tasks;
   $("view-instructions").hidden = tasks;
@@ -144,14 +145,34 @@ function route() {
 
 // --- filters and buttons
 
+function filters() {
+  return [...data.form.facets, "status"];
+}
+
+function facetWords(name) {
+  return name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
+}
+
+function makeFilters() {
+  for (const name of data.form.facets) {
+    const choice = make("select");
+    choice.id = name;
+    $("facets").append(make("label", "", `${facetWords(name)} `, choice));
+    const value = make("b");
+    value.id = `task-${name}`;
+    value.dir = "auto";
+    $("task-facets").append(make("span", "", `${facetWords(name)}: `, value), " ");
+  }
+  $("status").replaceChildren(...Object.entries(STATUS_VIEWS).map(([value, label]) => new Option(label, value)));
+}
+
 function fillFilters() {
-  for (const facet of ["dataset", "language"]) {
-    const found = [...new Set(data.tasks.map((task) => task[facet]))].sort();
-    const many = (value) => data.tasks.filter((task) => task[facet] === value).length;
+  for (const facet of data.form.facets) {
+    const found = [...new Set(data.tasks.map((task) => facetOf(task, facet)))].sort();
+    const many = (value) => data.tasks.filter((task) => facetOf(task, facet) === value).length;
     const all = new Option(`All (${data.tasks.length})`, "");
     $(facet).replaceChildren(all, ...found.map((value) => new Option(`${value} (${many(value)})`, value)));
   }
-  $("status").replaceChildren(...Object.entries(STATUS_VIEWS).map(([value, label]) => new Option(label, value)));
 }
 
 function exportAs(kind) {
@@ -171,7 +192,7 @@ async function importChosen() {
 }
 
 function listenToControls() {
-  for (const name of ["dataset", "language", "status"]) $(name).addEventListener("change", filtered);
+  for (const name of filters()) $(name).addEventListener("change", filtered);
   $("number").addEventListener("change", () => {
     const view = inView();
     const task = view[$("number").valueAsNumber - 1];

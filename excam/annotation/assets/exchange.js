@@ -8,10 +8,6 @@ function inOrder(answers) {
   return data.tasks.map((task) => answers.get(task.id)).filter(Boolean);
 }
 
-function ordered(answer) {
-  return Object.fromEntries(data.fields.map((name) => [name, answer[name]]));
-}
-
 function toJson(answers) {
   const file = { format: ANSWERS_FORMAT, campaign: data.campaign, answers: inOrder(answers).map(ordered) };
   return `${JSON.stringify(file, null, 1)}\n`;
@@ -25,7 +21,9 @@ function csvGuarded(text) {
 }
 
 function csvText(name, value) {
-  return data.comments.includes(name) ? csvGuarded(value) : String(value);
+  const kind = data.kinds[name];
+  if (["span", "order", "slots"].includes(kind)) return isEmpty(value) ? "" : csvGuarded(JSON.stringify(value));
+  return kind === "text" ? csvGuarded(value) : value === null ? "" : String(value);
 }
 
 function csvQuoted(field) {
@@ -36,10 +34,10 @@ function toCsv(answers) {
   const tasks = new Map(data.tasks.map((task) => [task.id, task]));
   const lines = inOrder(answers).map((answer) => {
     const task = tasks.get(answer.task);
-    const named = [task.dataset, task.language].map(csvGuarded);
-    return [data.campaign, ...named, ...data.fields.map((name) => csvText(name, answer[name]))];
+    const named = data.form.facets.map((name) => csvGuarded(facetOf(task, name)));
+    return [data.campaign, ...named, ...data.columns.map((name) => csvText(name, answer[name]))];
   });
-  const all = [["campaign", "dataset", "language", ...data.fields], ...lines];
+  const all = [[...data.head, ...data.columns], ...lines];
   return `\ufeff${all.map((line) => `${line.map(csvQuoted).join(",")}\r\n`).join("")}`;
 }
 

@@ -1,18 +1,30 @@
 // The keyboard: every question can be reached and answered with single keys. They can be switched off (WCAG 2.1.4).
 
 const KEYS = {
-  "1 … 6": "choose in the question with the coloured edge",
+  "0 … 9": "choose in the question with the coloured edge",
   "j, k": "next, previous question",
-  b: "borderline",
-  l: "I don't speak this language",
   r: "reveal the next step",
-  "s, t": "severity, error type is reasonable",
-  c: "to the comment of the last step open; Esc leaves it",
+  c: "to the first empty text of the last step open; Esc leaves a text",
+  f: "submit this task",
   "n, p": "next, previous task in view",
   u: "next task to do",
   i: "instructions, and back to the task",
   "?": "this list",
 };
+
+function flagKeys() {
+  return allQuestions().flatMap((one) => Object.entries(one.keys).map(([column, key]) => [key, column, one.values[column]]));
+}
+
+function keysHere() {
+  const own = flagKeys().map(([key, , words]) => [key, words]);
+  const ways = Object.entries(KEYS).filter(([key]) => (key !== "f" || data.form.submit) && (key !== "r" || data.form.steps.some((step) => step.reveal)));
+  return [...ways.slice(0, 2), ...own, ...ways.slice(2)];
+}
+
+function questions() {
+  return [...document.querySelectorAll("fieldset[data-kind=choice], fieldset[data-kind=scale]")];
+}
 
 function openQuestions() {
   return questions().filter((fieldset) => fieldset.offsetParent && !fieldset.disabled);
@@ -30,8 +42,11 @@ function focusOn(fieldset) {
   fieldset.scrollIntoView({ block: "nearest" });
 }
 
+// a scale takes its numbers, a choice the places of its values
 function choose(number) {
-  const radio = currentQuestion()?.querySelectorAll("input")[number - 1];
+  const question = currentQuestion();
+  const all = [...(question?.querySelectorAll("input") ?? [])];
+  const radio = question?.dataset.kind === "scale" ? all.find((one) => one.value === String(number)) : all[number - 1];
   if (!radio) return;
   radio.focus();
   radio.click();
@@ -53,20 +68,24 @@ function press(id) {
 }
 
 function revealNext() {
-  const step = [2, 3].find((one) => $(`reveal-${one}`).offsetParent);
+  const step = data.form.steps.findIndex((_, at) => $(`reveal-${at + 1}`)?.offsetParent) + 1;
   if (step && $(`reveal-${step}`).disabled) say($(`reveal-${step}-hint`).textContent);
   else if (step) reveal(step);
+}
+
+function firstText() {
+  const texts = [...document.querySelectorAll("[data-kind=text] textarea")].filter((area) => area.offsetParent && !area.disabled);
+  const last = texts.at(-1)?.closest(".step");
+  const here = texts.filter((area) => area.closest(".step") === last);
+  (here.find((area) => !area.value.trim()) ?? here[0])?.focus();
 }
 
 const TASK_KEYS = {
   j: () => moveBy(1),
   k: () => moveBy(-1),
-  b: () => press("borderline"),
-  l: () => press("skipped"),
   r: revealNext,
-  s: () => press("severity_ok"),
-  t: () => press("type_ok"),
-  c: () => ($("step-2").hidden ? $("comment_1") : $("comment_2")).focus(),
+  c: firstText,
+  f: () => press("submit"),
   n: () => goBy(1),
   p: () => goBy(-1),
   u: goToDo,
@@ -76,8 +95,15 @@ function typing(element) {
   return Boolean(element.closest?.("textarea, select, input:not([type=radio], [type=checkbox])"));
 }
 
+// to the question in front of a field or, where there is none, to the head of its step
+function leaveField(field) {
+  const before = openQuestions().filter((one) => one.compareDocumentPosition(field) & Node.DOCUMENT_POSITION_FOLLOWING);
+  if (before.length) focusOn(before.at(-1));
+  else field.closest(".step").querySelector("h3").focus();
+}
+
 function pressed(event) {
-  if (event.key === "Escape" && data.comments.includes(event.target.id)) focusOn(currentQuestion());
+  if (event.key === "Escape" && event.target.matches?.("#task textarea, #task input")) leaveField(event.target);
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || typing(event.target)) return;
   if (document.querySelector("dialog[open]") || !$("keys-on").checked) return;
   const inTasks = !$("view-tasks").hidden && !$("task").hidden;
@@ -91,7 +117,10 @@ function keyAction(key, inTasks) {
   if (key === "?") return () => $("help").showModal();
   if (key === "i") return () => (location.hash = inTasks ? "instructions" : "tasks");
   if (!inTasks) return null;
-  return /^[1-6]$/.test(key) ? () => choose(Number(key)) : Object.hasOwn(TASK_KEYS, key) ? TASK_KEYS[key] : null;
+  if (/^[0-9]$/.test(key)) return () => choose(Number(key));
+  const [flag] = flagKeys().filter(([own]) => own === key);
+  if (flag) return () => press(flag[1]);
+  return Object.hasOwn(TASK_KEYS, key) ? TASK_KEYS[key] : null;
 }
 
 // shows which question a number would answer
@@ -101,7 +130,7 @@ function showCurrent() {
 }
 
 function listenToKeys() {
-  const list = Object.entries(KEYS).flatMap(([key, does]) => [make("dt", "", make("kbd", "", key)), make("dd", "", does)]);
+  const list = keysHere().flatMap(([key, does]) => [make("dt", "", make("kbd", "", key)), make("dd", "", does)]);
   $("keys").replaceChildren(...list);
   $("keys-on").checked = stored("excam/keys") !== "off";
   $("keys-on").addEventListener("change", () => {

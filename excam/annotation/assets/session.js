@@ -7,6 +7,7 @@ const session = {
   routed: null, // the part of the address behind # that is on the screen
   opened: {}, // task -> the last step revealed
   waiting: {}, // task -> ms on the screen that are in no answer yet
+  cleared: new Map(), // task -> the answer before it was cleared, to undo
   before: new Map(), // task -> the answer before it was skipped, to undo
   since: null, // performance.now() when the task came on the screen of a visible page
   notice: { exported: "" }, // when answers were last exported
@@ -40,10 +41,14 @@ function change(changes) {
   session.waiting[id] = (session.waiting[id] ?? 0) - 1000 * seconds;
   const was = statusOf(base);
   const answer = { ...base, ...changes, saved: laterThan(base.saved) };
+  const open = answer.submitted ? openPoints(session.task, answer) : [];
+  if (open.length) answer.submitted = false;
   answer.seconds = Math.min(base.seconds + seconds, data.limits.seconds);
+  session.cleared.delete(id);
   session.keeper.keep(answer);
   remember();
   refresh();
+  if (open.length) say(`No longer submitted: ${open[0]}`);
   if (was !== "done" && statusOf(answer) === "done") say(`Task ${placeOf(session.task)} is done. ${progressLine()}`);
 }
 
@@ -51,11 +56,12 @@ function skip(skipped) {
   const here = answerHere();
   if (skipped) {
     session.before.set(here.task, here);
-    change({ ...withoutAnswers(here), skipped: true });
+    change({ ...withoutAnswers(here), [data.form.skip]: true });
     say("Skipped: nothing more is asked. Untick the box to undo.");
   } else {
-    const { comment_1, comment_2 } = here; // newer than those before
-    change({ ...session.before.get(here.task), skipped: false, comment_1, comment_2 });
+    const before = { ...session.before.get(here.task), [data.form.skip]: false };
+    const texts = allQuestions().filter((one) => one.kind === "text" && one.optional).map((one) => one.field);
+    change({ ...before, ...Object.fromEntries(texts.map((name) => [name, here[name]])) }); // newer than those before
     say("No longer skipped.");
   }
 }
@@ -66,21 +72,50 @@ function reveal(step) {
   refresh();
   $(`step-${step}-head`).focus();
   $(`step-${step}`).scrollIntoView({ block: "start" });
-  say(step === 2 ? "The explanation is open." : "The final ratings are open.");
+  say(`${data.form.steps[step - 1].title} is open.`);
 }
 
-// the last step that is shown: revealed here, or answered in
+// the last step that is shown: one without a button to reveal it, one that was revealed here, or one answered in
 function openStep(answer) {
-  const answered = data.steps.findLastIndex((step) => step.some((name) => answer[name])) + 1;
+  const { steps } = data.form;
+  const answered = steps.findLastIndex((step) => questionsOf(step).some((one) => isRequired(one) && !isEmpty(answer[one.field]))) + 1;
   const wanted = Math.max(1, session.opened[answer.task] ?? 1, answered);
-  return answer.skipped ? 1 : Math.min(wanted, stepsAnswered(answer) + 1);
+  let open = 1;
+  while (open < steps.length && isStepOpen(open + 1, wanted, answer)) open += 1;
+  return open;
+}
+
+function isStepOpen(step, wanted, answer) {
+  if (!data.form.steps[step - 1].reveal) return true;
+  return !isSkipped(answer) && step <= wanted && stepsAnswered(answer) >= step - 1;
+}
+
+// clears the task, or undoes that until the next change
+function reset() {
+  const { id } = session.task;
+  const before = session.cleared.get(id);
+  const empty = Object.fromEntries(Object.keys(data.empty).map((name) => [name, before ? before[name] : data.empty[name]]));
+  const now = answerHere();
+  change(empty);
+  if (!before) session.cleared.set(id, now);
+  refresh();
+  say(before ? "What was cleared is back." : "This task is cleared.");
+}
+
+function submit() {
+  const open = openPoints(session.task, answerHere());
+  if (open.length) {
+    $("open-points").focus();
+    return say(`Not submitted: ${open[0]}`);
+  }
+  return change({ submitted: true });
 }
 
 // --- what the browser remembers beside answers: where one was, what was revealed, what was chosen to be shown
 
 function remember() {
   const { task, opened, waiting } = session;
-  const view = Object.fromEntries(["dataset", "language", "status"].map((name) => [name, $(name).value]));
+  const view = Object.fromEntries(filters().map((name) => [name, $(name).value]));
   store(storageKey(session.annotator, "place"), { task: task?.id ?? null, opened, waiting, view });
 }
 
@@ -89,14 +124,18 @@ function recall() {
   Object.assign(session, { opened: place.opened ?? {}, waiting: place.waiting ?? {}, before: new Map(), since: null });
   session.notice = stored(storageKey(session.annotator, "notice")) ?? { exported: "" };
   session.task = data.tasks.find((task) => task.id === place.task) ?? null;
-  for (const name of ["dataset", "language", "status"]) {
+  for (const name of filters()) {
     const options = [...$(name).options];
     $(name).selectedIndex = Math.max(0, options.findIndex((option) => option.value === place.view?.[name]));
   }
 }
 
 function exported() {
-  session.notice = { exported: new Date().toISOString() };
+  remind({ exported: new Date().toISOString() });
+}
+
+function remind(notice) {
+  session.notice = { ...session.notice, ...notice };
   store(storageKey(session.annotator, "notice"), session.notice);
   refresh();
 }
@@ -104,11 +143,13 @@ function exported() {
 async function begin(annotator) {
   session.keeper?.close();
   session.annotator = annotator;
+  data.tasks = data.every.filter((task) => !task.assigned.length || task.assigned.includes(annotator));
+  fillFilters();
   session.keeper = data.served ? new ServerKeeper(data.served, heard) : new BrowserKeeper(annotator, heard);
   recall();
   await session.keeper.load();
-  session.task ??= nextToDo(null) ?? data.tasks[0];
-  drawTask();
+  session.task ??= nextToDo(null) ?? data.tasks[0] ?? null;
+  if (session.task) drawTask();
 }
 
 // the keeper has an answer from elsewhere, or only its state changed

@@ -30,7 +30,7 @@ function listenToStart() {
   $("start-form").addEventListener("submit", async (event) => {
     event.preventDefault();
     const annotator = $("annotator").value.trim();
-    const problem = valueProblem("annotator", annotator);
+    const problem = frameProblem("annotator", annotator);
     $("annotator-problem").textContent = problem ? "An ID begins with a letter or digit; letters, digits, . _ - may follow, 40 signs at most." : "";
     if (problem) return $("annotator").focus();
     await enter(annotator);
@@ -72,15 +72,17 @@ function listenToWindow() {
 async function start() {
   useColours();
   data = await unpacked();
+  data.every = data.tasks; // those of one annotator are chosen of them when one begins
   data.tasks.forEach((task, at) => (task.place = at + 1));
-  makeQuestions();
-  fillFilters();
+  makeFilters();
+  makeForm();
+  startClock();
   listenToControls();
   listenToKeys();
   listenToStart();
   listenToWindow();
   const annotator = data.served?.annotator ?? stored(`excam/${data.campaign}`);
-  if (annotator && !valueProblem("annotator", annotator)) {
+  if (annotator && !frameProblem("annotator", annotator)) {
     await enter(annotator);
     if (session.keeper.gone) return show($("loading"), session.keeper.gone);
     if (!location.hash && answers().size) history.replaceState(null, "", "#tasks");

@@ -1,48 +1,133 @@
-// The task on the screen: its texts, its three steps, and what is shown when.
+// The task on the screen: what the form shows of it, its steps, and what is shown when.
 
-const BOXES = ["gone", "new", "gone", "new"]; // A, C, B, D
-const NOTHING_FOUND = "No error was detected.";
+const STEP_HINT = "Answer what is asked before first.";
+const WIDE = { 1: "", 2: "two", 3: "three", 4: "two" };
 
-function choice(name, value, label, at) {
-  const radio = make("input");
-  Object.assign(radio, { type: "radio", name, value, id: `${name}-${value}` });
-  radio.addEventListener("change", () => change({ [name]: value }));
-  return make("label", "choice", radio, make("span", "", label), make("kbd", "", String(at + 1)));
+// --- the form, once
+
+function makeForm() {
+  $("legend").hidden = !data.form.shows.some((part) => part.show === "changes");
+  $("shows").replaceChildren(...data.form.shows.map(showPlace));
+  $("steps").replaceChildren(...data.form.steps.map((step, at) => makeStep(step, at + 1)));
+  $("submit").addEventListener("click", submit);
+  $("reset").addEventListener("click", reset);
 }
 
-function questions() {
-  return [...document.querySelectorAll("fieldset[data-field]")];
+function makeStep(step, number) {
+  const head = make("h3", "", make("span", "number", String(number)), ` ${step.title}`);
+  Object.assign(head, { id: `step-${number}-head`, tabIndex: -1 });
+  const section = make("section", "card step", head);
+  section.id = `step-${number}`;
+  section.setAttribute("aria-labelledby", head.id);
+  if (step.intro) section.append(make("p", "", step.intro));
+  if (step.left) section.append(Object.assign(make("p", "hint left", step.left), { hidden: true }));
+  section.append(...step.blocks.map(makeBlock), makeReveal(number + 1));
+  return section;
 }
 
-function makeQuestions() {
-  for (const fieldset of questions()) {
-    const name = fieldset.dataset.field;
-    fieldset.append(...Object.entries(data.choices[name]).map(([value, label], at) => choice(name, value, label, at)));
+// the button that opens step `number`, at the end of the one before
+function makeReveal(number) {
+  const { reveal: words } = data.form.steps[number - 1] ?? {};
+  if (!words) return "";
+  const button = make("button", "main", words);
+  Object.assign(button, { type: "button", id: `reveal-${number}` });
+  button.addEventListener("click", () => reveal(number));
+  const hint = make("span", "hint", STEP_HINT);
+  hint.id = `reveal-${number}-hint`;
+  const row = make("div", "row reveal", button, " ", hint);
+  row.id = `gate-${number}`;
+  return row;
+}
+
+function makeBlock(block) {
+  if (block.columns) {
+    const columns = block.columns.map((blocks) => make("div", "", ...blocks.map(makeBlock)));
+    return make("div", `beside ${WIDE[columns.length] ?? "three"}`, ...columns);
   }
-  for (const name of ["borderline", "severity_ok", "type_ok"]) {
-    $(name).addEventListener("change", () => change({ [name]: $(name).checked }));
+  return block.show ? showPlace(block) : FIELDS[block.kind].make(block);
+}
+
+const showPlaces = []; // [what to show, its place on the page]
+
+function showPlace(part) {
+  const place = make("div", `show ${part.show} ${part.of.length > 1 ? `beside ${WIDE[part.of.length] ?? "three"}` : ""}`.trim());
+  showPlaces.push([part, place]);
+  return place;
+}
+
+// --- what a task shows
+
+function boxOf(part, at, content) {
+  const label = part.labels[at];
+  const box = make("section", part.show === "quote" ? "" : "box");
+  if (label) {
+    const head = make("h4", "", label);
+    box.setAttribute("aria-label", label);
+    box.append(head);
   }
-  for (const name of data.comments) {
-    $(name).maxLength = data.limits.comment;
-    $(name).addEventListener("input", () => change({ [name]: writable($(name).value) }));
+  box.append(content);
+  return box;
+}
+
+function textOf(name, inTaskLanguage) {
+  const paragraph = paragraphOf(...visible(session.task.shown[name]));
+  if (inTaskLanguage && session.task.tag) paragraph.lang = session.task.tag;
+  return paragraph;
+}
+
+function contentOf(part, name, at) {
+  const value = session.task.shown[name];
+  if (part.show === "changes") return passage(value, part.marks[at] ?? "new", session.task.tag);
+  if (part.show === "quote") return make("blockquote", "", value === null ? paragraphOf(part.words) : textOf(name));
+  return textOf(name, part.show === "text");
+}
+
+function drawShow([part, place]) {
+  const { shown } = session.task;
+  if (part.show === "note") return place.replaceChildren(make("p", "hint", part.words));
+  if (part.show === "filled" || part.show === "mean") return undefined; // at each change
+  const names = part.of.filter((name) => name in shown);
+  place.hidden = !names.length;
+  if (part.show === "fact") {
+    const facts = names.map((name) => [part.labels[part.of.indexOf(name)] ?? facetWords(name), foreign("dd", "", ...visible(shown[name] ?? part.words))]);
+    return place.replaceChildren(make("dl", "provided", ...facts.map(([label, value]) => make("div", "", make("dt", "", label), value))));
   }
-  $("skipped").addEventListener("change", () => skip($("skipped").checked));
-  for (const step of [2, 3]) $(`reveal-${step}`).addEventListener("click", () => reveal(step));
+  return place.replaceChildren(
+    ...names.map((name) => {
+      const content = contentOf(part, name, part.of.indexOf(name));
+      content.id = `shown-${name}`;
+      return boxOf(part, part.of.indexOf(name), content);
+    }),
+  );
+}
+
+// a template with its [SLOTS] replaced in one pass: a value is never searched for slots
+function filled(template, answer, fields) {
+  const values = Object.assign({}, ...fields.map((name) => answer[name]));
+  return template.split(/(\[[^[\]]+\])/).map((piece) => {
+    const slot = piece.startsWith("[") ? piece.slice(1, -1) : null;
+    if (slot === null || !Object.hasOwn(values, slot) || !values[slot].trim()) return slot === null ? piece : make("span", "gap", piece);
+    return make("b", "", ...visible(values[slot]));
+  });
+}
+
+function refreshShow([part, place], answer) {
+  if (part.show === "filled") {
+    const boxes = part.of.map((name, at) => boxOf(part, at, paragraphOf(...filled(session.task.shown[name], answer, part.by))));
+    place.replaceChildren(...boxes);
+  } else if (part.show === "mean") {
+    const mean = weightedMean(Object.fromEntries(part.by.map((name) => [name, part.weights[part.by.indexOf(name)] ?? 1])), answer);
+    place.replaceChildren(make("p", "mean", `${part.labels[0] ?? "Mean"}: `, make("b", "", mean === null ? "not all are rated yet" : String(mean))));
+  }
 }
 
 function drawTask() {
   const { task } = session;
   $("task-id").textContent = task.id;
-  $("task-dataset").textContent = task.dataset;
-  $("task-language").textContent = task.language;
-  task.boxes.forEach((pieces, at) => $(`box-${at}`).replaceChildren(passage(pieces, BOXES[at], task.tag)));
-  $("explanation").replaceChildren(paragraphOf(...visible(task.explanation)));
-  $("severity").textContent = task.severity;
-  $("error_type").replaceChildren(...visible(task.error_type));
-  task.comparisons.forEach((text, at) => {
-    $(`again-${at + 1}`).replaceChildren(paragraphOf(...visible(task.explanation)));
-    $(`other-${at + 1}`).replaceChildren(paragraphOf(...visible(text ?? NOTHING_FOUND)));
-  });
+  for (const name of data.form.facets) $(`task-${name}`).textContent = facetOf(task, name);
+  showPlaces.forEach(drawShow);
+  for (const question of allQuestions()) FIELDS[question.kind].draw?.(question);
+  $("others").hidden = true;
   refresh();
 }
 
@@ -52,55 +137,100 @@ function refresh() {
   if (!task) return;
   const answer = answerHere();
   fillIn(answer);
+  showPlaces.forEach((place) => refreshShow(place, answer));
   showSteps(answer);
+  showSubmission(answer);
   refreshControls();
+  showClock();
   const status = statusOf(answer);
   $("task-status").textContent = { todo: "to do", done: "done", skipped: "skipped" }[status];
   $("task-status").dataset.status = status;
 }
 
 function fillIn(answer) {
-  for (const name of data.steps.flat()) {
-    for (const radio of document.getElementsByName(name)) radio.checked = radio.value === answer[name];
-  }
-  for (const name of data.flags) $(name).checked = answer[name];
-  for (const name of data.comments) {
-    const text = answer[name].replace(/\r\n?/g, "\n"); // as the field would have it: setting it would move the cursor
-    if ($(name).value !== text && writable($(name).value) !== text) $(name).value = text;
+  for (const question of allQuestions()) {
+    if (question.kind === "flags") for (const name of columnsOf(question)) $(name).checked = answer[name];
+    else FIELDS[question.kind].fill(question, answer[question.field]);
   }
 }
 
 function showSteps(answer) {
   const open = openStep(answer);
   const steps = stepsAnswered(answer);
-  for (const step of [2, 3]) {
-    $(`step-${step}`).hidden = open < step;
-    $(`gate-${step}`).hidden = open >= step || answer.skipped;
-    $(`reveal-${step}`).disabled = steps < step - 1;
-    $(`reveal-${step}-hint`).hidden = steps >= step - 1;
-  }
-  $("revealed-note").hidden = open < 2;
-  $("borderline").disabled = answer.skipped;
-  for (const name of data.steps[0]) {
-    document.querySelector(`[data-field=${name}]`).disabled = answer.skipped;
-  }
+  data.form.steps.forEach((step, at) => {
+    const number = at + 1;
+    $(`step-${number}`).hidden = open < number;
+    if (step.left) $(`step-${number}`).querySelector(".left").hidden = open <= number;
+    if (!step.reveal) return;
+    $(`gate-${number}`).hidden = open >= number || isSkipped(answer);
+    $(`reveal-${number}`).disabled = steps < number - 1;
+    $(`reveal-${number}-hint`).hidden = steps >= number - 1;
+  });
+  for (const question of allQuestions()) closeSkipped(question, isSkipped(answer));
   const done = { done: "Every question of this task is answered.", skipped: "This task is skipped." }[statusOf(answer)];
   $("finished").hidden = !done;
-  $("finished").textContent = done ?? "";
+  $("finished").textContent = (data.form.submit && done ? `Submitted. ${done}` : done) ?? "";
+}
+
+// of a skipped task only optional texts and the box that skips it can be changed
+function closeSkipped(question, skipped) {
+  if (question.kind === "flags") {
+    for (const name of columnsOf(question)) $(name).disabled = skipped && name !== data.form.skip;
+  } else if (question.kind === "text") $(question.field).disabled = skipped && !question.optional;
+  else document.querySelector(`fieldset[data-field="${question.field}"]`).disabled = skipped;
+}
+
+// --- what is still open, and what others answered
+
+function showSubmission(answer) {
+  $("submission").hidden = !data.form.submit;
+  if (!data.form.submit) return;
+  const open = openPoints(session.task, answer);
+  const broken = brokenRules(session.task, answer).map((rule) => rule.say);
+  $("open-points").replaceChildren(...open.map((line) => make("li", broken.includes(line) ? "problem" : "", line)));
+  $("submit").disabled = answer.submitted;
+  $("reset").textContent = session.cleared.has(answer.task) ? "Bring back what was cleared" : "Clear this task";
+  $("submit-hint").textContent = answer.submitted ? "Submitted; a change that breaks no rule stays submitted." : open.length ? `Still open: ${open.length}` : "Nothing is open.";
+  if (answer.submitted && isCompared(session.task)) showOthers(session.task);
+  else $("others").hidden = true;
+}
+
+function isCompared(task) {
+  const { compare } = data.form;
+  return Boolean(data.served && compare && Object.entries(compare.when).every(([name, kept]) => kept.includes(facetOf(task, name))));
+}
+
+async function showOthers(task) {
+  if (!$("others").hidden && $("others").dataset.task === task.id) return;
+  const { status, body } = await session.keeper.ask(`/answers/${task.id}/others`, {});
+  if (status !== 200 || session.task !== task) return; // it is not on the server yet: the next refresh asks again
+  const names = data.form.compare.fields;
+  const cells = (values) => values.map((value) => foreign("td", "", ...visible(String(value ?? ""))));
+  const head = names.map((name) => Object.assign(make("th", "", fieldLabel(name)), { scope: "col" }));
+  $("others-columns").replaceChildren(make("tr", "", ...head));
+  const rows = body.answers.map((answer) => make("tr", "", ...cells(names.map((name) => answer[name]))));
+  const none = make("tr", "", Object.assign(make("td", "", "Nobody else has submitted this task yet."), { colSpan: names.length }));
+  $("others-rows").replaceChildren(...(rows.length ? rows : [none]));
+  $("others").dataset.task = task.id;
+  $("others").hidden = false;
 }
 
 // --- two versions of one task (served form)
 
 function valueShown(name, value) {
-  if (name in data.choices) return data.choices[name][value] ?? "not answered";
-  if (data.flags.includes(name)) return value ? "ticked" : "not ticked";
-  return name === "saved" && value ? clock(value) : String(value);
+  const question = allQuestions().find((one) => columnsOf(one).includes(name));
+  if (name === "saved") return value ? clock(value) : "";
+  if (typeof value === "boolean") return value ? "ticked" : "not ticked";
+  if (question && isEmpty(value)) return question.kind === "text" ? "" : "not answered";
+  if (question?.kind === "choice") return question.values[value];
+  if (question?.kind === "order") return value.map((one) => question.values[one]).join(" > ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 function fieldLabel(name) {
-  const other = { seconds: "Seconds on the screen", saved: "Saved" };
-  const label = document.querySelector(`[data-field=${name}] legend, label[for=${name}]`);
-  return other[name] ?? label.firstChild.textContent.trim();
+  const other = { seconds: "Seconds on the screen", saved: "Saved", submitted: "Submitted" };
+  const question = allQuestions().find((one) => columnsOf(one).includes(name));
+  return other[name] ?? (question.kind === "flags" ? question.values[name] : question.label);
 }
 
 function conflictRow(name, mine, theirs) {
@@ -111,7 +241,7 @@ function conflictRow(name, mine, theirs) {
     cell.dir = "auto";
     return cell;
   });
-  return make("tr", mine[name] !== theirs[name] && !["seconds", "saved"].includes(name) ? "differs" : "", head, ...cells);
+  return make("tr", !sameValue(mine[name], theirs[name]) && !["seconds", "saved"].includes(name) ? "differs" : "", head, ...cells);
 }
 
 function offerConflict() {
@@ -120,8 +250,8 @@ function offerConflict() {
   const [task] = [...(keeper.conflicts?.keys() ?? [])].filter((id) => !keeper.postponed.has(id));
   if (!task || $("conflict").open) return;
   const [mine, theirs] = [keeper.answers.get(task), keeper.conflicts.get(task).answer];
-  const differs = (name) => mine[name] !== theirs[name];
-  const asked = data.fields.filter((name) => !["task", "annotator", "saved", "seconds"].includes(name));
+  const differs = (name) => !sameValue(mine[name], theirs[name]);
+  const asked = data.columns.filter((name) => !["task", "annotator", "saved", "seconds"].includes(name));
   const names = ["saved", ...asked.filter(differs), ...asked.filter((name) => !differs(name)), "seconds"];
   $("conflict-task").textContent = task;
   $("conflict-rows").replaceChildren(...names.map((name) => conflictRow(name, mine, theirs)));

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from excam.annotation.campaign import Campaign
 from excam.error_reports.evaluation.cells import rounded_text
 from excam.excam40k.validation import human_ratings, human_votes
-from excam.excam40k.validation.human_answers import Item
+from excam.excam40k.validation.human_answers import Item, systems
 from excam.excam40k.validation.human_votes import Criterion
 from excam.stats import agreement
 from excam.stats.agreement import Agreement, Scale
@@ -59,8 +59,8 @@ def _questions(found: Campaign, items: Sequence[Item]) -> Iterator[Question]:
         votes = [["yes" if vote else "no" for vote in criterion.votes(item)] for item in items]
         name = f"{criterion.name}: yes or not"
         yield Question(name, votes, ("no", "yes"), "nominal", _annotators(items, criterion.step))
-    for system in sorted(set(found.sources.values())):
-        given = human_ratings.of_system(found, items, system)
+    for system in systems(found):
+        given = human_ratings.of_system(items, system)
         ratings = [ratings for _, text, ratings in given if text is not None]
         name = f"Similarity of {system}"
         yield Question(name, ratings, human_ratings.GRADES, "ordinal", _annotators(items, human_ratings.STEP))
@@ -71,7 +71,7 @@ def _asked(name: str, items: Sequence[Item], criterion: Criterion, values: Seque
 
 
 def _annotators(items: Sequence[Item], step: int) -> int:
-    return len({answer.annotator for item in items for answer in item.answers if answer.steps >= step})
+    return len({answer.annotator for item in items for answer in item.answered(step)})
 
 
 def _agreement_columns(found: Agreement) -> dict[str, Any]:

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from excam.annotation.answers import COMMENTS, FIELDS, FLAGS, Answer, read
+from excam.annotation import exchange
+from excam.annotation.answers import Answer, columns, is_done, read, steps_answered
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.exchange import in_campaign_order
+from excam.annotation.form import Form, Kind
 
-SCHEMA: dict[str, Any] = {
-    name: pl.Boolean if name in FLAGS else pl.Int64 if name == "seconds" else pl.String for name in FIELDS
-}
+TYPES: dict[Kind, Any] = {"flags": pl.Boolean, "number": pl.Int64}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,11 @@ class Item:
 
     task: Task
     answers: tuple[Answer, ...]
+    form: Form
+
+    def answered(self, step: int) -> list[Answer]:
+        """Return the answers that have this step, 1 to 3, and those before it."""
+        return [one for one in self.answers if steps_answered(self.form, one.values) >= step]
 
 
 def pseudonyms(found: Campaign, answers: Iterable[Answer]) -> dict[str, str]:
@@ -50,27 +55,38 @@ def counts(found: Campaign, answers: Sequence[Answer]) -> dict[str, Any]:
         "campaign": found.id,
         "tasks": len(found.tasks),
         "wanted": sum(task.annotators for task in found.tasks),
-        **_count_answers(answers),
-        "annotators": {name: _count_answers(each[name]) for name in sorted(each, key=lambda name: (len(name), name))},
+        **_count_answers(found.form, answers),
+        "annotators": {
+            name: _count_answers(found.form, each[name]) for name in sorted(each, key=lambda name: (len(name), name))
+        },
     }
 
 
-def _count_answers(answers: Sequence[Answer]) -> dict[str, int]:
+def systems(found: Campaign) -> list[str]:
+    """Return the systems behind the explanations, sorted."""
+    return sorted({system for task in found.tasks for system in task.hidden.values()})
+
+
+def _count_answers(form: Form, answers: Sequence[Answer]) -> dict[str, int]:
     """Return the numbers of answers: all, finished, unfinished, skipped; of comments; and the seconds."""
-    skipped, done = sum(answer.skipped for answer in answers), sum(answer.done for answer in answers)
+    skipped = sum(answer[form.skip] for answer in answers)
+    done = sum(is_done(form, answer.values) for answer in answers)
+    texts = [question.field for question in form.questions if question.kind == "text"]
     return {
         "answers": len(answers),
         "finished": done - skipped,
         "unfinished": len(answers) - done,
         "skipped": skipped,
-        "comments": sum(bool(getattr(answer, name)) for answer in answers for name in COMMENTS),
+        "comments": sum(bool(answer[name]) for answer in answers for name in texts),
         "seconds": sum(answer.seconds for answer in answers),
     }
 
 
-def to_frame(answers: Iterable[Answer]) -> pl.DataFrame:
-    """Return one row per answer, with the columns of `SCHEMA`."""
-    return pl.DataFrame([asdict(answer) for answer in answers], schema=SCHEMA, orient="row")
+def to_frame(form: Form, answers: Iterable[Answer]) -> pl.DataFrame:
+    """Return one row per answer, with the columns of an answer to the form."""
+    found = exchange.kinds(form)
+    schema = {name: TYPES.get(found[name], pl.String) for name in columns(form)}
+    return pl.DataFrame([answer.row() for answer in answers], schema=schema, orient="row")
 
 
 def items(found: Campaign, frame: pl.DataFrame) -> list[Item]:
@@ -78,8 +94,8 @@ def items(found: Campaign, frame: pl.DataFrame) -> list[Item]:
 
     Raises InputInvalid for an invalid row, an unknown task, and two answers of one annotator about one task.
     """
-    answers = in_campaign_order(found, [read(row) for row in frame.iter_rows(named=True)])
+    answers = in_campaign_order(found, [read(row, found) for row in frame.iter_rows(named=True)])
     kept: dict[str, list[Answer]] = {task.id: [] for task in found.tasks}
     for answer in answers:
         kept[answer.task].append(answer)
-    return [Item(task, tuple(kept[task.id])) for task in found.tasks]
+    return [Item(task, tuple(kept[task.id]), found.form) for task in found.tasks]

@@ -13,14 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import truediv
 from typing import Any
 
-from excam.annotation.answers import SIMILARITY
 from excam.annotation.campaign import Campaign
 from excam.error_reports.evaluation.cells import rounded_text
-from excam.excam40k.validation.human_answers import Item
+from excam.excam40k.validation.human_answers import Item, systems
 from excam.excam40k.validation.human_votes import EXPLANATION, EXPLANATION_PARTIAL, FEW, majority
 from excam.stats import bootstrap
 
-GRADES = tuple(grade for grade in SIMILARITY if grade != "no_error")
+GRADES = ("1", "2", "3", "4", "5")
 VALID = "explanation valid"  # as the paper
 BASES = {VALID: EXPLANATION, "explanation valid or partly": EXPLANATION_PARTIAL, "all": None}
 STEP = 3
@@ -52,8 +51,8 @@ def lines(found: Campaign, items: Sequence[Item], claims: Mapping[str, Mapping[s
     """
     for basis, criterion in BASES.items():
         kept = [item for item in items if criterion is None or majority(criterion.votes(item))]
-        for system in sorted(set(found.sources.values())):
-            given = of_system(found, kept, system)
+        for system in systems(found):
+            given = of_system(kept, system)
             name = PRINTED.get(system) if basis == VALID else None
             yield {"items": basis, "system": system, **_rating_numbers(given, seed), **_paper_numbers(name, claims)}
 
@@ -62,20 +61,20 @@ def distributions(found: Campaign, items: Sequence[Item]) -> dict[str, list[int]
     """Return by system how often its explanations got 5, 4, 3, 2 and 1, over the items the paper keeps."""
     kept = [item for item in items if majority(EXPLANATION.votes(item))]
     counted = {}
-    for system in sorted(set(found.sources.values())):
-        ratings = [one for _, text, ratings in of_system(found, kept, system) if text is not None for one in ratings]
+    for system in systems(found):
+        ratings = [one for _, text, ratings in of_system(kept, system) if text is not None for one in ratings]
         counted[system] = [ratings.count(grade) for grade in reversed(GRADES)]
     return counted
 
 
-def of_system(found: Campaign, items: Sequence[Item], system: str) -> Given:
+def of_system(items: Sequence[Item], system: str) -> Given:
     """Return every item that showed an explanation of a system, with the ratings of annotators who answered step 3."""
     given: Given = []
     for item in items:
-        for place, comparison in enumerate(item.task.comparisons, 1):
-            if found.sources[comparison.code] == system:
-                ratings = [getattr(answer, f"similarity_{place}") for answer in item.answers if answer.steps >= STEP]
-                given.append((item, comparison.text, ratings))
+        for place in (1, 2):
+            if item.task.hidden[f"source_{place}"] == system:
+                ratings = [answer[f"similarity_{place}"] for answer in item.answered(STEP)]
+                given.append((item, item.task.shown[f"comparison_{place}"], ratings))
     return given
 
 

@@ -42,7 +42,7 @@ class Criterion:
 
     def values(self, item: Item) -> list[Any]:
         """Return the values of the annotators who answered the step."""
-        return [getattr(answer, self.field) for answer in item.answers if answer.steps >= self.step]
+        return [answer[self.field] for answer in item.answered(self.step)]
 
 
 CULTURE = Criterion("Culture rel.", 1, "culture_related", ("yes",))
@@ -106,7 +106,7 @@ def table_13(items: Sequence[Item], printed: Sequence[Mapping[str, str]]) -> Ite
 
 def _of_step_2(items: Sequence[Item]) -> Iterator[tuple[str, Criterion, Sequence[Item]]]:
     for severity in SEVERITIES:
-        yield f"Severity OK ({severity})", SEVERITY, [item for item in items if item.task.severity == severity]
+        yield f"Severity OK ({severity})", SEVERITY, [item for item in items if item.task.shown["severity"] == severity]
     yield TYPE.name, TYPE, items
     yield CHANGED.name, CHANGED, items
 

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from excam.annotation.campaign import Campaign, Comparison, Task, campaign
+from excam.annotation import form as forms
+from excam.annotation.campaign import Campaign, Task, campaign
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.error_reports.records import SEVERITIES, Sample
@@ -72,13 +73,11 @@ def draw(
         counts.append({"dataset": cell.dataset, "language": cell.language, **numbers})
     if not taken:
         raise InputInvalid("annotation: no soft error can be shown; expected rows that every system judged readably")
-    tasks, sources = [], {}
+    tasks = []
     for row in sorted(taken, key=lambda row: digest(seed, "annotation/place", row)):
         sample, cell = taken[row]
-        task, codes = _task(rights[sample.pair], sample, systems, cell.annotators, mode, seed)
-        tasks.append(task)
-        sources |= codes
-    return campaign(title, tasks, sources), counts
+        tasks.append(_task(rights[sample.pair], sample, systems, cell.annotators, mode, seed))
+    return campaign(title, forms.load("soft_errors"), tasks), counts
 
 
 def _eligible(
@@ -111,25 +110,26 @@ def _task(
     annotators: int,
     mode: spans.Mode,
     seed: int,
-) -> tuple[Task, dict[str, str]]:
-    """Return a task, and the system behind each of its codes. Their order differs between rows and reveals nothing."""
+) -> Task:
+    """Return a task. The order of the systems differs between rows and reveals nothing."""
     shown = boxes(right, wrong, mode)
-    codes = {digest(seed, "annotation/code", wrong.id, system)[:8]: system for system in systems}
-    comparisons = tuple(Comparison(code, systems[codes[code]][wrong.id]) for code in sorted(codes))
-    task = Task(
+    order = sorted(systems, key=lambda system: digest(seed, "annotation/code", wrong.id, system)[:8])
+    return Task(
         id=digest(seed, "annotation/task", wrong.id)[:16],
         row=wrong.id,
-        dataset=wrong.dataset,
         language=wrong.language,
         culture=wrong.culture,
         annotators=annotators,
-        original_instruction=shown["instruction"][0],
-        modified_instruction=shown["instruction"][1],
-        original_output=shown["output"][0],
-        modified_output=shown["output"][1],
-        explanation=wrong.report.explanation,
-        severity=wrong.report.errors[0].severity,
-        error_type=wrong.report.errors[0].type,
-        comparisons=comparisons,
+        shown={
+            "dataset": wrong.dataset,
+            "original_instruction": shown["instruction"][0],
+            "modified_instruction": shown["instruction"][1],
+            "original_output": shown["output"][0],
+            "modified_output": shown["output"][1],
+            "explanation": wrong.report.explanation,
+            "severity": wrong.report.errors[0].severity,
+            "error_type": wrong.report.errors[0].type,
+            **{f"comparison_{at}": systems[system][wrong.id] for at, system in enumerate(order, 1)},
+        },
+        hidden={f"source_{at}": system for at, system in enumerate(order, 1)},
     )
-    return task, codes

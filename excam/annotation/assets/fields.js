@@ -1,0 +1,244 @@
+// The eight kinds of field: how each is made, and how it shows an answer. `make` is called once, `fill` at each change,
+// `draw` where a field depends on the task.
+
+function keyHint(key) {
+  return key ? make("kbd", "", key) : "";
+}
+
+function hintOf(question) {
+  const hint = make("p", "hint", question.hint);
+  hint.id = `${question.field}-hint`;
+  hint.hidden = !question.hint;
+  return hint;
+}
+
+function group(question, ...children) {
+  const legend = make("legend", "", question.label, ...(question.optional ? [make("span", "hint", " optional")] : []));
+  const fieldset = make("fieldset", "", legend, hintOf(question), ...children);
+  fieldset.dataset.field = question.field;
+  fieldset.dataset.kind = question.kind;
+  legend.hidden = !question.label;
+  return fieldset;
+}
+
+function radios(question, read) {
+  return Object.entries(question.values).map(([value, words], at) => {
+    const radio = make("input");
+    Object.assign(radio, { type: "radio", name: question.field, value, id: `${question.field}-${value}` });
+    radio.addEventListener("change", () => change({ [question.field]: read(value) }));
+    const lead = question.kind === "scale" ? [make("b", "", value), " "] : [];
+    const label = make("label", "choice", radio, make("span", "", ...lead, words), make("kbd", "", String(at + 1)));
+    if (!question.hints[value]) return label;
+    return make("div", "", label, make("p", "hint", question.hints[value]));
+  });
+}
+
+function fillRadios(question, value) {
+  for (const radio of document.getElementsByName(question.field)) radio.checked = radio.value === String(value ?? "");
+}
+
+function flagBox(question, column, words) {
+  const box = make("input");
+  Object.assign(box, { type: "checkbox", id: column });
+  box.addEventListener("change", () => (column === data.form.skip ? skip(box.checked) : change({ [column]: box.checked })));
+  const label = make("label", "", `${words} `, keyHint(question.keys[column]));
+  label.htmlFor = column;
+  const line = make("div", "check", box, label);
+  if (question.hints[column]) {
+    const hint = make("p", "hint", question.hints[column]);
+    hint.id = `${column}-hint`;
+    box.setAttribute("aria-describedby", hint.id);
+    line.append(hint);
+  }
+  return line;
+}
+
+function textArea(question) {
+  const area = make("textarea");
+  Object.assign(area, { id: question.field, rows: question.lines, dir: "auto", maxLength: question.longest });
+  area.setAttribute("aria-describedby", `${question.field}-hint`);
+  area.addEventListener("input", () => change({ [question.field]: writable(area.value) }));
+  const label = make("label", "", question.label);
+  label.htmlFor = question.field;
+  const place = make("div", "comment", label, hintOf(question), area);
+  place.dataset.field = question.field;
+  place.dataset.kind = "text";
+  return place;
+}
+
+// as the field would have it: setting it would move the cursor
+function fillText(field, value) {
+  const text = value.replace(/\r\n?/g, "\n");
+  if (field.value !== text && writable(field.value) !== text) field.value = text;
+}
+
+function numberInput(question) {
+  const input = make("input");
+  const step = 1 / 10 ** question.decimals;
+  Object.assign(input, { type: "number", id: question.field, min: question.low, max: question.high, step, inputMode: "decimal" });
+  const problem = make("p", "problem");
+  problem.id = `${question.field}-problem`;
+  problem.setAttribute("role", "status");
+  input.setAttribute("aria-describedby", problem.id);
+  input.addEventListener("input", () => {
+    const value = input.value === "" ? null : input.valueAsNumber;
+    const wrong = input.validity.badInput || (value !== null && numberProblem(question.label, question, value));
+    problem.textContent = wrong ? `Expected ${question.low} to ${question.high}, ${question.decimals || "no"} decimals; not saved.` : "";
+    if (!wrong) change({ [question.field]: value });
+  });
+  const label = make("label", "", question.label, " ", input);
+  return group({ ...question, label: "" }, label, problem);
+}
+
+function fillNumber(question, value) {
+  const input = $(question.field);
+  if (document.activeElement === input) return; // a number that is not finished yet, such as "2.", stays
+  input.value = value ?? "";
+  $(`${question.field}-problem`).textContent = "";
+}
+
+// --- spans: a text field that takes no input has a cursor and a selection for mouse, touch and keyboard alike; one that
+// is `readOnly` has no cursor in Chromium
+
+function spanField(question) {
+  const area = make("textarea", "text");
+  Object.assign(area, { id: `${question.field}-text`, inputMode: "none", dir: "auto", rows: 4, spellcheck: false });
+  area.setAttribute("aria-readonly", "true");
+  area.addEventListener("beforeinput", (event) => event.preventDefault());
+  area.addEventListener("drop", (event) => event.preventDefault());
+  area.setAttribute("aria-label", `${question.label}: select words here`);
+  const buttons = Object.entries(question.values).map(([label, words]) => {
+    const button = make("button", "", words);
+    Object.assign(button, { type: "button", id: `${question.field}-${label}` });
+    button.addEventListener("click", () => markSelection(question, label));
+    return button;
+  });
+  const list = make("ul", "marks");
+  list.id = `${question.field}-marks`;
+  const hint = make("p", "hint", "Select words in the text (mouse, finger, or Shift with the arrow keys), then press what they are.");
+  return group(question, hint, area, make("div", "row", ...buttons), list);
+}
+
+function drawSpan(question) {
+  const area = $(`${question.field}-text`);
+  area.value = session.task.shown[question.of];
+  area.lang = session.task.tag;
+  area.rows = Math.min(14, Math.max(3, Math.ceil(area.value.length / 70) + area.value.split("\n").length - 1));
+}
+
+function markSelection(question, label) {
+  const area = $(`${question.field}-text`);
+  const count = (units) => [...area.value.slice(0, units)].length; // of characters, as Python counts them
+  const [start, end] = [count(area.selectionStart), count(area.selectionEnd)];
+  if (start === end) {
+    area.focus();
+    return say("No words are selected in the text; select some first.");
+  }
+  const marks = answerHere()[question.field];
+  if (marks.some((mark) => sameValue(mark, [start, end, label]))) return say("These words are marked like this already.");
+  const sorted = [...marks, [start, end, label]].sort((one, other) => one[0] - other[0] || one[1] - other[1]);
+  return change({ [question.field]: sorted });
+}
+
+function fillSpan(question, marks) {
+  const text = [...session.task.shown[question.of]];
+  const lines = marks.map((mark) => {
+    const [start, end, label] = mark;
+    const words = foreign("q", "", ...visible(text.slice(start, end).join("")));
+    words.lang = session.task.tag;
+    const button = make("button", "", "Remove");
+    button.type = "button";
+    button.setAttribute("aria-label", `Remove the mark ${question.values[label]} on ${text.slice(start, end).join("")}`);
+    button.addEventListener("click", () => {
+      change({ [question.field]: marks.filter((other) => other !== mark) });
+      $(`${question.field}-text`).focus();
+    });
+    return make("li", "", make("b", "", question.values[label]), " ", words, " ", button);
+  });
+  $(`${question.field}-marks`).replaceChildren(...lines);
+}
+
+// --- an order: each line moves up or down
+
+function orderField(question) {
+  const list = make("ol", "order");
+  list.id = `${question.field}-list`;
+  const keep = make("button", "", "This is my order");
+  Object.assign(keep, { type: "button", id: `${question.field}-keep` });
+  keep.addEventListener("click", () => change({ [question.field]: orderShown(question) }));
+  return group(question, list, make("div", "row", keep));
+}
+
+function orderShown(question) {
+  const given = answerHere()[question.field];
+  return given.length ? given : Object.keys(question.values);
+}
+
+function moved(question, at, by) {
+  const order = [...orderShown(question)];
+  const [value] = order.splice(at, 1);
+  order.splice(at + by, 0, value);
+  change({ [question.field]: order });
+  const [wanted, other] = by < 0 ? ["up", "down"] : ["down", "up"];
+  const button = $(`${question.field}-${value}-${wanted}`);
+  (button.disabled ? $(`${question.field}-${value}-${other}`) : button).focus();
+}
+
+function fillOrder(question, given) {
+  const order = orderShown(question);
+  const lines = order.map((value, at) => {
+    const buttons = [["up", -1, "▲"], ["down", 1, "▼"]].map(([name, by, sign]) => {
+      const button = make("button", "", sign);
+      Object.assign(button, { type: "button", id: `${question.field}-${value}-${name}`, disabled: !order[at + by] });
+      button.setAttribute("aria-label", `${question.values[value]}: ${name}`);
+      button.addEventListener("click", () => moved(question, at, by));
+      return button;
+    });
+    return make("li", "", make("span", "", question.values[value]), " ", ...buttons);
+  });
+  $(`${question.field}-list`).replaceChildren(...lines);
+  $(`${question.field}-keep`).hidden = given.length > 0;
+}
+
+// --- slots: a line for each gap of a template
+
+function slotsField(question) {
+  const place = make("div", "slots");
+  place.id = `${question.field}-slots`;
+  return group(question, place);
+}
+
+function drawSlots(question) {
+  const slots = session.task.shown[question.of];
+  const lines = Object.entries(slots).map(([slot, hint], at) => {
+    const input = make("input");
+    Object.assign(input, { id: `${question.field}-${at}`, dir: "auto", maxLength: data.limits.slot, autocomplete: "off" });
+    input.addEventListener("input", () => {
+      const before = answerHere()[question.field];
+      const all = Object.keys(slots).map((name) => [name, before[name] ?? ""]);
+      change({ [question.field]: { ...Object.fromEntries(all), [slot]: writable(input.value) } });
+    });
+    const words = make("span", "hint", ...visible(hint));
+    words.id = `${input.id}-hint`;
+    input.setAttribute("aria-describedby", words.id);
+    const label = foreign("label", "", ...visible(slot));
+    label.htmlFor = input.id;
+    return make("div", "slot", label, input, words);
+  });
+  $(`${question.field}-slots`).replaceChildren(...lines);
+}
+
+function fillSlots(question, values) {
+  Object.keys(session.task.shown[question.of]).forEach((slot, at) => fillText($(`${question.field}-${at}`), values[slot] ?? ""));
+}
+
+const FIELDS = {
+  choice: { make: (question) => group(question, ...radios(question, (value) => value)), fill: fillRadios },
+  scale: { make: (question) => group(question, ...radios(question, Number)), fill: fillRadios },
+  flags: { make: (question) => group(question, ...Object.entries(question.values).map(([column, words]) => flagBox(question, column, words))) },
+  text: { make: textArea, fill: (question, value) => fillText($(question.field), value) },
+  number: { make: numberInput, fill: fillNumber },
+  span: { make: spanField, draw: drawSpan, fill: fillSpan },
+  order: { make: orderField, fill: fillOrder },
+  slots: { make: slotsField, draw: drawSlots, fill: fillSlots },
+};

@@ -1,0 +1,50 @@
+// What keeps an answer from being submitted, as excam.annotation.answers.open_points says it; the server says it again.
+
+function isBlank(value) {
+  return isEmpty(value) || (typeof value === "string" && !value.trim());
+}
+
+function holds(allowed, value) {
+  if (typeof value === "boolean") return allowed.includes(value);
+  return allowed.some((one) => (one === "" ? isBlank(value) : one === "*" ? !isBlank(value) : String(one) === String(value)));
+}
+
+function facetOf(task, name) {
+  return String(["language", "culture"].includes(name) ? task[name] : (task.shown[name] ?? ""));
+}
+
+// the weighted mean of columns, rounded half up; null unless all have a value
+function weightedMean(weights, answer) {
+  const entries = Object.entries(weights);
+  if (entries.some(([name]) => answer[name] === null)) return null;
+  const total = entries.reduce((sum, [name, weight]) => sum + weight * answer[name], 0);
+  return Math.floor(total / entries.reduce((sum, [, weight]) => sum + weight, 0) + 0.5 + 1e-9);
+}
+
+function fulfilled(bound, value, answer) {
+  if (isBlank(value)) return !bound.needed;
+  if ((bound.most !== null && value > bound.most) || (bound.least !== null && value < bound.least)) return false;
+  const texts = typeof value === "object" ? Object.values(value) : [value];
+  const filledIn = texts.filter((text) => String(text).trim());
+  if (bound.distinct && new Set(filledIn.map((text) => text.trim().toLowerCase())).size < filledIn.length) return false;
+  if (bound.one_of.length && !bound.one_of.includes(value)) return false;
+  if (bound.without.some((sign) => texts.some((text) => text.includes(sign)))) return false;
+  const middle = isEmpty(bound.near) ? null : weightedMean(bound.near, answer);
+  return middle === null || Math.abs(value - middle) <= bound.by;
+}
+
+function isBroken(rule, task, answer) {
+  const value = (name) => (name.startsWith("task.") ? facetOf(task, name.slice(5)) : answer[name]);
+  if (!Object.entries(rule.when).every(([name, allowed]) => holds(allowed, value(name)))) return false;
+  return !Object.entries(rule.then).every(([name, bound]) => fulfilled(bound, answer[name], answer));
+}
+
+function brokenRules(task, answer) {
+  return isSkipped(answer) ? [] : data.form.rules.filter((rule) => isBroken(rule, task, answer));
+}
+
+function openPoints(task, answer) {
+  if (isSkipped(answer)) return [];
+  const missing = allQuestions().filter((one) => isRequired(one) && !isAnswered(one, answer));
+  return [...missing.map((one) => `${one.label}: not answered`), ...brokenRules(task, answer).map((rule) => rule.say)];
+}

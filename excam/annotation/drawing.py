@@ -1,0 +1,54 @@
+"""Tasks from rows of a file, for forms whose tasks no other command draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from excam.annotation.campaign import Task
+from excam.annotation.form import Form
+from excam.core.exceptions import ArtifactBroken, InputInvalid
+from excam.core.hash_order import digest
+from excam.core.tables import read_jsonl
+
+OWN = ("id", "language", "culture", "hidden", "assigned")  # the rest is shown
+
+
+def tasks(path: Path, form: Form, annotators: int) -> list[Task]:
+    """Return one task for each row of a JSON Lines file, in its order. Raise InputInvalid for a row that is none."""
+    try:
+        rows = list(read_jsonl(path))
+    except (ArtifactBroken, OSError) as problem:
+        raise InputInvalid(f"{path}: no JSON Lines ({str(problem)[:150]}); expected an object in each line") from None
+    if not rows:
+        raise InputInvalid(f"{path}: no rows; expected an object in each line")
+    return [_task(f"{path}: line {number}", row, form, annotators) for number, row in enumerate(rows, 1)]
+
+
+def _task(where: str, row: Mapping[str, Any], form: Form, annotators: int) -> Task:
+    for problem in _problems(row):
+        raise InputInvalid(f"{where}: {problem}")
+    return Task(
+        id=digest(0, "annotation/row", form.name, row["id"])[:16],
+        row=row["id"],
+        language=row.get("language", ""),
+        culture=row.get("culture", ""),
+        annotators=annotators,
+        shown={name: value for name, value in row.items() if name not in OWN},
+        hidden=row.get("hidden", {}),
+        assigned=tuple(row.get("assigned", ())),
+    )
+
+
+def _problems(row: Mapping[str, Any]) -> Iterator[str]:
+    if not isinstance(row.get("id"), str) or not row["id"]:
+        yield "no `id`; expected a text, another one for each row"
+    for name in ("language", "culture"):
+        if not isinstance(row.get(name, ""), str):
+            yield f"{name} is {row[name]!r:.40}; expected a text"
+    hidden, assigned = row.get("hidden", {}), row.get("assigned", [])
+    if not isinstance(hidden, dict) or not all(isinstance(value, str) for value in hidden.values()):
+        yield f"hidden is {hidden!r:.40}; expected an object of texts"
+    if not isinstance(assigned, list) or not all(isinstance(value, str) for value in assigned):
+        yield f"assigned is {assigned!r:.40}; expected a list of annotators"

@@ -1,0 +1,406 @@
+"""A form: what people are asked about a task, as data that the page, the server, the import and the tests share.
+
+A form has steps; a step has blocks: what it shows of a task, and fields of eight kinds. Rules say which answers cannot
+be submitted. A form is a YAML file, or is made by a program (`Form.model_validate`); a campaign contains its form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
+
+from excam.core.exceptions import InputInvalid
+
+Kind = Literal["choice", "scale", "flags", "text", "number", "span", "order", "slots"]
+Value = str | int | float | bool | list[Any] | dict[str, str] | None
+FORMS = Path(__file__).parent / "forms"
+SUBMITTED = "submitted"  # the column of a form with `submit`
+RESERVED = ("campaign", "task", "annotator", "seconds", "saved", SUBMITTED)
+NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+LONGEST = 5000  # characters of a text
+TYPED: tuple[Kind, ...] = ("text", "number", "span", "slots")  # kinds whose answer can be taken back by writing
+ANY = "*"  # in a condition: any value that is not empty
+
+EMPTY: Mapping[Kind, Any] = {
+    **{"choice": "", "scale": None, "flags": False, "text": "", "number": None},
+    **{"span": [], "order": [], "slots": {}},
+}
+
+
+class Part(BaseModel):
+    """A part of a form: immutable, unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Show(Part):
+    """Something of the task that a step shows. `of` names entries of `Task.shown`.
+
+    - `text`: in the task's language; `quote`: in another one; `fact`: a short text on one line
+    - `changes`: pieces with the changed ones marked, each side as `marks` says
+    - `filled`: a template with its [SLOTS] replaced by what the fields `by` hold
+    - `mean`: the mean of the fields `by`, rounded half up
+    - `note`: the form's own `words`
+
+    Of a `quote`, `words` stand where an entry is null.
+    """
+
+    show: Literal["text", "quote", "fact", "changes", "filled", "mean", "note"]
+    of: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    marks: tuple[Literal["gone", "new"], ...] = ()
+    by: tuple[str, ...] = ()
+    weights: tuple[float, ...] = Field(default=(), description="of the fields of a mean; 1 each where absent")
+    words: str = ""
+    optional: bool = Field(default=False, description="a task may lack it; it is left out there")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        needs = {"note": bool(self.words), "mean": bool(self.by), "filled": bool(self.of and self.by)}
+        if not needs.get(self.show, bool(self.of)):
+            raise ValueError(f"show {self.show}: lacks what it shows")
+        if len(self.weights) not in (0, len(self.by)):
+            raise ValueError(f"show {self.show}: as many weights as fields")
+        if len(self.labels) not in (0, len(self.of) or 1) or len(self.marks) not in (0, len(self.of)):
+            raise ValueError(f"show {self.show}: as many labels and marks as things shown")
+        return self
+
+
+class Question(Part):
+    """A field. Its answer is one column, but `flags` have one for each of `values`.
+
+    | kind | value | empty |
+    |---|---|---|
+    | choice | one of `values` | "" |
+    | scale | a whole number of `values`, whose words are its anchors | null |
+    | flags | true or false for each of `values` | false |
+    | text | a text of at most `longest` characters | "" |
+    | number | from `low` to `high` with at most `decimals` decimals | null |
+    | span | [[start, end, label], ...] in characters of the shown text `of`; labels are `values` | [] |
+    | order | all of `values`, best first | [] |
+    | slots | {slot: text} for the slots of the shown mapping `of`, each with a hint | {} |
+    """
+
+    field: str
+    kind: Kind
+    label: str
+    hint: str = ""
+    optional: bool = False
+    values: dict[str, str] = {}
+    hints: dict[str, str] = Field(default={}, description="of values, by value")
+    keys: dict[str, str] = Field(default={}, description="single keys that tick a flag, by value")
+    of: str = ""
+    low: float = 0
+    high: float = 10**9
+    decimals: int = Field(default=0, ge=0, le=4)
+    longest: int = Field(default=LONGEST, ge=1, le=LONGEST)
+    lines: int = Field(default=2, ge=1, le=30)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _texts_of_numbers(cls, raw: Any) -> Any:
+        """YAML reads `1:` and `yes:` as a number and a truth value; values are texts."""
+        if isinstance(raw, dict):
+            names = {True: "yes", False: "no"}
+            for key in ("values", "hints"):
+                if isinstance(given := raw.get(key), dict):
+                    fixed = {names[v] if isinstance(v, bool) else str(v): words for v, words in given.items()}
+                    raw = {**raw, key: fixed}
+        return raw
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.kind in ("choice", "scale", "flags", "span", "order") and not self.values:
+            raise ValueError(f"{self.field}: a {self.kind} without values")
+        if self.kind == "scale" and not all(re.fullmatch("[0-9]{1,3}", value) for value in self.values):
+            raise ValueError(f"{self.field}: the values of a scale are whole numbers")
+        if self.kind in ("span", "slots") and not self.of:
+            raise ValueError(f"{self.field}: a {self.kind} without `of`, the shown entry that it is about")
+        if self.low > self.high:
+            raise ValueError(f"{self.field}: low {self.low:g} is above high {self.high:g}")
+        return self
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of its columns in an answer."""
+        return tuple(self.values) if self.kind == "flags" else (self.field,)
+
+    @property
+    def required(self) -> bool:
+        """Return whether its step is unanswered without it. No flag has to be ticked."""
+        return not self.optional and self.kind != "flags"
+
+
+class Columns(Part):
+    """Blocks side by side; below each other on a narrow screen."""
+
+    columns: tuple[tuple[Annotated[Show, Tag("show")] | Annotated[Question, Tag("field")], ...], ...]
+
+
+def _block_kind(raw: Any) -> str | None:
+    names = raw if isinstance(raw, dict) else type(raw).model_fields if isinstance(raw, Part) else ()
+    return next((name for name in ("show", "field", "columns") if name in names), None)
+
+
+Block = Annotated[
+    Annotated[Show, Tag("show")] | Annotated[Question, Tag("field")] | Annotated[Columns, Tag("columns")],
+    Discriminator(_block_kind),
+]
+
+
+class Step(Part):
+    """A step. One with `reveal`, the words of its button, opens when those before it are answered."""
+
+    title: str
+    intro: str = ""
+    reveal: str = ""
+    left: str = Field(default="", description="what it says once the step after it is revealed")
+    blocks: tuple[Block, ...]
+
+    def parts(self) -> Iterator[Show | Question]:
+        """Return what it shows and asks, columns taken apart."""
+        for block in self.blocks:
+            if isinstance(block, Columns):
+                for column in block.columns:
+                    yield from column
+            else:
+                yield block
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """Return its fields."""
+        return tuple(part for part in self.parts() if isinstance(part, Question))
+
+
+class Bound(Part):
+    """What a rule asks of a field; all that is given must hold. An empty field breaks `needed` alone."""
+
+    most: float | None = None
+    least: float | None = None
+    needed: bool = False
+    near: dict[str, float] = Field(default={}, description="weights of the fields of a mean, rounded half up")
+    by: float = Field(default=0, ge=0, description="how far from that mean")
+    one_of: tuple[str, ...] = Field(default=(), description="what a choice may be")
+    distinct: bool = Field(default=False, description="no two slots hold the same text")
+    without: tuple[str, ...] = Field(default=(), description="what a text, or that of a slot, may not contain")
+
+
+class Rule(Part):
+    """Where all conditions of `when` hold, `then` must hold, or the answer cannot be submitted: `say` tells why.
+
+    A condition is a column, or `task.NAME` of the shown entries, with the values that fulfil it; "" is an empty one,
+    "*" any other.
+    """
+
+    say: str
+    when: dict[str, tuple[bool | int | str, ...]] = {}
+    then: dict[str, Bound]
+
+
+class Pause(Part):
+    """When the page proposes a pause: at each `every` finished tasks; or where, over the `last` ones and not before
+    there are as many, the mean time is above `minutes`, or the standard deviation of the scale `spread` above `above`.
+    """
+
+    say: str
+    every: int = Field(default=0, ge=0)
+    last: int = Field(default=50, ge=2)
+    minutes: float = Field(default=0, ge=0)
+    spread: str = ""
+    above: float = 0
+
+
+class Compare(Part):
+    """The `fields` of others' submitted answers that are shown after one's own, about tasks with the entries `when`."""
+
+    when: dict[str, tuple[str, ...]]
+    fields: tuple[str, ...]
+
+
+class Section(Part):
+    """A section of the instructions."""
+
+    title: str
+    text: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
+
+
+class Form(Part):
+    """A form. `facets` are what tasks are chosen by: `language`, `culture`, or shown entries; exports name them too."""
+
+    name: str
+    version: str
+    title: str
+    purpose: str
+    warning: str = ""
+    instructions: tuple[Section, ...] = ()
+    facets: tuple[str, ...] = ("language",)
+    owner: tuple[str, ...] = Field(default=(), description="hidden entries that the owner's CSV export has as columns")
+    shows: tuple[Show, ...] = Field(default=(), description="what all steps are about, above them")
+    steps: tuple[Step, ...]
+    skip: str = Field(default="", description="the flag that ends a task without answers")
+    submit: bool = Field(default=False, description="a task is finished when it is submitted, which rules can refuse")
+    rules: tuple[Rule, ...] = ()
+    clock: bool = Field(default=False, description="show the time on the task")
+    pauses: tuple[Pause, ...] = ()
+    compare: Compare | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        for problem in _problems(self):
+            raise ValueError(problem)
+        return self
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """Return all fields, in order."""
+        return tuple(question for step in self.steps for question in step.questions)
+
+    def parts(self) -> Iterator[Show | Question]:
+        """Return everything that it shows and asks, in order."""
+        yield from self.shows
+        for step in self.steps:
+            yield from step.parts()
+
+    @property
+    def columns(self) -> dict[str, Question]:
+        """Return the field of each column, in the order of an answer; without `submitted`."""
+        return {column: question for question in self.questions for column in question.columns}
+
+    def empty(self) -> dict[str, Any]:
+        """Return the values of an answer to nothing."""
+        values = {column: EMPTY[question.kind] for column, question in self.columns.items()}
+        return {**values, SUBMITTED: False} if self.submit else values
+
+
+def _problems(form: Form) -> Iterator[str]:
+    columns, names = form.columns, [question.field for question in form.questions]
+    every = [column for question in form.questions for column in question.columns]
+    for name in dict.fromkeys(every + names):
+        if every.count(name) > 1 or names.count(name) > 1:
+            yield f"two fields named {name}; expected each name once"
+        if not NAME.fullmatch(name) or name in RESERVED or name in form.facets:
+            yield f"field {name!r}: expected lower-case letters, digits and _, and none of {', '.join(RESERVED)}"
+    if not form.steps or not names:
+        yield "no field; expected steps with fields"
+    for before, step in zip(form.steps, form.steps[1:], strict=False):
+        if step.reveal and (texts := [one.field for one in before.questions if one.required and one.kind in TYPED]):
+            yield f"step {step.title!r}: reveal behind {texts[0]}, which can be emptied again; expected it open"
+    if form.steps and form.steps[0].reveal:
+        yield f"step {form.steps[0].title!r}: reveal; expected an open first step"
+    if form.skip and (form.skip not in columns or columns[form.skip].kind != "flags"):
+        yield f"skip: {form.skip!r} is no flag; expected one of the form's flags"
+    keys = [key for question in form.questions for key in question.keys.values()]
+    for key in keys:
+        if len(key) != 1 or keys.count(key) > 1 or key in "jkrcnpuif?0123456789":
+            yield f"key {key!r}: taken, there twice, or not one letter"
+    for part in (part for part in form.parts() if isinstance(part, Show)):
+        if strange := [name for name in part.by if name not in columns]:
+            yield f"show {part.show}: {strange[0]!r} is no field"
+    for rule in form.rules:
+        yield from _rule_problems(rule, columns)
+    for where in (pause.spread for pause in form.pauses if pause.spread):
+        if where not in columns or columns[where].kind not in ("scale", "number"):
+            yield f"pauses: {where!r} is no scale or number"
+    if form.compare and not form.submit:
+        yield "compare: others' answers are shown after one's own is submitted; expected `submit: true`"
+    for where in form.compare.fields if form.compare else ():
+        if where not in columns:
+            yield f"compare: {where!r} is no field"
+
+
+def _rule_problems(rule: Rule, columns: Mapping[str, Question]) -> Iterator[str]:
+    where = f"rule {rule.say[:60]!r}"
+    for name, values in rule.when.items():
+        if name.startswith("task."):
+            continue
+        if name not in columns:
+            yield f"{where}: {name!r} is no field; expected one of {', '.join(columns)[:200]}"
+        elif not values or not any(_possible(columns[name], value) for value in values):
+            yield f"{where} never holds: {name} is never one of {', '.join(map(repr, values))[:80]}"
+        elif wrong := [value for value in values if not _possible(columns[name], value)]:
+            yield f"{where}: {name} is never {wrong[0]!r}"
+    if not rule.then:
+        yield f"{where}: says nothing in `then`"
+    for name, bound in rule.then.items():
+        if strange := [one for one in (name, *bound.near) if one not in columns]:
+            yield f"{where}: {strange[0]!r} is no field; expected one of {', '.join(columns)[:200]}"
+            continue
+        yield from (f"{where}: {name}: {problem}" for problem in _bound_problems(bound, name, columns))
+
+
+def _bound_problems(bound: Bound, name: str, columns: Mapping[str, Question]) -> Iterator[str]:
+    question = columns[name]
+    numeric = all(columns[one].kind in ("scale", "number") for one in (name, *bound.near))
+    limited = bound.most is not None or bound.least is not None
+    if (limited or bound.near) and not numeric:
+        yield "limits are for scales and numbers"
+    elif bound.one_of and (question.kind != "choice" or not set(bound.one_of) <= set(question.values)):
+        yield f"one_of is for choices; expected some of {', '.join(question.values)[:80]}"
+    elif (bound.distinct and question.kind != "slots") or (bound.without and question.kind not in ("text", "slots")):
+        yield "distinct is for slots, without for texts and slots"
+    elif not (limited or bound.needed or bound.near or bound.one_of or bound.distinct or bound.without):
+        yield "asks nothing; expected most, least, near, one_of, distinct, without or needed"
+    elif limited and not any(_within(bound, value) for value in _range(question)):
+        yield "no value fulfils it"
+    elif limited and not (bound.needed or bound.near) and all(_within(bound, value) for value in _range(question)):
+        yield "every value fulfils it: the rule never holds anything back"
+
+
+def _possible(question: Question, value: bool | int | str) -> bool:
+    """Return whether a column of this field can have the value, as a condition names it."""
+    if value in ("", ANY):
+        return question.kind != "flags"
+    if question.kind == "flags":
+        return isinstance(value, bool)
+    return str(value) in question.values and question.kind in ("choice", "scale")
+
+
+def _range(question: Question) -> tuple[float, ...]:
+    return tuple(map(float, question.values)) if question.kind == "scale" else (question.low, question.high)
+
+
+def _within(bound: Bound, value: float) -> bool:
+    return (bound.most is None or value <= bound.most) and (bound.least is None or value >= bound.least)
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the forms of this package."""
+    return tuple(sorted(path.stem for path in FORMS.glob("*.yaml")))
+
+
+def load(form: str) -> Form:
+    """Return a form of this package by its name, or that of a YAML file. Raise InputInvalid with one line."""
+    if form in names():
+        return read(FORMS / f"{form}.yaml")
+    if not form.endswith((".yaml", ".yml")):
+        raise InputInvalid(f"form {form[:60]!r}: unknown; expected one of {', '.join(names())}, or a .yaml file")
+    return read(Path(form))
+
+
+def read(path: Path) -> Form:
+    """Return the form in a YAML file. Raise InputInvalid with one line for anything else."""
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as problem:
+        raise InputInvalid(f"{path}: no form ({' '.join(str(problem).split())[:200]}); expected YAML") from None
+    return parse(raw, str(path))
+
+
+def parse(raw: Any, name: str) -> Form:
+    """Return the form of a dictionary; messages call it `name`. Raise InputInvalid with the first problem."""
+    if not isinstance(raw, dict):
+        raise InputInvalid(f"{name}: no form: found {type(raw).__name__}; expected a mapping with name, steps, ...")
+    try:
+        return Form.model_validate(raw)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part not in ("show", "field"))
+        found = first["msg"].removeprefix("Value error, ")
+        more = f" ({len(problem.errors())} problems)" if len(problem.errors()) > 1 else ""
+        raise InputInvalid(f"{name}: {place + ': ' if place else ''}{found}{more}") from None

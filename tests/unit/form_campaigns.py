@@ -1,0 +1,170 @@
+"""A small campaign of each form, with texts of our own in several scripts; hostile ones on request."""
+
+from pathlib import Path
+
+from excam.annotation import answers, campaign, form
+from excam.core.hash_order import digest
+from excam.macaron import campaign as macaron
+from excam.macaron import source, templates
+
+MINI = Path(__file__).parents[2] / "mini/macaron"
+
+
+def task(name, number, language, culture, shown, hidden=None, assigned=()):
+    """A task with a name of the form and a number as its id."""
+    found = digest(0, "test", name, str(number))[:16]
+    return campaign.Task(found, f"{name}/{number}", language, culture, 1, shown, hidden or {}, assigned)
+
+
+LONG = (
+    (
+        "Korean",
+        "Korea",
+        "추석에는 어떤 음식을 먹나요?",
+        ("송편을 빚어 먹고 토란국을 끓입니다.", "김밥을 먹습니다.", "We eat turkey."),
+    ),
+    (
+        "Arabic",
+        "Egypt",
+        "ماذا يؤكل في شم النسيم؟",
+        ("يؤكل الفسيخ والبصل الأخضر.", "يؤكل الكشري كل يوم.", "الفسيخ الفسيخ الفسيخ"),
+    ),
+    (
+        "Spanish",
+        "Mexico",
+        "¿Qué se pone en la ofrenda?",
+        ("Cempasúchil, pan de muerto y fotos.", "Un árbol.", "👍 Flores."),
+    ),
+)
+IDIOMS = (
+    (
+        "他终于露出了马脚。",
+        "He finally gave himself away.",
+        "马脚",
+        "to let slip what one wanted to hide",
+        "He finally showed the horse's foot.",
+    ),
+    (
+        "这事别画蛇添足。",
+        "Do not gild the lily here.",
+        "画蛇添足",
+        "to spoil something by adding what is not needed",
+        "Do not draw a snake.",
+    ),
+)
+
+
+def long_form():
+    tasks = [
+        task(
+            "long_form",
+            at,
+            language,
+            culture,
+            {
+                "kind": "specific",
+                "question": question,
+                "question_en": "In English: the question.",
+                **{f"answer_{place}": text for place, text in enumerate(answers, 1)},
+            },
+            {f"model_{place}": f"model-{place}" for place in (1, 2, 3)},
+        )
+        for at, (language, culture, question, answers) in enumerate(LONG)
+    ]
+    return campaign.campaign("Long answers", form.load("long_form"), tasks)
+
+
+def culture_spans():
+    tasks = [
+        task("culture_spans", at, "Chinese", "China", {"domain": "literary", "source": source, "reference": reference})
+        for at, (source, reference, *_) in enumerate(IDIOMS)
+    ]
+    return campaign.campaign("Expressions", form.load("culture_spans"), tasks)
+
+
+def translation_errors():
+    tasks = [
+        task(
+            "translation_errors",
+            at,
+            "Chinese",
+            "China",
+            {
+                "category": "Linguistic",
+                "source": source,
+                "term": term,
+                "explication": meaning,
+                "reference": reference,
+                "translation": translation,
+            },
+            {"system": "literal", "shots": "0"},
+        )
+        for at, (source, reference, term, meaning, translation) in enumerate(IDIOMS)
+    ]
+    return campaign.campaign("Translations", form.load("translation_errors"), tasks)
+
+
+def macaron_author():
+    found, contexts = templates.read(MINI / "templates.yaml"), macaron.read_contexts(MINI / "contexts.csv")
+    return macaron.authoring(found[:3], contexts[:2], each=1, seed=0)
+
+
+def macaron_review():
+    return macaron.reviewing(source.read(source.files(MINI), {}).scenarios[:3])
+
+
+MADE = {
+    "long_form": long_form,
+    "culture_spans": culture_spans,
+    "translation_errors": translation_errors,
+    "macaron_author": macaron_author,
+    "macaron_review": macaron_review,
+}
+
+
+# --- answers
+
+WORDS = ("송편", "كشري", "=1+1", 'he said "so"', "a;b\tc", "two\nlines", "👍 ok", "x, y", "'quoted'", "é")
+
+
+def value(question, task, chance, odd=False):
+    """A value that the field can have, not empty; `odd` texts are those that files must keep to the letter."""
+    text = (lambda: chance.choice(WORDS)) if odd else (lambda: f"word {chance.randrange(1000)}")
+    listed = list(question.values)
+    if question.kind == "choice":
+        return chance.choice(listed)
+    if question.kind == "scale":
+        return int(chance.choice(listed))
+    if question.kind == "text":
+        return text()[: question.longest]
+    if question.kind == "number":
+        found = round(chance.uniform(question.low, min(question.high, question.low + 100)), question.decimals)
+        return int(found) if found == int(found) else found
+    if question.kind == "order":
+        return chance.sample(listed, len(listed))
+    if question.kind == "slots":
+        return {slot: f"{text()} {number}" for number, slot in enumerate(task.shown[question.of])}
+    length = len(task.shown[question.of])
+    starts = sorted({chance.randrange(length) for _ in range(2)})
+    return [[start, chance.randrange(start + 1, length + 1), chance.choice(listed)] for start in starts]
+
+
+def values(found, task, chance, share=0.8, odd=False):
+    """Values of an answer, each given with a probability."""
+    made = found.form.empty()
+    for question in found.form.questions:
+        for column in question.columns:
+            if question.kind == "flags":
+                made[column] = column != found.form.skip and chance.random() < 0.2
+            elif chance.random() < share:
+                made[column] = value(question, task, chance, odd)
+    return made
+
+
+def finished(found, task, annotator, chance, saved="2026-04-01T12:00:00.000Z"):
+    """A submitted answer that breaks no rule."""
+    for _ in range(5000):
+        made = values(found, task, chance, 1.0)
+        if not answers.open_points(found.form, task, made):
+            return answers.Answer(task.id, annotator, {**made, "submitted": True}, 5, saved)
+    raise AssertionError(f"{found.form.name}: no answer without open points")

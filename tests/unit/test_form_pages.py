@@ -1,0 +1,315 @@
+"""The pages of all forms in a real Chromium: the same checks as in Python, and people who use them."""
+
+import json
+import random
+
+import polars as pl
+import pytest
+from annotation_page_driver import ATTACKS, READY, downloaded, imported, text_of
+from annotation_server_process import Running, made, put
+from form_campaigns import MADE, MINI, finished, values
+from form_page_driver import answer_by_tab, enter_tasks, press
+from typer.testing import CliRunner
+
+from excam import cli
+from excam.annotation import answers, campaign, exchange, page
+from excam.core.exceptions import InputInvalid
+from excam.macaron import scenarios
+
+SAVED = "2026-04-01T12:00:00.000Z"
+SENT = "session.keeper.queue.size === 0"
+ONE = "long_form"  # the form with the most kinds of field; the others are driven in the nightly run
+EACH = [pytest.param(name, marks=() if name == ONE else pytest.mark.nightly) for name in MADE]
+
+
+def annotator(found):
+    return found.tasks[0].assigned[0] if found.tasks[0].assigned else "ann-1"
+
+
+def opened(browser, folder, found, name):
+    """The page as a file, at its tasks."""
+    (folder / "page.html").write_text(page.write(found), encoding="utf-8")
+    enter_tasks(browser, (folder / "page.html").as_uri(), name)
+
+
+def read_or_none(row, found):
+    try:
+        return answers.read(row, found)
+    except InputInvalid:
+        return None
+
+
+def mutated(values, chance):
+    """The values with one of them replaced by something of any type."""
+    odd = (
+        "",
+        None,
+        True,
+        False,
+        0,
+        3,
+        6,
+        -1,
+        2.5,
+        [],
+        {},
+        "x",
+        [[0, 1, "factual"]],
+        [[0, 10**6, "x"]],
+        ["1"],
+        {"A": "b"},
+    )
+    return {**values, chance.choice(list(values)): chance.choice(odd)}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_page_checks_what_python_checks(browser, tmp_path, name):
+    found, chance = MADE[name](), random.Random(name)
+    who = annotator(found)
+    opened(browser, tmp_path, found, who)
+    tasks, rows = found.tasks_of(who), []
+    for number in range(150):
+        one = tasks[number % len(tasks)]
+        given = values(found, one, chance, chance.choice((0.3, 0.9, 1.0)), odd=True)
+        given |= {"submitted": chance.random() < 0.3}
+        given = mutated(given, chance) if number % 2 else given
+        rows.append({"task": one.id, "annotator": who, **given, "seconds": number, "saved": SAVED})
+    said = browser.js(
+        f"{json.dumps(rows)}.map((row) => {{ const problem = answerProblem(row);"
+        " return [problem, problem ? [] : openPoints(data.tasks.find((one) => one.id === row.task), row)]; })"
+    )
+    good = []
+    for row, (problem, open_) in zip(rows, said, strict=True):
+        answer = read_or_none(row, found)
+        assert (answer is None) == bool(problem), (row, problem)
+        if answer is None:
+            continue
+        task = next(one for one in tasks if one.id == answer.task)
+        assert open_ == answers.open_points(found.form, task, answer.values)
+        good.append(answer)
+    assert 20 < len(good) < 150
+    kept = {answer.task: answer for answer in good}
+    sent = json.dumps([[answer.task, answer.row()] for answer in kept.values()])
+    assert browser.js(f"toJson(new Map({sent}))") == exchange.to_json(found, kept.values())
+    assert browser.js(f"toCsv(new Map({sent}))") == exchange.to_csv(found, kept.values())
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_form_by_keyboard_alone(browser, tmp_path, name):
+    """Every field is reached and answered, all is submitted; export, import into a new browser, export: the same bytes."""
+    found, chance = MADE[name](), random.Random(name)
+    who = annotator(found)
+    opened(browser, tmp_path, found, who)
+    wanted = [finished(found, one, who, chance) for one in found.tasks_of(who)[:2]]
+    for at, answer in enumerate(wanted):
+        browser.wait(f"session.task.id === '{answer.task}'")
+        answer_by_tab(browser, found, answer)
+        here = browser.js("answerHere()")
+        assert {**here, "seconds": 0, "saved": ""} == {**answer.row(), "seconds": 0, "saved": ""}
+        assert text_of(browser, "task-status") == "done"
+        if at == 0:
+            browser.js("document.getElementById('task-head').focus()")
+            press(browser, "n", 78, text="n")
+    first = {kind: downloaded(browser, tmp_path, kind) for kind in ("json", "csv")}
+    opened(browser, tmp_path, found, who)
+    assert imported(browser, tmp_path, first["json"].decode()).startswith("Imported 2 of 2")
+    assert {kind: downloaded(browser, tmp_path, kind) for kind in ("json", "csv")} == first
+    assert exchange.to_json(found, exchange.read(first["csv"], found)).encode() == first["json"]
+    assert not browser.said("Runtime.exceptionThrown")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_form_on_a_phone_in_the_dark(browser, tmp_path, name):
+    found = MADE[name]()
+    try:
+        browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
+        browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        opened(browser, tmp_path, found, annotator(found))
+        assert browser.js("document.documentElement.dataset.theme") == "dark"
+        assert browser.js("document.documentElement.scrollWidth <= innerWidth")
+        small = browser.js(
+            "[...document.querySelectorAll('#task button, #task label.choice')].filter((one) => one.offsetParent)"
+            ".map((one) => [one.id || one.textContent, one.getBoundingClientRect().height]).filter(([, high]) => high < 32)"
+        )
+        assert small == []  # what a finger must hit
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+        browser.call("Emulation.setEmulatedMedia", features=[])
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_form_served(browser, tmp_path, name):
+    """Saved at every change; a conflict is decided; a server that was away gets everything."""
+    found, chance = MADE[name](), random.Random(name)
+    who = annotator(found)
+    task = found.tasks_of(who)[0]
+    first, second = (finished(found, task, who, chance) for _ in range(2))
+    links = made(tmp_path / "answers.store", found, [who])
+    with Running(tmp_path / "answers.store", log=tmp_path / "log") as server, server.client() as client:
+        browser.open(f"{server.url}{links[who]}#task-{task.id}", READY)
+        browser.js(f"change({json.dumps({**first.values, 'submitted': False})}); submit()")
+        browser.wait(SENT)
+        (row,) = client.get(f"{links[who]}/answers").json()["answers"]
+        assert answers.read(row["answer"], found).values == first.values
+        later = "2099-01-01T00:00:00.000Z"
+        assert put(client, links[who], row["revision"], second, saved=later).status_code == 200
+        optional = next(one.field for one in found.form.questions if one.kind == "text" and one.optional)
+        browser.js(f"change({{ {optional}: 'mine' }})")
+        browser.wait("document.getElementById('conflict').open")
+        assert browser.js("document.querySelectorAll('#conflict-rows .differs').length") >= 1
+        browser.click("#keep-mine")
+        browser.wait(SENT)
+        server.end()
+        browser.js(f"change({{ {optional}: 'while it was away' }})")
+        browser.wait("session.keeper.state().trouble.startsWith('Not sent yet: 1')")
+        server.start()
+        browser.wait(SENT)
+        (row,) = client.get(f"{links[who]}/answers").json()["answers"]
+        assert answers.read(row["answer"], found).values == {**first.values, optional: "while it was away"}
+        refused = put(client, links[who], row["revision"], second, submitted="yes")
+        assert (refused.status_code, "submitted" in refused.json()["error"]) == (400, True)
+    assert not browser.said("Runtime.exceptionThrown")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_no_text_of_a_task_is_run(browser, tmp_path, name):
+    """Markup in everything that a task shows, and in every slot's name and hint, stays text."""
+    found = MADE[name]()
+
+    def hostile(value, attack):
+        if isinstance(value, str):
+            return f"{attack} {value}"
+        if isinstance(value, dict):
+            return {f"{attack} {slot}": f"{attack} {hint}" for slot, hint in value.items()}
+        return [[f"{attack} {text}", changed] for text, changed in value]
+
+    tasks = []
+    for one, attack in zip(found.tasks, ATTACKS, strict=False):
+        shown = {key: hostile(value, attack.replace("\r", " ")) for key, value in one.shown.items()}
+        tasks.append(campaign.Task(one.id, one.row, attack, attack, 1, shown, one.hidden, one.assigned))
+    broken = campaign.campaign(ATTACKS[0], found.form, tasks)
+    who = annotator(broken)
+    opened(browser, tmp_path, broken, who)
+    for one in broken.tasks_of(who):
+        browser.js(f"goTo(data.tasks.find((one) => one.id === '{one.id}'))")
+        assert browser.js("document.querySelectorAll('#task img, #task script, #task a').length") == 0
+    assert browser.js("window.pwned") is None
+    assert not browser.said("Runtime.exceptionThrown")
+
+
+def test_a_rule_is_told_and_refuses(browser, tmp_path):
+    found = MADE["long_form"]()
+    opened(browser, tmp_path, found, "ann-1")
+    good = finished(found, found.tasks[0], "ann-1", random.Random(1))
+    browser.js(f"change({json.dumps({**good.values, 'submitted': False, 'factuality_1': 'major', 'rating_1': 5})})")
+    assert text_of(browser, "open-points") == "Answer A: factual errors are major, but its rating is 5."
+    browser.click("#submit")
+    assert browser.js("answerHere().submitted") is False
+    assert text_of(browser, "said").startswith("Not submitted: Answer A")
+    browser.click("#rating_1-4")
+    browser.click("#submit")
+    assert browser.js("answerHere().submitted") is True
+    browser.click("#rating_1-5")  # a change that breaks a rule takes the submission back, and says so
+    assert browser.js("answerHere().submitted") is False
+    assert text_of(browser, "said").startswith("No longer submitted: Answer A")
+    browser.click("#reset")
+    assert browser.js("answerHere().rating_1") is None
+    browser.click("#reset")
+    assert browser.js("answerHere().rating_1") == 5
+
+
+def test_the_question_of_a_template_is_live(browser, tmp_path):
+    found = MADE["macaron_author"]()
+    who = annotator(found)
+    opened(browser, tmp_path, found, who)
+    browser.js("goTo(data.tasks.find((one) => 'FESTIVAL' in one.shown.gaps))")
+    gaps = browser.js("Object.keys(session.task.shown.gaps)")
+    for at, gap in enumerate(gaps):
+        browser.click(f"#slots-{at}")
+        browser.call("Input.insertText", text=f"my {gap} [FESTIVAL]")
+    text = browser.js("[...document.querySelectorAll('.show.filled')].map((one) => one.textContent)")
+    assert "my FESTIVAL [FESTIVAL]" in text[0]  # one pass: a value is not searched for slots
+    assert "[OPTION A]" in text[1]
+    assert "A gap has [brackets] in it" in text_of(browser, "open-points")
+
+
+def test_pauses_are_proposed_once(browser, tmp_path):
+    """At every n tasks, and where the last ones took long or were spread."""
+    found = MADE["long_form"]()
+    pauses = [{"say": "Two are done.", "every": 2}, {"say": "You are slow.", "last": 3, "minutes": 1}]
+    changed = found.form.model_copy(
+        update={"pauses": type(found.form).model_validate({**found.form.model_dump(), "pauses": pauses}).pauses}
+    )
+    found = campaign.campaign("Pauses", changed, found.tasks)
+    opened(browser, tmp_path, found, "ann-1")
+    chance = random.Random(3)
+    for at, one in enumerate(found.tasks):
+        good = finished(found, one, "ann-1", chance)
+        browser.js(
+            f"goTo(data.tasks[{at}]); change({json.dumps({**good.values})}); answers().get('{one.id}').seconds = 100; refresh()"
+        )
+        said = browser.js("$('pause').hidden ? '' : $('pause-words').textContent")
+        assert said == ("", "Two are done.", "You are slow.")[at]
+        if said:
+            browser.click("#pause-seen")
+            assert browser.js("$('pause').hidden")
+
+
+# --- a scenario through the pages: authored, reviewed, derived
+
+AUTHORED = {
+    "slots": {"COUNTRY": "Japan", "DISH": "hiyayakko"},
+    "options": {"OPTION A": "tofu", "OPTION B": "konnyaku", "OPTION C": "daikon", "OPTION D": "salmon"},
+    "question_local": "日本で客に冷奴が出されました。その主な材料は次のうちどれですか。",
+    "options_local": {"OPTION A": "豆腐", "OPTION B": "こんにゃく", "OPTION C": "大根", "OPTION D": "鮭"},
+    "true_local": "日本で出される冷奴の主な材料は豆腐です。",
+    "false_local": "日本で出される冷奴の主な材料はこんにゃくです。",
+    "why": "Hiyayakko is chilled tofu.",
+}
+
+
+def macaron_command(*words):
+    told = CliRunner().invoke(cli.app, ["macaron", *map(str, words)])
+    assert told.exit_code == 0, told.output
+    return told.stderr
+
+
+def test_a_scenario_is_authored_reviewed_and_derived(browser, tmp_path):
+    drawn = tmp_path / "campaign.json"
+    macaron_command("draw", MINI / "templates.yaml", "--contexts", MINI / "contexts.csv", "--each", 1, "--to", drawn)
+    found = campaign.read(drawn)
+    opened(browser, tmp_path, found, "Japan-1")
+    one = next(task for task in found.tasks_of("Japan-1") if task.hidden["template"] == "1")
+    browser.js(f"goTo(data.tasks.find((one) => one.id === '{one.id}'))")
+    written = answers.Answer(one.id, "Japan-1", {**found.form.empty(), **AUTHORED, "submitted": True})
+    answer_by_tab(browser, found, written)
+    (tmp_path / "author.json").write_bytes(downloaded(browser, tmp_path, "json"))
+    macaron_command("collect", drawn, tmp_path / "author.json", "--to", tmp_path / "authors.jsonl")
+    build = (
+        "build",
+        tmp_path / "authors.jsonl",
+        "--templates",
+        MINI / "templates.yaml",
+        "--contexts",
+        MINI / "contexts.csv",
+    )
+    macaron_command(*build, "--to", tmp_path / "scenarios.parquet")
+
+    macaron_command("review", tmp_path / "scenarios.parquet", "--to", tmp_path / "review.json")
+    review = campaign.read(tmp_path / "review.json")
+    opened(browser, tmp_path, review, "reviewer")
+    better = "日本で冷奴を出されました。主な材料は次のうちどれですか。"
+    decided = {"decision": "revise", "reason": "shorter", "new_question_local": better}
+    gaps = dict.fromkeys(review.tasks[0].shown["option_gaps"], "")
+    decided |= {"new_options_en": gaps, "new_options_local": {**gaps, "OPTION D": "サケ"}, "submitted": True}
+    answer_by_tab(browser, review, answers.Answer(review.tasks[0].id, "reviewer", {**review.form.empty(), **decided}))
+    (tmp_path / "review-1.json").write_bytes(downloaded(browser, tmp_path, "json"))
+    macaron_command("collect", tmp_path / "review.json", tmp_path / "review-1.json", "--to", tmp_path / "reviews.jsonl")
+    macaron_command(*build, "--reviews", tmp_path / "reviews.jsonl", "--to", tmp_path / "reviewed.parquet")
+    (scenario,) = scenarios.read(tmp_path / "reviewed.parquet")
+    assert (scenario.status, scenario.author, scenario.question_local) == ("revised", "Japan-1", better)
+    assert scenario.question_en == "A guest in Japan is served hiyayakko. Which of these is its main ingredient?"
+    assert scenario.options_local == ("豆腐", "こんにゃく", "大根", "サケ")
+    assert scenario.true_en == "The main ingredient of hiyayakko, as it is served in Japan, is tofu."
+    macaron_command("derive", tmp_path / "reviewed.parquet", "--to", tmp_path / "instances.parquet")
+    assert len(pl.read_parquet(tmp_path / "instances.parquet")) == 6

@@ -1,0 +1,408 @@
+"""Forms as data: what a form may say, what an answer to it may be, and that files keep every kind of value."""
+
+import copy
+import json
+import random
+
+import pytest
+import yaml
+from form_campaigns import MADE, finished, task, values
+from typer.testing import CliRunner
+
+from excam import cli
+from excam.annotation import answers, campaign, exchange, form
+from excam.core.exceptions import InputInvalid
+
+SMALL = {
+    "name": "small",
+    "version": "1",
+    "title": "Small",
+    "purpose": "A try.",
+    "facets": ["language"],
+    "skip": "pass",
+    "submit": True,
+    "shows": [{"show": "text", "of": ["text"]}],
+    "steps": [
+        {
+            "title": "All",
+            "blocks": [
+                {"field": "kind", "kind": "choice", "label": "Kind", "values": {"a": "A", "b": "B"}},
+                {"field": "grade", "kind": "scale", "label": "Grade", "values": {1: "bad", 2: "so", 3: "good"}},
+                {"field": "other", "kind": "scale", "label": "Other", "values": {1: "bad", 2: "so", 3: "good"}},
+                {"field": "boxes", "kind": "flags", "label": "", "values": {"pass": "Pass", "odd": "Odd"}},
+                {"field": "why", "kind": "text", "label": "Why", "optional": True, "longest": 20},
+                {"field": "years", "kind": "number", "label": "Years", "low": 0, "high": 99, "decimals": 1},
+                {
+                    "field": "words",
+                    "kind": "span",
+                    "label": "Words",
+                    "of": "text",
+                    "values": {"x": "X"},
+                    "optional": True,
+                },
+                {"field": "rank", "kind": "order", "label": "Rank", "values": {"p": "P", "q": "Q"}},
+                {"field": "gaps", "kind": "slots", "label": "Gaps", "of": "holes", "optional": True},
+            ],
+        }
+    ],
+    "rules": [
+        {"say": "Odd needs a reason.", "when": {"odd": [True]}, "then": {"why": {"needed": True}}},
+        {"say": "B is at most 2.", "when": {"kind": ["b"]}, "then": {"grade": {"most": 2}}},
+        {"say": "Near the other.", "then": {"grade": {"near": {"other": 1}, "by": 1}}},
+        {"say": "Of poems 2 at least.", "when": {"task.sort": ["poem"]}, "then": {"other": {"least": 2}}},
+        {"say": "No brackets, no two alike.", "then": {"gaps": {"without": ["["], "distinct": True}}},
+    ],
+}
+SHOWN = {"text": "שלום 👍 text", "holes": {"ONE": "first", "TWO": "second"}, "sort": "poem"}
+FULL = {"kind": "a", "grade": 2, "other": 2, "pass": False, "odd": False, "why": "", "years": 2.5, "words": []}
+FULL |= {"rank": ["q", "p"], "gaps": {}, "submitted": True}
+
+
+def small(**changes):
+    found = form.parse({**copy.deepcopy(SMALL), **changes}, "small.yaml")
+    return campaign.campaign("Small", found, [task("small", 0, "Hebrew", "Israel", SHOWN)])
+
+
+def row(found, **changes):
+    return {
+        "task": found.tasks[0].id,
+        "annotator": "ann",
+        **FULL,
+        "seconds": 1,
+        "saved": "2026-04-01T12:00:00.000Z",
+        **changes,
+    }
+
+
+# --- forms
+
+
+def block(**changes):
+    return {"field": "kind", "kind": "choice", "label": "Kind", "values": {"a": "A"}, **changes}
+
+
+def steps(*blocks):
+    return [{"title": "One", "blocks": list(blocks)}]
+
+
+def rule(then, **when):
+    return [{"say": "So.", "when": when, "then": then}]
+
+
+BAD_FORMS = {
+    "unknown kind": ({"steps": steps(block(kind="slider"))}, "Input should be 'choice', 'scale'"),
+    "unknown key": ({"steps": steps(block(colour="red"))}, "colour: Extra inputs are not permitted"),
+    "two fields of one name": ({"steps": steps(block(), block())}, "two fields named kind; expected each name once"),
+    "a flag named as a field": (
+        {"steps": steps(block(), block(field="f", kind="flags", values={"kind": "K"}))},
+        "two fields named kind",
+    ),
+    "a name that is taken": ({"steps": steps(block(field="saved"))}, "none of campaign, task"),
+    "a name as a facet": ({"steps": steps(block(field="language"))}, "field 'language'"),
+    "a name with capitals": ({"steps": steps(block(field="Kind"))}, "expected lower-case letters"),
+    "no field": ({"steps": []}, "no field"),
+    "choice without values": ({"steps": steps(block(values={}))}, "kind: a choice without values"),
+    "scale of words": ({"steps": steps(block(kind="scale"))}, "values of a scale are whole numbers"),
+    "span of nothing": ({"steps": steps(block(kind="span"))}, "without `of`"),
+    "low above high": ({"steps": steps(block(kind="number", low=3, high=2))}, "low 3 is above high 2"),
+    "skip is no flag": ({"skip": "kind"}, "skip: 'kind' is no flag"),
+    "a key twice": (
+        {"steps": steps(block(field="f", kind="flags", values={"x": "X", "pass": "P"}, keys={"x": "z", "pass": "z"}))},
+        "key 'z'",
+    ),
+    "first step revealed": (
+        {"steps": [{**steps(block())[0], "reveal": "Go"}], "skip": "", "rules": []},
+        "expected an open first",
+    ),
+    "reveal behind a text": (
+        {
+            "steps": [*steps(block(kind="text")), {"title": "Two", "reveal": "Go", "blocks": [block(field="b")]}],
+            "skip": "",
+            "rules": [],
+        },
+        "reveal behind kind, which can be emptied again",
+    ),
+    "rule of no field": ({"rules": rule({"grade": {"most": 2}}, mood=["a"])}, "'mood' is no field"),
+    "rule that never holds": (
+        {"rules": rule({"grade": {"most": 2}}, kind=["z"])},
+        "never holds: kind is never one of 'z'",
+    ),
+    "rule with one value that never is": (
+        {"rules": rule({"grade": {"most": 2}}, kind=["a", "z"])},
+        "kind is never 'z'",
+    ),
+    "rule without a condition's values": ({"rules": rule({"grade": {"most": 2}}, kind=[])}, "never holds"),
+    "rule that nothing fulfils": ({"rules": rule({"grade": {"most": 0}})}, "no value fulfils it"),
+    "rule that all fulfil": ({"rules": rule({"grade": {"most": 3}})}, "never holds anything back"),
+    "rule that asks nothing": ({"rules": rule({"grade": {}})}, "asks nothing"),
+    "limit of a text": ({"rules": rule({"why": {"most": 3}})}, "limits are for scales and numbers"),
+    "one of a scale": ({"rules": rule({"grade": {"one_of": ["1"]}})}, "one_of is for choices"),
+    "pause of a text": ({"pauses": [{"say": "Rest.", "spread": "why", "above": 1}]}, "pauses: 'why' is no scale"),
+    "show without a name": ({"shows": [{"show": "text"}]}, "show text: lacks what it shows"),
+    "compare of no field": ({"compare": {"when": {}, "fields": ["mood"]}}, "compare: 'mood' is no field"),
+    "no version": ({"version": None}, "version"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FORMS)
+def test_a_form_that_is_none_is_one_line(name):
+    changes, said = BAD_FORMS[name]
+    with pytest.raises(InputInvalid) as caught:
+        form.parse({**copy.deepcopy(SMALL), **changes}, "my.yaml")
+    line = str(caught.value)
+    assert said in line
+    assert line.startswith("my.yaml: ")
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- a\n- b\n", "found list; expected a mapping"),
+        ("a: [", "no form (while parsing"),
+        ("name: !!python/object/apply:os.system [ls]\n", "no form (could not determine a constructor"),
+        ("&a [*a]", "found list"),
+    ],
+)
+def test_a_file_that_is_no_form(tmp_path, text, said):
+    path = tmp_path / "my.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputInvalid, match=r"my.yaml: no form") as caught:
+        form.load(str(path))
+    assert said in str(caught.value)
+
+
+def test_names_of_forms():
+    assert set(form.names()) == {"soft_errors", *(name for name in MADE if name in form.names())}
+    for name in form.names():
+        assert form.load(name).name == name
+    with pytest.raises(InputInvalid, match="form 'rubrik': unknown; expected one of culture_spans, "):
+        form.load("rubrik")
+
+
+# --- answers
+
+
+GOOD_VALUES = (
+    {},
+    {"kind": "", "submitted": False},
+    {"years": None, "submitted": False},
+    {"years": 0},
+    {"words": [[0, 4, "x"], [5, 6, "x"]]},
+    {"gaps": {"ONE": "a", "TWO": "b"}},
+    {"gaps": {"ONE": "a", "TWO": ""}, "submitted": False},
+    {"rank": [], "submitted": False},
+    {"why": "é" * 20},
+    {
+        "pass": True,
+        **{
+            n: form.EMPTY[k]
+            for n, k in (
+                ("kind", "choice"),
+                ("grade", "scale"),
+                ("other", "scale"),
+                ("years", "number"),
+                ("rank", "order"),
+            )
+        },
+    },
+)
+BAD_VALUES = {
+    "scale as a text": ({"grade": "2"}, "grade is a str; expected int"),
+    "scale as a decimal": ({"grade": 3.0}, "grade is a float; expected int"),
+    "off the scale": ({"grade": 0}, "grade is 0; expected 1, 2, 3"),
+    "beyond the scale": ({"grade": 6}, "grade is 6; expected 1, 2, 3"),
+    "NaN": ({"grade": float("nan")}, "grade is a float"),
+    "truth as a grade": ({"grade": True}, "grade is a bool"),
+    "unknown choice": ({"kind": "c"}, "kind is 'c'; expected a, b"),
+    "flag as a text": ({"odd": "true"}, "odd is a str; expected bool"),
+    "long text": ({"why": "x" * 21}, "why has 21 characters; expected at most 20"),
+    "half a character": ({"why": "\ud800"}, "why holds characters that a file cannot"),
+    "number out of range": ({"years": 100}, "years is 100; expected 0 to 99"),
+    "number NaN": ({"years": float("nan")}, "years is nan; expected 0 to 99"),
+    "number too exact": ({"years": 2.55}, "at most 1 decimals"),
+    "number with a point": ({"years": 2.0}, "a whole number without a point"),
+    "span beyond the text": ({"words": [[0, 12, "x"]]}, "words marks 0 to 12 of 11 characters"),
+    "span backwards": ({"words": [[3, 3, "x"]]}, "words marks 3 to 3"),
+    "span unknown": ({"words": [[0, 1, "y"]]}, "words has the label 'y'"),
+    "span unlike": ({"words": [{"start": 0}]}, "words holds"),
+    "span twice": ({"words": [[0, 1, "x"], [0, 1, "x"]]}, "words has one mark twice"),
+    "too many spans": ({"words": [[0, 1, "x"]] * 101}, "words has 101 marks"),
+    "half an order": ({"rank": ["p"]}, "expected each of p, q once"),
+    "an order of one": ({"rank": ["p", "p"]}, "expected each of p, q once"),
+    "other slots": ({"gaps": {"THREE": "x"}}, "gaps fills THREE; expected ONE, TWO"),
+    "slot with a number": ({"gaps": {"ONE": 1, "TWO": "x"}}, "gaps: ONE is a int"),
+    "a column too many": ({"mood": 1}, "mood is unknown"),
+    "skipped and answered": ({"pass": True}, "is skipped and answered"),
+    "another's name": ({"annotator": "../x"}, "annotator is '../x'"),
+    "no time": ({"saved": "yesterday"}, "saved is 'yesterday'"),
+    "submitted and open": ({"kind": ""}, "is submitted, but: Kind: not answered"),
+    "submitted against a rule": ({"kind": "b", "grade": 3, "other": 3}, "submitted, but: B is at most 2."),
+    "submitted without the reason": ({"odd": True}, "submitted, but: Odd needs a reason."),
+    "submitted with a blank reason": ({"odd": True, "why": " \n"}, "submitted, but: Odd needs a reason."),
+    "far from the other": ({"grade": 1, "other": 3}, "submitted, but: Near the other."),
+    "a rule of the task": ({"grade": 1, "other": 1}, "submitted, but: Of poems 2 at least."),
+    "brackets": ({"gaps": {"ONE": "[x]", "TWO": "y"}}, "submitted, but: No brackets"),
+    "two alike": ({"gaps": {"ONE": "Y ", "TWO": "y"}}, "submitted, but: No brackets, no two alike."),
+    "submitted as a text": ({"submitted": "yes"}, "submitted is a str"),
+}
+
+
+@pytest.mark.parametrize("changes", GOOD_VALUES)
+def test_what_an_answer_can_be(changes):
+    found = small()
+    assert answers.read(row(found, **changes), found).row() == row(found, **changes)
+
+
+@pytest.mark.parametrize("name", BAD_VALUES)
+def test_what_an_answer_cannot_be(name):
+    found = small()
+    changes, said = BAD_VALUES[name]
+    with pytest.raises(InputInvalid) as caught:
+        answers.read(row(found, **changes), found)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_of_several_open_points_the_first_is_named_and_all_are_counted():
+    found = small()
+    open_ = answers.open_points(found.form, found.tasks[0], {**FULL, "kind": "", "rank": [], "odd": True})
+    assert open_ == ["Kind: not answered", "Rank: not answered", "Odd needs a reason."]
+    with pytest.raises(InputInvalid, match=r"Kind: not answered \(3 points\); expected none open"):
+        answers.read(row(found, kind="", rank=[], odd=True), found)
+
+
+def test_a_mean_is_rounded_half_up():
+    weights = {"grade": 1, "other": 1}
+    assert answers.weighted_mean(weights, {"grade": 2, "other": 3}) == 3
+    assert answers.weighted_mean(weights, {"grade": 1, "other": 2}) == 2
+    assert answers.weighted_mean({"grade": 0.35, "other": 0.65}, {"grade": 3, "other": 2}) == 2
+    assert answers.weighted_mean(weights, {"grade": None, "other": 2}) is None
+
+
+def test_a_task_is_for_those_it_is_assigned_to():
+    found = small()
+    (one,) = found.tasks
+    made = campaign.campaign(
+        "Small",
+        found.form,
+        [campaign.Task(**{**{n: getattr(one, n) for n in one.__slots__}, "assigned": ("eva", "li")})],
+    )
+    assert made.tasks_of("eva") == made.tasks
+    assert made.tasks_of("ann") == ()
+    with pytest.raises(InputInvalid, match="is not ann's; expected eva, li"):
+        answers.read({**row(made), "task": made.tasks[0].id}, made)
+
+
+# --- campaigns and files
+
+
+def test_a_task_that_cannot_be_shown_is_refused():
+    found = form.parse(copy.deepcopy(SMALL), "small.yaml")
+    for lacking, said in (
+        ("text", "lacks text, which the form small shows"),
+        ("holes", "lacks holes, which the field gaps"),
+    ):
+        shown = {name: given for name, given in SHOWN.items() if name != lacking}
+        with pytest.raises(InputInvalid, match=said):
+            campaign.campaign("Small", found, [task("small", 0, "Hebrew", "Israel", shown)])
+    with pytest.raises(InputInvalid, match="text cannot be shown as text"):
+        campaign.campaign("Small", found, [task("small", 0, "Hebrew", "Israel", {**SHOWN, "text": None})])
+    with pytest.raises(InputInvalid, match="carriage return"):
+        campaign.campaign("Small", found, [task("small", 0, "Hebrew", "Israel", {**SHOWN, "text": "a\rb"})])
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_campaign_of_each_form_is_read_again(name, tmp_path):
+    found = MADE[name]()
+    text = json.dumps(campaign.to_json(found))
+    again = campaign.parse_campaign(text, "c.json")
+    assert (again.id, again.form, [one.id for one in again.tasks]) == (
+        found.id,
+        found.form,
+        [one.id for one in found.tasks],
+    )
+    with pytest.raises(InputInvalid, match="changed after it was drawn"):
+        campaign.parse_campaign(text.replace(found.title, "Another title"), "c.json")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_files_keep_every_kind_of_value(name):
+    found, chance = MADE[name](), random.Random(name)
+    made = [
+        answers.read(
+            {
+                "task": one.id,
+                "annotator": who,
+                **values(found, one, chance, odd=True),
+                "seconds": 3,
+                "saved": "2026-04-01T12:00:00.000Z",
+            },
+            found,
+        )
+        for one in found.tasks
+        for who in one.assigned or ("ann", "bob")
+    ]
+    for text, write in (
+        (exchange.to_json(found, made), lambda kept: exchange.to_json(found, kept)),
+        (exchange.to_csv(found, made), lambda kept: exchange.to_csv(found, kept)),
+        (exchange.to_csv(found, made, found.form.owner), lambda kept: exchange.to_csv(found, kept, found.form.owner)),
+    ):
+        kept = exchange.read(text.encode(), found)
+        assert kept == exchange.in_campaign_order(found, made)
+        assert write(kept) == text
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_each_form_can_be_finished(name):
+    found, chance = MADE[name](), random.Random(name)
+    for one in found.tasks:
+        made = finished(found, one, one.assigned[0] if one.assigned else "ann", chance)
+        assert answers.read(made.row(), found) == made
+        assert answers.is_done(found.form, made.values)
+
+
+# --- the commands
+
+
+def run(*words):
+    return CliRunner().invoke(cli.app, ["annotate", *map(str, words)])
+
+
+def test_a_lead_makes_a_form_of_their_own(tmp_path):
+    own, rows = tmp_path / "my.yaml", tmp_path / "rows.jsonl"
+    own.write_text(yaml.safe_dump(SMALL), encoding="utf-8")
+    rows.write_text(
+        json.dumps({"id": "r1", "language": "Hebrew", "assigned": ["eva"], "hidden": {"gold": "a"}, **SHOWN}) + "\n"
+    )
+    told = run("form", own)
+    assert (told.exit_code, told.stdout.splitlines()[0]) == (0, "kind\tchoice\tneeded\ta, b")
+    assert "small" not in run("form").stdout
+    drawn = run("draw", rows, "--form", own, "--to", tmp_path / "c.json")
+    assert drawn.exit_code == 0, drawn.output
+    found = campaign.read(tmp_path / "c.json")
+    assert (found.tasks[0].row, found.tasks[0].hidden, found.tasks[0].assigned) == ("r1", {"gold": "a"}, ("eva",))
+    assert run("page", tmp_path / "c.json", "--to", tmp_path / "p.html").exit_code == 0
+    assert (tmp_path / "p.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("", "no rows"),
+        ("[1]\n", "no JSON Lines"),
+        ('{"text": "x"}\n', "line 1: no `id`"),
+        ('{"id": "a", "language": 3}\n', "line 1: language is 3"),
+        ('{"id": "a", "hidden": {"g": 1}}\n', "line 1: hidden is"),
+        ('{"id": "a", "assigned": "eva"}\n', "line 1: assigned is"),
+        ('{"id": "a", "language": "Hebrew"}\n', "lacks text, which the form small shows"),
+    ],
+)
+def test_rows_that_make_no_tasks(tmp_path, rows, said):
+    (tmp_path / "my.yaml").write_text(yaml.safe_dump(SMALL), encoding="utf-8")
+    (tmp_path / "rows.jsonl").write_text(rows, encoding="utf-8")
+    told = run("draw", tmp_path / "rows.jsonl", "--form", tmp_path / "my.yaml", "--to", tmp_path / "c.json")
+    assert told.exit_code == 2
+    assert said in told.stderr
+    assert told.stderr.count("\n") == 1
+    assert not (tmp_path / "c.json").exists()
