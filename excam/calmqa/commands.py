@@ -196,3 +196,52 @@ def filter_(
             f"{to}: {len(questions)} questions; about a culture {counts[0]}, and clear {counts[1]} "
             f"({100 * counts[1] / len(questions):.0f} %; the paper kept 52 %); unreadable: {failed}"
         )
+
+
+@app.command()
+def draw(
+    file: Annotated[Path, typer.Argument(help="answers, as Parquet: results/calmqa/answers.parquet")],
+    questions: Annotated[Path, typer.Option(help="their questions, as Parquet")],
+    subjects: Annotated[str, typer.Option(help="three subjects, parted by commas")],
+    to: Annotated[Path, typer.Option(help="the campaign, as JSON")],
+    people: Annotated[int, typer.Option(min=1, help="annotators of a question")] = 1,
+    seed: SEED = 0,
+) -> None:
+    """Draw a campaign in which people rate three answers to a question. `excam annotate` shows it to them.
+
+    Example: excam calmqa draw answers.parquet --questions questions.parquet --subjects a,b,c --to campaign.json
+    """
+    from excam.annotation.campaign import to_json
+    from excam.calmqa import campaign, source
+    from excam.core.provenance import write_json
+
+    with exit_on_error():
+        named = [name.strip() for name in subjects.split(",") if name.strip()]
+        asked, given = source.questions_of(questions), source.answers_of(file)
+        drawn = campaign.drawing(asked, given, named, people, seed)
+        write_json(to, to_json(drawn))
+        say(f"{to}: {len(drawn.tasks)} questions of {len(asked)}, three answers each")
+
+
+@app.command()
+def collect(
+    file: Annotated[Path, typer.Argument(help="the campaign that `draw` wrote")],
+    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
+    questions: Annotated[Path, typer.Option(help="the questions, as Parquet")],
+    to: Annotated[Path, typer.Option(help="CSV file with the columns of the authors' all_ratings.csv")],
+) -> None:
+    """Collect what people submitted as the CSV file that `regress` reads.
+
+    Example: excam calmqa collect campaign.json ada.json --questions questions.parquet --to ratings.csv
+    """
+    from excam.annotation import campaign as campaigns
+    from excam.calmqa import campaign, source
+    from excam.core import tables
+
+    with exit_on_error():
+        found = campaigns.read(file)
+        rows = list(campaign.ratings(exports, found, source.questions_of(questions)))
+        if not rows:
+            stop(f"{len(exports)} files hold nothing that was submitted; expected some; submit on the page first")
+        tables.write_lines(to, campaign.COLUMNS, rows)
+        say(f"{to}: {len(rows)} ratings of {len(found.tasks)} questions")

@@ -19,6 +19,8 @@ PACKAGES: dict[Detector, str] = {"cld2": "pycld2", "langid": "py3langid"}
 UNKNOWN = "und"  # ISO 639: undetermined
 # CLD2 refuses control characters, lone surrogates and noncharacters as invalid UTF-8.
 _REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+CONFUSED = (("bs", "hr", "sr"), ("cs", "sk"), ("da", "no"), ("id", "ms"), ("rn", "rw"))  # by CLD2, on texts of people
+_QUOTED = re.compile(r"(?:(?<!\w)'|[\"“„«「『])([^\"”“»」』\n]{8,}?)(?:'(?!\w)|[\"”“»」』])")
 _CODE = re.compile(r"[a-z]{2,3}")
 
 
@@ -94,10 +96,17 @@ def answers_in_another_language(instruction: str, output: str) -> bool:
     Undecided texts (short, mixed, unknown to CLD2) are never reported.
     """
     asked, given = contained_languages(instruction), contained_languages(output)
-    if not asked or not given or set(asked) & set(given):
+    if not asked or not given:
+        return False
+    quoted = {identify(found) for found in _QUOTED.findall(instruction)}  # a question inside a template of English
+    if {_family(code) for code in (*asked, *quoted)} & set(map(_family, given)):
         return False
     names = _table()[1].get(given[0], ())
     return not any(_is_named(name.casefold(), instruction.casefold()) for name in names)
+
+
+def _family(code: str) -> str:
+    return next((",".join(codes) for codes in CONFUSED if code in codes), code)
 
 
 def _is_named(name: str, text: str) -> bool:
