@@ -101,12 +101,14 @@ def odds_ratio(high: ArrayLike, first: ArrayLike, others: Matrix | None = None) 
 
 def gee_odds_ratio(
     high: ArrayLike, first: ArrayLike, clusters: Sequence[Hashable], others: Matrix | None = None
-) -> OddsRatio:
+) -> OddsRatio | None:
     """Return the odds ratio as `odds_ratio` does, by a GEE: independence inside clusters, with robust errors."""
     require_extra("calmqa", "statsmodels")
     import statsmodels.api as sm
 
     columns = _columns(first, others)
+    if _logit(_vector(high, columns), columns) is None:
+        return None  # its estimate is that of the logit, and there is none
     numbers = cluster_numbers(clusters, len(columns))
     how = {"family": sm.families.Binomial(), "cov_struct": sm.cov_struct.Independence()}
     design = sm.add_constant(columns, has_constant="add")
