@@ -12,9 +12,10 @@ from excam.scoring.evidence import Passage, words
 
 Verdict = Literal["supported", "unsupported", "contradicted", "failed"]
 ENOUGH = 0.8  # share of a claim's content words that one passage must hold
+FEWEST = 2  # words to compare; "The sky is a sky." would be supported by any passage about a sky
 _BULLET = regex.compile(r"^\s*(?:[-*•·–]|\(?\d{1,3}[.)]|#{1,6})\s+")
 _MARKUP = regex.compile(r"\*\*|__|`")
-_QUESTION = regex.compile(r"[?？؟;]\s*[\"'”’»)]*$")
+_QUESTION = regex.compile(r"(?:[?？؟;]|か[。.])\s*[\"'”’»)]*$")
 _ABBREVIATED = regex.compile(r"(?:^|[\s.])(?:\p{Lu}|Dr|Mr|Mrs|Ms|Prof|St)\.\s*$")
 _CAPITALISED = regex.compile(r"\p{Lu}[\p{L}\p{M}\p{N}]*")
 _NUMBER = regex.compile(r"\p{N}+")
@@ -80,14 +81,14 @@ def overlap(claim: ClaimWithPassages) -> tuple[Verdict, str]:
     """Return supported, and the id of the passage, if one passage holds all of a claim; else unsupported.
 
     All of it: every number, every capitalised word but the first, and 80 % of the content words (four letters or more;
-    in scripts without spaces all words but those of hiragana). It cannot see a negation, and takes nothing in a text as
-    an instruction.
+    in scripts without spaces all words but those of hiragana), of which there are two or more. It cannot see a
+    negation, and takes nothing in a text as an instruction.
     """
     said = words(claim.text)
     content = {one for one in said if _is_content(one)}
     capitalised = words(" ".join(_CAPITALISED.findall(claim.text)))
     needed = (set(capitalised) - set(said[:1])) | set(_NUMBER.findall(" ".join(said)))
-    if not content and not needed:
+    if len(content | needed) < FEWEST:
         return "unsupported", ""
     for passage in claim.passages:
         held = set(words(f"{passage.title} {passage.text}"))

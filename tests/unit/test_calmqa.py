@@ -215,7 +215,7 @@ def test_a_sheet_with_an_unknown_question_is_refused(tmp_path):
         ("One thing. Another thing! Why? Because.", "en", ["One thing.", "Another thing!", "Because."]),
         ("W. G. Grace batted. Dr. Smith bowled.", "en", ["W. G. Grace batted.", "Dr. Smith bowled."]),
         ("1. **Salt** is white.\n- Snow too.\n\n# Title", "en", ["Salt is white.", "Snow too.", "Title"]),
-        ("節分です。豆をまきます。なぜですか？", "ja", ["節分です。", "豆をまきます。"]),
+        ("節分です。豆をまきます。なぜですか？なぜですか。", "ja", ["節分です。", "豆をまきます。"]),
         ("¿Qué es? Es azul.", "es", ["Es azul."]),
         ("", "en", []),
         ("…\0 42", "en", []),
@@ -243,6 +243,7 @@ def passages(*texts):
         ("Dancers gather every summer evening.", ["Dancers gather every summer night."], "supported"),  # 4 of 5
         ("Dancers gather.", ["Dancers.", "We gather."], "unsupported"),  # one passage must hold all of it
         ("節分には豆をまきます。", ["節分に豆をまく行事です。"], "supported"),
+        ("The heaven is a heaven.", ["The heaven is blue."], "unsupported"),  # one word is no statement
         ("It is so.", ["It is so."], "unsupported"),  # nothing to compare
         ("Anything at all.", [], "unsupported"),
     ],
