@@ -71,7 +71,7 @@ def _known_languages(questions: Path, detector: Any) -> dict[str, bool]:
     from excam.pages.markdown import escape, table
 
     pairs = [(one.language, one.question) for one in source.read_questions([questions])]
-    installed = [name for name in PACKAGES if is_installed(name)]
+    installed: list[Any] = [name for name in PACKAGES if is_installed(name)]
     found = {name: checks.languages(pairs, name) for name in installed}
     head = ["language", "questions", *(f"{name}, right" for name in installed), "decidable"]
     body = [

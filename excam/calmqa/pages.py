@@ -93,8 +93,8 @@ def _r2(lines: Sequence[Mapping[str, Any]]) -> str:
     body = []
     for variant in dict.fromkeys(line["variant"] for line in lines):
         cells = [rounded(at[variant, name], 3) if at.get((variant, name)) is not None else "–" for name in names]
-        found = [at.get((variant, name)) for name in names]
-        order = "" if None in found else "yes" if found == sorted(found, reverse=True) else "no"
+        found = [value for name in names if (value := at.get((variant, name))) is not None]
+        order = "" if len(found) < len(names) else "yes" if found == sorted(found, reverse=True) else "no"
         body.append([variant, *cells, order])
     body.append(
         [

@@ -51,12 +51,13 @@ def read(path: Path, judge: str | None = None) -> list[Rating]:
     found = []
     for number, row in pairs.rows(path):
         where = f"{path}:{number}"
-        if not isinstance(row, Mapping) or (absent := [name for name in REQUIRED if row.get(name) in (None, "")]):
+        absent = [name for name in REQUIRED if not isinstance(row, Mapping) or row.get(name) in (None, "")]
+        if absent:
             known = ", ".join(map(str, row))[:120] if isinstance(row, Mapping) else type(row).__name__
             raise InputInvalid(f"{where}: found {known}; expected {', '.join(REQUIRED)}; absent: {', '.join(absent)}")
         texts = {name: str(row[name]).strip() for name in REQUIRED}
         wrong = [name for name in ("omissions", "factuality") if texts[name] not in GRADES]
-        if wrong or texts["rating"] not in "12345" or TYPES.get(texts["type"]) is None:
+        if wrong or texts["rating"] not in set("12345") or TYPES.get(texts["type"]) is None:
             shown = {name: texts[name] for name in ("rating", "type", "omissions", "factuality")}
             raise InputInvalid(f"{where}: found {shown}; expected 1 to 5, cult or non-cult, none, minor or major")
         values: dict[str, Any] = texts | {"rating": int(texts["rating"]), "type": TYPES[texts["type"]]}
@@ -89,8 +90,8 @@ def r2_lines(ratings: Sequence[Rating]) -> list[dict[str, Any]]:
             continue  # nothing varies; the page says so
         columns = regression.dummies(values)
         ordinal = regression.proportional_odds_r2(grades, columns)
-        binary = regression.logit_r2(high, columns)
-        variants = {"least squares": regression.ols_r2(grades, columns)}
+        binary = regression.logit_r2(high, columns) if len(set(high)) > 1 else None
+        variants: dict[str, float | None] = {"least squares": regression.ols_r2(grades, columns)}
         if name in PRINTED:
             marks = np.array([[float(GRADES[value])] for value in values])
             variants["least squares on 0, 1, 2"] = regression.ols_r2(grades, marks)
@@ -112,7 +113,7 @@ def odds(ratings: Sequence[Rating]) -> dict[str, Any] | None:
     high, neutral = [int(one.rating >= HIGH) for one in ratings], [int(one.type == "agnostic") for one in ratings]
     if len(set(neutral)) < 2 or len(set(high)) < 2:
         return None
-    shares = {
+    shares: dict[str, Any] = {
         name: float(np.mean([one for one, kind in zip(high, neutral, strict=True) if kind == value]))
         for name, value in (("neutral", 1), ("specific", 0))
     }

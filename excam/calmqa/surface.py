@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -145,7 +145,7 @@ def table(rows: Iterable[tuple[str, Surface]]) -> list[dict[str, Any]]:
     return [_line(name, found) for name, found in [*sorted(groups.items()), ("all", everything)]]
 
 
-def _line(group: str, found: list[Surface]) -> Mapping[str, Any]:
+def _line(group: str, found: list[Surface]) -> dict[str, Any]:
     values = [one.value for one in found if one.value is not None]
     decidable = [one for one in found if one.decidable]
     wrong = sum(not one.language_right for one in decidable)

@@ -220,7 +220,7 @@ class Index:
         asked = [known[word] for word in words(query) if word in known]
         if not asked:
             return []
-        scores = self._searched.get_scores(asked)
+        scores = self._searched.get_scores_from_ids(asked)
         best = np.argsort(-scores, kind="stable")[:count]
         return [Found(self.passages[at], float(scores[at])) for at in best if scores[at] > 0]
 

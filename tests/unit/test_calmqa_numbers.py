@@ -260,6 +260,7 @@ def ratings_file(folder, rows):
     [
         ({"rating": "6"}, "expected 1 to 5"),
         ({"rating": "4.5"}, "expected 1 to 5"),
+        ({"rating": "12"}, "expected 1 to 5"),
         ({"omissions": "some"}, "none, minor or major"),
         ({"type": "neutral"}, "cult or non-cult"),
         ({"model": ""}, "absent: model"),
@@ -309,3 +310,18 @@ def test_veriscores_own_example_in_our_numbers():
     supported = sum(one["verification_result"] == "supported" for one in row["claim_verification_result"])
     found = numbers.f1_at_k(supported, len(row["all_claim_lst"]), len(row["all_claim_lst"]))
     assert found.precision == found.recall == found.f1
+
+
+def test_ratings_that_do_not_vary(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text("[1]\n")
+    assert "found list; expected rating" in line_of(InputInvalid, ratings.read, path)
+    same = [RATING | {"model": name} for name in "ab"]
+    assert "not all equal" in line_of(InputInvalid, ratings.r2_lines, ratings.read(ratings_file(tmp_path, same)))
+    high = ratings.read(
+        ratings_file(tmp_path, [RATING | {"model": name, "rating": str(4 + (name > "b"))} for name in "abcd"])
+    )
+    lines = {line["variant"]: line["r2"] for line in ratings.r2_lines(high) if line["predictor"] == "model"}
+    assert lines["binary logit, McFadden"] is None
+    assert lines["least squares"] == pytest.approx(1)
+    assert "Only one type of question" in pages.regression_page(high, ratings.r2_lines(high))
