@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from excam.calmqa.claims import ClaimWithPassages
 from excam.calmqa.source import TYPES, Type
 from excam.core.exceptions import InputInvalid
 from excam.core.extras import require_extra
-from excam.core.language_identity import language_code
+from excam.core.language_identity import code_name, language_code
 from excam.inference import Flow
 from excam.inference.run import together
 from excam.scoring.evidence import Index
@@ -143,20 +143,15 @@ class Prepared:
         ]
         if found["s"] is None:
             return Outcome(None, judged.failure or "undecidable-language", parts)
-        return Outcome(found["s"], None, parts, _explained(parts, looks))
+        return Outcome(found["s"], None, parts, _explained(looks, verdicts, relevance or 0.0))
 
 
-def _explained(parts: Mapping[str, object], looks: surface.Surface) -> str:
-    """Return in one sentence what lowered the score."""
+def _explained(looks: surface.Surface, verdicts: Sequence[Picked], relevance: float) -> str:
+    """Return in a line what lowered the score."""
     if looks.empty:
         return "The answer is empty."
-    wrong = []
-    if not looks.language_right:
-        wrong.append(f"it is in {looks.found}, not {looks.expected}")
+    found = [] if looks.language_right else [f"In {code_name(looks.found)}, not {code_name(looks.expected)}."]
     if looks.repeated:
-        wrong.append(f"a sequence of {surface.TOKENS} tokens occurs {looks.most_repeats} times")
-    claims_, supported = parts["claims"], 0
-    if isinstance(claims_, list):
-        supported = sum(one["verdict"] == "supported" for one in claims_)
-        wrong.append(f"{supported} of {len(claims_)} claims are supported")
-    return f"Surface: {'; '.join(wrong)}."
+        found.append(f"A sequence of {surface.TOKENS} tokens occurs {looks.most_repeats} times.")
+    supported = sum(one.option == "supported" for one in verdicts)
+    return " ".join([*found, f"{supported} of {len(verdicts)} claims are supported; relevance {relevance:.2f}."])

@@ -56,9 +56,9 @@ def language_code(name: str) -> str:
 
 
 def code_name(code: str) -> str:
-    """Return the English name of a code, else the code itself."""
+    """Return the English name of a code, else the code itself; words for `UNKNOWN`."""
     names = _table()[1].get(code)
-    return names[0] if names else code
+    return "no known language" if code == UNKNOWN else names[0] if names else code
 
 
 def is_installed(detector: Detector) -> bool:

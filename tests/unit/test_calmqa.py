@@ -15,7 +15,7 @@ from one_line_errors import line_of
 from typer.testing import CliRunner
 
 from excam import cli
-from excam.calmqa import asks, claims, rows_page, source, stages, surface
+from excam.calmqa import asks, claims, encoder, rows_page, source, stages, surface
 from excam.calmqa.claims import Claim, ClaimWithPassages
 from excam.calmqa.source import Answer
 from excam.core import provenance, tables
@@ -620,6 +620,49 @@ def test_score_with_a_model_offline(model, index, tmp_path, monkeypatch):
     other = excam(*words[:-1], "--to", tmp_path / "other.jsonl")
     assert other.exit_code == 0
     assert to.read_bytes() == (tmp_path / "other.jsonl").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def sentence_encoder(tmp_path_factory):
+    """The folder of a fetched sentence encoder, with random weights."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    folder = tmp_path_factory.mktemp("encoders") / "tiny"
+    tokenizer = tiny.make_tokenizer()
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+    torch.manual_seed(3)
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    BertModel(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(folder / "files")
+    tokenizer.save_pretrained(folder / "files")
+    facts = {"revision": "e" * 40, "licence": "MIT"}
+    files = sorted((folder / "files").iterdir())
+    provenance.write_manifest(folder / "manifest.json", inputs=[], outputs=files, settings={}, seconds=1, **facts)
+    return folder / "files"
+
+
+def test_cosines_do_not_depend_on_the_texts_beside_them(sentence_encoder, model):
+    pairs = [("Why is the sky blue?", "Air scatters blue light. " * 90), ("a", "a"), ("b", "Something else, longer.")]
+    together_ = encoder.cosines(sentence_encoder, pairs)
+    alone = [encoder.cosines(sentence_encoder, [pair])[0] for pair in pairs]
+    assert together_ == pytest.approx(alone, abs=1e-5)
+    assert together_[1] == pytest.approx(1)
+    assert encoder.cosines(sentence_encoder, []) == []
+    assert encoder.is_encoder(sentence_encoder)
+    assert not encoder.is_encoder(model)
+
+
+def test_score_with_an_encoder_asks_no_model(sentence_encoder, index, tmp_path):
+    to = tmp_path / "scored.jsonl"
+    words = ["--metric", "calmqa", "--model", sentence_encoder, "--evidence", index, "--to", to]
+    rows = [ROWS[0] | {"answer": "Air molecules scatter short waves of sunlight more than long ones."}, ROWS[2]]
+    done = excam("score", rows_file(tmp_path, rows), *words)
+    assert done.exit_code == 0, done.output
+    first, second = scored_file.read(to)
+    assert "|verifier:overlap|relevance:cosine|" in first.signature
+    assert first.details["factuality"] == 1
+    assert first.score == pytest.approx(first.details["relevance"])
+    assert second.score == 0
 
 
 @pytest.mark.parametrize(
