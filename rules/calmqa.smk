@@ -220,7 +220,7 @@ rule calmqa_index:
         "../envs/data.yaml"
     params:
         version=versions("calmqa_index"),
-        folder=calmqa_setting("evidence"),
+        folder=lambda w, input: os.path.dirname(input.documents[0]),
     shell:
         "python -m scripts.calmqa_index --folder {params.folder:q} --to {output.index:q} 2>&1 | tee {log:q}"
 

@@ -12,6 +12,7 @@ from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.scoring import pairs
+from excam.scoring.evidence import SUFFIXES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +22,6 @@ TYPES: Mapping[Any, Type] = {
     **{"culturally specific": "specific", "specific": "specific", "cult": "specific", 1: "specific"},
     **{"culturally agnostic": "agnostic", "agnostic": "agnostic", "non-cult": "agnostic", 0: "agnostic"},
 }
-SUFFIXES = (".jsonl", ".csv", ".parquet", ".jsonl.gz")
 
 
 @dataclass(frozen=True, slots=True)

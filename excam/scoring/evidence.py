@@ -38,6 +38,7 @@ OPEN_BOOK_PASSAGES = 3  # before a pair: few, because small models lose the pair
 LONGEST = 200  # words of a passage; a longer paragraph is cut
 ARRAYS = ("data.csc.index.npy", "indices.csc.index.npy", "indptr.csc.index.npy", "vocab.index.json")
 PARAMETERS, PASSAGES, INDEX = "params.index.json", "passages.parquet", "index.json"
+SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")  # of documents
 FILES = (INDEX, PASSAGES, PARAMETERS, *ARRAYS)
 _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*")
 _UNSPACED = regex.compile(f"[{SCRIPTS}]")
@@ -79,14 +80,12 @@ def words(text: str) -> list[str]:
 
 
 def read_passages(folder: Path) -> list[Passage]:
-    """Return the passages of the documents in a folder of .jsonl, .csv or .parquet files, in the order of the files.
+    """Return the passages of the documents in a folder of JSON Lines, CSV or Parquet files, in the order of the files.
 
     A document has `id`, `text` and `licence`, and may have `title`, `url`, `language` and `revision`; its paragraphs
     are parted by empty lines. Raises InputInvalid naming a document without these, or an id that occurs twice.
     """
-    files = sorted(
-        path for path in folder.rglob("*") if path.suffix in (".jsonl", ".csv", ".parquet") and path.name != PASSAGES
-    )
+    files = sorted(path for path in folder.glob("*") if path.name.endswith(SUFFIXES) and path.name != PASSAGES)
     found: list[Passage] = []
     seen: set[str] = set()
     for file in files:
@@ -97,7 +96,7 @@ def read_passages(folder: Path) -> list[Passage]:
             seen.add(document.id)
             found += _paragraphs(document)
     if not found:
-        raise InputInvalid(f"{folder}: no documents; expected .jsonl, .csv or .parquet files of id, text, licence")
+        raise InputInvalid(f"{folder}: no documents; expected {', '.join(SUFFIXES)} files of id, text, licence")
     return found
 
 
