@@ -39,6 +39,7 @@ include: "rules/scores.smk"
 include: "rules/macaron.smk"
 include: "rules/rubric.smk"
 include: "rules/cult_eval.smk"
+include: "rules/calmqa.smk"
 
 
 onsuccess:
@@ -61,6 +62,7 @@ rule all:
         macaron_pages(),
         rubric_pages(),
         pages_of("cult_eval"),
+        calmqa_pages(),
 
 
 rule paper:
@@ -117,6 +119,12 @@ rule cult_eval:
     """Translations of culture-loaded expressions: ACRE, metrics of whole sentences, and their tables and figures."""
     input:
         cult_eval_target,
+
+
+rule calmqa:
+    """CaLMQA's score of long answers: right language, no loops, true, to the point; and what people's ratings follow."""
+    input:
+        calmqa_target,
 
 
 rule scores:

@@ -16,6 +16,7 @@ from snakemake.exceptions import WorkflowError
 
 from excam.acre import source as cult_eval_source
 from excam.annotation.exports import exported_files
+from excam.calmqa import source as calmqa_source
 from excam.config import CHAT_TEMPLATES, LEXICON, ordered_like, load
 from excam.core.exceptions import ExcamError
 from excam.core.licences import is_permissive
@@ -25,6 +26,7 @@ from excam.core.versions import edited, version
 from excam.excam40k import datasets as benchmarks
 from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES
 from excam.scoring import shards
+from excam.scoring.evidence import FILES as EVIDENCE_FILES
 from excam.inference.sources import WEIGHTS, matching_files
 from excam.macaron import source as macaron_source
 from excam.rubric import changes as rubric_changes, responses as rubric_responses
@@ -79,6 +81,11 @@ try:
         if EXPERIMENT.cult_eval
         else []
     )
+    CALMQA_FILES = {  # of each local folder of the section
+        name: input_names(f"calmqa.{name}", calmqa_source.files(Path(folder), f"calmqa.{name}")) if folder else []
+        for name in ("questions", "sheets", "evidence")
+        for folder in [EXPERIMENT.calmqa and getattr(EXPERIMENT.calmqa, name)]
+    }
     EXPORTS = input_names("annotation.answers", exported_files(EXPERIMENT.annotation.answers))
 except ExcamError as problem:
     raise WorkflowError(str(problem)) from None
@@ -105,6 +112,14 @@ RUBRIC = EXPERIMENT.rubric
 MACARON_MODES = ["choose", "text", "thinking"]
 MACARON_SHEETS = sorted(path.stem for path in Path(MACARON.sheets).glob("*.csv")) if MACARON and MACARON.sheets else []
 CULT_EVAL = EXPERIMENT.cult_eval
+CALMQA = EXPERIMENT.calmqa
+CALMQA_RATINGS = input_names("calmqa.ratings", [Path(CALMQA.ratings)]) if CALMQA and CALMQA.ratings else []
+CALMQA_ROLES = {
+    "translations": "translator", "claims": "extractor", "verdicts": "verifier", "relevance": "relevance"
+}  # fmt: skip
+CALMQA_STEPS = {  # the stages that ask a model -> its name
+    step: name for step, role in CALMQA_ROLES.items() if (name := CALMQA and getattr(CALMQA, role)) and name != "rules"
+}
 NOWHERE = "a^"  # a pattern that matches nothing: an axis without values
 
 

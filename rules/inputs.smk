@@ -196,3 +196,31 @@ def proofreader_weights(wildcards):
     name = proofreader_name()
     local = name and EXPERIMENT.models[name].is_local
     return f"results/models/{EXPERIMENT.weights(name)}/manifest.json" if local else []
+
+
+def calmqa_transcripts():
+    """What each model answered to the questions."""
+    subjects = dict.fromkeys(CALMQA.subjects) if CALMQA else []
+    return [f"results/calmqa/transcripts/answers/{name}.jsonl" for name in subjects]
+
+
+def calmqa_asked(step):
+    """The transcript of a stage, if a model does it."""
+    return f"results/calmqa/transcripts/{step}.jsonl" if step in CALMQA_STEPS else []
+
+
+def calmqa_translated():
+    """The translations, if there is a translator."""
+    return "results/calmqa/translations.parquet" if "translations" in CALMQA_STEPS else []
+
+
+def calmqa_encoder():
+    """The fetched encoder, if relevance is its cosine."""
+    asked = CALMQA and "relevance" not in CALMQA_STEPS
+    return f"results/models/{EXPERIMENT.weights(CALMQA.encoder)}/manifest.json" if asked else []
+
+
+def calmqa_weights(wildcards):
+    """The weights of the model of a stage, if it is local."""
+    name = CALMQA_STEPS[wildcards.step]
+    return f"results/models/{EXPERIMENT.weights(name)}/manifest.json" if EXPERIMENT.models[name].is_local else []

@@ -95,6 +95,9 @@ PAGE_FILES = {  # sets of files that pages name as inputs
         for d in DATASETS
     ],
     "judgements_of_external": external_judgements,
+    "calmqa_languages": ["results/calmqa/languages.csv"] if CALMQA else [],
+    "calmqa_ratings": CALMQA_RATINGS,
+    "calmqa_scores": ["results/calmqa/scores.parquet"] if CALMQA else [],
     "macaron_answers": macaron_answers(),
     "macaron_instances": ["results/macaron/instances.parquet"] if MACARON else [],
     "macaron_scenarios": ["results/macaron/scenarios.parquet"] if MACARON else [],
@@ -122,6 +125,7 @@ PAGE_FILES = {  # sets of files that pages name as inputs
 
 PAGE_SETTINGS = {  # values that pages name as settings
     "cult_eval_scored": list(CULT_EVAL.scores) if CULT_EVAL else [],
+    "calmqa_how": calmqa_how(),
     "datasets": DATASETS,
     "licences": json.dumps({name: benchmarks.load(name).SOURCE.licence for name in DATASETS}, sort_keys=True),
     "models_asked": models_asked,

@@ -142,3 +142,41 @@ def rubric_weights():
 def rubric_people():
     """The evaluator and the validators of the rubric, in this order."""
     return [RUBRIC.evaluator, *RUBRIC.validators] if RUBRIC and RUBRIC.evaluator else []
+
+
+def calmqa_setting(name):
+    """A value of the section calmqa, "" where it is switched off."""
+    return getattr(CALMQA, name) if CALMQA else ""
+
+
+def calmqa_options(**files):
+    """The options of these files that are there: each under its name."""
+    return [word for name, file in files.items() if file for word in (f"--{name}", file)]
+
+
+def calmqa_tables(wildcards, input):
+    """The options of the tables that a stage of CaLMQA is made of."""
+    return calmqa_options(translations=input.translations, claims=input.claims, evidence=input.evidence)
+
+
+def calmqa_answering(wildcards):
+    """The stage of the backend of a model that judges."""
+    return [f"answers.{EXPERIMENT.models[CALMQA_STEPS[wildcards.step]].backend}"]
+
+
+def calmqa_rater():
+    """What rates relevance: a model, or the encoder."""
+    return CALMQA_STEPS.get("relevance") or (CALMQA.encoder if CALMQA else "")
+
+
+def calmqa_how():
+    """How the answers were judged, in one line."""
+    if not CALMQA:
+        return ""
+    translated = f"translated by {CALMQA.translator}" if CALMQA.translator else "in their own language"
+    rated = CALMQA.relevance if CALMQA.relevance != "rules" else f"cosine of {CALMQA.encoder}"
+    return (
+        f"answers {translated}; claims: {CALMQA.extractor}; verifier: {CALMQA.verifier}; relevance: {rated}; "
+        f"factuality: {CALMQA.factuality}; no claims: {CALMQA.no_claims}; detector: {CALMQA.detector}; "
+        f"repetition: {CALMQA.repetition.tokens} tokens {CALMQA.repetition.times} times"
+    )

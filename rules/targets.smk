@@ -125,6 +125,18 @@ def cult_eval_target(wildcards):
     return pages_of("cult_eval")
 
 
+def calmqa_pages():
+    """Every table and page of CaLMQA; none where it is switched off."""
+    return [*pages_of("calmqa"), "results/calmqa/rows.html"] if CALMQA else []
+
+
+def calmqa_target(wildcards):
+    """What the target `calmqa` asks for. Stop with one line where the section is missing."""
+    if not CALMQA:
+        raise WorkflowError("calmqa: switched off; expected a section `calmqa`, as in experiments/mini.yaml")
+    return calmqa_pages()
+
+
 def scores(wildcards):
     """The summary of the user's own texts."""
     if not SCORES:

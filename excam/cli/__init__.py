@@ -10,6 +10,7 @@ import typer
 
 from excam.acre.commands import app as acre_app
 from excam.annotation.commands import app as annotate_app
+from excam.calmqa.commands import app as calmqa_app
 from excam.cli import calibrate_commands, score_commands, serve_commands
 from excam.core.command_input import standard_input
 from excam.core.paths import JOURNALS, RESULTS
@@ -51,6 +52,7 @@ app.add_typer(annotate_app, name="annotate")
 app.add_typer(macaron_app, name="macaron")
 app.add_typer(rubric_app, name="rubric")
 app.add_typer(acre_app, name="acre")
+app.add_typer(calmqa_app, name="calmqa")
 _JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folders of them")]
 
 

@@ -26,6 +26,7 @@ from excam.scoring.target import target
 
 if TYPE_CHECKING:
     from excam.inference.budget import Budget
+    from excam.scoring.evidence import Index
     from excam.scoring.scored import Scored
 
 FILE = Annotated[
@@ -99,6 +100,9 @@ def score(
     language: Annotated[str, typer.Option(help=NAMES)] = "language",
     system: Annotated[str, typer.Option(help=NAMES + " with the author of the output")] = "system",
     culture: Annotated[str, typer.Option(help=NAMES)] = "culture",
+    evidence: Annotated[
+        Path | None, typer.Option(help="an index of `excam calmqa index`: its passages are put before the judge")
+    ] = None,
     fail_on: Annotated[
         str | None, typer.Option(help="minor or major: exit with code 3 if such an error is found")
     ] = None,
@@ -114,7 +118,7 @@ def score(
     """Find, rate and explain cultural errors in instruction-output pairs.
 
     With --metric NAME, rows are scored by that metric, which names the columns that it needs; of the options only
-    --model, --backend, --to, --budget, --price, --fail-on and --offline apply to every metric.
+    --model, --backend, --evidence, --to, --budget, --price, --fail-on and --offline apply to every metric.
 
     Results are JSON Lines on stdout, or in the file of --to. Exit codes: 0 rows were scored, 1 none could be scored,
     2 invalid input, 3 errors of the severity of --fail-on were found, 4 the budget is spent.
@@ -126,8 +130,10 @@ def score(
     from excam.error_reports.metric.scorer import first_requests
     from excam.scoring import budgets
     from excam.scoring.client import connect
+    from excam.scoring.evidence import open_index
     from excam.scoring.pairs import Columns, PairFile, spooled
     from excam.scoring.summary import Summary
+    from excam.scoring.warnings import unchecked_line
 
     quiet_libraries()
     if offline:
@@ -149,6 +155,7 @@ def score(
                 band=band,
                 budget=budget,
                 price=price,
+                evidence=evidence,
             )
         if fail_on and fail_on not in SEVERITIES:
             stop(f"--fail-on: found {fail_on}; expected {' or '.join(SEVERITIES)}")
@@ -157,6 +164,9 @@ def score(
         limit = budgets.checked(budget, price, [str(one) for one in judges])
         if limit and not to:
             stop("--budget: found without --to; expected a file, where a later run goes on; give --to FILE")
+        if line := unchecked_line():
+            say(line)
+        index = open_index(evidence) if evidence else None
         with spooled(file) as source:
             if metric == "excam":
                 repetition = Repetition(repeat, temperature, combine, band)  # pyright: ignore[reportArgumentType]
@@ -166,11 +176,11 @@ def score(
                 scorer = (
                     connect(server)
                     if server
-                    else open_judge(judges, base or [], max_tokens, repetition, judge, engine, limit)
+                    else open_judge(judges, base or [], max_tokens, repetition, judge, engine, limit, index)
                 )
                 found = results(scorer, rows, to)
             else:
-                found = _results_of(metric, source, model, engine, to, limit)
+                found = _results_of(metric, source, model, engine, to, limit, index)
             for result in summary.counting(found):
                 if not to:
                     print_json(result.to_dict())
@@ -182,7 +192,13 @@ def score(
 
 
 def _results_of(
-    name: str, file: Path, model: str | None, engine: str | None, to: Path | None, limit: Budget | None
+    name: str,
+    file: Path,
+    model: str | None,
+    engine: str | None,
+    to: Path | None,
+    limit: Budget | None,
+    index: Index | None,
 ) -> Iterator[Scored]:
     """Yield the results of a metric other than ExCAM's."""
     from excam.scoring import budgets, files, metrics, score_rows
@@ -191,6 +207,7 @@ def _results_of(
         stop("--metric: needs --model: an adapter, the folder of a fetched model, or NAME@http://host/v1")
     metric = metrics.load(name)
     rows = score_rows.RowFile(file, metric)
+    metric = metrics.prepared(metric, rows, model, index)
     if limit and to:
         say(budgets.estimate(limit, rows, lambda row: next(metric.flow(row)), metric.MAX_TOKENS, to))
     return files.results(score_rows.RowScorer(metric, model, engine, limit), rows, to)

@@ -14,6 +14,7 @@ from excam.config.sections import (
     LEXICON,
     Annotation,
     Baselines,
+    Calmqa,
     Construction,
     CultEval,
     Dataset,
@@ -23,6 +24,7 @@ from excam.config.sections import (
     Model,
     Price,
     Recipe,
+    Repetition,
     Rubric,
     Sampling,
     Scoring,
@@ -129,6 +131,21 @@ def cross_check(experiment: Experiment, where: str) -> None:
         ):
             for name in filter(None, names):
                 known(name, f"cult_eval.{at}", "model", models)
+    if experiment.calmqa:
+        judged = experiment.calmqa
+        for name in judged.subjects:
+            known(name, "calmqa.subjects", "model", models)
+        for at in ("translator", "extractor", "verifier", "relevance", "encoder"):
+            name = getattr(judged, at)
+            if name and name != "rules":
+                known(name, f"calmqa.{at}", "model", models)
+        if not judged.subjects and not judged.sheets:
+            raise ConfigInvalid(f"{where}: calmqa: nobody answers; expected `subjects` or `sheets`")
+        if "rules" in (judged.translator, judged.encoder) or (judged.relevance == "rules" and not judged.encoder):
+            raise ConfigInvalid(
+                f"{where}: calmqa.relevance: rules without an encoder; expected `encoder`, or a model; only extractor, "
+                "verifier and relevance can be `rules`"
+            )
     _check_numbers(experiment, where)
 
 
@@ -192,9 +209,12 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
         "macaron": Macaron,
         "rubric": Rubric,
         "cult_eval": CultEval,
+        "calmqa": Calmqa,
     }
     if not loc:
         return list(Experiment.model_fields)
     section = kinds.get(str(loc[0]), Experiment)
-    inner = {"sampling": Sampling, "wheel": Wheel, "server": Server, "price": Price}.get(str(loc[-1]), section)
+    inner = {"sampling": Sampling, "wheel": Wheel, "server": Server, "price": Price, "repetition": Repetition}.get(
+        str(loc[-1]), section
+    )
     return list(inner.model_fields)

@@ -388,6 +388,35 @@ class CultEval(Section):
     scores: dict[Name, str] = Field(default={}, description="more metrics by name: files of `excam score`, by row id")
 
 
+class Repetition(Section):
+    """When a long answer repeats itself: so many o200k tokens in a row, so many times."""
+
+    tokens: int = Field(default=20, ge=2, description="the authors' code; their text says more than 20")
+    times: int = Field(default=4, ge=2, description="the authors' code; their text says more than 4")
+
+
+class Calmqa(Section):
+    """CaLMQA's score of long answers (docs/calmqa.md). `rules` in place of a model asks none."""
+
+    questions: str = Field(description="local folder with questions in the official columns")
+    subjects: list[Name] = Field(default=[], description="models that answer")
+    sheets: str | None = Field(default=None, description="local folder with written answers, shown like models")
+    detector: Literal["cld2", "langid"] = Field(default="cld2", description="names the language of an answer")
+    repetition: Repetition = Repetition()
+    translator: Name | None = Field(default=None, description="the model that translates answers; null: as they are")
+    extractor: Name = Field(default="rules", description="the model that lists claims; rules: sentences")
+    verifier: Name = Field(default="rules", description="the model that verifies claims; rules: overlap of words")
+    relevance: Name = Field(default="rules", description="the model that rates relevance; rules: the encoder's cosine")
+    encoder: Name | None = Field(default=None, description="a sentence encoder, for `relevance: rules`")
+    evidence: str = Field(description="local folder with documents: id, title, text, licence")
+    passages: int = Field(default=10, ge=1, description="passages for a claim")
+    verdicts: Literal["binary", "trinary"] = Field(default="binary", description="trinary: contradicted apart")
+    factuality: Literal["f1@k", "precision"] = Field(default="f1@k", description="S_fact; both are columns")
+    no_claims: Literal["zero", "skip"] = Field(default="zero", description="an answer that states nothing")
+    scale: Literal["five", "binary"] = Field(default="five", description="of relevance: (r - 1) / 4, or 1 from 4 on")
+    ratings: str | None = Field(default=None, description="CSV file with ratings of people, for the regression")
+
+
 class Experiment(Section):
     """All settings that determine results. Settings of execution are in the profiles."""
 
@@ -405,6 +434,7 @@ class Experiment(Section):
     macaron: Macaron | None = None
     rubric: Rubric | None = None
     cult_eval: CultEval | None = None
+    calmqa: Calmqa | None = None
     audits: Literal["stop", "warn"] = Field(
         default="stop", description="a failed audit stops training and publishing, or is only said"
     )

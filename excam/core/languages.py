@@ -61,6 +61,11 @@ def detect_language(text: str) -> str | None:
     return None if probability < SURE or code == "zxx" else language_name(code)  # zxx: no linguistic content
 
 
+def langid_code(text: str) -> str:
+    """Return langid's code of a text, however uncertain. Raises ModuleNotFoundError without py3langid."""
+    return _identifier().classify(text[:LOOKED_AT])[0]
+
+
 @cache
 def _identifier() -> LanguageIdentifier:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier

@@ -71,6 +71,24 @@ def run_with_rounds(judge: Callable[[ItemT], Flow[R]], items: Sequence[ItemT], a
     return [ResultWithRounds(results[index], tuple(rounds[index])) for index in range(len(flows))]
 
 
+def together(flows: Sequence[Flow[R]]) -> Flow[list[R]]:
+    """Run several flows as one: each round holds the open requests of all. Return their results in order."""
+    results: dict[int, R] = {}
+    answers: dict[int, Sequence[Answer] | None] = dict.fromkeys(range(len(flows)))
+    while answers:
+        asking: dict[int, Sequence[Request]] = {}
+        for index, answer in answers.items():
+            try:
+                asking[index] = flows[index].send(answer)  # pyright: ignore[reportArgumentType]  # None starts it
+            except StopIteration as end:
+                results[index] = end.value
+        if not asking:
+            break
+        answered = iter((yield [request for requests in asking.values() for request in requests]))
+        answers = {index: tuple(islice(answered, len(requests))) for index, requests in asking.items()}
+    return [results[index] for index in range(len(flows))]
+
+
 def _answers_to(ask: Ask, requests: list[Request]) -> Iterator[Answer]:
     answers = list(ask(requests)) if requests else []
     if len(answers) != len(requests):

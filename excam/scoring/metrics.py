@@ -8,14 +8,16 @@
 
     def flow(row: Row) -> Flow[Outcome]: ...
 
-Optional constants: `OPTIONAL` names further columns, which are passed on where a row has them; `SETTINGS` becomes part
-of the signature; `WORDING` is what legends say of a score.
+Optional constants: `OPTIONAL`, columns that a row need not have; `PAIR`, the columns of an instruction and of its
+answer, by default `instruction` and `output`; `SETTINGS`, which becomes part of the signature; `WORDING`, what legends
+say of a score; and `prepare(rows, model, index)`, for what follows from all rows of a file or needs an index of
+evidence (`--evidence`): it returns the metric that scores them.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -23,6 +25,7 @@ from typing import Any, Protocol, cast
 
 from excam.core.exceptions import InputInvalid
 from excam.inference import Flow
+from excam.scoring.evidence import Index
 from excam.scoring.scored import Direction, Scored
 from excam.scoring.spans import ErrorSpan, Severity
 
@@ -93,6 +96,18 @@ def load(name: str) -> Metric:
     if absent := [one for one in wanted if not hasattr(module, one)]:
         raise InputInvalid(f"--metric: {place} has no {', '.join(absent)}; expected those of excam.scoring.metrics")
     return cast(Metric, module)
+
+
+def prepared(metric: Metric, rows: Iterable[Row], model: str, index: Index | None) -> Metric:
+    """Return the metric for the rows of a file. Raises InputInvalid for an index that the metric does not use."""
+    prepare = getattr(metric, "prepare", None)
+    if prepare is not None:
+        return prepare(rows, model, index)
+    if index is not None:
+        raise InputInvalid(
+            f"--evidence: metric {metric.NAME} uses none; expected a metric with `prepare`; leave it out"
+        )
+    return metric
 
 
 def wording(one: Scored) -> Wording:

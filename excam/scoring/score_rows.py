@@ -15,7 +15,7 @@ from excam.inference import Sampling, backend_factory
 from excam.inference.budget import Budget
 from excam.inference.journal import InMemory, Journal, ask
 from excam.inference.run import run
-from excam.scoring import local_model, pairs, server_model
+from excam.scoring import local_model, pairs, server_model, warnings
 from excam.scoring.defaults import BATCH
 from excam.scoring.metrics import Metric, Outcome, Row
 from excam.scoring.scored import LABELS, Scored, scored_row
@@ -29,10 +29,8 @@ class RowScorer:
         """Open the model, see `open_model`."""
         self._metric = metric
         self._backend, described = open_model(model, engine, budget)
-        settings = getattr(metric, "SETTINGS", "")
-        self.signature = "|".join(
-            filter(None, [metric.NAME, described, settings, f"metric:{metric.VERSION}", f"v:{VERSION}"])
-        )
+        settings = f"|{found}" if (found := getattr(metric, "SETTINGS", "")) else ""
+        self.signature = f"{metric.NAME}|{described}{settings}|metric:{metric.VERSION}|v:{VERSION}"
 
     def score(
         self, rows: Iterable[Row], /, journal: Path | None = None, progress: Progress | None = None
@@ -55,8 +53,13 @@ class RowScorer:
             columns=row.texts,
             parts=outcome.parts,
             direction=self._metric.DIRECTION,
+            warnings=self._warnings(row.texts),
             **row.labels,
         )
+
+    def _warnings(self, texts: Mapping[str, str]) -> tuple[str, ...]:
+        asked, given = getattr(self._metric, "PAIR", ("instruction", "output"))
+        return warnings.of_texts(texts[asked], texts[given]) if {asked, given} <= texts.keys() else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +86,9 @@ def _rows(metric: Metric, file: Path) -> Iterator[Row]:
                 f"{', '.join(metric.COLUMNS)}"
             )
         labels = {name: row[name] for name in LABELS if isinstance(row.get(name), str)}
-        wanted = (*metric.COLUMNS, *getattr(metric, "OPTIONAL", ()))
-        yield Row(
-            str(row.get("id") or number), {name: row[name] for name in wanted if row.get(name) is not None}, labels
-        )
+        optional = [name for name in getattr(metric, "OPTIONAL", ()) if row.get(name) is not None]
+        values = {column: row[column] for column in (*metric.COLUMNS, *optional)}
+        yield Row(str(row.get("id") or number), values, labels)
     if not number:
         raise InputInvalid(f"{file}: 0 rows; expected one JSON object a line, or a table")
 

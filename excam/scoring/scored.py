@@ -102,6 +102,7 @@ class ScoredRow(Scored):
         report = self.report or Report()
         row = {name: getattr(self, name) for name in ("id", "score", "failure", "parts")}
         row |= {"explanation": report.explanation, "spans": [asdict(error) for error in report.errors]}
+        row |= {"warnings": list(self.warnings)} if self.warnings else {}
         return row | {name: getattr(self, name) for name in ("columns", *LABELS, "direction", "signature")}
 
 

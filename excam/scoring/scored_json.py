@@ -51,6 +51,9 @@ def _pair_from_dict(row: Mapping[str, Any]) -> Scored:
 def _row_from_dict(row: Mapping[str, Any]) -> ScoredRow:
     labels = {name: row[name] for name in LABELS if name in row}
     mappings = {name: row.get(name, {}) for name in ("columns", "parts")}
+    warnings = row.get("warnings", [])
+    if not isinstance(warnings, list):
+        raise TypeError(warnings)
     if not all(isinstance(values, dict) for values in mappings.values()):
         raise TypeError(mappings)
     return scored_row(
@@ -60,6 +63,7 @@ def _row_from_dict(row: Mapping[str, Any]) -> ScoredRow:
         row["signature"],
         report=_report(row.get("spans") or (), row.get("explanation") or ""),
         direction=row.get("direction", "higher"),
+        warnings=tuple(warnings),
         **labels,
         **mappings,
     )

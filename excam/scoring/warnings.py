@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from excam.core import languages
+from excam.core import language_identity, languages
 from excam.scoring.families import families
 from excam.scoring.pairs import Pair
 
@@ -17,6 +17,7 @@ LINES: Mapping[str, str] = {
     "language-untested": "in a language that is not in the metric's training data; do not rely on the score",
     "language-unknown": f"no language given, and none detected with certainty (that takes {languages.ENOUGH} letters "
     "and the package py3langid); give it in a column language",
+    "language-differs": "the text is in another language than its instruction, which does not ask for it",
     "truncated": "the report was cut at the token limit; raise --max-tokens",
     "same-family": "the judge is of the model family that wrote the text, and may be kind to its own",
 }
@@ -40,6 +41,7 @@ class WarningRules:
     def codes(self, pair: Pair, failure: str | None) -> tuple[str, ...]:
         """Return the warnings of one row, in the order of LINES."""
         found = set(self._language_codes(pair))
+        found.update(of_texts(pair.instruction, pair.output))
         if failure == "truncated":
             found.add("truncated")
         if self.families & families(pair.system):
@@ -57,6 +59,23 @@ class WarningRules:
                 yield "language-unknown"
         if seen - self.tested - {None}:
             yield "language-untested"
+
+
+def of_texts(instruction: str, output: str) -> tuple[str, ...]:
+    """Return the warnings that any metric gives about an instruction and what answers it; none without pycld2."""
+    if not language_identity.is_installed("cld2"):
+        return ()
+    return ("language-differs",) * language_identity.answers_in_another_language(instruction, output)
+
+
+def unchecked_line() -> str:
+    """Return a line that says which check is left out because its package is not installed, "" if none is."""
+    if language_identity.is_installed("cld2"):
+        return ""
+    return (
+        "pycld2 is not installed: texts in another language than their instruction are not pointed out; "
+        "pip install 'excam[language]'"
+    )
 
 
 def warning_lines(counts: Mapping[str, int]) -> list[str]:

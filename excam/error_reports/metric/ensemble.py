@@ -29,6 +29,7 @@ from excam.inference.budget import Budget
 from excam.scoring import files, pairs, scored_file
 from excam.scoring.agreement import COMBINE, Combine, agreement, combined
 from excam.scoring.defaults import BAND, BATCH, MAX_TOKENS
+from excam.scoring.evidence import Index
 from excam.scoring.files import Scorer
 from excam.scoring.pairs import Pair, PairFile
 from excam.scoring.scored import Scored, Scores
@@ -80,6 +81,7 @@ class Ensemble:
         judge: str | None = None,
         engine: str | None = None,
         budget: Budget | None = None,
+        evidence: Index | None = None,
     ) -> Ensemble:
         """Open models, with the folders of adapters' bases in the same order, or none to find them automatically.
 
@@ -92,7 +94,7 @@ class Ensemble:
             Metric.open(one, base, max_tokens, repetition.band, judge=judge, engine=engine, budget=budget)
             for one, base in found
         ]
-        return cls(opened, repetition)
+        return cls([one.with_open_book(evidence) for one in opened] if evidence else opened, repetition)
 
     def score(self, pairs_: Iterable[Mapping[str, Any] | Pair]) -> Scores:
         """Judge pairs as `Metric.score` does. The first result comes after every model has judged all pairs."""
@@ -169,6 +171,7 @@ def open_judge(
     judge: str | None = None,
     engine: str | None = None,
     budget: Budget | None = None,
+    evidence: Index | None = None,
 ) -> Metric | Ensemble:
     """Return a metric if each pair gets one judgement, else an ensemble. Raises as `Ensemble.open` does."""
     one = len(adapters) == 1 and len(bases) < 2
@@ -176,8 +179,9 @@ def open_judge(
         base = bases[0] if bases else None
         how = {"judge": judge, "engine": engine}
         metric = Metric.open(adapters[0], base, max_tokens, repetition.band, **how, budget=budget)
+        metric = metric.with_open_book(evidence) if evidence else metric
         return metric.sampled(repetition.temperature, 0) if repetition.temperature else metric
-    return Ensemble.open(adapters, bases, max_tokens, repetition, judge, engine, budget)
+    return Ensemble.open(adapters, bases, max_tokens, repetition, judge, engine, budget, evidence)
 
 
 def results(judge: Scorer[Pair] | Ensemble, rows: PairFile, to: Path | None) -> Iterator[Scored]:

@@ -29,6 +29,7 @@ from excam.inference.run import run
 from excam.scoring import adapters, async_bridge, local_model, server_model
 from excam.scoring import pairs as reading
 from excam.scoring.defaults import BAND, BATCH, MAX_TOKENS
+from excam.scoring.evidence import OPEN_BOOK_PASSAGES, Index, open_book
 from excam.scoring.manifests import AdapterManifest
 from excam.scoring.pairs import Pair
 from excam.scoring.scored import Scored, Scores
@@ -80,6 +81,16 @@ class Metric:
             raise InputInvalid(f"temperature {temperature:g}: every answer would be the same; expected more than 0")
         other = copy.copy(self)
         other._sampling, other._calibrated = replace(self._sampling, temperature=temperature, seed=seed), None
+        return other
+
+    def with_open_book(self, index: Index) -> Metric:
+        """Return this judge with passages of an index before each pair, and no calibration, which is of a closed book.
+
+        The model is shared.
+        """
+        other = copy.copy(self)
+        other._judge = open_book(self._judge, lambda sample: index.passages_for(sample.instruction, sample.output))
+        other._described, other._calibrated = f"{self._described}|{index.signature}x{OPEN_BOOK_PASSAGES}", None
         return other
 
     def close(self) -> None:

@@ -1,0 +1,105 @@
+"""People rate three answers of a question side by side (form `long_form`); back to the authors' columns."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from excam.annotation import exchange, form
+from excam.annotation.campaign import Campaign, Task, campaign
+from excam.annotation.form import SUBMITTED
+from excam.calmqa.source import Answer, Question
+from excam.core.exceptions import InputInvalid
+from excam.core.hash_order import digest
+from excam.core.language_identity import code_name
+
+FORM = "long_form"
+PLACES = (1, 2, 3)
+KINDS = {"specific": "cult", "agnostic": "non-cult"}  # as the authors' file has them
+COLUMNS = (  # of the authors' all_ratings.csv, then ours
+    *("annotation_id", "annotator", "answer", "model", "factuality", "language_correct", "omissions"),
+    *("overall-rating", "rating", "type", "question", "language", "rank", "errors", "seconds"),
+)
+
+
+def drawing(
+    questions: Mapping[str, Question], answers: Sequence[Answer], subjects: Sequence[str], people: int, seed: int
+) -> Campaign:
+    """Return a campaign with one task per question that all three subjects answered, for `people` annotators each.
+
+    The order of the subjects changes from question to question. Raises InputInvalid for other than three subjects, or
+    no such question.
+    """
+    if len(set(subjects)) != len(PLACES):
+        raise InputInvalid(f"subjects: found {', '.join(subjects) or 'none'}; expected three different ones")
+    given: dict[str, dict[str, Answer]] = defaultdict(dict)
+    for one in answers:
+        given[one.question][one.subject] = one
+    shared = [
+        name for name in questions if all(one in given[name] and given[name][one].text.strip() for one in subjects)
+    ]
+    if not shared:
+        raise InputInvalid(f"subjects: no question that {', '.join(subjects)} all answered; expected some")
+    tasks = [_task(questions[name], given[name], subjects, people, seed) for name in shared]
+    return campaign("Long answers, three to a question", form.load(FORM), tasks)
+
+
+def _task(asked: Question, given: Mapping[str, Answer], subjects: Sequence[str], people: int, seed: int) -> Task:
+    order = sorted(subjects, key=lambda one: digest(seed, "calmqa/order", f"{asked.id}/{one}"))
+    shown = {f"answer_{place}": _one_line_end(given[name].text) for place, name in zip(PLACES, order, strict=True)}
+    english = {"question_en": asked.question_en} if asked.question_en and asked.language != "en" else {}
+    return Task(
+        id=digest(seed, "calmqa/rating", asked.id)[:16],
+        row=asked.id,
+        language=code_name(asked.language),
+        culture="",
+        annotators=people,
+        shown={"question": asked.question, "kind": asked.type, **english, **shown},
+        hidden={f"model_{place}": name for place, name in zip(PLACES, order, strict=True)},
+    )
+
+
+def _one_line_end(text: str) -> str:
+    """Return a text in which words can be marked, and which a file can hold."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode()
+
+
+def ratings(files: Sequence[Path], found: Campaign, questions: Mapping[str, Question]) -> Iterator[dict[str, Any]]:
+    """Yield one row for each rated answer (`COLUMNS`), in the order of the campaign; unsubmitted ones are left out.
+
+    Raises InputInvalid for a file that holds no answers to the campaign, or a campaign about other questions.
+    """
+    if found.form.name != FORM:
+        raise InputInvalid(f"campaign {found.id}: of the form {found.form.name}; expected {FORM}")
+    tasks = {task.id: (number, task) for number, task in enumerate(found.tasks, 1)}
+    if absent := [task.row for task in found.tasks if task.row not in questions]:
+        raise InputInvalid(
+            f"campaign {found.id}: {absent[0]}: not among the questions; expected those it was drawn from"
+        )
+    for file in files:
+        for said in exchange.read(file, found):
+            if not said[SUBMITTED]:
+                continue
+            number, task = tasks[said.task]
+            asked, ranking = questions[task.row], list(said["ranking"])
+            for place in PLACES:
+                yield {
+                    "annotation_id": number,
+                    "annotator": said.annotator,
+                    "answer": task.shown[f"answer_{place}"],
+                    "model": task.hidden[f"model_{place}"],
+                    "factuality": said[f"factuality_{place}"],
+                    "language_correct": said[f"language_{place}"],
+                    "omissions": said[f"omissions_{place}"],
+                    "overall-rating": json.dumps([{"rating": said[f"rating_{place}"]}], separators=(",", ":")),
+                    "rating": said[f"rating_{place}"],
+                    "type": KINDS[asked.type],
+                    "question": asked.question,
+                    "language": asked.language,
+                    "rank": ranking.index(str(place)) + 1 if str(place) in ranking else "",
+                    "errors": json.dumps(said[f"errors_{place}"], ensure_ascii=False),
+                    "seconds": said.seconds,
+                }

@@ -1,0 +1,104 @@
+"""Claims of an answer, and the verifier without a model: is all of a claim in one passage?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import regex
+
+from excam.scoring.evidence import Passage, words
+
+Verdict = Literal["supported", "unsupported", "contradicted", "failed"]
+ENOUGH = 0.8  # share of a claim's content words that one passage must hold
+FEWEST = 2  # words to compare; "The sky is a sky." would be supported by any passage about a sky
+_BULLET = regex.compile(r"^\s*(?:[-*•·–]|\(?\d{1,3}[.)]|#{1,6})\s+")
+_MARKUP = regex.compile(r"\*\*|__|`")
+_QUESTION = regex.compile(r"(?:[?？؟;]|か[。.])\s*[\"'”’»)]*$")
+_ABBREVIATED = regex.compile(r"(?:^|[\s.])(?:\p{Lu}|Dr|Mr|Mrs|Ms|Prof|St)\.\s*$")
+_CAPITALISED = regex.compile(r"\p{Lu}[\p{L}\p{M}\p{N}]*")
+_NUMBER = regex.compile(r"\p{N}+")
+_KANA = regex.compile(r"\p{Hiragana}+")
+SHORTEST = 4  # letters of a content word in scripts with spaces; shorter words are mostly grammar
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement of an answer. `id` is <answer>#<number>; `text` is None where the extractor failed."""
+
+    id: str
+    answer: str
+    sentence: int
+    text: str | None
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimWithPassages:
+    """A claim and the passages that were found for it, best first."""
+
+    id: str
+    text: str
+    passages: Sequence[Passage]
+
+
+def sentences(text: str, language: str) -> list[str]:
+    """Return the sentences of a text that state something, by ICU's rules for the language.
+
+    Lines end sentences, list marks and emphasis are dropped; questions and pieces without a letter state nothing.
+    An initial or a title with a full stop (W. G. Grace, Dr. Who) ends none.
+    """
+    from icu4py.breakers import SentenceBreaker  # loads 40 MB of tables
+
+    clean = text.encode("utf-8", "replace").decode().replace("\0", " ")
+    found = []
+    for line in clean.splitlines():
+        plain = _MARKUP.sub("", _BULLET.sub("", line)).strip()
+        if plain:
+            found += [piece.strip() for piece in _joined(SentenceBreaker(plain, language))]
+    return [one for one in found if any(map(str.isalpha, one)) and not _QUESTION.search(one)]
+
+
+def _joined(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield ICU's sentences, those that only an abbreviation ended together with the next."""
+    begun = ""
+    for piece in pieces:
+        begun += piece
+        if not _ABBREVIATED.search(begun):
+            yield begun
+            begun = ""
+    yield from [begun] if begun else []
+
+
+def by_sentences(answer: str, text: str, language: str) -> list[Claim]:
+    """Return one claim for each different sentence of an answer, without a model."""
+    found = dict.fromkeys(sentences(text, language))
+    return [Claim(f"{answer}#{number}", answer, number, one) for number, one in enumerate(found, 1)]
+
+
+def overlap(claim: ClaimWithPassages) -> tuple[Verdict, str]:
+    """Return supported, and the id of the passage, if one passage holds all of a claim; else unsupported.
+
+    All of it: every number, every capitalised word but the first, and 80 % of the content words (four letters or more;
+    in scripts without spaces all words but those of hiragana), of which there are two or more. It cannot see a
+    negation, and takes nothing in a text as an instruction.
+    """
+    said = words(claim.text)
+    content = {one for one in said if _is_content(one)}
+    capitalised = words(" ".join(_CAPITALISED.findall(claim.text)))
+    needed = (set(capitalised) - set(said[:1])) | set(_NUMBER.findall(" ".join(said)))
+    if len(content | needed) < FEWEST:
+        return "unsupported", ""
+    for passage in claim.passages:
+        held = set(words(f"{passage.title} {passage.text}"))
+        numbers = set(_NUMBER.findall(" ".join(held)))
+        if needed <= held | numbers and len(content & held) >= ENOUGH * len(content):
+            return "supported", passage.id
+    return "unsupported", ""
+
+
+def _is_content(word: str) -> bool:
+    if any("\u3040" <= sign <= "\u30ff" or "\u3400" <= sign <= "\u9fff" for sign in word):
+        return not _KANA.fullmatch(word)
+    return len(word) >= SHORTEST

@@ -1,0 +1,247 @@
+"""`excam calmqa`: what needs no judge, and what prepares one. Tables go to stdout or files, counts to stderr.
+
+S of a file of answers is `excam score FILE --metric calmqa --model M --evidence INDEX`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from excam.core.language_identity import PACKAGES
+from excam.core.provenance import say
+from excam.core.terminal import exit_on_error, stop
+
+if TYPE_CHECKING:
+    from excam.calmqa.source import Question
+    from excam.calmqa.surface import Surface
+
+app = typer.Typer(no_args_is_help=True, help="Score long answers: right language, no loops, true, to the point.")
+SEED = Annotated[int, typer.Option(help="seed of the resampling")]
+GROUPS = ("model", "system", "subject")  # columns that name who answered
+
+
+@app.command()
+def surface(
+    file: Annotated[Path, typer.Argument(help="answers: columns language and answer, and model if there are several")],
+    questions: Annotated[
+        Path | None, typer.Option(help="the questions: languages that the detector does not know are left out")
+    ] = None,
+    to: Annotated[Path | None, typer.Option(help="write a line for each answer as JSON Lines, too")] = None,
+    detector: Annotated[str, typer.Option(help="cld2 or langid")] = "cld2",
+    tokens: Annotated[int, typer.Option(min=2, help="o200k tokens of a repeated sequence; paper's wording: 21")] = 20,
+    times: Annotated[int, typer.Option(min=2, help="occurrences of it; paper's wording: 5")] = 4,
+    by: Annotated[str, typer.Option(help="a line of the table for each: model or language")] = "model",
+) -> None:
+    """Check the language and the repetitions of answers. No model, a few seconds for ten thousand answers.
+
+    Example: excam calmqa surface answers.jsonl --questions questions.jsonl
+    """
+    from excam.calmqa import surface as checks
+    from excam.core.provenance import publish
+    from excam.pages.markdown import escape, table
+
+    with exit_on_error():
+        if detector not in PACKAGES or by not in ("model", "language"):
+            stop(f"--detector {detector}, --by {by}: expected cld2 or langid, model or language")
+        known = _known_languages(questions, detector) if questions else {}
+        found = list(_checked(file, known, detector, tokens, times))
+        if to:
+            import json
+            from dataclasses import asdict
+
+            with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
+                for answer_id, model, _, one in found:
+                    row = {"id": answer_id, "model": model, **asdict(one), "surface": one.value}
+                    stream.write(json.dumps(row) + "\n")
+        lines = checks.table((language if by == "language" else model, one) for _, model, language, one in found)
+        body = [[escape(str(line["group"])), *(_shown(line[name]) for name in checks.TABLE[1:])] for line in lines]
+        print(table([by, *(name.replace("_", " ") for name in checks.TABLE[1:])], body))
+        if not known:
+            say("no --questions: every language counts as known to the detector")
+
+
+def _known_languages(questions: Path, detector: Any) -> dict[str, bool]:
+    """Return whether each language is decidable, and print how many questions each installed detector knows."""
+    from excam.calmqa import source
+    from excam.calmqa import surface as checks
+    from excam.core.language_identity import code_name, is_installed
+    from excam.pages.markdown import escape, table
+
+    pairs = [(one.language, one.question) for one in source.read_questions([questions])]
+    installed: list[Any] = [name for name in PACKAGES if is_installed(name)]
+    found = {name: checks.languages(pairs, name) for name in installed}
+    head = ["language", "questions", *(f"{name}, right" for name in installed), "decidable"]
+    body = [
+        [
+            escape(code_name(code)),
+            one.questions,
+            *(f"{found[name][code].share:.2f}" for name in installed),
+            "yes" if one.decidable else "no",
+        ]
+        for code, one in found[detector].items()
+    ]
+    sums = [sum(one.decidable for one in found[name].values()) for name in installed]
+    body.append(["languages with .90 or more", len(pairs), *sums, sums[installed.index(detector)]])
+    print(table(head, body))
+    return {code: one.decidable for code, one in found[detector].items()}
+
+
+def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, times: int) -> Any:
+    """Yield id, model, language and surface of each answer of a file."""
+    from excam.calmqa import source
+    from excam.calmqa import surface as checks
+    from excam.core.exceptions import InputInvalid
+    from excam.core.language_identity import code_name, language_code
+    from excam.scoring import pairs
+
+    for number, row in pairs.rows(file):
+        where = f"{file}:{number}"
+        texts = source.texts_of(row, where, ("language", "answer"), ("id", "answer_id", *GROUPS))
+        try:
+            code = language_code(texts["language"])
+        except InputInvalid as problem:
+            raise InputInvalid(f"{where}: {problem}") from None
+        one: Surface = checks.check(texts["answer"], code, known.get(code, True), detector, tokens, times)
+        name = next((texts[group] for group in GROUPS if texts[group]), "answers")
+        yield texts["id"] or texts["answer_id"] or str(number), name, code_name(code), one
+
+
+def _shown(value: Any) -> str:
+    return "–" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+@app.command()
+def index(
+    folder: Annotated[Path, typer.Argument(help="documents as .jsonl, .csv or .parquet: id, title, text, licence ...")],
+    to: Annotated[Path, typer.Option(help="folder of the index")],
+) -> None:
+    """Index a folder of documents, so that claims can be compared with their passages. No network.
+
+    Documents have id, text and licence, and may have title, url, language and revision. The same documents give the
+    same bytes.
+
+    Example: excam calmqa index wiki/ --to evidence/
+    """
+    from excam.scoring import evidence
+
+    with exit_on_error():
+        found = evidence.build(folder, to)
+        say(f"{to}: {len(found.passages)} passages, {found.signature}")
+
+
+@app.command()
+def regress(
+    file: Annotated[Path, typer.Argument(help="ratings in the columns of the authors' all_ratings.csv")],
+    judge: Annotated[str | None, typer.Option(help="column with the ratings of a model: its agreement, too")] = None,
+    seed: SEED = 0,
+) -> None:
+    """Print what people's ratings follow: every usual R² of omissions, factual errors, model and type of question.
+
+    Example: excam calmqa regress all_ratings.csv
+    """
+    from excam.calmqa import pages, ratings
+
+    with exit_on_error():
+        found = ratings.read(file, judge)
+        agreed = ratings.agreement(found, seed) if judge else None
+        print(pages.regression_page(found, ratings.r2_lines(found), agreed))
+
+
+@app.command("filter")
+def filter_(
+    file: Annotated[Path, typer.Argument(help="questions in the official columns")],
+    model: Annotated[str, typer.Option(help="a folder with weights, an adapter, or NAME@http://host/v1")],
+    to: Annotated[Path, typer.Option(help="JSON Lines: each question with what was decided in each round")],
+    engine: Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a local model")] = None,
+) -> None:
+    """Keep questions that are about a culture, then those that are clear: the two rounds of the paper's collection.
+
+    Example: excam calmqa filter questions.jsonl --model qwen3:14b@http://localhost:11434/v1 --to kept.jsonl
+    """
+    import json
+    from dataclasses import asdict
+    from functools import partial
+
+    from excam.calmqa import asks, source
+    from excam.core.provenance import Progress, publish, quiet_libraries
+    from excam.inference import Sampling
+    from excam.inference.journal import Journal
+    from excam.inference.journal import ask as asking
+    from excam.inference.run import run
+    from excam.scoring.files import journal_of
+    from excam.scoring.score_rows import open_model
+
+    quiet_libraries()
+    with exit_on_error():
+        questions: list[Question] = source.read_questions([file])
+        backend, _ = open_model(model, engine)
+        journal, sampling = Journal(journal_of(to)), Sampling(max_tokens=64, logprobs=False)
+        progress = Progress("filtering, requests", None)
+        found = run(asks.keep, questions, partial(asking, backend, sampling, journal, progress=progress))
+        with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
+            for question, rounds in zip(questions, found, strict=True):
+                said = {name: rounds[name].option or rounds[name].failure for name in rounds}
+                kept = all(name in rounds and rounds[name].option == "yes" for name in asks.FILTERS)
+                stream.write(json.dumps(asdict(question) | {"rounds": said, "kept": kept}, ensure_ascii=False) + "\n")
+        journal_of(to).unlink(missing_ok=True)
+        counts = [
+            sum(rounds.get(name) is not None and rounds[name].option == "yes" for rounds in found)
+            for name in asks.FILTERS
+        ]
+        failed = sum(bool(one.failure) for rounds in found for one in rounds.values())
+        say(
+            f"{to}: {len(questions)} questions; about a culture {counts[0]}, and clear {counts[1]} "
+            f"({100 * counts[1] / len(questions):.0f} %; the paper kept 52 %); unreadable: {failed}"
+        )
+
+
+@app.command()
+def draw(
+    file: Annotated[Path, typer.Argument(help="answers, as Parquet: results/calmqa/answers.parquet")],
+    questions: Annotated[Path, typer.Option(help="their questions, as Parquet")],
+    subjects: Annotated[str, typer.Option(help="three subjects, parted by commas")],
+    to: Annotated[Path, typer.Option(help="the campaign, as JSON")],
+    people: Annotated[int, typer.Option(min=1, help="annotators of a question")] = 1,
+    seed: SEED = 0,
+) -> None:
+    """Draw a campaign in which people rate three answers to a question. `excam annotate` shows it to them.
+
+    Example: excam calmqa draw answers.parquet --questions questions.parquet --subjects a,b,c --to campaign.json
+    """
+    from excam.annotation.campaign import to_json
+    from excam.calmqa import campaign, source
+    from excam.core.provenance import write_json
+
+    with exit_on_error():
+        named = [name.strip() for name in subjects.split(",") if name.strip()]
+        asked, given = source.questions_of(questions), source.answers_of(file)
+        drawn = campaign.drawing(asked, given, named, people, seed)
+        write_json(to, to_json(drawn))
+        say(f"{to}: {len(drawn.tasks)} questions of {len(asked)}, three answers each")
+
+
+@app.command()
+def collect(
+    file: Annotated[Path, typer.Argument(help="the campaign that `draw` wrote")],
+    exports: Annotated[list[Path], typer.Argument(help="files that the page or `excam annotate export` wrote")],
+    questions: Annotated[Path, typer.Option(help="the questions, as Parquet")],
+    to: Annotated[Path, typer.Option(help="CSV file with the columns of the authors' all_ratings.csv")],
+) -> None:
+    """Collect what people submitted as the CSV file that `regress` reads.
+
+    Example: excam calmqa collect campaign.json ada.json --questions questions.parquet --to ratings.csv
+    """
+    from excam.annotation import campaign as campaigns
+    from excam.calmqa import campaign, source
+    from excam.core import tables
+
+    with exit_on_error():
+        found = campaigns.read(file)
+        rows = list(campaign.ratings(exports, found, source.questions_of(questions)))
+        if not rows:
+            stop(f"{len(exports)} files hold nothing that was submitted; expected some; submit on the page first")
+        tables.write_lines(to, campaign.COLUMNS, rows)
+        say(f"{to}: {len(rows)} ratings of {len(found.tasks)} questions")

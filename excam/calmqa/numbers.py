@@ -1,0 +1,145 @@
+"""From judged answers to S: F1@K, the product of each answer, and means with intervals over questions.
+
+K of a language and type is the upper median of the numbers of claims of all answers there, as in the authors' scoring.
+An answer of the subject that is refused, empty or without a claim scores 0 and is counted; an answer that the judges
+could not judge has no score and is counted apart.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from excam.stats import bootstrap
+
+Factuality = Literal["f1@k", "precision"]
+NoClaims = Literal["zero", "skip"]
+
+
+class FactScore(NamedTuple):
+    """Shares of 0 to 1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def f1_at_k(supported: int, claims: int, k: int) -> FactScore:
+    """Return precision (of the claims), recall (of K, at most 1) and F1; all 0 where nothing is supported."""
+    if not supported:
+        return FactScore(0.0, 0.0, 0.0)
+    precision, recall = supported / claims, min(1.0, supported / (k or 1))
+    return FactScore(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+def upper_median(counts: Sequence[int]) -> int:
+    """Return the median; of an even number of counts the larger of the two in the middle. 0 for none."""
+    return sorted(counts)[len(counts) // 2] if counts else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the stages found about one answer. `relevance` is 0 to 1; `failure` names a judge that failed, else ""."""
+
+    answer: str
+    subject: str
+    group: str
+    language: str
+    type: str
+    surface: int | None  # None: the language is not decidable
+    claims: int
+    supported: int
+    relevance: float | None
+    empty: bool = False  # the subject gave no text, or refused
+    failure: str = ""
+
+
+SCORES = (
+    *("answer", "subject", "group", "language", "type", "surface", "claims", "supported", "k", "precision", "recall"),
+    *("f1", "factuality", "relevance", "s", "empty", "failure"),
+)
+
+
+def scores(
+    rows: Sequence[Judged], factuality: Factuality = "f1@k", no_claims: NoClaims = "zero"
+) -> list[dict[str, Any]]:
+    """Return the score of each answer (columns `SCORES`), in order; `s` is None where a part is missing or failed."""
+    counts: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row in rows:
+        if not row.failure.startswith("claims"):
+            counts[row.language, row.type].append(row.claims)
+    k = {key: upper_median(found) for key, found in counts.items()}
+    return [score(row, k.get((row.language, row.type), 0), factuality, no_claims) for row in rows]
+
+
+def score(row: Judged, k: int, factuality: Factuality = "f1@k", no_claims: NoClaims = "zero") -> dict[str, Any]:
+    """Return the score of one answer for a known K."""
+    found = f1_at_k(row.supported, row.claims, k)
+    skipped = no_claims == "skip" and not row.claims and not row.empty
+    fact = None if row.failure or skipped else found.f1 if factuality == "f1@k" else found.precision
+    known = row.surface is not None and fact is not None and row.relevance is not None
+    return {
+        **{name: getattr(row, name) for name in ("answer", "subject", "group", "language", "type", "surface")},
+        **{"claims": row.claims, "supported": row.supported, "k": k},
+        **(dict.fromkeys(("precision", "recall", "f1")) if row.failure else found._asdict()),
+        "factuality": fact,
+        "relevance": row.relevance,
+        "s": (row.surface or 0) * (fact or 0.0) * (row.relevance or 0.0) if known else None,
+        "empty": row.empty,
+        "failure": row.failure,
+    }
+
+
+PARTS = ("surface", "precision", "f1", "factuality", "relevance")
+TABLE = (
+    *("subject", "language", "type", "answers", "scored", "undecidable", "failed", "empty", "no_claims", "questions"),
+    *("mean_claims", "surface", "precision", "f1", "factuality", "relevance", "s", "low", "high", "product_of_means"),
+)
+
+
+def table(rows: Sequence[Mapping[str, Any]], seed: int) -> list[dict[str, Any]]:
+    """Return one line per subject, language and type, and `all` of each (columns `TABLE`).
+
+    Means of the parts and of S are over the same answers, those with an S; the interval of S resamples questions.
+    """
+    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        for language in (row["language"], "all"):
+            for kind in (row["type"], "all"):
+                groups[row["subject"], language, kind].append(row)
+    order = sorted(groups, key=lambda key: (key[0], key[1] != "all", key[1], key[2] != "all", key[2]))
+    return [_line(key, groups[key], seed) for key in order]
+
+
+def _line(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
+    scored = [row for row in rows if row["s"] is not None]
+    means = {name: _mean(row[name] for row in scored) for name in PARTS}
+    product = None
+    if scored:
+        product = (means["surface"] or 0.0) * (means["factuality"] or 0.0) * (means["relevance"] or 0.0)
+    interval = None
+    if scored:
+        interval = bootstrap.ratio_interval(
+            [row["s"] for row in scored], [1] * len(scored), [row["group"] for row in scored], seed=seed
+        )
+    low, high = interval or (None, None)
+    return {
+        **dict(zip(("subject", "language", "type"), key, strict=True)),
+        "answers": len(rows),
+        "scored": len(scored),
+        "undecidable": sum(row["surface"] is None for row in rows),
+        "failed": sum(bool(row["failure"]) for row in rows),
+        "empty": sum(row["empty"] for row in rows),
+        "no_claims": sum(not row["claims"] and not row["failure"] for row in rows),
+        "questions": len({row["group"] for row in rows}),
+        "mean_claims": _mean(row["claims"] for row in rows),
+        **means,
+        **{"s": _mean(row["s"] for row in scored), "low": low, "high": high, "product_of_means": product},
+    }
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    found = list(values)
+    return sum(found) / len(found) if found else None

@@ -1,0 +1,151 @@
+"""Tables of CaLMQA's score as CSV and Markdown, beside the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from excam.calmqa import ratings as ratings_of
+from excam.calmqa.ratings import Rating
+from excam.core.language_identity import code_name
+from excam.pages.markdown import escape, table
+from excam.stats import regression
+
+FEW = 30  # a mean of fewer is marked
+NOTE = (
+    "S is the mean over answers of surface × factuality × relevance, in percent, with a 95 % interval over questions; "
+    "the means of the parts are over the same answers. `*`: fewer than 30 answers. Undecidable: the detector does not "
+    "know the language, so the answers have no S. Failed: a judge gave no readable verdict; they have no S either. "
+    "Empty and refused answers score 0.\n\n"
+)
+
+
+def rounded(value: float | None, digits: int = 1) -> str:
+    """Return a number as text, – for None."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _percent(value: float | None) -> str:
+    return rounded(None if value is None else 100 * value)
+
+
+def table_page(
+    lines: Sequence[Mapping[str, Any]],
+    languages: Sequence[Mapping[str, str]],
+    how: str,
+    printed: Sequence[Mapping[str, str]],
+) -> str:
+    """Return the page of S: one table by subject and type, one by language, the detector's, and the paper's."""
+    whole = [line for line in lines if line["language"] == "all"]
+    each = [line for line in lines if line["language"] != "all" and line["type"] == "all"]
+    counts = ("answers", "scored", "undecidable", "failed", "empty", "no_claims")
+    head = ["S", "interval", "surface", "factuality", "precision", "relevance", "product of means", *counts]
+    body = [[escape(str(line["subject"])), str(line["type"]), *_cells(line, counts)] for line in whole]
+    by_language = [
+        [escape(str(line["subject"])), code_name(str(line["language"])), *_cells(line, counts)] for line in each
+    ]
+    known = [
+        [code_name(line["code"]), line["questions"], line["right"], "yes" if line["decidable"] == "True" else "no"]
+        for line in languages
+    ]
+    return (
+        f"# CaLMQA: S of long answers\n\n{NOTE}How: {escape(how)}.\n\n"
+        + table(["subject", "questions", *head], body)
+        + "\n## By language\n\n"
+        + table(["subject", "language", *head], by_language)
+        + "\n## Does the detector know the language?\n\nDecidable: 90 % of the questions are named rightly.\n\n"
+        + table(["language", "questions", "named rightly", "decidable"], known)
+        + "\n## Printed in the paper\n\nOther questions, answers, judges and evidence than those above.\n\n"
+        + table(list(printed[0]), [list(line.values()) for line in printed])
+    )
+
+
+def _cells(line: Mapping[str, Any], counts: Sequence[str]) -> list[str]:
+    mark = "*" * (line["scored"] < FEW)
+    parts = [_percent(line[name]) for name in ("surface", "factuality", "precision", "relevance", "product_of_means")]
+    interval = "–" if line["low"] is None else f"{_percent(line['low'])} to {_percent(line['high'])}"
+    return [_percent(line["s"]) + mark, interval, *parts, *(str(line[name]) for name in counts)]
+
+
+def regression_page(
+    ratings: Sequence[Rating], lines: Sequence[Mapping[str, Any]], judged: Mapping[str, Any] | None = None
+) -> str:
+    """Return the page of a regression: R² beside the printed ones, the odds of a high rating, a judge's agreement."""
+    return "".join(["# CaLMQA: what ratings follow\n\n", _means(ratings), _r2(lines), _odds(ratings), _judge(judged)])
+
+
+def _means(ratings: Sequence[Rating]) -> str:
+    body = []
+    for model in sorted({one.model for one in ratings}):
+        found = [one.rating for one in ratings if one.model == model]
+        body.append([escape(model) + "*" * (len(found) < FEW), rounded(float(np.mean(found)), 2), len(found)])
+    few = "\\* fewer than 30 ratings.\n\n" if any("*" in str(line[0]) for line in body) else ""
+    people = sorted({one.annotator for one in ratings})
+    named = f" by {len(people)} annotators ({escape(', '.join(people[:10]))})" if any(people) else ""
+    return f"{len(ratings)} ratings of 1 to 5{named}.\n\n{table(['model', 'mean rating', 'n'], body)}\n{few}"
+
+
+def _r2(lines: Sequence[Mapping[str, Any]]) -> str:
+    names = list(dict.fromkeys(line["predictor"] for line in lines))
+    at = {(line["variant"], line["predictor"]): line["r2"] for line in lines}
+    body = []
+    for variant in dict.fromkeys(line["variant"] for line in lines):
+        cells = [rounded(at[variant, name], 3) if at.get((variant, name)) is not None else "–" for name in names]
+        found = [value for name in names if (value := at.get((variant, name))) is not None]
+        order = "" if len(found) < len(names) else "yes" if found == sorted(found, reverse=True) else "no"
+        body.append([variant, *cells, order])
+    body.append(
+        [
+            "**printed in the paper**",
+            *(rounded(ratings_of.PRINTED[n], 3) if n in ratings_of.PRINTED else "" for n in names),
+            "yes",
+        ]
+    )
+    close = [
+        f"{line['variant']} of {line['predictor']} ({rounded(line['r2'], 3)})"
+        for line in lines
+        if line["r2"] is not None and line["printed"] is not None and abs(line["r2"] - line["printed"]) < 0.0005
+    ]
+    both = (
+        f"Printed values that a variant gives to three decimals: {', '.join(close)}. " if close
+        else "No variant gives .740 for omissions and .560 for factual errors. "
+    )  # fmt: skip
+    return (
+        "## R² of each predictor alone\n\n"
+        + table(["R²", *names, "omissions > factuality > model > type"], body)
+        + "\n–: the fit has no finite solution, because a level of the predictor has only one outcome.\n\n"
+        + both
+        + "The paper names neither its model nor its R², and may have used other rows; what can be compared is the "
+        "order of the predictors.\n\n"
+    )
+
+
+def _odds(ratings: Sequence[Rating]) -> str:
+    found = ratings_of.odds(ratings)
+    if found is None:
+        return "## Neutral against specific questions\n\nOnly one type of question, or one side of the scale.\n\n"
+    body = [
+        [name, rounded(one.ratio, 2), f"{rounded(one.low, 2)} to {rounded(one.high, 2)}", f"{one.p_value:.2g}", one.n]
+        for name, one in found.items()
+        if isinstance(one, regression.OddsRatio)
+    ]
+    share = f"{100 * found['neutral']:.1f} % of neutral and {100 * found['specific']:.1f} % of specific answers"
+    times = f"the probability is {rounded(found['times'], 2)} times as high" if found["times"] else "no specific one is"
+    return (
+        f"## Neutral against specific questions\n\n{share} are rated {ratings_of.HIGH} or more: {times}. The "
+        "paper says that the *probability* is twice as high; the table has ratios of *odds*.\n\n"
+        + table(["model", "odds ratio", "95 % interval", "p", "n"], body)
+        + "\n"
+    )
+
+
+def _judge(found: Mapping[str, Any] | None) -> str:
+    if found is None:
+        return ""
+    body = [
+        [name, rounded(one["value"], 3), f"{rounded(one['low'], 3)} to {rounded(one['high'], 3)}", one["n"]]
+        for name, one in found.items()
+    ]
+    return "## A judge against people\n\n" + table(["", "value", "95 % interval over questions", "n"], body) + "\n"

@@ -1,0 +1,176 @@
+"""Ratings by people and what they follow, in the columns of the authors' all_ratings.csv.
+
+Which of omissions, factual errors, model and type of question explains a rating best, by every R² that the paper may
+have meant; whether neutral questions are rated high more often; and how far a judge agrees with people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from excam.calmqa.source import TYPES
+from excam.core.exceptions import InputInvalid
+from excam.scoring import pairs
+from excam.stats import regression
+from excam.stats.correlation import kendall
+
+PREDICTORS = ("omissions", "factuality", "model", "type")
+PRINTED = {"omissions": 0.740, "factuality": 0.560}  # R² in the paper
+HIGH = 4  # ratings from here on are high
+FEW = 30
+GRADES = {"none": 0, "minor": 1, "major": 2}
+REQUIRED = ("rating", "model", "type", "language", "question", "omissions", "factuality")
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A rating of one answer, 1 to 5, with the marks of the same person; `judged` is a model's rating, if asked for."""
+
+    rating: int
+    model: str
+    type: str  # specific or agnostic
+    language: str
+    question: str
+    omissions: str  # none, minor, major
+    factuality: str
+    annotator: str = ""
+    judged: float | None = None
+
+
+def read(path: Path, judge: str | None = None) -> list[Rating]:
+    """Return the ratings of a file; `judge` names a column with the ratings of a model, empty where it has none.
+
+    Raises InputInvalid naming an invalid row.
+    """
+    found = []
+    for number, row in pairs.rows(path):
+        where = f"{path}:{number}"
+        absent = [name for name in REQUIRED if not isinstance(row, Mapping) or row.get(name) in (None, "")]
+        if absent:
+            known = ", ".join(map(str, row))[:120] if isinstance(row, Mapping) else type(row).__name__
+            raise InputInvalid(f"{where}: found {known}; expected {', '.join(REQUIRED)}; absent: {', '.join(absent)}")
+        texts = {name: str(row[name]).strip() for name in REQUIRED}
+        wrong = [name for name in ("omissions", "factuality") if texts[name] not in GRADES]
+        if wrong or texts["rating"] not in set("12345") or TYPES.get(texts["type"]) is None:
+            shown = {name: texts[name] for name in ("rating", "type", "omissions", "factuality")}
+            raise InputInvalid(f"{where}: found {shown}; expected 1 to 5, cult or non-cult, none, minor or major")
+        values: dict[str, Any] = texts | {"rating": int(texts["rating"]), "type": TYPES[texts["type"]]}
+        values["annotator"] = str(row.get("annotator") or "")
+        found.append(Rating(**values, judged=None if judge is None else _judged(row, judge, where)))
+    if not found:
+        raise InputInvalid(f"{path}: 0 ratings; expected a row for each")
+    return found
+
+
+def _judged(row: Mapping[str, Any], judge: str, where: str) -> float | None:
+    if judge not in row:
+        raise InputInvalid(f"{where}: no column {judge}; expected the ratings of a judge; columns: {', '.join(row)}")
+    try:
+        return None if row[judge] in (None, "") else float(row[judge])
+    except ValueError:
+        raise InputInvalid(f"{where}: {judge}: found {row[judge]}; expected a number, or nothing") from None
+
+
+R2 = ("predictor", "variant", "r2", "printed", "n")
+
+
+def r2_lines(ratings: Sequence[Rating]) -> list[dict[str, Any]]:
+    """Return one line per predictor and variant of R² (columns `R2`); `r2` is None where a fit separates."""
+    grades, high = [one.rating for one in ratings], [int(one.rating >= HIGH) for one in ratings]
+    lines = []
+    for name in PREDICTORS:
+        values = [getattr(one, name) for one in ratings]
+        if len(set(values)) < 2:
+            continue  # nothing varies; the page says so
+        columns = regression.dummies(values)
+        ordinal = regression.proportional_odds_r2(grades, columns)
+        binary = regression.logit_r2(high, columns) if len(set(high)) > 1 else None
+        variants: dict[str, float | None] = {"least squares": regression.ols_r2(grades, columns)}
+        if name in PRINTED:
+            marks = np.array([[float(GRADES[value])] for value in values])
+            variants["least squares on 0, 1, 2"] = regression.ols_r2(grades, marks)
+        for which, label in (("mcfadden", "McFadden"), ("cox_snell", "Cox and Snell"), ("nagelkerke", "Nagelkerke")):
+            variants[f"proportional odds, {label}"] = getattr(ordinal, which) if ordinal else None
+            variants[f"binary logit, {label}"] = getattr(binary, which) if binary else None
+        lines += [
+            {"predictor": name, "variant": variant, "r2": value, "printed": PRINTED.get(name), "n": len(ratings)}
+            for variant, value in variants.items()
+        ]
+    return lines
+
+
+def odds(ratings: Sequence[Rating]) -> dict[str, Any] | None:
+    """Return how often neutral and specific questions are rated high, and the odds ratio by several models.
+
+    None if only one type is there, or all ratings are on one side of `HIGH`.
+    """
+    high, neutral = [int(one.rating >= HIGH) for one in ratings], [int(one.type == "agnostic") for one in ratings]
+    if len(set(neutral)) < 2 or len(set(high)) < 2:
+        return None
+    shares: dict[str, Any] = {
+        name: float(np.mean([one for one, kind in zip(high, neutral, strict=True) if kind == value]))
+        for name, value in (("neutral", 1), ("specific", 0))
+    }
+    others = _dummies([one.model for one in ratings], [one.language for one in ratings])
+    questions = [one.question for one in ratings]
+    return {
+        **shares,
+        "times": shares["neutral"] / shares["specific"] if shares["specific"] else None,
+        "logit": regression.odds_ratio(high, neutral),
+        "logit with model and language": regression.odds_ratio(high, neutral, others),
+        "GEE by question": regression.gee_odds_ratio(high, neutral, questions),
+        "GEE by question, with model and language": regression.gee_odds_ratio(high, neutral, questions, others),
+    }
+
+
+def _dummies(*columns: Sequence[Hashable]) -> NDArray[np.float64] | None:
+    varying = [regression.dummies(values) for values in columns if len(set(values)) > 1]
+    return np.column_stack(varying) if varying else None
+
+
+def agreement(ratings: Sequence[Rating], seed: int, draws: int = 1000) -> dict[str, dict[str, float | None]]:
+    """Return Pearson's r, Spearman's rho and Kendall's tau-b of a judge and people, each with a 95 % interval.
+
+    Intervals resample questions, since answers to one question are not independent. Rows without the judge's rating
+    are left out. Raises InputInvalid for fewer than three rows.
+    """
+    rows = [one for one in ratings if one.judged is not None]
+    if len(rows) < 3:
+        raise InputInvalid(f"agreement: {len(rows)} rows have the judge's rating; expected three or more")
+    people, judge = (np.array([float(getattr(one, name) or 0) for one in rows]) for name in ("rating", "judged"))
+    groups: dict[str, list[int]] = {}
+    for at, one in enumerate(rows):
+        groups.setdefault(f"{one.language}/{one.question}", []).append(at)
+    members = [np.array(found) for found in groups.values()]
+    generator = np.random.default_rng(seed)
+    drawn: dict[str, list[float]] = {name: [] for name in CORRELATIONS}
+    for _ in range(draws):
+        chosen = np.concatenate([members[at] for at in generator.integers(len(members), size=len(members))])
+        for name, value in correlations(people[chosen], judge[chosen]).items():
+            if value is not None:
+                drawn[name].append(value)
+    found: dict[str, dict[str, float | None]] = {}
+    for name, value in correlations(people, judge).items():
+        low, high = np.quantile(drawn[name], [0.025, 0.975]) if drawn[name] else (None, None)
+        found[name] = {"value": value, "low": low, "high": high, "n": len(rows), "questions": len(members)}
+    return found
+
+
+CORRELATIONS = ("Pearson's r", "Spearman's ρ", "Kendall's τ_b")
+
+
+def correlations(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, float | None]:
+    """Return the three correlations of two vectors, None for each if one vector is constant."""
+    from scipy.stats import rankdata
+
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return dict.fromkeys(CORRELATIONS)
+    pearson, spearman = np.corrcoef(one, other)[0, 1], np.corrcoef(rankdata(one), rankdata(other))[0, 1]
+    values = (float(pearson), float(spearman), kendall(one, other))
+    return dict(zip(CORRELATIONS, values, strict=True))

@@ -1,0 +1,120 @@
+"""Every answer with its parts of S, its claims and their verdicts -> one HTML page to search and filter."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from excam.calmqa.claims import Claim
+from excam.calmqa.source import Answer, Question
+from excam.core.language_identity import code_name
+from excam.pages import row_browser
+from excam.pages.row_browser import Browser, BrowserRow, Filter, ReportCell
+
+OUTCOMES = ("scored", "zero", "no score")
+FILTERS = (
+    Filter("subject", "Subject"),
+    Filter("language", "Language"),
+    Filter("type", "Question"),
+    Filter("surface", "Surface"),
+    Filter("outcome", "S", OUTCOMES),
+)
+HEAD = """<h1>CaLMQA</h1>
+<p>All {n} answers with the parts of their score. Texts are the subjects' and the documents'.</p>
+"""
+
+
+def page(
+    questions: Mapping[str, Question],
+    answers: Sequence[Answer],
+    surfaces: Iterable[Mapping[str, Any]],
+    claims: Iterable[Claim],
+    verdicts: Iterable[Mapping[str, Any]],
+    scores: Iterable[Mapping[str, Any]],
+) -> str:
+    """Return the page; the tables are those of the stages."""
+    surface_of, score_of = ({row["answer"]: row for row in rows} for rows in (surfaces, scores))
+    verdict_of = {row["claim"]: row for row in verdicts}
+    claims_of: dict[str, list[Claim]] = defaultdict(list)
+    for claim in claims:
+        claims_of[claim.answer].append(claim)
+    rows = [
+        _row(questions[one.question], one, surface_of[one.id], claims_of[one.id], verdict_of, score_of[one.id])
+        for one in answers
+    ]
+    browser = Browser(
+        title="CaLMQA: answers",
+        head=HEAD.format(n=len(rows)),
+        legend="",
+        foot="",
+        columns=["Score", "Claims"],
+        filters=FILTERS,
+        orders={"s": "S, lowest first"},
+    )
+    return row_browser.write(browser, rows)
+
+
+def _row(
+    asked: Question,
+    one: Answer,
+    surface: Mapping[str, Any],
+    claims: Sequence[Claim],
+    verdict_of: Mapping[str, Mapping[str, Any]],
+    score: Mapping[str, Any],
+) -> BrowserRow:
+    outcome = "no score" if score["s"] is None else "scored" if score["s"] else "zero"
+    looks = surface_words(surface)
+    return BrowserRow(
+        id=one.id,
+        outcome=outcome,
+        tone={"no score": "unreadable", "zero": "wrong", "scored": "right"}[outcome],
+        facts={"Subject": one.subject, "Language": code_name(asked.language), "Question": asked.type},
+        texts={"question": asked.question, "answer": one.text},
+        reports=[ReportCell(notes=_score_notes(score, looks)), ReportCell(notes=_claim_notes(claims, verdict_of))],
+        values={
+            "subject": (one.subject,),
+            "language": (code_name(asked.language),),
+            "type": (asked.type,),
+            "surface": looks,
+            "outcome": (outcome,),
+        },
+        keys={"s": score["s"]},
+    )
+
+
+def surface_words(surface: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong on the surface of an answer, in words."""
+    found = []
+    if surface["empty"]:
+        found.append("empty")
+    elif not surface["decidable"]:
+        found.append("language not decidable")
+    elif not surface["language_right"]:
+        found.append(f"in {code_name(surface['found'])}")
+    if surface["repeated"]:
+        found.append(f"repeats itself, {surface['most_repeats']} times")
+    return found or ["right"]
+
+
+def _score_notes(score: Mapping[str, Any], looks: Sequence[str]) -> list[str]:
+    parts = {"S": "s", "factuality": "factuality", "precision": "precision", "relevance": "relevance"}
+    shown = ", ".join(f"{name} {'–' if score[key] is None else f'{score[key]:.2f}'}" for name, key in parts.items())
+    notes = [
+        f"Surface: {', '.join(looks)}.",
+        f"{shown}.",
+        f"{score['supported']} of {score['claims']} claims, K {score['k']}.",
+    ]
+    return [*notes, f"Failed: {score['failure']}."] if score["failure"] else notes
+
+
+def _claim_notes(claims: Sequence[Claim], verdict_of: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    notes = []
+    for claim in claims:
+        if claim.text is None:
+            notes.append(f"Failed: {claim.failure}.")
+            continue
+        found = verdict_of[claim.id]
+        by = f" by {found['passage']}" if found["passage"] else ""
+        notes.append(f"{found['verdict']}{by}: {claim.text}")
+    return notes or ["No claim."]

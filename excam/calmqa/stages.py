@@ -1,0 +1,309 @@
+"""The stages between files: which items each asks about, how, and what a stage's table holds.
+
+`ITEMS` and `FLOWS` are used where a model is asked and where its transcript is read again, so both see the same items.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from excam.calmqa import asks, claims, numbers, surface
+from excam.calmqa.asks import Item, Picked, Text
+from excam.calmqa.claims import Claim, ClaimWithPassages
+from excam.calmqa.source import Answer, Question
+from excam.core import tables
+from excam.core.language_identity import Detector
+from excam.scoring.evidence import Index, Passage
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Step = Literal["translations", "claims", "verdicts", "relevance"]
+RULES = "rules"  # in place of a model: sentences as claims, `overlap`, cosine of an encoder
+CONTEXT = 1  # sentences before and after the one whose claims are asked for
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A text to judge: an answer or its translation, and the language that it is in."""
+
+    answer: Answer
+    text: str
+    language: str
+    failure: str = ""  # of the translation
+
+
+def texts(questions: Mapping[str, Question], answers: Sequence[Answer], translations: Path | None = None) -> list[Read]:
+    """Return what is judged of each answer: its translation where there is a table of them, else itself."""
+    if translations is None:
+        return [Read(one, one.text, questions[one.question].language) for one in answers]
+    found = {row["answer"]: row for row in tables.read_frame(translations).iter_rows(named=True)}
+    return [
+        Read(one, found[one.id]["text"] or "", "en", found[one.id]["failure"])
+        if one.id in found
+        else Read(one, one.text, "en")
+        for one in answers
+    ]
+
+
+def surface_rows(
+    questions: Mapping[str, Question], answers: Iterable[Answer], detector: Detector, tokens: int, times: int
+) -> tuple[list[Row], list[surface.Language]]:
+    """Return one row for each answer, and how well the detector knows each language of the questions."""
+    known = surface.languages(((one.language, one.question) for one in questions.values()), detector)
+    rows = []
+    for one in answers:
+        language = questions[one.question].language
+        found = surface.check(one.text, language, known[language].decidable, detector, tokens, times)
+        rows.append({"answer": one.id, **asdict(found), "language_right": found.language_right, "surface": found.value})
+    return rows, list(known.values())
+
+
+def to_translate(questions: Mapping[str, Question], answers: Iterable[Answer]) -> list[Item]:
+    """Return the answers that need a translation: those with a text, to questions that are not in English."""
+    return [
+        Item(one.id, {"text": one.text})
+        for one in answers
+        if questions[one.question].language != "en" and one.text.strip()
+    ]
+
+
+def to_extract(read: Iterable[Read]) -> list[Item]:
+    """Return each sentence of each text with its neighbours; the id is <answer>~<number>."""
+    return [item for one in read if not one.failure for item in _sentence_items(one)]
+
+
+def _sentence_items(one: Read) -> Iterator[Item]:
+    found = claims.sentences(one.text, one.language)
+    for at, sentence in enumerate(found):
+        context = " ".join(found[max(0, at - CONTEXT) : at + CONTEXT + 1])
+        yield Item(f"{one.answer.id}~{at + 1}", {"sentence": sentence, "context": context})
+
+
+def to_verify(found: Iterable[Claim], evidence: Path) -> list[ClaimWithPassages]:
+    """Return each claim with the passages of a table of evidence, best first."""
+    passages: dict[str, list[Passage]] = defaultdict(list)
+    for row in tables.read_frame(evidence).sort("claim", "rank", maintain_order=True).iter_rows(named=True):
+        passages[row["claim"]].append(Passage(row["passage"], row["title"], row["text"]))
+    return [ClaimWithPassages(one.id, one.text, passages[one.id]) for one in found if one.text is not None]
+
+
+def to_rate(questions: Mapping[str, Question], read: Iterable[Read], translated: bool) -> list[Item]:
+    """Return each answer with its question, in English where answers are translated and it is known."""
+    items = []
+    for one in read:
+        asked = questions[one.answer.question]
+        question = asked.question_en if translated and asked.question_en else asked.question
+        items.append(Item(one.answer.id, {"question": question, "answer": one.text}))
+    return items
+
+
+FLOWS: Mapping[Step, Callable[[Any], Any]] = {
+    "translations": asks.translate,
+    "claims": asks.extract,
+    "verdicts": asks.verify,
+    "relevance": asks.relevance,
+}
+
+
+def translation_rows(items: Sequence[Item], found: Sequence[Text]) -> list[Row]:
+    """Return the table of translations."""
+    return [
+        {"answer": item.id, "text": one.text, "failure": one.failure} for item, one in zip(items, found, strict=True)
+    ]
+
+
+def claims_by_rules(read: Iterable[Read]) -> list[Claim]:
+    """Return one claim for each sentence; an answer without a translation has one row with the failure."""
+    return [
+        claim
+        for one in read
+        for claim in (_failed(one) if one.failure else claims.by_sentences(one.answer.id, one.text, one.language))
+    ]
+
+
+def _failed(one: Read) -> list[Claim]:
+    return [Claim(f"{one.answer.id}#1", one.answer.id, 0, None, f"translation: {one.failure}")]
+
+
+def claims_by_model(read: Iterable[Read], items: Sequence[Item], found: Sequence[list[str] | str]) -> list[Claim]:
+    """Return the claims of each answer, once each, numbered in order; a failed sentence is a row with its failure."""
+    listed: dict[str, list[list[str] | str]] = defaultdict(list)
+    for item, one in zip(items, found, strict=True):
+        listed[item.id.rpartition("~")[0]].append(one)
+    return [claim for one in read for claim in (_failed(one) if one.failure else _listed(one.answer.id, listed))]
+
+
+def _listed(answer: str, listed: Mapping[str, Sequence[list[str] | str]]) -> list[Claim]:
+    rows: list[Claim] = []
+    seen: set[str] = set()
+    for sentence, found in enumerate(listed.get(answer, ()), 1):
+        if isinstance(found, list):  # neighbouring sentences often state a fact twice
+            found = [one for one in dict.fromkeys(found) if one.casefold() not in seen]
+            seen.update(map(str.casefold, found))
+        rows += asks.claim_rows(answer, sentence, found, len(rows) + 1)
+    return rows
+
+
+def evidence_rows(found: Iterable[Claim], index: Index, count: int) -> list[Row]:
+    """Return up to `count` passages for each claim; each row names the index."""
+    return [
+        {
+            "claim": claim.id,
+            "rank": rank,
+            "passage": hit.passage.id,
+            "bm25": hit.score,
+            "title": hit.passage.title,
+            "text": hit.passage.text,
+            "doc": hit.passage.id.partition("#")[0],
+            "revision": hit.passage.revision,
+            "licence": hit.passage.licence,
+            "index": index.identity,
+        }
+        for claim in found
+        if claim.text is not None
+        for rank, hit in enumerate(index.search(claim.text, count), 1)
+    ]
+
+
+def verdict_rows(items: Sequence[ClaimWithPassages], found: Sequence[Picked] | None, by: str) -> list[Row]:
+    """Return a verdict for each claim: those of a model, or of `overlap` where there are none."""
+    rows = []
+    for at, item in enumerate(items):
+        verdict, passage = claims.overlap(item) if found is None else (found[at].option or "failed", "")
+        rows.append(
+            {
+                "claim": item.id,
+                "answer": item.id.rpartition("#")[0],
+                "verdict": verdict,
+                "passage": passage,
+                "passages": len(item.passages),
+                "by": by,
+                "failure": "" if found is None else found[at].failure,
+                "logprobs": [] if found is None else list(found[at].logprobs),
+            }
+        )
+    return rows
+
+
+def relevance_rows(items: Sequence[Item], found: Sequence[Picked], by: str, scale: str) -> list[Row]:
+    """Return the rating of each answer, 1 to 5, and scaled to 0 to 1: (r - 1) / 4, or for `binary` 1 from 4 on.
+
+    A rating read from likelihoods is their mean (`asks.expected_rating`).
+    """
+    return [
+        _relevance(item.id, asks.expected_rating(one), one.failure, list(one.logprobs), by, scale)
+        for item, one in zip(items, found, strict=True)
+    ]
+
+
+def relevance_by_cosine(items: Sequence[Item], cosines: Sequence[float], by: str, scale: str) -> list[Row]:
+    """Return ratings 1 + 4 c for the cosine c of question and answer, 1 for a negative one and an empty answer."""
+    ratings = [
+        1 + 4 * max(0.0, one) if item.texts["answer"].strip() else 1.0 for item, one in zip(items, cosines, strict=True)
+    ]
+    return [_relevance(item.id, one, "", [], by, scale) for item, one in zip(items, ratings, strict=True)]
+
+
+def _relevance(answer: str, rating: float | None, failure: str, logprobs: list[float], by: str, scale: str) -> Row:
+    scaled = None if rating is None else float(rating >= 4) if scale == "binary" else (rating - 1) / 4
+    return {"answer": answer, "rating": rating, "relevance": scaled, "by": by, "failure": failure, "logprobs": logprobs}
+
+
+def judged(
+    questions: Mapping[str, Question],
+    answers: Sequence[Answer],
+    surfaces: Iterable[Mapping[str, Any]],
+    found: Iterable[Claim],
+    verdicts: Iterable[Mapping[str, Any]],
+    relevances: Iterable[Mapping[str, Any]],
+) -> list[numbers.Judged]:
+    """Join the stages by answer; the first judge that failed on an answer is its failure."""
+    surface_of = {row["answer"]: row for row in surfaces}
+    relevance_of = {row["answer"]: row for row in relevances}
+    claims_of: dict[str, list[Claim]] = defaultdict(list)
+    verdicts_of: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for claim in found:
+        claims_of[claim.answer].append(claim)
+    for row in verdicts:
+        verdicts_of[row["answer"]].append(row)
+    rows = []
+    for one in answers:
+        asked, seen = questions[one.question], surface_of[one.id]
+        failures = [f"claims: {claim.failure}" for claim in claims_of[one.id] if claim.failure]
+        failures += [f"verdicts: {row['failure']}" for row in verdicts_of[one.id] if row["verdict"] == "failed"]
+        rated = relevance_of[one.id]
+        failures += [f"relevance: {rated['failure']}"] if rated["failure"] else []
+        rows.append(
+            numbers.Judged(
+                answer=one.id,
+                subject=one.subject,
+                group=asked.group,
+                language=asked.language,
+                type=asked.type,
+                surface=seen["surface"],
+                claims=sum(claim.text is not None for claim in claims_of[one.id]),
+                supported=sum(row["verdict"] == "supported" for row in verdicts_of[one.id]),
+                relevance=rated["relevance"],
+                empty=seen["empty"] or one.finish == "refused",
+                failure=failures[0] if failures else "",
+            )
+        )
+    return rows
+
+
+def read_claims(path: Path) -> list[Claim]:
+    """Return the claims of a table."""
+    return [Claim(**row) for row in tables.read_frame(path).iter_rows(named=True)]
+
+
+def frame(rows: Sequence[Row], schema: Mapping[str, Any]) -> pl.DataFrame:
+    """Return rows as a table with these columns, empty or not."""
+    import polars as pl
+
+    return pl.DataFrame(rows, schema=dict(schema), orient="row")
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return the columns of each stage's table."""
+    import polars as pl
+
+    text, number, logprobs = pl.String, pl.Float64, pl.List(pl.Float64)
+    return {
+        "surface": {
+            **dict.fromkeys(("answer", "expected", "found", "detector"), text),
+            **{"decidable": pl.Boolean, "most_repeats": pl.Int64, "repeated": pl.Boolean, "empty": pl.Boolean},
+            **{"language_right": pl.Boolean, "surface": pl.Int64},
+        },
+        "translations": dict.fromkeys(("answer", "text", "failure"), text),
+        "claims": {"id": text, "answer": text, "sentence": pl.Int64, "text": text, "failure": text},
+        "evidence": {
+            **{"claim": text, "rank": pl.Int64, "passage": text, "bm25": number},
+            **dict.fromkeys(("title", "text", "doc", "revision", "licence", "index"), text),
+        },
+        "verdicts": {
+            **dict.fromkeys(("claim", "answer", "verdict", "passage"), text),
+            **{"passages": pl.Int64, "by": text, "failure": text, "logprobs": logprobs},
+        },
+        "relevance": {
+            **{"answer": text, "rating": number, "relevance": number, "by": text, "failure": text},
+            "logprobs": logprobs,
+        },
+        "scores": {
+            **dict.fromkeys(("answer", "subject", "group", "language", "type"), text),
+            **dict.fromkeys(("surface", "claims", "supported", "k"), pl.Int64),
+            **dict.fromkeys(("precision", "recall", "f1", "factuality", "relevance", "s"), number),
+            **{"empty": pl.Boolean, "failure": text},
+        },
+    }
+
+
+def write(path: Path, stage: str, rows: Sequence[Row] | Sequence[Claim]) -> None:
+    """Write the table of a stage."""
+    found = [asdict(one) if isinstance(one, Claim) else one for one in rows]
+    tables.write_frame(path, frame(found, schemas()[stage]))

@@ -1,0 +1,105 @@
+"""People rate three answers of a question: drawn, submitted, exported, collected in the authors' columns, regressed."""
+
+import json
+from pathlib import Path
+
+import pytest
+from one_line_errors import line_of
+from typer.testing import CliRunner
+
+from excam import cli
+from excam.annotation import campaign as campaigns
+from excam.annotation import exchange, form
+from excam.annotation.answers import Answer as Said
+from excam.calmqa import campaign, ratings, source
+from excam.core import tables
+from excam.core.exceptions import InputInvalid
+
+MINI = Path(__file__).parents[2] / "mini/calmqa-answers"
+QUESTIONS = {one.id: one for one in source.read_questions(source.files(MINI / "questions", "questions"))}
+SHEETS = [one for path in source.files(MINI / "sheets", "sheets") for one in source.read_sheet(path, QUESTIONS)]
+THIRD = [source.Answer(f"third/{name}", "third", name, f"An answer\r\nto {name}.", "stop") for name in QUESTIONS]
+THREE = ("careful", "careless", "third")
+
+
+def drawn(seed=1):
+    return campaign.drawing(QUESTIONS, [*SHEETS, *THIRD], THREE, 2, seed)
+
+
+def submitted(found, annotator="ada"):
+    """An answer to every task: the careful sheet is the best one."""
+    rows = []
+    for task in found.tasks:
+        values = dict(found.form.empty())
+        careful = next(place for place in (1, 2, 3) if task.hidden[f"model_{place}"] == "careful")
+        for place in (1, 2, 3):
+            best = place == careful
+            values |= {f"rating_{place}": 5 if best else 2, f"omissions_{place}": "none" if best else "major"}
+            values |= {f"factuality_{place}": "none" if best else "minor", f"language_{place}": "yes"}
+        values["ranking"] = [str(careful), *(str(place) for place in (1, 2, 3) if place != careful)]
+        values[form.SUBMITTED] = True
+        rows.append(Said(task.id, annotator, values, 30, "2026-04-01T12:00:00.000Z"))
+    return rows
+
+
+def test_a_campaign_hides_the_models_and_mixes_their_order():
+    found = drawn()
+    assert len(found.tasks) == 14, "one answer of the careless sheet is empty"
+    assert {tuple(sorted(task.hidden.values())) for task in found.tasks} == {tuple(sorted(THREE))}
+    assert len({tuple(task.hidden.values()) for task in found.tasks}) > 3
+    assert not [task for task in found.tasks if any(name in json.dumps(task.shown) for name in ("careless", "third"))]
+    assert campaigns.to_json(found) == campaigns.to_json(drawn())
+    assert campaigns.to_json(found) != campaigns.to_json(drawn(2))
+    assert all("\r" not in task.shown["answer_1"] for task in found.tasks)
+
+
+def test_other_than_three_answered_subjects_are_refused():
+    line = line_of(InputInvalid, campaign.drawing, QUESTIONS, SHEETS, ("careful", "careless"), 1, 0)
+    assert "found careful, careless; expected three different ones" in line
+    line = line_of(InputInvalid, campaign.drawing, QUESTIONS, SHEETS, THREE, 1, 0)
+    assert "no question that careful, careless, third all answered" in line
+
+
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_export_import_and_export_again_are_equal(tmp_path, kind):
+    found = drawn()
+    write = {"json": exchange.to_json, "csv": exchange.to_csv}[kind]
+    path = tmp_path / f"ada.{kind}"
+    path.write_text(write(found, submitted(found)), encoding="utf-8", newline="")
+    assert write(found, exchange.read(path, found)) == write(found, submitted(found))
+    rows = list(campaign.ratings([path], found, QUESTIONS))
+    assert len(rows) == 42
+    assert rows[0].keys() == set(campaign.COLUMNS)
+
+
+def test_what_people_submitted_becomes_the_authors_columns_and_is_regressed(tmp_path):
+    found, exports = drawn(), []
+    tables.write_frame(tmp_path / "questions.parquet", source.to_frame(list(QUESTIONS.values()), source.Question))
+    tables.write_frame(tmp_path / "answers.parquet", source.to_frame([*SHEETS, *THIRD], source.Answer))
+    asked = ["--questions", str(tmp_path / "questions.parquet")]
+    words = ["draw", str(tmp_path / "answers.parquet"), *asked, "--subjects", "careful, careless,third", "--seed", "1"]
+    done = CliRunner().invoke(cli.app, ["calmqa", *words, "--people", "2", "--to", str(tmp_path / "campaign.json")])
+    assert done.exit_code == 0, done.output
+    assert campaigns.to_json(campaigns.read(tmp_path / "campaign.json")) == campaigns.to_json(found)
+    for name in ("ada", "grace"):
+        exports.append(tmp_path / f"{name}.json")
+        exports[-1].write_text(exchange.to_json(found, submitted(found, name)), encoding="utf-8")
+    words = ["collect", str(tmp_path / "campaign.json"), *map(str, exports), *asked, "--to", str(tmp_path / "r.csv")]
+    done = CliRunner().invoke(cli.app, ["calmqa", *words])
+    assert done.exit_code == 0, done.output
+    rated = ratings.read(tmp_path / "r.csv")
+    assert len(rated) == 84
+    assert {one.rating for one in rated if one.model == "careful"} == {5}
+    assert {one.annotator for one in rated} == {"ada", "grace"}
+    assert json.loads(tables.read_lines(tmp_path / "r.csv")[0]["overall-rating"])[0]["rating"] in (2, 5)
+    done = CliRunner().invoke(cli.app, ["calmqa", "regress", str(tmp_path / "r.csv")])
+    assert done.exit_code == 0, done.output
+    assert "84 ratings of 1 to 5 by 2 annotators (ada, grace)" in done.stdout
+
+
+def test_answers_of_another_form_are_refused():
+    import form_campaigns
+
+    other = form_campaigns.culture_spans()
+    assert "expected long_form" in line_of(InputInvalid, lambda: list(campaign.ratings([], other, QUESTIONS)))
+    assert "not among the questions" in line_of(InputInvalid, lambda: list(campaign.ratings([], drawn(), {})))

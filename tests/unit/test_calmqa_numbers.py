@@ -1,0 +1,327 @@
+"""S by hand, the table, the paper's printed numbers, and the regressions of ratings beside statsmodels called directly."""
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from one_line_errors import line_of
+from typer.testing import CliRunner
+
+from excam import cli
+from excam.calmqa import numbers, pages, ratings
+from excam.calmqa.numbers import Judged
+from excam.core.exceptions import InputInvalid
+from excam.stats import regression
+
+ROOT = Path(__file__).parents[2]
+PAPER = ROOT / "paper/calmqa"
+REAL = ROOT.parent / "shared/data/calmqa/human_ratings.csv.gz"
+SEED = ROOT.parent / "shared/seeds/003_76db499ce0652589.txt"
+
+
+def judged(claims=4, supported=2, surface=1, relevance=0.5, **more):
+    given = {"answer": "s/q/en", "subject": "s", "group": "q", "language": "en", "type": "specific"} | more
+    return Judged(surface=surface, claims=claims, supported=supported, relevance=relevance, **given)
+
+
+@pytest.mark.parametrize(
+    ("row", "k", "how", "s", "note"),
+    [
+        (judged(4, 4, 1, 1.0), 4, {}, 1.0, "all of K supported"),
+        (judged(4, 2, 1, 1.0), 4, {}, 0.5, "P 1/2, R 1/2"),
+        (judged(4, 2, 1, 0.5), 4, {}, 0.25, "half as relevant"),
+        (judged(4, 4, 0, 1.0), 4, {}, 0.0, "wrong language or loops"),
+        (judged(2, 2, 1, 1.0), 4, {}, 2 / 3, "P 1, R 1/2"),
+        (judged(8, 4, 1, 1.0), 4, {}, 2 / 3, "P 1/2, R 1: more claims than K are no more recall"),
+        (judged(8, 8, 1, 0.75), 4, {}, 0.75, "R stays at 1"),
+        (judged(3, 0, 1, 1.0), 4, {}, 0.0, "nothing is supported"),
+        (judged(0, 0, 1, 1.0), 4, {}, 0.0, "no claim scores 0"),
+        (judged(0, 0, 1, 1.0), 4, {"no_claims": "skip"}, None, "no claim is left out"),
+        (judged(4, 2, 1, 1.0), 0, {}, 2 / 3, "K 0 counts as 1: R 1, P 1/2"),
+        (judged(8, 4, 1, 1.0), 4, {"factuality": "precision"}, 0.5, "precision in place of F1"),
+        (judged(4, 2, None, 1.0), 4, {}, None, "a language that is not decidable"),
+        (judged(4, 2, 1, None, failure="relevance: two-answers"), 4, {}, None, "a judge failed"),
+        (judged(0, 0, 0, 0.0, empty=True), 4, {"no_claims": "skip"}, 0.0, "a refusal is 0, whatever the switch"),
+    ],
+)
+def test_scores_by_hand(row, k, how, s, note):
+    found = numbers.score(row, k, **how)["s"]
+    assert found == (None if s is None else pytest.approx(s)), note
+
+
+@pytest.mark.parametrize(
+    ("counts", "k"), [([3], 3), ([1, 9], 9), ([5, 1, 3], 3), ([1, 2, 3, 4], 3), ([], 0), ([0, 0, 7], 0)]
+)
+def test_k_is_the_upper_median(counts, k):
+    assert numbers.upper_median(counts) == k
+
+
+def test_k_is_of_a_language_and_type_over_all_subjects():
+    rows = [
+        judged(2, 1, answer="a", subject="a"),
+        judged(6, 1, answer="b", subject="b"),
+        judged(9, 1, answer="c", type="agnostic"),
+        judged(1, 1, answer="d", language="de"),
+        judged(50, 1, answer="e", failure="claims: no-claims-list"),  # not counted: nobody knows how many it has
+    ]
+    assert [row["k"] for row in numbers.scores(rows)] == [6, 6, 9, 1, 6]
+
+
+def test_the_table_counts_every_answer_and_means_are_over_the_same_rows():
+    rows = numbers.scores(
+        [
+            judged(2, 2, 1, 1.0, answer="1", group="1"),
+            judged(2, 2, 0, 1.0, answer="2", group="2"),
+            judged(2, 2, None, 1.0, answer="3", group="3"),
+            judged(2, 2, 1, None, answer="4", group="4", failure="relevance: refused"),
+            judged(0, 0, 1, 0.0, answer="5", group="5", type="agnostic", empty=True),
+        ]
+    )
+    lines = {(line["language"], line["type"]): line for line in numbers.table(rows, seed=0)}
+    whole = lines["all", "all"]
+    counts = {name: whole[name] for name in ("answers", "scored", "undecidable", "failed", "empty", "no_claims")}
+    assert counts == {"answers": 5, "scored": 3, "undecidable": 1, "failed": 1, "empty": 1, "no_claims": 1}
+    assert whole["s"] == pytest.approx(1 / 3)
+    assert whole["surface"] == pytest.approx(2 / 3)
+    assert whole["factuality"] == pytest.approx(2 / 3)
+    assert whole["product_of_means"] == pytest.approx((2 / 3) ** 3)
+    assert whole["low"] <= whole["s"] <= whole["high"]
+    assert lines["en", "agnostic"]["s"] == 0
+    assert lines["all", "specific"]["scored"] == 2
+
+
+# --- what the paper prints
+
+
+def printed():
+    return pl.read_csv(PAPER / "table.csv").to_dicts()
+
+
+def claim(name):
+    (found,) = [row["value"] for row in pl.read_csv(PAPER / "claims.csv").to_dicts() if row["claim"] == name]
+    return found
+
+
+def test_sizes_add_up():
+    high, low = claim("questions in high- and medium-resource languages"), claim("questions in low-resource languages")
+    assert high + low == claim("questions")
+    assert claim("languages") == 11 + 12
+    assert claim("culturally neutral questions") * claim("languages") == 1173
+    three = ("languages", "models", "questions of a language")
+    assert math.prod(claim(f"{name} {'of' if name[0] != 'q' else 'in'} the human evaluation") for name in three) == 300
+    kept, crawled = claim("kept by the two filters") / 100, claim("crawled questions of a language") * 11
+    assert round(kept * crawled) == 57_200, "not 51,150: about 10K crawled questions is a rounded figure"
+
+
+def test_s_is_at_most_its_factuality_in_all_fourteen_cells():
+    shares = [row[f"s_{kind}"] / row[f"factuality_{kind}"] for row in printed() for kind in ("neutral", "specific")]
+    assert len(shares) == 14
+    assert (round(min(shares), 3), round(max(shares), 3)) == (0.23, 0.957)
+
+
+def test_the_gap_of_factuality_is_outside_15_to_20_points_for_gemini():
+    gaps = {row["model"]: round(row["factuality_neutral"] - row["factuality_specific"], 1) for row in printed()}
+    assert list(gaps.values()) == [17.4, 18.0, 18.1, 18.2, 22.4, 17.8, 19.9]
+    assert [name for name, gap in gaps.items() if not 15 <= gap <= 20] == ["Gemini-1.5-Pro"]
+
+
+def test_s_falls_from_neutral_to_specific_but_for_two():
+    rises = {row["model"]: round(row["s_specific"] - row["s_neutral"], 1) for row in printed()}
+    assert {name: rise for name, rise in rises.items() if rise > 0} == {"Gemini-1.5-Pro": 5.7, "Mixtral-8x22B": 0.1}
+
+
+def test_factuality_ranges_are_those_of_the_abstract():
+    specific, neutral = ([row[f"factuality_{kind}"] for row in printed()] for kind in ("specific", "neutral"))
+    assert (min(specific), max(specific), min(neutral), max(neutral)) == (45.5, 52.2, 63.6, 71.1)
+    assert [math.floor(min(specific)), round(max(specific)), round(min(neutral)), round(max(neutral))] == [
+        45,
+        52,
+        64,
+        71,
+    ]
+
+
+@pytest.mark.skipif(not SEED.is_file(), reason="the text of the paper is not here")
+def test_the_printed_table_is_the_papers():
+    text = SEED.read_text(encoding="utf-8")
+    for row in printed():
+        whole = f"| {row['model']} | {row['s_neutral']} | {row['s_specific']} | "
+        assert whole + f"{row['factuality_neutral']} / {row['factuality_specific']} |" in text
+    for number in ("51,150", "548", "0.740", "0.560", "76%", "2.7%", "52%"):
+        assert number in text
+
+
+# --- regressions
+
+
+def made_up(n=120, seed=3):
+    generator = np.random.default_rng(seed)
+    marks = generator.choice(["none", "minor", "major"], n)
+    neutral = generator.integers(0, 2, n)
+    hidden = np.array([{"none": 2.0, "minor": 0.5, "major": -1.0}[mark] for mark in marks]) + 0.6 * neutral
+    grades = np.clip(np.round(3 + hidden + generator.normal(0, 1.2, n)), 1, 5).astype(int)
+    return list(marks), neutral, grades
+
+
+def test_regressions_equal_statsmodels_called_directly():
+    """By its formula interface, where ours passes matrices."""
+    import pandas as pd
+    import statsmodels.api as sm
+    import statsmodels.formula.api as smf
+    from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+    marks, neutral, grades = made_up()
+    frame = pd.DataFrame({"y": grades, "high": (grades >= 4).astype(int), "mark": marks, "neutral": neutral})
+    frame["q"] = np.arange(len(frame)) // 3
+    columns = regression.dummies(marks)
+    assert regression.ols_r2(grades, columns) == pytest.approx(smf.ols("y ~ C(mark)", frame).fit().rsquared, abs=1e-12)
+    binary = smf.logit("high ~ C(mark)", frame).fit(disp=0)
+    ours = regression.logit_r2(frame["high"], columns)
+    assert ours.mcfadden == pytest.approx(binary.prsquared, abs=1e-9)
+    assert ours.cox_snell == pytest.approx(1 - np.exp(2 * (binary.llnull - binary.llf) / 120), abs=1e-9)
+    most = 1 - np.exp(2 * binary.llnull / 120)
+    assert ours.nagelkerke == pytest.approx(ours.cox_snell / most, abs=1e-9)
+    ordinal = OrderedModel.from_formula(
+        "y ~ C(mark)", frame.assign(y=pd.Categorical(frame["y"], ordered=True)), distr="logit"
+    )
+    result = ordinal.fit(method="bfgs", disp=False, maxiter=500)
+    assert regression.proportional_odds_r2(grades, columns).mcfadden == pytest.approx(result.prsquared, abs=1e-5)
+    plain = smf.logit("high ~ neutral", frame).fit(disp=0)
+    ratio = regression.odds_ratio(frame["high"], neutral)
+    assert ratio.ratio == pytest.approx(np.exp(plain.params["neutral"]), rel=1e-6)
+    assert ratio.p_value == pytest.approx(plain.pvalues["neutral"], rel=1e-6)
+    assert [ratio.low, ratio.high] == pytest.approx(np.exp(plain.conf_int().loc["neutral"]).tolist(), rel=1e-6)
+    gee = smf.gee("high ~ neutral + C(mark)", "q", frame, family=sm.families.Binomial()).fit()
+    found = regression.gee_odds_ratio(frame["high"], neutral, list(frame["q"]), columns)
+    assert found.ratio == pytest.approx(np.exp(gee.params["neutral"]), rel=1e-6)
+    assert found.p_value == pytest.approx(gee.pvalues["neutral"], rel=1e-6)
+
+
+def test_a_fit_that_separates_is_none():
+    columns = regression.dummies(["a"] * 10 + ["b"] * 10)
+    high = [1] * 10 + [0] * 5 + [1] * 5
+    assert regression.logit_r2(high, columns) is None
+    assert regression.odds_ratio([1] * 10 + [0] * 10, columns[:, 0]) is None
+
+
+def test_impossible_regressions_are_refused():
+    columns = regression.dummies(["a", "b", "a", "b"])
+    assert "one level" in line_of(InputInvalid, regression.dummies, ["a", "a"])
+    for values in ([1, 1, 1, 1], [1, 2, 3], [1, 2, 3, math.nan]):
+        assert "expected one each" in line_of(InputInvalid, regression.ols_r2, values, columns)
+
+
+@pytest.mark.skipif(not REAL.is_file(), reason="the public ratings are not here")
+def test_the_public_ratings():
+    found = ratings.read(REAL)
+    assert len(found) == 300
+    at = {(line["variant"], line["predictor"]): line["r2"] for line in ratings.r2_lines(found)}
+    order = ratings.PREDICTORS
+    assert [round(at["least squares", name], 3) for name in order] == [0.794, 0.553, 0.239, 0.029]
+    assert [round(at["proportional odds, Nagelkerke", name], 3) for name in order] == [0.724, 0.505, 0.233, 0.034]
+    assert at["binary logit, Nagelkerke", "factuality"] is None, "no answer with a major error is rated 4 or more"
+    assert not [value for value in at.values() if value is not None and round(value, 3) in (0.740, 0.560)]
+    odds = ratings.odds(found)
+    assert (round(odds["neutral"], 3), round(odds["specific"], 3), round(odds["times"], 2)) == (0.707, 0.553, 1.28)
+    assert round(odds["logit"].ratio, 2) == 1.94
+    assert round(odds["logit"].p_value, 3) == 0.006
+    assert round(odds["logit with model and language"].p_value, 4) == 0.0008
+    assert round(odds["GEE by question, with model and language"].p_value, 3) == 0.002
+    means = {
+        name: np.mean([one.rating for one in found if one.model == name])
+        for name in ("gpt4turbo", "claude", "mixtral22b")
+    }
+    assert {name: round(float(mean), 2) for name, mean in means.items()} == {
+        "gpt4turbo": 4.33,
+        "claude": 3.86,
+        "mixtral22b": 2.61,
+    }
+
+
+RATING = {"rating": "4", "model": "m", "type": "cult", "language": "de", "question": "q", "omissions": "none"}
+RATING |= {"factuality": "minor"}
+
+
+def ratings_file(folder, rows):
+    path = folder / "ratings.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        table = csv.DictWriter(stream, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"rating": "6"}, "expected 1 to 5"),
+        ({"rating": "4.5"}, "expected 1 to 5"),
+        ({"rating": "12"}, "expected 1 to 5"),
+        ({"omissions": "some"}, "none, minor or major"),
+        ({"type": "neutral"}, "cult or non-cult"),
+        ({"model": ""}, "absent: model"),
+    ],
+)
+def test_an_invalid_rating_is_one_line(tmp_path, change, problem):
+    assert problem in line_of(InputInvalid, ratings.read, ratings_file(tmp_path, [RATING | change]))
+
+
+def test_agreement_of_a_judge_with_people(tmp_path):
+    from scipy.stats import kendalltau, pearsonr, spearmanr
+
+    generator = np.random.default_rng(1)
+    people = generator.integers(1, 6, 60)
+    judge = np.clip(people + generator.integers(-1, 2, 60), 1, 5)
+    rows = [
+        RATING | {"rating": str(one), "gpt4o": str(other), "question": str(at // 3)}
+        for at, (one, other) in enumerate(zip(people, judge, strict=True))
+    ]
+    rows.append(RATING | {"gpt4o": "", "question": "x"})  # the judge has none for it
+    found = ratings.agreement(ratings.read(ratings_file(tmp_path, rows), "gpt4o"), seed=0)
+    direct = (pearsonr(people, judge)[0], spearmanr(people, judge)[0], kendalltau(people, judge)[0])
+    assert [one["value"] for one in found.values()] == pytest.approx(direct)
+    assert all(one["low"] < one["value"] < one["high"] for one in found.values())
+    assert {one["n"] for one in found.values()} == {60}
+    assert {one["questions"] for one in found.values()} == {20}
+    done = CliRunner().invoke(cli.app, ["calmqa", "regress", str(tmp_path / "ratings.csv"), "--judge", "gpt4o"])
+    assert done.exit_code == 0, done.output
+    assert "## A judge against people" in done.stdout
+    assert "no column gpt5" in line_of(InputInvalid, ratings.read, tmp_path / "ratings.csv", "gpt5")
+
+
+def test_the_page_of_our_ratings():
+    found = ratings.read(ROOT / "mini/calmqa-answers/ratings.csv")
+    page = pages.regression_page(found, ratings.r2_lines(found))
+    assert "made-up-en" in page
+    assert "careful*" in page, "fewer than 30"
+    assert "| **printed in the paper** | 0.740 | 0.560 |" in page
+
+
+@pytest.mark.skipif(not (REAL.parent.parent / "veriscore").is_dir(), reason="VeriScore's example is not here")
+def test_veriscores_own_example_in_our_numbers():
+    """Its claims are a list per sentence; an example of the format that a model's claims are read into."""
+    row = json.loads((REAL.parent.parent / "veriscore/data_sample.jsonl").read_text().splitlines()[0])
+    listed = [one for sentence in row["claim_list"] for one in sentence if one != "No verifiable claim."]
+    assert list(dict.fromkeys(listed)) == row["all_claim_lst"]
+    supported = sum(one["verification_result"] == "supported" for one in row["claim_verification_result"])
+    found = numbers.f1_at_k(supported, len(row["all_claim_lst"]), len(row["all_claim_lst"]))
+    assert found.precision == found.recall == found.f1
+
+
+def test_ratings_that_do_not_vary(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text("[1]\n")
+    assert "found list; expected rating" in line_of(InputInvalid, ratings.read, path)
+    same = [RATING | {"model": name} for name in "ab"]
+    assert "not all equal" in line_of(InputInvalid, ratings.r2_lines, ratings.read(ratings_file(tmp_path, same)))
+    high = ratings.read(
+        ratings_file(tmp_path, [RATING | {"model": name, "rating": str(4 + (name > "b"))} for name in "abcd"])
+    )
+    lines = {line["variant"]: line["r2"] for line in ratings.r2_lines(high) if line["predictor"] == "model"}
+    assert lines["binary logit, McFadden"] is None
+    assert lines["least squares"] == pytest.approx(1)
+    assert "Only one type of question" in pages.regression_page(high, ratings.r2_lines(high))
