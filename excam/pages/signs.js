@@ -6,9 +6,9 @@ const UNSEEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b\u2028-\u202
 
 const $ = (id) => document.getElementById(id);
 
-// what `pack_json` of excam/pages packed
-async function unpacked(id = "data") {
-  const signs = atob($(id).textContent);
+// what `packed` of excam/pages packed
+async function unpacked() {
+  const signs = atob($("data").textContent);
   const packed = new Uint8Array(signs.length);
   for (let at = 0; at < signs.length; at += 1) packed[at] = signs.charCodeAt(at); // millions: a call for each is slow
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));

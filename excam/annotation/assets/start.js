@@ -71,7 +71,7 @@ function listenToWindow() {
 
 async function start() {
   useColours();
-  data = { ...(await unpacked()), served: await unpacked("served") };
+  data = { ...(await unpacked()), served: JSON.parse($("served").textContent) };
   data.every = data.tasks; // those of one annotator are chosen of them when one begins
   data.tasks.forEach((task, at) => (task.place = at + 1));
   makeFilters();
