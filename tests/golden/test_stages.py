@@ -22,11 +22,11 @@ def test_the_record_is_that_of_the_code(now):
 
 
 def test_every_rule_of_the_experiment_is_recorded(now):
-    """But what tries a machine, needs a hub or a paper's cluster, is compared across recipes, or scores users' texts."""
+    """But what tries a machine, needs a hub, weights of others or a paper's cluster, compares recipes, or scores users' texts."""
     scripts = {path.stem for path in (golden_stages.ROOT / "scripts").glob("[!_]*.py")}
     assert scripts - {name.split()[0] for name in now} == {
         *("try_rows", "try_model", "try_training", "preflight", "table_recipes", "fetch_tokenizer"),
-        *("score_shards", "summarize_scores"),
+        *("score_shards", "summarize_scores", "cult_eval_comet"),
     }
 
 
