@@ -114,12 +114,6 @@ MACARON_SHEETS = sorted(path.stem for path in Path(MACARON.sheets).glob("*.csv")
 CULT_EVAL = EXPERIMENT.cult_eval
 CALMQA = EXPERIMENT.calmqa
 CALMQA_RATINGS = input_names("calmqa.ratings", [Path(CALMQA.ratings)]) if CALMQA and CALMQA.ratings else []
-CALMQA_ROLES = {
-    "translations": "translator", "claims": "extractor", "verdicts": "verifier", "relevance": "relevance"
-}  # fmt: skip
-CALMQA_STEPS = {  # the stages that ask a model -> its name
-    step: name for step, role in CALMQA_ROLES.items() if (name := CALMQA and getattr(CALMQA, role)) and name != "rules"
-}
 NOWHERE = "a^"  # a pattern that matches nothing: an axis without values
 
 

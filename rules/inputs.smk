@@ -198,6 +198,14 @@ def proofreader_weights(wildcards):
     return f"results/models/{EXPERIMENT.weights(name)}/manifest.json" if local else []
 
 
+CALMQA_ROLES = {
+    "translations": "translator", "claims": "extractor", "verdicts": "verifier", "relevance": "relevance"
+}  # fmt: skip
+CALMQA_STEPS = {  # the stages that ask a model -> its name
+    step: name for step, role in CALMQA_ROLES.items() if (name := CALMQA and getattr(CALMQA, role)) and name != "rules"
+}
+
+
 def calmqa_transcripts():
     """What each model answered to the questions."""
     subjects = dict.fromkeys(CALMQA.subjects) if CALMQA else []

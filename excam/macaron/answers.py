@@ -13,7 +13,7 @@ import polars as pl
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.macaron.asks import Answered
-from excam.macaron.campaign import csv_lines
+from excam.macaron.contexts import csv_lines
 from excam.macaron.derive import Instance
 
 SCHEMA: dict[str, Any] = {

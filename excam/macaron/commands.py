@@ -58,12 +58,13 @@ def draw(
     """
     from excam.annotation.campaign import write
     from excam.macaron import campaign, templates
+    from excam.macaron.contexts import read_contexts
 
     with exit_on_error():
         found = templates.read(file)
         if problems := templates.problems(found):
             stop(f"{file}: {problems[0]} ({len(problems)} problems); expected none; see `excam macaron lint {file}`")
-        drawn = campaign.authoring(found, campaign.read_contexts(contexts), each, seed)
+        drawn = campaign.authoring(found, read_contexts(contexts), each, seed)
         write(to, drawn)
         authors = sorted({name for task in drawn.tasks for name in task.assigned})
         say(f"{to}: {len(drawn.tasks)} tasks for {len(authors)} authors: {', '.join(authors)}")
@@ -124,12 +125,13 @@ def build(
 
     Example: excam macaron build exports/ --templates templates.yaml --contexts contexts.csv --to scenarios.parquet
     """
-    from excam.macaron import campaign, scenarios, templates
+    from excam.macaron import scenarios, templates
+    from excam.macaron.contexts import read_contexts
 
     with exit_on_error():
         found = scenarios.build(
             templates.read(templates_),
-            campaign.read_contexts(contexts),
+            read_contexts(contexts),
             scenarios.read_exports(exports),
             scenarios.read_exports(reviews) if reviews else (),
         )

@@ -17,7 +17,7 @@ from excam.core import tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.sanitize import rejection_reason
 from excam.macaron import templates as forms
-from excam.macaron.campaign import Context
+from excam.macaron.contexts import Context
 from excam.macaron.templates import Template
 
 STATEMENTS = ("true_en", "false_en", "true_local", "false_local")

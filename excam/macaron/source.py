@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 from excam.core.exceptions import InputInvalid
-from excam.macaron import campaign, official, scenarios, templates
+from excam.macaron import contexts, official, scenarios, templates
 from excam.macaron.scenarios import Built
 
 TEMPLATES, CONTEXTS = "templates.yaml", "contexts.csv"
@@ -39,8 +39,8 @@ def read(paths: Iterable[Path], columns: Mapping[str, str]) -> Built:
         kind: [row for path in listed if path.parent.name == kind for row in scenarios.read_exports(path)]
         for kind in ("exports", "reviews")
     }
-    found, contexts = templates.read(named[TEMPLATES]), campaign.read_contexts(named[CONTEXTS])
-    return scenarios.build(found, contexts, rows["exports"], rows["reviews"])
+    found, places = templates.read(named[TEMPLATES]), contexts.read_contexts(named[CONTEXTS])
+    return scenarios.build(found, places, rows["exports"], rows["reviews"])
 
 
 def sheets(folder: Path, models: Container[str]) -> list[Path]:

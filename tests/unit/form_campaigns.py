@@ -5,7 +5,7 @@ from pathlib import Path
 from excam.annotation import answers, campaign, form
 from excam.core.hash_order import digest
 from excam.macaron import campaign as macaron
-from excam.macaron import source, templates
+from excam.macaron import contexts, source, templates
 from excam.rubric import campaign as raters
 from excam.rubric import manual, responses
 
@@ -108,8 +108,8 @@ def translation_errors():
 
 
 def macaron_author():
-    found, contexts = templates.read(MINI / "templates.yaml"), macaron.read_contexts(MINI / "contexts.csv")
-    return macaron.authoring(found[:3], contexts[:2], each=1, seed=0)
+    found, places = templates.read(MINI / "templates.yaml"), contexts.read_contexts(MINI / "contexts.csv")
+    return macaron.authoring(found[:3], places[:2], each=1, seed=0)
 
 
 def macaron_review():

@@ -14,13 +14,13 @@ from excam.annotation import answers, exchange
 from excam.core.exceptions import InputInvalid, SourceInvalid
 from excam.inference import Choice, Choose, Completion, Generate
 from excam.inference.run import run
-from excam.macaron import asks, campaign, derive, official, proofread, scenarios, source, templates
+from excam.macaron import asks, campaign, contexts, derive, official, proofread, scenarios, source, templates
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini/macaron"
 SEED = ROOT.parent / "shared/seeds/002_a05d4a022ff8bfdd.txt"
 TEMPLATES = templates.read(MINI / "templates.yaml")
-CONTEXTS = campaign.read_contexts(MINI / "contexts.csv")
+CONTEXTS = contexts.read_contexts(MINI / "contexts.csv")
 BUILT = source.read(source.files(MINI), {})
 INSTANCES = derive.instances(BUILT.scenarios, seed=1)
 
@@ -170,7 +170,7 @@ def test_a_review_is_of_one_person(tmp_path):
 def test_contexts_that_are_none(tmp_path, text):
     (tmp_path / "c.csv").write_text(text)
     with pytest.raises(InputInvalid, match="expected"):
-        campaign.read_contexts(tmp_path / "c.csv")
+        contexts.read_contexts(tmp_path / "c.csv")
 
 
 # --- scenarios
