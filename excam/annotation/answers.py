@@ -21,6 +21,7 @@ from excam.core.exceptions import InputInvalid
 MAX_SECONDS = 10**7
 MOST_SPANS = 100  # of one field
 SLOT_LONGEST = 500  # characters
+SPACE = " \t\r\n\u00a0\u3000"  # what is nothing at the ends of a text, in the page's script too
 UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 PATTERNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
@@ -78,7 +79,7 @@ def read(raw: Mapping[str, Any], found: Campaign) -> Answer:
     if task is None:
         raise InputInvalid(f"task {raw['task']} is not in campaign {found.id}; take the file that was drawn with it")
     if task.assigned and raw["annotator"] not in task.assigned:
-        raise InputInvalid(f"answer: task {task.id} is not {raw['annotator']}'s; expected {', '.join(task.assigned)}")
+        raise InputInvalid(f"answer: task {task.id} is not {raw['annotator']}'s; expected one that is assigned to them")
     for name, question in form.columns.items():
         for problem in _value_problems(name, question, raw[name], task):
             raise InputInvalid(f"answer: {problem}")
@@ -115,10 +116,10 @@ def is_done(form: Form, values: Mapping[str, Any]) -> bool:
 def open_points(form: Form, task: Task, values: Mapping[str, Any]) -> list[str]:
     """Return what keeps an answer from being submitted, a line each: unanswered fields, then broken rules.
 
-    Nothing is asked of a skipped task.
+    Of a skipped task only rules about the flag that skips it hold.
     """
     if is_skipped(form, values):
-        return []
+        return [rule.say for rule in form.rules if form.skip in rule.when and _is_broken(rule, task, values)]
     missing = [f"{question.label}: not answered" for question in _required(form) if not _is_answered(question, values)]
     return missing + [rule.say for rule in form.rules if _is_broken(rule, task, values)]
 
@@ -145,13 +146,15 @@ def _is_empty(value: Any) -> bool:
 
 
 def _is_blank(value: Any) -> bool:
-    return _is_empty(value.strip() if isinstance(value, str) else value)
+    if isinstance(value, dict):
+        return not any(text.strip(SPACE) for text in value.values())
+    return _is_empty(value.strip(SPACE) if isinstance(value, str) else value)
 
 
 def _is_answered(question: Question, values: Mapping[str, Any]) -> bool:
     value = values[question.field]
     if question.kind == "slots":
-        return bool(value) and all(text.strip() for text in value.values())
+        return bool(value) and all(text.strip(SPACE) for text in value.values())
     return not _is_blank(value)
 
 
@@ -202,7 +205,7 @@ def _fulfilled(bound: Bound, value: Any, values: Mapping[str, Any]) -> bool:
 
 
 def _texts_fulfil(bound: Bound, texts: Sequence[str]) -> bool:
-    filled = [text.strip().casefold() for text in texts if text.strip()]
+    filled = [text.strip(SPACE).lower() for text in texts if text.strip(SPACE)]
     if bound.distinct and len(set(filled)) < len(filled):
         return False
     return (not bound.one_of or texts[0] in bound.one_of) and not any(

@@ -176,12 +176,19 @@ def _unshowable(form: Form, task: Task) -> Iterable[str]:
                 elif not _fits(part, task.shown[name]):
                     yield f"{name} cannot be shown as {part.show}"
         elif part.kind in ("span", "slots"):
-            expected = str if part.kind == "span" else dict
-            if not isinstance(task.shown.get(part.of), expected):
+            about = task.shown.get(part.of)
+            if not (isinstance(about, str) if part.kind == "span" else _are_slots(about, part.required)):
                 yield f"lacks {part.of}, which the field {part.field} of the form {form.name} is about"
             elif isinstance(found := task.shown[part.of], str) and "\r" in found:
                 yield f"{part.of} holds a carriage return, in which nothing can be marked"
+    yield from (f"shows {name}, which is its owner's" for name in form.owner if name in task.shown)
     yield from (f"lacks {name}, by which tasks are chosen" for name in form.facets if not _has_facet(task, name))
+
+
+def _are_slots(value: Any, required: bool) -> bool:
+    """Return whether a value is a mapping of slots to hints; one that has to be filled is not empty."""
+    texts = isinstance(value, dict) and all(isinstance(one, str) for pair in value.items() for one in pair)
+    return texts and (bool(value) or not required)
 
 
 def _has_facet(task: Task, name: str) -> bool:
@@ -194,7 +201,7 @@ def _fits(part: Show, value: Any) -> bool:
             isinstance(piece, list | tuple) and len(piece) == 2 and type(piece[0]) is str and type(piece[1]) is bool
             for piece in value
         )
-    return isinstance(value, str) or (value is None and bool(part.words))
+    return isinstance(value, str) or (value is None and bool(part.words) and part.show in ("quote", "fact"))
 
 
 def _refuse_half_characters(where: str, content: Any) -> None:

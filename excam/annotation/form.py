@@ -7,7 +7,9 @@ be submitted. A form is a YAML file, or is made by a program (`Form.model_valida
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -64,8 +66,8 @@ class Show(Part):
         needs = {"note": bool(self.words), "mean": bool(self.by), "filled": bool(self.of and self.by)}
         if not needs.get(self.show, bool(self.of)):
             raise ValueError(f"show {self.show}: lacks what it shows")
-        if len(self.weights) not in (0, len(self.by)):
-            raise ValueError(f"show {self.show}: as many weights as fields")
+        if len(self.weights) not in (0, len(self.by)) or (self.weights and not _are_weights(self.weights)):
+            raise ValueError(f"show {self.show}: as many weights as fields, from 0 on, some above it")
         if len(self.labels) not in (0, len(self.of) or 1) or len(self.marks) not in (0, len(self.of)):
             raise ValueError(f"show {self.show}: as many labels and marks as things shown")
         return self
@@ -287,15 +289,19 @@ def _problems(form: Form) -> Iterator[str]:
     for name in dict.fromkeys(every + names):
         if every.count(name) > 1 or names.count(name) > 1:
             yield f"two fields named {name}; expected each name once"
-        if not NAME.fullmatch(name) or name in RESERVED or name in form.facets:
-            yield f"field {name!r}: expected lower-case letters, digits and _, and none of {', '.join(RESERVED)}"
+        if not NAME.fullmatch(name) or name in RESERVED or name in form.facets or name in _page_ids():
+            yield f"field {name!r}: taken by the page, or not lower-case letters, digits and _; expected another name"
     if not form.steps or not names:
         yield "no field; expected steps with fields"
-    for before, step in zip(form.steps, form.steps[1:], strict=False):
-        if step.reveal and (texts := [one.field for one in before.questions if one.required and one.kind in TYPED]):
+    for at, step in enumerate(form.steps):
+        earlier = [question for before in form.steps[:at] for question in before.questions]
+        if step.reveal and (texts := [one.field for one in earlier if one.required and one.kind in TYPED]):
             yield f"step {step.title!r}: reveal behind {texts[0]}, which can be emptied again; expected it open"
     if form.steps and form.steps[0].reveal:
         yield f"step {form.steps[0].title!r}: reveal; expected an open first step"
+    for facet in form.facets:
+        if not NAME.fullmatch(facet) or {facet, f"task-{facet}"} & _page_ids():
+            yield f"facet {facet!r}: taken by the page, or not lower-case letters, digits and _; expected another name"
     if form.skip and (form.skip not in columns or columns[form.skip].kind != "flags"):
         yield f"skip: {form.skip!r} is no flag; expected one of the form's flags"
     keys = [key for question in form.questions for key in question.keys.values()]
@@ -341,6 +347,10 @@ def _bound_problems(bound: Bound, name: str, columns: Mapping[str, Question]) ->
     question = columns[name]
     numeric = all(columns[one].kind in ("scale", "number") for one in (name, *bound.near))
     limited = bound.most is not None or bound.least is not None
+    if bound.near and not _are_weights(bound.near.values()):
+        yield "near: expected weights from 0 on, some above it"
+    if "" in bound.without:
+        yield "without: an empty text is in every text"
     if (limited or bound.near) and not numeric:
         yield "limits are for scales and numbers"
     elif bound.one_of and (question.kind != "choice" or not set(bound.one_of) <= set(question.values)):
@@ -349,9 +359,11 @@ def _bound_problems(bound: Bound, name: str, columns: Mapping[str, Question]) ->
         yield "distinct is for slots, without for texts and slots"
     elif not (limited or bound.needed or bound.near or bound.one_of or bound.distinct or bound.without):
         yield "asks nothing; expected most, least, near, one_of, distinct, without or needed"
-    elif limited and not any(_within(bound, value) for value in _range(question)):
+    elif limited and not any(_within(bound, value) for value in _range(question, bound)):
         yield "no value fulfils it"
-    elif limited and not (bound.needed or bound.near) and all(_within(bound, value) for value in _range(question)):
+    elif (
+        limited and not (bound.needed or bound.near) and all(_within(bound, value) for value in _range(question, bound))
+    ):
         yield "every value fulfils it: the rule never holds anything back"
 
 
@@ -364,8 +376,24 @@ def _possible(question: Question, value: bool | int | str) -> bool:
     return str(value) in question.values and question.kind in ("choice", "scale")
 
 
-def _range(question: Question) -> tuple[float, ...]:
-    return tuple(map(float, question.values)) if question.kind == "scale" else (question.low, question.high)
+def _are_weights(weights: Iterable[float]) -> bool:
+    found = list(weights)
+    return all(isfinite(one) and one >= 0 for one in found) and sum(found) > 0
+
+
+def _range(question: Question, bound: Bound) -> tuple[float, ...]:
+    """Return values that tell whether a bound holds for some, and for all: those of a scale; ends and limits
+    of numbers."""
+    if question.kind == "scale":
+        return tuple(map(float, question.values))
+    limits = (one for one in (bound.most, bound.least) if one is not None and question.low <= one <= question.high)
+    return (question.low, question.high, *limits)
+
+
+@cache
+def _page_ids() -> frozenset[str]:
+    """Return the ids of the page, which no field can have."""
+    return frozenset(re.findall(r'\bid="([\w-]+)"', (FORMS.parent / "assets/page.html").read_text(encoding="utf-8")))
 
 
 def _within(bound: Bound, value: float) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from typing import Any
 
 from excam.annotation import answers, exchange
 from excam.annotation.campaign import Campaign, Task
-from excam.annotation.form import FORMS, Form, Section, load
+from excam.annotation.form import FORMS, Form, Section, Show, load
 from excam.pages.html import content_security_policy as content_policy
 from excam.pages.html import fill_template, pack_json, shared_script
 
@@ -51,7 +51,7 @@ def write(found: Campaign, served: Served | None = None) -> str:
             "style": asset("page.css"),
             "script": script(),
             "instructions": _instructions(found.form),
-            "data": _packed(found, found.tasks_of(served.annotator) if served else found.tasks),
+            "data": _packed(found, _served_tasks(found, served.annotator) if served else found.tasks),
             "served": json.dumps(asdict(served) if served else None),  # names and tokens: letters, digits, . _ - /
         },
     )
@@ -108,6 +108,11 @@ def _section(number: int, section: Section) -> str:
     return f"<h3>{number} {html.escape(section.title)}</h3>{text}{f'<ul>{points}</ul>' if points else ''}"
 
 
+def _served_tasks(found: Campaign, annotator: str) -> tuple[Task, ...]:
+    """Return the tasks of an annotator, without the names of the others who have them."""
+    return tuple(replace(task, assigned=()) for task in found.tasks_of(annotator))
+
+
 @lru_cache(maxsize=64)
 def _packed(found: Campaign, tasks: tuple[Task, ...]) -> str:
     """Return the campaign with these tasks as the page unpacks it. Two hundred people open it at once: it is kept."""
@@ -122,18 +127,26 @@ def _page_data(found: Campaign, tasks: Sequence[Task]) -> dict[str, Any]:
         "kinds": exchange.kinds(found.form),
         "empty": found.form.empty(),
         "head": exchange.head(found.form),
-        "tasks": [_task_data(task) for task in tasks],
+        "tasks": [_task_data(task, _used(found.form)) for task in tasks],
         "patterns": {name: found.pattern for name, found in answers.PATTERNS.items()},
         "limits": {"seconds": answers.MAX_SECONDS, "slot": answers.SLOT_LONGEST, "spans": answers.MOST_SPANS},
     }
 
 
-def _task_data(task: Task) -> dict[str, Any]:
+def _used(form: Form) -> set[str]:
+    """Return the names of the shown entries that the form uses; no other reaches the page."""
+    used = {name for part in form.parts() for name in (part.of if isinstance(part, Show) else (part.of,))}
+    compared = form.compare.when if form.compare else {}
+    asked = {name.removeprefix("task.") for rule in form.rules for name in rule.when if name.startswith("task.")}
+    return used | asked | {*form.facets, *compared}
+
+
+def _task_data(task: Task, used: Set[str]) -> dict[str, Any]:
     return {
         "id": task.id,
         "language": task.language,
         "culture": task.culture,
         "tag": language_tags().get(task.language, ""),
         "assigned": task.assigned,
-        "shown": task.shown,
+        "shown": {name: value for name, value in task.shown.items() if name in used},
     }

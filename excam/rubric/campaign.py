@@ -84,7 +84,8 @@ def ratings(files: Sequence[Path], found: Campaign) -> Iterator[dict[str, Any]]:
 
 
 def _row(task: Task, answer: Answer) -> dict[str, Any]:
-    findings = {name: answer[name] == "yes" if FINDINGS[name][0] is False else answer[name] for name in FINDINGS}
+    given = {name: answer[name].strip() for name in FINDINGS}
+    findings = {name: given[name] == "yes" if FINDINGS[name][0] is False else given[name] for name in FINDINGS}
     flags = [flag for flag, name in WITNESSES.items() if findings[name] != FINDINGS[name][0]]
     flags += [name.removeprefix(form.FLAG).replace("_", "-") for name, value in answer.values.items() if value is True
               and name.startswith(form.FLAG)]  # fmt: skip

@@ -7,9 +7,11 @@ that impedes meaning costs a point of Appropriateness, so 5 cannot be submitted 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from excam.annotation import form
+from excam.annotation.answers import weighted_mean
 from excam.annotation.form import Form
 from excam.rubric.checks import WITNESSES
 from excam.rubric.manual import DIMENSIONS, FINDINGS, GIVEN, SCORES, Dimension, Rubric
@@ -175,10 +177,12 @@ def _overall(rubric: Rubric, weights: dict[str, float]) -> Iterator[dict[str, An
     for where in (free, off | below):
         yield {"say": no_reason, "when": where | alone, "then": {"overall": {"near": weights}}}
         yield {"say": too_far, "when": where | reason | far, "then": {"overall": {"near": weights, "by": by}}}
-    if not rubric.manual.weights:  # a mean of 1 under the cap: three scores of 1, and a fourth of 1 or 2
-        for name in DIMENSIONS:
-            ones = {other: [1] for other in DIMENSIONS if other != name}
-            yield {"say": no_reason, "when": off | alone | {"overall": [capped]} | ones, "then": {name: {"least": 3}}}
+    for scores in product(sorted(rubric.manual.scale), repeat=len(DIMENSIONS)):  # a mean below the cap, Overall at it
+        given: dict[str, int] = dict(zip(DIMENSIONS, scores, strict=True))
+        mean = weighted_mean(weights, given)
+        if mean is not None and mean < capped:
+            where = off | {"overall": [capped]} | {name: [score] for name, score in given.items()}
+            yield {"say": no_reason, "when": where, "then": {"rationale_overall": {"needed": True}}}
 
 
 def edge_cases(rubric: Rubric) -> list[str]:

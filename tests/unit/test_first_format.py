@@ -99,11 +99,10 @@ def test_a_campaign_keeps_its_id_and_its_file_and_asks_what_it_asked():
 
 def test_its_page_tells_no_system_and_no_code():
     found = read()
-    for served in (None, page.Served("ada", "/a/token")):
-        data = json.dumps(page._page_data(found, served))
-        assert not [name for name in (*SOURCES, "alpha", "beta", "calmqa/0") if name in data]
-        assert not [code for code in CODES if f'"{code}"' in data]
-        assert "seaweed is not what belongs there." in data
+    data = json.dumps(page._page_data(found, found.tasks))
+    assert not [name for name in (*SOURCES, "alpha", "beta", "calmqa/0") if name in data]
+    assert not [code for code in CODES if f'"{code}"' in data]
+    assert "seaweed is not what belongs there." in data
 
 
 @pytest.mark.parametrize(

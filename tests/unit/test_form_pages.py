@@ -8,7 +8,7 @@ import pytest
 from annotation_page_driver import ATTACKS, READY, downloaded, imported, text_of
 from annotation_server_process import Running, made, put
 from form_campaigns import MADE, MINI, finished, values
-from form_page_driver import answer_by_tab, enter_tasks, press
+from form_page_driver import answer_by_tab, enter_tasks, press, write
 from typer.testing import CliRunner
 
 from excam import cli
@@ -260,6 +260,46 @@ def test_others_are_shown_after_ones_own(browser, tmp_path):
         assert client.get(place).json() == {"answers": [{name: theirs[name] for name in ("rating_1", "ranking")}]}
         put(client, links["eva"], 0, finished(found, other, "eva", chance))
         assert client.get(place.replace(one.id, other.id)).json() == {"answers": []}
+
+
+def test_an_input_method_cannot_change_the_text_to_mark(browser, tmp_path):
+    found = MADE["culture_spans"]()
+    opened(browser, tmp_path, found, "ann-1")
+    area = "document.getElementById('source_span-text')"
+    before = browser.js(f"{area}.value")
+    browser.click("#source_span-text")
+    browser.call("Input.imeSetComposition", text="あい", selectionStart=2, selectionEnd=2)
+    browser.call("Input.insertText", text="愛")
+    assert browser.js(f"{area}.value") == before
+
+
+def test_a_wrong_number_takes_back_the_one_before(browser, tmp_path):
+    found = MADE["long_form"]()
+    years = {"field": "years", "kind": "number", "label": "Years", "low": 0, "high": 99}
+    raw = found.form.model_dump(mode="json", exclude_defaults=True)
+    raw["steps"][1]["blocks"].append(years)
+    found = campaign.campaign("Numbers", type(found.form).model_validate(raw), found.tasks)
+    opened(browser, tmp_path, found, "ann-1")
+    write(browser, "#years", "5")
+    assert browser.js("answerHere().years") == 5
+    write(browser, "#years", "500")
+    assert browser.js("[answerHere().years, $('years').value]") == [None, "500"]
+    assert text_of(browser, "years-problem").startswith("Expected 0 to 99")
+    assert "Years: not answered" in text_of(browser, "open-points")
+
+
+def test_the_key_shown_is_the_key_that_answers(browser, tmp_path):
+    found = MADE["long_form"]()
+    raw = found.form.model_dump(mode="json", exclude_defaults=True)
+    scale = {"field": "warmth", "kind": "scale", "label": "Warmth", "values": {"0": "cold", "1": "warm", "12": "hot"}}
+    raw["steps"] = [{"title": "Warmth", "blocks": [scale]}]
+    raw["rules"] = []
+    found = campaign.campaign("Keys", type(found.form).model_validate(raw), found.tasks)
+    opened(browser, tmp_path, found, "ann-1")
+    keys = "[...document.querySelectorAll('#task .choice')].map((one) => one.querySelector('kbd')?.textContent ?? '')"
+    assert browser.js(keys) == ["0", "1", ""]
+    press(browser, "0", 48, text="0")
+    assert browser.js("answerHere().warmth") == 0
 
 
 def test_pauses_are_proposed_once(browser, tmp_path):

@@ -1,8 +1,11 @@
 """Forms as data: what a form may say, what an answer to it may be, and that files keep every kind of value."""
 
+import base64
 import copy
 import json
 import random
+import re
+import zlib
 
 import pytest
 import yaml
@@ -10,7 +13,7 @@ from form_campaigns import MADE, finished, task, values
 from typer.testing import CliRunner
 
 from excam import cli
-from excam.annotation import answers, campaign, exchange, form
+from excam.annotation import answers, campaign, exchange, form, page
 from excam.core.exceptions import InputInvalid
 
 SMALL = {
@@ -58,6 +61,12 @@ FULL = {"kind": "a", "grade": 2, "other": 2, "pass": False, "odd": False, "why":
 FULL |= {"rank": ["q", "p"], "gaps": {}, "submitted": True}
 
 
+def page_data(text):
+    """What a page unpacks."""
+    packed = re.search(r'id="data">([A-Za-z0-9+/]+=*)</script>', text)[1]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
 def small(**changes):
     found = form.parse({**copy.deepcopy(SMALL), **changes}, "small.yaml")
     return campaign.campaign("Small", found, [task("small", 0, "Hebrew", "Israel", SHOWN)])
@@ -97,12 +106,28 @@ BAD_FORMS = {
         {"steps": steps(block(), block(field="f", kind="flags", values={"kind": "K"}))},
         "two fields named kind",
     ),
-    "a name that is taken": ({"steps": steps(block(field="saved"))}, "none of campaign, task"),
+    "a name that is taken": ({"steps": steps(block(field="saved"))}, "field 'saved': taken by the page"),
     "a name as a facet": ({"steps": steps(block(field="language"))}, "field 'language'"),
-    "a name with capitals": ({"steps": steps(block(field="Kind"))}, "expected lower-case letters"),
+    "a name with capitals": ({"steps": steps(block(field="Kind"))}, "or not lower-case letters"),
     "no field": ({"steps": []}, "no field"),
     "choice without values": ({"steps": steps(block(values={}))}, "kind: a choice without values"),
     "scale of words": ({"steps": steps(block(kind="scale"))}, "values of a scale are whole numbers"),
+    "a name of the page": ({"steps": steps(block(field="status"))}, "field 'status': taken by the page"),
+    "a facet of the page": ({"facets": ["status"]}, "facet 'status': taken by the page"),
+    "weights of nothing": ({"rules": rule({"grade": {"near": {"other": 0}}})}, "near: expected weights from 0 on"),
+    "without an empty text": ({"rules": rule({"why": {"without": [""]}})}, "an empty text is in every text"),
+    "reveal two steps behind a text": (
+        {
+            "steps": [
+                *steps(block(kind="text")),
+                *steps(block(field="b")),
+                {"title": "T", "reveal": "R", "blocks": [block(field="c")]},
+            ],
+            "skip": "",
+            "rules": [],
+        },
+        "reveal behind kind",
+    ),
     "a scale from 3 to 1": ({"steps": steps(block(kind="scale", values={3: "a", 1: "b"}))}, "come first and ascend"),
     "span of nothing": ({"steps": steps(block(kind="span"))}, "without `of`"),
     "low above high": ({"steps": steps(block(kind="number", low=3, high=2))}, "low 3 is above high 2"),
@@ -291,7 +316,7 @@ def test_a_task_is_for_those_it_is_assigned_to():
     )
     assert made.tasks_of("eva") == made.tasks
     assert made.tasks_of("ann") == ()
-    with pytest.raises(InputInvalid, match="is not ann's; expected eva, li"):
+    with pytest.raises(InputInvalid, match="is not ann's; expected one that is assigned"):
         answers.read({**row(made), "task": made.tasks[0].id}, made)
 
 
@@ -361,6 +386,45 @@ def test_each_form_can_be_finished(name):
         made = finished(found, one, one.assigned[0] if one.assigned else "ann", chance)
         assert answers.read(made.row(), found) == made
         assert answers.is_done(found.form, made.values)
+
+
+@pytest.mark.parametrize(
+    ("changes", "owner", "said"),
+    [
+        ({"holes": {"ONE": None}}, [], "lacks holes"),
+        ({"gold": "a"}, ["gold"], "shows gold, which is its owner's"),
+    ],
+)
+def test_what_a_task_cannot_show(changes, owner, said):
+    found = form.parse({**copy.deepcopy(SMALL), "owner": owner}, "small.yaml")
+    with pytest.raises(InputInvalid, match=said):
+        campaign.campaign("Small", found, [task("small", 0, "Hebrew", "Israel", {**SHOWN, **changes})])
+
+
+def test_the_page_has_only_what_the_form_uses():
+    found = form.parse(copy.deepcopy(SMALL), "small.yaml")
+    one = task("small", 0, "Hebrew", "Israel", {**SHOWN, "model": "secret"}, assigned=("eva", "li"))
+    made = campaign.campaign("Small", found, [one])
+    for served in (None, page.Served("eva", "/a/x")):
+        (data,) = page_data(page.write(made, served))["tasks"]
+        assert set(data["shown"]) == {"text", "holes", "sort"}
+        assert data["assigned"] == ([] if served else ["eva", "li"])
+
+
+def test_slots_without_a_word_are_empty():
+    """A letter that was written and taken back leaves slots that hold nothing."""
+    found = MADE["macaron_review"]()
+    one = found.tasks[0]
+    gaps = dict.fromkeys(one.shown["option_gaps"], "")
+    values = {**found.form.empty(), "decision": "revise", "new_options_en": gaps}
+    assert answers.open_points(found.form, one, values) == ["Revise: nothing is revised yet; write at least one text."]
+
+
+def test_a_skipped_task_can_need_a_reason():
+    found = MADE["macaron_author"]()
+    values = {**found.form.empty(), "not_applicable": True}
+    assert answers.open_points(found.form, found.tasks[0], values) == ["Say why the template does not apply."]
+    assert not answers.open_points(found.form, found.tasks[0], {**values, "why": "No such feast."})
 
 
 # --- the commands

@@ -27,10 +27,15 @@ function isEmpty(value) {
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
+// without what is nothing at the ends of a text, as Python has it
+function trimmed(text) {
+  return text.replace(/^[ \t\r\n\u00a0\u3000]+|[ \t\r\n\u00a0\u3000]+$/g, "");
+}
+
 function isAnswered(question, answer) {
   const value = answer[question.field];
-  if (question.kind === "slots") return !isEmpty(value) && Object.values(value).every((text) => text.trim());
-  return question.kind === "text" ? Boolean(value.trim()) : !isEmpty(value);
+  if (question.kind === "slots") return !isEmpty(value) && Object.values(value).every(trimmed);
+  return question.kind === "text" ? Boolean(trimmed(value)) : !isEmpty(value);
 }
 
 function emptyAnswer(task, annotator) {

@@ -18,6 +18,7 @@ function group(question, ...children) {
   fieldset.dataset.field = question.field;
   fieldset.dataset.kind = question.kind;
   legend.hidden = !question.label;
+  if (question.hint) fieldset.setAttribute("aria-describedby", `${question.field}-hint`);
   return fieldset;
 }
 
@@ -27,7 +28,8 @@ function radios(question, read) {
     Object.assign(radio, { type: "radio", name: question.field, value, id: `${question.field}-${value}` });
     radio.addEventListener("change", () => change({ [question.field]: read(value) }));
     const lead = question.kind === "scale" ? [make("b", "", value), " "] : [];
-    const label = make("label", "choice", radio, make("span", "", ...lead, words), make("kbd", "", String(at + 1)));
+    const key = question.kind === "scale" ? value : String(at + 1);
+    const label = make("label", "choice", radio, make("span", "", ...lead, words), keyHint(key.length === 1 ? key : ""));
     if (!question.hints[value]) return label;
     return make("div", "", label, make("p", "hint", question.hints[value]));
   });
@@ -58,7 +60,8 @@ function textArea(question) {
   Object.assign(area, { id: question.field, rows: question.lines, dir: "auto", maxLength: question.longest });
   area.setAttribute("aria-describedby", `${question.field}-hint`);
   area.addEventListener("input", () => change({ [question.field]: writable(area.value) }));
-  const label = make("label", "", question.label);
+  const said = question.optional && !/optional/i.test(question.label) ? [make("span", "hint", " optional")] : [];
+  const label = make("label", "", question.label, ...said);
   label.htmlFor = question.field;
   const place = make("div", "comment", label, hintOf(question), area);
   place.dataset.field = question.field;
@@ -84,7 +87,7 @@ function numberInput(question) {
     const value = input.value === "" ? null : input.valueAsNumber;
     const wrong = input.validity.badInput || (value !== null && numberProblem(question.label, question, value));
     problem.textContent = wrong ? `Expected ${question.low} to ${question.high}, ${question.decimals || "no"} decimals; not saved.` : "";
-    if (!wrong) change({ [question.field]: value });
+    change({ [question.field]: wrong ? null : value }); // the number before is not meant any more
   });
   const label = make("label", "", question.label, " ", input);
   return group({ ...question, label: "" }, label, problem);
@@ -92,7 +95,9 @@ function numberInput(question) {
 
 function fillNumber(question, value) {
   const input = $(question.field);
-  if (document.activeElement === input) return; // a number that is not finished yet, such as "2.", stays
+  // a number that is not finished yet, such as "2.", or that is wrong, stays until the task changes
+  if (document.activeElement === input || (value === null && input.dataset.task === session.task.id && $(`${question.field}-problem`).textContent)) return;
+  input.dataset.task = session.task.id;
   input.value = value ?? "";
   $(`${question.field}-problem`).textContent = "";
 }
@@ -106,6 +111,7 @@ function spanField(question) {
   area.setAttribute("aria-readonly", "true");
   area.addEventListener("beforeinput", (event) => event.preventDefault());
   area.addEventListener("drop", (event) => event.preventDefault());
+  for (const kind of ["input", "compositionend"]) area.addEventListener(kind, () => (area.value = session.task.shown[question.of])); // what input methods compose
   area.setAttribute("aria-label", `${question.label}: select words here`);
   const buttons = Object.entries(question.values).map(([label, words]) => {
     const button = make("button", "", words);
@@ -135,12 +141,23 @@ function markSelection(question, label) {
     return say("No words are selected in the text; select some first.");
   }
   const marks = answerHere()[question.field];
+  if (area.value !== session.task.shown[question.of].replace(/\r\n?/g, "\n")) return drawSpan(question);
+  if (marks.length >= data.limits.spans) return say(`There are ${marks.length} marks already; no more can be made here.`);
   if (marks.some((mark) => sameValue(mark, [start, end, label]))) return say("These words are marked like this already.");
   const sorted = [...marks, [start, end, label]].sort((one, other) => one[0] - other[0] || one[1] - other[1]);
   return change({ [question.field]: sorted });
 }
 
+// whether a list already shows this; it is not made again, since what has the focus in it would lose it
+function isDrawn(list, value) {
+  const state = JSON.stringify([session.task.id, value]);
+  if (list.dataset.state === state) return true;
+  list.dataset.state = state;
+  return false;
+}
+
 function fillSpan(question, marks) {
+  if (isDrawn($(`${question.field}-marks`), marks)) return;
   const text = [...session.task.shown[question.of]];
   const lines = marks.map((mark) => {
     const [start, end, label] = mark;
@@ -185,6 +202,8 @@ function moved(question, at, by) {
 }
 
 function fillOrder(question, given) {
+  $(`${question.field}-keep`).hidden = given.length > 0;
+  if (isDrawn($(`${question.field}-list`), given)) return;
   const order = orderShown(question);
   const lines = order.map((value, at) => {
     const buttons = [["up", -1, "▲"], ["down", 1, "▼"]].map(([name, by, sign]) => {
@@ -197,7 +216,6 @@ function fillOrder(question, given) {
     return make("li", "", make("span", "", question.values[value]), " ", ...buttons);
   });
   $(`${question.field}-list`).replaceChildren(...lines);
-  $(`${question.field}-keep`).hidden = given.length > 0;
 }
 
 // --- slots: a line for each gap of a template

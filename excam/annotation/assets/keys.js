@@ -77,7 +77,7 @@ function firstText() {
   const texts = [...document.querySelectorAll("[data-kind=text] textarea")].filter((area) => area.offsetParent && !area.disabled);
   const last = texts.at(-1)?.closest(".step");
   const here = texts.filter((area) => area.closest(".step") === last);
-  (here.find((area) => !area.value.trim()) ?? here[0])?.focus();
+  (here.find((area) => !trimmed(area.value)) ?? here[0])?.focus();
 }
 
 const TASK_KEYS = {

@@ -1,7 +1,8 @@
 // What keeps an answer from being submitted, as excam.annotation.answers.open_points says it; the server says it again.
 
 function isBlank(value) {
-  return isEmpty(value) || (typeof value === "string" && !value.trim());
+  if (value && typeof value === "object" && !Array.isArray(value)) return !Object.values(value).some(trimmed);
+  return isEmpty(value) || (typeof value === "string" && !trimmed(value));
 }
 
 function holds(allowed, value) {
@@ -25,8 +26,8 @@ function fulfilled(bound, value, answer) {
   if (isBlank(value)) return !bound.needed;
   if ((bound.most !== null && value > bound.most) || (bound.least !== null && value < bound.least)) return false;
   const texts = typeof value === "object" ? Object.values(value) : [value];
-  const filledIn = texts.filter((text) => String(text).trim());
-  if (bound.distinct && new Set(filledIn.map((text) => text.trim().toLowerCase())).size < filledIn.length) return false;
+  const filledIn = texts.filter((text) => trimmed(String(text)));
+  if (bound.distinct && new Set(filledIn.map((text) => trimmed(text).toLowerCase())).size < filledIn.length) return false;
   if (bound.one_of.length && !bound.one_of.includes(value)) return false;
   if (bound.without.some((sign) => texts.some((text) => text.includes(sign)))) return false;
   const middle = isEmpty(bound.near) ? null : weightedMean(bound.near, answer);
@@ -39,12 +40,13 @@ function isBroken(rule, task, answer) {
   return !Object.entries(rule.then).every(([name, bound]) => fulfilled(bound, answer[name], answer));
 }
 
+// of a skipped task only rules about the flag that skips it hold
 function brokenRules(task, answer) {
-  return isSkipped(answer) ? [] : data.form.rules.filter((rule) => isBroken(rule, task, answer));
+  const rules = data.form.rules.filter((rule) => !isSkipped(answer) || data.form.skip in rule.when);
+  return rules.filter((rule) => isBroken(rule, task, answer));
 }
 
 function openPoints(task, answer) {
-  if (isSkipped(answer)) return [];
-  const missing = allQuestions().filter((one) => isRequired(one) && !isAnswered(one, answer));
+  const missing = isSkipped(answer) ? [] : allQuestions().filter((one) => isRequired(one) && !isAnswered(one, answer));
   return [...missing.map((one) => `${one.label}: not answered`), ...brokenRules(task, answer).map((rule) => rule.say)];
 }

@@ -118,11 +118,18 @@ class ServerKeeper {
     else if (status === 400 || status === 413) this.refused.set(task, body.error);
     else {
       this.failed(reply);
+      if (status === 500) this.behind(task); // one that the server fails at keeps the others waiting no longer
       if (!this.gone) this.later(1000 * this.longer());
       return false;
     }
     this.worked();
     return true;
+  }
+
+  behind(task) {
+    const item = this.queue.get(task);
+    this.queue.delete(task);
+    this.queue.set(task, item);
   }
 
   settled(task, item, revision) {

@@ -57,7 +57,7 @@ function skip(skipped) {
   if (skipped) {
     session.before.set(here.task, here);
     change({ ...withoutAnswers(here), [data.form.skip]: true });
-    say("Skipped: nothing more is asked. Untick the box to undo.");
+    say(`Skipped: nothing more is asked${data.form.submit ? "; submit it" : ""}. Untick the box to undo.`);
   } else {
     const before = { ...session.before.get(here.task), [data.form.skip]: false };
     const texts = allQuestions().filter((one) => one.kind === "text" && one.optional).map((one) => one.field);

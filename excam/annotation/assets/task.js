@@ -106,14 +106,15 @@ function filled(template, answer, fields) {
   const values = Object.assign({}, ...fields.map((name) => answer[name]));
   return template.split(/(\[[^[\]]+\])/).map((piece) => {
     const slot = piece.startsWith("[") ? piece.slice(1, -1) : null;
-    if (slot === null || !Object.hasOwn(values, slot) || !values[slot].trim()) return slot === null ? piece : make("span", "gap", piece);
+    if (slot === null || !Object.hasOwn(values, slot) || !trimmed(values[slot])) return slot === null ? piece : make("span", "gap", piece);
     return make("b", "", ...visible(values[slot]));
   });
 }
 
 function refreshShow([part, place], answer) {
   if (part.show === "filled") {
-    const boxes = part.of.map((name, at) => boxOf(part, at, paragraphOf(...filled(session.task.shown[name], answer, part.by))));
+    const names = part.of.filter((name) => name in session.task.shown);
+    const boxes = names.map((name) => boxOf(part, part.of.indexOf(name), paragraphOf(...filled(session.task.shown[name], answer, part.by))));
     place.replaceChildren(...boxes);
   } else if (part.show === "mean") {
     const mean = weightedMean(Object.fromEntries(part.by.map((name) => [name, part.weights[part.by.indexOf(name)] ?? 1])), answer);
