@@ -170,6 +170,40 @@ def test_a_breach_is_one_line(tmp_path, change, problem):
     assert "\n" not in found.breaches[0]
 
 
+@pytest.mark.parametrize(
+    ("rule", "dimension", "before", "after", "score"),
+    [
+        ("grammar", "appropriateness", 1, 5, 5),  # upwards
+        ("grammar", "appropriateness", 5, 4, 5),  # not made
+        ("grammar", "appropriateness", 5, 3, 3),  # two points
+        ("grammar", "appropriateness", 1, 1, 1),  # no change
+        ("grammar", "accuracy", 5, 4, 4),
+        ("no-such-rule", "appropriateness", 5, 4, 4),
+        ("overall-too-far", "overall", 5, 4, 4),
+        ("hallucination", "accuracy", 4, 2, 2),  # of a model
+    ],
+)
+def test_a_rater_cannot_record_a_change_that_no_rule_makes(tmp_path, rule, dimension, before, after, score):
+    cap = {"rule": rule, "dimension": dimension, "from": before, "to": after}
+    change = {"caps": [cap], "rationale_overall": "So it is.", dimension: score}
+    (line,) = checked(tmp_path, good(**change)).breaches
+    assert f"caps: found {rule} on {dimension} from {before} to {after}, score {score}; expected what" in line
+
+
+def test_a_change_that_a_rule_makes_may_be_recorded(tmp_path):
+    made = {"rule": "grammar", "dimension": "appropriateness", "from": 5, "to": 4}
+    lowest = {"rule": "grammar", "dimension": "appropriateness", "from": 2, "to": 1}
+    impedes = {"findings": {"grammar": "impedes"}}
+    rows = [good(caps=[made], **impedes), good(rater="bo", caps=[lowest], appropriateness=1, overall=3, **impedes)]
+    model = [
+        {"rule": "hallucination", "dimension": "accuracy", "from": 4, "to": 2},
+        {"rule": "overall-without-sentence", "dimension": "overall", "from": 2, "to": 4},
+    ]
+    claim = {"findings": {"false_claim": "x"}, "flags": ["hallucination"]}
+    rows.append(good(rater="m", role="model", accuracy=2, caps=model, **claim))
+    assert checked(tmp_path, *rows).breaches == ()
+
+
 def test_several_breaches_are_several_lines_and_aliases_are_no_breach(tmp_path):
     found = checked(tmp_path, good(accuracy=6, depth=0, rationale_depth=""), good(flags=["unsafe advice"]))
     assert len(found.breaches) == 3
