@@ -45,6 +45,7 @@ from excam.rubric.manual import DIMENSIONS, SCORES
 from excam.rubric.responses import Response
 from excam.scoring import metrics
 from excam.stats import icc21, icc21_bootstrap, icc21_mixed
+from excam.stats.icc import Icc
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini/rubric"
@@ -298,6 +299,35 @@ def simulated(seed, n=40, k=4, raters=0.3, rest=0.5):
     return rng.normal(size=(n, 1)) + rng.normal(size=(1, k)) * raters**0.5 + rng.normal(size=(n, k)) * rest**0.5
 
 
+def likert(seed):
+    """Return a complete table of ratings 1 to 5 of which no variance is below 0."""
+    rng = np.random.default_rng(seed)
+    while True:
+        n, k = int(rng.integers(8, 30)), int(rng.integers(2, 5))
+        table = np.clip(np.rint(3 + simulated(int(rng.integers(2**31)), n, k)), 1, 5)
+        items, raters = table.mean(axis=1), table.mean(axis=0)
+        rest = table - items[:, None] - raters + table.mean()
+        noise = np.square(rest).sum() / ((n - 1) * (k - 1))
+        if noise > 0 and min(k * items.var(ddof=1), n * raters.var(ddof=1)) > noise:
+            return table
+
+
+@pytest.mark.parametrize(
+    "seed", [0, 1, 2, 3, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(4, 100))]
+)
+def test_mixed_is_the_closed_form_of_a_balanced_table(seed):
+    table = likert(seed)
+    assert icc21_mixed(table).value == pytest.approx(icc21(table).value, abs=2e-3)
+
+
+def test_mixed_where_no_fit_has_a_maximum():
+    steady = [[i % 4 + 1, i % 4 + 2] for i in range(12)]
+    assert icc21_mixed(steady).value == pytest.approx(0.732, abs=5e-4)
+    assert icc21_mixed([*steady, [1, None]]) == Icc(None, None, None, 13)
+    apart = [[1, None], [2, None], [None, 3], [None, 5]]
+    assert icc21_mixed(apart) == Icc(None, None, None, 4), "no item has two ratings"
+
+
 @pytest.mark.nightly
 def test_mixed_is_the_same_on_complete_tables_and_uses_incomplete_items():
     table = simulated(3)
@@ -320,6 +350,7 @@ def test_the_bootstrap_of_items_holds_what_it_should():
     plain = [icc21(table[rng.integers(0, 60, 60)]).value for _ in range(1000)]
     assert (low, high) == pytest.approx(tuple(np.quantile(plain, [0.025, 0.975])), abs=0.02)
     assert icc21_bootstrap([[3, 3], [3, 3]], 1) is None
+    assert icc21_bootstrap([[1, 2], [2, 1]], 1) is None, "the ICC is undefined"
     assert icc21_bootstrap([[1, 3], [5, 3], [2, 3]], 1) is None, "a constant rater"
 
 
