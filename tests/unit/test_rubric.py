@@ -611,6 +611,34 @@ def test_the_metric_over_http(tmp_path):
     assert {one.n for one in found if one.raters == "eva-made-up and m"} == {23}
 
 
+def test_excam_score_warns_about_a_response_in_another_language_than_its_prompt(tmp_path):
+    row = {"prompt": "Was ist ein Polterabend, und wie wird er in Deutschland gefeiert?", "culture": "Germany"}
+    english = "Guests break old porcelain before a wedding, because shards are said to bring luck to the couple."
+    german = "Gäste zerschlagen vor der Hochzeit altes Geschirr, weil Scherben dem Paar Glück bringen sollen."
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": answered()}}
+    body = {"id": "x", "object": "chat.completion", "model": "m", "choices": [choice], "usage": {}}
+    rows = write(
+        tmp_path / "rows.jsonl", {"id": "1", **row, "response": english}, {"id": "2", **row, "response": german}
+    )
+    server, to = Server(default=lambda asked: (200, body)), tmp_path / "rated.jsonl"
+    try:
+        words = [
+            "score",
+            str(rows),
+            "--metric",
+            "rubric",
+            "--model",
+            f"m@{server.endpoint.rstrip('/')}",
+            "--to",
+            str(to),
+        ]
+        done = CliRunner().invoke(cli.app, words)
+    finally:
+        server.stop()
+    assert done.exit_code == 0, done.output
+    assert [json.loads(line).get("warnings") for line in to.read_text().splitlines()] == [["language-differs"], None]
+
+
 # --- people on the page
 
 
