@@ -313,9 +313,11 @@ def likert(seed):
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, 2, 3, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(4, 100))]
+    "seed",
+    [12, *(pytest.param(seed, marks=() if seed < 3 else pytest.mark.nightly) for seed in range(100) if seed != 12)],
 )
 def test_mixed_is_the_closed_form_of_a_balanced_table(seed):
+    """Of seed 12 the default methods of statsmodels do not converge."""
     table = likert(seed)
     assert icc21_mixed(table).value == pytest.approx(icc21(table).value, abs=2e-3)
 
