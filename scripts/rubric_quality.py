@@ -10,7 +10,7 @@ from excam.rubric import checks, pages, study
 from scripts import run
 from scripts._rubric import add_rubric_options, responses_of, rubric_of
 
-VERSION = 1
+VERSION = 2
 PAGE = {
     "result": "results/rubric/reliability",
     "outputs": ["numbers", "page"],

@@ -20,7 +20,7 @@ from excam.rubric import responses as responses_
 from excam.rubric.manual import CURRENT, DIMENSIONS, FINDINGS, SCALE, SCORES, Rubric
 from excam.rubric.ratings import CAP_KEYS, NAMES, PHASES, RATIONALES, ROLES, SCHEMA, Rating, draft_of
 from excam.rubric.responses import Response, is_text
-from excam.rubric.rules import Cap, Findings, no_findings, settle
+from excam.rubric.rules import Cap, Findings, no_findings, settle, wrong_caps
 
 WITNESSES = {  # a flag, and the finding without which it says nothing
     "hallucination": "false_claim",
@@ -118,10 +118,12 @@ def _misplaced(
 
 
 def _broken_rules(rating: Rating, task: Response, versions: Mapping[str, Rubric]) -> Iterable[str]:
-    """Return what the rules would change in a rating."""
+    """Return what the rules would change in a rating, and what they cannot have changed."""
     if rating.scores is None:
         return ()
-    return settle(draft_of(rating), rating.findings, task, versions[rating.rubric]).breaches
+    rubric = versions[rating.rubric]
+    wrong = wrong_caps(rating.caps, rating.scores, rating.role, rubric)
+    return (*wrong, *settle(draft_of(rating), rating.findings, task, rubric).breaches)
 
 
 def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Rating | None, list[str]]:

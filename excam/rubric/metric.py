@@ -17,7 +17,7 @@ NAME, MAX_TOKENS = "rubric", 1024
 HIDDEN = ("rater", "role", "phase", "overall")  # of a rating, in the parts of a row: they follow from the rest
 VERSION = asks.VERSION
 DIRECTION: Direction = "higher"
-COLUMNS = ("prompt", "response")
+COLUMNS = PAIR = ("prompt", "response")
 OPTIONAL = (
     "task_id",
     "culture",

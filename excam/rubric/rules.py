@@ -8,7 +8,7 @@ off-topic response: it comes last, and applies whatever 4. allows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -112,6 +112,26 @@ def settle(draft: Draft, findings: Findings, response: Response, rubric: Rubric)
     scores["overall"] = overall
     words = tuple(_words(cap, rubric) for cap in new)
     return Settled(scores, base, (*draft.caps, *new), words, undecidable)
+
+
+def wrong_caps(caps: Iterable[Cap], scores: Mapping[str, int], role: str, rubric: Rubric) -> Iterator[str]:
+    """Yield a line for each change that the rules cannot have made. People record deductions only."""
+    for cap in caps:
+        rule = rubric.manual.rules.get(cap.rule)
+        if rule is None:
+            corrected = role == "model" and cap.rule in (UNJUSTIFIED, TOO_FAR) and cap.dimension == "overall"
+            right = corrected and cap.before != cap.after
+        else:
+            lower = rule.lower.get(cap.dimension)
+            possible = {max(SCALE[0], cap.before - lower)} if lower is not None else set[int]()
+            if role == "model" and cap.dimension in rule.at_most:
+                possible.add(rule.at_most[cap.dimension])
+            right = cap.before > cap.after and cap.after in possible
+        if not (right and scores[cap.dimension] <= cap.after):
+            yield (
+                f"caps: found {cap.rule:.40} on {cap.dimension} from {cap.before} to {cap.after}, score "
+                f"{scores[cap.dimension]}; expected what a rule changes, and at most that as the score"
+            )
 
 
 def base_of(scores: Mapping[str, int], rubric: Rubric) -> int:

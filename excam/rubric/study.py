@@ -116,7 +116,7 @@ def cautions(found: Study) -> list[str]:
                 lines.append(f"{shown}: scores follow length here, so agreement up to that may come from length alone.")
         elif one.icc is None:
             lines.append(
-                f"{one.raters}: ICC of Overall is undefined: all scores are equal, or fewer than two responses."
+                f"{one.raters}: ICC of Overall is undefined: all scores are equal, too few responses, or no fit."
             )
         elif one.low is None or one.low <= bar:
             worth = "no better than a rater that reads nothing" if bar else "which may be chance"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
 
 from excam.core.exceptions import InputInvalid
@@ -28,8 +30,9 @@ def icc21(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> I
     """Return ICC(2,1): two-way random effects, absolute agreement, of a single rater (Shrout and Fleiss 1979).
 
     Rows are items, columns raters. An item with a missing rating (None or NaN) is dropped. The interval uses the F
-    distribution (McGraw and Wong 1996, case 2A). Undefined for fewer than two items or raters, and where all ratings
-    are equal. Raise InputInvalid if rows are of different lengths or hold something else than finite numbers.
+    distribution (McGraw and Wong 1996, case 2A). Undefined for fewer than two items or raters, where all ratings are
+    equal, and where the variances add up to 0, as of two raters who give two items opposite ratings. Raise
+    InputInvalid if rows are of different lengths or hold something else than finite numbers.
     """
     table = _table(ratings)
     table = table[~np.isnan(table).any(axis=1)]
@@ -40,7 +43,10 @@ def icc21(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]) -> I
     items = k * np.square(of_items - mean).sum() / (n - 1)
     raters = n * np.square(of_raters - mean).sum() / (k - 1)
     rest = np.square(table - of_items[:, None] - of_raters[None, :] + mean).sum() / ((n - 1) * (k - 1))
-    value = float((items - rest) / (items + (k - 1) * rest + k * (raters - rest) / n))
+    whole = items + (k - 1) * rest + k * (raters - rest) / n
+    if whole <= 1e-12 * max(items, raters, rest):
+        return Icc(None, None, None, n)
+    value = float((items - rest) / whole)
     return Icc(value, *_interval(value, float(items), float(raters), float(rest), n, k), n)
 
 
@@ -89,37 +95,58 @@ def icc21_mixed(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]
 
     Of a complete table this is `icc21`, unless a variance would be below 0: here it is 0. The interval is that of
     `icc21` with mean squares computed from the components and the harmonic means of ratings per item and per rater,
-    which is an approximation where ratings are missing. `n` counts the items with a rating. Undefined as `icc21` is.
+    which is an approximation where ratings are missing. `n` counts the items with a rating. Undefined as `icc21` is,
+    where no item has two ratings, and where no fit converges; one without a rest has no maximum, so then it is
+    undefined too if a rating is missing.
     """
-    import warnings
-
-    from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
-
     table = _table(ratings)
     at, given = np.argwhere(~np.isnan(table)), table[~np.isnan(table)]
     items, of_item = np.unique(at[:, 0], return_inverse=True)
     raters, of_rater = np.unique(at[:, 1], return_inverse=True)
     n = len(items)
-    if n < 2 or len(raters) < 2 or np.ptp(given) == 0:
+    if n < 2 or len(raters) < 2 or np.ptp(given) == 0 or len(given) == n:
         return Icc(None, None, None, n)
-    designs = [np.eye(n)[of_item], np.eye(len(raters))[of_rater]]
-    names = [[[f"{kind}{place}" for place in range(one.shape[1])]] for kind, one in zip("ir", designs, strict=True)]
-    parts = VCSpec(["items", "raters"], names, [[one] for one in designs])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a variance at its bound, 0, is no failure
-        fitted = MixedLM(given, np.ones((len(given), 1)), np.zeros(len(given)), exog_vc=parts).fit(reml=True)
-    between_items, between_raters = map(float, fitted.vcomp)
-    rest = float(fitted.scale)
+    if len(given) == n * len(raters) and (exact := icc21(given.reshape(n, -1))).low is None:
+        return exact
+    found = _components(given, of_item, of_rater)
+    if found is None:
+        return Icc(None, None, None, n)
+    between_items, between_raters, rest = found
     value = between_items / (between_items + between_raters + rest)
     per_item, per_rater = (len(counts) / np.sum(1 / counts) for counts in (np.bincount(of_item), np.bincount(of_rater)))
     of_items, of_raters = rest + per_item * between_items, rest + per_rater * between_raters
     return Icc(value, *_interval(value, of_items, of_raters, rest, per_rater, per_item), n)
 
 
+def _components(
+    given: NDArray[np.float64], of_item: NDArray[np.intp], of_rater: NDArray[np.intp]
+) -> tuple[float, float, float] | None:
+    """Return the variances of items, raters and the rest (REML) of the likeliest fit that converged, if any."""
+    import warnings
+
+    from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
+
+    designs = [np.eye(one.max() + 1)[one] for one in (of_item, of_rater)]
+    names = [[[f"{kind}{place}" for place in range(one.shape[1])]] for kind, one in zip("ir", designs, strict=True)]
+    parts = VCSpec(["items", "raters"], names, [[one] for one in designs])
+    model = MixedLM(given, np.ones((len(given), 1)), np.zeros(len(given)), exog_vc=parts)
+    fits: list[tuple[float, tuple[float, float, float]]] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a variance at its bound, 0, is no failure
+        for method in ("nm", "powell", "lbfgs"):  # each alone stops early on some tables
+            with suppress(LinAlgError):
+                fitted = model.fit(reml=True, method=method)
+                between_items, between_raters = map(float, fitted.vcomp)
+                found = between_items, between_raters, float(fitted.scale)
+                if fitted.converged and np.isfinite(fitted.llf) and found[2] > 1e-8 * sum(found):
+                    fits.append((float(fitted.llf), found))
+    return max(fits)[1] if fits else None
+
+
 def _interval(
     value: float, items: float, raters: float, rest: float, n: float, k: float
 ) -> tuple[float, float] | tuple[None, None]:
-    """Return the bounds of the interval from the mean squares; None if there is no residual variance."""
+    """Return the bounds of the interval from the mean squares; None if there is no residual variance, or no bound."""
     from scipy.stats import f
 
     if rest <= 1e-12 * max(items, raters):
@@ -132,4 +159,4 @@ def _interval(
     both = k * raters + (k * n - k - n) * rest
     low = n * (items - below * rest) / (below * both + n * items)
     high = n * (above * items - rest) / (both + n * above * items)
-    return float(low), float(high)
+    return (float(low), float(high)) if np.isfinite([low, high]).all() else (None, None)

@@ -78,7 +78,8 @@ def test_items_without_a_rating_are_dropped():
 
 
 @pytest.mark.parametrize(
-    ("ratings", "n"), [([[3, 3], [3, 3], [3, 3]], 3), ([[1, 2]], 1), ([[1], [2]], 2), ([[1, None], [None, 2]], 0)]
+    ("ratings", "n"),
+    [([[3, 3], [3, 3], [3, 3]], 3), ([[1, 2]], 1), ([[1], [2]], 2), ([[1, None], [None, 2]], 0), ([[1, 2], [2, 1]], 2)],
 )
 def test_where_it_is_undefined(ratings, n):
     assert icc21(ratings) == Icc(None, None, None, n)

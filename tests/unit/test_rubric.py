@@ -45,6 +45,7 @@ from excam.rubric.manual import DIMENSIONS, SCORES
 from excam.rubric.responses import Response
 from excam.scoring import metrics
 from excam.stats import icc21, icc21_bootstrap, icc21_mixed
+from excam.stats.icc import Icc
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini/rubric"
@@ -170,6 +171,40 @@ def test_a_breach_is_one_line(tmp_path, change, problem):
     assert "\n" not in found.breaches[0]
 
 
+@pytest.mark.parametrize(
+    ("rule", "dimension", "before", "after", "score"),
+    [
+        ("grammar", "appropriateness", 1, 5, 5),  # upwards
+        ("grammar", "appropriateness", 5, 4, 5),  # not made
+        ("grammar", "appropriateness", 5, 3, 3),  # two points
+        ("grammar", "appropriateness", 1, 1, 1),  # no change
+        ("grammar", "accuracy", 5, 4, 4),
+        ("no-such-rule", "appropriateness", 5, 4, 4),
+        ("overall-too-far", "overall", 5, 4, 4),
+        ("hallucination", "accuracy", 4, 2, 2),  # of a model
+    ],
+)
+def test_a_rater_cannot_record_a_change_that_no_rule_makes(tmp_path, rule, dimension, before, after, score):
+    cap = {"rule": rule, "dimension": dimension, "from": before, "to": after}
+    change = {"caps": [cap], "rationale_overall": "So it is.", dimension: score}
+    (line,) = checked(tmp_path, good(**change)).breaches
+    assert f"caps: found {rule} on {dimension} from {before} to {after}, score {score}; expected what" in line
+
+
+def test_a_change_that_a_rule_makes_may_be_recorded(tmp_path):
+    made = {"rule": "grammar", "dimension": "appropriateness", "from": 5, "to": 4}
+    lowest = {"rule": "grammar", "dimension": "appropriateness", "from": 2, "to": 1}
+    impedes = {"findings": {"grammar": "impedes"}}
+    rows = [good(caps=[made], **impedes), good(rater="bo", caps=[lowest], appropriateness=1, overall=3, **impedes)]
+    model = [
+        {"rule": "hallucination", "dimension": "accuracy", "from": 4, "to": 2},
+        {"rule": "overall-without-sentence", "dimension": "overall", "from": 2, "to": 4},
+    ]
+    claim = {"findings": {"false_claim": "x"}, "flags": ["hallucination"]}
+    rows.append(good(rater="m", role="model", accuracy=2, caps=model, **claim))
+    assert checked(tmp_path, *rows).breaches == ()
+
+
 def test_several_breaches_are_several_lines_and_aliases_are_no_breach(tmp_path):
     found = checked(tmp_path, good(accuracy=6, depth=0, rationale_depth=""), good(flags=["unsafe advice"]))
     assert len(found.breaches) == 3
@@ -264,6 +299,37 @@ def simulated(seed, n=40, k=4, raters=0.3, rest=0.5):
     return rng.normal(size=(n, 1)) + rng.normal(size=(1, k)) * raters**0.5 + rng.normal(size=(n, k)) * rest**0.5
 
 
+def likert(seed):
+    """Return a complete table of ratings 1 to 5 of which no variance is below 0."""
+    rng = np.random.default_rng(seed)
+    while True:
+        n, k = int(rng.integers(8, 30)), int(rng.integers(2, 5))
+        table = np.clip(np.rint(3 + simulated(int(rng.integers(2**31)), n, k)), 1, 5)
+        items, raters = table.mean(axis=1), table.mean(axis=0)
+        rest = table - items[:, None] - raters + table.mean()
+        noise = np.square(rest).sum() / ((n - 1) * (k - 1))
+        if noise > 0 and min(k * items.var(ddof=1), n * raters.var(ddof=1)) > noise:
+            return table
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [12, *(pytest.param(seed, marks=() if seed < 3 else pytest.mark.nightly) for seed in range(100) if seed != 12)],
+)
+def test_mixed_is_the_closed_form_of_a_balanced_table(seed):
+    """Of seed 12 the default methods of statsmodels do not converge."""
+    table = likert(seed)
+    assert icc21_mixed(table).value == pytest.approx(icc21(table).value, abs=2e-3)
+
+
+def test_mixed_where_no_fit_has_a_maximum():
+    steady = [[i % 4 + 1, i % 4 + 2] for i in range(12)]
+    assert icc21_mixed(steady).value == pytest.approx(0.732, abs=5e-4)
+    assert icc21_mixed([*steady, [1, None]]) == Icc(None, None, None, 13)
+    apart = [[1, None], [2, None], [None, 3], [None, 5]]
+    assert icc21_mixed(apart) == Icc(None, None, None, 4), "no item has two ratings"
+
+
 @pytest.mark.nightly
 def test_mixed_is_the_same_on_complete_tables_and_uses_incomplete_items():
     table = simulated(3)
@@ -286,6 +352,7 @@ def test_the_bootstrap_of_items_holds_what_it_should():
     plain = [icc21(table[rng.integers(0, 60, 60)]).value for _ in range(1000)]
     assert (low, high) == pytest.approx(tuple(np.quantile(plain, [0.025, 0.975])), abs=0.02)
     assert icc21_bootstrap([[3, 3], [3, 3]], 1) is None
+    assert icc21_bootstrap([[1, 2], [2, 1]], 1) is None, "the ICC is undefined"
     assert icc21_bootstrap([[1, 3], [5, 3], [2, 3]], 1) is None, "a constant rater"
 
 
@@ -544,6 +611,34 @@ def test_the_metric_over_http(tmp_path):
     assert (of_model["japan-2"].failure, of_model["india-2"].corrected) == ("no-json", True)
     found = quality.reliability(again.ratings, RUBRIC, "complete", 0)
     assert {one.n for one in found if one.raters == "eva-made-up and m"} == {23}
+
+
+def test_excam_score_warns_about_a_response_in_another_language_than_its_prompt(tmp_path):
+    row = {"prompt": "Was ist ein Polterabend, und wie wird er in Deutschland gefeiert?", "culture": "Germany"}
+    english = "Guests break old porcelain before a wedding, because shards are said to bring luck to the couple."
+    german = "Gäste zerschlagen vor der Hochzeit altes Geschirr, weil Scherben dem Paar Glück bringen sollen."
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": answered()}}
+    body = {"id": "x", "object": "chat.completion", "model": "m", "choices": [choice], "usage": {}}
+    rows = write(
+        tmp_path / "rows.jsonl", {"id": "1", **row, "response": english}, {"id": "2", **row, "response": german}
+    )
+    server, to = Server(default=lambda asked: (200, body)), tmp_path / "rated.jsonl"
+    try:
+        words = [
+            "score",
+            str(rows),
+            "--metric",
+            "rubric",
+            "--model",
+            f"m@{server.endpoint.rstrip('/')}",
+            "--to",
+            str(to),
+        ]
+        done = CliRunner().invoke(cli.app, words)
+    finally:
+        server.stop()
+    assert done.exit_code == 0, done.output
+    assert [json.loads(line).get("warnings") for line in to.read_text().splitlines()] == [["language-differs"], None]
 
 
 # --- people on the page
