@@ -297,11 +297,37 @@ def completion(text, finish="stop"):
         ("VERDICT: supported\nVERDICT: supported", "supported", ""),
         ("It is supported.", None, "no-answer-line"),
         ("VERDICT: supportedly", None, "no-answer-line"),
+        ("VERDICT: supported or unsupported", None, "two-answers"),
+        ("VERDICT: unsupported, not supported", None, "two-answers"),
+        ("VERDICT: unsupported, since no passage says so", "unsupported", ""),
+        ("VERDICT: not supported", None, "no-answer-line"),
     ],
 )
 def test_a_line_is_read(text, option, failure):
     found = asks.read_line(text, "VERDICT", ("supported", "unsupported"))
     assert (found.option, found.failure) == (option, failure)
+
+
+@pytest.mark.parametrize(
+    ("text", "option", "failure"),
+    [
+        *(
+            (text, "4", "")
+            for text in ("RATING: 4", "**RATING:** 4/5.", "RATING: **4** / 5", "rating: 4/5\nRATING: 4!")
+        ),
+        *((f"RATING: {text}", None, "two-answers") for text in ("4.5", "4, 5", "1 to 5", "4\nRATING: 3/5")),
+        *((f"RATING: {text}", None, "no-answer-line") for text in ("3/10", "4.7", "4%", "4½", "3/5/10", "6", "45")),
+        *((f"RATING: {text}", None, "no-answer-line") for text in ("4 of 6", "3/10\nRATING: 3")),
+    ],
+)
+def test_a_rating_is_read(text, option, failure):
+    found = asks.read_line(text, "RATING", asks.RATINGS)
+    assert (found.option, found.failure) == (option, failure)
+
+
+def test_both_options_of_a_filter_are_no_answer():
+    assert asks.read_line("KEEP: yes or no", "KEEP", ("yes", "no")).failure == "two-answers"
+    assert asks.read_line("KEEP: no", "KEEP", ("yes", "no")).option == "no"
 
 
 @pytest.mark.parametrize(
