@@ -540,6 +540,20 @@ def test_metric_is_found_and_scores_a_row():
         run(metric.flow, [Row("a", values | {"category": "Food"})], Judge())
 
 
+def test_the_protocol_of_a_row_overrides_that_of_its_category():
+    one = asks.case(ROWS[0])
+    texts = {name: getattr(one, name) for name in metric.COLUMNS}
+    for module in (metric, choice_metric):
+        assert module.OPTIONAL == ("protocol",)
+        for protocol in ("A", "B", None):
+            mode = "text" if module is metric else "choose"
+            wanted = next(asks.acre(replace(one, protocol=protocol), mode=mode))
+            assert next(module.flow(Row(one.id, texts | {"protocol": protocol}))) == wanted
+    assert next(metric.flow(Row("a", texts))) != next(metric.flow(Row("a", texts | {"protocol": "B"})))
+    with pytest.raises(InputInvalid, match="a: protocol: found C; expected A, B"):
+        next(metric.flow(Row("a", texts | {"protocol": "C"})))
+
+
 # --- translating, candidates, exports
 
 
