@@ -249,13 +249,12 @@ def open_book(
 
 
 def _with_passages(asked: Flow[R], found: Sequence[Passage]) -> Flow[R]:
-    requests = next(asked)
-    while True:
-        answers = yield [_preceded(one, found) for one in requests]
-        try:
-            requests = asked.send(answers)
-        except StopIteration as end:
-            return end.value
+    try:
+        requests = next(asked)
+        while True:
+            requests = asked.send((yield [_preceded(one, found) for one in requests]))
+    except StopIteration as end:  # at once, if nothing is asked about an item
+        return end.value
 
 
 def _preceded(request: Request, found: Sequence[Passage]) -> Request:
