@@ -69,10 +69,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something to ask about: an id and named texts."""
+    """Something to ask about: an id and named texts; with a `failure` of an earlier stage nothing is asked."""
 
     id: str
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    failure: str = ""
 
 
 def pick(prompt: str, label: str, options: Sequence[str]) -> Flow[Picked]:
@@ -177,6 +178,8 @@ RATINGS = ("1", "2", "3", "4", "5")
 
 def relevance(item: Item) -> Flow[Picked]:
     """Ask how well `answer` addresses `question`, 1 to 5. An empty answer is not asked about: it is 1."""
+    if item.failure:
+        return Picked(None, item.failure)
     if not item.texts["answer"].strip():
         return Picked("1")
     return (yield from pick(_filled(RELEVANCE, item.texts, RATINGS), "RATING", RATINGS))

@@ -550,6 +550,16 @@ def test_translations_replace_answers_that_are_not_in_english(tmp_path):
     assert Counter(one.failure for one in read)["refused"] == len(items) - 1
     rated = stages.to_rate(QUESTIONS, read, translated=True)
     assert all(QUESTIONS[one.id.partition("/")[2]].question_en == one.texts["question"] for one in rated)
+    failed = [one for one in rated if one.failure]
+    assert {one.failure for one in failed} == {"translation: refused"}
+    assert len(failed) == len(items) - 1
+
+    def nobody(requests):
+        raise AssertionError(requests)
+
+    rows = stages.relevance_rows(failed, run(asks.relevance, failed, nobody), "m", "five")
+    rows += stages.relevance_by_cosine(failed, [0.5] * len(failed), "m", "five")
+    assert {(row["rating"], row["relevance"], row["failure"]) for row in rows} == {(None, None, "translation: refused")}
 
 
 def test_a_judge_that_failed_leaves_no_score_and_a_refusal_is_zero():

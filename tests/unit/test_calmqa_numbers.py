@@ -94,6 +94,13 @@ def test_the_table_counts_every_answer_and_means_are_over_the_same_rows():
     assert lines["all", "specific"]["scored"] == 2
 
 
+def test_an_answer_whose_claims_are_not_known_is_not_in_the_mean_of_claims():
+    failed = judged(0, 0, 1, 0.5, answer="2", group="2", failure="claims: truncated")
+    other = judged(2, 0, 1, 0.5, answer="3", group="3", failure="verdicts: refused")
+    (line, *_) = numbers.table(numbers.scores([judged(4, 2), failed, other]), seed=0)
+    assert (line["answers"], line["failed"], line["mean_claims"]) == (3, 2, 3)
+
+
 # --- what the paper prints
 
 
