@@ -98,6 +98,8 @@ def read_passages(folder: Path) -> list[Passage]:
             found += _paragraphs(document)
     if not found:
         raise InputInvalid(f"{folder}: no documents; expected {', '.join(SUFFIXES)} files of id, text, licence")
+    if not any(words(f"{one.title} {one.text}") for one in found):
+        raise InputInvalid(f"{folder}: {len(found)} passages without a word; expected texts that can be searched")
     return found
 
 

@@ -227,6 +227,10 @@ def test_rows_survive_a_table(tmp_path):
         (["text"], "expected the id of an item"),
         ([{"id": "qipao", "translation": "a"}, {"id": "qipao", "translation": "b"}], "qipao/ours/0 is there twice"),
         ([], "0 translations"),
+        *(
+            ([{"id": "qipao", "translation": "a", "shots": shots}], f"1: shots: found {shots}; expected a whole number")
+            for shots in ("one", 1.7, -1, True, [1])
+        ),
     ],
 )
 def test_a_bad_translation_is_one_line(tmp_path, rows, words):
@@ -251,6 +255,8 @@ def test_a_system_in_two_files_is_refused(tmp_path):
         ({"correct": "yes", "errors": []}, "expected true or false"),
         ({"correct": False, "errors": "omission"}, "and a list"),
         ({"correct": False, "errors": ["mistake"]}, "found mistake; expected of omission"),
+        ({"correct": False, "errors": [["omission"]]}, "and a list of texts"),
+        ({"correct": True, "errors": [], "shots": "one"}, "shots: found one; expected a whole number"),
     ],
 )
 def test_a_label_that_contradicts_itself_is_refused(tmp_path, label, words):
@@ -258,6 +264,17 @@ def test_a_label_that_contradicts_itself_is_refused(tmp_path, label, words):
     with pytest.raises(InputInvalid) as problem:
         translations.read_labels(path)
     assert words in str(problem.value)
+
+
+def test_a_label_that_is_no_object_is_one_line(tmp_path):
+    path = write(tmp_path / "labels.jsonl", [["a"]])
+    with pytest.raises(InputInvalid, match=r"labels\.jsonl:1: found list; expected an object with id"):
+        translations.read_labels(path)
+
+
+def test_shots_are_read_from_numbers_and_digits(tmp_path):
+    rows = [{"id": "qipao", "translation": "a", "shots": shots} for shots in (0, "1", 2)]
+    assert [one.shots for one in translations.read(write(tmp_path / "ours.jsonl", rows), ITEMS)] == [0, 1, 2]
 
 
 def test_two_labels_and_labels_without_a_row_are_refused(tmp_path):

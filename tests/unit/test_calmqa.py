@@ -783,6 +783,13 @@ def test_the_command_filter(model, tmp_path):
     assert "the paper kept 52 %" in done.stderr
 
 
+def test_the_command_filter_without_questions_is_one_line(model, tmp_path):
+    (tmp_path / "none.jsonl").write_text("")
+    done = excam("calmqa", "filter", tmp_path / "none.jsonl", "--model", model, "--to", tmp_path / "kept.jsonl")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "none.jsonl: 0 questions; expected one JSON object a line" in done.stderr
+
+
 def test_generate_is_asked_once_per_question():
     requests = [next(asks.answer(one)) for one in QUESTIONS.values()]
     assert all(isinstance(one, Generate) for (one,) in requests)

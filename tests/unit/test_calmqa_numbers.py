@@ -332,3 +332,11 @@ def test_ratings_that_do_not_vary(tmp_path):
     assert lines["binary logit, McFadden"] is None
     assert lines["least squares"] == pytest.approx(1)
     assert "Only one type of question" in pages.regression_page(high, ratings.r2_lines(high))
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "good", [3]])
+def test_a_judge_rating_that_is_no_number_is_one_line(tmp_path, value):
+    file = tmp_path / "ratings.jsonl"
+    file.write_text("".join(json.dumps(RATING | {"judge": one}) + "\n" for one in ("4.5", None, value)))
+    line = line_of(InputInvalid, ratings.read, file, "judge")
+    assert line.endswith(f"ratings.jsonl:3: judge: found {value}; expected a number, or nothing")

@@ -71,6 +71,13 @@ def test_repeated_ids_and_empty_folders_are_refused(tmp_path):
     assert "no documents" in line_of(InputInvalid, evidence.read_passages, tmp_path / "empty")
 
 
+def test_documents_without_a_word_are_one_line(tmp_path):
+    folder = folder_of(tmp_path / "d", [{"id": "a", "text": "!!!", "licence": "x"}])
+    assert "1 passages without a word" in line_of(InputInvalid, evidence.build, folder, tmp_path / "i")
+    folder_of(folder, [{"id": "b", "text": "A word.", "licence": "x"}], "more.jsonl")
+    assert evidence.build(folder, tmp_path / "i").search("word", 9)[0].passage.id == "b"
+
+
 def test_tables_of_documents_are_read_too(tmp_path):
     (tmp_path / "t").mkdir()
     pl.DataFrame(DOCUMENTS).write_parquet(tmp_path / "t/documents.parquet")
