@@ -19,8 +19,9 @@ from excam.scoring.scored import Direction
 NAME, MAX_TOKENS = "acre", 512
 VERSION = asks.VERSION + 1  # before, the protocol of a row was ignored
 DIRECTION: Direction = "higher"
-COLUMNS = ("source", "term", "translation", "category", "explication", "reference")
-OPTIONAL = ("protocol",)  # A or B, in place of the one that follows from the category
+COLUMNS = ("source", "term", "translation", "category", "reference")
+# a row without explication is a failure; protocol: A or B, in place of the one that follows from the category
+OPTIONAL = ("explication", "protocol")
 SETTINGS = asks.signature("full", "text", "mean")
 WORDING = Wording(
     "mean of ACRE = validity x quality, more is better", legend="0: the expression is lost; else 0.2 to 1"
@@ -30,6 +31,7 @@ WORDING = Wording(
 def judged(row: Row, mode: asks.Mode) -> Flow[Outcome]:
     """Ask about one translation. Raise InputInvalid for an unknown category or protocol."""
     values: dict[str, Any] = {name: str(row.values[name]) for name in COLUMNS}
+    values["explication"] = str(row.values.get("explication") or "")
     values["protocol"] = row.values.get("protocol")
     for name, known in (("category", CATEGORIES), ("protocol", ("A", "B", None))):
         if values[name] not in known:

@@ -150,6 +150,7 @@ def from_frame(path: Path) -> list[Translated]:
 def _row(row: Mapping[str, Any]) -> Translated:
     given: dict[str, Any] = {"id": row["item"]} | {name: row[name] for name in ITEM}
     given |= {name: tuple(row[name] or ()) for name in ("accepted", "literal")}
+    given["explication"] = row["explication"] or ""
     item = Item(**given)
     return Translated(item, row["system"], row["translation"], row["shots"], row["finish"])
 

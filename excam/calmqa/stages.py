@@ -161,7 +161,7 @@ def evidence_rows(found: Iterable[Claim], index: Index, count: int) -> list[Row]
             "bm25": hit.score,
             "title": hit.passage.title,
             "text": hit.passage.text,
-            "doc": hit.passage.id.partition("#")[0],
+            "doc": hit.passage.document,
             "revision": hit.passage.revision,
             "licence": hit.passage.licence,
             "index": index.identity,

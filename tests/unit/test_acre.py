@@ -37,6 +37,7 @@ from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion
 from excam.inference.run import run
 from excam.scoring import metrics as scoring_metrics
+from excam.scoring import score_rows
 from excam.scoring.metrics import Row
 
 ROOT = Path(__file__).parents[2]
@@ -546,7 +547,9 @@ def test_metric_is_found_and_scores_a_row():
         assert scoring_metrics.load(name) is module
         assert "prompts:ours" in module.SETTINGS
     one = ROWS[0]
-    values = {name: getattr(one.item, name, "") for name in metric.COLUMNS} | {"translation": one.translation}
+    values = {name: getattr(one.item, name, "") for name in (*metric.COLUMNS, "explication")} | {
+        "translation": one.translation
+    }
     row = Row(one.id, values)
     (found,) = run(metric.flow, [row], Judge(fidelity='{"score": 4, "rationale": "near"}'))
     assert (found.score, found.failure, found.explanation) == (0.9, None, "near")
@@ -559,9 +562,9 @@ def test_metric_is_found_and_scores_a_row():
 
 def test_the_protocol_of_a_row_overrides_that_of_its_category():
     one = asks.case(ROWS[0])
-    texts = {name: getattr(one, name) for name in metric.COLUMNS}
+    texts = {name: getattr(one, name) for name in (*metric.COLUMNS, "explication")}
     for module in (metric, choice_metric):
-        assert module.OPTIONAL == ("protocol",)
+        assert module.OPTIONAL == ("explication", "protocol")
         for protocol in ("A", "B", None):
             mode = "text" if module is metric else "choose"
             wanted = next(asks.acre(replace(one, protocol=protocol), mode=mode))
@@ -569,6 +572,24 @@ def test_the_protocol_of_a_row_overrides_that_of_its_category():
     assert next(metric.flow(Row("a", texts))) != next(metric.flow(Row("a", texts | {"protocol": "B"})))
     with pytest.raises(InputInvalid, match="a: protocol: found C; expected A, B"):
         next(metric.flow(Row("a", texts | {"protocol": "C"})))
+
+
+def test_a_row_without_explication_is_refused_and_not_its_file(tmp_path):
+    rows = [
+        {name: getattr(asks.case(one), name) for name in ("id", *metric.COLUMNS, "explication")} for one in ROWS[:2]
+    ]
+    path = write(tmp_path / "rows.jsonl", [rows[0] | {"explication": None}, rows[1]])
+    found = run(metric.flow, list(score_rows.RowFile(path, metric)), Judge())
+    assert [(one.score, one.failure) for one in found] == [(None, "no-explication"), (0.9, None)]
+
+
+def test_the_judge_without_a_model_refuses_a_row_that_it_cannot_compare(tmp_path):
+    bare = replace(ROWS[0], item=replace(ROWS[0].item, explication="", equivalent=None, accepted=()))
+    table = translations.to_frame([bare, ROWS[1]]).with_columns(pl.col("explication").replace("", None))
+    tables.write_frame(tmp_path / "rows.parquet", table)
+    frame = judgements.equivalent_frame(translations.from_frame(tmp_path / "rows.parquet"))
+    assert frame["failure"].to_list() == ["no-explication", None]
+    assert frame["acre"].is_null().to_list() == [True, False]
 
 
 # --- translating, candidates, exports

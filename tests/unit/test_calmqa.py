@@ -525,6 +525,15 @@ def test_a_transcript_of_other_claims_is_refused(stage_files, tmp_path):
     assert "other requests" in line
 
 
+def test_evidence_names_the_document_as_it_is_named(tmp_path):
+    row = {"id": "http://x/#y", "text": "It rains.\n\nIt snows.", "licence": "x"}
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d/documents.jsonl").write_text(json.dumps(row) + "\n")
+    index = evidence.build(tmp_path / "d", tmp_path / "i")
+    (found,) = stages.evidence_rows([Claim("c", "a", 1, "It snows.")], index, 1)
+    assert (found["passage"], found["doc"]) == ("http://x/#y#2", "http://x/#y")
+
+
 def test_claims_of_a_model_and_their_failures():
     (answer,) = [one for one in SHEETS if one.id == "careful/haggis/en"]
     read = [stages.Read(answer, answer.text, "en"), stages.Read(replace(answer, id="x/q"), "Fine.", "en", "truncated")]

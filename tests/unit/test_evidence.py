@@ -71,6 +71,17 @@ def test_repeated_ids_and_empty_folders_are_refused(tmp_path):
     assert "no documents" in line_of(InputInvalid, evidence.read_passages, tmp_path / "empty")
 
 
+def test_ids_of_passages_are_unique_and_know_their_document(tmp_path):
+    paragraphs = {"id": "a", "text": "One.\n\nTwo.", "licence": "x"}
+    other = {"id": "a#2", "text": "Three.\n\nFour.", "licence": "x"}
+    for rows in ([paragraphs, other], [other, paragraphs]):
+        line = line_of(InputInvalid, evidence.read_passages, folder_of(tmp_path, rows))
+        assert "documents.jsonl:2: document" in line
+        assert "id a#2 of a passage occurs twice" in line
+    found = evidence.read_passages(folder_of(tmp_path, [other, paragraphs | {"text": "One.", "document": "z"}]))
+    assert [(one.id, one.document) for one in found] == [("a#2", "a#2"), ("a#2#2", "a#2"), ("a", "a")]
+
+
 def test_documents_without_a_word_are_one_line(tmp_path):
     folder = folder_of(tmp_path / "d", [{"id": "a", "text": "!!!", "licence": "x"}])
     assert "1 passages without a word" in line_of(InputInvalid, evidence.build, folder, tmp_path / "i")
