@@ -10,7 +10,7 @@ from excam.calmqa import stages
 from excam.scoring import evidence
 from scripts import run
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -15,7 +15,7 @@ from scripts import run
 from scripts._asking import Asker, add_asking_options
 from scripts._calmqa import add_stage_options, items
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:

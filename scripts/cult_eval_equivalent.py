@@ -10,7 +10,7 @@ from excam.acre import judgements, translations
 from excam.core import tables
 from scripts import run
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from excam.acre import asks
-from excam.acre.metric import COLUMNS, DIRECTION, MAX_TOKENS, VERSION, WORDING, judged
+from excam.acre.metric import COLUMNS, DIRECTION, MAX_TOKENS, OPTIONAL, VERSION, WORDING, judged
 
 NAME = "acre.choice"
 SETTINGS = asks.signature("full", "choose", "mean")
 flow = partial(judged, mode="choose")
-__all__ = ["COLUMNS", "DIRECTION", "MAX_TOKENS", "NAME", "SETTINGS", "VERSION", "WORDING", "flow"]
+__all__ = ["COLUMNS", "DIRECTION", "MAX_TOKENS", "NAME", "OPTIONAL", "SETTINGS", "VERSION", "WORDING", "flow"]

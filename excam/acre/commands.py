@@ -73,8 +73,9 @@ def judge(
     with exit_on_error():
         found = translations.from_frame(file)
         if model == judgements.EQUIVALENT:
-            tables.write_frame(to, judgements.equivalent_frame(found))
-            say(f"{to}: {len(found)} verdicts without a model")
+            judged = judgements.equivalent_frame(found)
+            tables.write_frame(to, judged)
+            say(f"{to}: {len(found)} rows judged without a model; failures: {len(found) - judged['acre'].count()}")
             return
         variants = [asks.checked("--variant", one, asks.VARIANTS) for one in variant or ["full"]]
         asks.checked("--quality", quality, list(COMBINATIONS))

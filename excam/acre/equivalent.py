@@ -33,13 +33,18 @@ class Found:
     share: float | None = None
 
 
+def comparable(item: Item) -> bool:
+    """Return whether an item has an equivalent or an explication, with which a translation can be compared."""
+    return bool(item.equivalent or item.accepted or item.explication)
+
+
 def judge(item: Item, translation: str) -> Found:
     """Return whether the expression survived: 1 an accepted equivalent, 2 not a listed literal gloss, 3 enough words.
 
     Raise InputInvalid for an item with neither equivalents nor an explication, which nothing can be compared with.
     """
     accepted = [*([item.equivalent] if item.equivalent else []), *item.accepted]
-    if not accepted and not item.explication:
+    if not comparable(item):
         raise InputInvalid(f"{item.id}: no equivalent and no explication; expected one of them; add it, or ask a model")
     words = tokens(translation)
     if not words:

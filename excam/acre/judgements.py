@@ -26,17 +26,19 @@ SCHEMA: dict[str, Any] = {
 
 
 def by_equivalents(rows: Iterable[Translated]) -> list[Judged]:
-    """Return the verdicts of the judge without a model: valid or not, without a quality; `acre` is 1 or 0."""
-    found = [(one, equivalent.judge(one.item, one.translation)) for one in rows]
-    return [
-        Judged(
-            one.item.route,
-            verdict.valid,
-            acre=float(verdict.valid),
-            rationale=f"{verdict.reason}: {verdict.evidence}" if verdict.evidence else verdict.reason,
-        )
-        for one, verdict in found
-    ]
+    """Return the verdicts of the judge without a model: valid or not, without a quality; `acre` is 1 or 0.
+
+    A row with nothing to compare its translation with is a failure.
+    """
+    return [_by_equivalents(one) for one in rows]
+
+
+def _by_equivalents(one: Translated) -> Judged:
+    if not equivalent.comparable(one.item):
+        return Judged(one.item.route, failure=asks.NO_EXPLICATION)
+    verdict = equivalent.judge(one.item, one.translation)
+    said = f"{verdict.reason}: {verdict.evidence}" if verdict.evidence else verdict.reason
+    return Judged(one.item.route, verdict.valid, acre=float(verdict.valid), rationale=said)
 
 
 def to_frame(judge: str, tasks: Iterable[Task], given: Iterable[Judged]) -> pl.DataFrame:

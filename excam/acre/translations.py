@@ -57,16 +57,21 @@ def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
             raise InputInvalid(
                 f"{where}: id {name!r}, translation {str(text)[:40]!r}; expected the id of an item ({known}) and text"
             )
-        shots = row.get("shots") or 0
-        one = Translated(
-            items[name], str(row.get("system") or path.stem), text, int(shots), row.get("finish") or "stop"
-        )
+        system, finish = str(row.get("system") or path.stem), row.get("finish") or "stop"
+        one = Translated(items[name], system, text, _shots(row, where), finish)
         if one.id in found:
             raise InputInvalid(f"{where}: {one.id} is there twice; expected one translation of each item by a system")
         found[one.id] = one
     if not found:
         raise InputInvalid(f"{path}: 0 translations; expected one JSON object a line, or a table")
     return list(found.values())
+
+
+def _shots(row: Mapping[str, Any], where: str) -> int:
+    shots = row.get("shots") or 0
+    if isinstance(shots, bool) or not str(shots).isdecimal():
+        raise InputInvalid(f"{where}: shots: found {str(shots)[:40]}; expected a whole number of examples, 0 or more")
+    return int(shots)
 
 
 def read_labels(path: Path) -> dict[str, Label]:
@@ -78,10 +83,17 @@ def read_labels(path: Path) -> dict[str, Label]:
     found: dict[str, Label] = {}
     for number, row in pairs.rows(path):
         where = f"{path}:{number}"
+        if not isinstance(row, Mapping):
+            raise InputInvalid(
+                f"{where}: found {type(row).__name__}; expected an object with id, system, correct, errors"
+            )
         listed = row.get("errors") or []
         correct = row.get("correct")
-        if not isinstance(correct, bool) or not isinstance(listed, list):
-            raise InputInvalid(f"{where}: correct {correct!r}, errors {listed!r}; expected true or false, and a list")
+        texts = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+        if not isinstance(correct, bool) or not texts:
+            raise InputInvalid(
+                f"{where}: correct {correct!r}, errors {str(listed)[:60]}; expected true or false, and a list of texts"
+            )
         try:
             errors.primary(listed)
         except InputInvalid as problem:
@@ -90,7 +102,7 @@ def read_labels(path: Path) -> dict[str, Label]:
             raise InputInvalid(
                 f"{where}: correct {str(correct).lower()} with {len(listed)} errors; expected errors where it is false"
             )
-        name = f"{row.get('id')}/{row.get('system')}/{row.get('shots') or 0}"
+        name = f"{row.get('id')}/{row.get('system')}/{_shots(row, where)}"
         if name in found:
             raise InputInvalid(f"{where}: {name} has two labels; expected one, settled by the annotators")
         found[name] = Label(correct, tuple(listed), str(row.get("annotator") or ""))
@@ -138,6 +150,7 @@ def from_frame(path: Path) -> list[Translated]:
 def _row(row: Mapping[str, Any]) -> Translated:
     given: dict[str, Any] = {"id": row["item"]} | {name: row[name] for name in ITEM}
     given |= {name: tuple(row[name] or ()) for name in ("accepted", "literal")}
+    given["explication"] = row["explication"] or ""
     item = Item(**given)
     return Translated(item, row["system"], row["translation"], row["shots"], row["finish"])
 

@@ -177,6 +177,8 @@ def filter_(
     quiet_libraries()
     with exit_on_error():
         questions: list[Question] = source.read_questions([file])
+        if not questions:
+            stop(f"{file}: 0 questions; expected one JSON object a line, in the official columns")
         backend, _ = open_model(model, engine)
         journal, sampling = Journal(journal_of(to)), Sampling(max_tokens=64, logprobs=False)
         progress = Progress("filtering, requests", None)

@@ -26,7 +26,7 @@ from excam.scoring.evidence import Index
 from excam.scoring.metrics import Outcome, Row, Wording
 from excam.scoring.scored import Direction
 
-NAME, VERSION, MAX_TOKENS = "calmqa", 1, 64
+NAME, VERSION, MAX_TOKENS = "calmqa", 2, 64
 COLUMNS = ("question", "answer", "language")
 OPTIONAL = ("type",)  # specific or agnostic; K is of a language and type
 PAIR = ("question", "answer")

@@ -68,10 +68,15 @@ def scores(
     """Return the score of each answer (columns `SCORES`), in order; `s` is None where a part is missing or failed."""
     counts: dict[tuple[str, str], list[int]] = defaultdict(list)
     for row in rows:
-        if not row.failure.startswith("claims"):
+        if not _without_claims(row.failure):
             counts[row.language, row.type].append(row.claims)
     k = {key: upper_median(found) for key, found in counts.items()}
     return [score(row, k.get((row.language, row.type), 0), factuality, no_claims) for row in rows]
+
+
+def _without_claims(failure: str) -> bool:
+    """Return whether a failure is one of listing claims: how many there are is not known then."""
+    return failure.startswith("claims")
 
 
 def score(row: Judged, k: int, factuality: Factuality = "f1@k", no_claims: NoClaims = "zero") -> dict[str, Any]:
@@ -134,7 +139,7 @@ def _line(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]], seed: in
         "empty": sum(row["empty"] for row in rows),
         "no_claims": sum(not row["claims"] and not row["failure"] for row in rows),
         "questions": len({row["group"] for row in rows}),
-        "mean_claims": _mean(row["claims"] for row in rows),
+        "mean_claims": _mean(row["claims"] for row in rows if not _without_claims(row["failure"])),
         **means,
         **{"s": _mean(row["s"] for row in scored), "low": low, "high": high, "product_of_means": product},
     }

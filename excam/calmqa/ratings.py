@@ -6,6 +6,7 @@ have meant; whether neutral questions are rated high more often; and how far a j
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,10 +72,15 @@ def read(path: Path, judge: str | None = None) -> list[Rating]:
 def _judged(row: Mapping[str, Any], judge: str, where: str) -> float | None:
     if judge not in row:
         raise InputInvalid(f"{where}: no column {judge}; expected the ratings of a judge; columns: {', '.join(row)}")
+    if row[judge] in (None, ""):
+        return None
     try:
-        return None if row[judge] in (None, "") else float(row[judge])
-    except ValueError:
-        raise InputInvalid(f"{where}: {judge}: found {row[judge]}; expected a number, or nothing") from None
+        value = float(row[judge])
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputInvalid(f"{where}: {judge}: found {str(row[judge])[:40]}; expected a number, or nothing")
+    return value
 
 
 R2 = ("predictor", "variant", "r2", "printed", "n")

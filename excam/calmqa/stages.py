@@ -99,7 +99,8 @@ def to_rate(questions: Mapping[str, Question], read: Iterable[Read], translated:
     for one in read:
         asked = questions[one.answer.question]
         question = asked.question_en if translated and asked.question_en else asked.question
-        items.append(Item(one.answer.id, {"question": question, "answer": one.text}))
+        failure = one.failure and f"translation: {one.failure}"
+        items.append(Item(one.answer.id, {"question": question, "answer": one.text}, failure))
     return items
 
 
@@ -160,7 +161,7 @@ def evidence_rows(found: Iterable[Claim], index: Index, count: int) -> list[Row]
             "bm25": hit.score,
             "title": hit.passage.title,
             "text": hit.passage.text,
-            "doc": hit.passage.id.partition("#")[0],
+            "doc": hit.passage.document,
             "revision": hit.passage.revision,
             "licence": hit.passage.licence,
             "index": index.identity,
@@ -203,11 +204,15 @@ def relevance_rows(items: Sequence[Item], found: Sequence[Picked], by: str, scal
 
 
 def relevance_by_cosine(items: Sequence[Item], cosines: Sequence[float], by: str, scale: str) -> list[Row]:
-    """Return ratings 1 + 4 c for the cosine c of question and answer, 1 for a negative one and an empty answer."""
-    ratings = [
-        1 + 4 * max(0.0, one) if item.texts["answer"].strip() else 1.0 for item, one in zip(items, cosines, strict=True)
-    ]
-    return [_relevance(item.id, one, "", [], by, scale) for item, one in zip(items, ratings, strict=True)]
+    """Return ratings 1 + 4 c for the cosine c of question and answer, 1 for a negative one and an empty answer.
+
+    An item with a failure has no rating.
+    """
+    rows = []
+    for item, one in zip(items, cosines, strict=True):
+        rating = 1 + 4 * max(0.0, one) if item.texts["answer"].strip() else 1.0
+        rows.append(_relevance(item.id, None if item.failure else rating, item.failure, [], by, scale))
+    return rows
 
 
 def _relevance(answer: str, rating: float | None, failure: str, logprobs: list[float], by: str, scale: str) -> Row:

@@ -209,7 +209,7 @@ def _results_of(
     rows = score_rows.RowFile(file, metric)
     metric = metrics.prepared(metric, rows, model, index)
     if limit and to:
-        say(budgets.estimate(limit, rows, lambda row: next(metric.flow(row)), metric.MAX_TOKENS, to))
+        say(budgets.estimate(limit, rows, lambda row: next(metric.flow(row), ()), metric.MAX_TOKENS, to))
     return files.results(score_rows.RowScorer(metric, model, engine, limit), rows, to)
 
 

@@ -37,6 +37,7 @@ from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion
 from excam.inference.run import run
 from excam.scoring import metrics as scoring_metrics
+from excam.scoring import score_rows
 from excam.scoring.metrics import Row
 
 ROOT = Path(__file__).parents[2]
@@ -227,6 +228,10 @@ def test_rows_survive_a_table(tmp_path):
         (["text"], "expected the id of an item"),
         ([{"id": "qipao", "translation": "a"}, {"id": "qipao", "translation": "b"}], "qipao/ours/0 is there twice"),
         ([], "0 translations"),
+        *(
+            ([{"id": "qipao", "translation": "a", "shots": shots}], f"1: shots: found {shots}; expected a whole number")
+            for shots in ("one", 1.7, -1, True, [1])
+        ),
     ],
 )
 def test_a_bad_translation_is_one_line(tmp_path, rows, words):
@@ -251,6 +256,8 @@ def test_a_system_in_two_files_is_refused(tmp_path):
         ({"correct": "yes", "errors": []}, "expected true or false"),
         ({"correct": False, "errors": "omission"}, "and a list"),
         ({"correct": False, "errors": ["mistake"]}, "found mistake; expected of omission"),
+        ({"correct": False, "errors": [["omission"]]}, "and a list of texts"),
+        ({"correct": True, "errors": [], "shots": "one"}, "shots: found one; expected a whole number"),
     ],
 )
 def test_a_label_that_contradicts_itself_is_refused(tmp_path, label, words):
@@ -258,6 +265,17 @@ def test_a_label_that_contradicts_itself_is_refused(tmp_path, label, words):
     with pytest.raises(InputInvalid) as problem:
         translations.read_labels(path)
     assert words in str(problem.value)
+
+
+def test_a_label_that_is_no_object_is_one_line(tmp_path):
+    path = write(tmp_path / "labels.jsonl", [["a"]])
+    with pytest.raises(InputInvalid, match=r"labels\.jsonl:1: found list; expected an object with id"):
+        translations.read_labels(path)
+
+
+def test_shots_are_read_from_numbers_and_digits(tmp_path):
+    rows = [{"id": "qipao", "translation": "a", "shots": shots} for shots in (0, "1", 2)]
+    assert [one.shots for one in translations.read(write(tmp_path / "ours.jsonl", rows), ITEMS)] == [0, 1, 2]
 
 
 def test_two_labels_and_labels_without_a_row_are_refused(tmp_path):
@@ -529,7 +547,9 @@ def test_metric_is_found_and_scores_a_row():
         assert scoring_metrics.load(name) is module
         assert "prompts:ours" in module.SETTINGS
     one = ROWS[0]
-    values = {name: getattr(one.item, name, "") for name in metric.COLUMNS} | {"translation": one.translation}
+    values = {name: getattr(one.item, name, "") for name in (*metric.COLUMNS, "explication")} | {
+        "translation": one.translation
+    }
     row = Row(one.id, values)
     (found,) = run(metric.flow, [row], Judge(fidelity='{"score": 4, "rationale": "near"}'))
     assert (found.score, found.failure, found.explanation) == (0.9, None, "near")
@@ -538,6 +558,38 @@ def test_metric_is_found_and_scores_a_row():
     assert (failed.score, failed.failure) == (None, "nuance: no-json")
     with pytest.raises(InputInvalid, match="category: found Food"):
         run(metric.flow, [Row("a", values | {"category": "Food"})], Judge())
+
+
+def test_the_protocol_of_a_row_overrides_that_of_its_category():
+    one = asks.case(ROWS[0])
+    texts = {name: getattr(one, name) for name in (*metric.COLUMNS, "explication")}
+    for module in (metric, choice_metric):
+        assert module.OPTIONAL == ("explication", "protocol")
+        for protocol in ("A", "B", None):
+            mode = "text" if module is metric else "choose"
+            wanted = next(asks.acre(replace(one, protocol=protocol), mode=mode))
+            assert next(module.flow(Row(one.id, texts | {"protocol": protocol}))) == wanted
+    assert next(metric.flow(Row("a", texts))) != next(metric.flow(Row("a", texts | {"protocol": "B"})))
+    with pytest.raises(InputInvalid, match="a: protocol: found C; expected A, B"):
+        next(metric.flow(Row("a", texts | {"protocol": "C"})))
+
+
+def test_a_row_without_explication_is_refused_and_not_its_file(tmp_path):
+    rows = [
+        {name: getattr(asks.case(one), name) for name in ("id", *metric.COLUMNS, "explication")} for one in ROWS[:2]
+    ]
+    path = write(tmp_path / "rows.jsonl", [rows[0] | {"explication": None}, rows[1]])
+    found = run(metric.flow, list(score_rows.RowFile(path, metric)), Judge())
+    assert [(one.score, one.failure) for one in found] == [(None, "no-explication"), (0.9, None)]
+
+
+def test_the_judge_without_a_model_refuses_a_row_that_it_cannot_compare(tmp_path):
+    bare = replace(ROWS[0], item=replace(ROWS[0].item, explication="", equivalent=None, accepted=()))
+    table = translations.to_frame([bare, ROWS[1]]).with_columns(pl.col("explication").replace("", None))
+    tables.write_frame(tmp_path / "rows.parquet", table)
+    frame = judgements.equivalent_frame(translations.from_frame(tmp_path / "rows.parquet"))
+    assert frame["failure"].to_list() == ["no-explication", None]
+    assert frame["acre"].is_null().to_list() == [True, False]
 
 
 # --- translating, candidates, exports

@@ -87,6 +87,24 @@ def test_tokens_that_the_server_does_not_count_cost_the_most_they_can(served):
     assert len(asked(served)) < 10
 
 
+def test_a_row_about_which_nothing_is_asked_costs_nothing(served, tmp_path):
+    row = {
+        "source": "她穿着旗袍。",
+        "term": "旗袍",
+        "category": "Material",
+        "explication": "A dress.",
+        "reference": "x",
+    }
+    rows = [row | {"id": str(at), "translation": text} for at, text in enumerate(("", "She wore a qipao."))]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    served.script = [fake_chat_server.right('{"valid": false}', prompt=100, completion=9)] * 9
+    found = score("--metric", "acre", "--budget", "0.06", "--price", "1", "10", model=model(served))
+    assert found.exit_code == 0, found.output
+    assert "estimate: 2 of 2 rows" in found.stderr
+    scored = [json.loads(line) for line in (tmp_path / "scored.jsonl").open()]
+    assert [one["score"] for one in scored] == [0, 0]
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [

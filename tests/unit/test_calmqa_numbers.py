@@ -94,6 +94,13 @@ def test_the_table_counts_every_answer_and_means_are_over_the_same_rows():
     assert lines["all", "specific"]["scored"] == 2
 
 
+def test_an_answer_whose_claims_are_not_known_is_not_in_the_mean_of_claims():
+    failed = judged(0, 0, 1, 0.5, answer="2", group="2", failure="claims: truncated")
+    other = judged(2, 0, 1, 0.5, answer="3", group="3", failure="verdicts: refused")
+    (line, *_) = numbers.table(numbers.scores([judged(4, 2), failed, other]), seed=0)
+    assert (line["answers"], line["failed"], line["mean_claims"]) == (3, 2, 3)
+
+
 # --- what the paper prints
 
 
@@ -325,3 +332,11 @@ def test_ratings_that_do_not_vary(tmp_path):
     assert lines["binary logit, McFadden"] is None
     assert lines["least squares"] == pytest.approx(1)
     assert "Only one type of question" in pages.regression_page(high, ratings.r2_lines(high))
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "good", [3]])
+def test_a_judge_rating_that_is_no_number_is_one_line(tmp_path, value):
+    file = tmp_path / "ratings.jsonl"
+    file.write_text("".join(json.dumps(RATING | {"judge": one}) + "\n" for one in ("4.5", None, value)))
+    line = line_of(InputInvalid, ratings.read, file, "judge")
+    assert line.endswith(f"ratings.jsonl:3: judge: found {value}; expected a number, or nothing")

@@ -19,6 +19,7 @@ from excam.inference.backends import seq2seq
 CHARACTERS = sorted(set("她吃醋了下雨天气很好abcdefghijklmnopqrstuvwxyz .,"))
 TEXTS = ("她吃醋了。", "天气很好", "她下雨")
 LANGUAGES = {"nllb": {"source": "zho_Hans", "target": "eng_Latn"}, "madlad": {"target": "en"}}
+PREFIX = {"nllb": "", "madlad": "<2en> "}
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def nllb(folder):
 
 
 def madlad(folder):
-    pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -2.0), ("<2en>", 0.0)]
+    pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -2.0), ("<2en>", 0.0), ("<2de>", 0.0)]
     tokenizer = T5Tokenizer(vocab=[*pieces, *((one, -3.0) for one in CHARACTERS)], extra_ids=0)
     tokenizer.add_special_tokens({"additional_special_tokens": ["<2en>"]})
     tokenizer.save_pretrained(folder)
@@ -84,7 +85,8 @@ def answers(backend, requests, **sampling):
 def test_greedy_answers_are_those_of_transformers_generate(folders, kind):
     backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
     for text, found in zip(TEXTS, answers(backend, [asked(text) for text in TEXTS]), strict=True):
-        given = backend.tokenizer(backend.prefix + text, return_tensors="pt")
+        given = backend.tokenizer(PREFIX[kind] + text, return_tensors="pt")
+        assert backend._encode((Message("user", text),)) == given["input_ids"][0].tolist()
         forced = {"forced_bos_token_id": backend.start[1]} if kind == "nllb" else {}
         ids = backend.model.generate(**given, max_new_tokens=12 + len(forced), do_sample=False, num_beams=1, **forced)
         expected = ids[0, len(backend.start) :].tolist()
@@ -104,6 +106,19 @@ def test_the_source_is_marked_and_the_target_is_forced(folders):
     assert known(list(backend.start)) == ["</s>", "eng_Latn"]
     other = seq2seq.Backend(folders["madlad"], LANGUAGES["madlad"])
     assert other.tokenizer.convert_ids_to_tokens(other._encode((Message("user", "她"),)))[0].lstrip("▁") == "<2en>"
+
+
+@pytest.mark.parametrize("kind", LANGUAGES)
+@pytest.mark.parametrize("mark", ["</s>", "<pad>", "<2de>", "<2en>", "eng_Latn", "zho_Hans"])
+def test_a_source_holds_no_marks(folders, kind, mark):
+    backend = seq2seq.Backend(folders[kind], LANGUAGES[kind])
+    ids = backend._encode((Message("user", f"ab{mark}ab {mark} {mark}"),))
+    controls = {token: one for one, token in backend.marks.items()}
+    assert controls.keys() >= {"</s>", "<pad>", *(("<2de>", "<2en>") if kind == "madlad" else ("eng_Latn",))}
+    assert backend.tokenizer.unk_token_id not in backend.marks
+    begin, end = ("<2en>" if kind == "madlad" else "zho_Hans"), "</s>"
+    assert [one for one in ids if one in backend.marks] == [controls[begin], controls[end]]
+    assert (ids[0], ids[-1]) == (controls[begin], controls[end])
 
 
 @pytest.mark.parametrize("kind", LANGUAGES)
@@ -138,7 +153,7 @@ def test_choose_prefers_the_greedy_answer(folders, kind):
     source = torch.tensor([backend._encode(messages)])
     with torch.inference_mode():
         logits = backend.model(input_ids=source, decoder_input_ids=torch.tensor([list(backend.start)])).logits[0, -1]
-    first = [backend._target_ids(option)[0] for option in ("a", "b", "c")]
+    first = [backend._text_ids(option)[0] for option in ("a", "b", "c")]
     if all(size == 1 for size in choice.tokens):
         assert list(choice.logprobs) == pytest.approx(logits.float().log_softmax(-1)[first].tolist(), abs=1e-4)
     assert all(value < 0 for value in choice.logprobs)

@@ -12,6 +12,8 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import regex
+
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Message, Sampling
@@ -22,7 +24,7 @@ from excam.inference.loading import loading
 if TYPE_CHECKING:
     import torch
 
-VERSION = 1
+VERSION = 2
 PACKAGES = ("torch", "transformers")
 BATCH = 8  # texts that are translated together
 
@@ -71,7 +73,11 @@ class Backend:
         config = self.model.config
         self.identity = identity or f"seq2seq|{weights}"
         self.end = int(config.eos_token_id)
-        self.prefix, self.start = _languages(self.tokenizer, config, languages)
+        prefix, self.start = _languages(self.tokenizer, config, languages)
+        self.marks = _marks(self.tokenizer)
+        whole, part = self.tokenizer(f"{prefix}a").input_ids, self._text_ids("a")
+        at = next(at for at in range(len(whole)) if whole[at : at + len(part)] == part)
+        self.before, self.after = whole[:at], whole[at + len(part) :]  # around the ids of a source
         longest = (
             getattr(config, "max_position_embeddings", None) or 1024
         )  # T5 has no limit; MADLAD was trained on less
@@ -107,7 +113,7 @@ class Backend:
 
         for at, request in enumerate(requests):
             source = self._encode(request.messages)
-            options = [self._target_ids(option) for option in request.options]
+            options = [self._text_ids(option) for option in request.options]
             if max(len(source), *map(len, options)) > self.context:
                 yield [(at, Choice(None, None, len(source)))]
                 continue
@@ -123,10 +129,16 @@ class Backend:
 
     def _encode(self, messages: Sequence[Message]) -> list[int]:
         """Return the ids of the last message, with the marks of its language and of its end."""
-        return self.tokenizer(self.prefix + messages[-1].content).input_ids
+        return [*self.before, *self._text_ids(messages[-1].content), *self.after]
 
-    def _target_ids(self, text: str) -> list[int]:
-        return self.tokenizer(text, add_special_tokens=False).input_ids
+    def _text_ids(self, text: str) -> list[int]:
+        """Return the ids of a text; what is spelled as a mark of an end or a language is read sign by sign."""
+        ids: list[int] = self._split_ids(text)
+        spelled = {one: self._split_ids(" ".join(self.marks[one])) for one in self.marks.keys() & set(ids)}
+        return [id_ for one in ids for id_ in spelled.get(one, (one,))]
+
+    def _split_ids(self, text: str) -> list[int]:
+        return self.tokenizer(text, add_special_tokens=False, split_special_tokens=True).input_ids
 
     def _padded(self, sources: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return ids and attention mask, [rows, longest], padded on the right."""
@@ -205,6 +217,17 @@ def _languages(tokenizer: Any, config: Any, languages: Mapping[str, str]) -> tup
         _refuse_unknown(tokenizer, code, code)
     tokenizer.src_lang = languages["source"]
     return "", (start, tokenizer.convert_tokens_to_ids(languages["target"]))
+
+
+def _marks(tokenizer: Any) -> dict[int, str]:
+    """Return the tokens that a model takes as a command and no text may hold, by id: <2en>, </s>, a code of NLLB.
+
+    Bytes (<0x0A>) and the unknown sign are what other texts are made of.
+    """
+    named = {token: one for token, one in tokenizer.get_vocab().items() if regex.fullmatch(r"<[^<>\s]+>", token)}
+    tokens = named | tokenizer.get_added_vocab()
+    byte = regex.compile("<0x[0-9A-F]{2}>")
+    return {one: token for token, one in tokens.items() if one != tokenizer.unk_token_id and not byte.fullmatch(token)}
 
 
 def _refuse_unknown(tokenizer: Any, token: str, code: str) -> None:
