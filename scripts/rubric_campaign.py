@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam.annotation import page
-from excam.annotation.campaign import to_json
-from excam.core.provenance import say, write_json, write_text
+from excam.annotation.campaign import write
+from excam.core.provenance import say, write_text
 from excam.rubric import campaign
 from scripts import run
 from scripts._rubric import add_rubric_options, responses_of, rubric_of
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     drawn = campaign.drawn(
         responses_of(args), evaluator, validators, args.overlap, args.calibration, rubric_of(args), args.seed
     )
-    write_json(args.campaign, to_json(drawn))
+    write(args.campaign, drawn)
     write_text(args.page, page.write(drawn))
     say(f"rubric: {len(drawn.tasks)} responses for {len(args.raters)} raters")
 

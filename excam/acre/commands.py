@@ -231,8 +231,7 @@ def draw(
     Example: excam acre draw rows.parquet --form translation_errors --to campaign.json
     """
     from excam.acre import campaign, translations
-    from excam.annotation.campaign import to_json
-    from excam.core.provenance import write_json
+    from excam.annotation.campaign import write
 
     with exit_on_error():
         if form == "culture_spans":
@@ -241,7 +240,7 @@ def draw(
             drawn = campaign.labelling(translations.from_frame(file), each, seed)
         else:
             stop(f"--form: found {form}; expected culture_spans or translation_errors")
-        write_json(to, to_json(drawn))
+        write(to, drawn)
         say(f"{to}: {len(drawn.tasks)} tasks, each for {each} annotators")
 
 

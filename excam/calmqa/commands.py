@@ -213,15 +213,14 @@ def draw(
 
     Example: excam calmqa draw answers.parquet --questions questions.parquet --subjects a,b,c --to campaign.json
     """
-    from excam.annotation.campaign import to_json
+    from excam.annotation.campaign import write
     from excam.calmqa import campaign, source
-    from excam.core.provenance import write_json
 
     with exit_on_error():
         named = [name.strip() for name in subjects.split(",") if name.strip()]
         asked, given = source.questions_of(questions), source.answers_of(file)
         drawn = campaign.drawing(asked, given, named, people, seed)
-        write_json(to, to_json(drawn))
+        write(to, drawn)
         say(f"{to}: {len(drawn.tasks)} questions of {len(asked)}, three answers each")
 
 

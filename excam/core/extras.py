@@ -14,12 +14,13 @@ class NotInstalled(ExcamError):
 def require_extra(extra: str, *libraries: str) -> None:
     """Raise NotInstalled, naming the extra, if one of these libraries is not installed. Import none of them."""
     for library in libraries:
-        if not _is_there(library):
+        if not is_installed(library):
             ways = f"pip install 'excam[{extra}]', in a clone pip install '.[{extra}]'"
             raise NotInstalled(f"{library}: not installed; expected the extra {extra}: {ways}")
 
 
-def _is_there(library: str) -> bool:
+def is_installed(library: str) -> bool:
+    """Return whether a library can be imported. Import nothing."""
     try:
         return find_spec(library) is not None
     except ImportError:  # an import finder that refuses the name

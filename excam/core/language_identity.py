@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import resources, util
+from importlib import resources
 from typing import Literal
 
+from excam.core import extras
 from excam.core.exceptions import InputInvalid
 from excam.core.languages import ENOUGH, language_name
 
@@ -63,7 +64,7 @@ def code_name(code: str) -> str:
 
 def is_installed(detector: Detector) -> bool:
     """Return whether the package of a detector is installed."""
-    return util.find_spec(PACKAGES[detector]) is not None
+    return extras.is_installed(PACKAGES[detector])
 
 
 def identify(text: str, detector: Detector = "cld2") -> str:
