@@ -10,7 +10,7 @@ from excam.annotation import campaign, page
 from excam.core.provenance import write_text
 from scripts import run
 
-VERSION = 7
+VERSION = 8
 
 
 def main(argv: Sequence[str] | None = None) -> None:
