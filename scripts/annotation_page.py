@@ -10,7 +10,7 @@ from excam.annotation import campaign, page
 from excam.core.provenance import write_text
 from scripts import run
 
-VERSION = 8
+VERSION = 9
 
 
 def main(argv: Sequence[str] | None = None) -> None:

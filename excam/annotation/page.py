@@ -24,7 +24,19 @@ from excam.pages.html import fill_template, pack_json, shared_script
 ASSETS = Path(__file__).parent / "assets"
 # One script in the page; a part uses functions of any other, `start.js` runs.
 PARTS = (
-    *("answers", "rules", "exchange", "storage", "server", "passages", "session", "fields", "task", "controls"),
+    *(
+        "answers",
+        "rules",
+        "exchange",
+        "storage",
+        "server",
+        "passages",
+        "session",
+        "spans",
+        "fields",
+        "task",
+        "controls",
+    ),
     *("conflict", "pauses", "keys", "start"),
 )
 
