@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +11,7 @@ from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, stop
 
 if TYPE_CHECKING:
-    from excam.inference import Flow, R
+    pass
 
 app = typer.Typer(no_args_is_help=True, help="Judge translations of culture-loaded expressions, and compare metrics.")
 ITEMS = Annotated[Path, typer.Option(help="the items, as JSON Lines or Parquet")]
@@ -69,6 +68,8 @@ def judge(
     from excam.acre import asks, judgements, translations
     from excam.acre.quality import COMBINATIONS
     from excam.core import tables
+    from excam.inference.run import run
+    from excam.scoring.asking import kept_answers
 
     with exit_on_error():
         found = translations.from_frame(file)
@@ -80,45 +81,13 @@ def judge(
         variants = [asks.checked("--variant", one, asks.VARIANTS) for one in variant or ["full"]]
         asks.checked("--quality", quality, list(COMBINATIONS))
         tasks = asks.tasks(found, variants, asks.checked("--by", by, asks.MODES), quality)
-        given = _run(asks.flow, tasks, model, engine, max_tokens, to, "judging, requests")
         name = Path(model).name if "@" not in model else model.partition("@")[0]
-        tables.write_frame(to, judgements.to_frame(name, tasks, given))
-        _written(to)
+        with kept_answers(model, engine, max_tokens, to, "judging, requests") as ask:
+            given = run(asks.flow, tasks, ask)
+            tables.write_frame(to, judgements.to_frame(name, tasks, given))
         invalid = sum(one.valid is False for one in given)
         failures = judgements.failure_counts(given)
         say(f"{to}: {len(given)} verdicts, {invalid} invalid; failures: {failures}")
-
-
-def _run(
-    flow: Callable[[Any], Flow[R]],
-    tasks: Sequence[Any],
-    model: str,
-    engine: str | None,
-    max_tokens: int,
-    to: Path,
-    what: str,
-) -> list[R]:
-    """Return the results of a flow for each task. Answers are kept in a journal beside `to`, see `_written`."""
-    from functools import partial
-
-    from excam.core.provenance import Progress, quiet_libraries
-    from excam.inference import Sampling
-    from excam.inference.journal import Journal, ask
-    from excam.inference.run import run
-    from excam.scoring.files import journal_of
-    from excam.scoring.score_rows import open_model
-
-    quiet_libraries()
-    backend, _ = open_model(model, engine)
-    sampling, progress = Sampling(max_tokens=max_tokens, logprobs=False), Progress(what, None)
-    return run(flow, tasks, partial(ask, backend, sampling, Journal(journal_of(to)), progress=progress))
-
-
-def _written(to: Path) -> None:
-    """Remove the journal of a file that is complete."""
-    from excam.scoring.files import journal_of
-
-    journal_of(to).unlink(missing_ok=True)
 
 
 @app.command()
@@ -280,9 +249,12 @@ def candidates(
     from excam.acre import candidates as finding
     from excam.acre import exports
     from excam.core.provenance import write_text
+    from excam.inference.run import run
+    from excam.scoring.asking import kept_answers
 
     with exit_on_error():
-        found = _run(finding.flow, finding.read(file), model, engine, max_tokens, to, "reading, sentences")
-        write_text(to, exports.lines(row for one in found for row in one.rows))
-        _written(to)
+        sentences = finding.read(file)
+        with kept_answers(model, engine, max_tokens, to, "reading, sentences") as ask:
+            found = run(finding.flow, sentences, ask)
+            write_text(to, exports.lines(row for one in found for row in one.rows))
         say(f"{to}: {finding.summary(found)}")

@@ -132,6 +132,7 @@ def _packed(found: Campaign, tasks: tuple[Task, ...]) -> str:
 
 
 def _page_data(found: Campaign, tasks: Sequence[Task]) -> dict[str, Any]:
+    used = _used(found.form)
     return {
         "campaign": found.id,
         "form": found.form.model_dump(mode="json", exclude={"instructions", "purpose", "warning", "owner"}),
@@ -139,7 +140,7 @@ def _page_data(found: Campaign, tasks: Sequence[Task]) -> dict[str, Any]:
         "kinds": exchange.kinds(found.form),
         "empty": found.form.empty(),
         "head": exchange.head(found.form),
-        "tasks": [_task_data(task, _used(found.form)) for task in tasks],
+        "tasks": [_task_data(task, used) for task in tasks],
         "patterns": {name: found.pattern for name, found in answers.PATTERNS.items()},
         "limits": {"seconds": answers.MAX_SECONDS, "slot": answers.SLOT_LONGEST, "spans": answers.MOST_SPANS},
     }

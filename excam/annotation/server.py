@@ -126,7 +126,7 @@ def _others(request: Request) -> Response:
     if name not in submitted:
         raise HTTPException(403, "submit your own answer first; the others' are shown after it")
     rows = [{field: one[field] for field in form.compare.fields} for one in submitted.values() if one.annotator != name]
-    return JSONResponse({"answers": sorted(rows, key=str)})  # by content: the order tells nobody's name
+    return JSONResponse({"answers": sorted(rows, key=str)})  # by content, so that the order does not identify raters
 
 
 def _annotator(request: Request) -> str:

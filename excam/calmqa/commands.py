@@ -163,32 +163,24 @@ def filter_(
     """
     import json
     from dataclasses import asdict
-    from functools import partial
 
     from excam.calmqa import asks, source
-    from excam.core.provenance import Progress, publish, quiet_libraries
-    from excam.inference import Sampling
-    from excam.inference.journal import Journal
-    from excam.inference.journal import ask as asking
+    from excam.core.provenance import publish
     from excam.inference.run import run
-    from excam.scoring.files import journal_of
-    from excam.scoring.score_rows import open_model
+    from excam.scoring.asking import kept_answers
 
-    quiet_libraries()
     with exit_on_error():
         questions: list[Question] = source.read_questions([file])
         if not questions:
             stop(f"{file}: 0 questions; expected one JSON object a line, in the official columns")
-        backend, _ = open_model(model, engine)
-        journal, sampling = Journal(journal_of(to)), Sampling(max_tokens=64, logprobs=False)
-        progress = Progress("filtering, requests", None)
-        found = run(asks.keep, questions, partial(asking, backend, sampling, journal, progress=progress))
-        with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
-            for question, rounds in zip(questions, found, strict=True):
-                said = {name: rounds[name].option or rounds[name].failure for name in rounds}
-                kept = all(name in rounds and rounds[name].option == "yes" for name in asks.FILTERS)
-                stream.write(json.dumps(asdict(question) | {"rounds": said, "kept": kept}, ensure_ascii=False) + "\n")
-        journal_of(to).unlink(missing_ok=True)
+        with kept_answers(model, engine, 64, to, "filtering, requests") as ask:
+            found = run(asks.keep, questions, ask)
+            with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
+                for question, rounds in zip(questions, found, strict=True):
+                    said = {name: rounds[name].option or rounds[name].failure for name in rounds}
+                    kept = all(name in rounds and rounds[name].option == "yes" for name in asks.FILTERS)
+                    row = asdict(question) | {"rounds": said, "kept": kept}
+                    stream.write(json.dumps(row, ensure_ascii=False) + "\n")
         counts = [
             sum(rounds.get(name) is not None and rounds[name].option == "yes" for rounds in found)
             for name in asks.FILTERS

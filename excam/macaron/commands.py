@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,6 @@ from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, stop
 
 if TYPE_CHECKING:
-    from excam.inference import Flow, R
     from excam.macaron.derive import Instance
     from excam.macaron.scenarios import Built
 
@@ -188,16 +187,18 @@ def proofread(
     Example: excam macaron proofread scenarios.parquet --model qwen3:14b@http://localhost:11434/v1 --to new.parquet
     """
     from excam.core import tables
+    from excam.inference.run import run
     from excam.macaron import proofread as proofreading
     from excam.macaron import scenarios
+    from excam.scoring.asking import kept_answers
 
     with exit_on_error():
         found = scenarios.read(file)
-        done = _run(proofreading.proofread, found, model, engine, max_tokens, to, "proofreading, requests")
-        edits = proofreading.edit_rows(done)
-        tables.write_lines(to.with_suffix(".edits.csv"), proofreading.EDITS, edits)
-        tables.write_frame(to, scenarios.to_frame(one.scenario for one in done))
-        _written(to)
+        with kept_answers(model, engine, max_tokens, to, "proofreading, requests") as ask:
+            done = run(proofreading.proofread, found, ask)
+            edits = proofreading.edit_rows(done)
+            tables.write_lines(to.with_suffix(".edits.csv"), proofreading.EDITS, edits)
+            tables.write_frame(to, scenarios.to_frame(one.scenario for one in done))
         counted = ", ".join(f"{outcome} {count}" for outcome, count in proofreading.counts(done).items())
         say(f"{to}: {len(done)} scenarios; fields: {counted}")
 
@@ -264,51 +265,17 @@ def ask(
     from functools import partial
 
     from excam.core import tables
+    from excam.inference.run import run
     from excam.macaron import answers, asks, derive
+    from excam.scoring.asking import kept_answers
 
     with exit_on_error():
         asked, found = asks.check_mode(mode), derive.read(file)
         limit = max_tokens or (4096 if asked == "thinking" else 64)
-        given = _run(partial(asks.answer, mode=asked), found, model, engine, limit, to, "asking, requests")
-        tables.write_frame(to, answers.to_frame(found, model, asked, given))
-        _written(to)
+        with kept_answers(model, engine, limit, to, "asking, requests") as put:
+            given = run(partial(asks.answer, mode=asked), found, put)
+            tables.write_frame(to, answers.to_frame(found, model, asked, given))
         say(f"{to}: {len(given)} answers; failures: {answers.failure_counts(given)}")
-
-
-def _run(
-    flow: Callable[[Any], Flow[R]],
-    items: Sequence[Any],
-    model: str,
-    engine: str | None,
-    max_tokens: int,
-    to: Path,
-    what: str,
-) -> list[R]:
-    """Return the results of a flow for each item. Answers are kept in a journal beside `to`, see `_written`."""
-    from functools import partial
-
-    from excam.core.provenance import Progress, quiet_libraries
-    from excam.inference import Sampling
-    from excam.inference.journal import Journal
-    from excam.inference.journal import ask as asking
-    from excam.inference.run import run
-    from excam.scoring.files import journal_of
-    from excam.scoring.score_rows import open_model
-
-    quiet_libraries()
-    backend, _ = open_model(model, engine)
-    kept = journal_of(to)
-    questions = partial(
-        asking, backend, Sampling(max_tokens=max_tokens, logprobs=False), Journal(kept), progress=Progress(what, None)
-    )
-    return run(flow, items, questions)
-
-
-def _written(to: Path) -> None:
-    """Remove the journal of a file that is complete."""
-    from excam.scoring.files import journal_of
-
-    journal_of(to).unlink(missing_ok=True)
 
 
 @app.command()

@@ -1,7 +1,7 @@
 """The rater's form, made of the manual: findings, then scores beside their anchors, and the manual's rules as its own.
 
-A person cannot submit what `rules.settle` would change, and is told the rule. One deduction is theirs to make: grammar
-that impedes meaning costs a point of Appropriateness, so 5 cannot be submitted then.
+A person cannot submit what `rules.settle` would change; the page names the rule. People make one deduction themselves:
+grammar that impedes meaning costs a point of Appropriateness, so 5 cannot be submitted then.
 """
 
 from __future__ import annotations

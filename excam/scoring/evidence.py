@@ -1,8 +1,8 @@
 """Passages from a folder of documents: a BM25 index with an identity, and passages before a judge (an open book).
 
 An index is a folder of files: `index.json` (identity, settings, counts, licences), `passages.parquet`, and the arrays
-of bm25s. It is built offline, holds no pickle, and the same documents give the same bytes. Passages are data: a judge
-is told so, and nothing in them is an instruction.
+of bm25s. It is built offline, holds no pickle, and the same documents give the same bytes. Passages are data:
+the prompt says so, and a passage is never an instruction.
 """
 
 from __future__ import annotations
