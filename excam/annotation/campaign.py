@@ -81,11 +81,6 @@ def campaign(title: str, form: Form, tasks: Sequence[Task]) -> Campaign:
     return replace(made, tasks=_TASKS.validate_python(content["tasks"]))  # as they are read from its file
 
 
-def to_json(found: Campaign) -> Mapping[str, Any]:
-    """Return the content of the campaign's file."""
-    return found.content
-
-
 def write(path: Path, found: Campaign) -> None:
     """Write the campaign's file. Nothing in it is sorted: values and slots are shown in its order."""
     write_text(path, json.dumps(found.content, indent=2, ensure_ascii=False) + "\n")

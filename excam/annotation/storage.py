@@ -108,7 +108,7 @@ def connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-def create(path: Path, content: Campaign) -> None:
+def create(path: Path, found: Campaign) -> None:
     """Create a store that only its owner can read; it is complete or absent.
 
     Raises InputInvalid if something is there.
@@ -122,7 +122,7 @@ def create(path: Path, content: Campaign) -> None:
             raise InputInvalid(f"{path}: is there already; expected a new file")
         for statement in SCHEMA:
             db.execute(statement)
-        db.execute("INSERT INTO campaign VALUES (?)", (json.dumps(campaign.to_json(content)),))
+        db.execute("INSERT INTO campaign VALUES (?)", (json.dumps(found.content),))
         db.execute(f"PRAGMA application_id = {APPLICATION}")
         db.execute(f"PRAGMA user_version = {LAYOUT}")
 

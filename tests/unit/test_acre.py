@@ -29,7 +29,6 @@ from excam.acre import (
 )
 from excam.annotation import exchange
 from excam.annotation.answers import Answer
-from excam.annotation.campaign import to_json
 from excam.annotation.form import SUBMITTED
 from excam.cli import app
 from excam.core import tables
@@ -717,7 +716,7 @@ def test_items_come_back_from_a_campaign(tmp_path):
 def test_campaigns_of_another_form_and_bad_sentences_are_refused(tmp_path):
     with pytest.raises(InputInvalid, match="expected texts under id, source, reference, domain, licence"):
         campaign.marking(write(tmp_path / "s.jsonl", [{"id": "a", "source": "x"}]), 1, 0)
-    assert to_json(campaign.labelling(ROWS[:2], 1, 0))["format"] == "excam-campaign/2"
+    assert campaign.labelling(ROWS[:2], 1, 0).content["format"] == "excam-campaign/2"
 
 
 # --- commands

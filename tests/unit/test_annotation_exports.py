@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from campaigns import changed
 
-from excam.annotation import campaign, exchange, exports
+from excam.annotation import exchange, exports
 from excam.core.exceptions import InputInvalid
 from scripts import collect_answers
 
@@ -112,7 +112,7 @@ def collected(tmp_path):
     """The table and the counts of the folder, by the script of the workflow."""
     files = {"campaign": tmp_path / "campaign.json", "folder": tmp_path / "exports"}
     files |= {"answers": tmp_path / "answers.parquet", "counts": tmp_path / "counts.json"}
-    files["campaign"].write_text(json.dumps(campaign.to_json(CAMPAIGN)), encoding="utf-8")
+    files["campaign"].write_text(json.dumps(CAMPAIGN.content), encoding="utf-8")
     words = [word for name, path in files.items() for word in (f"--{name}", str(path))]
     collect_answers.main([*words, "--exports", *map(str, exports.exported_files(str(files["folder"])))])
     return pl.read_parquet(files["answers"]), json.loads(files["counts"].read_text())

@@ -161,7 +161,7 @@ def test_a_campaign_is_read_as_it_was_written(tmp_path):
     campaign.write(tmp_path / "campaign.json", found)
     again = campaign.read(tmp_path / "campaign.json")
     assert again == found
-    assert json.dumps(campaign.to_json(again)) == json.dumps(campaign.to_json(found))
+    assert json.dumps(again.content) == json.dumps(found.content)
     assert again.form.model_dump_json() == SOFT.model_dump_json()
     assert [list(question.values) for question in again.form.questions] == [
         list(question.values) for question in SOFT.questions
@@ -170,7 +170,7 @@ def test_a_campaign_is_read_as_it_was_written(tmp_path):
 
 def test_a_file_that_another_program_sorted_is_refused(tmp_path):
     """Sorted, it would ask "Don't Know" first."""
-    provenance.write_json(tmp_path / "campaign.json", campaign.to_json(campaigns.small()))
+    provenance.write_json(tmp_path / "campaign.json", campaigns.small().content)
     with pytest.raises(InputInvalid, match="changed after it was drawn"):
         campaign.read(tmp_path / "campaign.json")
 
@@ -190,7 +190,7 @@ def test_a_file_that_another_program_sorted_is_refused(tmp_path):
     ],
 )
 def test_a_file_that_is_no_campaign_is_refused(tmp_path, change, said):
-    raw = json.loads(json.dumps(campaign.to_json(campaigns.small())))
+    raw = json.loads(json.dumps(campaigns.small().content))
     change(raw)
     (tmp_path / "campaign.json").write_text(json.dumps(raw))
     with pytest.raises(InputInvalid, match=said):
@@ -211,7 +211,7 @@ def test_a_file_that_is_no_campaign_is_refused(tmp_path, change, said):
 )
 def test_tasks_that_cannot_be_shown_are_refused_when_made_and_when_read(tmp_path, change, said):
     """Though the id in the file is that of its content."""
-    raw = json.loads(json.dumps(campaign.to_json(campaigns.small(3))))
+    raw = json.loads(json.dumps(campaigns.small(3).content))
     change(raw["tasks"])
     content = json.dumps({name: raw[name] for name in ("title", "form", "tasks")})
     raw["id"] = hashlib.sha256(content.encode()).hexdigest()[:16]

@@ -80,7 +80,7 @@ def path(tmp_path):
 def test_a_campaign_keeps_its_id_and_its_file_and_asks_what_it_asked():
     found = read()
     assert found.id == FILE["id"]
-    assert campaign.to_json(found) == FILE
+    assert found.content == FILE
     assert found.form == SOFT
     assert [task.hidden["source_1"] for task in found.tasks] == [SOURCES[0], SOURCES[1], SOURCES[0]]
     assert [task.hidden["source_2"] for task in found.tasks] == [SOURCES[1], SOURCES[0], SOURCES[1]]

@@ -341,7 +341,7 @@ def test_a_task_that_cannot_be_shown_is_refused():
 @pytest.mark.parametrize("name", MADE)
 def test_a_campaign_of_each_form_is_read_again(name, tmp_path):
     found = MADE[name]()
-    text = json.dumps(campaign.to_json(found))
+    text = json.dumps(found.content)
     again = campaign.parse_campaign(text, "c.json")
     assert (again.id, again.form, [one.id for one in again.tasks]) == (
         found.id,

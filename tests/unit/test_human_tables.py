@@ -128,7 +128,7 @@ def printed(tmp_path_factory):
     """The folder of a campaign that went as the paper's, every step run, and the answers."""
     folder = tmp_path_factory.mktemp("annotation")
     found = paper_campaign()
-    (folder / "campaign.json").write_text(json.dumps(campaign.to_json(found)), encoding="utf-8")
+    (folder / "campaign.json").write_text(json.dumps(found.content), encoding="utf-8")
     made = paper_answers(found)
     for at, name in enumerate(NAMES):
         own, write = [one for one in made if one.annotator == name], (exchange.to_csv, exchange.to_json)[at % 2]
@@ -390,7 +390,7 @@ def test_majority_is_more_than_half_of_at_least_two():
 
 def test_nothing_exported_is_said_and_not_drawn(tmp_path):
     found = campaigns.small(3)
-    (tmp_path / "campaign.json").write_text(json.dumps(campaign.to_json(found)))
+    (tmp_path / "campaign.json").write_text(json.dumps(found.content))
     (tmp_path / "empty.json").write_text(exchange.to_json(found, []))
     for exports, said in (([], "0 exported files hold 0 answers"), (["empty.json"], "1 exported files hold 0")):
         with pytest.raises(InputInvalid, match=said):

@@ -34,7 +34,7 @@ def given(tmp_path_factory):
     task = campaign.Task("0" * 16, "calmqa/0/0/wrong", "English", "Portugal", 3, shown, hidden)
     made = campaign.campaign("Names", FORM, [task])
     (run.folder / "results/annotation").mkdir(parents=True)
-    (run.folder / "results/annotation/campaign.json").write_text(json.dumps(campaign.to_json(made)))
+    (run.folder / "results/annotation/campaign.json").write_text(json.dumps(made.content))
     run.campaign = made
     return run
 
