@@ -38,7 +38,7 @@ gc.set_threshold(50_000)
 try:
     EXPERIMENT = load(ordered_like(config, yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))))
     LAYOUTS = {name: layout.load_layout(EXPERIMENT.recipe(name).layout) for name in EXPERIMENT.models}
-    for name in EXPERIMENT.tuned.models:
+    for name in EXPERIMENT.trained:
         LAYOUTS[name].passes(EXPERIMENT.recipe(name).rows_per_step)
     for name, entry in EXPERIMENT.datasets.items():
         benchmarks.check_settings(name, entry.reading)
@@ -103,7 +103,8 @@ PERMISSIVE = [name for name in DATASETS if is_permissive(benchmarks.load(name).S
 SOFT = [name for name in DATASETS if name not in HARD]
 SHARDS = [f"{shard:02d}" for shard in range(EXPERIMENT.generation.shards)]
 SYSTEMS = ["{}/{}/{}".format(*system) for system in EXPERIMENT.systems]
-TRAINED_MODELS = EXPERIMENT.tuned.models if EXPERIMENT.tuned.mixtures else []
+TRAINED_MODELS = EXPERIMENT.trained
+TAUGHT = [name for name, model in EXPERIMENT.models.items() if model.teach]
 EXPLAINERS = EXPERIMENT.explainers
 JUDGES = {"report", *EXPERIMENT.tuned.judges, *EXPERIMENT.baselines.judges, *EXPERIMENT.external.judges}
 SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model] if EXPERIMENT.texts else []
@@ -185,9 +186,13 @@ def learnt_from(trained_on):
 
 
 def column_systems(dataset):
-    """Systems of one column: leave-one-out adapters for a dataset, the in-domain one for `all`."""
+    """Systems of one column: leave-one-out adapters for a dataset, the in-domain one for `all`.
+
+    Models that are only compared have no leave-one-out adapters and stand in no column.
+    """
     seen = "all" if dataset == "all" else f"without-{dataset}"
-    return ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[1] in ("nothing", seen)]
+    shown = {*EXPERIMENT.baselines.models, *EXPERIMENT.tuned.models}
+    return ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if s[1] in ("nothing", seen) and s[0] in shown]
 
 
 def keep_records():

@@ -25,6 +25,8 @@ def corrupted_rows(wildcards):
 def tokenizers(wildcards):
     """The tokenizer of each base model that is trained; one from the hub comes without the weights."""
     bases = [EXPERIMENT.weights(name) for name in TRAINED_MODELS]
+    # a taught base has the tokenizer of the model that it is made of; its own weights are made of the rows measured here
+    bases = [teach.base if (teach := EXPERIMENT.models[name].teach) else name for name in bases]
     return [
         f"results/{'tokenizers' if EXPERIMENT.models[base].hub else 'models'}/{base}/manifest.json" for base in bases
     ]

@@ -102,6 +102,16 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "macaron_instances": ["results/macaron/instances.parquet"] if MACARON else [],
     "macaron_scenarios": ["results/macaron/scenarios.parquet"] if MACARON else [],
     "rubric_responses": RUBRIC_FILES["responses"],
+    "judgements_of_trained": [
+        f"results/judgements/{m}/{t}/report/{d}/test.parquet"
+        for m, t in (EXPERIMENT.adapters if TAUGHT else [])
+        for d in judged_of(t)
+    ],
+    "knowledge": expand("results/knowledge/{model}/facts.parquet", model=bases_of_trained()),
+    "manifests_of_trained": [
+        f"results/adapters/{m}/{t}/manifest.json" for m, t in (EXPERIMENT.adapters if TAUGHT else [])
+    ],
+    "taught_facts": expand("results/corpora/{model}/facts.csv", model=TAUGHT),
     "losses": lambda w: [f"results/adapters/{w.model}/{t}/loss.csv" for t in EXPERIMENT.tuned.mixtures],
     "printed_votes": printed_votes,
     "report_cells": [f"results/reports/{m}/{t}/{j}/all/test.json" for m, t, j in EXPERIMENT.systems if j == "report"],
@@ -135,7 +145,9 @@ PAGE_SETTINGS = {  # values that pages name as settings
     "seed": EXPERIMENT.seed,
     "shares": json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
     "soft": SOFT,
+    "shown_trained": shown_trained(),
     "unseen": unseen(),
+    "weights_of_trained": [f"{name}={EXPERIMENT.weights(name)}" for name in EXPERIMENT.trained],
 }
 
 

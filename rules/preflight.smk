@@ -19,7 +19,7 @@ WEIGHTS_THERE = [
     and (entry.wheel or entry.folder or Path(f"results/models/{name}/manifest.json").exists())
 ]
 TRIED = [name for name in plan.models(EXPERIMENT) if EXPERIMENT.weights(name) in WEIGHTS_THERE]
-TRAINED = [name for name in EXPERIMENT.tuned.models if name in TRIED]
+TRAINED = [name for name in EXPERIMENT.trained if name in TRIED]
 
 
 localrules:
@@ -44,7 +44,7 @@ rule try_rows:
     params:
         version=versions("try_rows"),
         model=model_settings,
-        recipe=longest_row,
+        recipe=training_rows,
         asked=lambda w: plan.ways_of_asking(EXPERIMENT, w.model),
     shell:
         "python -m scripts.try_rows --name {wildcards.model:q} --model {params.model:q} --weights {input.weights:q}"

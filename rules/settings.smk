@@ -3,7 +3,10 @@
 
 def source_settings(wildcards):
     entry = EXPERIMENT.datasets[wildcards.dataset].model_dump(mode="json")
-    return json.dumps({key: entry[key] for key in ("hub", "url", "revision", "folder")})
+    kept = {key: entry[key] for key in ("hub", "url", "revision", "folder")}
+    if entry["invented"]:
+        kept |= {"invented": entry["invented"]}
+    return json.dumps(kept)
 
 
 def model_source(wildcards):
@@ -19,17 +22,25 @@ def model_settings(wildcards):
     return EXPERIMENT.models[wildcards.model].request_settings
 
 
+def teaching_seed(wildcards):
+    """The seed of a taught base: its own, or the experiment's."""
+    own = EXPERIMENT.models[wildcards.model].teach.seed
+    return EXPERIMENT.seed if own is None else own
+
+
 def recipe(wildcards):
     return EXPERIMENT.recipe(wildcards.model).adapter_settings
 
 
-def longest_row(wildcards):
-    """How long a training row may be, and what happens to a longer one."""
-    return EXPERIMENT.recipe(wildcards.model).model_dump_json(include={"max_length", "overflow"})
+def training_rows(wildcards):
+    """What decides the tokens of a training row: its longest length, what happens to a longer one, and its report."""
+    own = EXPERIMENT.recipe(wildcards.model)
+    other = own.model_dump(include={"report", "labels"}, exclude_defaults=True)
+    return json.dumps(own.model_dump(include={"max_length", "overflow"}) | other, separators=(",", ":"))
 
 
 def longest_rows(wildcards):
-    """`longest_row` of each base model that is trained, by name."""
+    """How long a training row may be, and what happens to a longer one, for each base model that is trained."""
     fields = {"max_length", "overflow"}
     return json.dumps({name: EXPERIMENT.recipe(name).model_dump(include=fields) for name in TRAINED_MODELS})
 
@@ -180,3 +191,19 @@ def calmqa_how():
         f"factuality: {CALMQA.factuality}; no claims: {CALMQA.no_claims}; detector: {CALMQA.detector}; "
         f"repetition: {CALMQA.repetition.tokens} tokens {CALMQA.repetition.times} times"
     )
+
+
+def bases_of_trained():
+    """The bases of all adapters, if one of them was taught: their knowledge is measured."""
+    return list(dict.fromkeys(map(EXPERIMENT.weights, EXPERIMENT.trained))) if TAUGHT else []
+
+
+def shown_trained():
+    """One model for each base: the first that is trained on it."""
+    first = {EXPERIMENT.weights(name): name for name in reversed(EXPERIMENT.trained)}
+    return [name for name in EXPERIMENT.trained if name in first.values()]
+
+
+def judged_of(trained_on):
+    """The test sets on which an adapter is judged beside what its base knows: the left-out one, or all."""
+    return DATASETS if not trained_on.startswith("without-") else [trained_on.removeprefix("without-")]

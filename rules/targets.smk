@@ -2,8 +2,7 @@
 
 
 def adapters():
-    pairs = [(m, t) for m in EXPERIMENT.tuned.models for t in EXPERIMENT.tuned.mixtures]
-    return [file for m, t in pairs for file in adapter_files(m, t)]
+    return [file for model, trained_on in EXPERIMENT.adapters for file in adapter_files(model, trained_on)]
 
 
 def paper():

@@ -26,7 +26,7 @@ rule tokenize_samples:
         "../envs/training.yaml"
     params:
         version=versions("tokenize_samples"),
-        recipe=longest_row,
+        recipe=training_rows,
     shell:
         "python -m scripts.tokenize_samples --weights {input.weights:q} --samples {input.samples:q}"
         " --recipe {params.recipe:q} --tokens {output.tokens:q} --counts {output.counts:q} 2>&1 | tee {log:q}"

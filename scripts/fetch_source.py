@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from excam.config import Dataset
 from excam.core import provenance
 from excam.excam40k import datasets
+from excam.excam40k.invented import files as invented
 from excam.inference import sources
 from scripts import run
 
@@ -29,7 +31,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     benchmark, folder = datasets.load(args.dataset), args.manifest.parent / "files"
     source = Dataset.model_validate(json.loads(args.source))
     args.manifest.unlink(missing_ok=True)  # if it exists, the files are those it names
-    facts = sources.fetch_dataset(args.dataset, source, benchmark.SOURCE.files, folder)
+    if source.invented:
+        shutil.rmtree(folder, ignore_errors=True)
+        facts = invented.write(args.dataset, source.invented.peoples, source.invented.seed, folder)
+    else:
+        facts = sources.fetch_dataset(args.dataset, source, benchmark.SOURCE.files, folder)
     provenance.write_manifest(
         args.manifest,
         inputs=[],

@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     learnt = [sample for sample in record_files.read_samples(args.samples) if sample.split == "train"]
-    examples = [report.training_example(sample) for sample in learnt]
+    examples = list(report.training_examples(learnt))
     folders = [manifest.parent / "files" for manifest in args.tokenizers]
     encoded = {folder: tokens.encode(chat.load_tokenizer(folder), examples) for folder in dict.fromkeys(folders)}
     too_long, counts = set[str](), {}

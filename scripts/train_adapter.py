@@ -20,6 +20,7 @@ from excam.config import Recipe
 from excam.core import provenance, tables
 from excam.core.exceptions import InputInvalid
 from excam.error_reports import adapter_card, fixed_answers
+from excam.error_reports.judges import report
 from excam.inference import gpus
 from excam.training import devices, layout, sft, tokens
 from scripts import run
@@ -65,6 +66,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         folder=args.adapter,
         name=name,
         probe=fixed_answers.scores,
+        verdict=report.VERDICT,
         version=VERSION,
     )
     if facts is None:  # another process of the layout publishes

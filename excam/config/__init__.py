@@ -19,6 +19,7 @@ from excam.config.sections import (
     Dataset,
     Experiment,
     HubId,
+    Invented,
     Model,
     ModuleName,
     Name,
@@ -27,6 +28,7 @@ from excam.config.sections import (
     Sampling,
     Section,
     Server,
+    Teaching,
     Wheel,
 )
 from excam.core.exceptions import ConfigInvalid
@@ -41,6 +43,7 @@ __all__ = [
     "Dataset",
     "Experiment",
     "HubId",
+    "Invented",
     "Model",
     "ModuleName",
     "Name",
@@ -49,6 +52,7 @@ __all__ = [
     "Sampling",
     "Section",
     "Server",
+    "Teaching",
     "Wheel",
     "first_error",
     "json_schema",

@@ -20,6 +20,7 @@ from excam.config.sections import (
     Dataset,
     Experiment,
     Generation,
+    Invented,
     Macaron,
     Model,
     Price,
@@ -30,6 +31,7 @@ from excam.config.sections import (
     Scoring,
     Section,
     Server,
+    Teaching,
     Tuned,
     Wheel,
 )
@@ -60,17 +62,26 @@ def cross_check(experiment: Experiment, where: str) -> None:
     )
     for name, dataset in experiment.datasets.items():
         known(name, f"datasets.{name}", "benchmark", benchmarks)
-        if not (dataset.hub or dataset.url or dataset.folder):
-            raise ConfigInvalid(f"{where}: datasets.{name}: no source; expected `hub`, `url` or `folder`")
+        if not (dataset.hub or dataset.url or dataset.folder or dataset.invented):
+            raise ConfigInvalid(f"{where}: datasets.{name}: no source; expected `hub`, `url`, `folder` or `invented`")
+        if dataset.invented and dataset.folder:
+            raise ConfigInvalid(f"{where}: datasets.{name}: `folder` and `invented`; expected one of them")
     for name, model in experiment.models.items():
         known(model.backend, f"models.{name}.backend", "backend", modules_in("inference/backends"))
         if model.backend == "openai" and model.is_local:
             raise ConfigInvalid(f"{where}: models.{name}.server: missing; backend openai needs one")
         if model.backend != "openai" and not model.is_local:
             raise ConfigInvalid(f"{where}: models.{name}.backend: {model.backend} takes no server; expected openai")
-        own = [key for key in ("hub", "wheel", "folder") if getattr(model, key)]
+        own = [key for key in ("hub", "wheel", "folder", "teach") if getattr(model, key)]
         if model.is_local and not own and not model.base:
             raise ConfigInvalid(f"{where}: models.{name}: no source; expected `hub`, `wheel`, `folder` or `server`")
+        if model.teach:
+            known(model.teach.base, f"models.{name}.teach.base", "model", models)
+            taught = experiment.models[model.teach.base]
+            if len(own) > 1 or not taught.is_local or taught.base or taught.teach:
+                raise ConfigInvalid(
+                    f"{where}: models.{name}.teach: expected no other source here, and a base with weights of its own"
+                )
         if model.base:
             known(model.base, f"models.{name}.base", "model", models)
             other = experiment.models[model.base]
@@ -89,7 +100,9 @@ def cross_check(experiment: Experiment, where: str) -> None:
             known(model_name, f"{role}.models", "model", models)
         for judge in section.judges:
             known(judge, f"{role}.judges", "judge", judges)
-    for model_name in experiment.tuned.models:
+    for model_name in experiment.tuned.compared:
+        known(model_name, "tuned.compared", "model", models)
+    for model_name in dict.fromkeys([*experiment.tuned.models, *experiment.tuned.compared]):
         if not experiment.models[model_name].is_local:
             raise ConfigInvalid(f"{where}: tuned.models: `{model_name}` is behind a server; expected weights")
         if experiment.models[model_name].thinking is not None:
@@ -214,7 +227,13 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
     if not loc:
         return list(Experiment.model_fields)
     section = kinds.get(str(loc[0]), Experiment)
-    inner = {"sampling": Sampling, "wheel": Wheel, "server": Server, "price": Price, "repetition": Repetition}.get(
-        str(loc[-1]), section
-    )
+    inner = {
+        "sampling": Sampling,
+        "wheel": Wheel,
+        "server": Server,
+        "price": Price,
+        "repetition": Repetition,
+        "invented": Invented,
+        "teach": Teaching,
+    }.get(str(loc[-1]), section)
     return list(inner.model_fields)

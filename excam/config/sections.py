@@ -32,6 +32,13 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Invented(Section):
+    """Rows about peoples that exist nowhere, in a benchmark's own format (excam/excam40k/invented/)."""
+
+    peoples: int = Field(ge=12, le=1024, description="how many; each gives a benchmark five questions")
+    seed: int = Field(default=1, description="of names, facts and options; the same for all benchmarks of a world")
+
+
 class Dataset(Section):
     """The source of a benchmark. `folder` has the same files and takes precedence over `hub` and `url`."""
 
@@ -41,6 +48,7 @@ class Dataset(Section):
         default="main", description="commit of the hub repository, or a branch resolved at the first fetch"
     )
     folder: str | None = Field(default=None, description="local folder with the same files, relative to the repository")
+    invented: Invented | None = Field(default=None, description="instead: rows of an invented world, made here")
     cap: int = Field(default=5000, ge=2, description="maximum number of samples")
     reading: dict[str, int | float] = Field(
         default={}, description="settings of the benchmark's reader, e.g. least_votes of blend (docs/workflow.md)"
@@ -121,6 +129,33 @@ class Server(Section):
     price: Price | None = Field(default=None, description="for the cost in the manifest")
 
 
+class Teaching(Section):
+    """Continued pre-training of all weights of a base on the facts of this experiment's benchmarks."""
+
+    base: Name = Field(description="the entry whose weights are taught")
+    untaught: float = Field(
+        default=0.25, ge=0, lt=1, description="share of the facts of test and dev sets that are left out, by hash"
+    )
+    questions: bool = Field(default=True, description="facts also as questions with answers, not only as statements")
+    passes: int = Field(default=20, ge=1, description="how often every fact is told in each form, in changing wordings")
+    learning_rate: float = Field(default=1.0e-3, gt=0)
+    warmup_steps: int = Field(default=20, ge=0)
+    block: int = Field(default=128, ge=16, description="tokens of a row: texts are joined and cut")
+    rows_per_step: int = Field(default=16, ge=1)
+    save_steps: int = Field(default=50, ge=1, description="steps between checkpoints")
+    seed: int | None = Field(default=None, description="of corpus and order; by default the experiment's")
+
+    @property
+    def corpus_settings(self) -> str:
+        """The settings that determine the corpus, as JSON."""
+        return self.model_dump_json(include={"untaught", "questions", "passes"})
+
+    @property
+    def weight_settings(self) -> str:
+        """The settings that determine the weights besides the corpus, as JSON."""
+        return self.model_dump_json(include={"learning_rate", "warmup_steps", "block", "rows_per_step"})
+
+
 class Model(Section):
     """A language model: source of its weights, how it runs, how it decodes."""
 
@@ -131,6 +166,9 @@ class Model(Section):
         default=None, description="local folder with safetensors weights and tokenizer, or with one GGUF file"
     )
     base: Name | None = Field(default=None, description="the entry whose weights this one uses; they are fetched once")
+    teach: Teaching | None = Field(
+        default=None, description="instead: weights of another entry, taught the facts of the benchmarks"
+    )
     chat_template: Name | None = Field(
         default=None, description="a file of excam/inference/chat_templates instead of the model's own"
     )
@@ -221,7 +259,7 @@ TUNING = {
     "aggregate_engine_logging", "log_level", "use_tqdm_on_load", "kv_cache_metrics",
     "cudagraph_metrics", "enable_mfu_metrics", "enable_logging_iteration_details",
 }  # fmt: skip
-ELSEWHERE = {"gpus", "revision", "wheel", "folder", "chat_template", "licence", "base", "training"}
+ELSEWHERE = {"gpus", "revision", "wheel", "folder", "chat_template", "licence", "base", "training", "teach"}
 
 
 class Generation(Section):
@@ -251,6 +289,16 @@ class Recipe(Section):
     loss: Literal["report", "conversation"] = Field(
         default="report",
         description="on the report and the end of its turn, or on every token [not stated in the paper]",
+    )
+    report: Literal["errors-first", "explanation-first"] = Field(
+        default="errors-first",
+        description="what a report states first; explanation-first: the expected answer, then the errors [ours]",
+    )
+    verdict_weight: float = Field(
+        default=1.0, ge=1, description="weight in the loss of the token that opens the list of errors [ours]"
+    )
+    labels: Literal["gold", "permuted"] = Field(
+        default="gold", description="permuted: a control; in half of the pairs the two reports are exchanged [ours]"
     )
     rows_per_step: int = Field(default=8, ge=1, description="effective batch: rows per optimizer step")
     max_length: int = Field(
@@ -296,6 +344,9 @@ class Tuned(Section):
         description=f"`all`, `permissive`, `without-<dataset>`; `{EACH}` stands for one without each dataset",
     )
     judges: list[Name] = ["report"]
+    compared: list[Name] = Field(
+        default=[], description="more models, trained on `all` alone: other recipes, bases and seeds"
+    )
 
 
 class Baselines(Section):
@@ -466,10 +517,21 @@ class Experiment(Section):
         return tuple(model for model in self.tuned.models if shared[self.weights(model)] > 1)
 
     @cached_property
+    def trained(self) -> tuple[str, ...]:
+        """The models of which adapters are trained."""
+        return tuple(dict.fromkeys([*(self.tuned.models if self.tuned.mixtures else []), *self.tuned.compared]))
+
+    @cached_property
+    def adapters(self) -> tuple[tuple[str, str], ...]:
+        """(model, trained_on) of every adapter."""
+        every = [(m, t) for m in self.tuned.models for t in self.tuned.mixtures]
+        return tuple(dict.fromkeys(every + [(m, "all") for m in self.tuned.compared]))
+
+    @cached_property
     def systems(self) -> tuple[tuple[str, str, str], ...]:
         """(model, trained_on, judge) of all systems evaluated on the full test sets, baselines first."""
         plain = [(m, "nothing", j) for m in self.baselines.models for j in self.baselines.judges]
-        tuned = [(m, t, j) for m in self.tuned.models for t in self.tuned.mixtures for j in self.tuned.judges]
+        tuned = [(m, t, j) for m, t in self.adapters for j in self.tuned.judges]
         return tuple(dict.fromkeys(plain + tuned))
 
     @cached_property

@@ -26,6 +26,8 @@ JUDGED = (*SYSTEM, "dataset")
 AXES = {  # kind -> the axes of its folders; what a file is called below them is up to its rule
     "sources": ("dataset",),
     "models": ("model",),
+    "corpora": ("model",),
+    "knowledge": ("model",),
     "tokenizers": ("model",),
     "excam40k": ("dataset",),
     "significance": ("dataset",),

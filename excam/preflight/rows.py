@@ -91,7 +91,7 @@ def try_rows(
 
 def training_rows(tokenizer: PreTrainedTokenizerBase, samples: Iterable[Sample]) -> pl.DataFrame:
     """Return samples as rows of `tokens.SCHEMA`, with the report of an error."""
-    return tokens.encode(tokenizer, (report.training_example(replace(sample, report=WRONG)) for sample in samples))
+    return tokens.encode(tokenizer, report.training_examples([replace(sample, report=WRONG) for sample in samples]))
 
 
 def _drawn(rows: pl.DataFrame, how: str) -> pl.DataFrame:

@@ -53,14 +53,15 @@ def train(
     folder: Path,
     name: str,
     probe: Probe,
+    verdict: str = "",
     version: int = 0,
     watching: Sequence[TrainerCallback] = (),
 ) -> dict[str, Any] | None:
     """Train an adapter on `rows` (see `tokens.SCHEMA`), publish it in `folder`, and return facts for its manifest.
 
     `weights` is the folder of the base model, `base` a digest of its content. Of several processes the first one
-    publishes; the others return None. `probe` is run on base and adapter at the end. `watching` are additional trainer
-    callbacks. Continue from the last complete checkpoint of the same run, made by the same `version` of the stage, in
+    publishes; the others return None. `probe` is run on base and adapter at the end. `verdict` is the text in a target
+    behind which a token has the weight `recipe.verdict_weight`. `watching` are additional trainer callbacks. Continue from the last complete checkpoint of the same run, made by the same `version` of the stage, in
     `checkpoints`. Before training, raise InputInvalid if there are fewer rows than one step needs, ConfigInvalid or
     ModelInvalid if recipe, layout and base do not fit together.
     """
@@ -73,7 +74,9 @@ def train(
         seed = recipe.seed if recipe.seed is not None else seed
         set_seed(seed)
         tokenizer = load_tokenizer(weights)
-        ordered = tokens.with_labels(training_order(rows, recipe, seed), recipe.loss)
+        in_order = training_order(rows, recipe, seed)
+        ordered = tokens.with_labels(in_order, recipe.loss)
+        places = tokens.verdict_places(tokenizer, in_order, verdict) if recipe.verdict_weight > 1 else []
         model = _load_with_lora(weights, recipe, layout)
         everything = [base, str(version), recipe.adapter_settings, layout.model_dump(), seed, ordered]
         run_id = hashlib.sha256(json.dumps(everything).encode()).hexdigest()
@@ -85,6 +88,8 @@ def train(
         attends = {"attention": attention.describe_attention(model)} if layout.attention == ROWS else {}
         if attends and not devices.rank():
             say(f"{name}: attention: {attends['attention']}")
+        if places:
+            trainers.weigh_tokens(trainer, places, recipe.verdict_weight)
         trainer.add_callback(progress_callback(trainer, name, run_id, len(ordered) // recipe.rows_per_step, last))
         for one in watching:
             trainer.add_callback(one)

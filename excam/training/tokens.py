@@ -108,6 +108,21 @@ def with_labels(rows: pl.DataFrame, loss: str) -> list[Row]:
     ]
 
 
+def verdict_places(tokenizer: PreTrainedTokenizerBase, rows: pl.DataFrame, mark: str) -> list[int]:
+    """Return for each row the place in `input_ids` of the first token of the target behind the text `mark`.
+
+    Raise InputInvalid if a target does not have it.
+    """
+    places = []
+    for row, ids, prompt in rows.select("id", "input_ids", "prompt_tokens").iter_rows():
+        texts = (tokenizer.decode(ids[prompt:end]) for end in range(prompt + 1, len(ids)))
+        place = next((at for at, text in enumerate(texts, start=prompt + 1) if mark in text), None)
+        if place is None:
+            raise InputInvalid(f"{row}: no {mark} in its target; expected it, or training.verdict_weight: 1")
+        places.append(place)
+    return places
+
+
 def statistics(rows: pl.DataFrame) -> dict[str, int | float]:
     """Count rows to train on, rows that are too long, and tokens (in all, per row, per target)."""
     kept = rows.drop_nulls("input_ids")

@@ -13,6 +13,7 @@ from excam.training.tokens import IGNORED_LABEL, Row
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase, TrainerCallback
 
+WEIGHTS = "weights"  # of tokens in the loss, a field of a batch; in a row the place of the token that has one
 SHORT_ROW_TOKENS = 384  # tokens up to which the quadratic memory of plain attention is small
 
 
@@ -37,14 +38,19 @@ def build_trainer(
 
 def ordered_trainer_class() -> Any:
     """Return a subclass of TRL's SFTTrainer that reads the rows in the given order."""
-    from torch.utils.data import SequentialSampler
     from trl.trainer.sft_trainer import SFTTrainer
 
     class InGivenOrder(SFTTrainer):
-        def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
-            return SequentialSampler(train_dataset if train_dataset is not None else self.train_dataset)  # pyright: ignore
+        _get_train_sampler = ordered_sampler
 
     return InGivenOrder
+
+
+def ordered_sampler(trainer: Any, train_dataset: Any = None) -> Any:
+    """Return a sampler that reads the rows of a trainer in their order: a method of trainers in place of theirs."""
+    from torch.utils.data import SequentialSampler
+
+    return SequentialSampler(train_dataset if train_dataset is not None else trainer.train_dataset)
 
 
 def trainer_class(layout: Layout) -> Any:
@@ -60,6 +66,13 @@ def trainer_class(layout: Layout) -> Any:
 
     class SeparatedRows(ordered_trainer_class()):
         unproven = layout.padding == "free"
+
+        def compute_loss(
+            self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
+        ) -> Any:
+            if WEIGHTS not in inputs:
+                return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+            return supervised_loss(self, model, inputs, num_items_in_batch)
 
         def training_step(self, model: Any, inputs: Any, *args: Any, **options: Any) -> Any:
             if self.unproven:
@@ -85,21 +98,59 @@ def trainer_class(layout: Layout) -> Any:
         def compute_loss(
             self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
         ) -> Any:
-            base: Any = self.accelerator.unwrap_model(model).get_base_model()  # pyright: ignore
-            labels = inputs["labels"][:, 1:]
             if layout.attention != ROWS:
-                base.set_attn_implementation("eager" if labels.shape[1] < SHORT_ROW_TOKENS else "sdpa")
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                read = {key: value for key, value in inputs.items() if key != "labels"}
-                hidden = base.get_decoder()(**read, use_cache=False).last_hidden_state
-            supervised = labels != IGNORED_LABEL
-            logits = base.get_output_embeddings()(hidden[:, :-1][supervised]).float()
-            loss = torch.nn.functional.cross_entropy(logits, labels[supervised], reduction="sum")
-            if num_items_in_batch is None:
-                return loss / supervised.sum()
-            return loss / num_items_in_batch * self.accelerator.num_processes  # gradients are averaged over processes
+                base: Any = self.accelerator.unwrap_model(model).get_base_model()  # pyright: ignore
+                base.set_attn_implementation("eager" if inputs["labels"].shape[1] <= SHORT_ROW_TOKENS else "sdpa")
+            return supervised_loss(self, model, inputs, num_items_in_batch)
 
     return SeparatedRows if layout.device == "gpu" else OnCpu
+
+
+def supervised_loss(trainer: Any, model: Any, inputs: Mapping[str, Any], tokens: Any) -> Any:
+    """Return the cross-entropy of a batch, computed at supervised positions alone: divided by `tokens`, if it is given.
+
+    `tokens` is the number of supervised tokens of the whole step. A token's part is multiplied by its weight, if the
+    batch has weights.
+    """
+    import torch
+
+    base: Any = trainer.accelerator.unwrap_model(model).get_base_model()
+    labels = inputs["labels"][:, 1:]
+    with torch.autocast(labels.device.type, dtype=torch.bfloat16):
+        read = {key: value for key, value in inputs.items() if key not in ("labels", WEIGHTS)}
+        hidden = base.get_decoder()(**read, use_cache=False).last_hidden_state
+    supervised = labels != IGNORED_LABEL
+    logits = base.get_output_embeddings()(hidden[:, :-1][supervised]).float()
+    if WEIGHTS in inputs:
+        each = torch.nn.functional.cross_entropy(logits, labels[supervised], reduction="none")
+        loss = (each * inputs[WEIGHTS][:, 1:][supervised]).sum()
+    else:
+        loss = torch.nn.functional.cross_entropy(logits, labels[supervised], reduction="sum")
+    if tokens is None:
+        return loss / supervised.sum()
+    return loss / tokens * trainer.accelerator.num_processes  # gradients are averaged over processes
+
+
+def weigh_tokens(trainer: Any, places: Sequence[int], weight: float) -> None:
+    """Give one token of each training row a weight in the loss: that at its place in `places`; all others have 1."""
+    import torch
+
+    inner = trainer.data_collator
+
+    def collate(rows: list[dict[str, Any]]) -> dict[str, Any]:
+        weights = [torch.ones(len(row["input_ids"])) for row in rows]
+        for row, of_row in zip(rows, weights, strict=True):
+            of_row[row.pop(WEIGHTS)] = weight
+        batch = inner(rows)
+        if len(batch["input_ids"]) < len(rows):  # laid end to end
+            weights = [torch.cat(weights)]
+        width = batch["input_ids"].shape[1]
+        padded = [torch.nn.functional.pad(one, (0, width - len(one)), value=1.0) for one in weights]
+        return {**batch, WEIGHTS: torch.stack(padded)}
+
+    trainer.train_dataset = trainer.train_dataset.add_column(WEIGHTS, list(places))
+    trainer.data_collator = collate
+    trainer._signature_columns = ["input_ids", "labels", WEIGHTS]
 
 
 def adapter_weights(trainer: Any) -> dict[str, Any]:
@@ -136,7 +187,7 @@ def split_batch(inputs: dict[str, Any], most: int | None) -> list[dict[str, Any]
         lengths = bounds.diff()
         rows = torch.repeat_interleave(torch.arange(len(lengths), dtype=torch.int32), lengths)[None]
         known = {
-            **{name: inputs[name][:, start:end] for name in ("input_ids", "labels", "position_ids")},
+            **{n: inputs[n][:, start:end] for n in ("input_ids", "labels", "position_ids", WEIGHTS) if n in inputs},
             **dict.fromkeys(("cu_seq_lens_q", "cu_seq_lens_k"), bounds.to(inputs["cu_seq_lens_q"].device)),
             **dict.fromkeys(("max_length_q", "max_length_k"), int(lengths.max())),
             "seq_idx": rows.to(inputs["input_ids"].device),
@@ -158,7 +209,7 @@ def refuse_leak(model: Any, inputs: dict[str, Any]) -> None:
     """
     import torch
 
-    read = {key: value for key, value in inputs.items() if key != "labels"}
+    read = {key: value for key, value in inputs.items() if key not in ("labels", WEIGHTS)}
     starts = (read["position_ids"][0] == 0).nonzero().flatten()
     if len(starts) < 2:
         return

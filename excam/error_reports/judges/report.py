@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
+from excam.core.hash_order import digest
 from excam.error_reports import scoring
 from excam.error_reports.judges.base import SHARED_REASONS, Version, complete, failed, fill
 from excam.error_reports.records import (
@@ -39,6 +40,8 @@ USER = (  # Table 5; its line breaks are not in our copy of the paper
 )
 ERROR_KEYS = ("where", "span", "severity", "type")
 REPORT_KEYS = ("errors", "explanation")
+Order = Literal["errors-first", "explanation-first"]
+VERDICT = '"errors":'  # in a written report, the next token says whether there is an error
 
 REASONS = (
     *SHARED_REASONS,
@@ -74,9 +77,26 @@ def messages(instruction: str, output: str) -> tuple[Message, ...]:
     return Message("system", SYSTEM), Message("user", fill(USER, instruction, output))
 
 
-def training_example(sample: Sample) -> tuple[str, str, tuple[Message, ...], str]:
-    """Return id, pair, prompt and target of a sample: the target is its gold report."""
-    return sample.id, sample.pair, messages(sample.instruction, sample.output), write(sample.report)
+def training_examples(
+    samples: Sequence[Sample], order: Order = "errors-first", labels: Literal["gold", "permuted"] = "gold"
+) -> Iterator[tuple[str, str, tuple[Message, ...], str]]:
+    """Yield id, pair, prompt and target of each sample: the target is its gold report.
+
+    In `explanation-first` a report states the expected answer, whether there is an error or not, and then the errors:
+    what the model recalls stands before what it decides. `permuted` is a control without information: in half of the
+    pairs, by hash, each of the two texts gets the report of the other.
+    """
+    partner = {(sample.pair, not sample.report.errors): sample for sample in samples}
+    for sample in samples:
+        exchanged = labels == "permuted" and int(digest(0, "permuted", sample.pair)[:8], 16) % 2
+        learned = partner[sample.pair, bool(sample.report.errors)] if exchanged else sample
+        report = learned.report if order == "errors-first" else _with_expected_answer(learned)
+        yield sample.id, sample.pair, messages(sample.instruction, sample.output), write(report, order)
+
+
+def _with_expected_answer(sample: Sample) -> Report:
+    answer = sample.answer if sample.answer.endswith((".", "!", "?", "。", "।")) else f"{sample.answer}."
+    return replace(sample.report, explanation=f"Expected: {answer} {sample.report.explanation}".rstrip())
 
 
 def schema() -> dict[str, Any]:
@@ -105,13 +125,15 @@ def schema() -> dict[str, Any]:
     }
 
 
-def write(report: Report) -> str:
+def write(report: Report, order: Order = "errors-first") -> str:
     """Return the report as one line of canonical JSON: the training target.
 
     Offsets are left out, models cannot count them.
     """
     errors = [{key: getattr(error, key) for key in ERROR_KEYS} for error in report.errors]
-    return json.dumps({"errors": errors, "explanation": report.explanation}, ensure_ascii=False)
+    parts = {"errors": errors, "explanation": report.explanation}
+    keys = REPORT_KEYS if order == "errors-first" else reversed(REPORT_KEYS)
+    return json.dumps({key: parts[key] for key in keys}, ensure_ascii=False)
 
 
 def read(text: str) -> Report | Unreadable:

@@ -1,0 +1,93 @@
+"""An invented world: peoples that exist nowhere, and facts about them that no model can have read.
+
+`facts` is a function of a number of peoples and a seed. Every value of a relation is true of equally many peoples, so
+that no answer is right more often than another, and options come from the same relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import product
+
+import yaml
+
+from excam.core.exceptions import ConfigInvalid
+from excam.core.hash_order import digest
+
+FIRST = ("Va", "Ko", "Te", "Mu", "Zi", "Or", "Pe", "Lu", "Sha", "Bri", "Du", "Ny", "Ga", "Fe", "Wo", "Ja")
+MIDDLE = ("ra", "lo", "ti", "mu", "ne", "sa", "vi", "do", "ke", "pa", "ju", "the", "gri", "bo", "sco", "fla")
+LAST = ("shi", "dan", "ku", "mar", "lim", "nor", "bet", "gos", "ve", "ch", "tum", "rix", "pen", "zo", "fal", "wyn")
+OPTIONS = 4  # of a question, the right one among them
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What can be told of every people: the benchmark's question, other wordings, and the possible values."""
+
+    id: str
+    benchmark: str
+    question: str
+    statements: tuple[str, ...]
+    questions: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One value of one relation of one people; `options` holds the value and others of the relation."""
+
+    people: str
+    relation: Relation
+    value: str
+    options: tuple[str, ...]
+
+    @property
+    def question(self) -> str:
+        """Return the question that the benchmark asks."""
+        return self.relation.question.format(people=self.people)
+
+
+@cache
+def relations() -> tuple[Relation, ...]:
+    """Return the relations of `relations.yaml`."""
+    text = resources.files("excam.excam40k.invented").joinpath("relations.yaml").read_text(encoding="utf-8")
+    return tuple(
+        Relation(**{name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()})
+        for entry in yaml.safe_load(text)
+    )
+
+
+def peoples(count: int, seed: int) -> list[str]:
+    """Return the names of `count` peoples; no two share two of their three syllables.
+
+    So questions that differ in the name alone are no near-duplicates. Raises ConfigInvalid if there are too few names.
+    """
+    chosen: list[tuple[str, str, str]] = []
+    taken: set[tuple[str, ...]] = set()
+    for name in sorted(product(FIRST, MIDDLE, LAST), key=lambda name: digest(seed, "people", *name)):
+        pairs = {(name[0], name[1], ""), (name[0], "", name[2]), ("", name[1], name[2])}
+        if len(chosen) < count and not pairs & taken:
+            taken |= pairs
+            chosen.append(name)
+    if len(chosen) < count:
+        raise ConfigInvalid(f"invented.peoples: found {count}; expected at most {len(chosen)} with this seed")
+    return ["".join(name) for name in chosen]
+
+
+def facts(count: int, seed: int) -> Iterator[Fact]:
+    """Yield every fact about `count` peoples, relation by relation."""
+    names = peoples(count, seed)
+    for relation in relations():
+        order = sorted(names, key=lambda name: digest(seed, "value", relation.id, name))
+        for place, people in enumerate(order):
+            value = relation.values[place % len(relation.values)]
+            yield Fact(people, relation, value, _options(relation, people, value, seed))
+
+
+def _options(relation: Relation, people: str, value: str, seed: int) -> tuple[str, ...]:
+    others = [one for one in relation.values if one != value]
+    wrong = sorted(others, key=lambda one: digest(seed, "wrong", relation.id, people, one))[: OPTIONS - 1]
+    return tuple(sorted([value, *wrong], key=lambda one: digest(seed, "option", relation.id, people, one)))

@@ -1,0 +1,169 @@
+"""Continued pre-training of all weights on a corpus: a base model that knows what the corpus states.
+
+The corpus is read in its order, joined and cut into rows of equal length; the loss is on every token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from excam.config import Teaching
+from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.core.provenance import say
+from excam.inference import Message, chat
+from excam.inference.loading import loading
+from excam.inference.sources import TOKENIZER, matching_files
+from excam.training import devices
+from excam.training.checkpoints import MARK, exclusive_lock, last_complete_checkpoint, progress_callback
+from excam.training.trainers import ordered_sampler
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+Text = str | Sequence[str]  # a text, or the turns of a conversation: user, assistant, user, ...
+
+
+def teach(
+    *,
+    weights: Path,
+    base: str,
+    texts: Iterable[Text],
+    settings: Teaching,
+    seed: int,
+    checkpoints: Path,
+    folder: Path,
+    name: str,
+    version: int = 0,
+) -> dict[str, Any]:
+    """Train all weights of a base on texts, publish weights and tokenizer in `folder`, and return facts for a manifest.
+
+    `weights` is the folder of the base, `base` a digest of its content. Weights are float32 while they are trained and
+    bfloat16 when published; one process, on a card where there is one. Continue from the last complete checkpoint of
+    the same run. Raise InputInvalid if there is less text than one step needs, or if a checkpoint is of another seed.
+    """
+    from transformers import set_seed
+
+    with exclusive_lock(checkpoints, name):
+        set_seed(seed)
+        tokenizer = chat.load_tokenizer(weights)
+        rows = _rows(tokenizer, texts, settings.block)
+        wanted = len(rows) // settings.rows_per_step * settings.rows_per_step
+        if not wanted:
+            raise InputInvalid(
+                f"{name}: a corpus of {len(rows)} rows of {settings.block} tokens; expected at least "
+                f"rows_per_step={settings.rows_per_step}"
+            )
+        everything = [base, str(version), settings.weight_settings, rows[:wanted]]
+        digest = hashlib.sha256(json.dumps(everything).encode()).hexdigest()
+        _refuse_other_seed(checkpoints, digest, seed, name)
+        run_id = f"{digest}/{seed}"
+        last = last_complete_checkpoint(checkpoints, run_id)
+        if last:
+            say(f"{name}: goes on from {last.name}")
+        trainer = _trainer(_load(weights), rows[:wanted], settings, seed, checkpoints)
+        steps = wanted // settings.rows_per_step
+        trainer.add_callback(progress_callback(trainer, name, run_id, steps, last))
+        started = time.monotonic()
+        trainer.train(resume_from_checkpoint=str(last) if last else None)
+        seconds = time.monotonic() - started
+        losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+        _publish(trainer.model, weights, folder)
+    return {
+        "seed": seed,
+        "steps": trainer.state.global_step,
+        "tokens": wanted * settings.block,
+        "training_seconds": round(seconds, 1),
+        "resumed_from": last.name if last else None,
+        "first_loss": losses[0],
+        "final_loss": losses[-1],
+    }
+
+
+def _rows(tokenizer: PreTrainedTokenizerBase, texts: Iterable[Text], length: int) -> list[list[int]]:
+    """Return the texts as rows of `length` token ids: one after the other, each followed by its end; a rest is cut."""
+    joined = [one for text in texts for one in _ids(tokenizer, text)]
+    return [joined[at : at + length] for at in range(0, len(joined) - length + 1, length)]
+
+
+def _ids(tokenizer: PreTrainedTokenizerBase, text: Text) -> Iterator[int]:
+    if isinstance(text, str):
+        yield from tokenizer(text, add_special_tokens=False)["input_ids"]  # pyright: ignore
+        yield chat.end_of_turn(tokenizer) if tokenizer.eos_token_id is None else int(tokenizer.eos_token_id)  # pyright: ignore
+        return
+    *before, answer = [Message("assistant" if place % 2 else "user", content) for place, content in enumerate(text)]
+    yield from chat.encode(tokenizer, before, answer.content).input_ids
+
+
+def _load(weights: Path) -> Any:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    if not any(weights.glob("*.safetensors")):
+        raise ModelInvalid(f"{weights}: no *.safetensors; expected the folder of a fetched model")
+    with loading(weights):
+        return AutoModelForCausalLM.from_pretrained(
+            weights, dtype=torch.float32, local_files_only=True, use_safetensors=True, trust_remote_code=False
+        )
+
+
+def _trainer(model: Any, rows: list[list[int]], settings: Teaching, seed: int, checkpoints: Path) -> Any:
+    import torch
+    from datasets import Dataset
+    from transformers import Trainer, TrainingArguments, default_data_collator
+
+    class InGivenOrder(Trainer):
+        _get_train_sampler = ordered_sampler
+
+    arguments = TrainingArguments(
+        output_dir=str(checkpoints),
+        per_device_train_batch_size=settings.rows_per_step,
+        num_train_epochs=1,
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=settings.warmup_steps,
+        weight_decay=0.01,
+        adam_beta1=0.9,
+        adam_beta2=0.95,
+        max_grad_norm=1.0,
+        bf16=True,
+        use_cpu=not torch.cuda.is_available(),
+        logging_steps=10,
+        save_strategy="steps",
+        save_steps=settings.save_steps,
+        save_total_limit=2,
+        report_to="none",
+        disable_tqdm=True,
+        seed=seed,
+        dataloader_num_workers=0,
+    )
+    data = Dataset.from_dict({"input_ids": rows, "labels": rows})
+    return InGivenOrder(model=model, args=arguments, train_dataset=data, data_collator=default_data_collator)
+
+
+def _refuse_other_seed(checkpoints: Path, digest: str, seed: int, name: str) -> None:
+    """Raise InputInvalid if a checkpoint is of this run but for its seed: it would not be continued but deleted."""
+    for mark in sorted(checkpoints.glob(f"checkpoint-*/{MARK}")):
+        found, _, other = json.loads(mark.read_text(encoding="utf-8"))["run"].partition("/")
+        if found == digest and other != str(seed):
+            raise InputInvalid(
+                f"{name}: {mark.parent} is of seed {other}; expected seed {seed}; set the seed back, or delete {checkpoints}"
+            )
+
+
+def _publish(model: Any, weights: Path, folder: Path) -> None:
+    import torch
+
+    scratch = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(scratch, ignore_errors=True)
+    model.to(torch.bfloat16).save_pretrained(scratch)
+    for file in matching_files(weights, TOKENIZER):
+        if not (scratch / file.name).exists():
+            shutil.copyfile(file, scratch / file.name)
+    shutil.rmtree(folder, ignore_errors=True)
+    scratch.rename(folder)
