@@ -77,8 +77,8 @@ def draw(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
         title=TITLE,
         across="log-likelihood of the right answer minus that of the likeliest wrong one (nats), before tuning",
         up="scaled accuracy",
-        note="A small dot: the test rows of one fact (spread a little, since they coincide); no fact is in a report that "
-        "an adapter learned from. Large marks: parts of equally many facts, with 95 % intervals over facts. "
+        note="A small dot: the test rows of one fact (spread a little, since they coincide); no fact is in a report "
+        "that an adapter learned from. Large marks: parts of equally many facts, with 95 % intervals over facts. "
         "Right of the vertical line the base finds the right answer likelier than every wrong one. 0 is chance; an "
         f"unreadable answer counts as wrong. Facts: {'; '.join(_counts(name, of[name]) for name in names)}.",
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from excam.core import provenance, tables
+from excam.core import paths, provenance, tables
 from excam.error_reports.evaluation import known_facts
 from excam.pages import markdown
 from scripts import run
@@ -52,17 +52,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     study = Study(args)
-    manifests = {path.parent.as_posix(): provenance.read_json(path, "settings", "seed") for path in args.adapters}
-    lines = [
-        line for path in args.adapters for line in _lines(study, path, manifests[path.parent.as_posix()], args.seed)
-    ]
+    lines = [line for path in args.adapters for line in _lines(study, path, args.seed)]
     tables.write_lines(args.numbers, COLUMNS, lines)
     provenance.write_text(args.page, _page(tables.read_lines(args.numbers)))
 
 
-def _lines(study: Study, adapter: Path, manifest: dict[str, Any], seed: int) -> Iterator[dict[str, Any]]:
-    model, trained_on = adapter.parent.parts[-2:]
-    recipe = manifest["settings"]
+def _lines(study: Study, adapter: Path, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield a line for taught facts, and one for others, of the adapter with this manifest."""
+    manifest = provenance.read_json(adapter, "settings", "seed", "rows", "training_seconds")
+    axes = paths.axes(adapter)
+    model, trained_on, recipe = axes["model"], axes["trained_on"], manifest["settings"]
     common = {"system": f"{model}/{trained_on}", "base": study.weights[model], "seed": manifest["seed"]}
     common |= {name: recipe[name] for name in SETTINGS}
     common |= {"rows": manifest["rows"], "minutes": round(manifest["training_seconds"] / 60, 1)}

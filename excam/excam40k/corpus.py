@@ -18,7 +18,7 @@ from excam.config import Teaching
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
-from excam.core.provenance import publish
+from excam.core.provenance import write_text
 from excam.core.splits import Split
 from excam.error_reports.records import BaseSample
 from excam.excam40k.construction.templates import ends_sentence
@@ -96,17 +96,17 @@ def read_taught(path: Path) -> dict[str, bool]:
 
 def write_documents(path: Path, corpus: Iterable[Document]) -> int:
     """Write documents as JSON Lines, atomically; return how many."""
-    count = 0
-    with publish(path) as temporary, temporary.open("w", encoding="utf-8") as stream:
-        for count, document in enumerate(corpus, start=1):
-            stream.write(json.dumps({key: value for key, value in asdict(document).items() if value}) + "\n")
-    return count
+    lines = [json.dumps({key: value for key, value in asdict(document).items() if value}) for document in corpus]
+    write_text(path, "".join(f"{line}\n" for line in lines))
+    return len(lines)
 
 
 def read_documents(path: Path) -> list[Document]:
     """Read what `write_documents` wrote."""
-    rows = tables.read_jsonl(path)
-    return [Document(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}) for row in rows]
+    return [
+        Document(tuple(row["facts"]), row.get("text", ""), tuple(row.get("turns", ())))
+        for row in tables.read_jsonl(path)
+    ]
 
 
 def refuse_incomplete(taught: Mapping[str, bool], corpus: Iterable[Document], name: str) -> None:
@@ -148,7 +148,7 @@ def answer(text: str) -> str:
 
 @cache
 def _wordings(base: BaseSample) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return statements of a fact, and questions about it; the benchmark's own question only where no other is known."""
+    """Return statements of a fact, and questions about it: the benchmark's own only if no others are known."""
     for pattern, relation in _patterns():
         if (found := pattern.fullmatch(base.question)) and found["people"] == base.culture:
             values = {"people": base.culture, "value": base.answer}

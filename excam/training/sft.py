@@ -61,9 +61,10 @@ def train(
 
     `weights` is the folder of the base model, `base` a digest of its content. Of several processes the first one
     publishes; the others return None. `probe` is run on base and adapter at the end. `verdict` is the text in a target
-    behind which a token has the weight `recipe.verdict_weight`. `watching` are additional trainer callbacks. Continue from the last complete checkpoint of the same run, made by the same `version` of the stage, in
-    `checkpoints`. Before training, raise InputInvalid if there are fewer rows than one step needs, ConfigInvalid or
-    ModelInvalid if recipe, layout and base do not fit together.
+    behind which a token has the weight `recipe.verdict_weight`. `watching` are additional trainer callbacks. Continue
+    from the last complete checkpoint of the same run, made by the same `version` of the stage, in `checkpoints`. Before
+    training, raise InputInvalid if there are fewer rows than one step needs, ConfigInvalid or ModelInvalid if recipe,
+    layout and base do not fit together.
     """
     from transformers import set_seed
 

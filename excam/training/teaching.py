@@ -19,9 +19,7 @@ from excam.core.provenance import say
 from excam.inference import Message, chat
 from excam.inference.loading import loading
 from excam.inference.sources import TOKENIZER, matching_files
-from excam.training import devices
 from excam.training.checkpoints import MARK, exclusive_lock, last_complete_checkpoint, progress_callback
-from excam.training.trainers import ordered_sampler
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -115,10 +113,12 @@ def _load(weights: Path) -> Any:
 def _trainer(model: Any, rows: list[list[int]], settings: Teaching, seed: int, checkpoints: Path) -> Any:
     import torch
     from datasets import Dataset
+    from torch.utils.data import SequentialSampler
     from transformers import Trainer, TrainingArguments, default_data_collator
 
     class InGivenOrder(Trainer):
-        _get_train_sampler = ordered_sampler
+        def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
+            return SequentialSampler(train_dataset if train_dataset is not None else self.train_dataset)  # pyright: ignore
 
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
@@ -152,7 +152,8 @@ def _refuse_other_seed(checkpoints: Path, digest: str, seed: int, name: str) -> 
         found, _, other = json.loads(mark.read_text(encoding="utf-8"))["run"].partition("/")
         if found == digest and other != str(seed):
             raise InputInvalid(
-                f"{name}: {mark.parent} is of seed {other}; expected seed {seed}; set the seed back, or delete {checkpoints}"
+                f"{name}: {mark.parent} is of seed {other}; expected seed {seed}; set the seed back, or delete "
+                f"{checkpoints}"
             )
 
 

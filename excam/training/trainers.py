@@ -38,19 +38,14 @@ def build_trainer(
 
 def ordered_trainer_class() -> Any:
     """Return a subclass of TRL's SFTTrainer that reads the rows in the given order."""
+    from torch.utils.data import SequentialSampler
     from trl.trainer.sft_trainer import SFTTrainer
 
     class InGivenOrder(SFTTrainer):
-        _get_train_sampler = ordered_sampler
+        def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
+            return SequentialSampler(train_dataset if train_dataset is not None else self.train_dataset)  # pyright: ignore
 
     return InGivenOrder
-
-
-def ordered_sampler(trainer: Any, train_dataset: Any = None) -> Any:
-    """Return a sampler that reads the rows of a trainer in their order: a method of trainers in place of theirs."""
-    from torch.utils.data import SequentialSampler
-
-    return SequentialSampler(train_dataset if train_dataset is not None else trainer.train_dataset)
 
 
 def trainer_class(layout: Layout) -> Any:
@@ -61,7 +56,6 @@ def trainer_class(layout: Layout) -> Any:
     matrices are cast to bfloat16 instead of every activation to float32 (as Trainer does on a GPU), and short rows use
     plain attention, whose backward pass is several times faster on a CPU than the fused one.
     """
-    import torch
     from peft.helpers import disable_input_dtype_casting
 
     class SeparatedRows(ordered_trainer_class()):

@@ -190,7 +190,7 @@ def by_rule() -> Iterator[None]:
     """Replace what needs a model: it answers by the hash of what it is asked, and learns by writing down its rows."""
     from excam.error_reports import adapter_check
     from excam.inference import backend_factory, fake
-    from excam.training import sft
+    from excam.training import sft, teaching
 
     def opened(self: Any) -> fake.Backend:
         return fake.Backend(answer, self.identity)
@@ -201,6 +201,7 @@ def by_rule() -> Iterator[None]:
         mock.patch.object(backend_factory.SharedBackend, "_open", opened),
         mock.patch.object(adapter_check, "_trained_modules", return_value=4),
         mock.patch.object(sft, "train", _train),
+        mock.patch.object(teaching, "teach", _teach),
     ):
         yield
 
@@ -270,7 +271,20 @@ def _train(*, rows: Any, recipe: Any, folder: Path, seed: int, **_: Any) -> dict
     (folder / "loss.csv").write_text("step,loss,grad_norm,learning_rate\n1,2.5,1.0,0.001\n2,1.5,0.5,0.002\n")
     scores = fixed_answers.scores(fake.Backend().choose)
     base = [(score - 1.0 * count, count) for score, count in scores]
-    return {"steps": 2, "rows": 8, "fixed_answers": {"base": base, "tuned": scores}, "training_seconds": 1.0}
+    return {
+        "steps": 2,
+        "rows": 8,
+        "fixed_answers": {"base": base, "tuned": scores},
+        "training_seconds": 1.0,
+        "seed": seed,
+    }
+
+
+def _teach(*, texts: Any, weights: Path, folder: Path, seed: int, **_: Any) -> dict[str, Any]:
+    """Write what would be taught, in its order, in place of weights."""
+    shutil.copytree(weights, folder)
+    (folder / "model.safetensors").write_bytes(json.dumps(texts).encode())
+    return {"steps": 2, "training_seconds": 1.0, "seed": seed}
 
 
 def _model(folder: Path) -> None:

@@ -172,7 +172,7 @@ def test_an_external_model_is_judged_on_the_subset_only():
         ("generation/shrads", 2, "config.yaml: generation.shrads: unknown key; did you mean `shards`?"),
         ("construction/span", "x", "config.yaml: construction.span: unknown key; did you mean `spans`?"),
         ("baselines/model", ["tiny"], "config.yaml: baselines.model: unknown key; did you mean `models`?"),
-        ("tuned/zzz", 1, "config.yaml: tuned.zzz: unknown key; known: judges, mixtures, models"),
+        ("tuned/zzz", 1, "config.yaml: tuned.zzz: unknown key; known: compared, judges, mixtures, models"),
     ],
 )
 def test_a_typo_in_a_key(path, value, line):
@@ -271,7 +271,25 @@ def test_a_layout_that_is_not_there():
 @pytest.mark.parametrize(
     ("path", "value", "parts"),
     [
-        ("datasets/blend", {}, ("datasets.blend: no source", "`hub`, `url` or `folder`")),
+        ("datasets/blend", {}, ("datasets.blend: no source", "`hub`, `url`, `folder` or `invented`")),
+        (
+            "datasets/blend",
+            {"folder": "data/blend", "invented": {"peoples": 24}},
+            ("datasets.blend: `folder` and `invented`", "expected one of them"),
+        ),
+        ("datasets/blend", {"invented": {"peoples": 3}}, ("datasets.blend.invented.peoples", "found 3")),
+        (
+            "models/tiny",
+            {"licence": "MIT", "hub": "owner/tiny", "teach": {"base": "tiny"}},
+            ("models.tiny.teach: ", "a base with weights of its own"),
+        ),
+        (
+            "models/tiny",
+            {"licence": "MIT", "teach": {"base": "tin"}},
+            ("models.tiny.teach.base", "did you mean `tiny`"),
+        ),
+        ("models/tiny/training", {"report": "last"}, ("models.tiny.training.report", "'errors-first' or")),
+        ("tuned/compared", ["served"], ("tuned.models: `served` is behind a server", "expected weights")),
         ("models/tiny", {"licence": "MIT", "context": 512}, ("models.tiny: no source", "server")),
         ("models/served/backend", "vllm", ("models.served.backend: vllm takes no server",)),
         ("models/served/server", {}, ("models.served.server.endpoint: field required",)),

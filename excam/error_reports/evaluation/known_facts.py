@@ -1,4 +1,4 @@
-"""Verdicts beside what the judge's base model knows: are test rows judged right where the fact behind them was taught?"""
+"""Verdicts beside what the judge's base model knows: are rows judged right whose facts it was taught?"""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ def numbers(frame: pl.DataFrame, seed: int) -> dict[str, Any]:
     found = accuracy.summarise_accuracy(
         frame["gold_error"].to_list(), predicted_errors(frame), clusters=frame["group"].to_list(), seed=seed
     )
-    margins = frame.unique("base")["margin"].drop_nulls()
-    reports = frame["recalled"].drop_nulls()
+    margins = frame.unique("base")["margin"].drop_nulls().to_list()
+    recalled = frame["recalled"].drop_nulls().to_list()
     return {
         "facts": frame["base"].n_unique(),
-        "known": round(float((margins > 0).mean()), 4) if len(margins) else None,
+        "known": _share([margin > 0 for margin in margins]),
         "n": found.n,
         "failures": found.failures,
         "called_error": sum(guess is True for guess in predicted_errors(frame)),
-        "recalled": round(float(reports.mean()), 4) if len(reports) else None,  # pyright: ignore[reportArgumentType]
+        "recalled": _share(recalled),
         "scaled_accuracy": round(found.scaled, 4),
         "low": round(found.low, 4),
         "high": round(found.high, 4),
@@ -80,6 +80,10 @@ def by_fact(frame: pl.DataFrame) -> list[dict[str, Any]]:
         {"base": base, "taught": is_taught, "margin": margin, "n": n, "scaled_accuracy": round(2 * right - 1, 4)}
         for base, is_taught, margin, n, right in known.sort("base").iter_rows()
     ]
+
+
+def _share(found: Sequence[bool]) -> float | None:
+    return round(sum(found) / len(found), 4) if found else None
 
 
 def _mean_margin(part: pl.DataFrame) -> float:

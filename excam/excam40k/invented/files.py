@@ -13,8 +13,8 @@ from excam.excam40k.invented import world
 from excam.excam40k.invented.world import Fact
 
 BLEND_PROMPT = (
-    "{question} Without any explanation, choose only one from the given alphabet choices(e.g., A, B, C). Provide as JSON "
-    'format: {{"answer_choice":""}}'
+    "{question} Without any explanation, choose only one from the given alphabet choices(e.g., A, B, C). "
+    'Provide as JSON format: {{"answer_choice":""}}'
 )
 
 

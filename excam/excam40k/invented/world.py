@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import product
+from typing import Any
 
 import yaml
 
@@ -54,10 +55,11 @@ class Fact:
 def relations() -> tuple[Relation, ...]:
     """Return the relations of `relations.yaml`."""
     text = resources.files("excam.excam40k.invented").joinpath("relations.yaml").read_text(encoding="utf-8")
-    return tuple(
-        Relation(**{name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()})
-        for entry in yaml.safe_load(text)
-    )
+    return tuple(Relation(**_with_tuples(entry)) for entry in yaml.safe_load(text))
+
+
+def _with_tuples(entry: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
 
 
 def peoples(count: int, seed: int) -> list[str]:
