@@ -2,8 +2,9 @@
 
     python -m bench.open_book --model results/adapters/smollm2-135m/all --samples results/excam40k/*/test.parquet
 
-Four ways of judging the same pairs of a right and a wrong output: closed; with passages that state the right answer of
-each question; with passages about other things; with passages that state the wrong answer. Printed is the share of
+Five ways of judging the same pairs of a right and a wrong output: closed; with passages that state the right answer of
+each question; with passages about other things; with passages that state the right answers of other questions, of the
+pairs that `--pairs` leaves out; with passages that state the wrong answer. Printed is the share of
 pairs whose right output has the higher score (a tie counts half), with a 95 % interval over base samples, and the pairs
 left out because a report could not be read.
 
@@ -46,17 +47,20 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--pairs", type=int, help="only so many, from all tables in turn")
     parser.add_argument("--by", choices=["report", "likelihood"], default="report")
     parser.add_argument("--max-tokens", type=int, default=128)
-    parser.add_argument("--ways", nargs="+", default=["closed", "answers", "distracts", "lies"])
+    parser.add_argument("--ways", nargs="+", default=["closed", "answers", "distracts", "others", "lies"])
     args = parser.parse_args(argv)
 
-    pairs = [pair for path in args.samples for pair in read_pairs(path)]
-    pairs = sorted(pairs, key=lambda pair: pair[0].id)[:: max(1, len(pairs) // args.pairs)] if args.pairs else pairs
+    every = sorted((pair for path in args.samples for pair in read_pairs(path)), key=lambda pair: pair[0].id)
+    pairs = every[:: max(1, len(every) // args.pairs)] if args.pairs else every
+    judged = {right.base for right, _ in pairs}
+    others = [pair for pair in every if pair[0].base not in judged]
     judge = Reports(args.model, args.max_tokens) if args.by == "report" else Likelihoods(args.model)
     with tempfile.TemporaryDirectory() as scratch:
         for way in args.ways:
             index = None
             if way != "closed":
-                folder = DISTRACTING if way == "distracts" else documents(pairs, way, Path(scratch, way))
+                stated = others if way == "others" else pairs
+                folder = DISTRACTING if way == "distracts" else documents(stated, way, Path(scratch, way))
                 index = evidence.build(folder, Path(scratch, f"{way}-index"))
             print(line(way, lambda rows, index=index: judge.scores(rows, index), pairs), flush=True)
 
@@ -105,11 +109,11 @@ def read_pairs(path: Path) -> list[tuple[Sample, Sample]]:
 
 
 def documents(pairs: Sequence[tuple[Sample, Sample]], way: str, folder: Path) -> Path:
-    """Write one document per base sample, which states its right or its wrong answer; return the folder."""
+    """Write one document per base sample, which states its wrong answer (`lies`) or its right one; return the folder."""
     folder.mkdir()
     stated = {}
     for right, wrong in pairs:
-        answer = right.answer if way == "answers" else wrong.report.errors[0].span
+        answer = wrong.report.errors[0].span if way == "lies" else right.answer
         stated[right.base] = f"{right.instruction} The right answer is: {answer}."
     rows = [{"id": base, "title": "Handbook", "text": text, "licence": LICENCE} for base, text in stated.items()]
     lines = "".join(json.dumps(row) + "\n" for row in rows)

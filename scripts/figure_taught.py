@@ -23,6 +23,7 @@ PAGE = {
         "judgements": "judgements_of_trained",
         "knowledge": "knowledge",
         "facts": "taught_facts",
+        "manifests": "taught_bases",
         "bases": "bases",
     },
     "settings": {"weights": "weights_of_trained", "shown": "shown_trained", "seed": "seed"},

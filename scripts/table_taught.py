@@ -24,6 +24,7 @@ PAGE = {
         "adapters": "manifests_of_trained",
         "knowledge": "knowledge",
         "facts": "taught_facts",
+        "manifests": "taught_bases",
         "bases": "bases",
     },
     "settings": {"weights": "weights_of_trained", "seed": "seed"},

@@ -27,6 +27,14 @@ class _Manifest(BaseModel):
     EXPECTED: ClassVar[str]
 
 
+class AdapterSettings(BaseModel):
+    """The recipe of an adapter: the order of the reports that it learned from (`Recipe.report`)."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    report: Name = "errors-first"
+
+
 class AdapterManifest(_Manifest):
     """An adapter: its name, the revision of its base, what it was trained on, the sha256 of its files."""
 
@@ -39,6 +47,7 @@ class AdapterManifest(_Manifest):
     outputs: dict[str, Digest]
     languages: list[Words] | None = None
     inputs: dict[str, Digest] = {}
+    settings: AdapterSettings = AdapterSettings()
 
 
 class BaseSettings(BaseModel):

@@ -109,6 +109,14 @@ def test_the_signature_names_everything_the_score_hangs_on(adapter, backend):
     )
 
 
+def test_the_signature_names_the_order_of_reports_that_is_not_the_papers(adapter, backend):
+    plain = metric.Metric.open(adapter).signature
+    put(adapter, settings={"report": "errors-first"})
+    assert metric.Metric.open(adapter).signature == plain
+    put(adapter, settings={"report": "explanation-first"})
+    assert metric.Metric.open(adapter).signature == plain.replace("|dtype", "|report:explanation-first|dtype")
+
+
 def test_the_signature_is_on_every_row(adapter, backend):
     opened = metric.Metric.open(adapter)
     assert {one.signature for one in opened.score([{"output": "a"}, {"output": "mumble"}])} == {opened.signature}

@@ -12,6 +12,7 @@ import tiny
 from base_samples import base as base_sample
 
 from excam.config import Recipe, Teaching
+from excam.core import provenance
 from excam.core.exceptions import ConfigInvalid, InputInvalid, ModelInvalid
 from excam.core.provenance import sha256
 from excam.error_reports.evaluation import known_facts
@@ -23,6 +24,7 @@ from excam.excam40k.construction.duplicates import near_duplicates
 from excam.excam40k.invented import files, world
 from excam.pages import plotting
 from excam.training import layout, sft, teaching, tokens, trainers
+from scripts._taught import _refuse_other_corpus
 
 SETTINGS = Teaching(base="any", untaught=0.5, passes=3)
 SMALL = Teaching(base="any", passes=1, block=16, rows_per_step=2, save_steps=2, warmup_steps=1)
@@ -340,6 +342,20 @@ def test_numbers_by_hand():
     assert found["scaled_accuracy"] == 1
     found = known_facts.numbers(frame.filter(~pl.col("taught")), seed=1)
     assert (found["known"], found["failures"], found["recalled"], found["scaled_accuracy"]) == (0, 1, 0, -1)
+
+
+def test_a_base_that_was_taught_another_corpus_is_refused(tmp_path):
+    for folder in ("corpora", "models"):
+        (tmp_path / folder / "taught").mkdir(parents=True)
+    listed, manifest = tmp_path / "corpora/taught/facts.csv", tmp_path / "models/taught/manifest.json"
+    corpus.write_facts(listed, world_facts(tmp_path))
+    provenance.write_manifest(manifest, inputs=[listed], outputs=[], settings={}, seconds=0)
+    _refuse_other_corpus([manifest], {"taught": listed})
+    corpus.write_facts(listed, world_facts(tmp_path)[1:])
+    with pytest.raises(
+        InputInvalid, match=r"models/taught/manifest.json: this base was taught another corpus: none of"
+    ):
+        _refuse_other_corpus([manifest], {"taught": listed})
 
 
 def test_parts_of_facts_go_from_the_least_to_the_best_known():

@@ -234,7 +234,8 @@ def _described(manifest: AdapterManifest) -> str:
         f"on:{manifest.trained_on}@{manifest.outputs[adapters.ADAPTER][:8]}",
         _asked(TUNED),
     )
-    return "|".join(parts)
+    order = manifest.settings.report
+    return "|".join(parts) + f"|report:{order}" * (order != "errors-first")  # the paper's order is not named
 
 
 def _asked(judge: str) -> str:
