@@ -109,7 +109,7 @@ def read_pairs(path: Path) -> list[tuple[Sample, Sample]]:
 
 
 def documents(pairs: Sequence[tuple[Sample, Sample]], way: str, folder: Path) -> Path:
-    """Write one document per base sample, which states its wrong answer (`lies`) or its right one; return the folder."""
+    """Write one document per base sample with its right answer, or a wrong one (`lies`); return the folder."""
     folder.mkdir()
     stated = {}
     for right, wrong in pairs:
