@@ -11,7 +11,7 @@ import typer
 from excam.acre.commands import app as acre_app
 from excam.annotation.commands import app as annotate_app
 from excam.calmqa.commands import app as calmqa_app
-from excam.cli import calibrate_commands, score_commands, serve_commands
+from excam.cli import calibrate_commands, meta_commands, score_commands, serve_commands
 from excam.core.command_input import standard_input
 from excam.core.paths import JOURNALS, RESULTS
 from excam.core.provenance import say
@@ -124,6 +124,7 @@ app.command()(score_commands.score)
 app.command()(score_commands.explain)
 app.command()(calibrate_commands.calibrate)
 app.command()(compare_commands.compare)
+app.command()(meta_commands.meta)
 app.command()(report_commands.report)
 app.command()(serve_commands.serve)
 app.command()(sharing_commands.push)

@@ -6,7 +6,7 @@ drawn with replacement, and the statistic is computed from the sums over the dra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,6 +84,16 @@ def interval(
     tail = (1 - level) / 2
     low, high = np.quantile(defined, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def drawn_items(clusters: Sequence[Hashable], draws: int, seed: int) -> Iterator[NDArray[np.intp]]:
+    """Yield the item indices of each draw of whole clusters, for statistics that are not computed from sums."""
+    number = cluster_numbers(clusters, len(clusters))
+    order = np.argsort(number, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(number))[:-1])
+    generator = np.random.default_rng(seed)
+    for _ in range(draws):
+        yield np.concatenate([members[at] for at in generator.integers(len(members), size=len(members))])
 
 
 def _cluster_sums(columns: Sequence[ArrayLike], clusters: Sequence[Hashable] | None) -> NDArray[np.float64]:

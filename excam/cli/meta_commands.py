@@ -1,0 +1,113 @@
+"""`excam meta`: any metrics against human labels of the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from excam.core.escapes import visible
+from excam.core.exceptions import InputInvalid
+from excam.core.extras import is_installed
+from excam.core.terminal import exit_on_error, print_json
+from excam.scoring.warnings import of_texts
+
+if TYPE_CHECKING:
+    from excam.scoring.meta import Agreement, Gold, Result
+    from excam.stats.binary_gold import Estimate
+
+HEAD = ("metric", "rows", "n", "failed", "Kendall's tau-b", "tie-calibrated", "AUC", "ICC(2,1)")
+
+
+def meta(
+    gold: Annotated[Path, typer.Argument(help="labelled rows with id and label: JSON Lines, CSV, Parquet, ...")],
+    scored: Annotated[list[Path], typer.Argument(help="files written by `excam score --to`, one for each metric")],
+    label: Annotated[str, typer.Option(help="column of the labels: numbers, or true and false; more is better")] = "label",
+    group: Annotated[str | None, typer.Option(help="column by which numbers are repeated, e.g. error_type")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="column of rows that share content; by default those of one instruction")
+    ] = None,
+    text: Annotated[str, typer.Option(help="column of the rated texts, for the baselines")] = "output",
+    seed: Annotated[int, typer.Option(help="of intervals and tests")] = 0,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="print JSON Lines instead of tables")] = False,
+) -> None:
+    """Measure how metrics go with human labels of the same rows, beside baselines that judge nothing.
+
+    Each metric on its own rows and on those that all of them scored; failures are counted and in no number. With
+    --group, also for each value: its rows with the rows of no group that share a cluster, e.g. an error with its twins.
+
+    Example: excam meta ratings.csv excam.jsonl rubric.jsonl --label overall --cluster question
+    """
+    from excam.scoring import meta as evaluating
+
+    with exit_on_error():
+        if len({path.resolve() for path in scored}) < len(scored):
+            raise InputInvalid(f"{_twice(scored)}: given twice; expected each metric once")
+        rows = evaluating.read_gold(gold, label, cluster, group, text)
+        columns = [evaluating.read_metric(path) for path in scored]
+        further = {"(surface)": _surface} if is_installed("pycld2") and is_installed("bpe_openai") else {}
+        result = evaluating.evaluate(rows, [*columns, *evaluating.baselines(rows, further)], seed)
+        if jsonl:
+            for line in result.lines():
+                print_json(line)
+        else:
+            _show(result)
+
+
+def _twice(paths: Sequence[Path]) -> Path:
+    return next(path for at, path in enumerate(paths) if path.resolve() in {one.resolve() for one in paths[:at]})
+
+
+def _surface(row: Gold) -> float:
+    """Return 0 for a text that repeats itself or is in another language than its instruction, else 1."""
+    from excam.calmqa.surface import repeated
+
+    text = row.text or ""
+    return float(not repeated(text) and not of_texts(row.instruction, text))
+
+
+def _show(result: Result) -> None:
+    print(f"{result.labelled} labelled rows, {result.common} of them scored by every metric.")
+    for one in result.joined:
+        if one.signature:
+            print(
+                visible(f"{one.metric}: {one.rows} rows: {one.scored} scored, {one.failures} failed, ")
+                + visible(f"{one.unlabelled} without a label, {one.missing} labelled rows missing; {one.signature}")
+            )
+    for group in dict.fromkeys(one.group for one in result.agreements):
+        print(f"\n{visible(group) or 'All rows'}")
+        _table([HEAD, *(_cells(one) for one in result.agreements if one.group == group)])
+    print("\nIntervals: 95 %, resampled over clusters (ICC: rows). AUC .5 and tau 0 are chance.")
+    if result.tests:
+        print("\nDifferences of tau-b on the rows that both scored; paired permutation tests, adjusted after Holm:")
+        _table(
+            [
+                ("a", "b", "n", "clusters", "a - b", "p", "p (Holm)"),
+                *(
+                    (one.a, one.b, f"{one.n}", f"{one.clusters}", f"{one.difference:+.2f}", f"{one.p_value:.4f}")
+                    + (f"{one.p_holm:.4f}",)
+                    for one in result.tests
+                ),
+            ]
+        )
+
+
+def _cells(one: Agreement) -> tuple[str, ...]:
+    tie = "-" if one.tie_calibrated is None else f"{one.tie_calibrated:.3f}"
+    numbers = (_estimate(one.kendall), tie, _estimate(one.auc), _estimate(one.icc))
+    return (visible(one.metric), one.on, f"{one.n}", f"{one.failures}", *numbers)
+
+
+def _estimate(one: Estimate) -> str:
+    if one.value is None:
+        return "-"
+    return f"{one.value:.2f}" + ("" if one.low is None or one.high is None else f" [{one.low:.2f}, {one.high:.2f}]")
+
+
+def _table(lines: Iterable[Sequence[str]]) -> None:
+    rows = list(lines)
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,0 +1,153 @@
+"""`excam meta`: any metrics against labels of the same rows."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from excam.cli import app
+from excam.scoring import meta
+from excam.scoring.scored import scored_row
+from excam.stats import correlation, icc21
+
+GOLD = [
+    {"id": f"{n}/{side}", "label": int(side == "right"), "question": f"q{n}", "error": kind * (side == "wrong")}
+    for n, kind in enumerate(["omission", "factual"] * 12)
+    for side in ("right", "wrong")
+]
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def scored(path, scores, signature="mine.metric|1", direction="higher"):
+    rows = [
+        scored_row(
+            id_, score, None if score is not None else "no-json", signature, report=None, direction=direction
+        ).to_dict()
+        for id_, score in scores.items()
+    ]
+    return write(path, rows)
+
+
+def sees_facts(row, at):
+    """A metric that sees factual errors and no omission."""
+    return -5.0 if row["error"] == "factual" else 1.0 - at / 100
+
+
+@pytest.fixture
+def files(tmp_path):
+    gold = write(tmp_path / "gold.jsonl", GOLD)
+    facts = scored(tmp_path / "facts.jsonl", {row["id"]: sees_facts(row, at) for at, row in enumerate(GOLD)})
+    partly = {row["id"]: float(row["label"]) if at != 3 else None for at, row in enumerate(GOLD[:40])}
+    return gold, facts, scored(tmp_path / "partly.jsonl", partly, "mine.other|1")
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["meta", *map(str, arguments)])
+
+
+def lines(*arguments):
+    found = run(*arguments, "--jsonl")
+    assert found.exit_code == 0, found.output
+    return [json.loads(line) for line in found.stdout.splitlines()]
+
+
+def test_own_and_common_rows_and_failures_are_counted(files):
+    found = lines(*files, "--cluster", "question")
+    assert found[0] == {"kind": "labels", "labelled": 48, "common": 39}
+    rows = {one["metric"]: one for one in found if one["kind"] == "rows"}
+    counts = ("rows", "scored", "failures", "missing", "unlabelled")
+    assert [rows["partly"][name] for name in counts] == [40, 39, 1, 8, 0]
+    agreements = {(one["metric"], one["on"]): one for one in found if one["kind"] == "agreement"}
+    assert agreements["partly", "own"]["auc"]["value"] == 1
+    assert (agreements["facts", "own"]["n"], agreements["facts", "common"]["n"]) == (48, 39)
+    assert agreements["(constant)", "own"]["auc"]["value"] == 0.5
+    labels = [row["label"] for row in GOLD]
+    scores = [sees_facts(row, at) for at, row in enumerate(GOLD)]
+    assert agreements["facts", "own"]["kendall"]["value"] == pytest.approx(correlation.kendall(labels, scores))
+    tie = correlation.tie_calibrated_accuracy(labels, scores).accuracy
+    assert agreements["facts", "own"]["tie_calibrated"] == pytest.approx(tie)
+    assert lines(*files, "--cluster", "question") == found, "same seed, same numbers"
+
+
+def test_a_group_is_an_error_with_its_twins(files):
+    found = lines(*files, "--cluster", "question", "--group", "error")
+    auc = {
+        one["group"]: (one["n"], one["auc"]["value"])
+        for one in found
+        if one["kind"] == "agreement" and one["metric"] == "facts" and one["on"] == "own"
+    }
+    assert auc["factual"] == (24, 1.0)
+    assert auc["omission"][0] == 24
+    assert 0.3 < auc["omission"][1] < 0.7, "a blind spot"
+
+
+def test_a_metric_whose_lower_scores_are_better_is_turned_round(files, tmp_path):
+    gold, facts, _ = files
+    turned = {row["id"]: -sees_facts(row, at) for at, row in enumerate(GOLD)}
+    lower = scored(tmp_path / "lower.jsonl", turned, "mine.lower|1", "lower")
+    found = [one for one in lines(gold, facts, lower) if one["kind"] == "agreement" and one["on"] == "own"]
+    assert found[0]["kendall"] == found[1]["kendall"]
+
+
+def test_tests_are_adjusted_and_only_of_metrics_that_order(files):
+    found = [one for one in lines(*files, "--cluster", "question") if one["kind"] == "test"]
+    assert [(one["a"], one["b"]) for one in found] == [("facts", "partly")], "no texts, so no length; no constant"
+    assert found[0]["n"] == 39
+    assert 0 < found[0]["p_value"] <= found[0]["p_holm"] <= 1
+
+
+def test_icc_only_on_one_scale(tmp_path):
+    gold = [meta.Gold(f"{n}", 1.0 + n % 5, f"{n}", "", "", f"text {'x' * n}") for n in range(20)]
+    close = meta.Column("close", {row.id: min(5.0, row.label + (row.label > 3)) for row in gold})
+    other = meta.Column("other", {row.id: row.label * 20 for row in gold})
+    columns = [close, other, *meta.baselines(gold, {"(last)": lambda row: len(row.text) % 3})]
+    found = {one.metric: one for one in meta.evaluate(gold, columns).agreements if one.on == "own"}
+    ratings = [(row.label, close.scores[row.id]) for row in gold]
+    assert found["close"].icc.value == pytest.approx(icc21(ratings).value)
+    assert found["other"].icc.value is None
+    assert found["close"].auc.value is None, "labels of more than two values"
+    assert found["(length)"].kendall.value != 0
+    assert list(found) == ["close", "other", "(constant)", "(length)", "(last)"]
+
+
+def test_the_table_states_its_denominators(files):
+    found = run(*files, "--group", "error", "--cluster", "question")
+    assert found.exit_code == 0
+    assert "48 labelled rows, 39 of them scored by every metric." in found.stdout
+    assert "partly: 40 rows: 39 scored, 1 failed, 0 without a label, 8 labelled rows missing" in found.stdout
+    assert "p (Holm)" in found.stdout
+
+
+def test_bad_input_is_one_line(files, tmp_path):
+    gold, facts, partly = files
+
+    def refused(*arguments):
+        found = run(*arguments)
+        assert found.exit_code == 2
+        assert found.stdout == ""
+        assert found.stderr.count("\n") == 1
+        return found.stderr
+
+    assert "given twice" in refused(gold, facts, facts)
+    again = tmp_path / "again.jsonl"
+    again.write_bytes(facts.read_bytes())
+    assert "the same metric twice, mine.metric|1" in refused(gold, facts, again)
+    assert "no stars; expected a number" in refused(gold, facts, "--label", "stars")
+    assert "no column kind; found error, id, label, question" in refused(gold, facts, "--group", "kind")
+    others = scored(tmp_path / "others.jsonl", {"x": 1.0, "y": 2.0})
+    assert "others: 0 of its 2 ids are among the 48 labelled ones, e.g. x" in refused(gold, others)
+    mixed = scored(tmp_path / "mixed.jsonl", {"0/right": 1.0}).read_text()
+    mixed += scored(tmp_path / "lower.jsonl", {"0/wrong": 1.0}, direction="lower").read_text()
+    (tmp_path / "mixed.jsonl").write_text(mixed)
+    assert "2 directions: higher, lower; expected one metric in a file" in refused(gold, tmp_path / "mixed.jsonl")
+    assert "0 rows; expected rows with id and label" in refused(write(tmp_path / "empty.jsonl", []), facts)
+    same = write(tmp_path / "same.jsonl", [row | {"label": 1} for row in GOLD])
+    assert "48 rows, all 1; expected at least two different labels" in refused(same, facts)
+    twice = write(tmp_path / "twice.jsonl", [GOLD[0], GOLD[0]])
+    assert "id 0/right occurs twice" in refused(twice, facts)
+    words = write(tmp_path / "words.jsonl", [row | {"label": "good"} for row in GOLD])
+    assert "label is good; expected a number or true or false" in refused(words, facts)
