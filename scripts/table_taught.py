@@ -39,8 +39,8 @@ HEAD = """# Verdicts on facts that the base model knows
 
 Test rows of which no fact is in a report that the adapter learned from. `taught`: the corpus told the fact to the base.
 `known`: share of facts whose right answer is likelier to the base than every wrong one. `recalled`: share of parsed
-reports on wrong texts whose explanation names the right answer. Parse failures count as wrong; 95 % intervals over facts; 0 is chance.
-An adapter `without-X` is judged on X alone: facts of a benchmark of which it saw no report.
+reports on wrong texts whose explanation names the right answer. Parse failures count as wrong; 95 % intervals over
+facts; 0 is chance. An adapter `without-X` is judged on X alone: facts of a benchmark of which it saw no report.
 """
 
 

@@ -15,16 +15,17 @@ from excam.core.terminal import exit_on_error, print_json
 from excam.scoring.warnings import of_texts
 
 if TYPE_CHECKING:
-    from excam.scoring.meta import Agreement, Gold, Result
+    from excam.scoring.meta import Agreement, Gold, Result, Test
     from excam.stats.binary_gold import Estimate
 
 HEAD = ("metric", "rows", "n", "failed", "Kendall's tau-b", "tie-calibrated", "AUC", "ICC(2,1)")
+TEST_HEAD = ("a", "b", "n", "clusters", "a - b", "p", "p (Holm)")
 
 
 def meta(
     gold: Annotated[Path, typer.Argument(help="labelled rows with id and label: JSON Lines, CSV, Parquet, ...")],
     scored: Annotated[list[Path], typer.Argument(help="files written by `excam score --to`, one for each metric")],
-    label: Annotated[str, typer.Option(help="column of the labels: numbers, or true and false; more is better")] = "label",
+    label: Annotated[str, typer.Option(help="column of labels: numbers, true or false; more is better")] = "label",
     group: Annotated[str | None, typer.Option(help="column by which numbers are repeated, e.g. error_type")] = None,
     cluster: Annotated[
         str | None, typer.Option(help="column of rows that share content; by default those of one instruction")
@@ -82,16 +83,12 @@ def _show(result: Result) -> None:
     print("\nIntervals: 95 %, resampled over clusters (ICC: rows). AUC .5 and tau 0 are chance.")
     if result.tests:
         print("\nDifferences of tau-b on the rows that both scored; paired permutation tests, adjusted after Holm:")
-        _table(
-            [
-                ("a", "b", "n", "clusters", "a - b", "p", "p (Holm)"),
-                *(
-                    (one.a, one.b, f"{one.n}", f"{one.clusters}", f"{one.difference:+.2f}", f"{one.p_value:.4f}")
-                    + (f"{one.p_holm:.4f}",)
-                    for one in result.tests
-                ),
-            ]
-        )
+        _table([TEST_HEAD, *map(_test_cells, result.tests)])
+
+
+def _test_cells(one: Test) -> tuple[str, ...]:
+    numbers = (f"{one.n}", f"{one.clusters}", f"{one.difference:+.2f}", f"{one.p_value:.4f}", f"{one.p_holm:.4f}")
+    return (visible(one.a), visible(one.b), *numbers)
 
 
 def _cells(one: Agreement) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def test_the_table_states_its_denominators(files):
 
 
 def test_bad_input_is_one_line(files, tmp_path):
-    gold, facts, partly = files
+    gold, facts, _ = files
 
     def refused(*arguments):
         found = run(*arguments)
