@@ -13,7 +13,7 @@ from excam.pages import markdown
 from scripts import run
 from scripts._taught import Study, add_study_options
 
-VERSION = 1
+VERSION = 2
 PAGE = {
     "result": "results/paper/taught",
     "outputs": ["numbers", "page"],

@@ -200,12 +200,11 @@ def evaluate(gold: Sequence[Gold], columns: Sequence[Column], seed: int = 0) -> 
                 f"{next(iter(one.scores))}; expected the same rows under the same ids"
             )
     common = {row.id for row in gold if all(one.scores.get(row.id) is not None for one in columns)}
-    agreements = [
-        _agreement(one, group, on, rows, seed)
-        for group, of_group in _groups(gold).items()
-        for one in columns
-        for on, rows in (("own", of_group), ("common", [row for row in of_group if row.id in common]))
-    ]
+    agreements: list[Agreement] = []
+    for group, rows in _groups(gold).items():
+        shared = [row for row in rows if row.id in common]
+        for one in columns:
+            agreements += [_agreement(one, group, "own", rows, seed), _agreement(one, group, "common", shared, seed)]
     return Result(len(gold), len(common), joined, tuple(agreements), _tests(gold, columns, seed))
 
 
