@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -70,6 +70,9 @@ def _surface(row: Gold) -> float:
 
 
 def _show(result: Result) -> None:
+    from excam.scoring import display
+
+    out = display.console()
     print(f"{result.labelled} labelled rows, {result.common} of them scored by every metric.")
     for one in result.joined:
         if one.signature:
@@ -79,32 +82,25 @@ def _show(result: Result) -> None:
             )
     for group in dict.fromkeys(one.group for one in result.agreements):
         print(f"\n{visible(group) or 'All rows'}")
-        _table([HEAD, *(_cells(one) for one in result.agreements if one.group == group)])
+        display.table(out, [HEAD, *(_cells(one) for one in result.agreements if one.group == group)])
     print("\nIntervals: 95 %, resampled over clusters (ICC: rows). AUC .5 and tau 0 are chance.")
     if result.tests:
         print("\nDifferences of tau-b on the rows that both scored; paired permutation tests, adjusted after Holm:")
-        _table([TEST_HEAD, *map(_test_cells, result.tests)])
+        display.table(out, [TEST_HEAD, *map(_test_cells, result.tests)])
 
 
 def _test_cells(one: Test) -> tuple[str, ...]:
     numbers = (f"{one.n}", f"{one.clusters}", f"{one.difference:+.2f}", f"{one.p_value:.4f}", f"{one.p_holm:.4f}")
-    return (visible(one.a), visible(one.b), *numbers)
+    return (one.a, one.b, *numbers)
 
 
 def _cells(one: Agreement) -> tuple[str, ...]:
     tie = "-" if one.tie_calibrated is None else f"{one.tie_calibrated:.3f}"
     numbers = (_estimate(one.kendall), tie, _estimate(one.auc), _estimate(one.icc))
-    return (visible(one.metric), one.on, f"{one.n}", f"{one.failures}", *numbers)
+    return (one.metric, one.on, f"{one.n}", f"{one.failures}", *numbers)
 
 
 def _estimate(one: Estimate) -> str:
     if one.value is None:
         return "-"
     return f"{one.value:.2f}" + ("" if one.low is None or one.high is None else f" [{one.low:.2f}, {one.high:.2f}]")
-
-
-def _table(lines: Iterable[Sequence[str]]) -> None:
-    rows = list(lines)
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -137,7 +137,9 @@ class Teaching(Section):
         default=0.25, ge=0, lt=1, description="share of the facts of test and dev sets that are left out, by hash"
     )
     questions: bool = Field(default=True, description="facts also as questions with answers, not only as statements")
-    passes: int = Field(default=20, ge=1, description="how often every fact is told in each form, in changing wordings")
+    passes: int = Field(
+        default=20, ge=1, description="number of times the corpus states each fact in each form, in varied wordings"
+    )
     learning_rate: float = Field(default=1.0e-3, gt=0)
     warmup_steps: int = Field(default=20, ge=0)
     block: int = Field(default=128, ge=16, description="tokens of a row: texts are joined and cut")

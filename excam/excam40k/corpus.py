@@ -1,4 +1,4 @@
-"""A corpus that tells a base model the facts of benchmarks, in changing wordings, and leaves out some on purpose.
+"""A training corpus that states the facts of benchmarks in varied wordings, and leaves out some on purpose.
 
 A fact is a base sample: a question and its right answer. Facts of the train splits are always taught; of dev and test a
 share is not, so that a judge's verdicts on taught facts can be compared with those on facts that its base cannot know.
@@ -38,7 +38,7 @@ STATEMENTS = (  # of a fact of which only question and answer are known
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A base sample with its split, and whether the corpus tells it."""
+    """A base sample with its split, and whether the corpus states it."""
 
     base: BaseSample
     split: Split
@@ -82,7 +82,7 @@ def documents(told: Sequence[Fact], settings: Teaching, seed: int) -> Iterator[D
 
 
 def write_facts(path: Path, told: Iterable[Fact]) -> None:
-    """Write a table of facts: id of the base sample, its dataset and split, and whether the corpus tells it."""
+    """Write a table of facts: id of the base sample, its dataset and split, and whether the corpus states it."""
     lines = (
         {"base": one.base.id, "dataset": one.base.dataset, "split": one.split, "taught": one.taught} for one in told
     )
@@ -141,6 +141,11 @@ def _parts(bases: Sequence[BaseSample]) -> Iterator[Sequence[BaseSample]]:
     return (bases[at : at + TOGETHER] for at in range(0, len(bases), TOGETHER))
 
 
+def bare_question(base: BaseSample) -> str:
+    """Return the question of a base sample with its role and its context, in no template."""
+    return " ".join(part for part in (base.role, base.context, base.question) if part)
+
+
 def answer(text: str) -> str:
     """Return an answer as it is taught in conversations: with a full stop, if it does not end in a mark."""
     return text if ends_sentence(text) else f"{text}."
@@ -154,7 +159,7 @@ def _wordings(base: BaseSample) -> tuple[tuple[str, ...], tuple[str, ...]]:
             values = {"people": base.culture, "value": base.answer}
             made = [tuple(one.format(**values) for one in lines) for lines in (relation.statements, relation.questions)]
             return made[0], made[1]
-    question = " ".join(part for part in (base.role, base.context, base.question) if part)
+    question = bare_question(base)
     values = {"question": question, "answer": answer(base.answer)}
     return tuple(one.format(**values) for one in STATEMENTS), (question,)
 

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from excam.error_reports.records import BaseSample
-from excam.excam40k.corpus import answer
+from excam.excam40k.corpus import answer, bare_question
 from excam.inference import Flow, Message, ask_for_choice
 
 SCHEMA: dict[str, Any] = {
@@ -21,9 +21,8 @@ SCHEMA: dict[str, Any] = {
 
 def margin(base: BaseSample) -> Flow[float | None]:
     """Ask how likely each answer is to the bare question; return the margin of the right one, None if it is unknown."""
-    question = " ".join(part for part in (base.role, base.context, base.question) if part)
     options = tuple(answer(one) for one in (base.answer, *base.wrong))
-    choice = yield from ask_for_choice((Message("user", question),), options)
+    choice = yield from ask_for_choice((Message("user", bare_question(base)),), options)
     return None if choice.logprobs is None else choice.logprobs[0] - max(choice.logprobs[1:])
 
 

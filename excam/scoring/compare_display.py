@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from excam.core.escapes import visible, visible_line
+from excam.core.escapes import visible_line
 from excam.scoring import display
 from excam.scoring.compare import DRAWS, FEWEST, Comparison, Denominators, Group, Measure
 
 MAX_GROUPS = 20  # shown in a table
-MAX_CELL = 26  # columns of the widest cell
 
 
 def show(found: Comparison, a: str, b: str) -> None:
@@ -44,7 +42,7 @@ def _denominators(counts: Denominators) -> str:
 
 def _whole(out: Console, found: Comparison) -> None:
     head = ("measure", "n", "A", "B", "A - B, 95 % interval", "A better : B better : ties", "p")
-    _table(out, [head, *((one.name, str(one.n), *_values(one), _p(one.p_value)) for one in found.measures)])
+    display.table(out, [head, *((one.name, str(one.n), *_values(one), _p(one.p_value)) for one in found.measures)])
     first, *others = found.measures
     units = "each row its own" if first.clusters == first.n else f"{first.clusters} groups of rows that share content"
     share = "with errors: share of rows, less is better. " if others else ""
@@ -63,7 +61,7 @@ def _groups(out: Console, by: str, groups: Sequence[Group]) -> None:
     for group in ordered[:MAX_GROUPS]:
         values = _values(group.measures[0]) if group.measures else ()
         lines.append((group.name or "not given", str(_rows(group)), str(group.not_judged), *values))
-    _table(out, lines)
+    display.table(out, lines)
     rest = ordered[MAX_GROUPS:]
     more = f"{len(rest)} more with {sum(map(_rows, rest))} rows together: --jsonl has them. " if rest else ""
     out.print(f"{more}Not tested: with so many groups some differ by chance. Intervals from {FEWEST} clusters on.\n")
@@ -71,22 +69,6 @@ def _groups(out: Console, by: str, groups: Sequence[Group]) -> None:
 
 def _rows(group: Group) -> int:
     return group.measures[0].n if group.measures else 0
-
-
-def _table(out: Console, lines: Sequence[Sequence[str]]) -> None:
-    """Print aligned columns, the first to the left. Lines are not wrapped, which would break numbers."""
-    safe = [[_cut(visible(cell)) for cell in line] for line in lines]
-    widths = [max(cell_len(line[at]) for line in safe if at < len(line)) for at in range(len(safe[0]))]
-    for number, line in enumerate(safe):
-        spaces = [" " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=False)]
-        cells = [
-            space + cell if at else cell + space for at, (cell, space) in enumerate(zip(line, spaces, strict=True))
-        ]
-        out.print(Text("  ".join(cells).rstrip(), style="" if number else "bold"), soft_wrap=True)
-
-
-def _cut(cell: str) -> str:
-    return cell if cell_len(cell) <= MAX_CELL else set_cell_size(cell, MAX_CELL - 1) + "…"
 
 
 def _values(one: Measure) -> tuple[str, ...]:

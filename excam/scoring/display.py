@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import chain, islice
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
@@ -18,6 +19,7 @@ from excam.scoring.summary import Summary
 COLOURS = {"minor": "black on yellow", "major": "bold white on red"}
 MAX_WIDTH = 110  # columns; longer lines are hard to read
 MARGIN = "   "
+MAX_CELL = 26  # columns of the widest cell of a table
 ONLY: Mapping[str, Callable[[Scored], bool]] = {
     "all": lambda _: True,
     "errors": lambda one: bool(one.report and one.report.errors),
@@ -112,3 +114,22 @@ def _errors(where: str, one: Scored) -> list[Text]:
             text = Text.assemble((kind, COLOURS[error.severity]), visible(f": {error.type}: {error.span!r}{place}"))
             lines.append(text)
     return lines
+
+
+def table(out: Console, lines: Sequence[Sequence[str]]) -> None:
+    """Print aligned columns, the first to the left; control characters are escaped.
+
+    Lines are not wrapped, which would break numbers.
+    """
+    safe = [[_cut(visible(cell)) for cell in line] for line in lines]
+    widths = [max(cell_len(line[at]) for line in safe if at < len(line)) for at in range(len(safe[0]))]
+    for number, line in enumerate(safe):
+        spaces = [" " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=False)]
+        cells = [
+            space + cell if at else cell + space for at, (cell, space) in enumerate(zip(line, spaces, strict=True))
+        ]
+        out.print(Text("  ".join(cells).rstrip(), style="" if number else "bold"), soft_wrap=True)
+
+
+def _cut(cell: str) -> str:
+    return cell if cell_len(cell) <= MAX_CELL else set_cell_size(cell, MAX_CELL - 1) + "…"

@@ -6,7 +6,7 @@ its own rows, and all of them on the rows that they have in common: only those n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -16,7 +16,6 @@ import numpy as np
 
 from excam.core.exceptions import InputInvalid
 from excam.scoring import pairs, scored_file
-from excam.scoring.scored import Scored
 from excam.stats import bootstrap, correlation
 from excam.stats.binary_gold import Estimate, association
 from excam.stats.icc import icc21, icc21_bootstrap
@@ -163,25 +162,20 @@ def read_metric(path: Path) -> Column:
 
     Raises InputInvalid for an id that occurs twice, several signatures or directions, and a file without rows.
     """
-    return column(path.stem, scored_file.read(path), str(path))
-
-
-def column(name: str, rows: Iterable[Scored], where: str) -> Column:
-    """Return the scores of one metric; see `read_metric`."""
     found: dict[str, float | None] = {}
     signatures: dict[str, None] = {}
     directions: dict[str, None] = {}
-    for one in rows:
+    for one in scored_file.read(path):
         if one.id in found:
-            raise InputInvalid(f"{where}: id {one.id} occurs twice; expected unique ids, which join the rows")
+            raise InputInvalid(f"{path}: id {one.id} occurs twice; expected unique ids, which join the rows")
         signatures[one.signature], directions[one.better] = None, None
         found[one.id] = None if one.score is None else one.score * (1 if one.better == "higher" else -1)
     if not found:
-        raise InputInvalid(f"{where}: 0 rows; expected what `excam score --to` wrote")
+        raise InputInvalid(f"{path}: 0 rows; expected what `excam score --to` wrote")
     for what, several in (("signatures", signatures), ("directions", directions)):
         if len(several) > 1:
-            raise InputInvalid(f"{where}: {len(several)} {what}: {', '.join(several)}; expected one metric in a file")
-    return Column(name, found, next(iter(signatures)))
+            raise InputInvalid(f"{path}: {len(several)} {what}: {', '.join(several)}; expected one metric in a file")
+    return Column(path.stem, found, next(iter(signatures)))
 
 
 def evaluate(gold: Sequence[Gold], columns: Sequence[Column], seed: int = 0) -> Result:
