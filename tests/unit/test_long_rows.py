@@ -51,7 +51,7 @@ def short_report(sample: Sample) -> Report:
 def lengths_of(weights: Path) -> dict[str, int]:
     """Tokens of each original with its empty report, by pair."""
     samples = originals()
-    rows = tokens.encode(chat.load_tokenizer(weights.parent / "files"), map(report.training_example, samples))
+    rows = tokens.encode(chat.load_tokenizer(weights.parent / "files"), report.training_examples(list(samples)))
     return dict(zip(rows["pair"], rows["input_ids"].list.len(), strict=True))
 
 
@@ -129,7 +129,7 @@ def test_training_drops_no_original_of_real_rows_that_was_not_found_before(weigh
     find_long_rows.main([*words, "--samples", str(samples), "--pairs", "too-long.json", "--counts", "counts.json"])
     found = set(json.loads(Path("too-long.json").read_text())["pairs"])
     learnt = [sample for sample in record_files.read_samples(samples) if sample.split == "train"]
-    rows = tokens.encode(chat.load_tokenizer(weights.parent / "files"), map(report.training_example, learnt))
+    rows = tokens.encode(chat.load_tokenizer(weights.parent / "files"), report.training_examples(list(learnt)))
     dropped = tokens.without_long_rows(rows, recipe, POSITIONS).filter(rows["input_ids"].list.len() > POSITIONS)
     assert 0 < len(dropped) < len(found) < len(learnt)
     assert set(dropped["pair"]) < found

@@ -85,7 +85,7 @@ def samples_of(pairs: int = 12) -> list[Sample]:
 
 
 def encode(samples: Iterable[Sample]) -> pl.DataFrame:
-    return tokens.encode(tokenizer_of(), map(report.training_example, samples))
+    return tokens.encode(tokenizer_of(), report.training_examples(list(samples)))
 
 
 def rows_of(samples: list[Sample], recipe: Recipe = RECIPE) -> list[tokens.Row]:
