@@ -41,6 +41,7 @@ include: "rules/macaron.smk"
 include: "rules/rubric.smk"
 include: "rules/cult_eval.smk"
 include: "rules/calmqa.smk"
+include: "rules/crossing.smk"
 
 
 onsuccess:
@@ -64,6 +65,7 @@ rule all:
         rubric_pages(),
         pages_of("cult_eval"),
         calmqa_pages(),
+        crossing_pages(),
 
 
 rule paper:
@@ -126,6 +128,12 @@ rule calmqa:
     """CaLMQA's score of long answers: right language, no loops, true, to the point; and what people's ratings follow."""
     input:
         calmqa_target,
+
+
+rule crossing:
+    """All metrics on the same rows: which kinds of errors each misses, and how far it depends on the language."""
+    input:
+        crossing_target,
 
 
 rule scores:

@@ -33,8 +33,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = made_up(args.items, args.systems)
     print(f"{len(rows):,} translations of {args.items:,} items")
     started, computed = time.perf_counter(), time.process_time()
-    bleu = timed("BLEU", lambda: sentence_metrics.bleu(rows))
-    chrf = timed("chrF++", lambda: sentence_metrics.chrf(rows))
+    bleu = timed("BLEU", lambda: sentence_metrics.bleu(sentence_metrics.texts(rows)))
+    chrf = timed("chrF++", lambda: sentence_metrics.chrf(sentence_metrics.texts(rows)))
     verdicts = timed("equivalent", lambda: judgements.by_equivalents(rows))
     took = f"{time.perf_counter() - started:.1f} s, of the processor {time.process_time() - computed:.1f} s"
     print(f"metrics without a model: {took}")

@@ -114,6 +114,7 @@ MACARON_MODES = ["choose", "text", "thinking"]
 MACARON_SHEETS = sorted(path.stem for path in Path(MACARON.sheets).glob("*.csv")) if MACARON and MACARON.sheets else []
 CULT_EVAL = EXPERIMENT.cult_eval
 CALMQA = EXPERIMENT.calmqa
+CROSSING = EXPERIMENT.crossing
 CALMQA_RATINGS = input_names("calmqa.ratings", [Path(CALMQA.ratings)]) if CALMQA and CALMQA.ratings else []
 NOWHERE = "a^"  # a pattern that matches nothing: an axis without values
 
@@ -139,6 +140,7 @@ wildcard_constraints:
     sheet=one_of(MACARON_SHEETS),
     translator=one_of([cult_eval_source.WRITTEN, *(CULT_EVAL.systems if CULT_EVAL else [])]),
     shots="0|1",
+    crossed=one_of(CROSSING.metrics if CROSSING else []),
 
 
 PARTS = {  # module with the version of a stage that is chosen by name; the version of a rule is in its script

@@ -234,3 +234,24 @@ def calmqa_weights(wildcards):
     """The weights of the model of a stage, if it is local."""
     name = CALMQA_STEPS[wildcards.step]
     return f"results/models/{EXPERIMENT.weights(name)}/manifest.json" if EXPERIMENT.models[name].is_local else []
+
+
+def crossing_weights(wildcards):
+    """The weights of the model of a metric, if it is local."""
+    name = CROSSING.metrics[wildcards.crossed].model
+    return weights_of(name) if name and EXPERIMENT.models[name].is_local else []
+
+
+def crossing_adapter(wildcards):
+    """The adapter of the model of a metric, if it has one, and the proof that it is active."""
+    entry = CROSSING.metrics[wildcards.crossed]
+    if not entry.trained_on:
+        return []
+    verified = f"results/adapters/{entry.model}/{entry.trained_on}/verified.json"
+    return [*adapter_files(entry.model, entry.trained_on), verified]
+
+
+def crossing_evidence(wildcards):
+    """The index of the documents of CaLMQA, where a metric wants them."""
+    wanted = CROSSING.metrics[wildcards.crossed].evidence
+    return [f"results/calmqa/index/{name}" for name in EVIDENCE_FILES] if wanted else []

@@ -73,6 +73,8 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "cult_eval_metrics": cult_eval_files("metrics", *(["comet"] if CULT_EVAL and CULT_EVAL.comet else [])),
     "cult_eval_rows": cult_eval_files("rows"),
     "cult_eval_scores": list(CULT_EVAL.scores.values()) if CULT_EVAL else [],
+    "crossing_rows": ["results/crossing/rows.parquet"] if CROSSING else [],
+    "crossing_scores": [f"results/crossing/scores/{name}.parquet" for name in (CROSSING.metrics if CROSSING else [])],
     "counterfactual_rows": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.rows.parquet"),
     "counterfactual_samples": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.parquet"),
     "counterfactual_transcripts": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.jsonl"),
@@ -137,6 +139,7 @@ PAGE_FILES = {  # sets of files that pages name as inputs
 PAGE_SETTINGS = {  # values that pages name as settings
     "cult_eval_scored": list(CULT_EVAL.scores) if CULT_EVAL else [],
     "calmqa_how": calmqa_how(),
+    "crossing_parts": crossing_parts(),
     "datasets": DATASETS,
     "licences": json.dumps({name: benchmarks.load(name).SOURCE.licence for name in DATASETS}, sort_keys=True),
     "models_asked": models_asked,

@@ -207,3 +207,45 @@ def shown_trained():
 def judged_of(trained_on):
     """The test sets on which an adapter is judged beside what its base knows: the left-out one, or all."""
     return DATASETS if not trained_on.startswith("without-") else [trained_on.removeprefix("without-")]
+
+
+def crossing_entry(wildcards):
+    """The model of a metric of the crossing, None if it asks none."""
+    name = CROSSING.metrics[wildcards.crossed].model
+    return EXPERIMENT.models[name] if name else None
+
+
+def crossing_model(wildcards):
+    model = crossing_entry(wildcards)
+    return model.request_settings if model else "null"
+
+
+def crossing_pace(wildcards):
+    model = crossing_entry(wildcards)
+    return model.speed_settings if model else "{}"
+
+
+def crossing_gpus(wildcards):
+    model = crossing_entry(wildcards)
+    return model.gpus if model else 0
+
+
+def crossing_answers(wildcards):
+    """The stage of the backend of a metric's model, if there is one."""
+    model = crossing_entry(wildcards)
+    return [f"answers.{model.backend}"] if model else []
+
+
+def crossing_metric_version(wildcards):
+    """The version that a metric states of itself."""
+    from excam.scoring import metrics
+
+    try:
+        return metrics.load(CROSSING.metrics[wildcards.crossed].metric).VERSION
+    except ExcamError as problem:
+        raise WorkflowError(f"crossing.metrics.{wildcards.crossed}: {problem}") from None
+
+
+def crossing_parts():
+    """The parts of each metric that are shown too, as JSON."""
+    return json.dumps({name: one.parts for name, one in CROSSING.metrics.items()} if CROSSING else {})

@@ -136,6 +136,18 @@ def calmqa_target(wildcards):
     return calmqa_pages()
 
 
+def crossing_pages():
+    """Every table and figure of the crossing; none where it is switched off."""
+    return pages_of("crossing") if CROSSING else []
+
+
+def crossing_target(wildcards):
+    """What the target `crossing` asks for. Stop with one line where the section is missing."""
+    if not CROSSING:
+        raise WorkflowError("crossing: switched off; expected a section `crossing`, as in experiments/mini.yaml")
+    return crossing_pages()
+
+
 def scores(wildcards):
     """The summary of the user's own texts."""
     if not SCORES:

@@ -33,12 +33,23 @@ class Found:
     share: float | None = None
 
 
-def comparable(item: Item) -> bool:
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What `judge` reads of an item, where a row has nothing else of it."""
+
+    id: str
+    explication: str
+    equivalent: str | None
+    accepted: tuple[str, ...]
+    literal: tuple[str, ...]
+
+
+def comparable(item: Item | Expected) -> bool:
     """Return whether an item has an equivalent or an explication, with which a translation can be compared."""
     return bool(item.equivalent or item.accepted or item.explication)
 
 
-def judge(item: Item, translation: str) -> Found:
+def judge(item: Item | Expected, translation: str) -> Found:
     """Return whether the expression survived: 1 an accepted equivalent, 2 not a listed literal gloss, 3 enough words.
 
     Raise InputInvalid for an item with neither equivalents nor an explication, which nothing can be compared with.

@@ -33,7 +33,15 @@ class Column:
     signature: str
 
 
-def bleu(rows: Sequence[Translated]) -> Column:
+Texts = Sequence[tuple[str, str]]  # translations with their references
+
+
+def texts(rows: Sequence[Translated]) -> Texts:
+    """Return what metrics with a reference compare."""
+    return [(one.translation, one.item.reference) for one in rows]
+
+
+def bleu(rows: Texts) -> Column:
     """Return sentence BLEU by sacrebleu, 0 to 100, with `effective_order`; an empty translation has 0."""
     from sacrebleu.metrics.bleu import BLEU
 
@@ -41,24 +49,22 @@ def bleu(rows: Sequence[Translated]) -> Column:
     return _sacrebleu(metric, rows)
 
 
-def chrf(rows: Sequence[Translated]) -> Column:
+def chrf(rows: Texts) -> Column:
     """Return sentence chrF++ (`word_order` 2) by sacrebleu, 0 to 100."""
     from sacrebleu.metrics.chrf import CHRF
 
     return _sacrebleu(CHRF(word_order=2), rows)
 
 
-def _sacrebleu(metric: Any, rows: Sequence[Translated]) -> Column:
+def _sacrebleu(metric: Any, rows: Texts) -> Column:
     known: dict[tuple[str, str], float] = {}  # systems often give the same translation
-    for one in rows:
-        both = one.translation, one.item.reference
+    for both in rows:
         if both not in known:
             known[both] = float(metric.sentence_score(both[0], [both[1]]).score)
-    scores = tuple(known[one.translation, one.item.reference] for one in rows)
-    return Column(scores, str(metric.get_signature()))
+    return Column(tuple(known[both] for both in rows), str(metric.get_signature()))
 
 
-def bertscore(rows: Sequence[Translated], encoder: Path, name: str, layer: int, batch: int = 32) -> Column:
+def bertscore(rows: Texts, encoder: Path, name: str, layer: int, batch: int = 32) -> Column:
     """Return BERTScore's F1 by an encoder in a local folder, from the hidden states of layer `layer`, not rescaled.
 
     An empty translation has 0, as in bert-score, which no longer tokenizes one.
@@ -73,11 +79,11 @@ def bertscore(rows: Sequence[Translated], encoder: Path, name: str, layer: int, 
     with loading(encoder):
         scorer = BERTScorer(model_type=str(encoder), num_layers=layer, batch_size=batch, device="cpu", idf=False)
     f1: Any = []
-    if written := [one for one in rows if one.translation.strip()]:
-        _, _, f1 = scorer.score([one.translation for one in written], [one.item.reference for one in written])
+    if written := [(translation, reference) for translation, reference in rows if translation.strip()]:
+        _, _, f1 = scorer.score([one for one, _ in written], [reference for _, reference in written])
         f1 = f1.double().tolist()
     found = iter(f1)
-    scores = tuple(next(found) if one.translation.strip() else 0.0 for one in rows)
+    scores = tuple(next(found) if translation.strip() else 0.0 for translation, _ in rows)
     signature = f"bert-score:{version('bert-score')}|encoder:{name}|layer:{layer}|idf:no|rescaled:no"
     return Column(scores, signature)
 
@@ -121,9 +127,10 @@ def measure(
     metricx: tuple[Path, str] | None = None,
 ) -> dict[str, Column]:
     """Return BLEU and chrF++, and BERTScore and MetricX-QE where a folder with weights and its name is given."""
-    columns = {"bleu": bleu(rows), "chrf": chrf(rows)}
+    compared = texts(rows)
+    columns = {"bleu": bleu(compared), "chrf": chrf(compared)}
     if encoder:
-        columns["bertscore"] = bertscore(rows, *encoder, layer)
+        columns["bertscore"] = bertscore(compared, *encoder, layer)
     if metricx:
         columns["metricx_qe"] = metricx_qe(rows, *metricx)
     return columns

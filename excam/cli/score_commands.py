@@ -203,14 +203,14 @@ def _results_of(
     """Yield the results of a metric other than ExCAM's."""
     from excam.scoring import budgets, files, metrics, score_rows
 
-    if not model:
-        stop("--metric: needs --model: an adapter, the folder of a fetched model, or NAME@http://host/v1")
     metric = metrics.load(name)
+    if not model and (metric.MAX_TOKENS or hasattr(metric, "prepare")):
+        stop("--metric: needs --model: an adapter, the folder of a fetched model, or NAME@http://host/v1")
     rows = score_rows.RowFile(file, metric)
-    metric = metrics.prepared(metric, rows, model, index)
+    metric = metrics.prepared(metric, rows, model or "", index)
     if limit and to:
         say(budgets.estimate(limit, rows, lambda row: next(metric.flow(row), ()), metric.MAX_TOKENS, to))
-    return files.results(score_rows.RowScorer(metric, model, engine, limit), rows, to)
+    return files.results(score_rows.RowScorer(metric, model or "", engine, limit), rows, to)
 
 
 @contextmanager

@@ -134,6 +134,15 @@ def cross_check(experiment: Experiment, where: str) -> None:
             known(name, "rubric.raters", "model", models)
         if not (experiment.rubric.raters or experiment.rubric.ratings or experiment.rubric.evaluator):
             raise ConfigInvalid(f"{where}: rubric: nobody rates; expected `raters`, `ratings` or `evaluator`")
+    for name, crossed in (experiment.crossing.metrics if experiment.crossing else {}).items():
+        at = f"crossing.metrics.{name}"
+        if crossed.model:
+            known(crossed.model, f"{at}.model", "model", models)
+        if crossed.trained_on and (crossed.model, crossed.trained_on) not in experiment.adapters:
+            trained = ", ".join("/".join(pair) for pair in experiment.adapters) or "none"
+            raise ConfigInvalid(f"{where}: {at}: no such adapter: `{crossed.judge}`; known: {trained}")
+        if crossed.evidence and not experiment.calmqa:
+            raise ConfigInvalid(f"{where}: {at}.evidence: `calmqa` is switched off; expected its documents")
     if experiment.cult_eval:
         wanted = experiment.cult_eval
         single = {"encoder": wanted.encoder, "metricx": wanted.metricx}

@@ -143,7 +143,9 @@ class Teaching(Section):
     learning_rate: float = Field(default=1.0e-3, gt=0)
     warmup_steps: int = Field(default=20, ge=0)
     block: int = Field(default=128, ge=16, description="tokens of a row: texts are joined and cut")
-    rows_per_step: int = Field(default=16, ge=1)
+    rows_per_step: int = Field(
+        default=4, ge=1, description="few, so that many steps fit in a small corpus: steps, not tokens, teach the facts"
+    )
     save_steps: int = Field(default=50, ge=1, description="steps between checkpoints")
     seed: int | None = Field(default=None, description="of corpus and order; by default the experiment's")
 
@@ -470,6 +472,30 @@ class Calmqa(Section):
     ratings: str | None = Field(default=None, description="CSV file with ratings of people, for the regression")
 
 
+class Crossed(Section):
+    """A metric of the crossing."""
+
+    metric: str = Field(min_length=1, description="as in `excam score --metric`: a metric of ours, or a Python module")
+    model: Name | None = Field(default=None, description="an entry of `models` that judges; null: the metric asks none")
+    trained_on: Name | None = Field(default=None, description="the mixture of the model's adapter; null: no adapter")
+    parts: list[str] = Field(default=[], description="parts of the score that are shown as metrics of their own")
+    evidence: bool = Field(default=False, description="give it the documents of `calmqa.evidence`")
+
+    @property
+    def judge(self) -> str:
+        """Return what signatures call the model, with what it was tuned on; "" without a model."""
+        return "/".join(filter(None, [self.model, self.trained_on]))
+
+
+class Crossing(Section):
+    """Several metrics on the labelled rows of all systems that are switched on (docs/crossing.md)."""
+
+    metrics: dict[Name, Crossed] = Field(min_length=1)
+    contents: int | None = Field(
+        default=None, ge=1, description="questions, items and scenarios that are drawn of each system; null: all"
+    )
+
+
 class Experiment(Section):
     """All settings that determine results. Settings of execution are in the profiles."""
 
@@ -488,6 +514,7 @@ class Experiment(Section):
     rubric: Rubric | None = None
     cult_eval: CultEval | None = None
     calmqa: Calmqa | None = None
+    crossing: Crossing | None = None
     audits: Literal["stop", "warn"] = Field(
         default="stop", description="a failed audit stops training and publishing, or is only said"
     )

@@ -37,10 +37,15 @@ def rubric() -> Rubric:
 
 def flow(row: Row) -> Flow[Outcome]:
     """Ask once for a rating of a response. Raise InputInvalid for a fact about the task that is none."""
-    task = {"true": True, "false": False}.get(str(row.values.get("unsafe")).lower())
-    response = responses.parse({"task_id": row.id, **row.values, "unsafe": task}, f"row {row.id}")
+    response = response_of(row)
     rating = yield from asks.text(response, rubric(), "model")
     return outcome(rating, response)
+
+
+def response_of(row: Row) -> responses.Response:
+    """Return the response of a row. Raise InputInvalid for a fact about the task that is none."""
+    unsafe = {"true": True, "false": False}.get(str(row.values.get("unsafe")).lower())
+    return responses.parse({"task_id": row.id, **row.values, "unsafe": unsafe}, f"row {row.id}")
 
 
 def outcome(rating: Rating, response: responses.Response) -> Outcome:

@@ -79,7 +79,7 @@ class Metric(Protocol):
     VERSION: int  # part of the signature: another number means that scores of the two cannot be compared
     COLUMNS: tuple[str, ...]  # that each row must have
     DIRECTION: Direction  # which scores are better
-    MAX_TOKENS: int  # of one answer
+    MAX_TOKENS: int  # of one answer; 0: the metric asks no model
 
     def flow(self, row: Row) -> Flow[Outcome]:
         """Ask the model about one row and return its outcome."""

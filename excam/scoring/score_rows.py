@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -11,7 +11,7 @@ from pathlib import Path
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import Progress
 from excam.core.release import VERSION
-from excam.inference import Sampling, backend_factory
+from excam.inference import Answer, Request, Sampling, backend_factory
 from excam.inference.budget import Budget
 from excam.inference.journal import InMemory, Journal, ask
 from excam.inference.run import run
@@ -26,11 +26,10 @@ class RowScorer:
     """A metric with a model, used as a `files.Scorer`."""
 
     def __init__(self, metric: Metric, model: str, engine: str | None = None, budget: Budget | None = None) -> None:
-        """Open the model, see `open_model`."""
+        """Open the model, see `open_model`; none for a metric that asks none."""
         self._metric = metric
-        self._backend, described = open_model(model, engine, budget)
-        settings = f"|{found}" if (found := getattr(metric, "SETTINGS", "")) else ""
-        self.signature = f"{metric.NAME}|{described}{settings}|metric:{metric.VERSION}|v:{VERSION}"
+        self._backend, described = open_model(model, engine, budget) if metric.MAX_TOKENS else (None, "model:none")
+        self.signature = signature(metric, described)
 
     def score(
         self, rows: Iterable[Row], /, journal: Path | None = None, progress: Progress | None = None
@@ -40,26 +39,40 @@ class RowScorer:
         sampling, coming = Sampling(max_tokens=self._metric.MAX_TOKENS), iter(rows)
         while part := list(islice(coming, BATCH)):
             answers = InMemory() if kept is None else kept
-            asking = partial(ask, self._backend, sampling, answers, progress=progress)
-            yield from map(self._scored, part, run(self._metric.flow, part, asking))
+            asking = partial(ask, self._backend, sampling, answers, progress=progress) if self._backend else _ask_nobody
+            for row, outcome in zip(part, run(self._metric.flow, part, asking), strict=True):
+                yield scored(row, outcome, self._metric, self.signature)
 
-    def _scored(self, row: Row, outcome: Outcome) -> Scored:
-        return scored_row(
-            row.id,
-            outcome.score,
-            outcome.failure,
-            self.signature,
-            report=Report(tuple(outcome.spans), outcome.explanation),
-            columns=row.texts,
-            parts=outcome.parts,
-            direction=self._metric.DIRECTION,
-            warnings=self._warnings(row.texts),
-            **row.labels,
-        )
 
-    def _warnings(self, texts: Mapping[str, str]) -> tuple[str, ...]:
-        asked, given = getattr(self._metric, "PAIR", ("instruction", "output"))
-        return warnings.of_texts(texts[asked], texts[given]) if {asked, given} <= texts.keys() else ()
+def _ask_nobody(requests: Sequence[Request]) -> list[Answer]:
+    raise InputInvalid(f"a metric with MAX_TOKENS 0 asked {len(requests)} times; expected the tokens of an answer")
+
+
+def signature(metric: Metric, described: str) -> str:
+    """Return the signature of a metric with a model, given as its part of a signature."""
+    settings = f"|{found}" if (found := getattr(metric, "SETTINGS", "")) else ""
+    return f"{metric.NAME}|{described}{settings}|metric:{metric.VERSION}|v:{VERSION}"
+
+
+def scored(row: Row, outcome: Outcome, metric: Metric, signature: str) -> Scored:
+    """Return the outcome of a row as a scored row, with warnings about its texts."""
+    return scored_row(
+        row.id,
+        outcome.score,
+        outcome.failure,
+        signature,
+        report=Report(tuple(outcome.spans), outcome.explanation),
+        columns=row.texts,
+        parts=outcome.parts,
+        direction=metric.DIRECTION,
+        warnings=_warnings(row.texts, metric),
+        **row.labels,
+    )
+
+
+def _warnings(texts: Mapping[str, str], metric: Metric) -> tuple[str, ...]:
+    asked, given = getattr(metric, "PAIR", ("instruction", "output"))
+    return warnings.of_texts(texts[asked], texts[given]) if {asked, given} <= texts.keys() else ()
 
 
 @dataclass(frozen=True, slots=True)

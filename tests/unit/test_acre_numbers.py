@@ -22,6 +22,7 @@ from excam.acre import (
     translations,
 )
 from excam.acre.asks import Judged
+from excam.acre.sentence_metrics import texts
 from excam.acre.study import Study
 from excam.acre.translations import Label, Translated
 from excam.core import tables
@@ -45,7 +46,7 @@ def printed(name):
 def test_bleu_and_chrf_are_those_of_sacrebleu():
     import sacrebleu
 
-    bleu, chrf = sentence_metrics.bleu(ROWS), sentence_metrics.chrf(ROWS)
+    bleu, chrf = sentence_metrics.bleu(texts(ROWS)), sentence_metrics.chrf(texts(ROWS))
     for one, b, c in zip(ROWS, bleu.scores, chrf.scores, strict=True):
         direct = sacrebleu.sentence_bleu(one.translation, [one.item.reference], use_effective_order=True)
         assert b == direct.score
@@ -56,8 +57,8 @@ def test_bleu_and_chrf_are_those_of_sacrebleu():
 
 def test_an_empty_translation_has_bleu_0_and_the_reference_100():
     rows = [Translated(ITEM, "empty", ""), Translated(ITEM, "same", ITEM.reference)]
-    assert sentence_metrics.bleu(rows).scores == pytest.approx((0.0, 100.0))
-    assert sentence_metrics.chrf(rows).scores == pytest.approx((0.0, 100.0))
+    assert sentence_metrics.bleu(texts(rows)).scores == pytest.approx((0.0, 100.0))
+    assert sentence_metrics.chrf(texts(rows)).scores == pytest.approx((0.0, 100.0))
 
 
 @pytest.fixture(scope="module")
@@ -88,24 +89,24 @@ def test_bertscore_is_that_of_bert_score(encoder):
     from bert_score import score
 
     rows = ROWS[:12]
-    found = sentence_metrics.bertscore(rows, encoder, "tiny", 2)
-    texts = [one.translation for one in rows], [one.item.reference for one in rows]
-    _, _, f1 = score(*texts, model_type=str(encoder), num_layers=2, device="cpu", batch_size=32)
+    found = sentence_metrics.bertscore(texts(rows), encoder, "tiny", 2)
+    compared = [one.translation for one in rows], [one.item.reference for one in rows]
+    _, _, f1 = score(*compared, model_type=str(encoder), num_layers=2, device="cpu", batch_size=32)
     assert found.scores == pytest.approx(f1.tolist(), abs=1e-6)
     assert found.signature == "bert-score:0.3.13|encoder:tiny|layer:2|idf:no|rescaled:no"
 
 
 def test_bertscore_of_an_empty_translation_is_0(encoder):
     rows = [ROWS[0], Translated(ITEM, "empty", " "), ROWS[1]]
-    first, empty, last = sentence_metrics.bertscore(rows, encoder, "tiny", 2).scores
+    first, empty, last = sentence_metrics.bertscore(texts(rows), encoder, "tiny", 2).scores
     assert empty == 0
-    assert (first, last) == pytest.approx(sentence_metrics.bertscore(ROWS[:2], encoder, "tiny", 2).scores)
-    assert sentence_metrics.bertscore(rows[1:2], encoder, "tiny", 2).scores == (0.0,)
+    assert (first, last) == pytest.approx(sentence_metrics.bertscore(texts(ROWS[:2]), encoder, "tiny", 2).scores)
+    assert sentence_metrics.bertscore(texts(rows[1:2]), encoder, "tiny", 2).scores == (0.0,)
 
 
 def test_a_folder_without_an_encoder_is_one_line(tmp_path):
     with pytest.raises(ModelInvalid, match=str(tmp_path)):
-        sentence_metrics.bertscore(ROWS[:1], tmp_path, "none", 2)
+        sentence_metrics.bertscore(texts(ROWS[:1]), tmp_path, "none", 2)
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +167,7 @@ def test_metricx_refuses_a_small_vocabulary(metricx, tmp_path):
 
 
 def test_metrics_survive_a_file_and_unmeasured_ones_are_absent(tmp_path):
-    columns = {"bleu": sentence_metrics.bleu(ROWS)}
+    columns = {"bleu": sentence_metrics.bleu(texts(ROWS))}
     tables.write_frame(tmp_path / "m.parquet", sentence_metrics.to_frame(ROWS, columns))
     found = sentence_metrics.read(tmp_path / "m.parquet")
     assert found == {"bleu": dict(zip([one.id for one in ROWS], columns["bleu"].scores, strict=True))}
@@ -279,7 +280,7 @@ FEW = [one for one in ROWS if one.item.id in list(ITEMS)[:8]]
 
 def small_study():
     ids = [one.id for one in FEW]
-    scores = {"BLEU": dict(zip(ids, sentence_metrics.bleu(FEW).scores, strict=True))}
+    scores = {"BLEU": dict(zip(ids, sentence_metrics.bleu(texts(FEW)).scores, strict=True))}
     verdicts = dict(zip(ids, judgements.by_equivalents(FEW), strict=True))
     made_up = {row: replace(one, acre=one.acre and 0.9, quality=0.9) for row, one in verdicts.items()}
     judged = {("equivalent", "full"): verdicts, ("m", "full"): made_up, ("m", "no-gate"): verdicts}
@@ -311,7 +312,7 @@ def test_misaligned_page_holds_both_kinds_and_no_markup():
 def test_a_study_refuses_scores_of_other_rows(tmp_path):
     tables.write_frame(tmp_path / "rows.parquet", translations.to_frame(ROWS))
     tables.write_frame(
-        tmp_path / "m.parquet", sentence_metrics.to_frame(ROWS[1:], {"bleu": sentence_metrics.bleu(ROWS[1:])})
+        tmp_path / "m.parquet", sentence_metrics.to_frame(ROWS[1:], {"bleu": sentence_metrics.bleu(texts(ROWS[1:]))})
     )
     with pytest.raises(InputInvalid, match=r"BLEU: no score for qipao/careful/0 \(1 of 120 rows\)"):
         study.read([tmp_path / "rows.parquet"], metrics=[tmp_path / "m.parquet"])

@@ -36,20 +36,21 @@ def heat_map(
     separators: Sequence[int] = (),
     row_separators: Sequence[int] = (),
     digits: int = 2,
+    centre: float = 0.0,
 ) -> Figure:
-    """A table of numbers coloured around 0 (ExCAM Figures 3, 4, 11): rows are models, columns are test sets.
+    """A table of numbers coloured around `centre` (ExCAM Figures 3, 4, 11): rows are models, columns are test sets.
 
     `values[row][column]` is the number printed; None is a cell that does not exist (hatched, "n/a"). `counts` are the
     items behind each column (None: not printed), `marks` the sign behind each number (a letter at most), `framed` the
     cells with a black frame. `limits` are the ends of the colour scale, by default the smallest and largest number with
-    0 between; 0 is always palest, and equal distances from it are equally deep. Separator k is a gap before column
-    (row) k. The figure grows with its texts, so that none overlap.
+    `centre` between; it is always palest, and equal distances from it are equally deep. Separator k is a gap before
+    column (row) k. The figure grows with its texts, so that none overlap.
     Raise InputInvalid for shapes that do not fit together and for numbers that are not finite.
     """
     _check(values, rows, columns, counts, {"values": values, "marks": marks, "framed": framed})
     numbers = [number for row in values for number in row if number is not None]
-    low, high = limits or (min([0.0, *numbers]), max([0.0, *numbers]))
-    reach = max(abs(low), abs(high)) or 1.0
+    low, high = limits or (min([centre, *numbers]), max([centre, *numbers]))
+    reach = max(centre - low, high - centre) or 1.0
     names = [_wrapped(name) for name in columns]
     across, down = _places(len(columns), separators), _places(len(rows), row_separators)
     with defaults():
@@ -60,11 +61,11 @@ def heat_map(
         _label(cells, names, rows, counts, across, down)
         for r, c in itertools.product(range(len(rows)), range(len(columns))):
             number, at = values[r][c], (across[c], down[r])
-            face = None if number is None else colours(0.5 + number / reach / 2)
+            face = None if number is None else colours(0.5 + (number - centre) / reach / 2)
             _draw_cell(cells, *at, _printed(number, digits), face, marks[r][c] if marks else "")
             if framed and framed[r][c]:
                 _draw_frame(cells, *at)
-        _draw_bar(bar, colours, low, high, reach)
+        _draw_bar(bar, colours, low, high, centre, reach)
     return figure
 
 
@@ -180,11 +181,11 @@ def _draw_frame(axes: Axes, x: float, y: float) -> None:
     axes.add_patch(Rectangle(inside, 0.94, 0.88, fill=False, edgecolor="black", linewidth=1.3, zorder=3))
 
 
-def _draw_bar(axes: Axes, colours: Colormap, low: float, high: float, reach: float) -> None:
+def _draw_bar(axes: Axes, colours: Colormap, low: float, high: float, centre: float, reach: float) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    bar = axes.figure.colorbar(ScalarMappable(Normalize(-reach, reach), colours), cax=axes)
+    bar = axes.figure.colorbar(ScalarMappable(Normalize(centre - reach, centre + reach), colours), cax=axes)
     bar.outline.set_visible(False)
-    axes.set_ylim(low, high if high > low else reach)
+    axes.set_ylim(low, high if high > low else centre + reach)
     axes.tick_params(labelsize=FONT - 1, length=2, width=0.6)

@@ -1,0 +1,170 @@
+"""The tables and figures of the two experiments, and ExCAM's reports beside people's ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from excam.core.exceptions import InputInvalid
+from excam.crossing.kinds import KINDS
+from excam.crossing.numbers import ALL
+from excam.pages import plotting
+from excam.pages.markdown import escape, table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FEW = 30  # erroneous texts, or scenarios: with fewer, a mark says so
+Line = Mapping[str, Any]
+
+
+def blind_spots(lines: Sequence[Line], notes: Sequence[str]) -> str:
+    """Return the page of the blind-spot matrix."""
+    at = {(one["metric"], one["kind"]): one for one in lines}
+    found = [kind for kind in KINDS if any(kind == one["kind"] for one in lines)]
+    body = [
+        [escape(metric), *(_cell(at.get((metric, kind))) for kind in found)]
+        for metric in dict.fromkeys(one["metric"] for one in lines)
+    ]
+    counts = [
+        [
+            kind,
+            KINDS[kind],
+            ", ".join(sorted({name for one in lines if one["kind"] == kind for name in one["sets"].split()})),
+        ]
+        for kind in found
+    ]
+    return (
+        "# Blind spots\n\nWhich kinds of errors does each metric miss? A cell is the share of pairs of an erroneous "
+        "text and a correct text on the same question in which the correct one scores higher, ties half: .5 is chance, "
+        "1 sees every error, below .5 prefers the erroneous texts. In brackets the 95 % interval over questions; then "
+        f"the erroneous texts, and the texts without a score where there are any. * marks fewer than {FEW} erroneous "
+        "texts: such a cell describes these rows, not the metric. (length) judges nothing.\n\n"
+        + table(["metric", *found], body)
+        + "\nEmpty: the metric needs columns that these rows lack.\n\n## Kinds of errors\n\n"
+        + table(["kind", "what is wrong", "rows of"], counts)
+        + "\n"
+        + "".join(f"{note}\n" for note in notes)
+    )
+
+
+def _cell(one: Line | None) -> str:
+    if one is None:
+        return ""
+    if one["auc"] is None:
+        return f"n/a, n = 0{_lost(one)}"
+    interval = "" if one["low"] is None else f" [{_share(one['low'])}, {_share(one['high'])}]"
+    return f"{_share(one['auc'])}{interval}, n = {one['wrong']}{'*' * (one['wrong'] < FEW)}{_lost(one)}"
+
+
+def _lost(one: Line) -> str:
+    return f", {one['failures']} failed" if one["failures"] else ""
+
+
+def _share(value: float) -> str:
+    return f"{value:.2f}".removeprefix("0")
+
+
+def figure_blind_spots(lines: Sequence[Line]) -> Figure:
+    """Draw the matrix: kinds of errors by metrics; a frame where the interval excludes chance."""
+    at = {(one["metric"], one["kind"]): one for one in lines}
+    metrics = list(dict.fromkeys(str(one["metric"]) for one in lines))
+    found = [kind for kind in KINDS if any(kind == one["kind"] for one in lines)]
+    if not lines:
+        raise InputInvalid("blind spots: 0 cells; expected erroneous rows that a metric can score")
+    most = {kind: max(int(one["wrong"]) for one in lines if one["kind"] == kind) for kind in found}
+    cells = [[at.get((metric, kind)) for metric in metrics] for kind in found]
+    few = "Few erroneous texts of each kind: most differences between cells are chance. "
+    return plotting.heat_map(
+        [[None if one is None else one["auc"] for one in row] for row in cells],
+        [f"{kind} ({most[kind]}){'*' * (most[kind] < FEW)}" for kind in found],
+        metrics,
+        framed=[[_excludes_chance(one) for one in row] for row in cells],
+        centre=0.5,
+        limits=(0.0, 1.0),
+        title="What each metric does not see",
+        note=(few if min(most.values()) < FEW else "")
+        + "Share of pairs in which a correct text scores above an erroneous one on the same question; .5 is chance. "
+        "Framed: the 95 % interval over questions excludes .5. In brackets the erroneous texts; n/a: the metric cannot "
+        "score these rows, or has no pair of them.",
+    )
+
+
+def _excludes_chance(one: Line | None) -> bool:
+    return one is not None and one["low"] is not None and not one["low"] <= 0.5 <= one["high"]
+
+
+def language_gap(lines: Sequence[Line], notes: Sequence[str]) -> str:
+    """Return the page of the language gap."""
+    body = [
+        [
+            escape(one["metric"]),
+            one["language"],
+            *(("n/a", "n/a", "n/a") if one["difference"] is None else _gap_cells(one)),
+            f"{one['scenarios']}{'*' * (one['scenarios'] < FEW)}",
+            one["failures"],
+        ]
+        for one in lines
+    ]
+    head = ["metric", "local language", "English", "local", "local − English [95 %]", "scenarios", "left out"]
+    return (
+        "# Language gap\n\nIs a metric worse in the local language on the very same error? The true and the false "
+        "statement of each scenario of Macaron, in English and in the local language, as answers to the same question. "
+        "A share: scenarios in which the true statement scores higher, ties half; .5 is chance. Only scenarios of "
+        f"which all four texts have a score. * marks fewer than {FEW} of them.\n\n{table(head, body)}\n"
+        + "".join(f"{note}\n" for note in notes)
+    )
+
+
+def _gap_cells(one: Line) -> tuple[str, str, str]:
+    interval = "" if one["low"] is None else f" [{_signed(one['low'])}, {_signed(one['high'])}]"
+    return _share(one["english"]), _share(one["local"]), _signed(one["difference"]) + interval
+
+
+def _signed(value: float) -> str:
+    return f"{value:+z.2f}".replace("-", "−").replace("0.", ".", 1)
+
+
+def figure_language_gap(lines: Sequence[Line]) -> Figure:
+    """Draw the difference of each metric, over all local languages and in each."""
+    metrics = list(dict.fromkeys(str(one["metric"]) for one in lines))
+    if not metrics:
+        raise InputInvalid("language gap: 0 scenarios in two languages; expected those of Macaron, with statements")
+    languages = list(dict.fromkeys(str(one["language"]) for one in lines))
+    at = {(one["metric"], one["language"]): one for one in lines}
+    most = {name: max(int(at[one, name]["scenarios"]) for one in metrics) for name in languages}
+    points = {one: [_point(at[one, name]) for name in languages] for one in metrics}
+    few = f"Fewer than {FEW} scenarios in each language: the rows below the first say nothing about a language. "
+    return plotting.forest(
+        points,
+        [f"{'all local languages' if name == ALL else name} ({most[name]})" for name in languages],
+        tuned=[name == ALL for name in languages],
+        title="Is a metric worse in the local language on the same error?",
+        note=(few if max(most[name] for name in languages if name != ALL) < FEW else "")
+        + "Share of scenarios whose true statement scores above the false one, local language minus English; 0: as "
+        "good. Intervals are 95 % over scenarios (their number in brackets). A metric at chance in both languages has no gap "
+        "either: see its shares in the table.",
+    )
+
+
+def _point(one: Line) -> plotting.Point | None:
+    value, low, high = one["difference"], one["low"], one["high"]
+    if value is None:
+        return None
+    return (value, value, value) if low is None else (value, min(low, value), max(high, value))
+
+
+def how_scored(signatures: Mapping[str, str], rows: Mapping[str, tuple[int, int]]) -> list[str]:
+    """Return lines that say by which signature each metric scored how many rows, and how many failed."""
+    lines = [[escape(name), rows[name][0], rows[name][1], escape(signatures[name])] for name in signatures]
+    return ["## Metrics\n", table(["metric", "rows", "failed", "signature"], lines)]
+
+
+def cautions(lines: Iterable[Line]) -> list[str]:
+    """Return in words for which metrics no gap can be shown."""
+    chance = [
+        str(one["metric"])
+        for one in lines
+        if one["language"] == ALL and (one["low"] is None or one["low"] <= 0 <= one["high"])
+    ]
+    return [f"No difference from 0 can be shown for {', '.join(map(escape, chance))}.\n"] if chance else []

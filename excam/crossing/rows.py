@@ -1,0 +1,229 @@
+"""Labelled rows of all systems in one table, with the columns that their metrics ask for.
+
+A metric can score a row that has all of its columns. Rows of one `cluster` share their content, so that an erroneous
+text is compared with its correct twins.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam.acre import translations
+from excam.acre.translations import Translated
+from excam.calmqa import source as calmqa
+from excam.core import tables
+from excam.core.exceptions import InputInvalid
+from excam.core.hash_order import digest
+from excam.crossing import kinds
+from excam.error_reports.records import Sample
+from excam.macaron.scenarios import Scenario
+from excam.rubric.ratings import Rating
+from excam.rubric.responses import Response
+from excam.scoring import pairs
+from excam.scoring.metrics import Metric
+from excam.scoring.metrics import Row as MetricRow
+
+TEXTS = (
+    *("instruction", "output"),  # ExCAM
+    *("prompt", "response", "culture", "scenario", "complexity"),  # rubric
+    *("question", "answer", "type", "language"),  # CaLMQA
+    *("source", "term", "translation", "category", "reference", "explication", "equivalent"),  # ACRE
+)
+LISTS = ("accepted", "literal")  # also ACRE
+SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(("id", "set", "cluster", "local"), pl.String()),
+    "right": pl.Boolean(),
+    "kinds": pl.List(pl.String()),
+    **dict.fromkeys(TEXTS, pl.String()),
+    **dict.fromkeys(LISTS, pl.List(pl.String())),
+    "unsafe": pl.Boolean(),
+}
+TRANSLATE = "Translate into English: "
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A labelled text. It is right, or has at least one of `kinds.KINDS`; `columns` are of `TEXTS`, `LISTS`, unsafe."""
+
+    id: str  # <set>:<id in the set>
+    set: str
+    cluster: str
+    right: bool
+    kinds: tuple[str, ...]
+    columns: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    local: str = ""  # language of a row in a local language; "" in English and where rows are in one language only
+
+    @property
+    def content(self) -> str:
+        """Return what the row is about: for a statement in two languages the scenario, else its cluster."""
+        return self.cluster.rpartition("/")[0] if self.set == "macaron" else self.cluster
+
+    def has(self, names: Iterable[str]) -> bool:
+        """Return whether there is a value in each of these columns."""
+        return all(self.columns.get(name) is not None for name in names)
+
+
+def _row(set_: str, name: str, cluster: str, wrong: Collection[str], texts: tuple[str, str], **more: Any) -> Row:
+    """Return a row, its kinds of errors in the order of `kinds.KINDS`; `texts` are the instruction and the output."""
+    asked, given = texts
+    local = more.pop("local", "")
+    columns = {"instruction": asked, "output": given, "prompt": asked, "response": given, **more}
+    ordered = tuple(kind for kind in kinds.KINDS if kind in wrong)
+    return Row(f"{set_}:{name}", set_, f"{set_}:{cluster}", not wrong, ordered, columns, local)
+
+
+def of_samples(samples: Iterable[Sample]) -> Iterator[Row]:
+    """Yield the rows of ExCAM40k; a right and a wrong text of one instruction are twins."""
+    for one in samples:
+        wrong = {kinds.of_report(error.type) for error in one.report.errors}
+        texts = one.instruction, one.output
+        yield _row("excam40k", one.id, one.pair, wrong, texts, culture=one.culture, language=one.language)
+
+
+def of_translations(rows: Iterable[Translated]) -> Iterator[Row]:
+    """Yield the labelled translations; those of one item are twins."""
+    for one in rows:
+        if one.label is None:
+            continue
+        item = one.item
+        copied = ("source", "term", "category", "reference", "explication", "equivalent", "accepted", "literal")
+        values = {name: getattr(item, name) for name in copied}
+        values |= {name: list(values[name]) for name in LISTS}
+        wrong = {kinds.OF_TRANSLATIONS[error] for error in one.label.errors}
+        texts = TRANSLATE + item.source, one.translation
+        yield _row("cult-eval", one.id, item.id, wrong, texts, translation=one.translation, **values)
+
+
+def of_rated_answers(
+    questions: Iterable[calmqa.Question], answers: Iterable[calmqa.Answer], ratings: Path
+) -> Iterator[Row]:
+    """Yield the answers that people rated; those to one question are twins.
+
+    An answer with any error of fact, omission or language is wrong. A rated answer whose text is not there is left out.
+    Raise InputInvalid for a rating without marks.
+    """
+    given = {(one.subject, one.question): one for one in answers}
+    asked = {one.question: one for one in questions}
+    for number, mark in pairs.rows(ratings):
+        names = ("model", "question", "factuality", "omissions", "language_correct")
+        if not isinstance(mark, Mapping) or any(mark.get(name) in (None, "") for name in names):
+            raise InputInvalid(f"{ratings}:{number}: expected {', '.join(names)}")
+        question = asked.get(str(mark["question"]).strip())
+        answer = given.get((str(mark["model"]), question.id)) if question else None
+        if question is None or answer is None:
+            continue
+        wrong = [
+            *(["factual"] if mark["factuality"] != "none" else []),
+            *(["omission"] if mark["omissions"] != "none" else []),
+            *(["wrong language"] if mark["language_correct"] != "yes" else []),
+        ]
+        texts = question.question, answer.text
+        columns = {"question": question.question, "answer": answer.text, "type": question.type}
+        yield _row("calmqa", answer.id, question.id, wrong, texts, language=question.language, **columns)
+
+
+def of_statements(scenarios: Iterable[Scenario]) -> Iterator[Row]:
+    """Yield the true and the false statement of each scenario, in English and the local language, as answers.
+
+    The two in one language are twins. A scenario without statements has no rows.
+    """
+    for one in scenarios:
+        known = {"culture": one.country}
+        languages = (
+            ("en", one.question_en, one.true_en, one.false_en, ""),
+            ("local", one.question_local, one.true_local, one.false_local, one.language),
+        )
+        for name, question, true, false, local in languages:
+            if true is None or false is None:
+                continue
+            known["language"] = local or "English"
+            cluster = f"{one.id}/{name}"
+            yield _row("macaron", f"{cluster}/true", cluster, (), (question, true), local=local, **known)
+            yield _row("macaron", f"{cluster}/false", cluster, ("factual",), (question, false), local=local, **known)
+
+
+FLAGS = {  # of raters
+    "stereotype": "stereotype",
+    "overgeneralization": "stereotype",
+    "hallucination": "factual",
+    "off-topic": kinds.OTHER,
+}
+
+
+def of_responses(responses: Iterable[Response], ratings: Iterable[Rating]) -> Iterator[Row]:
+    """Yield the responses that people rated; those about one culture are twins, for want of closer ones.
+
+    Right is a response without a flag, whose mean Overall is 4 or more; what has neither is left out.
+    """
+    people: dict[str, list[Rating]] = defaultdict(list)
+    for rating in ratings:
+        if rating.role != "model" and rating.scores:
+            people[rating.task_id].append(rating)
+    for one in responses:
+        given = people[one.task_id]
+        wrong = {FLAGS[flag] for rating in given for flag in rating.flags if flag in FLAGS}
+        overall = [rating.scores["overall"] for rating in given if rating.scores]
+        if not given or (not wrong and sum(overall) < 4 * len(overall)):
+            continue
+        known = {name: getattr(one, name) for name in ("culture", "language", "scenario", "complexity", "unsafe")}
+        yield _row("rubric", one.task_id, one.culture or one.task_id, wrong, (one.prompt, one.response), **known)
+
+
+def drawn(rows: Sequence[Row], contents: int | None, seed: int) -> list[Row]:
+    """Return the rows of so many contents of each set, drawn by hash; None: all rows."""
+    if contents is None:
+        return list(rows)
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        found[row.set].add(row.content)
+    by_hash = partial(digest, seed, "crossing")
+    kept = {one for every in found.values() for one in sorted(every, key=by_hash)[:contents]}
+    return [row for row in rows if row.content in kept]
+
+
+def write(path: Path, rows: Iterable[Row]) -> None:
+    """Write rows as a table of `SCHEMA`. Raise InputInvalid for no rows, or an id that occurs twice."""
+    lines = [
+        {"id": one.id, "set": one.set, "cluster": one.cluster, "local": one.local, "right": one.right}
+        | {"kinds": list(one.kinds)}
+        | {name: one.columns.get(name) for name in (*TEXTS, *LISTS, "unsafe")}
+        for one in rows
+    ]
+    if not lines:
+        raise InputInvalid(f"{path}: 0 rows; expected labelled rows of at least one system; switch one on")
+    frame = pl.DataFrame(lines, schema=SCHEMA, orient="row")
+    if len(twice := frame.filter(frame["id"].is_duplicated())):
+        raise InputInvalid(f"{path}: {twice['id'][0]} occurs twice; expected unique ids")
+    tables.write_frame(path, frame)
+
+
+def read(path: Path) -> list[Row]:
+    """Return the rows of a table that `write` wrote."""
+    found = []
+    for values in tables.read_frame(path).iter_rows(named=True):
+        columns = {name: values[name] for name in (*TEXTS, *LISTS, "unsafe") if values[name] is not None}
+        own = {name: values[name] for name in ("id", "set", "cluster", "right", "local")}
+        found.append(Row(**own, kinds=tuple(values["kinds"]), columns=columns))
+    return found
+
+
+def for_metric(rows: Iterable[Row], metric: Metric) -> list[MetricRow]:
+    """Return the rows that have all columns of a metric, as it takes them."""
+    optional = getattr(metric, "OPTIONAL", ())
+    return [
+        MetricRow(one.id, {name: one.columns[name] for name in (*metric.COLUMNS, *optional) if name in one.columns})
+        for one in rows
+        if one.has(metric.COLUMNS)
+    ]
+
+
+def translated(rows: Path, labels: Path) -> list[Translated]:
+    """Return the labelled translations of a table and a file of labels."""
+    return translations.with_labels(translations.from_frame(rows), labels)

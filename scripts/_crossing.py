@@ -1,0 +1,34 @@
+"""What the pages of the crossing share: the rows, and every metric's scores of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from excam.crossing import columns, pages, rows
+from excam.scoring import scored_file
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `Study` reads, and the outputs of a table that is also a figure."""
+    parser.add_argument("--rows", type=Path, required=True)
+    parser.add_argument("--scores", type=Path, nargs="+", required=True, help="one file for each metric, of its name")
+    parser.add_argument("--parts", required=True, help="the parts of each metric that are shown too, as JSON")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
+    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
+
+
+class Study:
+    """The rows, the columns of all metrics, and lines that say how they were scored."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        files = {path.stem: path for path in args.scores}
+        self.rows = rows.read(args.rows)
+        self.columns = columns.read(files, json.loads(args.parts), self.rows)
+        scored = {name: list(scored_file.read(path)) for name, path in files.items()}
+        signatures = {name: found[0].signature for name, found in scored.items()}
+        counts = {name: (len(found), sum(one.score is None for one in found)) for name, found in scored.items()}
+        self.notes = pages.how_scored(signatures, counts)

@@ -1,0 +1,39 @@
+"""Write how far each metric's judgement depends on the language of the same error, and draw it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from excam.core import tables
+from excam.core.provenance import write_text
+from excam.crossing import numbers, pages
+from excam.pages import plotting
+from scripts import run
+from scripts._crossing import Study, add_options
+
+VERSION = 1
+PAGE = {
+    "result": "results/crossing/language-gap",
+    "outputs": ["numbers", "page", "pictures"],
+    "target": "crossing",
+    "category": "Crossing",
+    "inputs": {"rows": "crossing_rows", "scores": "crossing_scores"},
+    "settings": {"parts": "crossing_parts", "seed": "seed"},
+}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_options(parser)
+    args = parser.parse_args(argv)
+
+    study = Study(args)
+    lines = list(numbers.language_gap(study.rows, study.columns, args.seed))
+    tables.write_lines(args.numbers, numbers.GAP, lines)
+    write_text(args.page, pages.language_gap(lines, [*pages.cautions(lines), *study.notes]))
+    plotting.save(pages.figure_language_gap(lines), args.pictures)
+
+
+if __name__ == "__main__":
+    run(main)

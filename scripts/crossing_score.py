@@ -1,0 +1,73 @@
+"""Score with one metric all rows that have its columns; keep every request and answer."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from excam.core import provenance
+from excam.core.exceptions import InputInvalid
+from excam.crossing import rows
+from excam.inference import Answer, Request, transcript
+from excam.scoring import metrics, scored_table
+from excam.scoring.evidence import open_index
+from excam.scoring.score_rows import scored, signature
+from scripts import run
+from scripts._asking import Asker, add_asking_options
+
+VERSION = 1
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--name", required=True, help="the key of the metric in crossing.metrics")
+    parser.add_argument("--judge", required=True, help="the key of its model in config.yaml, with what it was tuned on")
+    add_asking_options(parser)
+    parser.add_argument("--metric", required=True, help="as in `excam score`")
+    parser.add_argument("--evidence", type=Path, help="folder with an index of documents")
+    parser.add_argument("--rows", type=Path, required=True)
+    parser.add_argument("--scores", type=Path, required=True)
+    parser.add_argument("--transcript", type=Path, required=True)
+    parser.add_argument("--manifest", type=Path, required=True, help="what it was made of, and what it cost")
+    args = parser.parse_args(argv)
+
+    started = time.monotonic()
+    metric = metrics.load(args.metric)
+    wanted = rows.for_metric(rows.read(args.rows), metric)
+    if not wanted:
+        raise InputInvalid(
+            f"crossing.metrics.{args.name}: 0 rows have {', '.join(metric.COLUMNS)}; "
+            "expected some; switch their system on"
+        )
+    asker = None if args.model == "null" else Asker(args, args.judge.split("/")[0], f"crossing, {args.name}")
+    folder = str(args.weights.parent / "files") if args.weights else ""
+    ready = metrics.prepared(metric, wanted, folder, open_index(args.evidence) if args.evidence else None)
+    ask = asker.ask_with_progress(f"scoring with {args.name}, rows", len(wanted)) if asker else ask_nobody
+    outcomes, entries = transcript.record(ready.flow, wanted, ask)
+    named = signature(ready, f"model:{args.judge or 'none'}")
+    results = [scored(row, outcome, ready, named) for row, outcome in zip(wanted, outcomes, strict=True)]
+    transcript.write(args.transcript, entries)
+    scored_table.write(args.scores, results)
+    provenance.write_manifest(
+        args.manifest,
+        inputs=[path for path in (args.rows, args.weights, args.adapter) if path],
+        outputs=[args.transcript, args.scores],
+        settings={"metric": args.metric, "model": json.loads(args.model)},
+        seconds=time.monotonic() - started,
+        **(asker.facts(answer for entry in entries for one in entry.rounds for answer in one.answers) if asker else {}),
+        seed=args.seed,
+    )
+    failures = sum(one.score is None for one in results)
+    provenance.say(f"{args.name}: {len(results)} rows in {time.monotonic() - started:.0f} s; {failures} failures")
+
+
+def ask_nobody(requests: Sequence[Request]) -> Sequence[Answer]:
+    """Refuse: a metric without a model asks nothing."""
+    raise InputInvalid(f"crossing: a metric without a model asked {len(requests)} times; expected `model` in its entry")
+
+
+if __name__ == "__main__":
+    run(main)
