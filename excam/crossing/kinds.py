@@ -9,7 +9,7 @@ KINDS: Mapping[str, str] = {  # name -> what is wrong, in our words; the order o
     "factual": "a wrong fact about a culture",
     "omission": "something that belongs there is missing",
     "stereotype": "people are homogenized or stigmatized",
-    "norm": "a norm, a form of greeting or a symbol is misrepresented",
+    "norm": "a norm, a role, a practice or a symbol is misrepresented",
     "opinion": "what people of a culture think is misrepresented",
     "wrong sense": "a wrong meaning or referent, also irony that is taken literally",
     "literal": "rendered word by word, so that the meaning is lost",
@@ -20,13 +20,12 @@ KINDS: Mapping[str, str] = {  # name -> what is wrong, in our words; the order o
     OTHER: "an error that fits none of these",
 }
 
-_OF_REPORTS = {  # error types of ExCAM40k that do not begin with "incorrect"
-    "overgeneralisation": "stereotype",
-    "stereotyping": "stereotype",
-    "misrepresented norm": "norm",
-    "misrepresented form of greeting": "norm",
-    "misrepresented symbolism": "norm",
+_OF_REPORTS = {  # how the type of an error of ExCAM40k begins, the longest first
+    "incorrect": "factual",
+    "overgeneral": "stereotype",
+    "stereotyp": "stereotype",
     "misrepresented opinion": "opinion",
+    "misrepresent": "norm",
     "misread irony": "wrong sense",
 }
 OF_TRANSLATIONS = {  # errors of CulT-Eval
@@ -41,6 +40,6 @@ OF_TRANSLATIONS = {  # errors of CulT-Eval
 
 
 def of_report(error_type: str) -> str:
-    """Return the kind of an error of ExCAM40k by its type; a generator may write any type, and most are unknown."""
+    """Return the kind of an error of ExCAM40k by its type, which a generator may word in any way."""
     name = error_type.strip().casefold()
-    return "factual" if name.startswith("incorrect") else _OF_REPORTS.get(name, OTHER)
+    return next((kind for begin, kind in _OF_REPORTS.items() if name.startswith(begin)), OTHER)

@@ -142,8 +142,8 @@ def figure_language_gap(lines: Sequence[Line]) -> Figure:
         title="Is a metric worse in the local language on the same error?",
         note=(few if max(most[name] for name in languages if name != ALL) < FEW else "")
         + "Share of scenarios whose true statement scores above the false one, local language minus English; 0: as "
-        "good. Intervals are 95 % over scenarios (their number in brackets). A metric at chance in both languages has no "
-        "gap either: see its shares in the table.",
+        "good. Intervals are 95 % over scenarios (their number in brackets). A metric at chance in both languages has "
+        "no gap either: see its shares in the table.",
     )
 
 

@@ -1,0 +1,249 @@
+"""Several metrics on the same rows: what each misses, and what changes with the language."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from excam import config
+from excam.acre import equivalent, errors, items, sentence_metrics, source, translations
+from excam.cli import app
+from excam.core.exceptions import ConfigInvalid, InputInvalid
+from excam.crossing import columns, kinds, numbers, pages, rows
+from excam.crossing.rows import Row
+from excam.excam40k.construction.hard import MISTAKES
+from excam.excam40k.construction.lexicon_words import TYPES
+from excam.macaron import source as macaron
+from excam.rubric import checks, manual, responses
+from excam.scoring import scored_table
+from excam.scoring.scored import scored_row
+
+MINI = Path(__file__).parents[2] / "mini"
+CULT_EVAL = MINI / "cult-eval"
+
+
+@pytest.fixture(scope="module")
+def translated():
+    paths = source.files(CULT_EVAL)
+    found = source.written(paths[1:], items.read(paths[0]))
+    labels = translations.read_labels(CULT_EVAL / "labels.jsonl")
+    return [replace(one, label=labels[one.id]) for one in found]
+
+
+@pytest.fixture(scope="module")
+def statements():
+    return list(rows.of_statements(macaron.read(macaron.files(MINI / "macaron"), {}).scenarios))
+
+
+def test_every_error_that_we_make_has_a_kind():
+    of_reports = {*TYPES.values(), *(one.type for one in MISTAKES.values())}
+    assert {kinds.of_report(name) for name in of_reports} <= kinds.KINDS.keys() - {kinds.OTHER}
+    assert kinds.OF_TRANSLATIONS.keys() == errors.ERRORS.keys()
+    assert kinds.of_report("a type that a generator wrote") == kinds.OTHER
+
+
+def test_rows_of_translations(translated):
+    found = list(rows.of_translations(translated))
+    assert len(found) == 120
+    assert sum(row.right for row in found) == 42
+    assert all(row.right != bool(row.kinds) for row in found)
+    assert sum("literal" in row.kinds for row in found) >= 24
+    assert {row.cluster for row in found} == {f"cult-eval:{one.item.id}" for one in translated}
+
+
+def test_statements_are_twins_in_one_language(statements):
+    assert len(statements) == 4 * 40
+    for row in statements:
+        twins = [one for one in statements if one.cluster == row.cluster]
+        assert sorted(one.right for one in twins) == [False, True]
+        assert len({one.columns["instruction"] for one in twins}) == 1
+    assert {row.local for row in statements} == {"", "Japanese", "Mexican Spanish", "Turkish", "Hindi", "Greek"}
+    assert len({row.content for row in statements}) == 40
+
+
+def test_responses_are_right_or_flagged():
+    known = responses.read([MINI / "rubric/responses.jsonl"])
+    ratings = checks.read(sorted((MINI / "rubric/ratings").glob("*.jsonl")), known, [manual.load()]).ratings
+    found = {row.id: row for row in rows.of_responses(known, ratings)}
+    assert found["rubric:china-2"].kinds == ("stereotype",)
+    assert found["rubric:china-4"].kinds == ("factual",)
+    assert found["rubric:china-1"].right
+    assert "rubric:mexico-2" not in found  # no flag of an error, and rated below 4
+
+
+def test_drawn_rows_keep_their_twins_and_both_languages(statements):
+    found = rows.drawn(statements, 5, seed=1)
+    assert len(found) == 20
+    assert len({row.content for row in found}) == 5
+    assert found == rows.drawn(statements, 5, seed=1)
+    assert rows.drawn(statements, None, seed=1) == statements
+
+
+def test_a_table_of_rows_is_read_as_written(tmp_path, translated):
+    found = list(rows.of_translations(translated))
+    rows.write(tmp_path / "rows.parquet", found)
+    read = rows.read(tmp_path / "rows.parquet")
+    assert [(one.id, one.kinds, one.right) for one in read] == [(one.id, one.kinds, one.right) for one in found]
+    assert read[0].columns["accepted"] == found[0].columns["accepted"]
+    with pytest.raises(InputInvalid, match="occurs twice"):
+        rows.write(tmp_path / "rows.parquet", [found[0], found[0]])
+    with pytest.raises(InputInvalid, match="0 rows"):
+        rows.write(tmp_path / "rows.parquet", [])
+
+
+def planted(n=40):
+    """Clusters of one right text, one with an omission and one with a wrong fact."""
+    return [
+        Row(f"s:{at}/{name}", "s", f"s:{at}", not wrong, wrong, {"output": "x" * (at + 1)})
+        for at in range(n)
+        for name, wrong in (("right", ()), ("omission", ("omission",)), ("factual", ("factual",)))
+    ]
+
+
+def cells(given, column):
+    return {one["kind"]: one for one in numbers.blind_spots(given, {"m": column}, seed=1)}
+
+
+def test_a_metric_that_misses_omissions():
+    given = planted()
+    column = {row.id: -5.0 if "factual" in row.kinds else 1.0 for row in given}
+    found = cells(given, column)
+    assert found["factual"]["auc"] == 1.0
+    assert found["omission"]["auc"] == 0.5
+    assert found["omission"]["low"] is None  # all pairs alike: an interval of width 0 would suggest certainty
+    assert {name: found["factual"][name] for name in ("wrong", "pairs", "clusters", "failures", "alone")} == {
+        **{"wrong": 40, "pairs": 40, "clusters": 40, "failures": 0, "alone": 0},
+    }
+
+
+def test_pairs_are_counted_by_hand():
+    given = planted(6)
+    scores = [(3, 1, 2), (1, 2, 2), (2, 2, 1), (4, 0, None), (None, 1, 1), (5, 5, 6)]
+    column = {row.id: scores[at // 3][at % 3] for at, row in enumerate(given)}
+    found = cells(given, column)
+    assert found["omission"]["auc"] == pytest.approx((1 + 0 + 0.5 + 1 + 0.5) / 5)
+    assert found["factual"]["auc"] == pytest.approx((1 + 0 + 1 + 0) / 4)
+    assert (found["omission"]["failures"], found["omission"]["alone"]) == (1, 1)  # the right text of the fifth
+    assert (found["factual"]["failures"], found["factual"]["alone"]) == (2, 1)
+    low, high = found["factual"]["low"], found["factual"]["high"]
+    assert low <= found["factual"]["auc"] <= high
+
+
+def test_a_metric_that_cannot_score_a_kind_has_no_cell():
+    given = planted()
+    column = {row.id: 1.0 for row in given if "omission" not in row.kinds}
+    assert "omission" not in cells(given, column)
+
+
+def test_a_metric_that_reads_english_only(statements):
+    column = {row.id: float(row.right) if not row.local else 0.0 for row in statements}
+    first, *languages = numbers.language_gap(statements, {"m": column}, seed=1)
+    assert (first["english"], first["local"], first["difference"], first["scenarios"]) == (1.0, 0.5, -0.5, 40)
+    assert [one["language"] for one in languages] == ["Greek", "Hindi", "Japanese", "Mexican Spanish", "Turkish"]
+    assert sum(one["scenarios"] for one in languages) == 40
+
+    failed = column | {statements[0].id: None}
+    (first, *_) = numbers.language_gap(statements, {"m": failed}, seed=1)
+    assert (first["scenarios"], first["failures"]) == (39, 1)
+
+
+def test_the_gap_has_an_interval_over_scenarios(statements):
+    column = {row.id: float(row.right and (not row.local or at % 3 > 0)) for at, row in enumerate(statements)}
+    first = next(numbers.language_gap(statements, {"m": column}, seed=1))
+    assert first["low"] < first["difference"] < first["high"] <= 0
+
+
+def scored(path, scores, parts=None, direction="higher"):
+    scored_table.write(
+        path,
+        [
+            scored_row(
+                name,
+                score,
+                None if score is not None else "x",
+                "m|1",
+                report=None,
+                parts=parts or {},
+                direction=direction,
+            )
+            for name, score in scores.items()
+        ],
+    )
+    return path
+
+
+def test_columns_of_scored_files(tmp_path):
+    given = planted(2)
+    scores = {row.id: float(at) for at, row in enumerate(given)} | {given[3].id: None}
+    path = scored(tmp_path / "m.parquet", scores, {"half": 0.5}, "lower")
+    found = columns.read({"m": path}, {"m": ["half"]}, given)
+    assert list(found) == ["m", "m: half", "(length)"]
+    assert found["m"][given[1].id] == -1.0
+    assert found["m"][given[3].id] is None
+    assert found["m: half"][given[1].id] == 0.5
+    assert found["(length)"][given[3].id] == 2.0
+    with pytest.raises(InputInvalid, match=r"crossing\.metrics\.m\.parts: whole: a number in no row of .*m\.parquet$"):
+        columns.read({"m": path}, {"m": ["whole"]}, given)
+    with pytest.raises(InputInvalid, match=r"is not among the 3 rows; score them again$"):
+        columns.read({"m": path}, {}, given[:3])
+
+
+def test_pages_say_what_is_few(statements):
+    given = [*planted(5), *statements]
+    column = {row.id: float(row.right) for row in given} | {"s:0/right": None}
+    lines = list(numbers.blind_spots(given, {"m*": column}, seed=1))
+    page = pages.blind_spots(lines, ["Note."])
+    assert "| m\\* | 1.00, n = 84, 1 failed | 1.00, n = 4*, 1 failed |" in page
+    assert pages.figure_blind_spots(lines).get_size_inches()[0] > 2
+    gap = list(numbers.language_gap(given, {"m*": column}, seed=1))
+    assert "| m\\* | Greek | 1.00 | 1.00 | +.00 | 8* | 0 |" in pages.language_gap(gap, pages.cautions(gap))
+    assert pages.figure_language_gap(gap).get_size_inches()[0] > 2
+    for draw in (pages.figure_blind_spots, pages.figure_language_gap):
+        with pytest.raises(InputInvalid, match="expected"):
+            draw([])
+
+
+def score(tmp_path, metric, given):
+    file, to = tmp_path / "rows.jsonl", tmp_path / "scored.jsonl"
+    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in given), encoding="utf-8")
+    done = CliRunner().invoke(app, ["score", str(file), "--metric", metric, "--to", str(to)])
+    assert done.exit_code == 0, done.output
+    return [json.loads(line) for line in to.read_text().splitlines()]
+
+
+def test_metrics_that_ask_no_model_need_none(tmp_path, translated):
+    given = [
+        {"id": one.id, "translation": one.translation, "reference": one.item.reference}
+        | {name: getattr(one.item, name) for name in ("explication", "equivalent", "accepted", "literal")}
+        for one in translated[:40]
+    ]
+    texts = sentence_metrics.texts(translated[:40])
+    for name, function in (("bleu", sentence_metrics.bleu), ("chrf", sentence_metrics.chrf)):
+        found = score(tmp_path, f"excam.acre.{name}", given)
+        assert [one["score"] for one in found] == pytest.approx(list(function(texts).scores))
+        assert found[0]["signature"].startswith(f"{name}|model:none|")
+        (tmp_path / "scored.jsonl").unlink()
+    found = score(tmp_path, "excam.acre.equivalent_metric", [*given, {"id": "bare", "translation": "x"}])
+    judged = [float(equivalent.judge(one.item, one.translation).valid) for one in translated[:40]]
+    assert [one["score"] for one in found] == [*judged, None]
+    assert found[-1]["failure"] == "nothing-to-compare"
+
+
+def test_a_crossing_that_cannot_be_made():
+    base = {
+        "seed": 1,
+        "datasets": {"blend": {"folder": "x"}},
+        "models": {"m": {"folder": "x", "licence": "MIT", "backend": "transformers", "gpus": 0}},
+        "generation": {"generator": "lexicon"},
+    }
+    for entry, line in (
+        ({"metric": "excam", "model": "n"}, r"crossing\.metrics\.a\.model: no such model: `n`; known: m$"),
+        ({"metric": "excam", "model": "m", "trained_on": "all"}, r"a: no such adapter: `m/all`; known: none$"),
+        ({"metric": "calmqa", "evidence": True}, r"a\.evidence: `calmqa` is switched off; expected its documents$"),
+    ):
+        with pytest.raises(ConfigInvalid, match=line):
+            config.load(base | {"crossing": {"metrics": {"a": entry}}})
+    with pytest.raises(ConfigInvalid, match="metrics"):
+        config.load(base | {"crossing": {"metrics": {}}})
