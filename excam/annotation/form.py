@@ -102,6 +102,7 @@ class Question(Part):
     decimals: int = Field(default=0, ge=0, le=4)
     longest: int = Field(default=LONGEST, ge=1, le=LONGEST)
     lines: int = Field(default=2, ge=1, le=30)
+    prefilled: str = Field(default="", description="of a text: the entry of a task that stands in it at first, if any")
 
     @model_validator(mode="before")
     @classmethod
@@ -121,6 +122,8 @@ class Question(Part):
             raise ValueError(f"{self.field}: a {self.kind} without values")
         if self.kind == "scale" and not all(re.fullmatch("0|[1-9][0-9]{0,2}", value) for value in self.values):
             raise ValueError(f"{self.field}: the values of a scale are whole numbers")
+        if self.prefilled and self.kind != "text":
+            raise ValueError(f"{self.field}: a {self.kind} that is prefilled; expected a text")
         if self.kind in ("span", "slots") and not self.of:
             raise ValueError(f"{self.field}: a {self.kind} without `of`, the shown entry that it is about")
         numbers = [value for value in self.values if re.fullmatch("0|[1-9][0-9]*", value)]

@@ -148,7 +148,9 @@ def _page_data(found: Campaign, tasks: Sequence[Task]) -> dict[str, Any]:
 
 def _used(form: Form) -> set[str]:
     """Return the names of the shown entries that the form uses; no other reaches the page."""
-    used = {name for part in form.parts() for name in (part.of if isinstance(part, Show) else (part.of,))}
+    used = {
+        name for part in form.parts() for name in (part.of if isinstance(part, Show) else (part.of, part.prefilled))
+    }
     compared = form.compare.when if form.compare else {}
     asked = {name.removeprefix("task.") for rule in form.rules for name in rule.when if name.startswith("task.")}
     return used | asked | {*form.facets, *compared}

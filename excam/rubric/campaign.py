@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from excam.annotation.campaign import Campaign, Task, campaign
 from excam.annotation.form import SUBMITTED
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
-from excam.rubric import form
+from excam.rubric import anchoring, form
 from excam.rubric.checks import WITNESSES
 from excam.rubric.manual import FINDINGS, SCORES, Rubric
 from excam.rubric.ratings import RATIONALES
@@ -28,11 +29,13 @@ def drawn(
     calibration: int,
     rubric: Rubric,
     seed: int,
+    words: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Campaign:
     """Return a campaign: `calibration` responses for all raters first, then the others for the evaluator.
 
     The validators also get a share of these others, `overlap`, the same ones, rounded up. Responses are drawn by a hash
-    of the seed and their id. Raise InputInvalid for raters that are there twice, or numbers that leave nothing to rate.
+    of the seed and their id. `words` of a metric, by response and field, add a second arm: see `anchoring`.
+    Raise InputInvalid for raters that are there twice, or numbers that leave nothing to rate.
     """
     raters = (evaluator, *validators)
     if len(set(raters)) < len(raters) or not all(map(PATTERNS["annotator"].fullmatch, raters)):
@@ -48,11 +51,22 @@ def drawn(
     first, rest = order[:calibration], order[calibration:]
     shared = ceil(overlap * len(rest) - 1e-9)
     tasks = [_task(one, "calibration", raters, evaluator, rubric) for one in first]
-    tasks += [
-        _task(one, "main", raters if place < shared else (evaluator,), evaluator, rubric)
-        for place, one in enumerate(rest)
-    ]
-    return campaign(f"Rubric {rubric.signature}", form.made_of(rubric), tasks)
+    for place, one in enumerate(rest):
+        assigned = raters if place < shared else (evaluator,)
+        task = _task(one, "main", assigned, evaluator, rubric)
+        tasks += _in_arms(task, words[one.task_id], seed) if words and words.get(one.task_id) else [task]
+    return campaign(f"Rubric {rubric.signature}", form.made_of(rubric, words is not None), tasks)
+
+
+def _in_arms(task: Task, words: Mapping[str, str], seed: int) -> Iterator[Task]:
+    """Yield a task for the raters of each arm: with the words of a metric in the form, and without."""
+    entries = {anchoring.KEY + name: text for name, text in words.items()}
+    for arm, raters in anchoring.arms(task.row, task.assigned, seed).items():
+        if raters:
+            shown = {**task.shown, **(entries if arm == "prefilled" else {})}
+            hidden = {**task.hidden, **entries, "arm": arm}
+            name = digest(0, "rubric", "main", task.row, arm)[:16]
+            yield replace(task, id=name, annotators=len(raters), shown=shown, hidden=hidden, assigned=raters)
 
 
 def _task(one: Response, phase: str, raters: Sequence[str], evaluator: str, rubric: Rubric) -> Task:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,28 +67,80 @@ def draw(
     rubric: RUBRIC = CURRENT,
     weights: WEIGHTS = None,
     seed: Annotated[int, typer.Option(help="seed of the draw")] = 0,
+    words_of: Annotated[
+        Path | None,
+        typer.Option(help="a file of `excam score`: its marked words stand in the form of half of the ratings"),
+    ] = None,
 ) -> None:
     """Draw who rates which response, and write the campaign with the rater's form.
+
+    With --words-of, responses that a metric marked words in are rated in two arms: with these words in the form, and
+    without. `excam rubric anchoring` then says whether raters follow them.
 
     Example: excam rubric draw responses.jsonl --evaluator eva --validators li,nia --to campaign.json
     """
     from excam.annotation.campaign import write
-    from excam.rubric import campaign
+    from excam.rubric import anchoring, campaign
     from excam.rubric import responses as reading
 
     with exit_on_error():
         known, names = reading.read(reading.files(responses)), [one for one in validators.split(",") if one]
         opened = _opened(rubric, weights)
-        drawn = campaign.drawn(known, evaluator, names, overlap, calibration, opened, seed)
+        words = anchoring.words_of(words_of) if words_of else None
+        drawn = campaign.drawn(known, evaluator, names, overlap, calibration, opened, seed, words)
         write(to, drawn)
-        shared = sum(len(task.assigned) > 1 for task in drawn.tasks) - calibration if names else 0
+        raters = Counter(task.row for task in drawn.tasks for _ in task.assigned)
+        shared = sum(count > 1 for count in raters.values()) - calibration if names else 0
         say(
-            f"{to}: {len(drawn.tasks)} responses: {calibration} for calibration, {len(drawn.tasks) - calibration} after"
+            f"{to}: {len(raters)} responses: {calibration} for calibration, {len(raters) - calibration} after"
             f" it, {shared} of these for all raters"
         )
+        if words is not None:
+            armed = {task.row for task in drawn.tasks if "arm" in task.hidden}
+            say(f"{len(armed)} of these with words of {words_of}, in two arms; {len(words)} responses have some")
         low, high = opened.manual.calibration.items
         if not low <= calibration <= high:
             say(f"calibration with {calibration} responses; the manual wants {low} to {high}")
+
+
+@app.command()
+def anchoring(
+    file: Annotated[Path, typer.Argument(help="the campaign, drawn with --words-of")],
+    files: RATINGS,
+    responses: RESPONSES = None,
+    rubric: RUBRICS = None,
+    to: Annotated[Path | None, typer.Option(help="also write the numbers to this CSV file")] = None,
+    seed: Annotated[int, typer.Option(help="seed of the bootstraps")] = 0,
+) -> None:
+    """Compare ratings of the same responses with and without words of a metric in the form.
+
+    Example: excam rubric anchoring campaign.json ratings.jsonl
+    """
+    from excam.annotation.campaign import read
+    from excam.core import tables
+    from excam.pages.markdown import table
+    from excam.rubric import anchoring as comparing
+    from excam.rubric.study import interval, rounded
+
+    with exit_on_error():
+        drawn = read(file)
+        _, found = _read(files, responses, _all_opened(rubric, None))
+        lines = comparing.analyse(drawn, found.ratings, seed)
+        if to:
+            tables.write_lines(to, comparing.COLUMNS, lines)
+        head = ("", "prefilled", "empty", "difference", "95 %", "responses", "ratings")
+        body = [
+            [
+                one["measure"],
+                *(rounded(one[name]) for name in ("prefilled", "open", "difference")),
+                interval(one["low"], one["high"]),
+                one["responses"],
+                one["ratings"],
+            ]
+            for one in lines
+        ]
+        print(table(head, body), end="")
+        say("means over responses that were rated in both arms; shares of ratings, and scores from 1 to 5")
 
 
 @app.command()

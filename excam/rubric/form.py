@@ -13,6 +13,7 @@ from typing import Any
 from excam.annotation import form
 from excam.annotation.answers import weighted_mean
 from excam.annotation.form import Form
+from excam.rubric import anchoring
 from excam.rubric.checks import WITNESSES
 from excam.rubric.manual import DIMENSIONS, FINDINGS, GIVEN, SCORES, Dimension, Rubric
 
@@ -38,8 +39,11 @@ LABELS = {
 }  # fmt: skip
 
 
-def made_of(rubric: Rubric) -> Form:
-    """Return the form of a manual."""
+PREFILLED = "In some tasks a metric has put words here, which may be wrong: keep, change or delete them."
+
+
+def made_of(rubric: Rubric, prefilled: bool = False) -> Form:
+    """Return the form of a manual; `prefilled`: one in which tasks may bring words of a metric along."""
     manual = rubric.manual
     weights = {name: float((manual.weights or {}).get(name, 1)) for name in DIMENSIONS}
     mean = {
@@ -83,7 +87,10 @@ def made_of(rubric: Rubric) -> Form:
                 {"show": "text", "of": ["prompt", "response"], "labels": ["Task", "Response"]},
             ],
             "steps": [
-                {"title": "What you find", "blocks": [_finding(name) for name in FINDINGS] + [_flags(rubric)]},
+                {
+                    "title": "What you find",
+                    "blocks": [_finding(name, prefilled) for name in FINDINGS] + [_flags(rubric)],
+                },
                 {
                     "title": "The four scores",
                     "blocks": [block for name in DIMENSIONS for block in _scored(name, rubric)],
@@ -115,10 +122,11 @@ def _text(name: str, label: str, hint: str, *, optional: bool) -> dict[str, Any]
     return {"field": name, "kind": "text", "label": label, "hint": hint, "optional": optional}
 
 
-def _finding(name: str) -> dict[str, Any]:
+def _finding(name: str, prefilled: bool) -> dict[str, Any]:
     label, values = LABELS[name]
     if not values:
-        return _text(name, label, "", optional=True)
+        field = _text(name, label, PREFILLED if prefilled else "", optional=True)
+        return field | ({"prefilled": anchoring.KEY + name} if prefilled else {})
     return {"field": name, "kind": "choice", "label": label, "values": values}
 
 
