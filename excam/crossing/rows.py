@@ -41,6 +41,7 @@ SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("id", "set", "cluster", "local"), pl.String()),
     "right": pl.Boolean(),
     "kinds": pl.List(pl.String()),
+    "said": pl.List(pl.String()),
     **dict.fromkeys(TEXTS, pl.String()),
     **dict.fromkeys(LISTS, pl.List(pl.String())),
     "unsafe": pl.Boolean(),
@@ -50,7 +51,10 @@ TRANSLATE = "Translate into English: "
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A labelled text. It is right, or has at least one of `kinds.KINDS`; `columns` are of `TEXTS`, `LISTS`, unsafe."""
+    """A labelled text. It is right, or has at least one of `kinds.KINDS`; `columns` are of `TEXTS`, `LISTS`, unsafe.
+
+    `said` is what the label rests on, in lines for people.
+    """
 
     id: str  # <set>:<id in the set>
     set: str
@@ -58,6 +62,7 @@ class Row:
     right: bool
     kinds: tuple[str, ...]
     columns: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    said: tuple[str, ...] = ()
     local: str = ""  # language of a row in a local language; "" in English and where rows are in one language only
 
     @property
@@ -73,10 +78,10 @@ class Row:
 def _row(set_: str, name: str, cluster: str, wrong: Collection[str], texts: tuple[str, str], **more: Any) -> Row:
     """Return a row, its kinds of errors in the order of `kinds.KINDS`; `texts` are the instruction and the output."""
     asked, given = texts
-    local = more.pop("local", "")
+    local, said = more.pop("local", ""), tuple(more.pop("said", ()))
     columns = {"instruction": asked, "output": given, "prompt": asked, "response": given, **more}
     ordered = tuple(kind for kind in kinds.KINDS if kind in wrong)
-    return Row(f"{set_}:{name}", set_, f"{set_}:{cluster}", not wrong, ordered, columns, local)
+    return Row(f"{set_}:{name}", set_, f"{set_}:{cluster}", not wrong, ordered, columns, said, local)
 
 
 def of_samples(samples: Iterable[Sample]) -> Iterator[Row]:
@@ -84,7 +89,9 @@ def of_samples(samples: Iterable[Sample]) -> Iterator[Row]:
     for one in samples:
         wrong = {kinds.of_report(error.type) for error in one.report.errors}
         texts = one.instruction, one.output
-        yield _row("excam40k", one.id, one.pair, wrong, texts, culture=one.culture, language=one.language)
+        said = [f"{error.type}, {error.severity}: {error.span}" for error in one.report.errors]
+        said += [one.report.explanation] if one.report.explanation else []
+        yield _row("excam40k", one.id, one.pair, wrong, texts, said=said, culture=one.culture, language=one.language)
 
 
 def of_translations(rows: Iterable[Translated]) -> Iterator[Row]:
@@ -98,7 +105,8 @@ def of_translations(rows: Iterable[Translated]) -> Iterator[Row]:
         values |= {name: list(values[name]) for name in LISTS}
         wrong = {kinds.OF_TRANSLATIONS[error] for error in one.label.errors}
         texts = TRANSLATE + item.source, one.translation
-        yield _row("cult-eval", one.id, item.id, wrong, texts, translation=one.translation, **values)
+        said = [*one.label.errors, f"labelled by {one.label.annotator}"]
+        yield _row("cult-eval", one.id, item.id, wrong, texts, said=said, translation=one.translation, **values)
 
 
 def of_rated_answers(
@@ -125,7 +133,8 @@ def of_rated_answers(
             *(["wrong language"] if mark["language_correct"] != "yes" else []),
         ]
         texts = question.question, answer.text
-        columns = {"question": question.question, "answer": answer.text, "type": question.type}
+        said = [f"{name.replace('_', ' ')}: {mark[name]}" for name in (*names[2:], "rating") if name in mark]
+        columns = {"said": said, "question": question.question, "answer": answer.text, "type": question.type}
         yield _row("calmqa", answer.id, question.id, wrong, texts, language=question.language, **columns)
 
 
@@ -173,7 +182,15 @@ def of_responses(responses: Iterable[Response], ratings: Iterable[Rating]) -> It
         if not given or (not wrong and sum(overall) < 4 * len(overall)):
             continue
         known = {name: getattr(one, name) for name in ("culture", "language", "scenario", "complexity", "unsafe")}
+        known["said"] = list(map(_rating, given))
         yield _row("rubric", one.task_id, one.culture or one.task_id, wrong, (one.prompt, one.response), **known)
+
+
+def _rating(one: Rating) -> str:
+    """Return a rating in one line: the scores, and what the rater copied from the response."""
+    scores = ", ".join(f"{name} {score}" for name, score in (one.scores or {}).items())
+    words = "; ".join(filter(None, (*one.flags, one.findings.stereotype_phrase, one.findings.false_claim)))
+    return f"{one.rater}: {scores}" + (f"; {words}" if words else "")
 
 
 def drawn(rows: Sequence[Row], contents: int | None, seed: int) -> list[Row]:
@@ -192,7 +209,7 @@ def write(path: Path, rows: Iterable[Row]) -> None:
     """Write rows as a table of `SCHEMA`. Raise InputInvalid for no rows, or an id that occurs twice."""
     lines = [
         {"id": one.id, "set": one.set, "cluster": one.cluster, "local": one.local, "right": one.right}
-        | {"kinds": list(one.kinds)}
+        | {"kinds": list(one.kinds), "said": list(one.said)}
         | {name: one.columns.get(name) for name in (*TEXTS, *LISTS, "unsafe")}
         for one in rows
     ]
@@ -210,7 +227,7 @@ def read(path: Path) -> list[Row]:
     for values in tables.read_frame(path).iter_rows(named=True):
         columns = {name: values[name] for name in (*TEXTS, *LISTS, "unsafe") if values[name] is not None}
         own = {name: values[name] for name in ("id", "set", "cluster", "right", "local")}
-        found.append(Row(**own, kinds=tuple(values["kinds"]), columns=columns))
+        found.append(Row(**own, kinds=tuple(values["kinds"]), said=tuple(values["said"]), columns=columns))
     return found
 
 

@@ -158,6 +158,14 @@ def test_the_page_starts_from_the_words_of_the_metric(browser, tmp_path, drawn):
 
 def test_only_texts_are_prefilled():
     field = {"field": "a", "kind": "choice", "label": "A", "values": {"x": "X"}, "prefilled": "b"}
-    raw = {"name": "f", "version": "1", "title": "F", "purpose": "P", "warning": "", "instructions": [], "steps": [{"title": "S", "blocks": [field]}]}
+    raw = {
+        "name": "f",
+        "version": "1",
+        "title": "F",
+        "purpose": "P",
+        "warning": "",
+        "instructions": [],
+        "steps": [{"title": "S", "blocks": [field]}],
+    }
     with pytest.raises(InputInvalid, match="a choice that is prefilled; expected a text"):
         campaigns.forms.parse(raw, "form")

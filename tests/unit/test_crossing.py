@@ -11,7 +11,7 @@ from excam import config
 from excam.acre import equivalent, errors, items, sentence_metrics, source, translations
 from excam.cli import app
 from excam.core.exceptions import ConfigInvalid, InputInvalid
-from excam.crossing import columns, kinds, numbers, pages, rows
+from excam.crossing import columns, kinds, numbers, pages, rows, rows_page
 from excam.crossing.rows import Row
 from excam.excam40k.construction.hard import MISTAKES
 from excam.excam40k.construction.lexicon_words import TYPES
@@ -19,6 +19,7 @@ from excam.macaron import source as macaron
 from excam.rubric import checks, manual, responses
 from excam.scoring import scored_table
 from excam.scoring.scored import scored_row
+from excam.scoring.spans import ErrorSpan, Report
 
 MINI = Path(__file__).parents[2] / "mini"
 CULT_EVAL = MINI / "cult-eval"
@@ -203,6 +204,27 @@ def test_pages_say_what_is_few(statements):
     for draw in (pages.figure_blind_spots, pages.figure_language_gap):
         with pytest.raises(InputInvalid, match="expected"):
             draw([])
+
+
+def test_every_text_stands_beside_what_people_and_metrics_say(browser, tmp_path):
+    known = responses.read([MINI / "rubric/responses.jsonl"])
+    ratings = checks.read(sorted((MINI / "rubric/ratings").glob("*.jsonl")), known, [manual.load()]).ratings
+    given = list(rows.of_responses(known, ratings))
+    text = given[1].columns["output"]
+    report = Report((ErrorSpan("output", text[:15], "major", "stereotyping", 0, 15),), "Too general.")
+    scores = {
+        given[1].id: scored_row(given[1].id, -5.0, None, "excam|m", report=report, columns={}),
+        given[2].id: scored_row(given[2].id, None, "no-json", "excam|m", report=None, columns={}),
+    }
+    (tmp_path / "page.html").write_text(rows_page.page(given, {"excam": scores}), encoding="utf-8")
+    browser.open((tmp_path / "page.html").as_uri())
+    browser.wait("document.body.textContent.includes('Too general.')")
+    shown = browser.js("document.body.textContent")
+    assert "eva-made-up: accuracy 2" in shown
+    assert "no score: no-json" in shown
+    assert browser.js("[...document.querySelectorAll('mark')].map((one) => one.textContent).join('')").startswith(
+        text[:3]
+    )
 
 
 def score(tmp_path, metric, given):
