@@ -24,7 +24,7 @@ VERSION = 1
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--name", required=True, help="the key of the metric in crossing.metrics")
-    parser.add_argument("--judge", required=True, help="the key of its model in config.yaml, with what it was tuned on")
+    parser.add_argument("--judge", required=True, help="the key of its model in config.yaml, with what it was tuned on, or none")
     add_asking_options(parser)
     parser.add_argument("--metric", required=True, help="as in `excam score`")
     parser.add_argument("--evidence", type=Path, help="folder with an index of documents")
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     ready = metrics.prepared(metric, wanted, folder, open_index(args.evidence) if args.evidence else None)
     ask = asker.ask_with_progress(f"scoring with {args.name}, rows", len(wanted)) if asker else ask_nobody
     outcomes, entries = transcript.record(ready.flow, wanted, ask)
-    named = signature(ready, f"model:{args.judge or 'none'}")
+    named = signature(ready, f"model:{args.judge}")
     results = [scored(row, outcome, ready, named) for row, outcome in zip(wanted, outcomes, strict=True)]
     transcript.write(args.transcript, entries)
     scored_table.write(args.scores, results)

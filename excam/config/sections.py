@@ -483,8 +483,8 @@ class Crossed(Section):
 
     @property
     def judge(self) -> str:
-        """Return what signatures call the model, with what it was tuned on; "" without a model."""
-        return "/".join(filter(None, [self.model, self.trained_on]))
+        """Return what signatures call the model, with what it was tuned on; "none" without a model."""
+        return "/".join(filter(None, [self.model, self.trained_on])) or "none"
 
 
 class Crossing(Section):

@@ -79,7 +79,9 @@ def _row(set_: str, name: str, cluster: str, wrong: Collection[str], texts: tupl
     """Return a row, its kinds of errors in the order of `kinds.KINDS`; `texts` are the instruction and the output."""
     asked, given = texts
     local, said = more.pop("local", ""), tuple(more.pop("said", ()))
-    columns = {"instruction": asked, "output": given, "prompt": asked, "response": given, **more}
+    columns = {"instruction": asked, "output": given, **more}
+    if given.strip():  # raters by the manual cannot rate a response that is empty
+        columns |= {"prompt": asked, "response": given}
     ordered = tuple(kind for kind in kinds.KINDS if kind in wrong)
     return Row(f"{set_}:{name}", set_, f"{set_}:{cluster}", not wrong, ordered, columns, said, local)
 
