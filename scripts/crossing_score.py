@@ -24,7 +24,9 @@ VERSION = 1
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--name", required=True, help="the key of the metric in crossing.metrics")
-    parser.add_argument("--judge", required=True, help="the key of its model in config.yaml, with what it was tuned on, or none")
+    parser.add_argument(
+        "--judge", required=True, help="the key of its model in config.yaml, with what it was tuned on, or none"
+    )
     add_asking_options(parser)
     parser.add_argument("--metric", required=True, help="as in `excam score`")
     parser.add_argument("--evidence", type=Path, help="folder with an index of documents")

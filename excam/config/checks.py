@@ -140,7 +140,9 @@ def cross_check(experiment: Experiment, where: str) -> None:
             known(crossed.model, f"{at}.model", "model", models)
         if crossed.trained_on and (crossed.model, crossed.trained_on) not in experiment.adapters:
             trained = ", ".join("/".join(pair) for pair in experiment.adapters) or "none"
-            raise ConfigInvalid(f"{where}: {at}: no such adapter: `{crossed.judge}`; known: {trained}")
+            raise ConfigInvalid(
+                f"{where}: {at}: no such adapter: `{crossed.judge}`; known: {trained}; or `crossing: null`"
+            )
         if crossed.evidence and not experiment.calmqa:
             raise ConfigInvalid(f"{where}: {at}.evidence: `calmqa` is switched off; expected its documents")
     if experiment.cult_eval:

@@ -262,7 +262,10 @@ def test_a_crossing_that_cannot_be_made():
     }
     for entry, line in (
         ({"metric": "excam", "model": "n"}, r"crossing\.metrics\.a\.model: no such model: `n`; known: m$"),
-        ({"metric": "excam", "model": "m", "trained_on": "all"}, r"a: no such adapter: `m/all`; known: none$"),
+        (
+            {"metric": "excam", "model": "m", "trained_on": "all"},
+            r"a: no such adapter: `m/all`; known: none; or `crossing: null`$",
+        ),
         ({"metric": "calmqa", "evidence": True}, r"a\.evidence: `calmqa` is switched off; expected its documents$"),
     ):
         with pytest.raises(ConfigInvalid, match=line):
