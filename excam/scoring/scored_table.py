@@ -35,7 +35,8 @@ def write(path: Path, results: Iterable[Scored]) -> None:
 
     coming = iter(results)
     first = next(coming)
-    schema = {name: pl.Float64 if name in NUMBERS else pl.String for name in first.to_dict()}
+    names = dict.fromkeys((*first.to_dict(), "warnings"))  # a row without warnings does not name them
+    schema = {name: pl.Float64 if name in NUMBERS else pl.String for name in names}
     write_frames(path, _frames(chain([first], coming), schema), schema, CHUNK)
 
 
@@ -43,12 +44,12 @@ def _frames(results: Iterator[Scored], schema: Mapping[str, Any]) -> Iterator[pl
     import polars as pl
 
     while part := list(islice(results, CHUNK)):
-        yield pl.DataFrame([_cells(one) for one in part], schema=dict(schema), orient="row")
+        yield pl.DataFrame([_cells(one, schema) for one in part], schema=dict(schema), orient="row")
 
 
-def _cells(one: Scored) -> list[str | float | None]:
+def _cells(one: Scored, names: Iterable[str]) -> list[str | float | None]:
     row = one.to_dict()
-    return [_cell(name, value) for name, value in row.items()]
+    return [_cell(name, row.get(name, ())) for name in names]
 
 
 def _cell(name: str, value: Any) -> str | float | None:

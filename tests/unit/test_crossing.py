@@ -272,3 +272,12 @@ def test_a_crossing_that_cannot_be_made():
             config.load(base | {"crossing": {"metrics": {"a": entry}}})
     with pytest.raises(ConfigInvalid, match="metrics"):
         config.load(base | {"crossing": {"metrics": {}}})
+
+
+def test_a_table_of_rows_of_which_only_some_have_warnings(tmp_path):
+    def row(name, *codes):
+        return scored_row(name, 1.0, None, "m|1", report=None, columns={"output": "x"}, warnings=codes)
+
+    written = [row("a"), row("b", "language-differs"), row("c")]
+    scored_table.write(tmp_path / "s.parquet", written)
+    assert [one.warnings for one in scored_table.read(tmp_path / "s.parquet")] == [(), ("language-differs",), ()]
