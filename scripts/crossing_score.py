@@ -18,7 +18,7 @@ from excam.scoring.score_rows import scored, signature
 from scripts import run
 from scripts._asking import Asker, add_asking_options
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
