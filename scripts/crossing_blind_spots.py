@@ -12,7 +12,7 @@ from excam.pages import plotting
 from scripts import run
 from scripts._crossing import Study, add_options
 
-VERSION = 1
+VERSION = 2
 PAGE = {
     "result": "results/crossing/blind-spots",
     "outputs": ["numbers", "page", "pictures"],

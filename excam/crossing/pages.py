@@ -66,27 +66,28 @@ def _share(value: float) -> str:
 
 
 def figure_blind_spots(lines: Sequence[Line]) -> Figure:
-    """Draw the matrix: kinds of errors by metrics; a frame where the interval excludes chance."""
+    """Draw the matrix: metrics by kinds of errors; a frame where the interval excludes chance."""
     at = {(one["metric"], one["kind"]): one for one in lines}
     metrics = list(dict.fromkeys(str(one["metric"]) for one in lines))
     found = [kind for kind in KINDS if any(kind == one["kind"] for one in lines)]
     if not lines:
         raise InputInvalid("blind spots: 0 cells; expected erroneous rows that a metric can score")
     most = {kind: max(int(one["wrong"]) for one in lines if one["kind"] == kind) for kind in found}
-    cells = [[at.get((metric, kind)) for metric in metrics] for kind in found]
+    cells = [[at.get((metric, kind)) for kind in found] for metric in metrics]
     few = "Few erroneous texts of each kind: most differences between cells are chance. "
     return plotting.heat_map(
         [[None if one is None else one["auc"] for one in row] for row in cells],
-        [f"{kind} ({most[kind]}){'*' * (most[kind] < FEW)}" for kind in found],
         metrics,
+        [f"{kind}{'*' * (most[kind] < FEW)}" for kind in found],
+        counts=[most[kind] for kind in found],
         framed=[[_excludes_chance(one) for one in row] for row in cells],
         centre=0.5,
         limits=(0.0, 1.0),
         title="What each metric does not see",
         note=(few if min(most.values()) < FEW else "")
         + "Share of pairs in which a correct text scores above an erroneous one on the same question; .5 is chance. "
-        "Framed: the 95 % interval over questions excludes .5. In brackets the erroneous texts; n/a: the metric cannot "
-        "score these rows, or has no pair of them.",
+        "Framed: the 95 % interval over questions excludes .5. n: erroneous texts, * fewer than 30; n/a: the metric "
+        "cannot score these rows, or has no pair of them.",
     )
 
 
@@ -133,7 +134,7 @@ def figure_language_gap(lines: Sequence[Line]) -> Figure:
     languages = list(dict.fromkeys(str(one["language"]) for one in lines))
     at = {(one["metric"], one["language"]): one for one in lines}
     most = {name: max(int(at[one, name]["scenarios"]) for one in metrics) for name in languages}
-    points = {one: [_point(at[one, name]) for name in languages] for one in metrics}
+    points = {one.replace(": ", ":\n", 1): [_point(at[one, name]) for name in languages] for one in metrics}
     few = f"Fewer than {FEW} scenarios in each language: the rows below the first say nothing about a language. "
     return plotting.forest(
         points,
