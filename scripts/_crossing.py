@@ -4,10 +4,37 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from excam.core import tables
+from excam.core.provenance import write_text
 from excam.crossing import columns, pages, rows
+from excam.pages import plotting
 from excam.scoring import scored_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def write_page(
+    argv: Sequence[str] | None,
+    description: str | None,
+    columns: Sequence[str],
+    lines_of: Callable[[Study, int], Iterable[Mapping[str, Any]]],
+    page_of: Callable[[Study, Sequence[Mapping[str, Any]]], str],
+    draw: Callable[[Sequence[Mapping[str, Any]]], Figure],
+) -> None:
+    """Write the numbers, the page and the figure of one experiment, by the options of its script."""
+    parser = argparse.ArgumentParser(description=description)
+    add_options(parser)
+    args = parser.parse_args(argv)
+    study = Study(args)
+    lines = list(lines_of(study, args.seed))
+    tables.write_lines(args.numbers, columns, lines)
+    write_text(args.page, page_of(study, lines))
+    plotting.save(draw(lines), args.pictures)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
-from excam.core import tables
-from excam.core.provenance import write_text
 from excam.crossing import numbers, pages
-from excam.pages import plotting
 from scripts import run
-from scripts._crossing import Study, add_options
+from scripts._crossing import write_page
 
 VERSION = 2
 PAGE = {
@@ -24,15 +20,14 @@ PAGE = {
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_options(parser)
-    args = parser.parse_args(argv)
-
-    study = Study(args)
-    lines = list(numbers.language_gap(study.rows, study.columns, args.seed))
-    tables.write_lines(args.numbers, numbers.GAP, lines)
-    write_text(args.page, pages.language_gap(lines, [*pages.cautions(lines), *study.notes]))
-    plotting.save(pages.figure_language_gap(lines), args.pictures)
+    write_page(
+        argv,
+        __doc__,
+        numbers.GAP,
+        lambda study, seed: numbers.language_gap(study.rows, study.columns, seed),
+        lambda study, lines: pages.language_gap(lines, [*pages.cautions(lines), *study.notes]),
+        pages.figure_language_gap,
+    )
 
 
 if __name__ == "__main__":

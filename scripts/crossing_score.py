@@ -11,10 +11,10 @@ from pathlib import Path
 from excam.core import provenance
 from excam.core.exceptions import InputInvalid
 from excam.crossing import rows
-from excam.inference import Answer, Request, transcript
+from excam.inference import transcript
 from excam.scoring import metrics, scored_table
 from excam.scoring.evidence import open_index
-from excam.scoring.score_rows import scored, signature
+from excam.scoring.score_rows import ask_nobody, scored, signature
 from scripts import run
 from scripts._asking import Asker, add_asking_options
 
@@ -64,11 +64,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     failures = sum(one.score is None for one in results)
     provenance.say(f"{args.name}: {len(results)} rows in {time.monotonic() - started:.0f} s; {failures} failures")
-
-
-def ask_nobody(requests: Sequence[Request]) -> Sequence[Answer]:
-    """Refuse: a metric without a model asks nothing."""
-    raise InputInvalid(f"crossing: a metric without a model asked {len(requests)} times; expected `model` in its entry")
 
 
 if __name__ == "__main__":

@@ -39,13 +39,16 @@ class RowScorer:
         sampling, coming = Sampling(max_tokens=self._metric.MAX_TOKENS), iter(rows)
         while part := list(islice(coming, BATCH)):
             answers = InMemory() if kept is None else kept
-            asking = partial(ask, self._backend, sampling, answers, progress=progress) if self._backend else _ask_nobody
+            asking = partial(ask, self._backend, sampling, answers, progress=progress) if self._backend else ask_nobody
             for row, outcome in zip(part, run(self._metric.flow, part, asking), strict=True):
                 yield scored(row, outcome, self._metric, self.signature)
 
 
-def _ask_nobody(requests: Sequence[Request]) -> list[Answer]:
-    raise InputInvalid(f"a metric with MAX_TOKENS 0 asked {len(requests)} times; expected the tokens of an answer")
+def ask_nobody(requests: Sequence[Request]) -> list[Answer]:
+    """Refuse the requests of a metric that is scored without a model."""
+    raise InputInvalid(
+        f"a metric without a model asked {len(requests)} times; expected one, and MAX_TOKENS above 0"
+    )
 
 
 def signature(metric: Metric, described: str) -> str:
