@@ -46,9 +46,7 @@ class RowScorer:
 
 def ask_nobody(requests: Sequence[Request]) -> list[Answer]:
     """Refuse the requests of a metric that is scored without a model."""
-    raise InputInvalid(
-        f"a metric without a model asked {len(requests)} times; expected one, and MAX_TOKENS above 0"
-    )
+    raise InputInvalid(f"a metric without a model asked {len(requests)} times; expected one, and MAX_TOKENS above 0")
 
 
 def signature(metric: Metric, described: str) -> str:
