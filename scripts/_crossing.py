@@ -52,10 +52,7 @@ class Study:
     """The rows, the columns of all metrics, and lines that say how they were scored."""
 
     def __init__(self, args: argparse.Namespace) -> None:
-        files = {path.stem: path for path in args.scores}
+        scores = {path.stem: list(scored_file.read(path)) for path in args.scores}
         self.rows = rows.read(args.rows)
-        self.columns = columns.read(files, json.loads(args.parts), self.rows)
-        scored = {name: list(scored_file.read(path)) for name, path in files.items()}
-        signatures = {name: found[0].signature for name, found in scored.items()}
-        counts = {name: (len(found), sum(one.score is None for one in found)) for name, found in scored.items()}
-        self.notes = pages.how_scored(signatures, counts)
+        self.columns = columns.of_scores(scores, json.loads(args.parts), self.rows)
+        self.notes = pages.how_scored(scores)

@@ -14,7 +14,7 @@ from excam.macaron import scenarios
 from excam.rubric import changes, checks, responses
 from scripts import run
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:

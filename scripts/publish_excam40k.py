@@ -11,7 +11,7 @@ from excam.core import provenance
 from excam.excam40k.publishing import BUILDS, card, croissant, parts, prose
 from scripts import run
 
-VERSION = 3
+VERSION = 4
 
 
 def main(argv: Sequence[str] | None = None) -> None:

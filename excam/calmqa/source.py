@@ -81,13 +81,13 @@ def _question(row: Any, where: str) -> Question:
             f"{where}: question_type: found {str(row.get('question_type'))[:40]}; expected culturally specific or "
             "culturally agnostic"
         )
-    code = _code(texts["language"], where)
+    named = code(texts["language"], where)
     own = texts["question_english"] if kind == "agnostic" and texts["question_english"] else texts["question"]
     group = texts["question_id"] or hashlib.sha256(own.encode("utf-8", "replace")).hexdigest()[:12]
     return Question(
-        id=f"{group}/{code}",
+        id=f"{group}/{named}",
         group=group,
-        language=code,
+        language=named,
         type=kind,
         question=texts["question"],
         question_en=texts["question_english"],
@@ -108,7 +108,8 @@ def texts_of(row: Any, where: str, required: Sequence[str], optional: Sequence[s
     return {name: value or "" for name, value in found.items()}
 
 
-def _code(language: str, where: str) -> str:
+def code(language: str, where: str) -> str:
+    """Return the code of a language. Raises InputInvalid, with where it stands, for an unknown one."""
     try:
         return language_code(language)
     except InputInvalid as problem:

@@ -1,42 +1,43 @@
-"""The scores of all metrics on the rows, as columns by row id: of a scored file, its score and the parts asked for."""
+"""The scores of all metrics on the rows, as columns by row id: of each metric its score and the parts asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from excam.core.exceptions import InputInvalid
 from excam.crossing.rows import Row
-from excam.scoring import scored_file
+from excam.scoring.scored import Scored
 
 Column = Mapping[str, float | None]  # by row id, more is better; None for a failure
 LENGTH = "(length)"
 
 
-def read(files: Mapping[str, Path], parts: Mapping[str, Sequence[str]], rows: Sequence[Row]) -> dict[str, Column]:
-    """Return the columns of scored files by name, and as a baseline that judges nothing the length of the output.
+def of_scores(
+    scores: Mapping[str, Sequence[Scored]], parts: Mapping[str, Sequence[str]], rows: Sequence[Row]
+) -> dict[str, Column]:
+    """Return the columns of metrics by name, and as a baseline that judges nothing the length of the output.
 
     A part is called "<metric>: <part>". Raise InputInvalid for scores of other rows, and a part that no row has.
     """
     known = {row.id for row in rows}
     found: dict[str, Column] = {}
-    for name, path in files.items():
-        found |= _of_file(name, path, parts.get(name, ()), known)
+    for name, scored in scores.items():
+        found |= _of_metric(name, scored, parts.get(name, ()), known)
     found[LENGTH] = {row.id: float(len(row.columns["output"])) for row in rows}
     return found
 
 
-def _of_file(name: str, path: Path, parts: Iterable[str], known: set[str]) -> dict[str, Column]:
+def _of_metric(name: str, scored: Iterable[Scored], parts: Iterable[str], known: set[str]) -> dict[str, Column]:
     scores: dict[str, float | None] = {}
     of_parts: dict[str, dict[str, float | None]] = {part: {} for part in parts}
-    for one in scored_file.read(path):
+    for one in scored:
         if one.id not in known:
-            raise InputInvalid(f"{path}: row {one.id} is not among the {len(known)} rows; score them again")
+            raise InputInvalid(f"scores of {name}: row {one.id} is not among the {len(known)} rows; score them again")
         scores[one.id] = None if one.score is None else one.score * (1 if one.better == "higher" else -1)
         for part, column in of_parts.items():
             value = one.details.get(part)
             column[one.id] = float(value) if isinstance(value, int | float) else None
     for part, column in of_parts.items():
         if all(value is None for value in column.values()) and any(value is not None for value in scores.values()):
-            raise InputInvalid(f"crossing.metrics.{name}.parts: {part}: a number in no row of {path}")
+            raise InputInvalid(f"crossing.metrics.{name}.parts: {part}: a number in no scored row")
     return {name: scores, **{f"{name}: {part}": column for part, column in of_parts.items()}}

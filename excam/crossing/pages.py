@@ -10,6 +10,7 @@ from excam.crossing.kinds import KINDS
 from excam.crossing.numbers import ALL
 from excam.pages import plotting
 from excam.pages.markdown import escape, table
+from excam.scoring.scored import Scored
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -155,9 +156,12 @@ def _point(one: Line) -> plotting.Point | None:
     return (value, value, value) if low is None else (value, min(low, value), max(high, value))
 
 
-def how_scored(signatures: Mapping[str, str], rows: Mapping[str, tuple[int, int]]) -> list[str]:
+def how_scored(scores: Mapping[str, Sequence[Scored]]) -> list[str]:
     """Return lines that say by which signature each metric scored how many rows, and how many failed."""
-    lines = [[escape(name), rows[name][0], rows[name][1], escape(signatures[name])] for name in signatures]
+    lines = [
+        [escape(name), len(scored), sum(one.score is None for one in scored), escape(scored[0].signature)]
+        for name, scored in scores.items()
+    ]
     return ["## Metrics\n", table(["metric", "rows", "failed", "signature"], lines)]
 
 

@@ -111,33 +111,46 @@ def of_translations(rows: Iterable[Translated]) -> Iterator[Row]:
         yield _row("cult-eval", one.id, item.id, wrong, texts, said=said, translation=one.translation, **values)
 
 
+MARKS = {  # of a rated answer: the mark without an error, and the kind of error that any other one is
+    "factuality": ("none", "factual"),
+    "omissions": ("none", "omission"),
+    "language_correct": ("yes", "wrong language"),
+}
+
+
 def of_rated_answers(
     questions: Iterable[calmqa.Question], answers: Iterable[calmqa.Answer], ratings: Path
 ) -> Iterator[Row]:
     """Yield the answers that people rated; those to one question are twins.
 
-    An answer with any error of fact, omission or language is wrong. A rated answer whose text is not there is left out.
-    Raise InputInvalid for a rating without marks.
+    An answer with an error of fact, omission or language by any rater is wrong. Its text is the rating's own, as in the
+    authors' file, or else that of `answers`; one without either is left out. Raise InputInvalid for a rating without
+    marks.
     """
-    given = {(one.subject, one.question): one for one in answers}
-    asked = {one.question: one for one in questions}
+    asked = {(one.language, one.question.strip()): one.id for one in questions}
+    given = {(one.subject, one.question): one.text for one in answers}
+    rated: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for number, mark in pairs.rows(ratings):
-        names = ("model", "question", "factuality", "omissions", "language_correct")
-        if not isinstance(mark, Mapping) or any(mark.get(name) in (None, "") for name in names):
-            raise InputInvalid(f"{ratings}:{number}: expected {', '.join(names)}")
-        question = asked.get(str(mark["question"]).strip())
-        answer = given.get((str(mark["model"]), question.id)) if question else None
-        if question is None or answer is None:
+        needed = ("model", "question", "language", *MARKS)
+        if not isinstance(mark, Mapping) or any(mark.get(name) in (None, "") for name in needed):
+            raise InputInvalid(f"{ratings}:{number}: expected {', '.join(needed)}")
+        question, language = str(mark["question"]).strip(), calmqa.code(str(mark["language"]), f"{ratings}:{number}")
+        content = asked.get((language, question)) or digest(0, "crossing/question", language + question)[:12]
+        rated[str(mark["model"]), content].append({**mark, "question": question, "language": language})
+    for (model, content), marks in rated.items():
+        text = marks[0].get("answer") or given.get((model, content))
+        if text is None:
             continue
-        wrong = [
-            *(["factual"] if mark["factuality"] != "none" else []),
-            *(["omission"] if mark["omissions"] != "none" else []),
-            *(["wrong language"] if mark["language_correct"] != "yes" else []),
-        ]
-        texts = question.question, answer.text
-        said = [f"{name.replace('_', ' ')}: {mark[name]}" for name in (*names[2:], "rating") if name in mark]
-        columns = {"said": said, "question": question.question, "answer": answer.text, "type": question.type}
-        yield _row("calmqa", answer.id, question.id, wrong, texts, language=question.language, **columns)
+        known = {"question": marks[0]["question"], "answer": str(text), "language": marks[0]["language"]}
+        known |= {"type": calmqa.TYPES.get(marks[0].get("type")), "said": list(map(_marked, marks))}
+        wrong = {kind for name, (none, kind) in MARKS.items() if any(one[name] != none for one in marks)}
+        yield _row("calmqa", f"{model}/{content}", content, wrong, (known["question"], str(text)), **known)
+
+
+def _marked(mark: Mapping[str, Any]) -> str:
+    """Return what a rater said of an answer, in one line."""
+    said = [f"{name.replace('_', ' ')}: {mark[name]}" for name in (*MARKS, "rating") if mark.get(name)]
+    return ", ".join([*said, f"by {mark['annotator']}"] if mark.get("annotator") else said)
 
 
 def of_statements(scenarios: Iterable[Scenario]) -> Iterator[Row]:

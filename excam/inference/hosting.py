@@ -1,7 +1,8 @@
 """Share one engine between the jobs of a machine: the first job starts it, others connect, and it exits when idle.
 
 Loading a large model takes minutes and a GPU can hold one, so jobs with the same base model (several adapters, judges
-or shards) share a process that keeps it loaded. Jobs communicate with it through a socket below `FOLDER` that only this
+or shards) share a process that keeps it loaded. On a CPU, jobs that ask at once have an engine each, which later jobs
+find loaded. Jobs communicate with it through a socket below `FOLDER` that only this
 user can open; requests and batches of answers are lines of JSON. If a job is killed, the engine keeps running; if the
 engine is killed, a job fails with a one-line message and its journal keeps the answers.
 """
@@ -18,8 +19,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -53,19 +55,23 @@ SHUTDOWN_SECONDS = 5.0  # seconds that a failed engine has to log the reason and
 
 @dataclass(frozen=True, slots=True)
 class EngineSpec:
-    """An engine to start or connect to: model, folder of weights, and maximum rank of adapters (None: no adapters)."""
+    """An engine to start or connect to: model, folder of weights, and maximum rank of adapters (None: no adapters).
+
+    `number` tells engines of a CPU apart that answer at once.
+    """
 
     name: str
     model: Model
     files: Path
     rank: int | None
     content: str  # identity of the base model, which determines its answers
+    number: int = 0
 
     @property
     def place(self) -> Path:
         """The path of its files without suffix: `.sock`, `.lock` and `.log`."""
         parts = [self.content, self.model.model_dump_json(exclude={"sampling"}), str(self.files.resolve()), self.rank]
-        parts += [os.environ.get(name, "") for name in ALLOCATION]
+        parts += [self.number, *(os.environ.get(name, "") for name in ALLOCATION)]
         return socket_folder() / hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
 
     def command(self) -> list[str]:
@@ -109,12 +115,34 @@ class HostedBackend:
     def _answers(self, question: Mapping[str, Any]) -> Iterator[Any]:
         adapter = str(self.adapter.resolve()) if self.adapter else None
         line = json.dumps({**question, "adapter": adapter, "identity": self.identity}).encode("ascii") + b"\n"
-        connection, stream = _answering_connection(self.wanted)
-        with connection, stream:
-            self.settings = _parse_message(self.wanted, stream.readline())["settings"]
-            connection.sendall(line)
-            while "batch" in (message := _parse_message(self.wanted, stream.readline())):
-                yield [(at, answer_from_json(answer)) for at, answer in message["batch"]]
+        with _free_engine(self.wanted) as engine:
+            connection, stream = _answering_connection(engine)
+            with connection, stream:
+                self.settings = _parse_message(engine, stream.readline())["settings"]
+                connection.sendall(line)
+                while "batch" in (message := _parse_message(engine, stream.readline())):
+                    yield [(at, answer_from_json(answer)) for at, answer in message["batch"]]
+
+
+@contextmanager
+def _free_engine(wanted: EngineSpec) -> Iterator[EngineSpec]:
+    """Give the engine to ask: with GPUs the one of all jobs, on a CPU the first that no other job is asking."""
+    if wanted.model.gpus:
+        yield wanted
+        return
+    for number in count():
+        engine = replace(wanted, number=number)
+        lock = open_plain(Path(f"{engine.place}.turn"), os.O_RDWR | os.O_CREAT)  # a killed job releases it
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            continue
+        try:
+            yield engine
+        finally:
+            os.close(lock)
+        return
 
 
 def answer_to_json(answer: Answer | Missing) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from excam.scoring import scored_file
 from excam.stats import bootstrap
 
 Arm = Literal["prefilled", "open"]
+ARMS: tuple[Arm, ...] = ("prefilled", "open")
 FIELDS = ("stereotype_phrase", "false_claim")  # that words of a metric can stand in
 SCORES = ("sensitivity", "accuracy", "overall")
 KEY = "words_of_metric_"  # of a task: the entries with the words, by field
@@ -101,9 +102,9 @@ def _line(measure: str, both: Sequence[Sequence[_Rated]], seed: int) -> dict[str
     pairs = []
     rated = 0
     for ratings in both:
-        values = {arm: [value for one in ratings if one.arm == arm for value in _values(measure, one)] for arm in _ARMS}
+        values = {arm: [value for one in ratings if one.arm == arm for value in _values(measure, one)] for arm in ARMS}
         if all(values.values()):
-            pairs.append([fmean(values[arm]) for arm in _ARMS])
+            pairs.append([fmean(values[arm]) for arm in ARMS])
             rated += sum(map(len, values.values()))
     if not pairs:
         return {"measure": measure, **dict.fromkeys(COLUMNS[1:6]), "responses": 0, "ratings": 0}
@@ -112,9 +113,6 @@ def _line(measure: str, both: Sequence[Sequence[_Rated]], seed: int) -> dict[str
     low, high = bootstrap.ratio_interval(steps, np.ones(len(steps)), seed=seed) or (None, None)
     means = {"prefilled": fmean(prefilled), "open": fmean(empty), "difference": float(steps.mean())}
     return {"measure": measure, **means, "low": low, "high": high, "responses": len(pairs), "ratings": rated}
-
-
-_ARMS: tuple[Arm, ...] = ("prefilled", "open")
 
 
 def _values(measure: str, one: _Rated) -> Iterator[float]:

@@ -44,8 +44,10 @@ ALIKE = """\
 91,91,"In Japan, what do all guests take off before they enter a flat or home?",Shoes,Gloves,Watches,Belts,A,Japan
 """
 TARGETS = ("all", "external", "annotation")
-UNSTABLE = (  # times and sums of them; pictures beside their .svg; cards of adapters, whose words train nothing
-    *("manifest.json", "verified.json", ".pdf", ".png", "small/all/README.md", "small/without-blend/README.md"),
+UNSTABLE = (
+    re.compile(  # times and sums of them; pictures beside their .svg; cards of adapters, whose words train nothing
+        r"(manifest\.json|verified\.json|\.pdf|\.png|^results/adapters/.*/README\.md)$"
+    )
 )
 PLANNER = """
 import json, sys
@@ -162,7 +164,7 @@ def digest_of(content: bytes) -> str:
 
 
 def _digest(names: list[str]) -> str:
-    found = [(name, digest_of(_content(Path(name)))) for name in sorted(names) if not name.endswith(UNSTABLE)]
+    found = [(name, digest_of(_content(Path(name)))) for name in sorted(names) if not UNSTABLE.search(name)]
     return digest_of(repr(found).encode())
 
 

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from excam import config
 from excam.acre import equivalent, errors, items, sentence_metrics, source, translations
+from excam.calmqa import source as calmqa
 from excam.cli import app
 from excam.core.exceptions import ConfigInvalid, InputInvalid
 from excam.crossing import columns, kinds, numbers, pages, rows, rows_page
@@ -17,7 +18,7 @@ from excam.excam40k.construction.hard import MISTAKES
 from excam.excam40k.construction.lexicon_words import TYPES
 from excam.macaron import source as macaron
 from excam.rubric import checks, manual, responses
-from excam.scoring import scored_table
+from excam.scoring import scored_file, scored_table
 from excam.scoring.scored import scored_row
 from excam.scoring.spans import ErrorSpan, Report
 
@@ -72,6 +73,43 @@ def test_responses_are_right_or_flagged():
     assert found["rubric:china-4"].kinds == ("factual",)
     assert found["rubric:china-1"].right
     assert "rubric:mexico-2" not in found  # no flag of an error, and rated below 4
+
+
+RATING = {"model": "m", "question": "Why?", "language": "en", "type": "cult", "rating": "4"}
+RIGHT = {"factuality": "none", "omissions": "none", "language_correct": "yes"}
+
+
+def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path):
+    path = tmp_path / "ratings.jsonl"
+    ratings = [
+        RATING | RIGHT | {"answer": "Because.", "annotator": "a"},
+        RATING | RIGHT | {"answer": "Because.", "annotator": "b", "omissions": "minor"},
+        RATING | RIGHT | {"answer": "It is so.", "model": "n"},
+        RATING | RIGHT | {"model": "without a text"},
+    ]
+    path.write_text("".join(json.dumps(one) + "\n" for one in ratings))
+    one, other = rows.of_rated_answers([], [], path)
+    assert one.kinds == ("omission",)
+    assert one.said[1] == "factuality: none, omissions: minor, language correct: yes, rating: 4, by b"
+    assert other.right
+    assert other.cluster == one.cluster
+    assert other.columns["answer"] == "It is so."
+    assert other.columns["type"] == "specific"
+    path.write_text(json.dumps({"model": "m"}) + "\n")
+    with pytest.raises(InputInvalid, match=r"ratings\.jsonl:1: expected model, question, language, factuality"):
+        list(rows.of_rated_answers([], [], path))
+
+
+def test_rated_answers_without_a_text_have_that_of_the_answers():
+    folder = MINI / "calmqa-answers"
+    questions = calmqa.read_questions(sorted((folder / "questions").iterdir()))
+    known = {one.id: one for one in questions}
+    answers = [one for path in sorted((folder / "sheets").iterdir()) for one in calmqa.read_sheet(path, known)]
+    found = list(rows.of_rated_answers(questions, answers, folder / "ratings.csv"))
+    given = {one.id: one.text for one in answers}
+    assert found
+    assert all(row.columns["output"] == given[row.id.removeprefix("calmqa:")] for row in found)
+    assert {row.cluster.removeprefix("calmqa:") for row in found} <= known.keys()
 
 
 def test_drawn_rows_keep_their_twins_and_both_languages(statements):
@@ -178,17 +216,17 @@ def scored(path, scores, parts=None, direction="higher"):
 def test_columns_of_scored_files(tmp_path):
     given = planted(2)
     scores = {row.id: float(at) for at, row in enumerate(given)} | {given[3].id: None}
-    path = scored(tmp_path / "m.parquet", scores, {"half": 0.5}, "lower")
-    found = columns.read({"m": path}, {"m": ["half"]}, given)
+    results = list(scored_file.read(scored(tmp_path / "m.parquet", scores, {"half": 0.5}, "lower")))
+    found = columns.of_scores({"m": results}, {"m": ["half"]}, given)
     assert list(found) == ["m", "m: half", "(length)"]
     assert found["m"][given[1].id] == -1.0
     assert found["m"][given[3].id] is None
     assert found["m: half"][given[1].id] == 0.5
     assert found["(length)"][given[3].id] == 2.0
-    with pytest.raises(InputInvalid, match=r"crossing\.metrics\.m\.parts: whole: a number in no row of .*m\.parquet$"):
-        columns.read({"m": path}, {"m": ["whole"]}, given)
+    with pytest.raises(InputInvalid, match=r"crossing\.metrics\.m\.parts: whole: a number in no scored row$"):
+        columns.of_scores({"m": results}, {"m": ["whole"]}, given)
     with pytest.raises(InputInvalid, match=r"is not among the 3 rows; score them again$"):
-        columns.read({"m": path}, {}, given[:3])
+        columns.of_scores({"m": results}, {}, given[:3])
 
 
 def test_pages_say_what_is_few(statements):

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ from excam.inference import Choose, Generate, Message, Sampling, backend_factory
 
 ENGINE = Path(__file__).with_name("fake_engine.py")
 SAMPLING = Sampling(max_tokens=9)
-MODEL = Model(licence="MIT", gpus=0)
+MODEL = Model(licence="MIT", gpus=1)  # the stand-in takes none
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def wanted(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     orders = tmp_path / "orders"
     orders.write_text("")
-    yield StandIn("base", MODEL, tmp_path, None, "content", orders)
+    yield StandIn("base", MODEL, tmp_path, None, "content", orders=orders)
     for pid in starts(orders):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -99,6 +99,16 @@ def test_jobs_at_once_share_one_engine_and_each_has_its_adapter(wanted, tmp_path
     assert len(found) == 9
 
 
+def test_on_a_cpu_jobs_at_once_have_an_engine_each_that_later_jobs_find(wanted):
+    on_cpu = replace(wanted, model=MODEL.model_copy(update={"gpus": 0}))
+    first, second = (hosting.HostedBackend(on_cpu, None, "base").generate(asking(), SAMPLING) for _ in range(2))
+    begun = [next(first), next(second)]
+    assert len(starts(wanted.orders)) == 2
+    assert answers([begun[0], *first]) == answers([begun[1], *second])
+    assert texts(on_cpu) == texts(on_cpu)
+    assert len(starts(wanted.orders)) == 2
+
+
 def test_an_engine_that_nobody_asks_ends_and_the_next_job_starts_another(wanted):
     first = texts(wanted)
     assert ended(starts(wanted.orders)[0])
@@ -111,7 +121,7 @@ def test_a_killed_job_leaves_the_engine_to_the_others(wanted):
     wanted.orders.write_text("slow")
     program = (
         "import sys; sys.path[:0] = sys.argv[1].split(':'); from test_hosting import *; from pathlib import Path;"
-        "job = StandIn('base', MODEL, Path(sys.argv[2]), None, 'content', Path(sys.argv[3]));"
+        "job = StandIn('base', MODEL, Path(sys.argv[2]), None, 'content', orders=Path(sys.argv[3]));"
         "print([next(hosting.HostedBackend(job, None, 'base').generate(asking(4000), SAMPLING))], flush=True); time.sleep(60)"
     )
     words = [sys.executable, "-c", program, os.pathsep.join(sys.path), str(wanted.files), str(wanted.orders)]
