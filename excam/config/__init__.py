@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -63,17 +63,16 @@ __all__ = [
 
 
 def load(raw: Mapping[str, Any], where: str = "config.yaml") -> Experiment:
-    """Return the validated experiment. Entries of `datasets` and `models` that are null are disabled.
+    """Return the validated experiment. Entries of `datasets`, `models` and `crossing.metrics` that are null are disabled.
 
     `where` is the file name in messages. Raise ConfigInvalid with one line: place, problem, and expected value.
     """
     if not isinstance(raw, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # YAML may be anything
         found = " ".join(repr(raw).split())[:60]
         raise ConfigInvalid(f"{where}: no experiment; found {found}; expected keys and values, such as `seed: 1`")
-    cleaned = dict(raw)
-    for section in ("datasets", "models"):
-        if isinstance(entries := cleaned.get(section), Mapping):
-            cleaned[section] = {name: entry for name, entry in entries.items() if entry is not None}
+    cleaned = _without_nulls(raw, ("datasets", "models"))
+    if isinstance(crossing := cleaned.get("crossing"), Mapping):
+        cleaned["crossing"] = _without_nulls(crossing, ("metrics",))
     cleaned["tuned"] = _leave_one_out(cleaned.get("tuned", {}), cleaned.get("datasets"))
     try:
         experiment = Experiment.model_validate(cleaned)
@@ -81,6 +80,16 @@ def load(raw: Mapping[str, Any], where: str = "config.yaml") -> Experiment:
         raise ConfigInvalid(f"{where}: {first_error(problem)}") from None
     cross_check(experiment, where)
     return experiment
+
+
+def _without_nulls(raw: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return a section, those of its mappings with these names without the entries that are null."""
+    return {
+        name: {key: one for key, one in value.items() if one is not None}
+        if name in names and isinstance(value, Mapping)
+        else value
+        for name, value in raw.items()
+    }
 
 
 def _leave_one_out(tuned: Any, datasets: Any) -> Any:

@@ -219,9 +219,12 @@ def test_null_switches_an_entry_off():
     experiment = raw()
     experiment["datasets"]["epic"] = None
     experiment["models"]["unused"] = None
+    metrics = {"bleu": {"metric": "excam.acre.bleu"}, "chrf": None}
+    experiment["crossing"] = {"metrics": metrics}
     loaded = config.load(experiment)
     assert list(loaded.datasets) == ["blend"]
     assert list(loaded.models) == ["tiny", "served"]
+    assert list(loaded.crossing.metrics) == ["bleu"]
     assert loaded.mixtures == ("all", "permissive", "without-blend")
     assert experiment["datasets"]["epic"] is None, "what was handed in is left as it was"
 
