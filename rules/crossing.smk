@@ -28,14 +28,14 @@ rule crossing_rows:
         "../envs/data.yaml"
     params:
         version=versions("crossing_rows"),
-        rubric=RUBRIC.version if RUBRIC else "",
+        rubric=["--rubric", RUBRIC.version] if RUBRIC else [],
         contents=CROSSING.contents or 0 if CROSSING else 0,
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.crossing_rows --samples {input.samples:q} --translations {input.translations:q}"
         " --labels {input.labels:q} --questions {input.questions:q} --answers {input.answers:q} --marks {input.marks:q}"
         " --scenarios {input.scenarios:q} --responses {input.responses:q} --ratings {input.ratings:q}"
-        " --rubric {params.rubric:q} --contents {params.contents:q} --seed {params.seed:q} --rows {output.rows:q}"
+        " {params.rubric:q} --contents {params.contents:q} --seed {params.seed:q} --rows {output.rows:q}"
         " 2>&1 | tee {log:q}"
 
 

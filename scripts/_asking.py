@@ -78,8 +78,11 @@ class Asker:
         self.name, self.thinking = name, model.thinking
         self.price = model.server and model.server.price
 
-    def ask_with_progress(self, what: str, rows: int) -> Ask:
-        """Return the function that asks this model, keeps answers in the journal, and prints how many rows are done."""
+    def ask_with_progress(self, what: str, rows: int | None) -> Ask:
+        """Return the function that asks this model, keeps answers in the journal, and prints how many rows are done.
+
+        `rows` is None where it is not known how many requests there will be.
+        """
         return partial(ask, self.backend, self.sampling, self.journal, progress=Progress(what, rows))
 
     def facts(self, answers: Iterable[Answer]) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     asker = None if args.model == "null" else Asker(args, args.judge.split("/")[0], f"crossing, {args.name}")
     folder = str(args.weights.parent / "files") if args.weights else ""
     ready = metrics.prepared(metric, wanted, folder, open_index(args.evidence) if args.evidence else None)
-    ask = asker.ask_with_progress(f"scoring with {args.name}, requests at least", len(wanted)) if asker else ask_nobody
+    ask = asker.ask_with_progress(f"scoring with {args.name}, requests", None) if asker else ask_nobody
     outcomes, entries = transcript.record(ready.flow, wanted, ask)
     named = signature(ready, f"model:{args.judge}")
     results = [scored(row, outcome, ready, named) for row, outcome in zip(wanted, outcomes, strict=True)]

@@ -16,6 +16,7 @@ import polars as pl
 from excam.acre.translations import Translated
 from excam.core import tables
 from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.core.extras import require_extra
 
 METRICS = ("bleu", "chrf", "bertscore", "comet", "metricx_qe")
 TITLES = {"bleu": "BLEU", "chrf": "chrF++", "bertscore": "BERTScore", "comet": "COMET", "metricx_qe": "MetricX-QE"}
@@ -43,6 +44,7 @@ def texts(rows: Sequence[Translated]) -> Texts:
 
 def bleu(rows: Texts) -> Column:
     """Return sentence BLEU by sacrebleu, 0 to 100, with `effective_order`; an empty translation has 0."""
+    require_extra("translation", "sacrebleu")
     from sacrebleu.metrics.bleu import BLEU
 
     metric = BLEU(effective_order=True)
@@ -51,6 +53,7 @@ def bleu(rows: Texts) -> Column:
 
 def chrf(rows: Texts) -> Column:
     """Return sentence chrF++ (`word_order` 2) by sacrebleu, 0 to 100."""
+    require_extra("translation", "sacrebleu")
     from sacrebleu.metrics.chrf import CHRF
 
     return _sacrebleu(CHRF(word_order=2), rows)
@@ -72,6 +75,7 @@ def bertscore(rows: Texts, encoder: Path, name: str, layer: int, batch: int = 32
     """
     from importlib.metadata import version
 
+    require_extra("translation", "bert_score")
     from bert_score import BERTScorer
 
     from excam.inference.loading import loading

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+from excam.core.extras import require_extra
 from excam.core.language_identity import Detector, identify, language_code
 
 DECIDABLE = 0.9  # share of the questions of a language that the detector must name rightly
@@ -110,6 +111,7 @@ def _token_ids(text: str) -> list[int]:
 
 @cache
 def _encoding() -> Any:
+    require_extra("calmqa", "bpe_openai")
     from bpe_openai import get_encoding
 
     return get_encoding("o200k_base")

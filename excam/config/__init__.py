@@ -63,7 +63,7 @@ __all__ = [
 
 
 def load(raw: Mapping[str, Any], where: str = "config.yaml") -> Experiment:
-    """Return the validated experiment. Entries of `datasets`, `models` and `crossing.metrics` that are null are disabled.
+    """Return the validated experiment. Null entries of `datasets`, `models` and `crossing.metrics` are disabled.
 
     `where` is the file name in messages. Raise ConfigInvalid with one line: place, problem, and expected value.
     """

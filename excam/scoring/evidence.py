@@ -21,6 +21,7 @@ import regex
 
 from excam.core import tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
+from excam.core.extras import require_extra
 from excam.core.hashing import sha256
 from excam.core.provenance import publish, read_json, write_json
 from excam.core.text import INVISIBLE, SCRIPTS
@@ -168,6 +169,7 @@ def open_index(folder: Path) -> Index:
 
     The arrays are compared with their hashes, and the identity is computed again from the passages.
     """
+    require_extra("calmqa", "bm25s")
     from bm25s import BM25
 
     if not (folder / INDEX).is_file():
@@ -202,6 +204,7 @@ def _frame(found: Sequence[Passage]) -> pl.DataFrame:
 
 
 def _bm25(found: Sequence[Passage]) -> BM25:
+    require_extra("calmqa", "bm25s")
     from bm25s import BM25
 
     vocabulary: dict[str, int] = {}

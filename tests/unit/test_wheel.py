@@ -208,6 +208,31 @@ def test_what_needs_an_extra_says_which(installed, tmp_path):
     assert "excam[inference]" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "row", "extra"),
+    [
+        (["score", "rows.jsonl", "--metric", "excam.acre.bleu"], {"translation": "x", "reference": "y"}, "translation"),
+        (["score", "rows.jsonl", "--metric", "excam.acre.chrf"], {"translation": "x", "reference": "y"}, "translation"),
+        (
+            ["calmqa", "index", ".", "--to", "index"],
+            {"id": "1", "title": "t", "text": "x", "licence": "MIT"},
+            "calmqa",
+        ),
+        (
+            ["calmqa", "surface", "rows.jsonl"],
+            {"question": "Why is it so?", "answer": "Because it is.", "language": "English"},
+            "calmqa",
+        ),
+    ],
+)
+def test_what_needs_a_library_of_an_extra_says_which(installed, tmp_path, words, row, extra):
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    done = command(installed, *words, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert f"excam[{extra}]" in done.stderr
+
+
 def test_a_server_is_asked_without_any_extra(installed, tmp_path):
     (tmp_path / "texts.jsonl").write_text('{"output": "x"}\n')
     done = command(installed, "score", "texts.jsonl", "--server", "http://127.0.0.1:9", cwd=tmp_path)
