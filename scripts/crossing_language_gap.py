@@ -14,7 +14,7 @@ PAGE = {
     "outputs": ["numbers", "page", "pictures"],
     "target": "crossing",
     "category": "Crossing",
-    "inputs": {"rows": "crossing_rows", "scores": "crossing_scores"},
+    "inputs": {"rows": "crossing_rows_in_two_languages", "scores": "crossing_scores"},
     "settings": {"parts": "crossing_parts", "seed": "seed"},
 }
 

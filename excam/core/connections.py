@@ -12,6 +12,7 @@ import resource
 import socket
 from typing import Any
 
+import anyio
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -105,6 +106,7 @@ class Server(uvicorn.Server):
 
 def server_config(app: Any, log_config: dict[str, Any], **more: Any) -> uvicorn.Config:
     """Return the uvicorn settings of an ExCAM server; `more` is passed on to uvicorn."""
+    anyio.run(anyio.sleep, 0)  # loads its backend now: at the first request all descriptors may be taken
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     unlimited = descriptors == resource.RLIM_INFINITY
     return uvicorn.Config(

@@ -35,7 +35,7 @@ def test_every_marked_response_is_in_both_arms_and_every_rater_has_both(drawn):
     armed = [task for task in drawn.tasks if "arm" in task.hidden]
     marked = {task.row for task in drawn.tasks if task.shown["phase"] == "main"} & WORDS.keys()
     assert {(task.row, task.hidden["arm"]) for task in armed} == {
-        (one, arm) for one in marked for arm in anchoring._ARMS
+        (one, arm) for one in marked for arm in anchoring.ARMS
     }
     for row in marked:
         assert sorted(rater for task in armed if task.row == row for rater in task.assigned) == sorted(PEOPLE)

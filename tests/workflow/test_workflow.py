@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 
+import polars as pl
 import pytest
 from checkout import ADAPTER, CELL, kill_when
 from typer.testing import CliRunner
@@ -213,6 +214,14 @@ def test_report_holds_figure_and_captions(run):
     page = (run.folder / "report.html").read_text(encoding="utf-8")
     assert "figure-3.svg" in page
     assert "lexicon" in page
+
+
+def test_the_crossing_needs_no_other_system(run):
+    metrics = 'crossing={"metrics": {"excam": {"metric": "excam", "model": "smollm2-135m", "trained_on": "all"}}}'
+    done = run("results/crossing/rows.parquet", "--config", metrics)
+    assert done.returncode == 0, done.text[-3000:]
+    rows = pl.read_parquet(run.folder / "results/crossing/rows.parquet")
+    assert set(rows["set"]) == {"excam40k"}
 
 
 def test_paper_experiment_is_planned_whole(run):
