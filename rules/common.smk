@@ -181,12 +181,6 @@ def versions(*stages):
     return of
 
 
-def learnt_from(trained_on):
-    """The datasets an adapter may learn from; a left-out one is not an input."""
-    wanted = DATASETS if trained_on != "permissive" else PERMISSIVE
-    return [name for name in wanted if trained_on != f"without-{name}"]
-
-
 def column_systems(dataset):
     """Systems of one column: leave-one-out adapters for a dataset, the in-domain one for `all`.
 

@@ -1,6 +1,12 @@
 """Input functions, by the rules that use them, from sources to pages."""
 
 
+def learnt_from(trained_on):
+    """The datasets an adapter may learn from; a left-out one is not an input."""
+    wanted = DATASETS if trained_on != "permissive" else PERMISSIVE
+    return [name for name in wanted if trained_on != f"without-{name}"]
+
+
 def local_files(wildcards):
     """The files of a local folder, if a dataset comes from one, so that an edited row is noticed."""
     return LOCAL_FILES.get(wildcards.dataset, [])

@@ -107,6 +107,19 @@ def test_rooms_import_downwards():
     assert not {pair for pair in found if pair[1] == "crossing"}, "it imports the others, and none imports it"
 
 
+def test_no_file_is_too_long_to_be_read():
+    lengths = {
+        path.relative_to(ROOT): len(path.read_text(encoding="utf-8").splitlines())
+        for folder in ("excam", "scripts", "rules")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".smk")
+    }
+    most = {"excam": 500, "scripts": 250, "rules": 400}
+    tables = {Path("excam/config/sections.py")}  # one field a line
+    assert not [path for path, lines in lengths.items() if lines > most[path.parts[0]] and path not in tables]
+    assert lengths[Path("rules/common.smk")] <= 200
+
+
 def test_library_knows_nothing_of_the_workflow():
     for path in (ROOT / "excam").rglob("*.py"):
         assert not re.search(r"^\s*(import|from) snakemake", path.read_text(), re.M), path
