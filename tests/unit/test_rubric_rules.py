@@ -88,7 +88,7 @@ def test_every_pair_of_rules_occurs_together():
     assert wanted - pairs == set()
 
 
-def test_a_hundred_thousand_random_drafts_keep_the_invariants():
+def test_thirty_thousand_random_drafts_keep_the_invariants():
     chance = random.Random(26)
     values = {
         **{name: options for name, options in manual.FINDINGS.items() if options != ("",)},
@@ -100,7 +100,7 @@ def test_a_hundred_thousand_random_drafts_keep_the_invariants():
     ]
     edges = ["", "", "nothing", *RUBRIC.manual.rules]
     scale = (1, 2, 3, 4, 5)
-    for _ in range(100_000):
+    for _ in range(30_000):
         given = Draft(
             *chance.choices(scale, k=4),
             chance.choice((None, *scale)),

@@ -216,6 +216,7 @@ def test_report_holds_figure_and_captions(run):
     assert "lexicon" in page
 
 
+@pytest.mark.nightly
 def test_the_crossing_needs_no_other_system(run):
     metrics = 'crossing={"metrics": {"excam": {"metric": "excam", "model": "smollm2-135m", "trained_on": "all"}}}'
     done = run("results/crossing/rows.parquet", "--config", metrics)
