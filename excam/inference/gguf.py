@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 VERSION = 1
+WRITTEN_BY = "5.23.0"  # the version of transformers that configurations name, so that every version writes the same bytes
 
 
 def convert(gguf: Path, folder: Path) -> None:
@@ -34,6 +36,10 @@ def convert(gguf: Path, folder: Path) -> None:
         _repair_digits(tokenizer, gguf)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    for path in (folder / "config.json", folder / "generation_config.json"):
+        if path.is_file():
+            written = json.loads(path.read_text(encoding="utf-8")) | {"transformers_version": WRITTEN_BY}
+            path.write_text(json.dumps(written, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _repair_digits(tokenizer: PreTrainedTokenizerBase, gguf: Path) -> None:
