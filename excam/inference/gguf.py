@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 VERSION = 1
-WRITTEN_BY = "5.23.0"  # the version of transformers that configurations name, so that every version writes the same bytes
+WRITTEN_BY = "5.23.0"  # the version that configurations name: every version of transformers writes the same bytes
 
 
 def convert(gguf: Path, folder: Path) -> None:
@@ -36,6 +36,11 @@ def convert(gguf: Path, folder: Path) -> None:
         _repair_digits(tokenizer, gguf)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    name_one_version(folder)
+
+
+def name_one_version(folder: Path) -> None:
+    """Replace the version of transformers that wrote the configurations in a folder by `WRITTEN_BY`."""
     for path in (folder / "config.json", folder / "generation_config.json"):
         if path.is_file():
             written = json.loads(path.read_text(encoding="utf-8")) | {"transformers_version": WRITTEN_BY}

@@ -18,7 +18,9 @@ from typing import Any
 import fake_hub
 import fake_package_index
 import pytest
+import transformers
 from pydantic import ValidationError
+from transformers import GenerationConfig
 
 from excam import config
 from excam.config import Dataset, Model, Server, Wheel
@@ -390,6 +392,22 @@ def test_a_model_from_a_folder_with_one_gguf_file(monkeypatch):
     write(Path("mine/other.gguf"))
     line = line_of(ModelInvalid, sources.fetch_model, "tiny", model, Path("to"))
     assert line == "models.tiny.folder: mine: no *.safetensors and 2 *.gguf; expected a model's folder"
+
+
+def test_a_converted_model_has_the_same_bytes_with_every_version_of_transformers(tmp_path):
+    from excam.inference import gguf
+
+    for version in ("5.3.0", "6.0.0"):
+        (tmp_path / version).mkdir()
+        GenerationConfig(eos_token_id=2).save_pretrained(tmp_path / version)
+        path = tmp_path / version / "generation_config.json"
+        path.write_text(path.read_text().replace(transformers.__version__, version))
+        gguf.name_one_version(tmp_path / version)
+    one, other = ((tmp_path / version / "generation_config.json").read_bytes() for version in ("5.3.0", "6.0.0"))
+    assert one == other
+    GenerationConfig(eos_token_id=2).save_pretrained(tmp_path)
+    if transformers.__version__ == gguf.WRITTEN_BY:
+        assert one == (tmp_path / "generation_config.json").read_bytes(), "nothing else changes"
 
 
 def test_a_chat_template_instead_of_the_models_own(hub):
