@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from excam.calmqa import asks, claims, encoder, numbers, surface
+from excam.calmqa import asks, claims, encoder, numbers, source, surface
 from excam.calmqa.asks import Item, Picked
 from excam.calmqa.claims import ClaimWithPassages
 from excam.calmqa.source import TYPES, Type
 from excam.core.exceptions import InputInvalid
 from excam.core.extras import require_extra
-from excam.core.language_identity import code_name, language_code
+from excam.core.language_identity import code_name
 from excam.inference import Flow
 from excam.inference.run import together
 from excam.scoring.evidence import Index
@@ -68,10 +68,7 @@ def _texts(row: Row) -> Mapping[str, str]:
 
 
 def _code(row: Row) -> str:
-    try:
-        return language_code(_texts(row)["language"])
-    except InputInvalid as problem:
-        raise InputInvalid(f"row {row.id}: {problem}") from None
+    return source.code(_texts(row)["language"], f"row {row.id}")
 
 
 def _type(row: Row) -> Type | None:

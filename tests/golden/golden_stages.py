@@ -44,11 +44,8 @@ ALIKE = """\
 91,91,"In Japan, what do all guests take off before they enter a flat or home?",Shoes,Gloves,Watches,Belts,A,Japan
 """
 TARGETS = ("all", "external", "annotation")
-UNSTABLE = (
-    re.compile(  # times and sums of them; pictures beside their .svg; cards of adapters, whose words train nothing
-        r"(manifest\.json|verified\.json|\.pdf|\.png|^results/adapters/.*/README\.md)$"
-    )
-)
+# Times and sums of them; pictures beside their .svg; cards of adapters, whose words train nothing.
+UNSTABLE = re.compile(r"(manifest\.json|verified\.json|\.pdf|\.png|^results/adapters/.*/README\.md)$")
 PLANNER = """
 import json, sys
 from pathlib import Path
