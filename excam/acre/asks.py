@@ -24,7 +24,7 @@ from excam.inference import Choice, Choose, Completion, Flow, Generate, Message
 from excam.inference.answer_text import split_reasoning
 from excam.inference.json_answers import Rejected, objects
 
-VERSION = 1  # of prompts and parser
+VERSION = 2  # of prompts and parser
 Variant = Literal["full", "no-gate", "no-routing", "no-explication", "no-reference"]
 VARIANTS: tuple[Variant, ...] = ("full", "no-gate", "no-routing", "no-explication", "no-reference")
 Mode = Literal["choose", "text"]
@@ -122,18 +122,21 @@ def filled(name: str, values: Mapping[str, str]) -> str:
     return NAME.sub(lambda found: values[found[1]], template(name))
 
 
-def prompt(agent: Agent, one: Case, variant: Variant) -> str:
-    """Return what an agent is asked about a case. Texts stand as JSON strings, so that none ends before its end."""
-    quoted = {name: json.dumps(getattr(one, name), ensure_ascii=False) for name in ("source", "term", "translation")}
-    with_explication = variant != "no-explication" and one.explication
-    with_reference = variant != "no-reference" and one.reference
+def messages(agent: Agent, one: Case, variant: Variant) -> tuple[Message, ...]:
+    """Return what an agent is asked about a case: its instructions, which many cases share, and the texts of the case.
+
+    Texts stand as JSON strings, so that none ends before its end.
+    """
     rule = "any" if variant == "no-routing" else protocol(one)
+    instructions = filled(agent.name, {"rule": "" if agent is NUANCE else template(f"{agent.name}-{rule}")})
+    quoted = {name: json.dumps(getattr(one, name), ensure_ascii=False) for name in ("source", "term", "translation")}
+    with_explication = agent is not NUANCE and variant != "no-explication" and one.explication
+    with_reference = agent is NUANCE and variant != "no-reference" and one.reference
     quoted |= {
         "explication": _line("What it means", one.explication) if with_explication else "",
         "reference": _line("A good translation, as a model of style", one.reference) if with_reference else "",
-        "rule": "" if agent is NUANCE else template(f"{agent.name}-{rule}"),
     }
-    return filled(agent.name, quoted)
+    return Message("system", instructions), Message("user", filled("case", quoted))
 
 
 def _line(label: str, text: str) -> str:
@@ -184,13 +187,13 @@ def _with_quality(judged: Judged, critics: Sequence[Said], combination: str) -> 
 
 def _asked(agents: Sequence[Agent], one: Case, variant: Variant, mode: Mode) -> Flow[list[Said]]:
     """Ask agents together; by likelihoods if `mode` says so and the model gives them, else for texts."""
-    messages = [(Message("user", prompt(agent, one, variant)),) for agent in agents]
+    asked = [messages(agent, one, variant) for agent in agents]
     if mode == "choose":
-        choices = yield [Choose(each, agent.options) for each, agent in zip(messages, agents, strict=True)]
+        choices = yield [Choose(each, agent.options) for each, agent in zip(asked, agents, strict=True)]
         logprobs = [each.logprobs for each in choices if isinstance(each, Choice)]
         if all(each is not None for each in logprobs):
             return [_chosen(agent, each) for agent, each in zip(agents, logprobs, strict=True) if each is not None]
-    completions = yield [Generate(each, agent.schema) for each, agent in zip(messages, agents, strict=True)]
+    completions = yield [Generate(each, agent.schema) for each, agent in zip(asked, agents, strict=True)]
     return [read(agent, each) for agent, each in zip(agents, completions, strict=True) if isinstance(each, Completion)]
 
 

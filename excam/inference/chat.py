@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,10 +43,15 @@ LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Token ids of a conversation; from `completion_start` on they are the answer and its end-of-turn token."""
+    """Token ids of a conversation; from `completion_start` on they are the answer and its end-of-turn token.
+
+    The first `shared` ids are those of all messages before the last one, up to a control token: they are the same
+    whatever the last message is.
+    """
 
     input_ids: tuple[int, ...]
     completion_start: int
+    shared: int = 0
 
 
 def encode(
@@ -76,11 +81,12 @@ def encode(
             f"{tokenizer.name_or_path}: its chat template cannot hold a conversation of {', '.join(roles)}; "
             "use a model whose template can"
         )
-    prompt = _conversation_ids(tokenizer, _pieces(skeleton, contents))
+    pieces = _pieces(skeleton, contents)
+    prompt = _conversation_ids(tokenizer, pieces)
     completion = [] if answer is None else _conversation_ids(tokenizer, [(replace_lone_surrogates(answer), True)])
     if answer is not None:
         completion.append(end_of_turn(tokenizer))
-    return Encoded((*prompt, *completion), len(prompt))
+    return Encoded((*prompt, *completion), len(prompt), _ids_before_last_message(tokenizer, prompt, pieces))
 
 
 def replace_lone_surrogates(text: str) -> str:
@@ -276,6 +282,17 @@ def _conversation_ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple
     raise InputInvalid(f"{tokenizer.name_or_path}: a text yields control tokens however it is cut; leave that row out")
 
 
+def _ids_before_last_message(
+    tokenizer: PreTrainedTokenizerBase, prompt: Sequence[int], pieces: Sequence[tuple[str, bool]]
+) -> int:
+    """Return the number of ids up to the last control token that the template writes before the last message."""
+    control = _control_tokens(tokenizer, str(tokenizer.chat_template))
+    last = max(at for at, (_, is_data) in enumerate(pieces) if is_data)
+    count = sum(len(control.found_in(text)) for text, is_data in pieces[:last] if not is_data)
+    places = [at for at, token in enumerate(prompt) if token in control.numbers]
+    return places[count - 1] + 1 if count else 0
+
+
 def _ids_with_cut_control_strings(
     tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple[str, bool]], control: _ControlTokens
 ) -> list[int]:
@@ -301,7 +318,7 @@ def _text_ids(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
         return tokenizer.encode(text, add_special_tokens=False) if text else []
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _ControlTokens:
     """Control tokens by their text, which of them strip adjacent white space, and patterns that match them."""
 
@@ -315,10 +332,14 @@ class _ControlTokens:
         """Return the ids of the control strings in a text of the template."""
         return [self.ids[found] for found in self.pattern.findall(text)]
 
+    @cached_property
+    def numbers(self) -> frozenset[int]:
+        """The ids of all control tokens."""
+        return frozenset(self.ids.values())
+
     def only(self, ids: Sequence[int]) -> list[int]:
         """Return the control tokens among `ids`."""
-        numbers = set(self.ids.values())
-        return [token for token in ids if token in numbers]
+        return [token for token in ids if token in self.numbers]
 
 
 @lru_cache(maxsize=8)  # some tokenizers have thousands of added tokens

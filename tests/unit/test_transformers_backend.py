@@ -113,6 +113,43 @@ def test_the_prompt_of_a_choice_is_computed_once(weights, adapter):
     assert tuned.logprobs != pytest.approx(once[1], abs=1e-4), "the adapter answers, not the pass before it"
 
 
+MANUAL = Message("system", "A manual of many rules. " * 4)  # more than SHORTEST_PREFIX tokens
+
+
+def with_manual(requests, manual=MANUAL):
+    return [replace(request, messages=(manual, *request.messages)) for request in requests]
+
+
+def test_messages_before_the_last_one_are_computed_once(weights):
+    """Generated and chosen answers are those without sharing; a batch with two manuals shares nothing."""
+    backend = local.Backend(weights, dtype="float32")
+    asked = with_manual(REQUESTS)
+    several = [*asked[:6], *with_manual(REQUESTS[6:], replace(MANUAL, content="Another manual. " * 8))]
+    chosen = [Choose(request.messages, ("a", "bcd e")) for request in asked]
+    passes = []
+    backend.model.register_forward_hook(lambda _, __, out: passes.append(out.logits.shape[0]))
+    shared = [completed(backend, each, GREEDY) for each in (asked, several)]
+    del passes[:]
+    choices = sorted(pair for batch in backend.choose(chosen) for pair in batch)
+    assert passes == [1, *[1, 2] * len(chosen)], "the manual, then of each request the prompt and its options"
+    backend.__dict__["_keeps_plain_prompt"] = False
+    for each, found in zip((asked, several), shared, strict=True):
+        for one, other in zip(found, completed(backend, each, GREEDY), strict=True):
+            assert one.text == other.text
+            assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+    for (_, one), (_, other) in zip(choices, sorted(p for b in backend.choose(chosen) for p in b), strict=True):
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+
+
+def test_an_answer_does_not_depend_on_what_was_asked_before(weights):
+    """Also in bfloat16, where every other way of computing it rounds to other numbers."""
+    backend = local.Backend(weights, dtype="bfloat16")
+    asked = [Choose(one.messages, ("a", "bcd e")) for one in with_manual(REQUESTS)]
+    together = sorted(pair for batch in backend.choose(asked) for pair in batch)
+    alone = [(at, choice) for at, one in enumerate(asked) for batch in backend.choose([one]) for _, choice in batch]
+    assert together == alone
+
+
 def test_a_long_prompt_may_get_what_is_left(weights, capsys):
     long = [Generate((Message("user", "x" * length),)) for length in range(215, 235)]
     backend = local.Backend(weights, dtype="float32", overflow="shorten")

@@ -2,10 +2,14 @@
 
 A decoding loop of our own has three properties that `generate` lacks: finished rows leave the batch, log-probabilities
 are exact under the unmodified distribution, and a row's random numbers do not depend on the other rows of its batch.
+
+Instructions and examples stand in the messages before the last one, which many requests share. They are computed once,
+in a pass of their own: also where one request alone has them, so that no answer depends on what was asked before.
 """
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -23,7 +27,8 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-VERSION = 2
+VERSION = 3
+SHORTEST_PREFIX = 64  # tokens of the messages before the last one; fewer are not worth a pass of their own
 PACKAGES = ("torch", "transformers", "peft")
 
 
@@ -63,19 +68,26 @@ class Likelihoods:
         self.batch_tokens = batch_tokens or (8192 if self.device == "cpu" else 32768)
         longest = int(model.config.get_text_config().max_position_embeddings)
         self.context = min(context or longest, longest)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget what was computed by weights that may be others now."""
         self._last_prompt: tuple[Sequence[int], Any] = (), None  # of `choose`, and the log-probabilities after it
+        self._last_prefix: tuple[Sequence[int], Any] = (), None  # and its keys and values
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
         """Yield one batch per request. The prompt is computed once, then all options after it, in a few passes."""
-        self._last_prompt = (), None  # the weights may be others than in the last call
-        for at, request in enumerate(requests):
-            both = [self._encode(request.messages, option) for option in request.options]
+        self._forget()
+        encoded = [[self._encode(one.messages, option) for option in one.options] for one in requests]
+        prefixes = [self._shared_prefix(both[:1]) for both in encoded]
+        for at in sorted(range(len(requests)), key=prefixes.__getitem__):  # those with one prefix follow each other
+            both = encoded[at]
             prompt = both[0].completion_start
             if max(len(one.input_ids) for one in both) > self.context:
                 yield [(at, Choice(None, None, prompt))]
                 continue
             options = [one.input_ids[prompt:-1] for one in both]  # without the end of turn
-            sums = self._option_logprobs(both[0].input_ids[:prompt], options)
+            sums = self._option_logprobs(both[0].input_ids[:prompt], options, prefixes[at])
             if sums is None:
                 sums = [sum(one[:-1]) for start in self._starts(both) for one in self.logprobs(start)]
             yield [(at, Choice(tuple(sums), tuple(map(len, options)), prompt))]
@@ -92,8 +104,35 @@ class Likelihoods:
 
         return all(type(layer) is DynamicLayer for layer in DynamicCache(config=self.model.config).layers)
 
-    def _option_logprobs(self, prompt: Sequence[int], options: Sequence[Sequence[int]]) -> list[float] | None:
-        """Return the log-probability of each option after one pass over the prompt.
+    def _shared_prefix(self, conversations: Sequence[chat.Encoded]) -> tuple[int, ...]:
+        """Return the ids of the messages before the last one if all conversations share them, () if they are few.
+
+        Also () if the model keeps more than keys and values of them.
+        """
+        first, *others = (one.input_ids[: one.shared] for one in conversations)
+        if len(first) < SHORTEST_PREFIX or not self._keeps_plain_prompt or any(one != first for one in others):
+            return ()
+        return first
+
+    def _after_prefix(self, prefix: Sequence[int], rows: int) -> Any:
+        """Return keys and values of a prefix for so many rows; None without a prefix."""
+        import torch
+
+        if not prefix:
+            return None
+        known, cache = self._last_prefix
+        if known != prefix:
+            ids = torch.tensor([list(prefix)], device=self.device)
+            cache = self.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
+            self._last_prefix = prefix, cache
+        cache = copy.deepcopy(cache)
+        cache.batch_repeat_interleave(rows)
+        return cache
+
+    def _option_logprobs(
+        self, prompt: Sequence[int], options: Sequence[Sequence[int]], prefix: Sequence[int]
+    ) -> list[float] | None:
+        """Return the log-probability of each option after one pass over the prompt behind the prefix.
 
         None if the model keeps more than keys and values of the prompt (a recurrent state, a sliding window), or if
         all options together exceed `batch_tokens`.
@@ -109,7 +148,10 @@ class Likelihoods:
             return [float(first[option[0]]) for option in options]
         with torch.inference_mode():
             out = self.model(
-                input_ids=torch.tensor([list(prompt)], device=self.device), use_cache=True, logits_to_keep=1
+                input_ids=torch.tensor([list(prompt[len(prefix) :])], device=self.device),
+                past_key_values=self._after_prefix(prefix, 1),
+                use_cache=True,
+                logits_to_keep=1,
             )
             first = out.logits[0, -1].float().log_softmax(-1)
             self._last_prompt = prompt, first
@@ -144,7 +186,11 @@ class Likelihoods:
         with torch.inference_mode():
             positions = (mask.cumsum(-1) - 1).clamp(min=0)
             out = self.model(
-                input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False, logits_to_keep=longest + 1
+                input_ids=ids,
+                attention_mask=mask,
+                position_ids=positions,
+                use_cache=False,
+                logits_to_keep=self._last_positions(ids, longest + 1),
             )
             scores = out.logits[:, :-1].float().log_softmax(-1)
             found = scores.gather(-1, ids[:, -longest:, None]).squeeze(-1).tolist()
@@ -152,6 +198,15 @@ class Likelihoods:
             row[longest - (len(one.input_ids) - one.completion_start) :]
             for row, one in zip(found, conversations, strict=True)
         ]
+
+    def _last_positions(self, ids: torch.Tensor, count: int) -> torch.Tensor:
+        """Return the last positions of a batch, for `logits_to_keep`.
+
+        As positions and not as a number: else PyTorch copies the output weights once for each row.
+        """
+        import torch
+
+        return torch.arange(ids.shape[1] - count, ids.shape[1], device=self.device)
 
     def _padded(self, prompts: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return ids and attention mask, [rows, longest], padded on the left."""
@@ -229,7 +284,9 @@ class Backend(Likelihoods):
 
     def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[list[tuple[int, Completion]]]:
         """Yield batches, longest prompts first; a prompt without room for its answer is refused, never cut."""
-        prompts = [self._encode(request.messages).input_ids for request in requests]
+        self._forget()
+        encoded = [self._encode(request.messages) for request in requests]
+        prompts = [one.input_ids for one in encoded]
         rooms = chat.answer_budgets(map(len, prompts), sampling.max_tokens, self.context, self.overflow)
         if refused := [at for at, room in enumerate(rooms) if not room]:
             yield [(at, Completion("", None, None, "refused", len(prompts[at]), 0)) for at in refused]
@@ -238,7 +295,7 @@ class Backend(Likelihoods):
             rows = max(1, self.batch_tokens // (len(prompts[order[0]]) + sampling.max_tokens))
             batch, order = order[:rows], order[rows:]
             chances = [Random(request_seed(requests[at], sampling)) for at in batch]
-            answers = self._decode([prompts[at] for at in batch], [rooms[at] for at in batch], chances, sampling)
+            answers = self._decode([encoded[at] for at in batch], [rooms[at] for at in batch], chances, sampling)
             yield [
                 (
                     at,
@@ -250,16 +307,18 @@ class Backend(Likelihoods):
             ]
 
     def _decode(
-        self, prompts: Sequence[Sequence[int]], rooms: Sequence[int], chances: Sequence[Random], sampling: Sampling
+        self, prompts: Sequence[chat.Encoded], rooms: Sequence[int], chances: Sequence[Random], sampling: Sampling
     ) -> list[tuple[list[int], list[float]]]:
         """Return token ids and log-probabilities of each row, including the end of turn."""
         import torch
 
         answers: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
-        ids, mask = self._padded(prompts)
-        positions = (mask.cumsum(-1) - 1).clamp(min=0)
-        rows, cache = list(range(len(prompts))), None
+        rows, prefix = list(range(len(prompts))), self._shared_prefix(prompts)
+        ids, mask = self._padded([one.input_ids[len(prefix) :] for one in prompts])
+        mask = torch.cat([mask.new_ones(len(rows), len(prefix)), mask], dim=-1)
+        positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, len(prefix) :]
         with torch.inference_mode():
+            cache = self._after_prefix(prefix, len(rows))
             for done in range(1, max(rooms) + 1):
                 out = self.model(
                     input_ids=ids,
@@ -267,7 +326,7 @@ class Backend(Likelihoods):
                     position_ids=positions,
                     past_key_values=cache,
                     use_cache=True,
-                    logits_to_keep=1,
+                    logits_to_keep=self._last_positions(ids, 1),
                 )
                 logits = out.logits[:, -1].float()
                 chosen = choose(logits, [chances[row] for row in rows], sampling)
