@@ -150,23 +150,6 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(weights):
     assert together == alone
 
 
-@pytest.mark.parametrize(("dtype", "answer"), [("bfloat16", "eager"), ("float32", "sdpa")])
-def test_few_tokens_behind_many_are_computed_by_plain_products_in_bfloat16(weights, dtype, answer):
-    """And give the same log-probabilities as SDPA, up to the rounding of bfloat16."""
-    backend = local.Backend(weights, dtype=dtype, device="cpu")
-    asked = [Choose(one.messages, ("a", "bcd e")) for one in with_manual(REQUESTS)]
-    passes = []
-    backend.model.register_forward_hook(
-        lambda model, _, out: passes.append((out.logits.shape[0], model.config._attn_implementation))
-    )
-    found = sorted(pair for batch in backend.choose(asked) for pair in batch)
-    assert passes[:3] == [(1, "sdpa"), (1, "sdpa"), (2, answer)], "the manual, the prompt, the options"
-    backend._slow_for_few = False
-    backend.model.set_attn_implementation("sdpa")
-    for (_, one), (_, other) in zip(found, sorted(p for b in backend.choose(asked) for p in b), strict=True):
-        assert one.logprobs == pytest.approx(other.logprobs, rel=0.02)
-
-
 def test_a_long_prompt_may_get_what_is_left(weights, capsys):
     long = [Generate((Message("user", "x" * length),)) for length in range(215, 235)]
     backend = local.Backend(weights, dtype="float32", overflow="shorten")

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 VERSION = 3
 SHORTEST_PREFIX = 64  # tokens of the messages before the last one; fewer are not worth a pass of their own
-FEW_TOKENS = 16  # of a pass; behind 500 others, in bfloat16 on a CPU, SDPA of one is 3 to 8 times as slow as products
 PACKAGES = ("torch", "transformers", "peft")
 
 
@@ -65,9 +64,6 @@ class Likelihoods:
         Raise ModelInvalid for a configuration without positions.
         """
         self.model, self.tokenizer, self.device = model, tokenizer, model.device.type
-        self._slow_for_few = (
-            self.device == "cpu" and model.dtype.itemsize == 2 and model.config._attn_implementation == "sdpa"  # pyright: ignore[reportPrivateUsage]  # it has no other name
-        )
         self._encode = partial(chat.encode, tokenizer, thinking=thinking)
         self.batch_tokens = batch_tokens or (8192 if self.device == "cpu" else 32768)
         longest = int(model.config.get_text_config().max_position_embeddings)
@@ -78,14 +74,6 @@ class Likelihoods:
         """Forget what was computed by weights that may be others now."""
         self._last_prompt: tuple[Sequence[int], Any] = (), None  # of `choose`, and the log-probabilities after it
         self._last_prefix: tuple[Sequence[int], Any] = (), None  # and its keys and values
-
-    def _forward(self, ids: torch.Tensor, **inputs: Any) -> Any:
-        """Return the model's output for ids, [rows, tokens]; by plain products where SDPA is slow."""
-        if self._slow_for_few:
-            wanted = "eager" if ids.shape[1] <= FEW_TOKENS else "sdpa"
-            if self.model.config._attn_implementation != wanted:
-                self.model.set_attn_implementation(wanted)
-        return self.model(input_ids=ids, **inputs)
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
         """Yield one batch per request. The prompt is computed once, then all options after it, in a few passes."""
@@ -135,7 +123,7 @@ class Likelihoods:
         known, cache = self._last_prefix
         if known != prefix:
             ids = torch.tensor([list(prefix)], device=self.device)
-            cache = self._forward(ids, use_cache=True, logits_to_keep=1).past_key_values
+            cache = self.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
             self._last_prefix = prefix, cache
         cache = copy.deepcopy(cache)
         cache.batch_repeat_interleave(rows)
@@ -159,8 +147,8 @@ class Likelihoods:
         if known == prompt and max(map(len, options)) == 1:  # the same prompt was asked for other options
             return [float(first[option[0]]) for option in options]
         with torch.inference_mode():
-            out = self._forward(
-                torch.tensor([list(prompt[len(prefix) :])], device=self.device),
+            out = self.model(
+                input_ids=torch.tensor([list(prompt[len(prefix) :])], device=self.device),
                 past_key_values=self._after_prefix(prefix, 1),
                 use_cache=True,
                 logits_to_keep=1,
@@ -176,8 +164,8 @@ class Likelihoods:
             ids = torch.tensor([[*option[:-1], *[0] * (longest + 1 - len(option))] for option in options])
             mask = torch.tensor([[1] * (len(prompt) + len(o) - 1) + [0] * (longest + 1 - len(o)) for o in options])
             positions = torch.arange(len(prompt), len(prompt) + longest).expand(len(options), -1)
-            scores = self._forward(
-                ids.to(self.device),
+            scores = self.model(
+                input_ids=ids.to(self.device),
                 attention_mask=mask.to(self.device),
                 position_ids=positions.to(self.device),
                 past_key_values=cache,
@@ -197,8 +185,8 @@ class Likelihoods:
         longest = max(len(one.input_ids) - one.completion_start for one in conversations)
         with torch.inference_mode():
             positions = (mask.cumsum(-1) - 1).clamp(min=0)
-            out = self._forward(
-                ids,
+            out = self.model(
+                input_ids=ids,
                 attention_mask=mask,
                 position_ids=positions,
                 use_cache=False,
@@ -332,8 +320,8 @@ class Backend(Likelihoods):
         with torch.inference_mode():
             cache = self._after_prefix(prefix, len(rows))
             for done in range(1, max(rooms) + 1):
-                out = self._forward(
-                    ids,
+                out = self.model(
+                    input_ids=ids,
                     attention_mask=mask,
                     position_ids=positions,
                     past_key_values=cache,
