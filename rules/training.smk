@@ -53,6 +53,7 @@ rule train_adapter:
         trained_on=one_of(EXPERIMENT.mixtures),
     conda:
         "../envs/training.yaml"
+    priority: 1  # judging waits for it: the longest chain of jobs
     threads: 8
     resources:
         gpu=lambda w: LAYOUTS[w.model].processes if LAYOUTS[w.model].device == "gpu" else 0,

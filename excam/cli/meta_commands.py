@@ -80,6 +80,10 @@ def _show(result: Result) -> None:
                 visible(f"{one.metric}: {one.rows} rows: {one.scored} scored, {one.failures} failed, ")
                 + visible(f"{one.unlabelled} without a label, {one.missing} labelled rows missing; {one.signature}")
             )
+            if one.direction == "lower":
+                print(visible(f"{one.metric}: lower scores are better; each number is of its scores times -1"))
+            if one.without_icc:
+                print(visible(f"{one.metric}: no ICC, its scale is another one: {one.without_icc}"))
     for group in dict.fromkeys(one.group for one in result.agreements):
         print(f"\n{visible(group) or 'All rows'}")
         display.table(out, [HEAD, *(_cells(one) for one in result.agreements if one.group == group)])

@@ -16,6 +16,7 @@ import numpy as np
 
 from excam.core.exceptions import InputInvalid
 from excam.scoring import pairs, scored_file
+from excam.scoring.scored import Direction
 from excam.stats import bootstrap, correlation
 from excam.stats.binary_gold import Estimate, association
 from excam.stats.icc import icc21, icc21_bootstrap
@@ -47,6 +48,7 @@ class Column:
     name: str
     scores: Mapping[str, float | None]
     signature: str = ""
+    direction: Direction = "higher"  # of the metric: with "lower", `scores` are its own times -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +88,13 @@ class Joined:
 
     metric: str
     signature: str
+    direction: Direction
     rows: int
     unlabelled: int  # ids that the labels lack
     missing: int  # labelled rows that the metric's file lacks
     failures: int  # of the labelled rows
     scored: int
+    without_icc: str  # why scores and labels of several values have none; empty if they are on one scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +168,7 @@ def read_metric(path: Path) -> Column:
     """
     found: dict[str, float | None] = {}
     signatures: dict[str, None] = {}
-    directions: dict[str, None] = {}
+    directions: dict[Direction, None] = {}
     for one in scored_file.read(path):
         if one.id in found:
             raise InputInvalid(f"{path}: id {one.id} occurs twice; expected unique ids, which join the rows")
@@ -175,7 +179,7 @@ def read_metric(path: Path) -> Column:
     for what, several in (("signatures", signatures), ("directions", directions)):
         if len(several) > 1:
             raise InputInvalid(f"{path}: {len(several)} {what}: {', '.join(several)}; expected one metric in a file")
-    return Column(path.stem, found, next(iter(signatures)))
+    return Column(path.stem, found, next(iter(signatures)), next(iter(directions)))
 
 
 def evaluate(gold: Sequence[Gold], columns: Sequence[Column], seed: int = 0) -> Result:
@@ -197,8 +201,9 @@ def evaluate(gold: Sequence[Gold], columns: Sequence[Column], seed: int = 0) -> 
     agreements: list[Agreement] = []
     for group, rows in _groups(gold).items():
         shared = [row for row in rows if row.id in common]
-        for one in columns:
-            agreements += [_agreement(one, group, "own", rows, seed), _agreement(one, group, "common", shared, seed)]
+        for one, counts in zip(columns, joined, strict=True):
+            agreements.append(_agreement(one, counts, group, "own", rows, seed))
+            agreements.append(_agreement(one, counts, group, "common", shared, seed))
     return Result(len(gold), len(common), joined, tuple(agreements), _tests(gold, columns, seed))
 
 
@@ -214,15 +219,29 @@ def _refuse_twice(columns: Sequence[Column]) -> None:
 def _joined(one: Column, gold: Sequence[Gold]) -> Joined:
     known = [one.scores[row.id] for row in gold if row.id in one.scores]
     failures = sum(score is None for score in known)
+    scores = [score for score in known if score is not None]
     return Joined(
         metric=one.name,
         signature=one.signature,
+        direction=one.direction,
         rows=len(one.scores),
         unlabelled=len(one.scores) - len(known),
         missing=len(gold) - len(known),
         failures=failures,
-        scored=len(known) - failures,
+        scored=len(scores),
+        without_icc=_other_scale(one, [row.label for row in gold], scores),
     )
+
+
+def _other_scale(one: Column, labels: Sequence[float], scores: Sequence[float]) -> str:
+    """Return why scores and labels do not agree as two raters could; empty if they could, or for labels of two values."""
+    if len(set(labels)) < 3 or not scores:
+        return ""
+    if one.direction == "lower":
+        return "lower scores are better"
+    if min(scores) < min(labels) or max(scores) > max(labels):
+        return f"scores from {min(scores):g} to {max(scores):g}, labels from {min(labels):g} to {max(labels):g}"
+    return ""
 
 
 def _groups(gold: Sequence[Gold]) -> dict[str, list[Gold]]:
@@ -234,7 +253,7 @@ def _groups(gold: Sequence[Gold]) -> dict[str, list[Gold]]:
     return found
 
 
-def _agreement(one: Column, group: str, on: On, rows: Sequence[Gold], seed: int) -> Agreement:
+def _agreement(one: Column, counts: Joined, group: str, on: On, rows: Sequence[Gold], seed: int) -> Agreement:
     known = [row for row in rows if row.id in one.scores]
     scored = [(row, score) for row in known if (score := one.scores[row.id]) is not None]
     labels, scores = [row.label for row, _ in scored], [score for _, score in scored]
@@ -251,7 +270,7 @@ def _agreement(one: Column, group: str, on: On, rows: Sequence[Gold], seed: int)
         kendall=kendall,
         tie_calibrated=correlation.tie_calibrated_accuracy(labels, scores).accuracy if defined else None,
         auc=auc,
-        icc=_icc(labels, scores, seed),
+        icc=UNDEFINED if counts.without_icc else _icc(labels, scores, seed),
     )
 
 
@@ -281,8 +300,8 @@ def _with_many_labels(labels: list[float], scores: list[float], clusters: list[s
 
 
 def _icc(labels: list[float], scores: list[float], seed: int) -> Estimate:
-    """Return the agreement of scores and labels as of two raters, if they are on one scale."""
-    if len(set(labels)) < 3 or min(scores) < min(labels) or max(scores) > max(labels):
+    """Return the agreement of scores and labels as of two raters; nothing for labels of two values."""
+    if len(set(labels)) < 3:
         return UNDEFINED
     ratings = list(zip(labels, scores, strict=True))
     low, high = icc21_bootstrap(ratings, seed) or (None, None)

@@ -91,6 +91,9 @@ def test_a_metric_whose_lower_scores_are_better_is_turned_round(files, tmp_path)
     lower = scored(tmp_path / "lower.jsonl", turned, "mine.lower|1", "lower")
     found = [one for one in lines(gold, facts, lower) if one["kind"] == "agreement" and one["on"] == "own"]
     assert found[0]["kendall"] == found[1]["kendall"]
+    said = run(gold, facts, lower).stdout
+    assert said.count("times -1") == 1
+    assert "lower: lower scores are better; each number is of its scores times -1" in said
 
 
 def test_tests_are_adjusted_and_only_of_metrics_that_order(files):
@@ -107,6 +110,9 @@ def test_icc_only_on_one_scale(tmp_path):
     columns = [close, other, *meta.baselines(gold, {"(last)": lambda row: len(row.text) % 3})]
     found = {one.metric: one for one in meta.evaluate(gold, columns).agreements if one.on == "own"}
     ratings = [(row.label, close.scores[row.id]) for row in gold]
+    said = {one.metric: one.without_icc for one in meta.evaluate(gold, columns).joined}
+    assert said["close"] == ""
+    assert said["other"] == "scores from 20 to 100, labels from 1 to 5"
     assert found["close"].icc.value == pytest.approx(icc21(ratings).value)
     assert found["other"].icc.value is None
     assert found["close"].auc.value is None, "labels of more than two values"
