@@ -9,9 +9,9 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 # Snakemake looks for jobs to start whenever one ends. With its default limit of 100 jobs a second it also looks a second
-# after each look, and these looks add up: to a fifth of a core with 335 jobs. A limit that somebody asked for stays.
+# after each look, and these looks add up: to a fifth of a core with 335 jobs. So on one machine the default is no limit.
 limit = getattr(workflow.scheduling_settings, "max_jobs_per_timespan", None)
-if limit and (limit.max_jobs, limit.timespan) == (100, 1):
+if workflow.local_exec and limit and (limit.max_jobs, limit.timespan) == (100, 1):
     workflow.scheduling_settings.max_jobs_per_timespan = None
 
 

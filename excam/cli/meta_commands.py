@@ -83,7 +83,7 @@ def _show(result: Result) -> None:
             if one.direction == "lower":
                 print(visible(f"{one.metric}: lower scores are better; each number is of its scores times -1"))
             if one.without_icc:
-                print(visible(f"{one.metric}: no ICC, its scale is another one: {one.without_icc}"))
+                print(visible(f"{one.metric}: no ICC: {one.without_icc}"))
     for group in dict.fromkeys(one.group for one in result.agreements):
         print(f"\n{visible(group) or 'All rows'}")
         display.table(out, [HEAD, *(_cells(one) for one in result.agreements if one.group == group)])

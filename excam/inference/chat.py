@@ -45,8 +45,8 @@ LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
 class Encoded:
     """Token ids of a conversation; from `completion_start` on they are the answer and its end-of-turn token.
 
-    The first `shared` ids are those of all messages before the last one, up to a control token: they are the same
-    whatever the last message is.
+    The first `shared` ids depend on the messages before the last one alone, not on the last one: they end with the last
+    control token that the template writes before its text. They are few if the template has it in one turn with them.
     """
 
     input_ids: tuple[int, ...]
@@ -86,7 +86,7 @@ def encode(
     completion = [] if answer is None else _conversation_ids(tokenizer, [(replace_lone_surrogates(answer), True)])
     if answer is not None:
         completion.append(end_of_turn(tokenizer))
-    return Encoded((*prompt, *completion), len(prompt), _ids_before_last_message(tokenizer, prompt, pieces))
+    return Encoded((*prompt, *completion), len(prompt), _shared_length(tokenizer, prompt, pieces))
 
 
 def replace_lone_surrogates(text: str) -> str:
@@ -282,7 +282,7 @@ def _conversation_ids(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[tuple
     raise InputInvalid(f"{tokenizer.name_or_path}: a text yields control tokens however it is cut; leave that row out")
 
 
-def _ids_before_last_message(
+def _shared_length(
     tokenizer: PreTrainedTokenizerBase, prompt: Sequence[int], pieces: Sequence[tuple[str, bool]]
 ) -> int:
     """Return the number of ids up to the last control token that the template writes before the last message."""
@@ -290,7 +290,7 @@ def _ids_before_last_message(
     last = max(at for at, (_, is_data) in enumerate(pieces) if is_data)
     count = sum(len(control.found_in(text)) for text, is_data in pieces[:last] if not is_data)
     places = [at for at, token in enumerate(prompt) if token in control.numbers]
-    return places[count - 1] + 1 if count else 0
+    return min(places[count - 1] + 1, len(prompt) - 1) if count else 0
 
 
 def _ids_with_cut_control_strings(

@@ -55,7 +55,8 @@ class Column:
 class Agreement:
     """How one metric goes with the labels on `n` rows; None where a number is undefined.
 
-    `tie_calibrated` is 0 to 1; `auc` needs labels of two values, `icc` scores within the range of the labels.
+    `tie_calibrated` is 0 to 1; `auc` needs labels of two values, `icc` labels of more and a metric whose higher scores
+    are better and all within the range of the labels.
     """
 
     metric: str
@@ -94,7 +95,7 @@ class Joined:
     missing: int  # labelled rows that the metric's file lacks
     failures: int  # of the labelled rows
     scored: int
-    without_icc: str  # why scores and labels of several values have none; empty if they are on one scale
+    without_icc: str  # why there is none with labels of more than two values; empty if there is one
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +235,15 @@ def _joined(one: Column, gold: Sequence[Gold]) -> Joined:
 
 
 def _other_scale(one: Column, labels: Sequence[float], scores: Sequence[float]) -> str:
-    """Return why scores and labels do not agree as two raters could; empty if they could, or for labels of two values."""
+    """Return why scores cannot agree with labels of more than two values as a second rater's could, else nothing."""
     if len(set(labels)) < 3 or not scores:
         return ""
     if one.direction == "lower":
         return "lower scores are better"
     if min(scores) < min(labels) or max(scores) > max(labels):
-        return f"scores from {min(scores):g} to {max(scores):g}, labels from {min(labels):g} to {max(labels):g}"
+        return (
+            f"scores from {min(scores):g} to {max(scores):g} leave the labels' range {min(labels):g} to {max(labels):g}"
+        )
     return ""
 
 

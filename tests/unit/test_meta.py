@@ -108,11 +108,12 @@ def test_icc_only_on_one_scale(tmp_path):
     close = meta.Column("close", {row.id: min(5.0, row.label + (row.label > 3)) for row in gold})
     other = meta.Column("other", {row.id: row.label * 20 for row in gold})
     columns = [close, other, *meta.baselines(gold, {"(last)": lambda row: len(row.text) % 3})]
-    found = {one.metric: one for one in meta.evaluate(gold, columns).agreements if one.on == "own"}
+    result = meta.evaluate(gold, columns)
+    found = {one.metric: one for one in result.agreements if one.on == "own"}
     ratings = [(row.label, close.scores[row.id]) for row in gold]
-    said = {one.metric: one.without_icc for one in meta.evaluate(gold, columns).joined}
+    said = {one.metric: one.without_icc for one in result.joined}
     assert said["close"] == ""
-    assert said["other"] == "scores from 20 to 100, labels from 1 to 5"
+    assert said["other"] == "scores from 20 to 100 leave the labels' range 1 to 5"
     assert found["close"].icc.value == pytest.approx(icc21(ratings).value)
     assert found["other"].icc.value is None
     assert found["close"].auc.value is None, "labels of more than two values"

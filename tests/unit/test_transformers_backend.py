@@ -121,18 +121,22 @@ def with_manual(requests, manual=MANUAL):
 
 
 def test_messages_before_the_last_one_are_computed_once(weights):
-    """Generated and chosen answers are those without sharing; a batch with two manuals shares nothing."""
+    """Generated and chosen answers are those without sharing, with one manual and with two in turn."""
     backend = local.Backend(weights, dtype="float32")
     asked = with_manual(REQUESTS)
-    several = [*asked[:6], *with_manual(REQUESTS[6:], replace(MANUAL, content="Another manual. " * 8))]
-    chosen = [Choose(request.messages, ("a", "bcd e")) for request in asked]
+    other = with_manual(REQUESTS, replace(MANUAL, content="Another manual. " * 8))
+    several = [pair[at % 2] for at, pair in enumerate(zip(asked, other, strict=True))]
+    chosen = [Choose(request.messages, ("a", "bcd e")) for request in several]
     passes = []
     backend.model.register_forward_hook(lambda _, __, out: passes.append(out.logits.shape[0]))
+    shared = [completed(backend, each, replace(GREEDY, max_tokens=1)) for each in (asked, several)]
+    assert passes == [1, 12, 1, 6, 1, 6], "each manual, then the rows that share it"
     shared = [completed(backend, each, GREEDY) for each in (asked, several)]
     del passes[:]
     choices = sorted(pair for batch in backend.choose(chosen) for pair in batch)
-    assert passes == [1, *[1, 2] * len(chosen)], "the manual, then of each request the prompt and its options"
-    backend.__dict__["_keeps_plain_prompt"] = False
+    of_one = [1, *[1, 2] * 6]
+    assert passes == [*of_one, *of_one], "each manual, then of each request the prompt and its options"
+    backend.__dict__.update(_keeps_plain_prompt=False, _computes_in_parts=False)
     for each, found in zip((asked, several), shared, strict=True):
         for one, other in zip(found, completed(backend, each, GREEDY), strict=True):
             assert one.text == other.text

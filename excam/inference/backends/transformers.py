@@ -3,14 +3,15 @@
 A decoding loop of our own has three properties that `generate` lacks: finished rows leave the batch, log-probabilities
 are exact under the unmodified distribution, and a row's random numbers do not depend on the other rows of its batch.
 
-Instructions and examples stand in the messages before the last one, which many requests share. They are computed once,
-in a pass of their own: also where one request alone has them, so that no answer depends on what was asked before.
+Instructions and examples stand in the messages before the last one, which many requests share. They are computed once
+for all of them in a pass of their own, also for one request: no likelihood depends on what was asked before.
 """
 
 from __future__ import annotations
 
 import copy
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -76,21 +77,25 @@ class Likelihoods:
         self._last_prefix: tuple[Sequence[int], Any] = (), None  # and its keys and values
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
-        """Yield one batch per request. The prompt is computed once, then all options after it, in a few passes."""
+        """Yield one batch per request; those that share the messages before the last one follow each other.
+
+        The prompt is computed once, then all options after it, in a few passes.
+        """
         self._forget()
-        encoded = [[self._encode(one.messages, option) for option in one.options] for one in requests]
-        prefixes = [self._shared_prefix(both[:1]) for both in encoded]
-        for at in sorted(range(len(requests)), key=prefixes.__getitem__):  # those with one prefix follow each other
-            both = encoded[at]
+        first = {one.messages[:-1]: at for at, one in reversed(list(enumerate(requests)))}
+        for at in sorted(range(len(requests)), key=lambda at: first[requests[at].messages[:-1]]):
+            both = [self._encode(requests[at].messages, option) for option in requests[at].options]
+            prefix = self._shared_prefix(both[:1])
             prompt = both[0].completion_start
             if max(len(one.input_ids) for one in both) > self.context:
                 yield [(at, Choice(None, None, prompt))]
                 continue
             options = [one.input_ids[prompt:-1] for one in both]  # without the end of turn
-            sums = self._option_logprobs(both[0].input_ids[:prompt], options, prefixes[at])
+            sums = self._option_logprobs(both[0].input_ids[:prompt], options, prefix)
             if sums is None:
                 sums = [sum(one[:-1]) for start in self._starts(both) for one in self.logprobs(start)]
             yield [(at, Choice(tuple(sums), tuple(map(len, options)), prompt))]
+        self._forget()
 
     def _starts(self, both: Sequence[chat.Encoded]) -> Iterator[Sequence[chat.Encoded]]:
         """Yield the conversations in parts that fit `batch_tokens`."""
@@ -107,12 +112,18 @@ class Likelihoods:
     def _shared_prefix(self, conversations: Sequence[chat.Encoded]) -> tuple[int, ...]:
         """Return the ids of the messages before the last one if all conversations share them, () if they are few.
 
-        Also () if the model keeps more than keys and values of them.
+        Also () if a model cannot compute them apart.
         """
         first, *others = (one.input_ids[: one.shared] for one in conversations)
-        if len(first) < SHORTEST_PREFIX or not self._keeps_plain_prompt or any(one != first for one in others):
+        if len(first) < SHORTEST_PREFIX or not self._computes_in_parts or any(one != first for one in others):
             return ()
         return first
+
+    @cached_property
+    def _computes_in_parts(self) -> bool:
+        """Whether a prompt in two passes gives what it gives in one: not where positions depend on a pass's length."""
+        rotary = str(getattr(self.model.config.get_text_config(), "rope_parameters", None))
+        return self._keeps_plain_prompt and "dynamic" not in rotary and "longrope" not in rotary
 
     def _after_prefix(self, prefix: Sequence[int], rows: int) -> Any:
         """Return keys and values of a prefix for so many rows; None without a prefix."""
@@ -125,8 +136,10 @@ class Likelihoods:
             ids = torch.tensor([list(prefix)], device=self.device)
             cache = self.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
             self._last_prefix = prefix, cache
-        cache = copy.deepcopy(cache)
-        cache.batch_repeat_interleave(rows)
+        cache = copy.copy(cache)
+        cache.layers = [copy.copy(layer) for layer in cache.layers]  # a layer replaces its tensors, and changes none
+        if rows > 1:
+            cache.batch_repeat_interleave(rows)
         return cache
 
     def _option_logprobs(
@@ -271,6 +284,7 @@ class Backend(Likelihoods):
         content = content if adapter else ""
         if content == self._used:
             return
+        self._forget()
         if self._used:
             self.model, self._used = self.model.unload(), ""
         if not adapter:
@@ -283,17 +297,24 @@ class Backend(Likelihoods):
         self._used = content
 
     def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[list[tuple[int, Completion]]]:
-        """Yield batches, longest prompts first; a prompt without room for its answer is refused, never cut."""
+        """Yield batches, longest prompts first; a prompt without room for its answer is refused, never cut.
+
+        Prompts that share the messages before the last one are in batches of their own.
+        """
         self._forget()
         encoded = [self._encode(request.messages) for request in requests]
         prompts = [one.input_ids for one in encoded]
         rooms = chat.answer_budgets(map(len, prompts), sampling.max_tokens, self.context, self.overflow)
         if refused := [at for at, room in enumerate(rooms) if not room]:
             yield [(at, Completion("", None, None, "refused", len(prompts[at]), 0)) for at in refused]
-        order = sorted((at for at, room in enumerate(rooms) if room), key=lambda at: -len(prompts[at]))
+        prefixes = [self._shared_prefix([one]) for one in encoded]
+        several = Counter(prefixes)
+        groups = [prefix if several[prefix] > 1 else () for prefix in prefixes]
+        order = sorted((at for at, room in enumerate(rooms) if room), key=lambda at: (groups[at], -len(prompts[at])))
         while order:
             rows = max(1, self.batch_tokens // (len(prompts[order[0]]) + sampling.max_tokens))
-            batch, order = order[:rows], order[rows:]
+            batch = [at for at in order[:rows] if groups[at] == groups[order[0]]]
+            order = order[len(batch) :]
             chances = [Random(request_seed(requests[at], sampling)) for at in batch]
             answers = self._decode([encoded[at] for at in batch], [rooms[at] for at in batch], chances, sampling)
             yield [
@@ -305,6 +326,7 @@ class Backend(Likelihoods):
                 )
                 for at, (ids, logprobs) in zip(batch, answers, strict=True)
             ]
+        self._forget()
 
     def _decode(
         self, prompts: Sequence[chat.Encoded], rooms: Sequence[int], chances: Sequence[Random], sampling: Sampling
