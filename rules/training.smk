@@ -51,9 +51,9 @@ rule train_adapter:
         "benchmarks/train_adapter/{model}/{trained_on}.tsv"
     wildcard_constraints:
         trained_on=one_of(EXPERIMENT.mixtures),
+    priority: 1  # judging waits for it: the longest chain of jobs
     conda:
         "../envs/training.yaml"
-    priority: 1  # judging waits for it: the longest chain of jobs
     threads: 8
     resources:
         gpu=lambda w: LAYOUTS[w.model].processes if LAYOUTS[w.model].device == "gpu" else 0,

@@ -8,7 +8,7 @@ from excam.crossing import numbers, pages
 from scripts import run
 from scripts._crossing import write_page
 
-VERSION = 2
+VERSION = 3
 PAGE = {
     "result": "results/crossing/language-gap",
     "outputs": ["numbers", "page", "pictures"],

@@ -4,24 +4,27 @@ import os
 
 import pytest
 
+WORKFLOW = "tests/workflow/"
+
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is loaded: each worker has a core
 
 
-def pytest_collection_modifyitems(config, items):
-    """Give a worker of `pytest -n` complete files, and one of them all tests of the workflow, which share a run.
+def pytest_collection_modifyitems(items):
+    """Put the tests of the workflow first: together they take longest."""
+    items.sort(key=lambda item: not item.nodeid.startswith(WORKFLOW))
 
-    Those come first: together they take longest.
-    """
 
-    def of_workflow(item):
-        return item.path.parent.name == "workflow"
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each worker of `pytest -n` complete files, and one of them all tests of the workflow, which share a run."""
+    from xdist.scheduler import LoadFileScheduling
 
-    items.sort(key=lambda item: not of_workflow(item))
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group("workflow" if of_workflow(item) else str(item.path)))
+    class Files(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return WORKFLOW if nodeid.startswith(WORKFLOW) else super()._split_scope(nodeid)
+
+    return Files(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -67,7 +67,7 @@ def _share(value: float) -> str:
 
 
 def figure_blind_spots(lines: Sequence[Line]) -> Figure:
-    """Draw the matrix: metrics by kinds of errors; a frame where the interval excludes chance."""
+    """Draw the matrix: metrics by kinds of errors; a frame where the interval of enough texts excludes chance."""
     at = {(one["metric"], one["kind"]): one for one in lines}
     metrics = list(dict.fromkeys(str(one["metric"]) for one in lines))
     found = [kind for kind in KINDS if any(kind == one["kind"] for one in lines)]
@@ -87,13 +87,14 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
         title="What each metric does not see",
         note=(few if min(most.values()) < FEW else "")
         + "Share of pairs in which a correct text scores above an erroneous one on the same question; .5 is chance. "
-        "Framed: the 95 % interval over questions excludes .5. n: erroneous texts, * fewer than 30; n/a: the metric "
+        f"Framed: {FEW} texts or more, and the 95 % interval over questions excludes .5. n: erroneous texts, * fewer "
+        f"than {FEW}; n/a: the metric "
         "cannot score these rows, or has no pair of them.",
     )
 
 
 def _excludes_chance(one: Line | None) -> bool:
-    return one is not None and one["low"] is not None and not one["low"] <= 0.5 <= one["high"]
+    return one is not None and one["wrong"] >= FEW and one["low"] is not None and not one["low"] <= 0.5 <= one["high"]
 
 
 def language_gap(lines: Sequence[Line], notes: Sequence[str]) -> str:
@@ -113,7 +114,8 @@ def language_gap(lines: Sequence[Line], notes: Sequence[str]) -> str:
         "# Language gap\n\nIs a metric worse in the local language on the very same error? The true and the false "
         "statement of each scenario of Macaron, in English and in the local language, as answers to the same question. "
         "A share: scenarios in which the true statement scores higher, ties half; .5 is chance. Only scenarios of "
-        f"which all four texts have a score. * marks fewer than {FEW} of them.\n\n{table(head, body)}\n"
+        f"which all four texts have a score. * marks fewer than {FEW} of them: such a row describes these scenarios, "
+        f"not the metric, and its interval is too narrow.\n\n{table(head, body)}\n"
         + "".join(f"{note}\n" for note in notes)
     )
 
@@ -166,10 +168,10 @@ def how_scored(scores: Mapping[str, Sequence[Scored]]) -> list[str]:
 
 
 def cautions(lines: Iterable[Line]) -> list[str]:
-    """Return in words for which metrics no gap can be shown."""
+    """Return in words for which metrics no gap can be shown: few scenarios, or an interval that has 0."""
     chance = [
         str(one["metric"])
         for one in lines
-        if one["language"] == ALL and (one["low"] is None or one["low"] <= 0 <= one["high"])
+        if one["language"] == ALL and (one["scenarios"] < FEW or one["low"] is None or one["low"] <= 0 <= one["high"])
     ]
     return [f"No difference from 0 can be shown for {', '.join(map(escape, chance))}.\n"] if chance else []

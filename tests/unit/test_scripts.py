@@ -572,7 +572,7 @@ def test_table_4_has_two_lines_per_system_and_the_trivial_baselines():
 def test_what_is_not_above_a_floor_is_not_better_than_all():
     tests = put_json("tests.json", {"tests": [won(TUNED, COUNT)]})
     none = put_json("none.json", {"tests": []})
-    for scaled, verdict in ((0.2, "no"), (0.21, "yes")):
+    for scaled, verdict in ((0.2, "no"), (0.3, "no"), (0.31, "yes")):
         paths = {"tests": tests, "correlation_tests": none, "floors": floors_csv()}
         call(
             table_4,
@@ -582,7 +582,7 @@ def test_what_is_not_above_a_floor_is_not_better_than_all():
             numbers="t.csv",
             page="t.md",
         )
-        assert rows_of("t.csv")[0]["better_than_all"] == verdict, "the constant baseline has .2"
+        assert rows_of("t.csv")[0]["better_than_all"] == verdict, "the constant baseline has .2, the interval is ± .1"
 
 
 @pytest.mark.parametrize(
@@ -615,7 +615,7 @@ def columns_of(system: str, *values: float) -> list[str]:
 
 
 def test_figure_3_holds_every_cell_and_the_averages():
-    loo = [cell("m/without-blend/report", "blend", 0.3), cell("m/without-epic/report", "epic", 0.5)]
+    loo = [cell("m/without-blend/report", "blend", 0.35), cell("m/without-epic/report", "epic", 0.5)]
     cells = [*loo, cell("m/all/report", "all", 0.9), *columns_of(COUNT, 0.1, 0.3), cell(COUNT, "all", 0.2)]
     tests = {
         "blend": [won("m/without-blend/report", COUNT)],
@@ -629,7 +629,7 @@ def test_figure_3_holds_every_cell_and_the_averages():
         for column in ("blend", "epic", figure_3.IN_DOMAIN, figure_3.AVERAGE)
     }
     tuned = {column: lines["ExCAM (m)", column] for column in ("blend", "epic", figure_3.IN_DOMAIN, figure_3.AVERAGE)}
-    assert [tuned[column]["scaled_accuracy"] for column in tuned] == ["0.3", "0.5", "0.9", "0.4"]
+    assert [tuned[column]["scaled_accuracy"] for column in tuned] == ["0.35", "0.5", "0.9", "0.425"]
     assert [tuned[column]["significant"] for column in tuned] == ["True", "False", "True", ""]
     assert tuned["blend"]["cell"] == "results/evaluation/m/without-blend/report/blend/test.json"
     assert (tuned["blend"]["n"], tuned["blend"]["failures"], tuned[figure_3.AVERAGE]["n"]) == ("40", "3", "2")
