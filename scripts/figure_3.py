@@ -114,9 +114,10 @@ def draw(lines: list[dict[str, str]], datasets: list[str], soft: list[str], pict
         marks=[[_mark(at.get((row, c), {})) for c in columns] for row in rows],
         title="Out-of-domain scaled accuracy",
         note="* the 95 % interval is above every trivial baseline, and better than every untuned model in the column: "
-        "paired permutation tests over groups, two-sided, p ≤ .05 after Holm's correction over the figure; ° p ≤ .05 in the column alone. † soft errors. 0 is chance; "
-        f"an unreadable answer counts as wrong. AVG (OOD): mean over the test sets that every row has ({averaged}). "
-        "ExCAM: each column judged by an adapter that never saw its dataset, ALL (ID) by the one that saw all.",
+        "paired permutation tests over groups, two-sided, p ≤ .05 after Holm's correction over the figure; ° p ≤ .05 "
+        "in the column alone. † soft errors. 0 is chance; an unreadable answer counts as wrong. AVG (OOD): mean over "
+        f"the test sets that every row has ({averaged}). ExCAM: each column judged by an adapter that never saw its "
+        "dataset, ALL (ID) by the one that saw all.",
         separators=[len(datasets)],
         row_separators=[len(rows) - len(tuned)],
     )
