@@ -15,6 +15,7 @@ from excam.cli import calibrate_commands, meta_commands, score_commands, serve_c
 from excam.core.command_input import standard_input
 from excam.core.paths import JOURNALS, RESULTS
 from excam.core.provenance import say
+from excam.core.release import VERSION
 from excam.core.terminal import exit_on_error, print_json, stdout, stdout_can_encode, stop
 from excam.error_reports.evaluation.rows_command import rows
 from excam.error_reports.records import Unreadable
@@ -25,6 +26,20 @@ from excam.scoring import compare_commands, report_commands
 from excam.scoring.sharing import commands as sharing_commands
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(VERSION)
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[  # typer calls the function
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="print the version and exit")
+    ] = False,
+) -> None: ...
 
 
 @app.command()

@@ -26,7 +26,9 @@ def meta(
     gold: Annotated[Path, typer.Argument(help="labelled rows with id and label: JSON Lines, CSV, Parquet, ...")],
     scored: Annotated[list[Path], typer.Argument(help="files written by `excam score --to`, one for each metric")],
     label: Annotated[str, typer.Option(help="column of labels: numbers, true or false; more is better")] = "label",
-    group: Annotated[str | None, typer.Option(help="column by which numbers are repeated, e.g. error_type")] = None,
+    group: Annotated[
+        str | None, typer.Option(help="column by which numbers are repeated, e.g. error_type; may have lists")
+    ] = None,
     cluster: Annotated[
         str | None, typer.Option(help="column of rows that share content; by default those of one instruction")
     ] = None,

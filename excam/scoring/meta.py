@@ -36,7 +36,7 @@ class Gold:
     id: str
     label: float  # more is better
     cluster: str
-    group: str  # "" in no group
+    groups: tuple[str, ...]  # of the column of groups; several where it has a list
     instruction: str
     text: str | None  # what was rated, for baselines
 
@@ -137,7 +137,7 @@ def read_gold(path: Path, label: str, cluster: str | None, group: str | None, te
             id=key,
             label=_number(row.get(label), where, label),
             cluster=str(row.get(cluster)) if cluster else instruction or key,
-            group=str(row.get(group) or "") if group else "",
+            groups=_names(row.get(group)) if group else (),
             instruction=instruction,
             text=None if value is None else str(value),
         )
@@ -147,6 +147,11 @@ def read_gold(path: Path, label: str, cluster: str | None, group: str | None, te
         if name not in seen:
             raise InputInvalid(f"{path}: no column {name}; found {', '.join(sorted(seen))}")
     return list(found.values())
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    found = value if isinstance(value, list) else [value]
+    return tuple(str(one) for one in found if one not in (None, ""))
 
 
 def _number(value: Any, where: str, label: str) -> float:
@@ -250,9 +255,9 @@ def _other_scale(one: Column, labels: Sequence[float], scores: Sequence[float]) 
 def _groups(gold: Sequence[Gold]) -> dict[str, list[Gold]]:
     """Return all rows under "", and for each group its rows with those of no group that share a cluster with them."""
     found = {"": list(gold)}
-    for name in sorted({row.group for row in gold} - {""}):
-        clusters = {row.cluster for row in gold if row.group == name}
-        found[name] = [row for row in gold if row.group == name or (not row.group and row.cluster in clusters)]
+    for name in sorted({name for row in gold for name in row.groups}):
+        clusters = {row.cluster for row in gold if name in row.groups}
+        found[name] = [row for row in gold if name in row.groups or (not row.groups and row.cluster in clusters)]
     return found
 
 

@@ -13,7 +13,7 @@ from small_adapters import LORA
 from typer.testing import CliRunner
 
 from excam import cli
-from excam.core import provenance, versions
+from excam.core import provenance, release, versions
 from excam.core.provenance import sha256
 from excam.error_reports import judges
 from excam.error_reports.judges import report
@@ -34,6 +34,11 @@ ESCAPE = "\x1b[31mred\x1b[0m \x07\x08\x9b \x7f"
 def answer(request) -> str:
     text = request.messages[-1].content
     return "There is no error." if "mumble" in text else report.write(FOUND if "Sushi" in text else Report())
+
+
+def test_the_version_is_that_of_every_signature():
+    found = CliRunner().invoke(cli.app, ["--version"])
+    assert (found.exit_code, found.stdout.strip()) == (0, release.VERSION)
 
 
 @pytest.fixture

@@ -85,6 +85,20 @@ def test_a_group_is_an_error_with_its_twins(files):
     assert 0.3 < auc["omission"][1] < 0.7, "a blind spot"
 
 
+def test_a_row_with_several_errors_is_in_several_groups(files, tmp_path):
+    gold, facts, _ = files
+    kinds = [row | {"error": [row["error"], "literal"] if row["error"] == "factual" else row["error"]} for row in GOLD]
+    several = write(tmp_path / "several.jsonl", kinds)
+    found = lines(several, facts, "--group", "error", "--cluster", "question")
+    numbers = {(one["group"], one["metric"]): one for one in found if one["kind"] == "agreement" and one["on"] == "own"}
+    assert {name for name, _ in numbers} == {"", "factual", "literal", "omission"}
+    assert numbers["literal", "facts"] == numbers["factual", "facts"] | {"group": "literal"}
+    alone = [
+        one for one in lines(gold, facts, "--group", "error", "--cluster", "question") if one["kind"] == "agreement"
+    ]
+    assert numbers["factual", "facts"] in alone
+
+
 def test_a_metric_whose_lower_scores_are_better_is_turned_round(files, tmp_path):
     gold, facts, _ = files
     turned = {row["id"]: -sees_facts(row, at) for at, row in enumerate(GOLD)}
@@ -104,7 +118,7 @@ def test_tests_are_adjusted_and_only_of_metrics_that_order(files):
 
 
 def test_icc_only_on_one_scale(tmp_path):
-    gold = [meta.Gold(f"{n}", 1.0 + n % 5, f"{n}", "", "", f"text {'x' * n}") for n in range(20)]
+    gold = [meta.Gold(f"{n}", 1.0 + n % 5, f"{n}", (), "", f"text {'x' * n}") for n in range(20)]
     close = meta.Column("close", {row.id: min(5.0, row.label + (row.label > 3)) for row in gold})
     other = meta.Column("other", {row.id: row.label * 20 for row in gold})
     columns = [close, other, *meta.baselines(gold, {"(last)": lambda row: len(row.text) % 3})]
