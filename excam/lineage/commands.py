@@ -71,7 +71,7 @@ def why(
 
     Without options it plans the experiment whose run ended last here; the first line, on stderr, says which.
 
-    Example: excam why smollm2-135m/nothing/count/blend -- --profile local
+    Example: excam why smollm2-135m/nothing/prompted-report/blend -- --profile local
     """
     from excam.lineage import reasons
 

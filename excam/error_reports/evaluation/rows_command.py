@@ -23,7 +23,7 @@ def rows(
 ) -> None:
     """Show the rows behind a number: the question, the verbatim answer, the parsed report, and gold.
 
-    Example: excam rows results/paper/figure-3.csv smollm2-135m/nothing/count/blend --wrong
+    Example: excam rows results/paper/figure-3.csv smollm2-135m/nothing/prompted-report/blend --wrong
     """
     from excam.error_reports.evaluation import rows as behind
 
