@@ -151,7 +151,7 @@ def read_gold(path: Path, label: str, cluster: str | None, group: str | None, te
 
 def _names(value: Any) -> tuple[str, ...]:
     found = value if isinstance(value, list) else [value]
-    return tuple(str(one) for one in found if one not in (None, ""))
+    return tuple(str(one) for one in found if one)
 
 
 def _number(value: Any, where: str, label: str) -> float:
