@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import os
 import re
 import string
 import subprocess
@@ -271,3 +272,22 @@ def test_one_function_writes_to_stderr():
     for path in [*(ROOT / "excam").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]:
         writes = re.findall(r"file=sys\.stderr|sys\.stderr\.write|echo\(.*err=", path.read_text())
         assert len(writes) == (path == ROOT / "excam/core/provenance.py"), path
+
+
+@pytest.mark.nightly
+def test_each_process_names_the_tests_alike():
+    """Workers of `pytest -n` compare the names they collect: none may hold a time, a hash or the order of a set."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-o", "addopts="]
+    names = [
+        subprocess.run(
+            command,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()[:-1]  # the last says how long it took
+        for seed in ("1", "2")
+    ]
+    assert len(names[0]) > 1000
+    assert names[0] == names[1]
