@@ -12,14 +12,13 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-import anyio
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -30,9 +29,10 @@ from excam.annotation.campaign import Campaign
 from excam.annotation.form import SUBMITTED
 from excam.annotation.storage import Unwritable
 from excam.annotation.store import Conflict, Saved, Store
+from excam.core import request_bodies
 from excam.core.escapes import visible
 from excam.core.exceptions import ExcamError, InputInvalid
-from excam.core.listening import LOCAL, SENDING
+from excam.core.listening import LOCAL
 
 LOG = logging.getLogger(__name__)
 LARGEST = 256 * 2**10  # bytes of one answer; ten full texts of four-byte characters have 200,000
@@ -104,7 +104,7 @@ async def _save(request: Request) -> Response:
     task = request.path_params["task"]
     if all(task != each.id for each in store.campaign.tasks):
         raise HTTPException(404, f"task {task[:40]!r} is not in this campaign; expected one of its tasks; reload it")
-    base, answer = _change(await _body(request), store.campaign)
+    base, answer = _change(await request_bodies.read(request, LARGEST, "one answer"), store.campaign)
     if (answer.annotator, answer.task) != (name, task):
         raise HTTPException(
             400, f"{answer.annotator}'s answer about {answer.task}; expected {name}'s about {task}, as the address says"
@@ -139,22 +139,6 @@ def _annotator(request: Request) -> str:
 
 def _row(found: Saved) -> dict[str, Any]:
     return {"revision": found.revision, "answer": found.answer.row()}
-
-
-async def _body(request: Request) -> bytes:
-    """Return the request body. Its size is measured while reading, because the header may be wrong."""
-    body = b""
-    try:
-        with anyio.fail_after(SENDING):
-            async for piece in request.stream():
-                body += piece
-                if len(body) > LARGEST:
-                    raise HTTPException(413, f"more than {LARGEST} bytes; expected one answer", {"Connection": "close"})
-    except TimeoutError:
-        raise HTTPException(408, f"no complete answer in {SENDING} s; send it again", {"Connection": "close"}) from None
-    except ClientDisconnect:
-        raise HTTPException(400, "no complete answer; send it again") from None
-    return body
 
 
 def _change(body: bytes, found: Campaign) -> tuple[int, Answer]:

@@ -20,17 +20,16 @@ from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Annotated, Any
 
-import anyio
 from fastapi import FastAPI, HTTPException, Request, Security
 from fastapi.responses import JSONResponse, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException as PlainHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import ClientDisconnect
 
+from excam.core import request_bodies
 from excam.core.escapes import visible
 from excam.core.exceptions import ExcamError, InputInvalid
-from excam.core.listening import LOCAL, SENDING
+from excam.core.listening import LOCAL
 from excam.core.release import VERSION
 from excam.scoring import messages
 from excam.scoring.defaults import TIMEOUT
@@ -40,7 +39,6 @@ from excam.scoring.request_queue import Failed, Job, Refused, RequestQueue
 
 LOG = logging.getLogger(__name__)
 LARGEST = 4 * 2**20  # bytes of a request
-DISCARDED = 8 * LARGEST  # bytes read and dropped; a client whose connection is closed while it sends gets no answer
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 STATUSES = (401, 408, 413, 415, 422, 500, 503, 504)
 BODY = {"required": True, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Asked"}}}}
@@ -140,27 +138,12 @@ def _refuse_stranger(key: bytes, shown: HTTPAuthorizationCredentials | None) -> 
 
 
 async def _body(request: Request) -> bytes:
-    """Return the request body. Its size is counted while it is read, because the header may be wrong."""
+    """Return the request body. Raise HTTPException 415 for a kind that a form on another site could send."""
+    body = await request_bodies.read(request, LARGEST, "fewer or shorter pairs; send them in several requests")
     kind = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if kind != "application/json" or "Content-Encoding" in request.headers:  # which a form on another site cannot send
-        raise HTTPException(415, "expected Content-Type: application/json, not compressed", {"Connection": "close"})
-    body, size = bytearray(), 0
-    try:
-        with anyio.fail_after(SENDING):
-            async for piece in request.stream():
-                size += len(piece)
-                if size <= LARGEST:
-                    body += piece
-                elif size > DISCARDED:
-                    break
-    except TimeoutError:
-        raise HTTPException(408, f"no whole request in {SENDING} s; send it again", {"Connection": "close"}) from None
-    except ClientDisconnect:
-        raise HTTPException(400, "no whole request; send it again") from None
-    if size > LARGEST:
-        line = f"more than {LARGEST} bytes; expected fewer or shorter pairs; send them in several requests"
-        raise HTTPException(413, line, {"Connection": "close"})
-    return bytes(body)
+    if kind != "application/json" or "Content-Encoding" in request.headers:
+        raise HTTPException(415, "expected Content-Type: application/json, not compressed")
+    return body
 
 
 async def _results(request: Request, job: Job) -> Sequence[Any]:

@@ -123,6 +123,8 @@ def test_what_is_asked_elsewhere_or_otherwise(server):
     assert "expected POST /score" in line_of(HTTP.get(f"{server}/score"), 405)
     assert "Content-Type" in line_of(post(server, asked("x"), **{"Content-Type": "text/plain"}), 415)
     assert "compressed" in line_of(post(server, asked("x"), **{"Content-Encoding": "gzip"}), 415)
+    large = asked("x" * 3_000_000)  # it is read to its end before it is refused, so that the line arrives
+    assert "Content-Type" in line_of(post(server, large, **{"Content-Type": "text/plain"}), 415)
     assert post(server, asked("x"), Host="evil.example").status_code == 400
     answer = post(server, asked("x"), Origin="https://evil.example")
     assert not [name for name in answer.headers if name.startswith("access-control")]
