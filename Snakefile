@@ -8,17 +8,19 @@ from snakemake.utils import min_version
 
 min_version("9.27")
 
-# Snakemake looks for jobs to start whenever one ends. With its default limit of 100 jobs a second it also looks a second
-# after each look, and these looks add up: to a fifth of a core with 335 jobs. So on one machine the default is no limit.
-limit = getattr(workflow.scheduling_settings, "max_jobs_per_timespan", None)
-if workflow.local_exec and limit and (limit.max_jobs, limit.timespan) == (100, 1):
-    workflow.scheduling_settings.max_jobs_per_timespan = None
-
 
 configfile: "config.yaml"
 
 
 report: "report/workflow.rst"
+
+
+# Snakemake looks for jobs to start whenever one ends. With its default limit of 100 jobs a second it also looks a second
+# after each look, and these looks add up: to a fifth of a core with 335 jobs. So on one machine the default is no limit.
+onstart:
+    limit = workflow.scheduling_settings.max_jobs_per_timespan
+    if workflow.local_exec and limit and (limit.max_jobs, limit.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None
 
 
 include: "rules/common.smk"

@@ -24,6 +24,7 @@ def pytest_xdist_make_scheduler(config, log):
         def _split_scope(self, nodeid):
             return WORKFLOW if nodeid.startswith(WORKFLOW) else super()._split_scope(nodeid)
 
+    config.option.loadscopereorder = False  # else those with most tests come first, and the workflow is not among them
     return Files(config, log)
 
 

@@ -123,18 +123,23 @@ def with_manual(requests, manual=MANUAL):
 def test_messages_before_the_last_one_are_computed_once(weights):
     """Generated and chosen answers are those without sharing, with one manual and with two in turn."""
     backend = local.Backend(weights, dtype="float32")
-    asked = with_manual(REQUESTS)
-    other = with_manual(REQUESTS, replace(MANUAL, content="Another manual. " * 8))
+    both = [*REQUESTS, *REQUESTS[:4]]
+    asked = with_manual(both)
+    other = with_manual(both, replace(MANUAL, content="Another manual. " * 8))
     several = [pair[at % 2] for at, pair in enumerate(zip(asked, other, strict=True))]
     chosen = [Choose(request.messages, ("a", "bcd e")) for request in several]
     passes = []
     backend.model.register_forward_hook(lambda _, __, out: passes.append(out.logits.shape[0]))
     shared = [completed(backend, each, replace(GREEDY, max_tokens=1)) for each in (asked, several)]
-    assert passes == [1, 12, 1, 6, 1, 6], "each manual, then the rows that share it"
+    assert passes == [1, 16, 1, 8, 1, 8], "each manual, then the rows that share it"
+    del passes[:]
+    third = with_manual(both, replace(MANUAL, content="A third one. " * 8))
+    completed(backend, [*asked[:8], *other[8:12], *third[12:]], replace(GREEDY, max_tokens=1))
+    assert sorted(passes) == [1, 8, 8], "four of a manual are too few for a batch of their own"
     shared = [completed(backend, each, GREEDY) for each in (asked, several)]
     del passes[:]
     choices = sorted(pair for batch in backend.choose(chosen) for pair in batch)
-    of_one = [1, *[1, 2] * 6]
+    of_one = [1, *[1, 2] * 8]
     assert passes == [*of_one, *of_one], "each manual, then of each request the prompt and its options"
     backend.__dict__.update(_keeps_plain_prompt=False, _computes_in_parts=False)
     for each, found in zip((asked, several), shared, strict=True):

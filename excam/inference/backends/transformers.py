@@ -4,14 +4,15 @@ A decoding loop of our own has three properties that `generate` lacks: finished 
 are exact under the unmodified distribution, and a row's random numbers do not depend on the other rows of its batch.
 
 Instructions and examples stand in the messages before the last one, which many requests share. They are computed once
-for all of them in a pass of their own, also for one request: no likelihood depends on what was asked before.
+for all of them in a pass of their own; for likelihoods also for one request, so that none depends on what was asked
+before. In one pass: messages of fewer than `SHORTEST_PREFIX` tokens, and models whose attention has windows or states.
 """
 
 from __future__ import annotations
 
 import copy
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-VERSION = 3
+VERSION = 4
 SHORTEST_PREFIX = 64  # tokens of the messages before the last one; fewer are not worth a pass of their own
+FEWEST_SHARING = 8  # requests to generate with one prefix; fewer are batched with others
 PACKAGES = ("torch", "transformers", "peft")
 
 
@@ -299,7 +301,8 @@ class Backend(Likelihoods):
     def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[list[tuple[int, Completion]]]:
         """Yield batches, longest prompts first; a prompt without room for its answer is refused, never cut.
 
-        Prompts that share the messages before the last one are in batches of their own.
+        `FEWEST_SHARING` prompts or more that share the messages before the last one are in batches of their own, one
+        after another: then "longest" is the longest of them.
         """
         self._forget()
         encoded = [self._encode(request.messages) for request in requests]
@@ -307,10 +310,14 @@ class Backend(Likelihoods):
         rooms = chat.answer_budgets(map(len, prompts), sampling.max_tokens, self.context, self.overflow)
         if refused := [at for at, room in enumerate(rooms) if not room]:
             yield [(at, Completion("", None, None, "refused", len(prompts[at]), 0)) for at in refused]
-        prefixes = [self._shared_prefix([one]) for one in encoded]
-        several = Counter(prefixes)
-        groups = [prefix if several[prefix] > 1 else () for prefix in prefixes]
-        order = sorted((at for at, room in enumerate(rooms) if room), key=lambda at: (groups[at], -len(prompts[at])))
+        groups = self._sharing(encoded)
+        longest = defaultdict[int, int](int)
+        for group, prompt in zip(groups, prompts, strict=True):
+            longest[group] = max(longest[group], len(prompt))
+        order = sorted(
+            (at for at, room in enumerate(rooms) if room),
+            key=lambda at: (-longest[groups[at]], groups[at], -len(prompts[at])),
+        )
         while order:
             rows = max(1, self.batch_tokens // (len(prompts[order[0]]) + sampling.max_tokens))
             batch = [at for at in order[:rows] if groups[at] == groups[order[0]]]
@@ -327,6 +334,13 @@ class Backend(Likelihoods):
                 for at, (ids, logprobs) in zip(batch, answers, strict=True)
             ]
         self._forget()
+
+    def _sharing(self, prompts: Sequence[chat.Encoded]) -> list[int]:
+        """Return the group of each prompt: a number for each prefix that enough of them share, -1 for the others."""
+        numbers: dict[tuple[int, ...], int] = {}
+        groups = [numbers.setdefault(self._shared_prefix([one]), len(numbers)) for one in prompts]
+        sharing = Counter(groups)
+        return [group if sharing[group] >= min(FEWEST_SHARING, len(prompts)) else -1 for group in groups]
 
     def _decode(
         self, prompts: Sequence[chat.Encoded], rooms: Sequence[int], chances: Sequence[Random], sampling: Sampling
