@@ -29,13 +29,14 @@ rule crossing_rows:
     params:
         version=versions("crossing_rows"),
         rubric=["--rubric", RUBRIC.version] if RUBRIC else [],
+        sets=["--sets", *CROSSING.sets] if CROSSING and CROSSING.sets else [],
         contents=CROSSING.contents or 0 if CROSSING else 0,
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.crossing_rows --samples {input.samples:q} --translations {input.translations:q}"
         " --labels {input.labels:q} --questions {input.questions:q} --answers {input.answers:q} --marks {input.marks:q}"
         " --scenarios {input.scenarios:q} --responses {input.responses:q} --ratings {input.ratings:q}"
-        " {params.rubric:q} --contents {params.contents:q} --seed {params.seed:q} --rows {output.rows:q}"
+        " {params.rubric:q} {params.sets:q} --contents {params.contents:q} --seed {params.seed:q} --rows {output.rows:q}"
         " 2>&1 | tee {log:q}"
 
 

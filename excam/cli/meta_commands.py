@@ -15,7 +15,8 @@ from excam.core.terminal import exit_on_error, print_json
 from excam.scoring.warnings import of_texts
 
 if TYPE_CHECKING:
-    from excam.scoring.meta import Agreement, Gold, Result, Test
+    from excam.scoring.meta import Agreement, Result, Test
+    from excam.scoring.meta_rows import Gold
     from excam.stats.binary_gold import Estimate
 
 HEAD = ("metric", "rows", "n", "failed", "Kendall's tau-b", "tie-calibrated", "AUC", "ICC(2,1)")
@@ -32,7 +33,16 @@ def meta(
     cluster: Annotated[
         str | None, typer.Option(help="column of rows that share content; by default those of one instruction")
     ] = None,
-    text: Annotated[str, typer.Option(help="column of the rated texts, for the baselines")] = "output",
+    item: Annotated[
+        str | None, typer.Option(help="column by which the tie-calibrated accuracy is averaged, e.g. the segment")
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(help="part of the scored rows as a metric of its own, e.g. surface; again for more"),
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option(help="column of the rated texts, for the baselines; by default output")
+    ] = None,
     seed: Annotated[int, typer.Option(help="of intervals and tests")] = 0,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="print JSON Lines instead of tables")] = False,
 ) -> None:
@@ -40,23 +50,25 @@ def meta(
 
     Each metric on its own rows and on those that all of them scored; failures are counted and in no number. With
     --group, also for each value: its rows with the rows of no group that share a cluster, e.g. an error with its twins.
+    Tie-calibrated accuracy is over all pairs of rows, with --item the mean over items at one epsilon, as in WMT.
 
     Example: excam meta ratings.csv excam.jsonl rubric.jsonl --label overall --cluster question
     """
     from excam.scoring import meta as evaluating
+    from excam.scoring import meta_rows
 
     with exit_on_error():
         if len({path.resolve() for path in scored}) < len(scored):
             raise InputInvalid(f"{_twice(scored)}: given twice; expected each metric once")
-        rows = evaluating.read_gold(gold, label, cluster, group, text)
-        columns = [evaluating.read_metric(path) for path in scored]
+        labels = meta_rows.read_gold(gold, label, cluster=cluster, group=group, text=text, item=item)
+        columns = meta_rows.read_metrics(scored, part or ())
         further = {"(surface)": _surface} if is_installed("pycld2") and is_installed("bpe_openai") else {}
-        result = evaluating.evaluate(rows, [*columns, *evaluating.baselines(rows, further)], seed)
+        result = evaluating.evaluate(labels, [*columns, *meta_rows.baselines(labels.rows, further)], seed)
         if jsonl:
             for line in result.lines():
                 print_json(line)
         else:
-            _show(result)
+            _show(result, text or meta_rows.TEXT, missing=() if further else ("(surface)",))
 
 
 def _twice(paths: Sequence[Path]) -> Path:
@@ -71,11 +83,17 @@ def _surface(row: Gold) -> float:
     return float(not repeated(text) and not of_texts(row.instruction, text))
 
 
-def _show(result: Result) -> None:
+def _show(result: Result, text: str, missing: Sequence[str]) -> None:
     from excam.scoring import display
 
     out = display.console()
-    print(f"{result.labelled} labelled rows, {result.common} of them scored by every metric.")
+    unlabelled = f" {result.without_label} rows without a label are left out." if result.without_label else ""
+    print(f"{result.labelled} labelled rows, {result.common} of them scored by every metric.{unlabelled}")
+    if result.without_text:
+        lacking = f"{result.without_text} of {result.labelled} rows lack {visible(text)}"
+        print(f"No (length) and no (surface): {lacking}; name the column of the rated texts with --text.")
+    elif missing:
+        print(f"No {', '.join(missing)}: it needs the extra calmqa.")
     for one in result.joined:
         if one.signature:
             print(
@@ -85,7 +103,7 @@ def _show(result: Result) -> None:
             if one.direction == "lower":
                 print(visible(f"{one.metric}: lower scores are better; each number is of its scores times -1"))
             if one.without_icc:
-                print(visible(f"{one.metric}: no ICC: {one.without_icc}"))
+                print(visible(f"{one.metric}: no ICC where it has these rows: {one.without_icc}"))
     for group in dict.fromkeys(one.group for one in result.agreements):
         print(f"\n{visible(group) or 'All rows'}")
         display.table(out, [HEAD, *(_cells(one) for one in result.agreements if one.group == group)])
@@ -93,6 +111,8 @@ def _show(result: Result) -> None:
     if result.tests:
         print("\nDifferences of tau-b on the rows that both scored; paired permutation tests, adjusted after Holm:")
         display.table(out, [TEST_HEAD, *map(_test_cells, result.tests)])
+    for pair in result.untested:
+        print(visible(f"No test of {pair.a} and {pair.b} (n = {pair.n}): {pair.why}."))
 
 
 def _test_cells(one: Test) -> tuple[str, ...]:

@@ -487,10 +487,14 @@ class Crossed(Section):
         return "/".join(filter(None, [self.model, self.trained_on])) or "none"
 
 
+RowSet = Literal["excam40k", "cult-eval", "calmqa", "macaron", "rubric"]  # of labelled rows (docs/crossing.md)
+
+
 class Crossing(Section):
     """Several metrics on the labelled rows of all systems that are switched on (docs/crossing.md)."""
 
     metrics: dict[Name, Crossed] = Field(min_length=1)
+    sets: list[RowSet] = Field(default=[], description="row sets that are scored; none: all that are switched on")
     contents: int | None = Field(
         default=None, ge=1, description="questions, items and scenarios that are drawn of each system; null: all"
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from excam.core.exceptions import InputInvalid
 from excam.crossing.rows import Row
-from excam.scoring.scored import Scored
+from excam.scoring.scored import Scored, part_of
 
 Column = Mapping[str, float | None]  # by row id, more is better; None for a failure
 LENGTH = "(length)"
@@ -23,8 +23,13 @@ def of_scores(
     found: dict[str, Column] = {}
     for name, scored in scores.items():
         found |= _of_metric(name, scored, parts.get(name, ()), known)
-    found[LENGTH] = {row.id: float(len(row.columns["output"])) for row in rows}
+    found[LENGTH] = {row.id: length_of(row) for row in rows}
     return found
+
+
+def length_of(row: Row) -> float:
+    """Return the number of characters of a text."""
+    return float(len(row.columns["output"]))
 
 
 def _of_metric(name: str, scored: Iterable[Scored], parts: Iterable[str], known: set[str]) -> dict[str, Column]:
@@ -35,8 +40,7 @@ def _of_metric(name: str, scored: Iterable[Scored], parts: Iterable[str], known:
             raise InputInvalid(f"scores of {name}: row {one.id} is not among the {len(known)} rows; score them again")
         scores[one.id] = None if one.score is None else one.score * (1 if one.better == "higher" else -1)
         for part, column in of_parts.items():
-            value = one.details.get(part)
-            column[one.id] = float(value) if isinstance(value, int | float) else None
+            column[one.id] = part_of(one, part)
     for part, column in of_parts.items():
         if all(value is None for value in column.values()) and any(value is not None for value in scores.values()):
             raise InputInvalid(f"crossing.metrics.{name}.parts: {part}: a number in no scored row")

@@ -2,73 +2,124 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from excam.crossing.columns import Column
+from excam.crossing.columns import Column, length_of
 from excam.crossing.kinds import KINDS
 from excam.crossing.rows import Row
 from excam.stats import bootstrap
 
-BLIND_SPOTS = ("metric", "kind", "auc", "low", "high", "pairs", "wrong", "clusters", "failures", "alone", "sets")
+BLIND_SPOTS = (
+    "metric",
+    "kind",
+    "auc",
+    "low",
+    "high",
+    "length",
+    "pairs",
+    "wrong",
+    "clusters",
+    "failures",
+    "alone",
+    "sets",
+)
+PAIRS = ("metric", "kind", "set", "cluster", "wrong", "right", "wrong_score", "right_score", "share", "length")
 GAP = ("metric", "language", "english", "local", "difference", "low", "high", "scenarios", "failures")
 ALL = "all"
 
 
-def blind_spots(rows: Sequence[Row], columns: Mapping[str, Column], seed: int) -> Iterator[dict[str, Any]]:
-    """Yield one line of `BLIND_SPOTS` for each metric and each kind of error among its rows.
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An erroneous text and a correct twin as one metric scored them; None for a failure, and for no twin."""
 
-    `auc` is the share of pairs of an erroneous text and a correct twin in which the twin scores higher, ties half; .5
-    is chance. Its 95 % interval is a bootstrap over clusters. `failures` counts texts without a score, erroneous ones
-    and their twins; `alone` counts erroneous texts without a correct twin that has a score.
-    """
+    metric: str
+    kind: str
+    wrong: Row
+    right: Row | None
+    wrong_score: float | None
+    right_score: float | None
+
+    @property
+    def share(self) -> float | None:
+        """Return 1 if the metric scores the correct text higher, .5 if as high, else 0; None without both scores."""
+        if self.wrong_score is None or self.right_score is None:
+            return None
+        return _above(self.right_score, self.wrong_score)
+
+    @property
+    def length(self) -> float | None:
+        """Return the same of the lengths of the two texts; None without both texts."""
+        return None if self.right is None else _above(length_of(self.right), length_of(self.wrong))
+
+    def line(self) -> dict[str, Any]:
+        """Return one line of `PAIRS`."""
+        scores = {
+            name: getattr(self, name) for name in ("metric", "kind", "wrong_score", "right_score", "share", "length")
+        }
+        ids = {"wrong": self.wrong.id, "right": self.right.id if self.right else None}
+        return {"set": self.wrong.set, "cluster": self.wrong.cluster, **ids, **scores}
+
+
+def pairs(rows: Sequence[Row], columns: Mapping[str, Column]) -> Iterator[Pair]:
+    """Yield the pairs of each metric and each kind of error among its rows; an erroneous text without a twin once."""
     right: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.right:
             right[row.cluster].append(row)
     for metric, column in columns.items():
         for kind in KINDS:
-            wrong = [row for row in rows if kind in row.kinds and row.id in column]
-            if wrong:
-                yield {"metric": metric, "kind": kind, **_blind_spot(wrong, right, column, seed)}
+            for row in rows:
+                if kind not in row.kinds or row.id not in column:
+                    continue
+                twins = [one for one in right.get(row.cluster, ()) if one.id in column]
+                for one in twins or [None]:
+                    yield Pair(metric, kind, row, one, column[row.id], column[one.id] if one else None)
 
 
-def _blind_spot(wrong: Sequence[Row], right: Mapping[str, Sequence[Row]], column: Column, seed: int) -> dict[str, Any]:
-    wins: list[float] = []
-    pairs: list[int] = []
-    clusters: list[str] = []
-    alone = 0
-    for row in wrong:
-        score = column[row.id]
-        twins = [column[one.id] for one in right[row.cluster] if one.id in column] if row.cluster in right else []
-        scored = [one for one in twins if one is not None]
-        if score is None:
-            continue
-        if not scored:
-            alone += 1
-            continue
-        wins.append(sum(_above(one, score) for one in scored))
-        pairs.append(len(scored))
-        clusters.append(row.cluster)
-    looked_at = {row.id for row in wrong} | {
-        one.id for row in wrong for one in right.get(row.cluster, ()) if one.id in column
+def blind_spots(rows: Sequence[Row], columns: Mapping[str, Column], seed: int) -> Iterator[dict[str, Any]]:
+    """Yield one line of `BLIND_SPOTS` for each metric and each kind of error among its rows.
+
+    `auc` is the share of pairs of an erroneous text and a correct twin in which the twin scores higher, ties half; .5
+    is chance. Its 95 % interval is a bootstrap over clusters. `length` is what the length of the text reaches on the
+    same pairs. `failures` counts texts without a score, erroneous ones and their twins; `alone` counts erroneous texts
+    without a correct twin that has a score.
+    """
+    for (metric, kind), found in itertools.groupby(pairs(rows, columns), key=lambda pair: (pair.metric, pair.kind)):
+        yield {"metric": metric, "kind": kind, **_blind_spot(list(found), columns[metric], seed)}
+
+
+def _blind_spot(given: Sequence[Pair], column: Column, seed: int) -> dict[str, Any]:
+    texts: dict[str, list[Pair]] = defaultdict(list)
+    for pair in given:
+        texts[pair.wrong.id].append(pair)
+    scored = {
+        name: known for name, found in texts.items() if (known := [one for one in found if one.share is not None])
     }
-    interval = bootstrap.ratio_interval(wins, pairs, clusters, seed=seed) if wins else None
+    wins = [sum(pair.share or 0.0 for pair in found) for found in scored.values()]
+    counts = list(map(len, scored.values()))
+    clusters = [found[0].wrong.cluster for found in scored.values()]
+    looked_at = {row.id for pair in given for row in (pair.wrong, pair.right) if row}
+    interval = bootstrap.ratio_interval(wins, counts, clusters, seed=seed) if wins else None
     low, high = interval or (None, None)
+    lengths = [pair.length or 0.0 for found in scored.values() for pair in found]
     return {
-        "auc": sum(wins) / sum(pairs) if pairs else None,
+        "auc": sum(wins) / sum(counts) if counts else None,
         "low": low,
         "high": high,
-        "pairs": sum(pairs),
+        "length": sum(lengths) / len(lengths) if lengths else None,
+        "pairs": sum(counts),
         "wrong": len(wins),
         "clusters": len(set(clusters)),
         "failures": sum(column[name] is None for name in looked_at),
-        "alone": alone,
-        "sets": " ".join(sorted({row.set for row in wrong})),
+        "alone": sum(name not in scored and found[0].wrong_score is not None for name, found in texts.items()),
+        "sets": " ".join(sorted({pair.wrong.set for pair in given})),
     }
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from excam.core.exceptions import InputInvalid
+from excam.crossing.columns import LENGTH
 from excam.crossing.kinds import KINDS
 from excam.crossing.numbers import ALL
 from excam.pages import plotting
@@ -38,11 +39,14 @@ def blind_spots(lines: Sequence[Line], notes: Sequence[str]) -> str:
     return (
         "# Blind spots\n\nWhich kinds of errors does each metric miss? A cell is the share of pairs of an erroneous "
         "text and a correct text on the same question in which the correct one scores higher, ties half: .5 is chance, "
-        "1 sees every error, below .5 prefers the erroneous texts. In brackets the 95 % interval over questions; then "
-        f"the erroneous texts, and the texts without a score where there are any. * marks fewer than {FEW} erroneous "
-        "texts: such a cell describes these rows, not the metric. (length) judges nothing.\n\n"
+        "1 sees every error, below .5 prefers the erroneous texts. In brackets the 95 % interval over questions, if "
+        "draws differ; then the erroneous texts, what the length of the text reaches **on the same pairs**, and "
+        f"the texts without a score where there are any. * marks fewer than {FEW} erroneous texts: such a cell "
+        "describes these rows, not the metric.\n\n"
         + table(["metric", *found], body)
-        + "\nEmpty: the metric needs columns that these rows lack.\n\n## Kinds of errors\n\n"
+        + "\nEmpty: the metric needs columns that these rows lack.\n\n## Cautions\n\n"
+        + "".join(f"- {line}\n" for line in _blind_spot_cautions(lines))
+        + "\n## Kinds of errors\n\n"
         + table(["kind", "what is wrong", "rows of"], counts)
         + "\n"
         + "".join(f"{note}\n" for note in notes)
@@ -55,7 +59,32 @@ def _cell(one: Line | None) -> str:
     if one["auc"] is None:
         return f"n/a, n = 0{_lost(one)}"
     interval = "" if one["low"] is None else f" [{_share(one['low'])}, {_share(one['high'])}]"
-    return f"{_share(one['auc'])}{interval}, n = {one['wrong']}{'*' * (one['wrong'] < FEW)}{_lost(one)}"
+    length = "" if one["metric"] == LENGTH else f", length {_share(one['length'])}"
+    return f"{_share(one['auc'])}{interval}, n = {_counted(one)}{length}{_lost(one)}"
+
+
+def _counted(one: Line) -> str:
+    return f"{one['wrong']}{'*' * (one['wrong'] < FEW)}"
+
+
+def _blind_spot_cautions(lines: Sequence[Line]) -> Iterator[str]:
+    """Yield what the cells cannot show: other rows down a column, texts told apart by length, a metric of one score."""
+    yield (
+        "Cells below one another may be of other rows, since a metric scores the rows that have its columns. On the "
+        "same rows `excam meta` compares metrics, with tests."
+    )
+    known = [one for one in lines if one["auc"] is not None]
+    by_length = {one["kind"] for one in known if one["metric"] != LENGTH and one["length"] >= one["auc"]}
+    if by_length:
+        kinds = ", ".join(kind for kind in KINDS if kind in by_length)
+        yield f"The length of the text does as well as a metric, or better, on the very same pairs: {kinds}."
+    same = [
+        metric
+        for metric in dict.fromkeys(one["metric"] for one in known)
+        if all(one["auc"] == 0.5 for one in known if one["metric"] == metric)
+    ]
+    if same:
+        yield f"In every cell at chance: {', '.join(map(escape, same))}; it tells no text of these from another."
 
 
 def _lost(one: Line) -> str:
@@ -73,24 +102,27 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
     found = [kind for kind in KINDS if any(kind == one["kind"] for one in lines)]
     if not lines:
         raise InputInvalid("blind spots: 0 cells; expected erroneous rows that a metric can score")
-    most = {kind: max(int(one["wrong"]) for one in lines if one["kind"] == kind) for kind in found}
     cells = [[at.get((metric, kind)) for kind in found] for metric in metrics]
     few = "Few erroneous texts of each kind: most differences between cells are chance. "
     return plotting.heat_map(
         [[None if one is None else one["auc"] for one in row] for row in cells],
         metrics,
-        [f"{kind}{'*' * (most[kind] < FEW)}" for kind in found],
-        counts=[most[kind] for kind in found],
+        found,
+        below=[["" if one is None or one["auc"] is None else _beneath(one) for one in row] for row in cells],
         framed=[[_excludes_chance(one) for one in row] for row in cells],
         centre=0.5,
         limits=(0.0, 1.0),
         title="What each metric does not see",
-        note=(few if min(most.values()) < FEW else "")
+        note=(few if any(one["wrong"] < FEW for one in lines) else "")
         + "Share of pairs in which a correct text scores above an erroneous one on the same question; .5 is chance. "
-        f"Framed: {FEW} texts or more, and the 95 % interval over questions excludes .5. n: erroneous texts, * fewer "
-        f"than {FEW}; n/a: the metric "
-        "cannot score these rows, or has no pair of them.",
+        f"Below it the erroneous texts, * fewer than {FEW}, and what the length of the text reaches on the same pairs. "
+        f"Framed: {FEW} texts or more, and the 95 % interval over questions excludes .5. Cells of one column may be of "
+        "other rows. n/a: the metric cannot score these rows, or has no pair of them.",
     )
+
+
+def _beneath(one: Line) -> str:
+    return f"n {_counted(one)}" + ("" if one["metric"] == LENGTH else f", length {_share(one['length'])}")
 
 
 def _excludes_chance(one: Line | None) -> bool:

@@ -11,13 +11,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import Any, get_args
 
 import polars as pl
 
 from excam.acre import translations
 from excam.acre.translations import Translated
 from excam.calmqa import source as calmqa
+from excam.config.sections import RowSet
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
@@ -41,11 +43,13 @@ SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("id", "set", "cluster", "local"), pl.String()),
     "right": pl.Boolean(),
     "kinds": pl.List(pl.String()),
+    "rating": pl.Float64(),
     "said": pl.List(pl.String()),
     **dict.fromkeys(TEXTS, pl.String()),
     **dict.fromkeys(LISTS, pl.List(pl.String())),
     "unsafe": pl.Boolean(),
 }
+SETS = get_args(RowSet)
 TRANSLATE = "Translate into English: "
 
 
@@ -53,7 +57,7 @@ TRANSLATE = "Translate into English: "
 class Row:
     """A labelled text. It is right, or has at least one of `kinds.KINDS`; `columns` are of `TEXTS`, `LISTS`, unsafe.
 
-    `said` is what the label rests on, in lines for people.
+    `said` is what the label rests on, in lines for people; `rating` the mean of people's ratings from 1 to 5.
     """
 
     id: str  # <set>:<id in the set>
@@ -63,6 +67,7 @@ class Row:
     kinds: tuple[str, ...]
     columns: Mapping[str, Any] = field(default_factory=dict[str, Any])
     said: tuple[str, ...] = ()
+    rating: float | None = None
     local: str = ""  # language of a row in a local language; "" in English and where rows are in one language only
 
     @property
@@ -78,12 +83,12 @@ class Row:
 def _row(set_: str, name: str, cluster: str, wrong: Collection[str], texts: tuple[str, str], **more: Any) -> Row:
     """Return a row, its kinds of errors in the order of `kinds.KINDS`; `texts` are the instruction and the output."""
     asked, given = texts
-    local, said = more.pop("local", ""), tuple(more.pop("said", ()))
+    local, said, rating = more.pop("local", ""), tuple(more.pop("said", ())), more.pop("rating", None)
     columns = {"instruction": asked, "output": given, **more}
     if given.strip():  # raters by the manual cannot rate a response that is empty
         columns |= {"prompt": asked, "response": given}
     ordered = tuple(kind for kind in kinds.KINDS if kind in wrong)
-    return Row(f"{set_}:{name}", set_, f"{set_}:{cluster}", not wrong, ordered, columns, said, local)
+    return Row(f"{set_}:{name}", set_, f"{set_}:{cluster}", not wrong, ordered, columns, said, rating, local)
 
 
 def of_samples(samples: Iterable[Sample]) -> Iterator[Row]:
@@ -134,6 +139,8 @@ def of_rated_answers(
         needed = ("model", "question", "language", *MARKS)
         if not isinstance(mark, Mapping) or any(mark.get(name) in (None, "") for name in needed):
             raise InputInvalid(f"{ratings}:{number}: expected {', '.join(needed)}")
+        if str(mark.get("rating") or 1) not in set("12345"):
+            raise InputInvalid(f"{ratings}:{number}: rating is {str(mark['rating'])[:40]}; expected 1 to 5, or nothing")
         question, language = str(mark["question"]).strip(), calmqa.code(str(mark["language"]), f"{ratings}:{number}")
         content = asked.get((language, question)) or digest(0, "crossing/question", language + question)[:12]
         rated[str(mark["model"]), content].append({**mark, "question": question, "language": language})
@@ -143,6 +150,8 @@ def of_rated_answers(
             continue
         known = {"question": marks[0]["question"], "answer": str(text), "language": marks[0]["language"]}
         known |= {"type": calmqa.TYPES.get(marks[0].get("type")), "said": list(map(_marked, marks))}
+        stars = [int(one["rating"]) for one in marks if one.get("rating")]
+        known["rating"] = fmean(stars) if stars else None
         wrong = {kind for name, (none, kind) in MARKS.items() if any(one[name] != none for one in marks)}
         yield _row("calmqa", f"{model}/{content}", content, wrong, (known["question"], str(text)), **known)
 
@@ -194,10 +203,11 @@ def of_responses(responses: Iterable[Response], ratings: Iterable[Rating]) -> It
         given = people[one.task_id]
         wrong = {FLAGS[flag] for rating in given for flag in rating.flags if flag in FLAGS}
         overall = [rating.scores["overall"] for rating in given if rating.scores]
-        if not given or (not wrong and sum(overall) < 4 * len(overall)):
+        flagged = any(rating.flags for rating in given)
+        if not given or (not wrong and (flagged or fmean(overall) < 4)):
             continue
         known = {name: getattr(one, name) for name in ("culture", "language", "scenario", "complexity", "unsafe")}
-        known["said"] = list(map(_rating, given))
+        known |= {"said": list(map(_rating, given)), "rating": fmean(overall)}
         yield _row("rubric", one.task_id, one.culture or one.task_id, wrong, (one.prompt, one.response), **known)
 
 
@@ -224,7 +234,7 @@ def write(path: Path, rows: Iterable[Row]) -> None:
     """Write rows as a table of `SCHEMA`. Raise InputInvalid for no rows, or an id that occurs twice."""
     lines = [
         {"id": one.id, "set": one.set, "cluster": one.cluster, "local": one.local, "right": one.right}
-        | {"kinds": list(one.kinds), "said": list(one.said)}
+        | {"kinds": list(one.kinds), "said": list(one.said), "rating": one.rating}
         | {name: one.columns.get(name) for name in (*TEXTS, *LISTS, "unsafe")}
         for one in rows
     ]
@@ -241,7 +251,7 @@ def read(path: Path) -> list[Row]:
     found = []
     for values in tables.read_frame(path).iter_rows(named=True):
         columns = {name: values[name] for name in (*TEXTS, *LISTS, "unsafe") if values[name] is not None}
-        own = {name: values[name] for name in ("id", "set", "cluster", "right", "local")}
+        own = {name: values[name] for name in ("id", "set", "cluster", "right", "local", "rating")}
         found.append(Row(**own, kinds=tuple(values["kinds"]), said=tuple(values["said"]), columns=columns))
     return found
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from excam.crossing.columns import length_of
 from excam.crossing.kinds import KINDS
 from excam.crossing.rows import Row
 from excam.pages import row_browser
 from excam.pages.row_browser import Browser, BrowserRow, Filter, MarkedError, ReportCell
-from excam.scoring.scored import Scored
+from excam.scoring.scored import Scored, part_of
 
 HEAD = """<h1>Crossing: all metrics on the same rows</h1>
 <p>{n} labelled texts: what their label rests on, and beside it the score of each metric, with its report where it
@@ -26,8 +27,13 @@ FILTERS = (
 SAME = {"prompt": "instruction", "response": "output", "question": "instruction", "answer": "output"}
 
 
-def page(rows: Sequence[Row], scored: Mapping[str, Mapping[str, Scored]]) -> str:
-    """Return the page; `scored` is by metric and row. A metric has an empty cell where it cannot score a row."""
+def page(
+    rows: Sequence[Row], scored: Mapping[str, Mapping[str, Scored]], parts: Mapping[str, Sequence[str]] | None = None
+) -> str:
+    """Return the page; `scored` is by metric and row, `parts` names what else is shown of a metric.
+
+    A metric has an empty cell where it cannot score a row.
+    """
     counts = Counter((row.set, row.right) for row in rows)
     lines = [[name, counts[name, True], counts[name, False]] for name in dict.fromkeys(row.set for row in rows)]
     table = row_browser.folded_table("Rows by set", NOTE, ("Set", "Right", "Wrong"), lines)
@@ -39,24 +45,29 @@ def page(rows: Sequence[Row], scored: Mapping[str, Mapping[str, Scored]]) -> str
         columns=["Label", *map(row_browser.escape, scored)],
         filters=FILTERS,
     )
-    return row_browser.write(browser, [_row(row, [by_row.get(row.id) for by_row in scored.values()]) for row in rows])
+    shown = parts or {}
+    cells = [[_cell(by_row.get(row.id), shown.get(name, ())) for name, by_row in scored.items()] for row in rows]
+    return row_browser.write(browser, [_row(row, each) for row, each in zip(rows, cells, strict=True)])
 
 
-def _row(row: Row, scored: Sequence[Scored | None]) -> BrowserRow:
+def _row(row: Row, cells: Sequence[ReportCell]) -> BrowserRow:
     outcome = RIGHT if row.right else WRONG
     language = str(row.columns.get("language") or "")
     return BrowserRow(
         id=row.id,
         outcome=outcome if row.right else f"{outcome}: {', '.join(row.kinds)}",
         tone=outcome,
-        facts={"Set": row.set, "Twins": row.cluster, **({"Language": language} if language else {})},
+        facts={
+            **{"Set": row.set, "Twins": row.cluster, "Characters": f"{length_of(row):.0f}"},
+            **({"Language": language} if language else {}),
+        },
         texts={"instruction": row.columns["instruction"], "output": row.columns["output"]},
-        reports=[ReportCell(notes=row.said), *map(_cell, scored)],
+        reports=[ReportCell(notes=row.said), *cells],
         values={"set": (row.set,), "outcome": (outcome,), "kind": row.kinds, "language": (language,)},
     )
 
 
-def _cell(one: Scored | None) -> ReportCell:
+def _cell(one: Scored | None, parts: Sequence[str]) -> ReportCell:
     if one is None:
         return ReportCell()
     if one.score is None:
@@ -67,4 +78,6 @@ def _cell(one: Scored | None) -> ReportCell:
         for at, error in enumerate(report.errors if report else (), 1)
         if (where := SAME.get(error.where, error.where)) in ("instruction", "output")
     ]
-    return ReportCell(errors or None, report.explanation if report else "", [f"score {one.score:.2f}"])
+    values = {"score": one.score, **{name: part_of(one, name) for name in parts}}
+    notes = [f"{name} {'n/a' if value is None else f'{value:.2f}'}" for name, value in values.items()]
+    return ReportCell(errors or None, report.explanation if report else "", notes)

@@ -6,16 +6,15 @@ its own rows, and all of them on the rows that they have in common: only those n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from excam.core.exceptions import InputInvalid
-from excam.scoring import pairs, scored_file
+from excam.scoring.meta_rows import CONSTANT, Column, Gold, Labels
 from excam.scoring.scored import Direction
 from excam.stats import bootstrap, correlation
 from excam.stats.binary_gold import Estimate, association
@@ -26,37 +25,16 @@ from excam.stats.permutation_correlation import correlation_permutation
 DRAWS = 1000  # of intervals, and swaps of a test
 On = Literal["own", "common"]
 Pair = tuple[Estimate, Estimate]  # Kendall's tau-b and the AUC
+Scale = tuple[float, float]  # lowest and highest label
 UNDEFINED = Estimate(None, None, None)
-
-
-@dataclass(frozen=True, slots=True)
-class Gold:
-    """One labelled row. Rows with the same `cluster` share content: they are resampled and swapped together."""
-
-    id: str
-    label: float  # more is better
-    cluster: str
-    groups: tuple[str, ...]  # of the column of groups; several where it has a list
-    instruction: str
-    text: str | None  # what was rated, for baselines
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """The scores of one metric by id, more is better; None for a failure."""
-
-    name: str
-    scores: Mapping[str, float | None]
-    signature: str = ""
-    direction: Direction = "higher"  # of the metric: with "lower", `scores` are its own times -1
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """How one metric goes with the labels on `n` rows; None where a number is undefined.
 
-    `tie_calibrated` is 0 to 1; `auc` needs labels of two values, `icc` labels of more and a metric whose higher scores
-    are better and all within the range of the labels.
+    `tie_calibrated` is 0 to 1, over all pairs, or the mean over items if rows have them; `auc` needs labels of two
+    values, `icc` labels of more and scores within the range of all labels. No baseline has an `icc`.
     """
 
     metric: str
@@ -95,7 +73,17 @@ class Joined:
     missing: int  # labelled rows that the metric's file lacks
     failures: int  # of the labelled rows
     scored: int
-    without_icc: str  # why there is none with labels of more than two values; empty if there is one
+    without_icc: str  # why some of its rows have none with labels of more than two values; empty if all have one
+
+
+@dataclass(frozen=True, slots=True)
+class Untested:
+    """Two metrics that no test compares."""
+
+    a: str
+    b: str
+    n: int  # rows that both scored
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,96 +91,30 @@ class Result:
     """What `excam meta` found."""
 
     labelled: int
+    without_label: int
+    without_text: int  # labelled rows without the rated text; if there are any, so are no baselines of texts
     common: int  # rows that all metrics scored
     joined: tuple[Joined, ...]
     agreements: tuple[Agreement, ...]
     tests: tuple[Test, ...]
+    untested: tuple[Untested, ...]
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield JSON-ready lines, each with its kind."""
-        yield {"kind": "labels", "labelled": self.labelled, "common": self.common}
-        for kind, found in (("rows", self.joined), ("agreement", self.agreements), ("test", self.tests)):
+        counts = ("labelled", "without_label", "without_text", "common")
+        yield {"kind": "labels"} | {name: getattr(self, name) for name in counts}
+        kinds = ("rows", self.joined), ("agreement", self.agreements), ("test", self.tests), ("untested", self.untested)
+        for kind, found in kinds:
             yield from ({"kind": kind, **asdict(one)} for one in found)
 
 
-def read_gold(path: Path, label: str, cluster: str | None, group: str | None, text: str) -> list[Gold]:
-    """Read labelled rows: `id`, a number in column `label`, and the named columns.
-
-    Without `cluster`, rows with the same instruction share content. Raises InputInvalid for a row without id or label,
-    a label that is no number, an id that occurs twice, a named column that no row has, and a file without rows.
-    """
-    found: dict[str, Gold] = {}
-    seen: set[str] = set()
-    for number, row in pairs.rows(path):
-        where = f"{path}:{number}"
-        if not isinstance(row, Mapping) or row.get("id") in (None, ""):
-            raise InputInvalid(f"{where}: no id; expected an object with id and {label}")
-        seen.update(row)
-        key = str(row["id"])
-        if key in found:
-            raise InputInvalid(f"{where}: id {key} occurs twice; expected one label for each row")
-        value = row.get(text)
-        instruction = str(row.get("instruction") or "")
-        found[key] = Gold(
-            id=key,
-            label=_number(row.get(label), where, label),
-            cluster=str(row.get(cluster)) if cluster else instruction or key,
-            groups=_names(row.get(group)) if group else (),
-            instruction=instruction,
-            text=None if value is None else str(value),
-        )
-    if not found:
-        raise InputInvalid(f"{path}: 0 rows; expected rows with id and {label}")
-    for name in filter(None, (cluster, group)):
-        if name not in seen:
-            raise InputInvalid(f"{path}: no column {name}; found {', '.join(sorted(seen))}")
-    return list(found.values())
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    found = value if isinstance(value, list) else [value]
-    return tuple(str(one) for one in found if one)
-
-
-def _number(value: Any, where: str, label: str) -> float:
-    if value is None or value == "":
-        raise InputInvalid(f"{where}: no {label}; expected a number, more is better; name the column with --label")
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        words = {"true": 1.0, "false": 0.0}
-        number = words.get(str(value).strip().casefold(), float("nan"))
-    if not np.isfinite(number):
-        raise InputInvalid(f"{where}: {label} is {str(value)[:40]}; expected a number or true or false, more is better")
-    return number
-
-
-def read_metric(path: Path) -> Column:
-    """Read a scored file as a column of scores, more is better.
-
-    Raises InputInvalid for an id that occurs twice, several signatures or directions, and a file without rows.
-    """
-    found: dict[str, float | None] = {}
-    signatures: dict[str, None] = {}
-    directions: dict[Direction, None] = {}
-    for one in scored_file.read(path):
-        if one.id in found:
-            raise InputInvalid(f"{path}: id {one.id} occurs twice; expected unique ids, which join the rows")
-        signatures[one.signature], directions[one.better] = None, None
-        found[one.id] = None if one.score is None else one.score * (1 if one.better == "higher" else -1)
-    if not found:
-        raise InputInvalid(f"{path}: 0 rows; expected what `excam score --to` wrote")
-    for what, several in (("signatures", signatures), ("directions", directions)):
-        if len(several) > 1:
-            raise InputInvalid(f"{path}: {len(several)} {what}: {', '.join(several)}; expected one metric in a file")
-    return Column(path.stem, found, next(iter(signatures)), next(iter(directions)))
-
-
-def evaluate(gold: Sequence[Gold], columns: Sequence[Column], seed: int = 0) -> Result:
+def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0) -> Result:
     """Return how the metrics go with the labels.
 
-    Raises InputInvalid for the same metric twice, labels that are all equal, and a metric without a labelled row.
+    Raises InputInvalid for the same metric twice, labels that are all equal, a metric without a labelled row, and two
+    metrics without a labelled row in common.
     """
+    gold = labels.rows
     _refuse_twice(columns)
     if len({row.label for row in gold}) < 2:
         raise InputInvalid(f"labels: {len(gold)} rows, all {gold[0].label:g}; expected at least two different labels")
@@ -203,22 +125,36 @@ def evaluate(gold: Sequence[Gold], columns: Sequence[Column], seed: int = 0) -> 
                 f"{one.name}: 0 of its {counts.rows} ids are among the {len(gold)} labelled ones, e.g. "
                 f"{next(iter(one.scores))}; expected the same rows under the same ids"
             )
+    _refuse_disjoint(gold, columns)
     common = {row.id for row in gold if all(one.scores.get(row.id) is not None for one in columns)}
+    scale = min(row.label for row in gold), max(row.label for row in gold)
     agreements: list[Agreement] = []
     for group, rows in _groups(gold).items():
         shared = [row for row in rows if row.id in common]
-        for one, counts in zip(columns, joined, strict=True):
-            agreements.append(_agreement(one, counts, group, "own", rows, seed))
-            agreements.append(_agreement(one, counts, group, "common", shared, seed))
-    return Result(len(gold), len(common), joined, tuple(agreements), _tests(gold, columns, seed))
+        for one in columns:
+            agreements.append(_agreement(one, group, "own", rows, scale, seed))
+            agreements.append(_agreement(one, group, "common", shared, scale, seed))
+    tests, untested = _tests(gold, columns, seed)
+    without_text = sum(row.text is None for row in gold)
+    counts = len(gold), labels.without_label, without_text, len(common)
+    return Result(*counts, joined, tuple(agreements), tests, untested)
 
 
 def _refuse_twice(columns: Sequence[Column]) -> None:
     for one, other in combinations(columns, 2):
-        if one.name == other.name or (one.signature and one.signature == other.signature):
+        if one.name == other.name or (one.signature and (one.signature, one.part) == (other.signature, other.part)):
             raise InputInvalid(
                 f"{one.name} and {other.name}: the same metric twice, {one.signature or one.name}; expected different "
                 "ones; two systems under one metric are compared by `excam compare`"
+            )
+
+
+def _refuse_disjoint(gold: Sequence[Gold], columns: Sequence[Column]) -> None:
+    for one, other in combinations(columns, 2):
+        if not any(row.id in one.scores and row.id in other.scores for row in gold):
+            raise InputInvalid(
+                f"{one.name} and {other.name}: 0 of the {len(gold)} labelled rows in common; expected scores of the "
+                "same rows; measure each of them in a command of its own"
             )
 
 
@@ -240,16 +176,12 @@ def _joined(one: Column, gold: Sequence[Gold]) -> Joined:
 
 
 def _other_scale(one: Column, labels: Sequence[float], scores: Sequence[float]) -> str:
-    """Return why scores cannot agree with labels of more than two values as a second rater's could, else nothing."""
-    if len(set(labels)) < 3 or not scores:
+    """Return why some scores cannot agree with labels of more than two values as a second rater's could, or ""."""
+    if not one.signature or len(set(labels)) < 3 or not scores:
         return ""
-    if one.direction == "lower":
-        return "lower scores are better"
-    if min(scores) < min(labels) or max(scores) > max(labels):
-        return (
-            f"scores from {min(scores):g} to {max(scores):g} leave the labels' range {min(labels):g} to {max(labels):g}"
-        )
-    return ""
+    if min(labels) <= min(scores) and max(scores) <= max(labels):
+        return ""
+    return f"scores from {min(scores):g} to {max(scores):g} leave the labels' range {min(labels):g} to {max(labels):g}"
 
 
 def _groups(gold: Sequence[Gold]) -> dict[str, list[Gold]]:
@@ -261,12 +193,11 @@ def _groups(gold: Sequence[Gold]) -> dict[str, list[Gold]]:
     return found
 
 
-def _agreement(one: Column, counts: Joined, group: str, on: On, rows: Sequence[Gold], seed: int) -> Agreement:
+def _agreement(one: Column, group: str, on: On, rows: Sequence[Gold], scale: Scale, seed: int) -> Agreement:
     known = [row for row in rows if row.id in one.scores]
     scored = [(row, score) for row in known if (score := one.scores[row.id]) is not None]
     labels, scores = [row.label for row, _ in scored], [score for _, score in scored]
     clusters = [row.cluster for row, _ in scored]
-    defined = len(scored) > 1
     ordered = _with_many_labels if len(set(labels)) > 2 else _with_two_labels
     kendall, auc = ordered(labels, scores, clusters, seed)
     return Agreement(
@@ -276,10 +207,17 @@ def _agreement(one: Column, counts: Joined, group: str, on: On, rows: Sequence[G
         n=len(scored),
         failures=len(known) - len(scored),
         kendall=kendall,
-        tie_calibrated=correlation.tie_calibrated_accuracy(labels, scores).accuracy if defined else None,
+        tie_calibrated=_tie_calibrated(labels, scores, [row.item for row, _ in scored]),
         auc=auc,
-        icc=UNDEFINED if counts.without_icc else _icc(labels, scores, seed),
+        icc=_icc(labels, scores, scale, seed) if one.signature else UNDEFINED,
     )
+
+
+def _tie_calibrated(labels: list[float], scores: list[float], items: list[str]) -> float | None:
+    if any(items):
+        found = correlation.tie_calibration_by_item(labels, scores, items)
+        return None if found is None else found.accuracy
+    return correlation.tie_calibrated_accuracy(labels, scores).accuracy if len(labels) > 1 else None
 
 
 def _with_two_labels(labels: list[float], scores: list[float], clusters: list[str], seed: int) -> Pair:
@@ -307,42 +245,40 @@ def _with_many_labels(labels: list[float], scores: list[float], clusters: list[s
     return Estimate(value, float(low), float(high)), UNDEFINED
 
 
-def _icc(labels: list[float], scores: list[float], seed: int) -> Estimate:
-    """Return the agreement of scores and labels as of two raters; nothing for labels of two values."""
-    if len(set(labels)) < 3:
+def _icc(labels: list[float], scores: list[float], scale: Scale, seed: int) -> Estimate:
+    """Return the agreement of scores and labels as of two raters; nothing for two labels, or scores off the scale."""
+    if len(set(labels)) < 3 or min(scores) < scale[0] or max(scores) > scale[1]:
         return UNDEFINED
     ratings = list(zip(labels, scores, strict=True))
     low, high = icc21_bootstrap(ratings, seed) or (None, None)
     return Estimate(icc21(ratings).value, low, high)
 
 
-def _tests(gold: Sequence[Gold], columns: Sequence[Column], seed: int) -> tuple[Test, ...]:
-    """Return a test for each pair of metrics that order their common rows."""
-    found = []
-    for one, other in combinations(columns, 2):
+def _tests(gold: Sequence[Gold], columns: Sequence[Column], seed: int) -> tuple[tuple[Test, ...], tuple[Untested, ...]]:
+    """Return a test for each pair of metrics that order their common rows, and the other pairs of them."""
+    found, untested = [], list[Untested]()
+    for one, other in combinations((each for each in columns if each.name != CONSTANT), 2):
         rows = [row for row in gold if one.scores.get(row.id) is not None and other.scores.get(row.id) is not None]
         a, b = ([each.scores[row.id] for row in rows] for each in (one, other))
         labels = [row.label for row in rows]
-        if min(len(set(values)) for values in (a, b, labels)) < 2:
+        if why := _orders_nothing({one.name: a, other.name: b, "the labels": labels}):
+            untested.append(Untested(one.name, other.name, len(rows), why))
             continue
         clusters = [row.cluster for row in rows]
         found.append(
             (one.name, other.name, correlation_permutation(labels, a, b, clusters=clusters, draws=DRAWS, seed=seed))
         )
     adjusted = holm([test.p_value for *_, test in found])
-    return tuple(
+    tests = (
         Test(a, b, test.n, test.clusters, test.difference, test.p_value, p)
         for (a, b, test), p in zip(found, adjusted, strict=True)
     )
+    return tuple(tests), tuple(untested)
 
 
-def baselines(gold: Sequence[Gold], further: Mapping[str, Callable[[Gold], float]]) -> list[Column]:
-    """Return columns that judge nothing: a constant and, of the rated texts, the length and what `further` says.
-
-    Without the rated texts there is only the constant.
-    """
-    constant = Column("(constant)", {row.id: 0.0 for row in gold})
-    if any(row.text is None for row in gold):
-        return [constant]
-    of_text: Mapping[str, Callable[[Gold], float]] = {"(length)": lambda row: len(row.text or ""), **further}
-    return [constant, *(Column(name, {row.id: float(of(row)) for row in gold}) for name, of in of_text.items())]
+def _orders_nothing(values: Mapping[str, Sequence[float | None]]) -> str:
+    """Return which of these values of the same rows are too few or all equal, or ""."""
+    n = len(next(iter(values.values())))
+    if not n:
+        return "both scored no row"
+    return next((f"{name}: one value on all {n} rows" for name, column in values.items() if len(set(column)) < 2), "")

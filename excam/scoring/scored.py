@@ -106,6 +106,12 @@ class ScoredRow(Scored):
         return row | {name: getattr(self, name) for name in ("columns", *LABELS, "direction", "signature")}
 
 
+def part_of(one: Scored, name: str) -> float | None:
+    """Return a number among the further values of a row; None if it has none of this name."""
+    value = one.details.get(name)
+    return float(value) if isinstance(value, int | float) else None
+
+
 def scored_row(id_: str, score: float | None, failure: str | None, signature: str, **more: Any) -> ScoredRow:
     """Return a row; `more` are further fields of ScoredRow."""
     nothing: dict[str, Any] = {"instruction": "", "output": "", "certainty": None, "recovered": (), "thinking": ""}

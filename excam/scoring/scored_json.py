@@ -24,14 +24,17 @@ def from_dict(row: Mapping[str, Any], where: str = "row") -> Scored:
         found = _row_from_dict(row) if is_row(row) else _pair_from_dict(row)
         if not _is_sound(found):
             raise TypeError(found)
-    except (TypeError, KeyError, AttributeError, OverflowError):  # OverflowError: digits beyond any float
+    except KeyError as problem:
+        expected = "expected a line that `excam score` wrote, or id, score, signature"
+        raise InputInvalid(f"{where}: no scored pair: no {problem.args[0]}; {expected}") from None
+    except (TypeError, AttributeError, OverflowError):  # OverflowError: digits beyond any float
         raise InputInvalid(f"{where}: no scored pair; expected a line that `excam score` wrote") from None
     return found
 
 
 def is_row(row: Mapping[str, Any]) -> bool:
-    """Return whether a line is one of `ScoredRow`."""
-    return {"score", "parts", "signature"} <= set(row)
+    """Return whether a line is one of `ScoredRow`; without `report`, which every pair has."""
+    return {"score", "signature"} <= set(row) and "report" not in row
 
 
 def _pair_from_dict(row: Mapping[str, Any]) -> Scored:
@@ -59,7 +62,7 @@ def _row_from_dict(row: Mapping[str, Any]) -> ScoredRow:
     return scored_row(
         row["id"],
         row["score"],
-        row["failure"],
+        row.get("failure"),
         row["signature"],
         report=_report(row.get("spans") or (), row.get("explanation") or ""),
         direction=row.get("direction", "higher"),

@@ -2,7 +2,13 @@
 
 from excam.stats.accuracy import Accuracy, accuracy_interval, scaled_accuracy, summarise_accuracy
 from excam.stats.calibration import Calibration, error_probabilities, fit_calibration, uncalibrated_probabilities
-from excam.stats.correlation import TieCalibration, kendall, sampled_tie_calibration, tie_calibrated_accuracy
+from excam.stats.correlation import (
+    TieCalibration,
+    kendall,
+    sampled_tie_calibration,
+    tie_calibrated_accuracy,
+    tie_calibration_by_item,
+)
 from excam.stats.icc import Icc, icc21, icc21_bootstrap, icc21_mixed
 from excam.stats.permutation import PairedPermutation, holm, paired_permutation
 from excam.stats.permutation_correlation import (
@@ -45,5 +51,6 @@ __all__ = [
     "signed_certainty",
     "summarise_accuracy",
     "tie_calibrated_accuracy",
+    "tie_calibration_by_item",
     "uncalibrated_probabilities",
 ]

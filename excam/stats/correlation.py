@@ -54,6 +54,35 @@ def tie_calibrated_accuracy(gold: Numbers, metric: Numbers) -> TieCalibration:
     return _calibration(best_epsilon(pairs := Pairs(*score_vectors(gold, metric))), pairs.total)
 
 
+def tie_calibration_by_item(gold: Numbers, metric: Numbers, items: Sequence[str]) -> TieCalibration | None:
+    """Return the mean over items of the share of agreeing pairs within one, at the common epsilon that is best for it.
+
+    As mt-metrics-eval averages by item, e.g. segments that several systems translated. Items with one row have no pair
+    and are left out; None if that is all of them. Pairs are enumerated. Raise InputInvalid as `kendall` does.
+    """
+    rows = dict[str, list[int]]()
+    for at, item in enumerate(items):
+        rows.setdefault(item, []).append(at)
+    several = [np.array(found) for found in rows.values() if len(found) > 1]
+    if not several:
+        return None
+    gold_scores, scores = score_vectors(gold, metric)
+    differences, gains, start = [], [], 0.0
+    for found in several:
+        left, right = np.triu_indices(len(found), 1)
+        step = scores[found[right]] - scores[found[left]]
+        order = np.sign(gold_scores[found[right]] - gold_scores[found[left]])
+        weight = 1 / len(step) / len(several)
+        start += weight * np.count_nonzero(np.sign(step) == order)
+        matters = (step != 0) & ((order == 0) | (np.sign(step) == order))
+        differences.append(np.abs(step[matters]))
+        gains.append(np.where(order == 0, weight, -weight)[matters])
+    steps, at = np.unique(np.concatenate(differences), return_inverse=True)
+    shares = start + np.r_[0.0, np.cumsum(np.bincount(at, np.concatenate(gains), len(steps)))]
+    best = int(np.argmax(shares > shares.max() - 1e-9))  # the smallest epsilon, whatever the sums are rounded to
+    return TieCalibration(float(shares[best]), float(np.r_[0.0, steps][best]))
+
+
 def sampled_tie_calibration(gold: Numbers, metric: Numbers, pairs: int = 10**6, seed: int = 0) -> TieCalibration:
     """Return the tie-calibrated accuracy on about `pairs` random pairs, the limit of ExCAM §4.
 

@@ -1,10 +1,15 @@
 """Statistics against values that others published: mt-metrics-eval's own tests, and Shrout and Fleiss's table."""
 
+import json
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from excam.cli import app
 from excam.core.exceptions import InputInvalid
-from excam.stats import kendall, tie_calibrated_accuracy
+from excam.scoring.scored import scored_row
+from excam.stats import kendall, tie_calibrated_accuracy, tie_calibration_by_item
 from excam.stats.icc import Icc, icc21
 
 # mt-metrics-eval (google-research, commit 0b82d96): tau_optimization_test.py and stats_test.py. Gold, metric, values.
@@ -49,18 +54,45 @@ def test_rows_of_mt_metrics_evals_regression_example():
     """The mean over rows at one common epsilon, as that module averages: .4667 at 0, .4917 at 1, its best."""
     at_0 = [(1 + kendall(gold, metric, "23")) / 2 for gold, metric in ROWS]
     assert np.mean(at_0) == pytest.approx(0.4666666666666667)
-    at_1 = [_share(gold, metric, 1.0) for gold, metric in ROWS]
-    assert np.mean(at_1) == pytest.approx(0.4916666666666668)
-    for (gold, metric), shares in zip(ROWS, zip(at_0, at_1, strict=True), strict=True):
-        assert tie_calibrated_accuracy(gold, metric).accuracy >= max(shares)
+    gold, metric, items = ([value for row in found for value in row] for found in _by_item())
+    found = tie_calibration_by_item(gold, metric, items)
+    assert (found.accuracy, found.epsilon) == (pytest.approx(0.4916666666666668), 1)
 
 
-def _share(gold, metric, epsilon):
-    """The share of pairs that agree when metric scores at most `epsilon` apart are ties."""
-    pairs = [(a, b) for a in range(len(gold)) for b in range(a)]
-    order = [np.sign(gold[a] - gold[b]) for a, b in pairs]
-    found = [np.sign(d) if abs(d := metric[a] - metric[b]) > epsilon else 0 for a, b in pairs]
-    return np.mean(np.equal(order, found))
+def test_that_example_through_the_command(tmp_path):
+    """Segments of several systems, as labelled rows and a scored file."""
+    labels, rows = tmp_path / "gold.jsonl", tmp_path / "metric.jsonl"
+    cells = [
+        (f"{at}/{system}", *pair) for at, row in enumerate(ROWS) for system, pair in enumerate(zip(*row, strict=True))
+    ]
+    gold = [{"id": name, "label": label, "segment": name[0]} for name, label, _ in cells]
+    labels.write_text("".join(f"{json.dumps(row)}\n" for row in gold))
+    scored = [scored_row(name, float(score), None, "metric|1", report=None).to_dict() for name, _, score in cells]
+    rows.write_text("".join(f"{json.dumps(row)}\n" for row in scored))
+    found = CliRunner().invoke(app, ["meta", str(labels), str(rows), "--item", "segment", "--jsonl"])
+    lines = [json.loads(line) for line in found.stdout.splitlines()]
+    (own,) = (one for one in lines if one.get("metric") == "metric" and one.get("on") == "own")
+    assert own["tie_calibrated"] == pytest.approx(0.4916666666666668)
+
+
+def _by_item():
+    """Gold scores, metric scores and items of `ROWS`, each by row."""
+    gold, metric = zip(*ROWS, strict=True)
+    return gold, metric, [[f"{at}"] * len(row) for at, row in enumerate(gold)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_item_is_calibrated_as_all_pairs_are(seed):
+    rng = np.random.default_rng(seed)
+    gold, metric = rng.integers(0, 4, 30), rng.integers(0, 9, 30) / 4
+    found, expected = tie_calibration_by_item(gold, metric, ["x"] * 30), tie_calibrated_accuracy(gold, metric)
+    assert (found.accuracy, found.epsilon) == (pytest.approx(expected.accuracy), expected.epsilon)
+
+
+def test_items_of_one_row_have_no_pair():
+    assert tie_calibration_by_item([1, 2, 3], [1, 2, 3], ["a", "b", "c"]) is None
+    found = tie_calibration_by_item([1, 2, 9], [2, 1, 5], ["a", "a", "b"])
+    assert (found.accuracy, found.epsilon) == (0, 0)
 
 
 def test_shrout_and_fleiss():

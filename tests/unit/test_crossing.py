@@ -73,6 +73,9 @@ def test_responses_are_right_or_flagged():
     assert found["rubric:china-4"].kinds == ("factual",)
     assert found["rubric:china-1"].right
     assert "rubric:mexico-2" not in found  # no flag of an error, and rated below 4
+    assert found["rubric:china-1"].rating >= 4
+    flagged = {rating.task_id for rating in ratings if rating.flags}
+    assert not [row.id for row in found.values() if row.right and row.id.removeprefix("rubric:") in flagged]
 
 
 RATING = {"model": "m", "question": "Why?", "language": "en", "type": "cult", "rating": "4"}
@@ -95,6 +98,10 @@ def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path):
     assert other.cluster == one.cluster
     assert other.columns["answer"] == "It is so."
     assert other.columns["type"] == "specific"
+    assert (one.rating, other.rating) == (4.0, 4.0)
+    path.write_text(json.dumps(RATING | RIGHT | {"answer": "x", "rating": "good"}) + "\n")
+    with pytest.raises(InputInvalid, match=r"ratings\.jsonl:1: rating is good; expected 1 to 5, or nothing$"):
+        list(rows.of_rated_answers([], [], path))
     path.write_text(json.dumps({"model": "m"}) + "\n")
     with pytest.raises(InputInvalid, match=r"ratings\.jsonl:1: expected model, question, language, factuality"):
         list(rows.of_rated_answers([], [], path))
@@ -234,7 +241,9 @@ def test_pages_say_what_is_few(statements):
     column = {row.id: float(row.right) for row in given} | {"s:0/right": None}
     lines = list(numbers.blind_spots(given, {"m*": column}, seed=1))
     page = pages.blind_spots(lines, ["Note."])
-    assert "| m\\* | 1.00, n = 84, 1 failed | 1.00, n = 4*, 1 failed |" in page
+    length = f"{lines[0]['length']:.2f}".removeprefix("0")
+    assert f"| m\\* | 1.00, n = 84, length {length}, 1 failed | 1.00, n = 4*, length .50, 1 failed |" in page
+    assert "Cells below one another may be of other rows" in page
     assert pages.figure_blind_spots(lines).get_size_inches()[0] > 2
     gap = list(numbers.language_gap(given, {"m*": column}, seed=1))
     assert "| m\\* | Greek | 1.00 | 1.00 | +.00 | 8* | 0 |" in pages.language_gap(gap, pages.cautions(gap))
@@ -244,6 +253,42 @@ def test_pages_say_what_is_few(statements):
             draw([])
 
 
+def test_a_cell_says_what_the_length_reaches_on_its_pairs():
+    """Omissions are shorter here: a metric that follows the length is told from one that sees them."""
+    given = [
+        Row(f"s:{at}/{name}", "s", f"s:{at}", not wrong, wrong, {"output": "x" * length})
+        for at in range(8)
+        for name, wrong, length in (("right", (), 9), ("short", ("omission",), 4), ("false", ("factual",), 9))
+    ]
+    column = {row.id: None if row.id == "s:0/right" else float(len(row.columns["output"])) for row in given}
+    found = columns.of_scores({}, {}, given)
+    lines = list(numbers.blind_spots(given, {"m": column, "flat": dict.fromkeys(column, 1.0)} | found, seed=1))
+    cell = {(one["metric"], one["kind"]): one for one in lines}
+    assert [(cell["m", kind]["auc"], cell["m", kind]["length"]) for kind in ("factual", "omission")] == [
+        (0.5, 0.5),
+        (1, 1),
+    ]
+    assert (cell["m", "omission"]["pairs"], cell["flat", "omission"]["pairs"]) == (7, 8)
+    page = pages.blind_spots(lines, [])
+    assert (
+        "The length of the text does as well as a metric, or better, on the very same pairs: factual, omission." in page
+    )
+    assert "In every cell at chance: flat; it tells no text of these from another." in page
+
+
+def test_the_pairs_behind_a_cell_add_up_to_it(statements):
+    given = [*planted(5), *statements, Row("s:9/factual", "s", "s:9", False, ("factual",), {"output": "alone"})]
+    column = {row.id: float(row.right) for row in given} | {"s:0/right": None}
+    pairs = [pair.line() for pair in numbers.pairs(given, {"m": column})]
+    assert {tuple(pair) for pair in pairs} == {tuple(sorted(numbers.PAIRS, key=list(pairs[0]).index))}
+    assert set(pairs[0]) == set(numbers.PAIRS)
+    for cell in numbers.blind_spots(given, {"m": column}, seed=1):
+        shares = [pair["share"] for pair in pairs if pair["kind"] == cell["kind"] and pair["share"] is not None]
+        assert (cell["pairs"], cell["auc"]) == (len(shares), sum(shares) / len(shares))
+    alone = [pair for pair in pairs if pair["right"] is None]
+    assert [(pair["wrong"], pair["share"]) for pair in alone] == [("s:9/factual", None)]
+
+
 def test_every_text_stands_beside_what_people_and_metrics_say(browser, tmp_path):
     known = responses.read([MINI / "rubric/responses.jsonl"])
     ratings = checks.read(sorted((MINI / "rubric/ratings").glob("*.jsonl")), known, [manual.load()]).ratings
@@ -251,15 +296,16 @@ def test_every_text_stands_beside_what_people_and_metrics_say(browser, tmp_path)
     text = given[1].columns["output"]
     report = Report((ErrorSpan("output", text[:15], "major", "stereotyping", 0, 15),), "Too general.")
     scores = {
-        given[1].id: scored_row(given[1].id, -5.0, None, "excam|m", report=report, columns={}),
+        given[1].id: scored_row(given[1].id, -5.0, None, "excam|m", report=report, columns={}, parts={"half": 0.5}),
         given[2].id: scored_row(given[2].id, None, "no-json", "excam|m", report=None, columns={}),
     }
-    (tmp_path / "page.html").write_text(rows_page.page(given, {"excam": scores}), encoding="utf-8")
+    (tmp_path / "page.html").write_text(rows_page.page(given, {"excam": scores}, {"excam": ["half"]}), encoding="utf-8")
     browser.open((tmp_path / "page.html").as_uri())
     browser.wait("document.body.textContent.includes('Too general.')")
     shown = browser.js("document.body.textContent")
     assert "eva-made-up: accuracy 2" in shown
     assert "no score: no-json" in shown
+    assert "half 0.50" in shown
     assert browser.js("[...document.querySelectorAll('mark')].map((one) => one.textContent).join('')").startswith(
         text[:3]
     )

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from excam.cli import app
-from excam.scoring import meta
+from excam.scoring import meta, meta_rows
 from excam.scoring.scored import scored_row
 from excam.stats import correlation, icc21
 
@@ -57,7 +57,7 @@ def lines(*arguments):
 
 def test_own_and_common_rows_and_failures_are_counted(files):
     found = lines(*files, "--cluster", "question")
-    assert found[0] == {"kind": "labels", "labelled": 48, "common": 39}
+    assert found[0] == {"kind": "labels", "labelled": 48, "without_label": 0, "without_text": 48, "common": 39}
     rows = {one["metric"]: one for one in found if one["kind"] == "rows"}
     counts = ("rows", "scored", "failures", "missing", "unlabelled")
     assert [rows["partly"][name] for name in counts] == [40, 39, 1, 8, 0]
@@ -118,11 +118,11 @@ def test_tests_are_adjusted_and_only_of_metrics_that_order(files):
 
 
 def test_icc_only_on_one_scale(tmp_path):
-    gold = [meta.Gold(f"{n}", 1.0 + n % 5, f"{n}", (), "", f"text {'x' * n}") for n in range(20)]
-    close = meta.Column("close", {row.id: min(5.0, row.label + (row.label > 3)) for row in gold})
-    other = meta.Column("other", {row.id: row.label * 20 for row in gold})
-    columns = [close, other, *meta.baselines(gold, {"(last)": lambda row: len(row.text) % 3})]
-    result = meta.evaluate(gold, columns)
+    gold = [meta_rows.Gold(f"{n}", 1.0 + n % 5, f"{n}", (), "", f"text {'x' * n}") for n in range(20)]
+    close = meta_rows.Column("close", {row.id: min(5.0, row.label + (row.label > 3)) for row in gold}, "close|1")
+    other = meta_rows.Column("other", {row.id: row.label * 20 for row in gold}, "other|1")
+    columns = [close, other, *meta_rows.baselines(gold, {"(last)": lambda row: len(row.text) % 3})]
+    result = meta.evaluate(meta_rows.Labels(gold, 0), columns)
     found = {one.metric: one for one in result.agreements if one.on == "own"}
     ratings = [(row.label, close.scores[row.id]) for row in gold]
     said = {one.metric: one.without_icc for one in result.joined}
@@ -133,6 +133,82 @@ def test_icc_only_on_one_scale(tmp_path):
     assert found["close"].auc.value is None, "labels of more than two values"
     assert found["(length)"].kendall.value != 0
     assert list(found) == ["close", "other", "(constant)", "(length)", "(last)"]
+    assert found["(last)"].icc.value is None, "a baseline is no second rater, whatever its numbers"
+
+
+def test_the_scale_of_an_icc_is_judged_by_the_rows_of_the_number():
+    """A score off the scale is in the metric's own rows only; a lower metric may be on the scale when turned round."""
+    gold = [meta_rows.Gold(f"{n}", -(n % 5), f"{n}", (), "", None) for n in range(20)]
+    scores = {row.id: row.label for row in gold}
+    lower = meta_rows.Column("lower", scores, "lower|1", "lower")
+    off = meta_rows.Column("off", scores | {"7": 0.9}, "off|1")
+    fails = meta_rows.Column("fails", scores | {"7": None}, "fails|1")
+    result = meta.evaluate(meta_rows.Labels(gold, 0), [lower, off, fails])
+    found = {(one.metric, one.on): one for one in result.agreements}
+    assert found["lower", "own"].icc.value == 1
+    assert (found["off", "own"].icc.value, found["off", "common"].icc.value) == (None, 1)
+
+
+def test_parts_are_metrics_of_their_own(files, tmp_path):
+    gold, facts, _ = files
+    rows = [json.loads(line) for line in facts.read_text().splitlines()]
+    told = [row | {"parts": {"surface": -row["score"], "note": "x"}} for row in rows]
+    told[0]["parts"] = {}
+    found = lines(gold, write(tmp_path / "told.jsonl", told), "--part", "surface")
+    own = {one["metric"]: one for one in found if one["kind"] == "agreement" and one["on"] == "own"}
+    assert list(own) == ["told", "told: surface", "(constant)"]
+    assert (own["told: surface"]["n"], own["told: surface"]["failures"]) == (47, 1)
+    assert own["told: surface"]["auc"]["value"] < 0.5 < own["told"]["auc"]["value"]
+    refused = run(gold, facts, "--part", "note")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert "--part note: a number in no scored row" in refused.stderr
+
+
+def test_rows_without_a_label_are_counted(files, tmp_path):
+    gold = write(
+        tmp_path / "some.jsonl",
+        [row | {"label": row["label"] if at % 2 else None} for at, row in enumerate(GOLD[:9])] + GOLD[9:],
+    )
+    found = run(gold, files[1])
+    assert "43 labelled rows, 43 of them scored by every metric. 5 rows without a label are left out." in found.stdout
+    assert "facts: 48 rows: 43 scored, 0 failed, 5 without a label" in found.stdout
+
+
+def test_missing_baselines_and_tests_are_named(files, tmp_path):
+    gold, facts, _ = files
+    texts = write(tmp_path / "texts.jsonl", [row | {"answer": "x" * (at + 1)} for at, row in enumerate(GOLD)])
+    assert "No (length) and no (surface): 48 of 48 rows lack output; name the column" in run(texts, facts).stdout
+    assert "(length)" in run(texts, facts, "--text", "answer").stdout
+    even = scored(tmp_path / "even.jsonl", {row["id"]: 3.0 for row in GOLD}, "even|1")
+    lost = scored(tmp_path / "lost.jsonl", {row["id"]: None for row in GOLD}, "lost|1")
+    said = run(gold, facts, even, lost).stdout
+    assert "No test of facts and even (n = 48): even: one value on all 48 rows." in said
+    assert "No test of facts and lost (n = 0): both scored no row." in said
+    assert "constant) (n" not in said
+
+
+def test_scores_from_elsewhere_need_three_fields(files, tmp_path):
+    gold, facts, _ = files
+    rows = [{"id": row["id"], "score": float(row["label"]), "signature": "comet|22"} for row in GOLD]
+    rows[0] |= {"score": None, "failure": "too-long"}
+    found = lines(gold, write(tmp_path / "comet.jsonl", rows), facts)
+    assert [(one["metric"], one["scored"], one["failures"]) for one in found if one["kind"] == "rows"][:1] == [
+        ("comet", 47, 1)
+    ]
+    del rows[1]["signature"]
+    refused = run(gold, write(tmp_path / "comet.jsonl", rows), facts).stderr
+    assert (
+        "comet.jsonl:2: no scored pair: no report; expected a line that `excam score` wrote, or id, score, signature"
+        in refused
+    )
+
+
+def test_two_files_of_one_name_are_two_metrics(files, tmp_path):
+    gold, facts, _ = files
+    (tmp_path / "other").mkdir()
+    other = scored(tmp_path / "other/facts.jsonl", {row["id"]: float(row["label"]) for row in GOLD}, "other|1")
+    found = [one["metric"] for one in lines(gold, facts, other) if one["kind"] == "rows"]
+    assert found == [f"{tmp_path.name}/facts", "other/facts", "(constant)"]
 
 
 def test_the_table_states_its_denominators(files):
@@ -157,7 +233,14 @@ def test_bad_input_is_one_line(files, tmp_path):
     again = tmp_path / "again.jsonl"
     again.write_bytes(facts.read_bytes())
     assert "the same metric twice, mine.metric|1" in refused(gold, facts, again)
-    assert "no stars; expected a number" in refused(gold, facts, "--label", "stars")
+    assert "48 rows, none with a number in stars; expected rows with id and stars" in refused(
+        gold, facts, "--label", "stars"
+    )
+    assert "no column nope; found error, id, label, question" in refused(gold, facts, "--text", "nope")
+    halves = [
+        scored(tmp_path / f"{half}.jsonl", {row["id"]: 1.0 for row in GOLD[half::2]}, f"half|{half}") for half in (0, 1)
+    ]
+    assert "0 and 1: 0 of the 48 labelled rows in common; expected scores of the same rows" in refused(gold, *halves)
     assert "no column kind; found error, id, label, question" in refused(gold, facts, "--group", "kind")
     others = scored(tmp_path / "others.jsonl", {"x": 1.0, "y": 2.0})
     assert "others: 0 of its 2 ids are among the 48 labelled ones, e.g. x" in refused(gold, others)

@@ -24,6 +24,7 @@ COLUMNS = [
 ]
 COLUMNS += ["ALL (ID)", "AVG (OOD)", "without-globalopinionqa", "South Korea", "Ünïcode $x^2$"]
 ROWS = ["ExCAM_r (Gemma3)", "ExCAM_r (Phi3)", "DS-R1-Distill-Qwen-14B", "Phi-4+p"]
+BELOW = [["n 7,600*, length .55"] * 14] * 4
 
 
 def example(columns=14, **options):
@@ -59,8 +60,12 @@ def test_every_cell_says_its_number():
 
 
 @pytest.mark.parametrize("columns", [1, 9, 11, 14])
-@pytest.mark.parametrize("options", [{}, {"separators": [9], "row_separators": [2]}, {"digits": 3, "counts": None}])
+@pytest.mark.parametrize(
+    "options", [{}, {"separators": [9], "row_separators": [2]}, {"digits": 3, "counts": None}, {"below": BELOW}]
+)
 def test_no_text_overlaps_another_or_leaves_the_figure(columns, options):
+    if "below" in options:
+        options = {"below": [row[:columns] for row in BELOW]}
     if columns == 1:
         options = {**options, "marks": None}
         figure = heat_map([[0.5]], ["x"], ["y"], title="A title wider than its figure", note="a note " * 20)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Grid = Sequence[Sequence[float | None]]
 Marks = Sequence[Sequence[str]]
+SMALL = FONT - 2  # points, of the text below a number
 ROW, GAP, BAR = 0.33, 0.12, 0.11  # inches: a row, a separator in cells, the colour bar's width
 # Orange to blue through near-white: distinguishable under every common colour blindness; both ends dark in greyscale.
 PALETTE = ("#7f3b08", "#b35806", "#e08214", "#fdb863", "#f7f6f4", "#92c5de", "#4393c3", "#2166ac", "#053061")
@@ -29,6 +30,7 @@ def heat_map(
     *,
     counts: Sequence[int | None] | None = None,
     marks: Marks | None = None,
+    below: Marks | None = None,
     framed: Sequence[Sequence[bool]] | None = None,
     title: str = "",
     note: str = "",
@@ -41,13 +43,13 @@ def heat_map(
     """A table of numbers coloured around `centre` (ExCAM Figures 3, 4, 11): rows are models, columns are test sets.
 
     `values[row][column]` is the number printed; None is a cell that does not exist (hatched, "n/a"). `counts` are the
-    items behind each column (None: not printed), `marks` the sign behind each number (a letter at most), `framed` the
-    cells with a black frame. `limits` are the ends of the colour scale, by default the smallest and largest number with
-    `centre` between; it is always palest, and equal distances from it are equally deep. Separator k is a gap before
-    column (row) k. The figure grows with its texts, so that none overlap.
+    items behind each column (None: not printed), `marks` the sign behind each number (a letter at most), `below` a
+    short text under each number, `framed` the cells with a black frame. `limits` are the ends of the colour scale, by
+    default the smallest and largest number with `centre` between; it is always palest, and equal distances from it are
+    equally deep. Separator k is a gap before column (row) k. The figure grows with its texts, so that none overlap.
     Raise InputInvalid for shapes that do not fit together and for numbers that are not finite.
     """
-    _check(values, rows, columns, counts, {"values": values, "marks": marks, "framed": framed})
+    _check(values, rows, columns, counts, {"values": values, "marks": marks, "below": below, "framed": framed})
     numbers = [number for row in values for number in row if number is not None]
     low, high = limits or (min([centre, *numbers]), max([centre, *numbers]))
     reach = max(centre - low, high - centre) or 1.0
@@ -57,12 +59,13 @@ def heat_map(
         import matplotlib.colors
 
         colours = matplotlib.colors.LinearSegmentedColormap.from_list("excam", PALETTE)
-        figure, cells, bar = _canvas(names, rows, across[-1] + 1, down[-1] + 1, title, note, digits)
+        figure, cells, bar = _canvas(names, rows, across[-1] + 1, down[-1] + 1, title, note, digits, below)
         _label(cells, names, rows, counts, across, down)
         for r, c in itertools.product(range(len(rows)), range(len(columns))):
             number, at = values[r][c], (across[c], down[r])
             face = None if number is None else colours(0.5 + (number - centre) / reach / 2)
-            _draw_cell(cells, *at, _printed(number, digits), face, marks[r][c] if marks else "")
+            beneath = below[r][c] if below else ""
+            _draw_cell(cells, *at, _printed(number, digits), face, marks[r][c] if marks else "", beneath)
             if framed and framed[r][c]:
                 _draw_frame(cells, *at)
         _draw_bar(bar, colours, low, high, centre, reach)
@@ -111,12 +114,20 @@ def _places(number: int, separators: Sequence[int]) -> list[float]:
 
 
 def _canvas(
-    names: Sequence[str], rows: Sequence[str], wide: float, tall: float, title: str, note: str, digits: int
+    names: Sequence[str],
+    rows: Sequence[str],
+    wide: float,
+    tall: float,
+    title: str,
+    note: str,
+    digits: int,
+    below: Marks | None,
 ) -> tuple[Figure, Axes, Axes]:
     """A figure as large as its texts need, with axes for `wide` by `tall` cells and axes for the colour bar."""
     head = [extent(text, size=FONT) for text in [*names, f"*−0.{'0' * digits}*", "n = 1,000"]]
-    width = wide * (max(size[0] for size in head) + 0.12)
-    height = tall * ROW
+    beneath = [extent(text, size=SMALL) for row in below or () for text in row if text]
+    width = wide * (max(size[0] for size in [*head, *beneath]) + 0.12)
+    height = tall * (ROW + max((size[1] for size in beneath), default=0.0))
     left = MARGIN + max(extent(row, size=FONT)[0] for row in rows) + 0.08
     right = 0.18 + BAR + 0.42 + MARGIN
     full_width = max(left + width + right, extent(title, **HEADING)[0] + 2 * MARGIN)
@@ -152,8 +163,10 @@ def _label(
         axes.annotate(name, (-0.5, y), (-5, 0), size=FONT, ha="right", va="center", **style)
 
 
-def _draw_cell(axes: Axes, x: float, y: float, text: str, face: tuple[float, ...] | None, mark: str) -> None:
-    """One rectangle and its number, black or white, whichever has more contrast; without a face: hatched."""
+def _draw_cell(
+    axes: Axes, x: float, y: float, text: str, face: tuple[float, ...] | None, mark: str, below: str
+) -> None:
+    """One rectangle with its number and the text below, in the ink with more contrast; without a face: hatched."""
     from matplotlib.patches import Rectangle
 
     corner, edge = (x - 0.5, y - 0.5), {"edgecolor": "white", "linewidth": 1.0}
@@ -169,6 +182,9 @@ def _draw_cell(axes: Axes, x: float, y: float, text: str, face: tuple[float, ...
         0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     )  # WCAG 2; at .179 black and white are equal
     ink = "black" if luminance > 0.179 else "white"
+    if below:
+        axes.text(x, y + 0.26, below, size=SMALL, color=ink, ha="center", va="center")
+        y -= 0.15
     axes.text(x, y, text, size=FONT, color=ink, ha="center", va="center")
     beside = (FONT * 0.33 * len(text), 0)  # so that the digits of marked and unmarked cells are aligned
     axes.annotate(mark, (x, y), beside, textcoords="offset points", size=FONT, color=ink, weight="bold", va="center")
