@@ -175,7 +175,26 @@ def table_6(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
         f"validity times quality, over all. The judge `{EQUIVALENT}` asks no model and has no quality: its ACRE is its "
         "validity. A failure has no ACRE and is counted. Intervals are 95 % bootstraps over translations.\n\n"
     )
-    return lines, text + table(head, body) + _system_differences(study, seed)
+    return lines, text + table(head, body) + _system_differences(study, seed) + _cautions(study, lines, seed)
+
+
+def _cautions(study: Study, lines: Sequence[Mapping[str, Any]], seed: int) -> str:
+    """Return the section that says of which judge a number is worth nothing, "" if of none."""
+    notes: list[str] = []
+    for judge in study.full:
+        shares = [one["validity"] for one in lines if one["judge"] == judge and one["n"]]
+        if len(set(shares)) == 1 and shares[0] in (0, 100):
+            notes.append(
+                f"{escape(judge)} calls {'every' if shares[0] else 'no'} translation valid: it tells none apart."
+            )
+    labelled = any(one.label for one in study.rows)
+    for one in numbers.correlations(study.rows, study.full_scores, seed) if labelled else ():
+        if not (one["tau_b_low"] or 0) > 0:
+            notes.append(
+                f"{escape(one['metric'])} cannot be told from chance on the labels (tau-b "
+                f"{with_interval(one, 'tau_b')}, n = {one['n']}): its differences between systems say nothing."
+            )
+    return "\n## Cautions\n\n" + "".join(f"- {note}\n" for note in notes) if notes else ""
 
 
 def _system_differences(study: Study, seed: int) -> str:
@@ -218,7 +237,19 @@ def ablations(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     ]
     head = ["judge", "variant", "tau-b", "minus full", "p after Holm", "n", "failures"]
     text = f"# CulT-Eval: ACRE without its parts\n\n{LABELS}{INTERVALS}Tests as in Table 2.\n\n"
-    return lines, text + (table(head, body) if body else "No judge was asked in more than one variant.\n")
+    text += table(head, body) if body else "No judge was asked in more than one variant.\n"
+    blind = [name for name in dict.fromkeys(str(one["judge"]) for one in lines) if not _orders(lines, name)]
+    if blind:
+        text += (
+            f"\n## Cautions\n\n- No variant of {escape(', '.join(blind))} can be told from chance: the differences say "
+            "nothing about the parts of ACRE.\n"
+        )
+    return lines, text
+
+
+def _orders(lines: Sequence[Mapping[str, Any]], judge: str) -> bool:
+    """Return whether the interval of a variant of this judge lies above 0."""
+    return any((one["low"] or 0) > 0 for one in lines if one["judge"] == judge)
 
 
 def figure_3(lines: Sequence[Mapping[str, Any]]) -> Figure:

@@ -38,7 +38,12 @@ class Study:
     @property
     def metrics(self) -> dict[str, Scores]:
         """Return the scores of every metric by what tables call it: of sentences, then of judges."""
-        return {**self.measured, **{title(judge): acre_scores(found) for judge, found in self.full.items()}}
+        return {**self.measured, **self.full_scores}
+
+    @property
+    def full_scores(self) -> dict[str, Scores]:
+        """Return ACRE by each judge in the variant `full`, by what tables call it."""
+        return {title(judge): acre_scores(found) for judge, found in self.full.items()}
 
 
 def title(judge: str) -> str:

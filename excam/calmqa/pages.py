@@ -14,6 +14,7 @@ from excam.pages.markdown import escape, table
 from excam.stats import regression
 
 FEW = 30  # a mean of fewer is marked
+ALIKE = 5  # percentage points: means of a part that differ by less tell no subject from another
 NOTE = (
     "S is the mean over answers of surface × factuality × relevance, in percent, with a 95 % interval over questions; "
     "the means of the parts are over the same answers. `*`: fewer than 30 answers. Undecidable: the detector does not "
@@ -53,6 +54,7 @@ def table_page(
     return (
         f"# CaLMQA: S of long answers\n\n{NOTE}How: {escape(how)}.\n\n"
         + table(["subject", "questions", *head], body)
+        + _cautions(whole)
         + "\n## By language\n\n"
         + table(["subject", "language", *head], by_language)
         + "\n## Does the detector know the language?\n\nDecidable: 90 % of the questions are named rightly.\n\n"
@@ -60,6 +62,22 @@ def table_page(
         + "\n## Printed in the paper\n\nOther questions, answers, judges and evidence than those above.\n\n"
         + table(list(printed[0]), [list(line.values()) for line in printed])
     )
+
+
+def _cautions(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return the section that says what these numbers cannot show."""
+    notes = [
+        "A subject may be a sheet of answers that people wrote, with the documents at hand: its S is of no model.",
+    ]
+    every = [line for line in lines if line["type"] == "all" and line["scored"]]
+    if any(line["scored"] < FEW for line in every):
+        notes.append(f"Fewer than {FEW} answers describe these answers, not a subject.")
+    for part in ("factuality", "relevance"):
+        found = [100 * line[part] for line in every if line[part] is not None]
+        if len(found) > 1 and max(found) - min(found) < ALIKE:
+            low, high = rounded(min(found)), rounded(max(found))
+            notes.append(f"Mean {part} is {low} to {high} for every subject: it tells no subject from another.")
+    return "\n## Cautions\n\n" + "".join(f"- {note}\n" for note in notes)
 
 
 def _cells(line: Mapping[str, Any], counts: Sequence[str]) -> list[str]:
@@ -83,6 +101,10 @@ def _means(ratings: Sequence[Rating]) -> str:
         body.append([escape(model) + "*" * (len(found) < FEW), rounded(float(np.mean(found)), 2), len(found)])
     few = "\\* fewer than 30 ratings.\n\n" if any("*" in str(line[0]) for line in body) else ""
     people = sorted({one.annotator for one in ratings})
+    made_up = [name for name in people if name.startswith("made-up")]
+    if made_up:
+        few += f"**Made up**: the ratings by {escape(', '.join(made_up))}. They follow what their author had in mind: "
+        few += "nothing below is a finding about people.\n\n"
     named = f" by {len(people)} annotators ({escape(', '.join(people[:10]))})" if any(people) else ""
     return f"{len(ratings)} ratings of 1 to 5{named}.\n\n{table(['model', 'mean rating', 'n'], body)}\n{few}"
 

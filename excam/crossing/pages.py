@@ -74,10 +74,14 @@ def _blind_spot_cautions(lines: Sequence[Line]) -> Iterator[str]:
         "same rows `excam meta` compares metrics, with tests."
     )
     known = [one for one in lines if one["auc"] is not None]
-    by_length = {one["kind"] for one in known if one["metric"] != LENGTH and one["length"] >= one["auc"]}
-    if by_length:
-        kinds = ", ".join(kind for kind in KINDS if kind in by_length)
-        yield f"The length of the text does as well as a metric, or better, on the very same pairs: {kinds}."
+    counts = {
+        metric: [one["auc"] > one["length"] for one in known if one["metric"] == metric]
+        for metric in dict.fromkeys(one["metric"] for one in known)
+        if metric != LENGTH
+    }
+    above = ", ".join(f"{escape(metric)} {sum(found)} of {len(found)}" for metric, found in counts.items())
+    if above:
+        yield f"Kinds in which a metric is above the length of the text on the same pairs: {above}."
     same = [
         metric
         for metric in dict.fromkeys(one["metric"] for one in known)

@@ -301,6 +301,20 @@ def test_every_table_prints_its_denominators():
     assert "| careful | explaining |" in pages.table_6(found, 0)[1]
 
 
+def test_a_judge_that_tells_nothing_apart_is_said():
+    found = small_study()
+    valid = {row: replace(one, valid=True, quality=0.5, acre=0.5) for row, one in found.judged["m", "full"].items()}
+    flat = replace(found, judged={("m", "full"): valid, ("m", "no-gate"): valid})
+    page = pages.table_6(flat, 0)[1]
+    assert "- m calls every translation valid: it tells none apart." in page
+    assert "- ACRE, m cannot be told from chance on the labels (tau-b n/a, n = 32)" in page
+    assert "No variant of m can be told from chance" in pages.ablations(flat, 0)[1]
+    assert (
+        "## Cautions"
+        not in pages.table_6(replace(found, judged={("equivalent", "full"): found.full["equivalent"]}), 0)[1]
+    )
+
+
 def test_misaligned_page_holds_both_kinds_and_no_markup():
     hostile = [replace(one, translation="<script>alert(1)</script>") for one in FEW[:1]] + FEW[1:]
     text = misaligned.page(replace(small_study(), rows=hostile))

@@ -303,7 +303,7 @@ def test_agreement_of_a_judge_with_people(tmp_path):
 def test_the_page_of_our_ratings():
     found = ratings.read(ROOT / "mini/calmqa-answers/ratings.csv")
     page = pages.regression_page(found, ratings.r2_lines(found))
-    assert "made-up-en" in page
+    assert "**Made up**: the ratings by made-up-de, made-up-en, made-up-es, made-up-ja." in page
     assert "careful*" in page, "fewer than 30"
     assert "| **printed in the paper** | 0.740 | 0.560 |" in page
 

@@ -11,6 +11,7 @@ from excam import config
 from excam.acre import equivalent, errors, items, sentence_metrics, source, translations
 from excam.calmqa import source as calmqa
 from excam.cli import app
+from excam.core import tables
 from excam.core.exceptions import ConfigInvalid, InputInvalid
 from excam.crossing import columns, kinds, numbers, pages, rows, rows_page
 from excam.crossing.rows import Row
@@ -21,6 +22,7 @@ from excam.rubric import checks, manual, responses
 from excam.scoring import scored_file, scored_table
 from excam.scoring.scored import scored_row
 from excam.scoring.spans import ErrorSpan, Report
+from scripts import crossing_blind_spots, crossing_language_gap, crossing_pairs, crossing_score
 
 MINI = Path(__file__).parents[2] / "mini"
 CULT_EVAL = MINI / "cult-eval"
@@ -270,9 +272,7 @@ def test_a_cell_says_what_the_length_reaches_on_its_pairs():
     ]
     assert (cell["m", "omission"]["pairs"], cell["flat", "omission"]["pairs"]) == (7, 8)
     page = pages.blind_spots(lines, [])
-    assert (
-        "The length of the text does as well as a metric, or better, on the very same pairs: factual, omission." in page
-    )
+    assert "above the length of the text on the same pairs: m 0 of 2, flat 0 of 2." in page
     assert "In every cell at chance: flat; it tells no text of these from another." in page
 
 
@@ -309,6 +309,37 @@ def test_every_text_stands_beside_what_people_and_metrics_say(browser, tmp_path)
     assert browser.js("[...document.querySelectorAll('mark')].map((one) => one.textContent).join('')").startswith(
         text[:3]
     )
+
+
+MINE = """
+from excam.scoring import metrics
+
+NAME, VERSION, COLUMNS, DIRECTION, MAX_TOKENS = "mine", 1, ("instruction", "output"), "higher", 0
+
+
+def flow(row):
+    return metrics.Outcome(float("x" in row.texts["output"]))
+    yield
+"""
+
+
+def test_a_metric_added_as_one_entry_appears_in_both(tmp_path, monkeypatch, statements):
+    """Through the jobs of the workflow: scores, then both pages and the pairs, which list what the entry is called."""
+    (tmp_path / "mine.py").write_text(MINE)
+    monkeypatch.syspath_prepend(tmp_path)
+    given, scores = tmp_path / "rows.parquet", tmp_path / "added.parquet"
+    rows.write(given, [*planted(3), *statements])
+    asked = ["--name", "added", "--judge", "none", "--model", "null", "--gpus", "0", "--pace", "{}", "--seed", "1"]
+    files = ["--rows", str(given), "--scores", str(scores), "--transcript", str(tmp_path / "t.jsonl")]
+    files += ["--manifest", str(tmp_path / "m.json"), "--journal", str(tmp_path / "j.jsonl")]
+    crossing_score.main([*asked, "--metric", "mine", *files])
+    for script in (crossing_blind_spots, crossing_language_gap, crossing_pairs):
+        numbers_of = tmp_path / f"{script.__name__}.csv"
+        options = ["--rows", str(given), "--scores", str(scores), "--parts", "{}", "--numbers", str(numbers_of)]
+        if script is not crossing_pairs:
+            options += ["--seed", "1", "--page", str(tmp_path / "page.md"), "--pictures", str(tmp_path / "a.svg")]
+        script.main(options)
+        assert "added" in {line["metric"] for line in tables.read_lines(numbers_of)}
 
 
 def score(tmp_path, metric, given):

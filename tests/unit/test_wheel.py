@@ -129,10 +129,14 @@ def test_one_version_everywhere(built):
     assert str(citation["version"]) == excam.__version__
 
 
-def test_the_citation_names_software_and_paper():
+def test_the_citation_names_software_and_papers():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors", "version", "license"} <= set(citation)
-    (paper,) = citation["references"]
+    paper, *others = citation["references"]
+    assert [one["title"].split(":")[0] for one in others] == [
+        *("Macaron", "CaLMQA", "From Words to Worlds", "Cross-Cultural LLM Evaluation Scoring Manual (Detailed)"),
+    ]
+    assert all(one["authors"] for one in others)
     assert paper["title"] == "ExCAM: Explainable Cultural Awareness Metrics"
     assert [author["family-names"] for author in paper["authors"]] == [
         "Leiter",
