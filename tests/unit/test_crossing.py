@@ -325,14 +325,15 @@ def flow(row):
 
 def test_a_metric_added_as_one_entry_appears_in_both(tmp_path, monkeypatch, statements):
     """Through the jobs of the workflow: scores, then both pages and the pairs, which list what the entry is called."""
-    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "somebodys").mkdir()
+    (tmp_path / "somebodys/metric.py").write_text(MINE)
     monkeypatch.syspath_prepend(tmp_path)
     given, scores = tmp_path / "rows.parquet", tmp_path / "added.parquet"
     rows.write(given, [*planted(3), *statements])
     asked = ["--name", "added", "--judge", "none", "--model", "null", "--gpus", "0", "--pace", "{}", "--seed", "1"]
     files = ["--rows", str(given), "--scores", str(scores), "--transcript", str(tmp_path / "t.jsonl")]
     files += ["--manifest", str(tmp_path / "m.json"), "--journal", str(tmp_path / "j.jsonl")]
-    crossing_score.main([*asked, "--metric", "mine", *files])
+    crossing_score.main([*asked, "--metric", "somebodys.metric", *files])
     for script in (crossing_blind_spots, crossing_language_gap, crossing_pairs):
         numbers_of = tmp_path / f"{script.__name__}.csv"
         options = ["--rows", str(given), "--scores", str(scores), "--parts", "{}", "--numbers", str(numbers_of)]
