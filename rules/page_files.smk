@@ -74,11 +74,7 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "cult_eval_rows": cult_eval_files("rows"),
     "cult_eval_scores": list(CULT_EVAL.scores.values()) if CULT_EVAL else [],
     "crossing_rows": ["results/crossing/rows.parquet"] if CROSSING else [],
-    "crossing_rows_in_two_languages": (
-        ["results/crossing/rows.parquet"]
-        if CROSSING and MACARON and "macaron" in (CROSSING.sets or ["macaron"])
-        else []
-    ),
+    "crossing_rows_in_two_languages": of_row_set("macaron", ["results/crossing/rows.parquet"] if MACARON else []),
     "crossing_scores": [f"results/crossing/scores/{name}.parquet" for name in (CROSSING.metrics if CROSSING else [])],
     "counterfactual_rows": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.rows.parquet"),
     "counterfactual_samples": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.parquet"),

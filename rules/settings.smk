@@ -246,6 +246,11 @@ def crossing_metric_version(wildcards):
         raise WorkflowError(f"crossing.metrics.{wildcards.crossed}: {problem}") from None
 
 
+def of_row_set(name, files):
+    """The files of a row set if the crossing takes it, else none."""
+    return files if CROSSING and (not CROSSING.sets or name in CROSSING.sets) else []
+
+
 def crossing_parts():
     """The parts of each metric that are shown too, as JSON."""
     return json.dumps({name: one.parts for name, one in CROSSING.metrics.items()} if CROSSING else {})

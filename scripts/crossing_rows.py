@@ -32,13 +32,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     ):
         parser.add_argument(f"--{name}", type=Path, nargs="*", default=[], help=what)
     parser.add_argument("--rubric", default="", help="the manual of the ratings: its version, or a .yaml file")
-    parser.add_argument("--sets", nargs="*", default=[], choices=rows.SETS, help="only these sets; none: all")
     parser.add_argument("--contents", type=int, required=True, help="how many contents of each set; 0: all")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--rows", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    found = [row for row in read(args) if not args.sets or row.set in args.sets]
+    found = list(read(args))
     rows.write(args.rows, rows.drawn(found, args.contents or None, args.seed))
 
 

@@ -185,15 +185,15 @@ def _cautions(study: Study, lines: Sequence[Mapping[str, Any]], seed: int) -> st
         shares = [one["validity"] for one in lines if one["judge"] == judge and one["n"]]
         if len(set(shares)) == 1 and shares[0] in (0, 100):
             notes.append(
-                f"{escape(judge)} calls {'every' if shares[0] else 'no'} translation valid: it tells none apart."
+                f"{escape(judge)} calls {'every' if shares[0] else 'no'} translation valid: that tells none apart."
             )
-    labelled = any(one.label for one in study.rows)
-    for one in numbers.correlations(study.rows, study.full_scores, seed) if labelled else ():
-        if not (one["tau_b_low"] or 0) > 0:
-            notes.append(
-                f"{escape(one['metric'])} cannot be told from chance on the labels (tau-b "
-                f"{with_interval(one, 'tau_b')}, n = {one['n']}): its differences between systems say nothing."
-            )
+    if len({one.label.correct for one in study.rows if one.label}) == 2:
+        for one in numbers.correlations(study.rows, study.full_scores, seed):
+            if said := _no_better_than_chance(one["tau_b"], one["tau_b_low"], one["tau_b_high"]):
+                notes.append(
+                    f"{escape(one['metric'])} is {said} on the labels (tau-b {with_interval(one, 'tau_b')}, "
+                    f"n = {one['n']}): its differences between systems say nothing."
+                )
     return "\n## Cautions\n\n" + "".join(f"- {note}\n" for note in notes) if notes else ""
 
 
@@ -238,18 +238,26 @@ def ablations(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
     head = ["judge", "variant", "tau-b", "minus full", "p after Holm", "n", "failures"]
     text = f"# CulT-Eval: ACRE without its parts\n\n{LABELS}{INTERVALS}Tests as in Table 2.\n\n"
     text += table(head, body) if body else "No judge was asked in more than one variant.\n"
-    blind = [name for name in dict.fromkeys(str(one["judge"]) for one in lines) if not _orders(lines, name)]
+    blind = [
+        judge
+        for judge in dict.fromkeys(str(one["judge"]) for one in lines)
+        if all(_no_better_than_chance(one["tau_b"], one["low"], one["high"]) for one in lines if one["judge"] == judge)
+    ]
     if blind:
         text += (
-            f"\n## Cautions\n\n- No variant of {escape(', '.join(blind))} can be told from chance: the differences say "
+            f"\n## Cautions\n\n- No variant of {escape(', '.join(blind))} is better than chance: the differences say "
             "nothing about the parts of ACRE.\n"
         )
     return lines, text
 
 
-def _orders(lines: Sequence[Mapping[str, Any]], judge: str) -> bool:
-    """Return whether the interval of a variant of this judge lies above 0."""
-    return any((one["low"] or 0) > 0 for one in lines if one["judge"] == judge)
+def _no_better_than_chance(value: float | None, low: float | None, high: float | None) -> str:
+    """Return how a correlation is no better than chance, "" if it is better. All draws alike have no interval."""
+    if value is None:
+        return "the same for all translations"
+    if low is None or high is None:
+        return "" if value > 0 else "below chance"
+    return "below chance" if high < 0 else "not to be told from chance" if low <= 0 else ""
 
 
 def figure_3(lines: Sequence[Mapping[str, Any]]) -> Figure:

@@ -14,7 +14,7 @@ from excam.pages.markdown import escape, table
 from excam.stats import regression
 
 FEW = 30  # a mean of fewer is marked
-ALIKE = 5  # percentage points: means of a part that differ by less tell no subject from another
+ALIKE = 5  # percentage points: means of a part that differ by less between subjects are said to be alike
 NOTE = (
     "S is the mean over answers of surface × factuality × relevance, in percent, with a 95 % interval over questions; "
     "the means of the parts are over the same answers. `*`: fewer than 30 answers. Undecidable: the detector does not "
@@ -76,7 +76,7 @@ def _cautions(lines: Sequence[Mapping[str, Any]]) -> str:
         found = [100 * line[part] for line in every if line[part] is not None]
         if len(found) > 1 and max(found) - min(found) < ALIKE:
             low, high = rounded(min(found)), rounded(max(found))
-            notes.append(f"Mean {part} is {low} to {high} for every subject: it tells no subject from another.")
+            notes.append(f"Mean {part} differs by less than {ALIKE} points between subjects: {low} to {high}.")
     return "\n## Cautions\n\n" + "".join(f"- {note}\n" for note in notes)
 
 
@@ -102,11 +102,10 @@ def _means(ratings: Sequence[Rating]) -> str:
     few = "\\* fewer than 30 ratings.\n\n" if any("*" in str(line[0]) for line in body) else ""
     people = sorted({one.annotator for one in ratings})
     made_up = [name for name in people if name.startswith("made-up")]
-    if made_up:
-        few += f"**Made up**: the ratings by {escape(', '.join(made_up))}. They follow what their author had in mind: "
-        few += "nothing below is a finding about people.\n\n"
+    note = f"**Made up**: the ratings by {escape(', '.join(made_up))}. Nothing here is a finding about people.\n\n"
     named = f" by {len(people)} annotators ({escape(', '.join(people[:10]))})" if any(people) else ""
-    return f"{len(ratings)} ratings of 1 to 5{named}.\n\n{table(['model', 'mean rating', 'n'], body)}\n{few}"
+    means = table(["model", "mean rating", "n"], body)
+    return f"{note if made_up else ''}{len(ratings)} ratings of 1 to 5{named}.\n\n{means}\n{few}"
 
 
 def _r2(lines: Sequence[Mapping[str, Any]]) -> str:

@@ -34,7 +34,8 @@ def meta(
         str | None, typer.Option(help="column of rows that share content; by default those of one instruction")
     ] = None,
     item: Annotated[
-        str | None, typer.Option(help="column by which the tie-calibrated accuracy is averaged, e.g. the segment")
+        str | None,
+        typer.Option(help="column by which the tie-calibrated accuracy is averaged, e.g. the segment"),
     ] = None,
     part: Annotated[
         list[str] | None,
@@ -103,7 +104,7 @@ def _show(result: Result, text: str, missing: Sequence[str]) -> None:
             if one.direction == "lower":
                 print(visible(f"{one.metric}: lower scores are better; each number is of its scores times -1"))
             if one.without_icc:
-                print(visible(f"{one.metric}: no ICC where it has these rows: {one.without_icc}"))
+                print(visible(f"{one.metric}: no ICC with rows off the labels' scale: {one.without_icc}"))
     for group in dict.fromkeys(one.group for one in result.agreements):
         print(f"\n{visible(group) or 'All rows'}")
         display.table(out, [HEAD, *(_cells(one) for one in result.agreements if one.group == group)])

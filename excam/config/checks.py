@@ -134,6 +134,16 @@ def cross_check(experiment: Experiment, where: str) -> None:
             known(name, "rubric.raters", "model", models)
         if not (experiment.rubric.raters or experiment.rubric.ratings or experiment.rubric.evaluator):
             raise ConfigInvalid(f"{where}: rubric: nobody rates; expected `raters`, `ratings` or `evaluator`")
+    labelled = {
+        "excam40k": experiment.datasets,
+        "cult-eval": experiment.cult_eval,
+        "calmqa": experiment.calmqa and experiment.calmqa.ratings,
+        "macaron": experiment.macaron,
+        "rubric": experiment.rubric and experiment.rubric.ratings,
+    }
+    for name in experiment.crossing.sets if experiment.crossing else []:
+        if not labelled[name]:
+            raise ConfigInvalid(f"{where}: crossing.sets: {name}: no labelled rows; expected its section, with labels")
     for name, crossed in (experiment.crossing.metrics if experiment.crossing else {}).items():
         at = f"crossing.metrics.{name}"
         if crossed.model:

@@ -88,7 +88,7 @@ def _blind_spot_cautions(lines: Sequence[Line]) -> Iterator[str]:
         if all(one["auc"] == 0.5 for one in known if one["metric"] == metric)
     ]
     if same:
-        yield f"In every cell at chance: {', '.join(map(escape, same))}; it tells no text of these from another."
+        yield f"In every cell exactly .5: {', '.join(map(escape, same))}."
 
 
 def _lost(one: Line) -> str:
@@ -107,7 +107,7 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
     if not lines:
         raise InputInvalid("blind spots: 0 cells; expected erroneous rows that a metric can score")
     cells = [[at.get((metric, kind)) for kind in found] for metric in metrics]
-    few = "Few erroneous texts of each kind: most differences between cells are chance. "
+    few = "Few erroneous texts: most differences between cells are chance. "
     return plotting.heat_map(
         [[None if one is None else one["auc"] for one in row] for row in cells],
         metrics,
@@ -117,7 +117,7 @@ def figure_blind_spots(lines: Sequence[Line]) -> Figure:
         centre=0.5,
         limits=(0.0, 1.0),
         title="What each metric does not see",
-        note=(few if any(one["wrong"] < FEW for one in lines) else "")
+        note=(few if all(one["wrong"] < FEW for one in lines) else "")
         + "Share of pairs in which a correct text scores above an erroneous one on the same question; .5 is chance. "
         f"Below it the erroneous texts, * fewer than {FEW}, and what the length of the text reaches on the same pairs. "
         f"Framed: {FEW} texts or more, and the 95 % interval over questions excludes .5. Cells of one column may be of "

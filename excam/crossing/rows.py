@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any, get_args
+from typing import Any
 
 import polars as pl
 
 from excam.acre import translations
 from excam.acre.translations import Translated
 from excam.calmqa import source as calmqa
-from excam.config.sections import RowSet
 from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
@@ -49,7 +48,6 @@ SCHEMA: dict[str, Any] = {
     **dict.fromkeys(LISTS, pl.List(pl.String())),
     "unsafe": pl.Boolean(),
 }
-SETS = get_args(RowSet)
 TRANSLATE = "Translate into English: "
 
 
@@ -139,7 +137,7 @@ def of_rated_answers(
         needed = ("model", "question", "language", *MARKS)
         if not isinstance(mark, Mapping) or any(mark.get(name) in (None, "") for name in needed):
             raise InputInvalid(f"{ratings}:{number}: expected {', '.join(needed)}")
-        if str(mark.get("rating") or 1) not in set("12345"):
+        if mark.get("rating") not in (None, "") and str(mark["rating"]).removesuffix(".0") not in set("12345"):
             raise InputInvalid(f"{ratings}:{number}: rating is {str(mark['rating'])[:40]}; expected 1 to 5, or nothing")
         question, language = str(mark["question"]).strip(), calmqa.code(str(mark["language"]), f"{ratings}:{number}")
         content = asked.get((language, question)) or digest(0, "crossing/question", language + question)[:12]
@@ -150,7 +148,7 @@ def of_rated_answers(
             continue
         known = {"question": marks[0]["question"], "answer": str(text), "language": marks[0]["language"]}
         known |= {"type": calmqa.TYPES.get(marks[0].get("type")), "said": list(map(_marked, marks))}
-        stars = [int(one["rating"]) for one in marks if one.get("rating")]
+        stars = [float(one["rating"]) for one in marks if one.get("rating")]
         known["rating"] = fmean(stars) if stars else None
         wrong = {kind for name, (none, kind) in MARKS.items() if any(one[name] != none for one in marks)}
         yield _row("calmqa", f"{model}/{content}", content, wrong, (known["question"], str(text)), **known)

@@ -181,7 +181,7 @@ def _other_scale(one: Column, labels: Sequence[float], scores: Sequence[float]) 
         return ""
     if min(labels) <= min(scores) and max(scores) <= max(labels):
         return ""
-    return f"scores from {min(scores):g} to {max(scores):g} leave the labels' range {min(labels):g} to {max(labels):g}"
+    return f"scores from {min(scores):g} to {max(scores):g} leave {min(labels):g} to {max(labels):g}"
 
 
 def _groups(gold: Sequence[Gold]) -> dict[str, list[Gold]]:

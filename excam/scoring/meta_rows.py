@@ -78,6 +78,8 @@ def read_gold(
         key = str(row["id"])
         if key in found:
             raise InputInvalid(f"{where}: id {key} occurs twice; expected one label for each row")
+        if item and row.get(item) in (None, ""):
+            raise InputInvalid(f"{where}: no {item}; expected the item of every labelled row")
         value = row.get(text or TEXT)
         instruction = str(row.get("instruction") or "")
         found[key] = Gold(
@@ -89,10 +91,10 @@ def read_gold(
             text=None if value is None else str(value),
             item=str(row.get(item)) if item else "",
         )
-    if not found:
+    if not found and (label in seen or not without):
         what = f"{without} rows, none with a number in {label}" if without else "0 rows"
         raise InputInvalid(f"{path}: {what}; expected rows with id and {label}; name the column with --label")
-    for name in filter(None, (cluster, group, text, item)):
+    for name in filter(None, (label, cluster, group, text, item)):
         if name not in seen:
             raise InputInvalid(f"{path}: no column {name}; found {', '.join(sorted(seen))}")
     return Labels(list(found.values()), without)

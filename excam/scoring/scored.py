@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -107,9 +108,9 @@ class ScoredRow(Scored):
 
 
 def part_of(one: Scored, name: str) -> float | None:
-    """Return a number among the further values of a row; None if it has none of this name."""
+    """Return a finite number among the further values of a row; None if it has none of this name."""
     value = one.details.get(name)
-    return float(value) if isinstance(value, int | float) else None
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def scored_row(id_: str, score: float | None, failure: str | None, signature: str, **more: Any) -> ScoredRow:

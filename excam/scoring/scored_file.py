@@ -63,7 +63,9 @@ def is_scored(path: Path) -> bool:
             row = json.loads(stream.readline())
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(row, dict) and ({"score", "report", "signature"} <= set(row) or is_row(row))
+    return isinstance(row, dict) and (
+        {"score", "report", "signature"} <= set(row) or ("signature" in row and is_row(row))
+    )
 
 
 _GROWS = os.O_RDWR | os.O_APPEND | os.O_CREAT

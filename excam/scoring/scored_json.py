@@ -25,7 +25,7 @@ def from_dict(row: Mapping[str, Any], where: str = "row") -> Scored:
         if not _is_sound(found):
             raise TypeError(found)
     except KeyError as problem:
-        expected = "expected a line that `excam score` wrote, or id, score, signature"
+        expected = "expected a line that `excam score` wrote, or id, score and signature"
         raise InputInvalid(f"{where}: no scored pair: no {problem.args[0]}; {expected}") from None
     except (TypeError, AttributeError, OverflowError):  # OverflowError: digits beyond any float
         raise InputInvalid(f"{where}: no scored pair; expected a line that `excam score` wrote") from None
@@ -33,8 +33,8 @@ def from_dict(row: Mapping[str, Any], where: str = "row") -> Scored:
 
 
 def is_row(row: Mapping[str, Any]) -> bool:
-    """Return whether a line is one of `ScoredRow`; without `report`, which every pair has."""
-    return {"score", "signature"} <= set(row) and "report" not in row
+    """Return whether a line is one of `ScoredRow`: scored, and without what every pair has."""
+    return {"id", "score"} <= set(row) and not {"instruction", "output", "report", "errors"} & set(row)
 
 
 def _pair_from_dict(row: Mapping[str, Any]) -> Scored:
@@ -59,8 +59,12 @@ def _row_from_dict(row: Mapping[str, Any]) -> ScoredRow:
         raise TypeError(warnings)
     if not all(isinstance(values, dict) for values in mappings.values()):
         raise TypeError(mappings)
+    if not row["signature"]:
+        raise KeyError("signature")
+    if row["score"] is None and not row.get("failure"):
+        raise KeyError("failure, though the score is null")
     return scored_row(
-        row["id"],
+        str(row["id"]) if type(row["id"]) is int else row["id"],
         row["score"],
         row.get("failure"),
         row["signature"],

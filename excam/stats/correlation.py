@@ -58,15 +58,20 @@ def tie_calibration_by_item(gold: Numbers, metric: Numbers, items: Sequence[str]
     """Return the mean over items of the share of agreeing pairs within one, at the common epsilon that is best for it.
 
     As mt-metrics-eval averages by item, e.g. segments that several systems translated. Items with one row have no pair
-    and are left out; None if that is all of them. Pairs are enumerated. Raise InputInvalid as `kendall` does.
+    and are left out; None if that is all of them. Pairs are enumerated: items should
+    have at most thousands of rows. Raise InputInvalid as `kendall` does.
     """
+    if len(items) < 2:
+        return None
+    gold_scores, scores = score_vectors(gold, metric)
+    if len(items) != len(scores):
+        raise InputInvalid(f"got {len(scores)} scores and {len(items)} items, expected equally many")
     rows = dict[str, list[int]]()
     for at, item in enumerate(items):
         rows.setdefault(item, []).append(at)
     several = [np.array(found) for found in rows.values() if len(found) > 1]
     if not several:
         return None
-    gold_scores, scores = score_vectors(gold, metric)
     differences, gains, start = [], [], 0.0
     for found in several:
         left, right = np.triu_indices(len(found), 1)

@@ -93,6 +93,8 @@ def test_items_of_one_row_have_no_pair():
     assert tie_calibration_by_item([1, 2, 3], [1, 2, 3], ["a", "b", "c"]) is None
     found = tie_calibration_by_item([1, 2, 9], [2, 1, 5], ["a", "a", "b"])
     assert (found.accuracy, found.epsilon) == (0, 0)
+    with pytest.raises(InputInvalid, match="got 3 scores and 2 items"):
+        tie_calibration_by_item([1, 2, 3], [1, 2, 3], ["a", "a"])
 
 
 def test_shrout_and_fleiss():

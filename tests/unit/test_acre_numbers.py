@@ -306,9 +306,18 @@ def test_a_judge_that_tells_nothing_apart_is_said():
     valid = {row: replace(one, valid=True, quality=0.5, acre=0.5) for row, one in found.judged["m", "full"].items()}
     flat = replace(found, judged={("m", "full"): valid, ("m", "no-gate"): valid})
     page = pages.table_6(flat, 0)[1]
-    assert "- m calls every translation valid: it tells none apart." in page
-    assert "- ACRE, m cannot be told from chance on the labels (tau-b n/a, n = 32)" in page
-    assert "No variant of m can be told from chance" in pages.ablations(flat, 0)[1]
+    assert "- m calls every translation valid: that tells none apart." in page
+    assert "- ACRE, m is the same for all translations on the labels (tau-b n/a, n = 32)" in page
+    assert "No variant of m is better than chance" in pages.ablations(flat, 0)[1]
+    known = {row: one.label.correct for row, one in zip(valid, FEW, strict=True)}
+    for right, said in ((1.0, ""), (0.0, "ACRE, m is below chance on the labels (tau-b −1.00")):
+        verdicts = {row: replace(one, acre=right if known[row] else 1 - right) for row, one in valid.items()}
+        made = replace(found, judged={("m", "full"): verdicts, ("m", "no-gate"): verdicts})
+        assert (said or "on the labels") in (page := pages.table_6(made, 0)[1]) or not said
+        assert ("on the labels" in page) == bool(said)
+        assert ("No variant of m" in pages.ablations(made, 0)[1]) == bool(said)
+    all_right = [replace(one, label=replace(one.label, correct=True, errors=())) for one in FEW]
+    assert pages.table_6(replace(flat, rows=all_right), 0)[0], "labels of one value need no caution"
     assert (
         "## Cautions"
         not in pages.table_6(replace(found, judged={("equivalent", "full"): found.full["equivalent"]}), 0)[1]

@@ -101,9 +101,21 @@ def test_rated_answers_have_the_errors_that_any_rater_marked(tmp_path):
     assert other.columns["answer"] == "It is so."
     assert other.columns["type"] == "specific"
     assert (one.rating, other.rating) == (4.0, 4.0)
-    path.write_text(json.dumps(RATING | RIGHT | {"answer": "x", "rating": "good"}) + "\n")
-    with pytest.raises(InputInvalid, match=r"ratings\.jsonl:1: rating is good; expected 1 to 5, or nothing$"):
-        list(rows.of_rated_answers([], [], path))
+    for rating, said in (
+        (4.0, None),
+        ("4.0", None),
+        (None, None),
+        ("", None),
+        ("good", "good"),
+        (0, "0"),
+        (4.5, "4.5"),
+    ):
+        path.write_text(json.dumps(RATING | RIGHT | {"answer": "x", "rating": rating}) + "\n")
+        if said is None:
+            assert [row.rating for row in rows.of_rated_answers([], [], path)] == [4.0 if rating else None]
+            continue
+        with pytest.raises(InputInvalid, match=rf"ratings\.jsonl:1: rating is {said}; expected 1 to 5, or nothing$"):
+            list(rows.of_rated_answers([], [], path))
     path.write_text(json.dumps({"model": "m"}) + "\n")
     with pytest.raises(InputInvalid, match=r"ratings\.jsonl:1: expected model, question, language, factuality"):
         list(rows.of_rated_answers([], [], path))
@@ -273,7 +285,7 @@ def test_a_cell_says_what_the_length_reaches_on_its_pairs():
     assert (cell["m", "omission"]["pairs"], cell["flat", "omission"]["pairs"]) == (7, 8)
     page = pages.blind_spots(lines, [])
     assert "above the length of the text on the same pairs: m 0 of 2, flat 0 of 2." in page
-    assert "In every cell at chance: flat; it tells no text of these from another." in page
+    assert "In every cell exactly .5: flat." in page
 
 
 def test_the_pairs_behind_a_cell_add_up_to_it(statements):
@@ -388,6 +400,8 @@ def test_a_crossing_that_cannot_be_made():
             config.load(base | {"crossing": {"metrics": {"a": entry}}})
     with pytest.raises(ConfigInvalid, match="metrics"):
         config.load(base | {"crossing": {"metrics": {}}})
+    with pytest.raises(ConfigInvalid, match=r"crossing\.sets: rubric: no labelled rows; expected its section"):
+        config.load(base | {"crossing": {"metrics": {"a": {"metric": "excam.acre.bleu"}}, "sets": ["rubric"]}})
 
 
 def test_a_table_of_rows_of_which_only_some_have_warnings(tmp_path):

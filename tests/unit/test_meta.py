@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from excam.cli import app
+from excam.core.exceptions import InputInvalid
 from excam.scoring import meta, meta_rows
 from excam.scoring.scored import scored_row
 from excam.stats import correlation, icc21
@@ -127,7 +128,7 @@ def test_icc_only_on_one_scale(tmp_path):
     ratings = [(row.label, close.scores[row.id]) for row in gold]
     said = {one.metric: one.without_icc for one in result.joined}
     assert said["close"] == ""
-    assert said["other"] == "scores from 20 to 100 leave the labels' range 1 to 5"
+    assert said["other"] == "scores from 20 to 100 leave 1 to 5"
     assert found["close"].icc.value == pytest.approx(icc21(ratings).value)
     assert found["other"].icc.value is None
     assert found["close"].auc.value is None, "labels of more than two values"
@@ -198,9 +199,38 @@ def test_scores_from_elsewhere_need_three_fields(files, tmp_path):
     del rows[1]["signature"]
     refused = run(gold, write(tmp_path / "comet.jsonl", rows), facts).stderr
     assert (
-        "comet.jsonl:2: no scored pair: no report; expected a line that `excam score` wrote, or id, score, signature"
+        "comet.jsonl:2: no scored pair: no signature; expected a line that `excam score` wrote, or id, score and signature"
         in refused
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"signature": ""}, "no scored pair: no signature; expected"),
+        ({"score": None}, "no scored pair: no failure, though the score is null; expected"),
+        ({"output": "x", "errors": "[]"}, "no scored pair: no report; expected"),
+        ({"parts": {"s": float("nan")}}, ""),
+        ({"id": 7}, ""),
+    ],
+)
+def test_a_line_from_elsewhere_says_what_it_lacks(tmp_path, change, said):
+    row = {"id": "x", "score": 1.0, "signature": "m|1"} | change
+    file = write(tmp_path / "m.jsonl", [row, {"id": "y", "score": 2, "signature": "m|1", "parts": {"s": 1}}])
+    if said:
+        with pytest.raises(InputInvalid, match=said):
+            meta_rows.read_metrics([file])
+        return
+    whole, part = meta_rows.read_metrics([file], ["s"])
+    assert whole.scores == {str(row["id"]): 1.0, "y": 2}
+    assert part.scores == {str(row["id"]): None, "y": 1.0}
+
+
+def test_a_labelled_row_without_its_item_is_refused(files, tmp_path):
+    gold = write(tmp_path / "g.jsonl", [row | {"item": "a" if at else None} for at, row in enumerate(GOLD)])
+    refused = run(gold, files[1], "--item", "item")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert "g.jsonl:1: no item; expected the item of every labelled row" in refused.stderr
 
 
 def test_two_files_of_one_name_are_two_metrics(files, tmp_path):
@@ -233,9 +263,9 @@ def test_bad_input_is_one_line(files, tmp_path):
     again = tmp_path / "again.jsonl"
     again.write_bytes(facts.read_bytes())
     assert "the same metric twice, mine.metric|1" in refused(gold, facts, again)
-    assert "48 rows, none with a number in stars; expected rows with id and stars" in refused(
-        gold, facts, "--label", "stars"
-    )
+    assert "no column stars; found error, id, label, question" in refused(gold, facts, "--label", "stars")
+    empty = write(tmp_path / "unlabelled.jsonl", [row | {"label": None} for row in GOLD])
+    assert "48 rows, none with a number in label; expected rows with id and label" in refused(empty, facts)
     assert "no column nope; found error, id, label, question" in refused(gold, facts, "--text", "nope")
     halves = [
         scored(tmp_path / f"{half}.jsonl", {row["id"]: 1.0 for row in GOLD[half::2]}, f"half|{half}") for half in (0, 1)

@@ -301,8 +301,8 @@ class Backend(Likelihoods):
     def generate(self, requests: Sequence[Generate], sampling: Sampling) -> Iterator[list[tuple[int, Completion]]]:
         """Yield batches, longest prompts first; a prompt without room for its answer is refused, never cut.
 
-        `FEWEST_SHARING` prompts or more that share the messages before the last one are in batches of their own, one
-        after another: then "longest" is the longest of them.
+        `FEWEST_SHARING` prompts or more (all of them, if there are fewer) that share the messages before the last one
+        are in batches of their own, one after another, by the longest of them.
         """
         self._forget()
         encoded = [self._encode(request.messages) for request in requests]
@@ -310,20 +310,23 @@ class Backend(Likelihoods):
         rooms = chat.answer_budgets(map(len, prompts), sampling.max_tokens, self.context, self.overflow)
         if refused := [at for at, room in enumerate(rooms) if not room]:
             yield [(at, Completion("", None, None, "refused", len(prompts[at]), 0)) for at in refused]
-        groups = self._sharing(encoded)
-        longest = defaultdict[int, int](int)
-        for group, prompt in zip(groups, prompts, strict=True):
-            longest[group] = max(longest[group], len(prompt))
+        prefixes = self._shared_prefixes(encoded)
+        longest = defaultdict[tuple[int, ...], int](int)
+        for prefix, prompt in zip(prefixes, prompts, strict=True):
+            longest[prefix] = max(longest[prefix], len(prompt))
         order = sorted(
             (at for at, room in enumerate(rooms) if room),
-            key=lambda at: (-longest[groups[at]], groups[at], -len(prompts[at])),
+            key=lambda at: (-longest[prefixes[at]], prefixes[at], -len(prompts[at])),
         )
         while order:
             rows = max(1, self.batch_tokens // (len(prompts[order[0]]) + sampling.max_tokens))
-            batch = [at for at in order[:rows] if groups[at] == groups[order[0]]]
+            prefix = prefixes[order[0]]
+            batch = [at for at in order[:rows] if prefixes[at] == prefix]
             order = order[len(batch) :]
             chances = [Random(request_seed(requests[at], sampling)) for at in batch]
-            answers = self._decode([encoded[at] for at in batch], [rooms[at] for at in batch], chances, sampling)
+            answers = self._decode(
+                [prompts[at] for at in batch], prefix, [rooms[at] for at in batch], chances, sampling
+            )
             yield [
                 (
                     at,
@@ -335,22 +338,27 @@ class Backend(Likelihoods):
             ]
         self._forget()
 
-    def _sharing(self, prompts: Sequence[chat.Encoded]) -> list[int]:
-        """Return the group of each prompt: a number for each prefix that enough of them share, -1 for the others."""
-        numbers: dict[tuple[int, ...], int] = {}
-        groups = [numbers.setdefault(self._shared_prefix([one]), len(numbers)) for one in prompts]
-        sharing = Counter(groups)
-        return [group if sharing[group] >= min(FEWEST_SHARING, len(prompts)) else -1 for group in groups]
+    def _shared_prefixes(self, prompts: Sequence[chat.Encoded]) -> list[tuple[int, ...]]:
+        """Return for each prompt the messages before its last one, if enough of the others have the same, else ()."""
+        known: dict[tuple[int, ...], tuple[int, ...]] = {}
+        found = [known.setdefault(prefix, prefix) for prefix in (self._shared_prefix([one]) for one in prompts)]
+        sharing = Counter(found)
+        return [prefix if sharing[prefix] >= min(FEWEST_SHARING, len(prompts)) else () for prefix in found]
 
     def _decode(
-        self, prompts: Sequence[chat.Encoded], rooms: Sequence[int], chances: Sequence[Random], sampling: Sampling
+        self,
+        prompts: Sequence[Sequence[int]],
+        prefix: tuple[int, ...],
+        rooms: Sequence[int],
+        chances: Sequence[Random],
+        sampling: Sampling,
     ) -> list[tuple[list[int], list[float]]]:
         """Return token ids and log-probabilities of each row, including the end of turn."""
         import torch
 
         answers: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
-        rows, prefix = list(range(len(prompts))), self._shared_prefix(prompts)
-        ids, mask = self._padded([one.input_ids[len(prefix) :] for one in prompts])
+        rows = list(range(len(prompts)))
+        ids, mask = self._padded([ids[len(prefix) :] for ids in prompts])
         mask = torch.cat([mask.new_ones(len(rows), len(prefix)), mask], dim=-1)
         positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, len(prefix) :]
         with torch.inference_mode():
