@@ -11,7 +11,7 @@ from excam.core import tables
 from excam.core.provenance import write_text
 from scripts import run
 
-VERSION = 2
+VERSION = 3
 PAGE = {
     "result": "results/calmqa/regression",
     "outputs": ["numbers", "page"],

@@ -11,7 +11,7 @@ from excam.core import tables
 from excam.core.provenance import write_text
 from scripts import run
 
-VERSION = 3
+VERSION = 4
 PAGE = {
     "result": "results/calmqa/table",
     "outputs": ["numbers", "page"],

@@ -8,7 +8,7 @@ from excam.crossing import numbers, pages
 from scripts import run
 from scripts._crossing import write_page
 
-VERSION = 5
+VERSION = 6
 PAGE = {
     "result": "results/crossing/blind-spots",
     "outputs": ["numbers", "page", "pictures"],
