@@ -112,8 +112,11 @@ def _show(result: Result, text: str, missing: Sequence[str]) -> None:
     if result.tests:
         print("\nDifferences of tau-b on the rows that both scored; paired permutation tests, adjusted after Holm:")
         display.table(out, [TEST_HEAD, *map(_test_cells, result.tests)])
-    for pair in result.untested:
-        print(visible(f"No test of {pair.a} and {pair.b} (n = {pair.n}): {pair.why}."))
+    if result.untested:
+        print()
+    for why in dict.fromkeys(pair.why for pair in result.untested):
+        pairs = [f"{pair.a} and {pair.b} (n = {pair.n})" for pair in result.untested if pair.why == why]
+        print(visible(f"No test, since {why}: {'; '.join(pairs)}."))
 
 
 def _test_cells(one: Test) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from excam.scoring.summary import Summary
 COLOURS = {"minor": "black on yellow", "major": "bold white on red"}
 MAX_WIDTH = 110  # columns; longer lines are hard to read
 MARGIN = "   "
-MAX_CELL = 26  # columns of the widest cell of a table
+MAX_CELL = 32  # columns of the widest cell of a table
 ONLY: Mapping[str, Callable[[Scored], bool]] = {
     "all": lambda _: True,
     "errors": lambda one: bool(one.report and one.report.errors),

@@ -278,7 +278,6 @@ def _tests(gold: Sequence[Gold], columns: Sequence[Column], seed: int) -> tuple[
 
 def _orders_nothing(values: Mapping[str, Sequence[float | None]]) -> str:
     """Return which of these values of the same rows are too few or all equal, or ""."""
-    n = len(next(iter(values.values())))
-    if not n:
+    if not next(iter(values.values())):
         return "both scored no row"
-    return next((f"{name}: one value on all {n} rows" for name, column in values.items() if len(set(column)) < 2), "")
+    return next((f"{name} has one value on these rows" for name, column in values.items() if len(set(column)) < 2), "")

@@ -183,8 +183,8 @@ def test_missing_baselines_and_tests_are_named(files, tmp_path):
     even = scored(tmp_path / "even.jsonl", {row["id"]: 3.0 for row in GOLD}, "even|1")
     lost = scored(tmp_path / "lost.jsonl", {row["id"]: None for row in GOLD}, "lost|1")
     said = run(gold, facts, even, lost).stdout
-    assert "No test of facts and even (n = 48): even: one value on all 48 rows." in said
-    assert "No test of facts and lost (n = 0): both scored no row." in said
+    assert "No test, since even has one value on these rows: facts and even (n = 48)." in said
+    assert "No test, since both scored no row: facts and lost (n = 0); even and lost (n = 0)." in said
     assert "constant) (n" not in said
 
 
