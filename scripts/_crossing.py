@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from excam.core import tables
 from excam.core.provenance import write_text
 from excam.crossing import columns, pages, rows
+from excam.crossing.columns import Column
 from excam.pages import plotting
 from excam.scoring import scored_file
 
@@ -29,6 +31,10 @@ def write_page(
     """Write the numbers, the page and the figure of one experiment, by the options of its script."""
     parser = argparse.ArgumentParser(description=description)
     add_options(parser)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
+    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
     args = parser.parse_args(argv)
     study = Study(args)
     lines = list(lines_of(study, args.seed))
@@ -38,21 +44,26 @@ def write_page(
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `Study` reads, and the outputs of a table that is also a figure."""
+    """Add what `Study` reads."""
     parser.add_argument("--rows", type=Path, required=True)
     parser.add_argument("--scores", type=Path, nargs="+", required=True, help="one file for each metric, of its name")
-    parser.add_argument("--parts", required=True, help="the parts of each metric that are shown too, as JSON")
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--numbers", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
-    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
+    parser.add_argument("--parts", type=json.loads, required=True, help="the parts of each metric that are shown too")
 
 
 class Study:
-    """The rows, the columns of all metrics, and lines that say how they were scored."""
+    """The rows, the scores of each metric and the parts shown of it, by its name."""
 
     def __init__(self, args: argparse.Namespace) -> None:
-        scores = {path.stem: list(scored_file.read(path)) for path in args.scores}
         self.rows = rows.read(args.rows)
-        self.columns = columns.of_scores(scores, json.loads(args.parts), self.rows)
-        self.notes = pages.how_scored(scores)
+        self.scores = {path.stem: list(scored_file.read(path)) for path in args.scores}
+        self.parts = args.parts
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of all metrics."""
+        return columns.of_scores(self.scores, self.parts, self.rows)
+
+    @property
+    def notes(self) -> list[str]:
+        """Return lines that say how the rows were scored."""
+        return pages.how_scored(self.scores)

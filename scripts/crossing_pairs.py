@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from excam.core import tables
-from excam.crossing import columns, numbers, rows
-from excam.scoring import scored_file
+from excam.crossing import numbers
 from scripts import run
+from scripts._crossing import Study, add_options
 
 VERSION = 1
 PAGE = {
@@ -25,16 +24,12 @@ PAGE = {
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=Path, required=True)
-    parser.add_argument("--scores", type=Path, nargs="+", required=True, help="one file for each metric, of its name")
-    parser.add_argument("--parts", type=json.loads, required=True, help="the parts of each metric that are shown too")
+    add_options(parser)
     parser.add_argument("--numbers", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    scores = {path.stem: list(scored_file.read(path)) for path in args.scores}
-    known = rows.read(args.rows)
-    found = numbers.pairs(known, columns.of_scores(scores, args.parts, known))
-    tables.write_lines(args.numbers, numbers.PAIRS, [pair.line() for pair in found])
+    study = Study(args)
+    tables.write_lines(args.numbers, numbers.PAIRS, [pair.line() for pair in numbers.pairs(study.rows, study.columns)])
 
 
 if __name__ == "__main__":

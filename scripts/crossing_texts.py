@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from excam.core.provenance import write_text
-from excam.crossing import rows, rows_page
-from excam.scoring import scored_file
+from excam.crossing import rows_page
 from scripts import run
+from scripts._crossing import Study, add_options
 
 VERSION = 2
 PAGE = {
@@ -26,14 +25,13 @@ PAGE = {
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=Path, required=True)
-    parser.add_argument("--scores", type=Path, nargs="+", required=True, help="one file for each metric, of its name")
-    parser.add_argument("--parts", type=json.loads, required=True, help="the parts of each metric that are shown too")
+    add_options(parser)
     parser.add_argument("--html", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    scored = {path.stem: {one.id: one for one in scored_file.read(path)} for path in args.scores}
-    write_text(args.html, rows_page.page(rows.read(args.rows), scored, args.parts))
+    study = Study(args)
+    scored = {name: {one.id: one for one in found} for name, found in study.scores.items()}
+    write_text(args.html, rows_page.page(study.rows, scored, study.parts))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import write_text
 from excam.pages import plotting
-from excam.pages.markdown import escape, table
+from excam.pages.markdown import cautions, escape, table
 from excam.stats.binary_gold import MEASURES
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _cautions(study: Study, lines: Sequence[Mapping[str, Any]], seed: int) -> st
                     f"{escape(one['metric'])} is {said} on the labels (tau-b {with_interval(one, 'tau_b')}, "
                     f"n = {one['n']}): its differences between systems say nothing."
                 )
-    return "\n## Cautions\n\n" + "".join(f"- {note}\n" for note in notes) if notes else ""
+    return cautions(notes)
 
 
 def _system_differences(study: Study, seed: int) -> str:
@@ -243,12 +243,9 @@ def ablations(study: Study, seed: int) -> tuple[list[dict[str, Any]], str]:
         for judge in dict.fromkeys(str(one["judge"]) for one in lines)
         if all(_no_better_than_chance(one["tau_b"], one["low"], one["high"]) for one in lines if one["judge"] == judge)
     ]
-    if blind:
-        text += (
-            f"\n## Cautions\n\n- No variant of {escape(', '.join(blind))} is better than chance: the differences say "
-            "nothing about the parts of ACRE.\n"
-        )
-    return lines, text
+    note = f"No variant of {escape(', '.join(blind))} is better than chance: "
+    note += "the differences say nothing about the parts of ACRE."
+    return lines, text + cautions([note] if blind else [])
 
 
 def _no_better_than_chance(value: float | None, low: float | None, high: float | None) -> str:

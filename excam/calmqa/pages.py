@@ -10,7 +10,7 @@ import numpy as np
 from excam.calmqa import ratings as ratings_of
 from excam.calmqa.ratings import Rating
 from excam.core.language_identity import code_name
-from excam.pages.markdown import escape, table
+from excam.pages.markdown import cautions, escape, table
 from excam.stats import regression
 
 FEW = 30  # a mean of fewer is marked
@@ -66,9 +66,7 @@ def table_page(
 
 def _cautions(lines: Sequence[Mapping[str, Any]]) -> str:
     """Return the section that says what these numbers cannot show."""
-    notes = [
-        "A subject may be a sheet of answers that people wrote, with the documents at hand: its S is of no model.",
-    ]
+    notes = ["A subject may be a sheet of answers that people wrote, with the documents at hand: its S is of no model."]
     every = [line for line in lines if line["type"] == "all" and line["scored"]]
     if any(line["scored"] < FEW for line in every):
         notes.append(f"Fewer than {FEW} answers describe these answers, not a subject.")
@@ -77,7 +75,7 @@ def _cautions(lines: Sequence[Mapping[str, Any]]) -> str:
         if len(found) > 1 and max(found) - min(found) < ALIKE:
             low, high = rounded(min(found)), rounded(max(found))
             notes.append(f"Mean {part} differs by less than {ALIKE} points between subjects: {low} to {high}.")
-    return "\n## Cautions\n\n" + "".join(f"- {note}\n" for note in notes)
+    return cautions(notes)
 
 
 def _cells(line: Mapping[str, Any], counts: Sequence[str]) -> list[str]:

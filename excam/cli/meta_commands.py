@@ -69,7 +69,7 @@ def meta(
             for line in result.lines():
                 print_json(line)
         else:
-            _show(result, text or meta_rows.TEXT, missing=() if further else ("(surface)",))
+            _show(result, text or meta_rows.TEXT, has_surface=bool(further))
 
 
 def _twice(paths: Sequence[Path]) -> Path:
@@ -84,7 +84,7 @@ def _surface(row: Gold) -> float:
     return float(not repeated(text) and not of_texts(row.instruction, text))
 
 
-def _show(result: Result, text: str, missing: Sequence[str]) -> None:
+def _show(result: Result, text: str, has_surface: bool) -> None:
     from excam.scoring import display
 
     out = display.console()
@@ -93,8 +93,8 @@ def _show(result: Result, text: str, missing: Sequence[str]) -> None:
     if result.without_text:
         lacking = f"{result.without_text} of {result.labelled} rows lack {visible(text)}"
         print(f"No (length) and no (surface): {lacking}; name the column of the rated texts with --text.")
-    elif missing:
-        print(f"No {', '.join(missing)}: it needs the extra calmqa.")
+    elif not has_surface:
+        print("No (surface): it needs the extra calmqa.")
     for one in result.joined:
         if one.signature:
             print(

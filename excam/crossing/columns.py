@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from excam.core.exceptions import InputInvalid
 from excam.crossing.rows import Row
-from excam.scoring.scored import Scored, part_of
+from excam.scoring.scored import Scored, part_value, rising_score
 
 Column = Mapping[str, float | None]  # by row id, more is better; None for a failure
 LENGTH = "(length)"
@@ -38,9 +38,9 @@ def _of_metric(name: str, scored: Iterable[Scored], parts: Iterable[str], known:
     for one in scored:
         if one.id not in known:
             raise InputInvalid(f"scores of {name}: row {one.id} is not among the {len(known)} rows; score them again")
-        scores[one.id] = None if one.score is None else one.score * (1 if one.better == "higher" else -1)
+        scores[one.id] = rising_score(one)
         for part, column in of_parts.items():
-            column[one.id] = part_of(one, part)
+            column[one.id] = part_value(one, part)
     for part, column in of_parts.items():
         if all(value is None for value in column.values()) and any(value is not None for value in scores.values()):
             raise InputInvalid(f"crossing.metrics.{name}.parts: {part}: a number in no scored row")

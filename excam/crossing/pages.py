@@ -9,7 +9,7 @@ from excam.core.exceptions import InputInvalid
 from excam.crossing.columns import LENGTH
 from excam.crossing.kinds import KINDS
 from excam.crossing.numbers import ALL
-from excam.pages import plotting
+from excam.pages import markdown, plotting
 from excam.pages.markdown import escape, table
 from excam.scoring.scored import Scored
 
@@ -44,8 +44,8 @@ def blind_spots(lines: Sequence[Line], notes: Sequence[str]) -> str:
         f"the texts without a score where there are any. * marks fewer than {FEW} erroneous texts: such a cell "
         "describes these rows, not the metric.\n\n"
         + table(["metric", *found], body)
-        + "\nEmpty: the metric needs columns that these rows lack.\n\n## Cautions\n\n"
-        + "".join(f"- {line}\n" for line in _blind_spot_cautions(lines))
+        + "\nEmpty: the metric needs columns that these rows lack.\n"
+        + markdown.cautions(_blind_spot_cautions(lines))
         + "\n## Kinds of errors\n\n"
         + table(["kind", "what is wrong", "rows of"], counts)
         + "\n"

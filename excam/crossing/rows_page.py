@@ -10,7 +10,7 @@ from excam.crossing.kinds import KINDS
 from excam.crossing.rows import Row
 from excam.pages import row_browser
 from excam.pages.row_browser import Browser, BrowserRow, Filter, MarkedError, ReportCell
-from excam.scoring.scored import Scored, part_of
+from excam.scoring.scored import Scored, part_value
 
 HEAD = """<h1>Crossing: all metrics on the same rows</h1>
 <p>{n} labelled texts: what their label rests on, and beside it the score of each metric, with its report where it
@@ -27,9 +27,7 @@ FILTERS = (
 SAME = {"prompt": "instruction", "response": "output", "question": "instruction", "answer": "output"}
 
 
-def page(
-    rows: Sequence[Row], scored: Mapping[str, Mapping[str, Scored]], parts: Mapping[str, Sequence[str]] | None = None
-) -> str:
+def page(rows: Sequence[Row], scored: Mapping[str, Mapping[str, Scored]], parts: Mapping[str, Sequence[str]]) -> str:
     """Return the page; `scored` is by metric and row, `parts` names what else is shown of a metric.
 
     A metric has an empty cell where it cannot score a row.
@@ -45,8 +43,7 @@ def page(
         columns=["Label", *map(row_browser.escape, scored)],
         filters=FILTERS,
     )
-    shown = parts or {}
-    cells = [[_cell(by_row.get(row.id), shown.get(name, ())) for name, by_row in scored.items()] for row in rows]
+    cells = [[_cell(by_row.get(row.id), parts.get(name, ())) for name, by_row in scored.items()] for row in rows]
     return row_browser.write(browser, [_row(row, each) for row, each in zip(rows, cells, strict=True)])
 
 
@@ -78,6 +75,6 @@ def _cell(one: Scored | None, parts: Sequence[str]) -> ReportCell:
         for at, error in enumerate(report.errors if report else (), 1)
         if (where := SAME.get(error.where, error.where)) in ("instruction", "output")
     ]
-    values = {"score": one.score, **{name: part_of(one, name) for name in parts}}
+    values = {"score": one.score, **{name: part_value(one, name) for name in parts}}
     notes = [f"{name} {'n/a' if value is None else f'{value:.2f}'}" for name, value in values.items()]
     return ReportCell(errors or None, report.explanation if report else "", notes)

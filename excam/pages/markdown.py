@@ -31,6 +31,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
 
 
+def cautions(notes: Iterable[str]) -> str:
+    """Return the section that says what numbers cannot show, "" without notes; they must be Markdown already."""
+    lines = "".join(f"- {note}\n" for note in notes)
+    return f"\n## Cautions\n\n{lines}" if lines else ""
+
+
 def demote_headings(page: str, by: int) -> str:
     """Return a Markdown page with its headings `by` levels lower, for inclusion in another page."""
     return re.sub(r"^(#{1,6}) ", lambda found: "#" * min(6, len(found[1]) + by) + " ", page.strip(), flags=re.M) + "\n"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from excam.core import tables
 from excam.core.provenance import write_text
+from excam.pages import markdown
 from excam.pages.markdown import escape, table
 from excam.rubric import summary as summary_page
 from excam.rubric.quality import Reliability
@@ -73,6 +74,5 @@ def reliability_page(found: Study) -> str:
         ]
         for one in found.reliability
     ]
-    notes = "".join(f"- {escape(line)}\n" for line in cautions(found))
     text = f"# Rubric: agreement of raters\n\n{escape(overview(found))}\n\n{escape(how(found))}\n\n"
-    return text + (table(head, body) if body else "") + (f"\n## Cautions\n\n{notes}" if notes else "")
+    return text + (table(head, body) if body else "") + markdown.cautions(map(escape, cautions(found)))

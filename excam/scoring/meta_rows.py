@@ -12,7 +12,7 @@ import numpy as np
 
 from excam.core.exceptions import InputInvalid
 from excam.scoring import pairs, scored_file
-from excam.scoring.scored import Direction, Scored, part_of
+from excam.scoring.scored import Direction, Scored, part_value, rising_score
 
 CONSTANT = "(constant)"  # a baseline that orders nothing
 TEXT = "output"  # the column of rated texts, if none is named
@@ -128,7 +128,7 @@ def read_metrics(paths: Sequence[Path], parts: Iterable[str] = ()) -> list[Colum
         whole = _column(path, name, rows)
         found.append(whole)
         for part in parts:
-            scores = {row.id: part_of(row, part) for row in rows}
+            scores = {row.id: part_value(row, part) for row in rows}
             if any(score is not None for score in scores.values()):
                 found.append(Column(f"{name}: {part}", scores, whole.signature, part=part))
     for part in parts:
@@ -152,7 +152,7 @@ def _column(path: Path, name: str, rows: Iterable[Scored]) -> Column:
         if one.id in scores:
             raise InputInvalid(f"{path}: id {one.id} occurs twice; expected unique ids, which join the rows")
         signatures[one.signature], directions[one.better] = None, None
-        scores[one.id] = None if one.score is None else one.score * (1 if one.better == "higher" else -1)
+        scores[one.id] = rising_score(one)
     if not scores:
         raise InputInvalid(f"{path}: 0 rows; expected what `excam score --to` wrote")
     for what, several in (("signatures", signatures), ("directions", directions)):

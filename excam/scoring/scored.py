@@ -107,7 +107,12 @@ class ScoredRow(Scored):
         return row | {name: getattr(self, name) for name in ("columns", *LABELS, "direction", "signature")}
 
 
-def part_of(one: Scored, name: str) -> float | None:
+def rising_score(one: Scored) -> float | None:
+    """Return the score so that more is better: times -1 where lower scores are better; None on a failure."""
+    return None if one.score is None else one.score * (1 if one.better == "higher" else -1)
+
+
+def part_value(one: Scored, name: str) -> float | None:
     """Return a finite number among the further values of a row; None if it has none of this name."""
     value = one.details.get(name)
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None

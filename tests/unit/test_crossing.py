@@ -268,7 +268,7 @@ def test_pages_say_what_is_few(statements):
 
 
 def test_a_cell_says_what_the_length_reaches_on_its_pairs():
-    """Omissions are shorter here: a metric that follows the length is told from one that sees them."""
+    """The erroneous texts are shorter here, so a metric that equals the length reaches the value of the length."""
     given = [
         Row(f"s:{at}/{name}", "s", f"s:{at}", not wrong, wrong, {"output": "x" * length})
         for at in range(8)

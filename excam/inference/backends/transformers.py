@@ -87,7 +87,7 @@ class Likelihoods:
         first = {one.messages[:-1]: at for at, one in reversed(list(enumerate(requests)))}
         for at in sorted(range(len(requests)), key=lambda at: first[requests[at].messages[:-1]]):
             both = [self._encode(requests[at].messages, option) for option in requests[at].options]
-            prefix = self._shared_prefix(both[:1])
+            prefix = self._prefix(both[0])
             prompt = both[0].completion_start
             if max(len(one.input_ids) for one in both) > self.context:
                 yield [(at, Choice(None, None, prompt))]
@@ -111,15 +111,10 @@ class Likelihoods:
 
         return all(type(layer) is DynamicLayer for layer in DynamicCache(config=self.model.config).layers)
 
-    def _shared_prefix(self, conversations: Sequence[chat.Encoded]) -> tuple[int, ...]:
-        """Return the ids of the messages before the last one if all conversations share them, () if they are few.
-
-        Also () if a model cannot compute them apart.
-        """
-        first, *others = (one.input_ids[: one.shared] for one in conversations)
-        if len(first) < SHORTEST_PREFIX or not self._computes_in_parts or any(one != first for one in others):
-            return ()
-        return first
+    def _prefix(self, conversation: chat.Encoded) -> tuple[int, ...]:
+        """Return the ids of the messages before the last one; () if they are few, or a prompt cannot be split."""
+        prefix = conversation.input_ids[: conversation.shared]
+        return prefix if len(prefix) >= SHORTEST_PREFIX and self._computes_in_parts else ()
 
     @cached_property
     def _computes_in_parts(self) -> bool:
@@ -341,7 +336,7 @@ class Backend(Likelihoods):
     def _shared_prefixes(self, prompts: Sequence[chat.Encoded]) -> list[tuple[int, ...]]:
         """Return for each prompt the messages before its last one, if enough of the others have the same, else ()."""
         known: dict[tuple[int, ...], tuple[int, ...]] = {}
-        found = [known.setdefault(prefix, prefix) for prefix in (self._shared_prefix([one]) for one in prompts)]
+        found = [known.setdefault(prefix, prefix) for prefix in map(self._prefix, prompts)]
         sharing = Counter(found)
         return [prefix if sharing[prefix] >= min(FEWEST_SHARING, len(prompts)) else () for prefix in found]
 
