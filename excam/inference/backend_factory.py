@@ -10,8 +10,10 @@ from types import ModuleType
 from typing import Any
 
 from excam.config import Model
+from excam.core.exceptions import ArtifactBroken, ModelInvalid
 from excam.core.provenance import installed_version, read_json, refuse_changed
 from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate, Sampling, hosting, lora
+from excam.inference.sources import LOADED, matching_files
 from excam.inference.vllm_environment import version_beside_vllm
 
 IGNORED_SUFFIXES = (
@@ -45,13 +47,16 @@ class LazyBackend:
     def check(self) -> None:
         """Compare the files of weights and adapter with their manifests, only once because they are large.
 
-        Raise ArtifactBroken if a file is missing or differs.
+        Raise ArtifactBroken if a file is missing or differs, or if weights have a file beside those of their manifest
+        that a library would load too.
         """
         if self._checked:
             return
         for manifest, below in ((self.weights, "files"), (self.adapter, "")):
             if manifest:
                 refuse_changed(manifest, manifest.parent / below)
+        if self.weights:
+            _refuse_unlisted(self.weights)
         self._checked = True
 
     def close(self) -> None:
@@ -120,17 +125,27 @@ def sampling_for(model: Model, seed: int) -> Sampling:
     return Sampling(seed=seed, **model.sampling.model_dump())
 
 
+def _refuse_unlisted(manifest: Path) -> None:
+    files, listed = manifest.parent / "files", read_json(manifest, "outputs")["outputs"]
+    for file in matching_files(files, LOADED):
+        if file.relative_to(files).as_posix() not in listed:
+            raise ArtifactBroken(f"{file}: not in {manifest}; expected only its files; remove it, or fetch again")
+
+
 def _identity(name: str, model: Model, weights: Path | None, adapter: Path | None) -> str:
     """Return a text with everything that determines an answer, for the keys of the response cache.
 
     That is weights, tokenizer, chat template and adapter (by content), settings and version of the engine, and the
     version of our code that encodes and decodes; not paths. The adapter's loss curve and card are left out: the card
-    has the training time, so that retraining identical weights would invalidate the cache.
+    has the training time, so that retraining identical weights would invalidate the cache. Raise ModelInvalid for a
+    manifest without weights, which would be identified by nothing.
     """
     parts = [name if model.is_local else model.hub or name, model.answer_settings]
     for manifest in (weights, adapter):
         if manifest is not None:
             outputs = read_json(manifest, "outputs")["outputs"]
+            if not any(file.endswith(".safetensors") for file in outputs):
+                raise ModelInvalid(f"{manifest}: lists no weights; expected *.safetensors; fetch or train it again")
             parts += [
                 f"{file}:{digest}" for file, digest in sorted(outputs.items()) if not file.endswith(IGNORED_SUFFIXES)
             ]

@@ -16,12 +16,14 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from excam.config import CHAT_TEMPLATES, Dataset, Model, Wheel
 from excam.core import hashing, offline
 from excam.core.exceptions import ModelInvalid, SourceInvalid, in_a_line
+from excam.core.folders import files_below
 from excam.core.provenance import disk_full_names, publish, say, sha256, write_json
 from excam.inference.loading import loading
 
@@ -32,22 +34,39 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 LARGEST_WEIGHTS, LARGEST_OTHER = 256 << 30, 256 << 20
 TOKENIZER = ("*.json", "*.jinja", "tokenizer*", "*.txt", "LICENSE*")  # and the settings of the model
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", *TOKENIZER)
+LOADED = (*WEIGHTS, "*.model", "additional_chat_templates/*.jinja")  # of a folder: what transformers may open there
 # A second copy of weights and tokenizer in Mistral's own format. It doubles the download, and if tekken.json is next to
 # tokenizer.json, transformers loads a tokenizer without a chat template.
 DUPLICATE_WEIGHTS = ("consolidated*", "*/consolidated*", "params.json", "*/params.json", "tekken.json", "*/tekken.json")
 
 
 def matching_files(folder: Path, patterns: Sequence[str]) -> list[Path]:
-    """Return the sorted files below `folder` that match any pattern, without links that lead out of it."""
-    home = folder.resolve()
-    found = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
-    return sorted(path for path in found if path.resolve().is_relative_to(home))
+    """Return the sorted files below `folder` that match any pattern, links followed wherever they lead.
+
+    The hub's cache, DVC and git-annex keep files as links that lead out of the folder. Raises SourceInvalid for a link
+    to nothing: a file that was not fetched would be missing without a word.
+    """
+    found: set[Path] = set()
+    for pattern in patterns:
+        if pattern.startswith("**/"):  # Path.glob("**") does not follow links to folders
+            found.update(path for path in files_below(folder) if fnmatchcase(path.name, pattern[3:]))
+        else:
+            found.update(folder.glob(pattern))
+    if gone := sorted(path for path in found if path.is_symlink() and not path.exists()):
+        raise SourceInvalid(f"{gone[0]}: is a link to nothing; expected a file; fetch it, or remove the link")
+    return sorted(path for path in found if path.is_file())
 
 
 def model_files(folder: Path) -> list[Path]:
-    """Return the sorted files of a model in `folder`: weights, tokenizer, settings, licence, without duplicates."""
+    """Return the sorted files of a model in `folder`: weights, tokenizer, settings, licence, without duplicates.
+
+    What identifies a model and what is loaded of it are these files. Raises ModelInvalid if none of them has weights.
+    """
     twice = set(matching_files(folder, DUPLICATE_WEIGHTS))
-    return [file for file in matching_files(folder, WEIGHTS) if file not in twice]
+    found = [file for file in matching_files(folder, LOADED) if file not in twice]
+    if not any(file.suffix == ".safetensors" for file in found):
+        raise ModelInvalid(f"{folder}: no *.safetensors; expected the folder of a model with its weights")
+    return found
 
 
 def max_file_bytes(name: str) -> int:
@@ -128,10 +147,12 @@ def _fetch_weights(name: str, model: Model, folder: Path) -> dict[str, str]:
 def _from_folder(name: str, start: Path, folder: Path) -> None:
     from excam.inference.gguf import convert
 
-    files, packed = model_files(start), matching_files(start, ["*.gguf"])
-    if any(file.suffix == ".safetensors" for file in files):
-        for file in files:
-            shutil.copyfile(file, folder / file.name)
+    packed = matching_files(start, ["*.gguf"])
+    if matching_files(start, ["*.safetensors"]):
+        for file in model_files(start):
+            target = folder / file.relative_to(start)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
     elif len(packed) == 1:
         say(f"{name}: converting {packed[0].name} to safetensors")
         convert(packed[0], folder)
@@ -144,8 +165,8 @@ def _from_folder(name: str, start: Path, folder: Path) -> None:
 def _folder_digest(folder: Path) -> str:
     """Return one digest of all files of a folder."""
     digest = hashlib.sha256()
-    for file in matching_files(folder, ["*"]):
-        digest.update(f"{file.name}\0{sha256(file)}\0".encode())
+    for file in matching_files(folder, ["**/*"]):
+        digest.update(f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\0".encode())
     return digest.hexdigest()
 
 

@@ -100,14 +100,15 @@ def is_weights(folder: Path) -> bool:
 def open_weights(folder: Path, engine: str | None = None) -> OpenedModel:
     """Return a model in a folder, as the workflow fetches it or as `save_pretrained` writes it.
 
-    Raises ModelInvalid, NotInstalled as `open_adapter`.
+    The files that identify it are the only ones that can be loaded. Raises ModelInvalid, NotInstalled as
+    `open_adapter`.
     """
     if (folder / "files").is_dir():
         return open_fetched(folder, engine)
     extras.require_extra("inference", "torch", "transformers", "peft")
     files = sources.model_files(folder)
     say(f"using {folder}: hashing {sum(file.stat().st_size for file in files) / 1e9:.1f} GB")
-    outputs = {file.name: digest for file, digest in hashing.digests(files).items()}
+    outputs = {file.relative_to(folder).as_posix(): digest for file, digest in hashing.digests(files).items()}
     content = hashlib.sha256(canonical_json(outputs)).hexdigest()
     found = BaseManifest(
         revision=f"sha256:{content}",
@@ -118,7 +119,9 @@ def open_weights(folder: Path, engine: str | None = None) -> OpenedModel:
     )
     place = Path(tempfile.mkdtemp(prefix="excam-model-"))  # a manifest beside the files, as a fetched model has
     atexit.register(shutil.rmtree, place, ignore_errors=True)
-    (place / "files").symlink_to(folder.resolve())
+    for name in outputs:
+        (link := place / "files" / name).parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to((folder / name).resolve())
     (place / adapters.MANIFEST).write_text(found.model_dump_json(), encoding="utf-8")
     return _opened(folder.resolve().name, found, place, None, engine)
 

@@ -41,7 +41,7 @@ def as_trained(weights, folder):
 
 def manifest(folder, **facts):
     path = folder / "manifest.json"
-    files = [folder / FILE] if (folder / FILE).exists() else []
+    files = [path for path in (folder / FILE, *(folder / "files").glob("*")) if path.exists()]
     path.write_text(json.dumps({"outputs": {file.name: sha256(file) for file in files}, **facts}))
     return path
 

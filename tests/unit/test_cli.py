@@ -64,7 +64,12 @@ def here(tmp_path, monkeypatch):
     manifest = {"model": base.name, "base": "c" * 40, "trained_on": "all", "outputs": {weights.name: sha256(weights)}}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     (folder / "adapter_config.json").write_text(json.dumps(LORA))
-    manifest = {"revision": "c" * 40, "licence": "MIT", "settings": {"context": 512, "hub": None}, "outputs": {}}
+    manifest = {
+        "revision": "c" * 40,
+        "licence": "MIT",
+        "settings": {"context": 512, "hub": None},
+        "outputs": {"model.safetensors": "0" * 64},
+    }
     (base / "manifest.json").write_text(json.dumps(manifest))
     return tmp_path
 

@@ -15,7 +15,7 @@ import pytest
 from excam import config
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
-from excam.core.provenance import write_json
+from excam.core.provenance import sha256, write_json
 from excam.inference import Choose, Generate, Message, Sampling, backend_factory, fake, hosting
 
 ENGINE = Path(__file__).with_name("fake_engine.py")
@@ -227,6 +227,7 @@ def test_engines_with_weights_of_their_own_are_shared(tmp_path):
     assert not backend_factory.shares_engine(MODEL.model_copy(update={"serve": "merged"}))
     assert not backend_factory.shares_engine(MODEL.model_copy(update={"backend": "openai"}))
     manifest = tmp_path / "manifest.json"
-    write_json(manifest, {"outputs": {}})
     (tmp_path / "files").mkdir()
+    (tmp_path / "files/model.safetensors").write_bytes(b"weights")
+    write_json(manifest, {"outputs": {"model.safetensors": sha256(tmp_path / "files/model.safetensors")}})
     assert isinstance(backend_factory.shared_backend_for("base", MODEL, manifest)._opened(), hosting.HostedBackend)

@@ -66,17 +66,26 @@ def test_matching_is_sorted_and_without_twins():
     assert sources.matching_files(Path("absent"), ["*"]) == []
 
 
-def test_links_that_lead_out_are_ignored(tmp_path):
-    secret = write(tmp_path / "outside" / "secret.csv")
+def test_links_are_followed_wherever_they_lead(tmp_path):
+    """The hub's cache, DVC and git-annex lay files out as links."""
+    outside = write(tmp_path / "outside" / "b.csv")
     write(Path("data/a.csv"))
-    Path("data/link.csv").symlink_to(secret)
-    Path("data/folder").symlink_to(secret.parent, target_is_directory=True)
-    Path("data/broken.csv").symlink_to("nowhere")
-    Path("data/fine.csv").symlink_to("a.csv")
-    found = sources.matching_files(Path("data"), ["*.csv", "*/*.csv", "**/*"])
-    assert [path.name for path in found] == ["a.csv", "fine.csv"]
-    sources.fetch_dataset("blend", Dataset(folder="data"), ["**/*.csv", "*/*.csv"], Path("to"))
-    assert inside(Path("to")) == ["a.csv", "fine.csv"]
+    Path("data/link.csv").symlink_to(outside)
+    Path("data/folder").symlink_to(outside.parent, target_is_directory=True)
+    Path("data/back").symlink_to(".", target_is_directory=True)
+    found = sources.matching_files(Path("data"), ["**/*"])
+    assert [path.as_posix() for path in found] == ["data/a.csv", "data/folder/b.csv", "data/link.csv"]
+    sources.fetch_dataset("blend", Dataset(folder="data"), ["*.csv", "folder/*.csv"], Path("to"))
+    assert inside(Path("to")) == ["a.csv", "folder/b.csv", "link.csv"]
+    assert not any(path.is_symlink() for path in Path("to").rglob("*"))
+
+
+@pytest.mark.parametrize("pattern", ["*.csv", "**/*"])
+def test_a_link_to_nothing_is_a_file_that_was_not_fetched(pattern):
+    write(Path("data/a.csv"))
+    Path("data/b.csv").symlink_to("nowhere")
+    line = line_of(SourceInvalid, sources.matching_files, Path("data"), [pattern])
+    assert line == "data/b.csv: is a link to nothing; expected a file; fetch it, or remove the link"
 
 
 def test_a_folder_that_is_a_link_itself_is_followed(tmp_path):
