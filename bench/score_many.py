@@ -27,6 +27,7 @@ from typing import Any
 
 from bench.processes import environment
 from excam.core import provenance
+from excam.core.tables import read_frame
 from scripts import run
 
 WORDS = ("tea", "rice", "bride", "feast", "priest", "lantern", "bread", "market", "river", "uncle", "winter", "drum")
@@ -172,13 +173,12 @@ def _tables(scores: Path) -> dict[str, Path]:
 
 def _rows(texts: Path, tables: dict[str, Path]) -> tuple[int, int]:
     """Return the number of scored rows, and of shards whose table has their ids in their order."""
-    import polars as pl
 
     from excam.scoring import pairs
 
     rows = in_order = 0
     for path in sorted(texts.iterdir()):
-        found = pl.read_parquet(tables[path.stem], columns=["id"])["id"].to_list()
+        found = read_frame(tables[path.stem])["id"].to_list()
         rows += len(found)
         in_order += found == [row["id"] for _, row in pairs.rows(path)]
     return rows, in_order

@@ -14,6 +14,7 @@ from excam.excam40k.audits.checks import PARTS
 from scripts import run
 
 VERSION = 2
+NAMES = {"name": pl.String, "printed": pl.String}
 PAGE = {
     "result": "results/audits/inventory",
     "outputs": ["numbers", "page"],
@@ -38,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     rows = page.read_parts(args.samples)
-    audit = inventory.audit(rows, pl.read_csv(args.regions), pl.read_csv(args.languages))
+    regions, languages = (tables.read_csv(path, NAMES) for path in (args.regions, args.languages))
+    audit = inventory.audit(rows, regions, languages)
     tables.write_csv(args.cultures, inventory.cultures(rows.filter(pl.col("part").is_in(PARTS))))
     page.write(audit, args.numbers, args.page)
 

@@ -274,6 +274,18 @@ def test_one_function_writes_to_stderr():
         assert len(writes) == (path == ROOT / "excam/core/provenance.py"), path
 
 
+def test_two_modules_call_the_readers_of_polars():
+    """They take a path for a pattern; these two tell them not to."""
+    own = {ROOT / "excam/core/tables.py", ROOT / "excam/core/source_tables.py"}
+    for path in {path for folder in ("excam", "scripts", "bench") for path in (ROOT / folder).rglob("*.py")} - own:
+        found = re.findall(r"\bpl\.(?:read|scan)_\w+\(", path.read_text(encoding="utf-8"))
+        assert not found, f"{path}: {found[0]}: expected excam.core.tables"
+    for path in own:
+        text = path.read_text(encoding="utf-8")
+        for call in re.findall(r"\bpl\.(?:read_csv|scan_csv|scan_parquet|read_parquet)\([^\n]*", text):
+            assert "glob=False" in call, f"{path}: {call}"
+
+
 @pytest.mark.nightly
 def test_each_process_names_the_tests_alike():
     """Workers of `pytest -n` compare the names they collect: none may hold a time, a hash or the order of a set."""

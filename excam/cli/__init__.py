@@ -13,6 +13,7 @@ from excam.annotation.commands import app as annotate_app
 from excam.calmqa.commands import app as calmqa_app
 from excam.cli import calibrate_commands, meta_commands, score_commands, serve_commands
 from excam.core.command_input import standard_input
+from excam.core.folders import files_below
 from excam.core.paths import JOURNALS, RESULTS
 from excam.core.provenance import say
 from excam.core.release import VERSION
@@ -73,7 +74,8 @@ _JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folde
 
 def _journal_files(files: list[Path] | None) -> list[Path]:
     given = files or [JOURNALS]
-    found = [file for path in given for file in (sorted(path.rglob("*.jsonl")) if path.is_dir() else [path])]
+    found = [file for path in given for file in (files_below(path) if path.is_dir() else [path])]
+    found = [file for file in found if file in given or file.suffix == ".jsonl"]
     if not found:
         stop(f"{given[0]}: no journals; expected .jsonl files below {JOURNALS}")
     return found

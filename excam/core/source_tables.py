@@ -16,6 +16,7 @@ import polars as pl
 from excam.core.exceptions import SourceInvalid, in_a_line
 from excam.core.mistaken_files import mistaken_for, not_utf8, other_separator
 from excam.core.source_rows import header, is_array, parse_rows, text_list
+from excam.core.tables import scan_parquet
 
 Wanted = Mapping[str, pl.DataType]  # column -> String or List(String)
 Read = tuple[list[str], pl.DataFrame]  # the names of all columns of a file, and those requested that it has
@@ -163,7 +164,7 @@ def _json_rows(path: Path, wanted: Wanted) -> Read:
 
 def _parquet_rows(path: Path, wanted: Wanted, labels: Mapping[str, Sequence[str]]) -> Read:
     """Return rows of a Parquet file; a column in `labels` holds numbers and comes back as names."""
-    scanned = pl.scan_parquet(path, glob=False)
+    scanned = scan_parquet(path)
     columns = scanned.collect_schema().names()
     frame = scanned.select(name for name in columns if name in wanted).collect()
     named = (

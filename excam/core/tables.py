@@ -1,4 +1,8 @@
-"""Parquet, CSV and JSON Lines files: written atomically; equal rows give equal bytes."""
+"""Parquet, CSV and JSON Lines files: written atomically; equal rows give equal bytes.
+
+A path is the name of one file, never a pattern: polars would read `texts v.parquet` for `texts [v1].parquet`. So this
+module and `source_tables` alone call its readers (a test of conventions holds it).
+"""
 
 from __future__ import annotations
 
@@ -47,10 +51,21 @@ def _system_errors() -> Iterator[None]:
         raise OSError(int(code[1]), os.strerror(int(code[1]))) from problem
 
 
+def scan_parquet(path: Path) -> pl.LazyFrame:
+    """Return the Parquet file at exactly this path, not read yet. Its folders' names add no columns."""
+    return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+
+
+def read_arrow(path: Path) -> pl.DataFrame:
+    """Return the rows of an Arrow stream, as `datasets` saves them."""
+    with path.open("rb") as stream:
+        return pl.read_ipc_stream(stream)
+
+
 def read_frame(path: Path) -> pl.DataFrame:
     """Read a Parquet file. Raise ArtifactBroken if it is not readable as Parquet."""
     try:
-        return pl.read_parquet(path)
+        return scan_parquet(path).collect()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
         detail = in_a_line(problem)
         raise ArtifactBroken(f"{path}: not a readable Parquet file ({detail}); delete it and run again") from None
@@ -138,7 +153,7 @@ def read_lines(path: Path) -> list[dict[str, str]]:
 def read_csv(path: Path, schema: Mapping[str, Any]) -> pl.DataFrame:
     """Read a file of `write_csv`. Raise ArtifactBroken if it is not a CSV file with these columns."""
     try:
-        return pl.read_csv(path, schema=dict(schema))
+        return pl.read_csv(path, glob=False, schema=dict(schema))
     except (pl.exceptions.PolarsError, OSError) as problem:
         detail = in_a_line(problem)
         raise ArtifactBroken(

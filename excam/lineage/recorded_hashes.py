@@ -7,6 +7,7 @@ alone, the last two are in `copies.KEPT`.
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import re
@@ -210,7 +211,8 @@ def _placed(folder: Path, outputs: dict[str, str], stated: set[Path]) -> Iterato
     homes = {folder, *stated, *([fetched] if fetched.is_dir() else [])}
     for name in outputs:
         depth = name.count("/")
-        homes |= {path.parents[depth] for path in folder.rglob(Path(name).name) if path.as_posix().endswith(f"/{name}")}
+        found = folder.rglob(glob.escape(Path(name).name))
+        homes |= {path.parents[depth] for path in found if path.as_posix().endswith(f"/{name}")}
     best = max(homes, key=lambda home: (_present(home, outputs), home in stated, home == fetched, -len(home.parts)))
     for name, digest in outputs.items():
         yield best / name, digest

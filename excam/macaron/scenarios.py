@@ -15,6 +15,7 @@ import polars as pl
 
 from excam.core import tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
+from excam.core.folders import files_below
 from excam.core.sanitize import rejection_reason
 from excam.macaron import templates as forms
 from excam.macaron.contexts import Context
@@ -89,7 +90,7 @@ class Built:
 
 def read_exports(path: Path) -> list[dict[str, Any]]:
     """Return the submissions of a JSON Lines file, or of all such files of a folder. Raise InputInvalid for none."""
-    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    files = [file for file in files_below(path) if file.suffix == ".jsonl"] if path.is_dir() else [path]
     if not files or not files[0].is_file():
         raise InputInvalid(f"{path}: no submissions; expected .jsonl files that authors exported")
     rows = []

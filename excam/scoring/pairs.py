@@ -284,10 +284,12 @@ def _text(path: Path, line: bytes) -> str:
 def _parquet(path: Path) -> Rows:
     import polars as pl
 
+    from excam.core.tables import scan_parquet
+
     at = 0
     while True:
         try:
-            part = pl.scan_parquet(path).slice(at, ROWS).collect()
+            part = scan_parquet(path).slice(at, ROWS).collect()
         except (pl.exceptions.PolarsError, OSError) as problem:
             raise InputInvalid(f"{path}: {in_a_line(problem)}; expected a Parquet file") from None
         yield from enumerate(part.iter_rows(named=True), at + 1)
@@ -299,8 +301,10 @@ def _parquet(path: Path) -> Rows:
 def _arrow(path: Path) -> Rows:
     import polars as pl
 
+    from excam.core.tables import read_arrow
+
     try:
-        frame = pl.read_ipc_stream(path)
+        frame = read_arrow(path)
     except (pl.exceptions.PolarsError, OSError) as problem:
         raise InputInvalid(f"{path}: {in_a_line(problem)}; expected an Arrow stream") from None
     yield from enumerate(frame.iter_rows(named=True), 1)

@@ -82,8 +82,10 @@ def is_scored(path: Path) -> bool:
     """Return whether a Parquet file has the columns of scored rows."""
     import polars as pl
 
+    from excam.core.tables import scan_parquet
+
     try:
-        columns = set(pl.read_parquet_schema(path))
+        columns = set(scan_parquet(path).collect_schema())
     except (pl.exceptions.PolarsError, OSError) as problem:
         raise InputInvalid(f"{path}: {in_a_line(problem)}; expected a Parquet file") from None
     return columns >= KEYS

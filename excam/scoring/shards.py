@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from excam.core.exceptions import InputInvalid
+from excam.core.folders import files_below
 from excam.core.paths import RESULTS
 
 TABLE = ".parquet"  # a scored shard
@@ -51,11 +52,13 @@ def find(folder: Path) -> list[Shard]:
     if ours == theirs or ours in theirs.parents or theirs in ours.parents:
         raise InputInvalid(f"texts: {folder}: overlaps the folder of results ({RESULTS}); expected a folder of its own")
     found: dict[str, Shard] = {}
-    for path in sorted(folder.rglob("*")):
+    for path in files_below(folder):
         below = path.relative_to(folder)
         kind = _kind(path)
-        if kind is None or any(part.startswith(".") for part in below.parts) or not path.is_file():
+        if kind is None or any(part.startswith(".") for part in below.parts):
             continue
+        if not path.is_file():
+            raise InputInvalid(f"texts: {path}: no file behind this name; expected a shard; fetch it, or remove it")
         name = below.as_posix().removesuffix(".gz").removesuffix(kind)
         if twin := found.get(name):
             both = f"{twin.path.relative_to(folder)} and {below}"

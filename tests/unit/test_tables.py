@@ -5,14 +5,17 @@ import hashlib
 import json
 import random
 import resource
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from excam.core import tables
-from excam.core.exceptions import ArtifactBroken
+from excam.core.exceptions import ArtifactBroken, InputInvalid, SourceInvalid
+from excam.core.source_tables import read_table
 from excam.error_reports import record_files
 from excam.error_reports.records import BaseSample, CulturalError, Report, Sample, Verdict
+from excam.scoring import pairs
 
 ERROR = CulturalError("output", "Sushi", "major", "incorrect answer", 0, 5)
 LOST = CulturalError("output", "sashimi", "minor", "t")
@@ -148,7 +151,7 @@ def test_a_panic_of_the_reader_is_a_broken_file(tmp_path, monkeypatch):
     def panic(_: object) -> None:
         raise pl.exceptions.PanicException("assertion failed\nstack backtrace:")
 
-    monkeypatch.setattr(tables.pl, "read_parquet", panic)
+    monkeypatch.setattr(tables, "scan_parquet", panic)
     assert "(assertion failed stack backtrace:)" in broken(tables.read_frame, tmp_path / "a.parquet")
 
 
@@ -227,3 +230,32 @@ def test_no_room_for_a_table_names_the_file(tmp_path, write):
     assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
     assert list(tmp_path.iterdir()) == []
     write(path, frame)
+
+
+@pytest.mark.parametrize(
+    ("name", "neighbour"),
+    [
+        ("texts [v1]", "texts v"),
+        ("d[1]/x", "d1/x"),
+        ("texts?", "textsX"),
+        ("texts*", "texts1"),
+        ("a=1/x", "a=2/x"),
+        ("~", "a"),
+    ],
+)
+def test_a_path_is_the_name_of_one_file(tmp_path, monkeypatch, name, neighbour):
+    """polars takes a path for a pattern where it is not told otherwise: the neighbour's rows would be read."""
+    monkeypatch.chdir(tmp_path)
+    for text, path in (("right", Path(name)), ("wrong", Path(neighbour))):
+        path.parent.mkdir(exist_ok=True)
+        frame = pl.DataFrame({"text": [text]})
+        frame.write_parquet(f"{path}.parquet")
+        frame.write_csv(f"{path}.csv")
+    right = pl.DataFrame({"text": ["right"]})
+    assert tables.read_frame(Path(f"{name}.parquet")).equals(right)
+    assert tables.read_csv(Path(f"{name}.csv"), {"text": pl.String}).equals(right)
+    for kind in (".parquet", ".csv"):
+        assert read_table(Path(f"{name}{kind}"), "set", ["text"]).equals(right)
+        assert [row["text"] for _, row in pairs.rows(Path(f"{name}{kind}"))] == ["right"]
+        with pytest.raises((ArtifactBroken, InputInvalid, SourceInvalid)):
+            read_table(Path(f"{name}{name}{kind}"), "set", ["text"])
