@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from excam.core import tables
@@ -26,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     built = source.read(args.files, json.loads(args.columns))
-    tables.write_lines(args.dropped, ("scenario", "reason", "detail"), map(asdict, built.dropped))
+    tables.write_lines(args.dropped, scenarios.DROPPED, built.dropped_lines)
     if not built.scenarios:
         raise InputInvalid(f"{args.files[0].parent}: 0 scenarios; left out: {built.reasons}; see {args.dropped}")
     tables.write_frame(args.scenarios, scenarios.to_frame(built.scenarios))

@@ -1,9 +1,27 @@
-"""Character classes for comparing texts."""
+"""Character classes for comparing texts, and what counts as a text."""
 
 from __future__ import annotations
+
+import re
+from typing import TypeGuard
 
 import regex
 
 INVISIBLE = regex.compile(r"(?V1)[\p{DI}--[\U000e0020-\U000e007f]]")  # except tag characters, which distinguish flags
 QUOTES = str.maketrans("‘’‛ʻʼ`´＇׳“”„‟＂״", "'" * 9 + '"' * 6)
 SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{scx=Hira}\p{scx=Kana}\p{Thai}\p{Khmer}\p{Lao}\p{Myanmar}"
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def is_text(value: object) -> TypeGuard[str]:
+    """Return whether a value is a text that a file can hold, without lone surrogates."""
+    return isinstance(value, str) and not SURROGATE.search(value)
+
+
+def id_text(value: object) -> str | None:
+    """Return an id as text: a text that is not blank, or a whole number; None for anything else."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18:
+        return str(value)
+    return value if is_text(value) and value.strip() else None

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from excam.core import tables
 from excam.core.exceptions import InputInvalid
-from excam.macaron.asks import Answered
+from excam.core.typed_tables import read_typed
+from excam.macaron.asks import FAILURES, Answered
 from excam.macaron.contexts import csv_lines
 from excam.macaron.derive import Instance
 
@@ -58,17 +58,16 @@ def failure_counts(given: Iterable[Answered]) -> str:
 
 def join(instances: Sequence[Instance], files: Sequence[Path]) -> list[System]:
     """Return one system per file: each instance with its answer. Raise InputInvalid if a file answers others."""
-    asked = {one.id: {name: getattr(one, name) for name in FIELDS} for one in instances}
-    digests = {one.id: one.digest for one in instances}
-    return [_joined(asked, digests, path) for path in files]
+    asked = {one.id: one for one in instances}
+    return [_joined(asked, path) for path in files]
 
 
-def _joined(asked: Mapping[str, Mapping[str, Any]], digests: Mapping[str, str], answers: Path) -> System:
-    if not answers.is_file():
-        raise InputInvalid(f"{answers}: no such file; expected answers, made by `excam macaron ask`")
-    frame = tables.read_frame(answers)
-    if frame.columns != list(SCHEMA):
-        raise InputInvalid(f"{answers}: found columns {', '.join(frame.columns)[:200]}; expected those of answers")
+WHAT = "answers, made by `excam macaron ask`"
+FILLED = ("instance", "asked", "model", "mode", "by", "logprobs", "letter_logprobs", "recovered", "thinking")
+
+
+def _joined(asked: Mapping[str, Instance], answers: Path) -> System:
+    frame = read_typed(answers, SCHEMA, WHAT, FILLED)
     given = {row["instance"]: row for row in frame.iter_rows(named=True)}
     if len(given) < len(frame) or given.keys() != asked.keys():
         odd = sorted(given.keys() ^ asked.keys()) or [frame["instance"][0]]
@@ -76,13 +75,32 @@ def _joined(asked: Mapping[str, Mapping[str, Any]], digests: Mapping[str, str], 
             f"{answers}: {len(frame)} answers to {len(asked)} instances; expected one each; the first that differs "
             f"is {odd[0]}; ask again"
         )
-    if other := next((name for name, row in given.items() if row["asked"] != digests[name]), None):
-        raise InputInvalid(
-            f"{answers}: {other} was asked with another text or order of options; expected the instances that were "
-            "asked; derive them with the same seed, or ask again"
-        )
-    rows = tuple({**row, "pred": given[name]["answer"], "said": given[name]} for name, row in asked.items())
-    return System(frame["model"][0], frame["mode"][0], rows)
+    for name, row in given.items():
+        if row["asked"] != asked[name].digest:
+            raise InputInvalid(
+                f"{answers}: {name} was asked with another text or order of options; expected the instances that were "
+                "asked; derive them with the same seed, or ask again"
+            )
+        if problem := _problem(row, asked[name].valid):
+            raise InputInvalid(f"{answers}: {name}: {problem}; expected {WHAT}; ask again")
+    named = sorted({(row["model"], row["mode"]) for row in given.values()})
+    if len(named) > 1:
+        raise InputInvalid(f"{answers}: answers of {', '.join(map('/'.join, named))}; expected one model and mode")
+    rows = tuple(
+        {**{field: getattr(one, field) for field in FIELDS}, "pred": given[name]["answer"], "said": given[name]}
+        for name, one in asked.items()
+    )
+    return System(*named[0], rows)
+
+
+def _problem(row: Mapping[str, Any], valid: Sequence[str]) -> str | None:
+    """Return what is wrong with an answer to an instance with these valid ones, in words."""
+    if (row["answer"] is None) == (row["failure"] is None) or row["failure"] not in (None, *FAILURES):
+        return f"answer {str(row['answer'])[:20]} with failure {str(row['failure'])[:20]}"
+    if row["answer"] not in (None, *valid) or row["letter_answer"] not in (None, *valid):
+        return f"answer {str(row['answer'])[:20]}, by letter {str(row['letter_answer'])[:20]}, of {', '.join(valid)}"
+    counts = [len(row[name]) for name in ("logprobs", "letter_logprobs")]
+    return None if set(counts) <= {0, len(valid)} else f"{max(counts)} likelihoods of {len(valid)} answers"
 
 
 def read_sheet(path: Path, instances: Sequence[Instance]) -> list[Answered]:

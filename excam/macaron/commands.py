@@ -158,13 +158,11 @@ def read(
 
 
 def _write(built: Built, to: Path) -> None:
-    from dataclasses import asdict
-
     from excam.core import tables
     from excam.macaron import scenarios
 
     left_out = to.with_suffix(".dropped.csv")
-    tables.write_lines(left_out, ("scenario", "reason", "detail"), map(asdict, built.dropped))
+    tables.write_lines(left_out, scenarios.DROPPED, built.dropped_lines)
     if not built.scenarios:
         stop(f"{to}: 0 scenarios of {len(built.dropped)} submissions; expected some; {left_out} has the reasons")
     tables.write_frame(to, scenarios.to_frame(built.scenarios))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import polars as pl
 
-from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
+from excam.core.typed_tables import read_typed
 from excam.macaron.scenarios import Scenario
 
 Format = Literal["MC", "T", "F"]
@@ -150,15 +150,47 @@ def to_frame(rows: Iterable[Instance]) -> pl.DataFrame:
     return pl.DataFrame([asdict(one) for one in rows], schema=SCHEMA, orient="row")
 
 
+WHAT = "instances, made by `excam macaron derive`"
+SHARED = ("template", "country", "language", "script", "reasoning", "aspects")  # by the instances of a scenario
+
+
 def read(path: Path) -> list[Instance]:
-    """Return the instances of a Parquet file of `to_frame`. Raise InputInvalid for another file."""
-    if not path.is_file():
-        raise InputInvalid(f"{path}: no such file; expected instances, made by `excam macaron derive`")
-    frame = tables.read_frame(path)
-    if frame.columns != list(SCHEMA):
-        raise InputInvalid(f"{path}: found columns {', '.join(frame.columns)[:200]}; expected those of instances")
+    """Return the instances of a Parquet file of `to_frame`.
+
+    Raise InputInvalid for other columns or types, no rows, an id that occurs twice, and what is no instance.
+    """
+    frame = read_typed(path, SCHEMA, WHAT, SCHEMA, ("id",))
     if frame.is_empty():
-        raise InputInvalid(f"{path}: 0 rows; expected instances, made by `excam macaron derive`")
-    return [
-        Instance(**{**row, **{name: tuple(row[name] or ()) for name in _LISTS}}) for row in frame.iter_rows(named=True)
-    ]
+        raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
+    found = [Instance(**{**row, **{name: tuple(row[name]) for name in _LISTS}}) for row in frame.iter_rows(named=True)]
+    scenarios: dict[str, list[Instance]] = defaultdict(list)
+    for one in found:
+        scenarios[one.scenario].append(one)
+    problems = {one.id: _problem(one) for one in found} | {name: _unlike(of) for name, of in scenarios.items()}
+    if name := next((name for name, problem in problems.items() if problem), None):
+        raise InputInvalid(f"{path}: {name[:60]}: {problems[name]}; expected {WHAT}; derive them again")
+    return found
+
+
+def _problem(one: Instance) -> str | None:
+    """Return why an instance is none, in words."""
+    if one.format not in ("MC", *TRUTH) or one.lang not in ("EN", "L") or one.form not in ("question", "statement"):
+        return f"found {one.format}, {one.lang}, {one.form}"[:100]
+    if blank := [name for name in ("scenario", "country", "language", "text") if not getattr(one, name).strip()]:
+        return f"no {blank[0]}"
+    if one.format in TRUTH:
+        return None if (one.options, one.order, one.gold) == ((), (), one.format) else "a statement with other fields"
+    if len(one.options) != len(LETTERS) or sorted(one.order) != [0, 1, 2, 3] or not all(map(str.strip, one.options)):
+        return "not four options in an order"
+    return None if one.gold == LETTERS[one.order.index(0)] else f"{one.gold[:20]} is not the letter of the right option"
+
+
+def _unlike(of: Sequence[Instance]) -> str | None:
+    """Return in what the instances of a scenario do not belong together, in words."""
+    if differs := [name for name in SHARED if any(getattr(one, name) != getattr(of[0], name) for one in of)]:
+        return f"instances of one scenario differ in {differs[0]}"
+    kinds = Counter((one.format, one.lang) for one in of)
+    if max(kinds.values()) > 1 or any(kinds["MC", lang] != 1 for lang in ("EN", "L")):
+        return "not one question in each language"
+    statements = {kinds[truth, lang] for truth in TRUTH for lang in ("EN", "L")}
+    return None if len(statements) == 1 else "not each statement in both languages"

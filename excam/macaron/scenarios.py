@@ -17,6 +17,8 @@ from excam.core import tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.folders import files_below
 from excam.core.sanitize import rejection_reason
+from excam.core.text import SURROGATE, is_text
+from excam.core.typed_tables import read_typed
 from excam.macaron import templates as forms
 from excam.macaron.contexts import Context
 from excam.macaron.templates import Template
@@ -24,7 +26,7 @@ from excam.macaron.templates import Template
 STATEMENTS = ("true_en", "false_en", "true_local", "false_local")
 REVIEWED = ("question_en", "question_local", "options_en", "options_local", *STATEMENTS)  # what a reviewer may revise
 LETTERED = re.compile(r"^\s*[-•]?\s*\(?[A-Da-d][):]\s")  # "A) rice": the letter is added by the prompt
-SURROGATE = re.compile("[\ud800-\udfff]")
+NAMES = ("id", "country", "language")  # what no scenario lacks, besides its texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +77,20 @@ class Dropped:
     detail: str = ""
 
 
+DROPPED = tuple(one.name for one in fields(Dropped))
+
+
 @dataclass(frozen=True, slots=True)
 class Built:
     """The scenarios, sorted by id, and every submission that was left out."""
 
     scenarios: tuple[Scenario, ...]
     dropped: tuple[Dropped, ...]
+
+    @property
+    def dropped_lines(self) -> list[dict[str, str]]:
+        """Return what was left out as lines of a table (`DROPPED`), lone surrogates as U+FFFD."""
+        return [{name: SURROGATE.sub("\ufffd", value) for name, value in asdict(one).items()} for one in self.dropped]
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -111,7 +121,7 @@ def build(
     """Fill the templates with what authors submitted, check the result, apply the reviews.
 
     The last submission of an author for a template counts. Local texts are kept to the letter. Raise InputInvalid for
-    templates with a problem, and for a review that is none.
+    templates with a problem, a review that is none, and a second review of a scenario.
     """
     if problems := forms.problems(templates):
         raise InputInvalid(f"templates: {problems[0]} ({len(problems)} problems); see `excam macaron lint`")
@@ -125,6 +135,11 @@ def build(
             dropped.append(made)
         else:
             found[name] = made
+    reviewed = Counter(str(review.get("scenario")) for review in reviews)
+    if twice := [name for name, count in reviewed.items() if count > 1]:
+        raise InputInvalid(
+            f"review of {twice[0][:60]}: found {reviewed[twice[0]]}; expected one; keep the one that counts"
+        )
     for review in reviews:
         outcome = _reviewed(found, review)
         if isinstance(outcome, Dropped):
@@ -162,7 +177,9 @@ def _scenario(
         return Dropped(name, "not-applicable", str(row.get("why") or ""))
     if status != "submitted":
         return Dropped(name, "not-submitted", str(status))
-    if not row.get("author"):
+    if wrong := [key for key in ("author", "licence", "why") if not isinstance(row.get(key, ""), str | None)]:
+        return Dropped(name, "not-text", ", ".join(wrong))
+    if not (row.get("author") or "").strip():
         return Dropped(name, "author-missing")
     template = known.get(number) if type(number) is int else None
     context = places.get((str(row.get("country")), str(row.get("language"))))
@@ -233,7 +250,7 @@ def text_problem(one: Scenario) -> tuple[str, str] | None:
             return "option-with-letter", f"{place}: {options[0]}"
     texts = [one.question_en, one.question_local, *one.options_en, *one.options_local]
     statements = [text for name in STATEMENTS if (text := getattr(one, name)) is not None]
-    if SURROGATE.search("".join([*texts, *statements, one.author, one.why, one.licence])):
+    if SURROGATE.search("".join([*texts, *statements, *one.slots.values(), one.author, one.why, one.licence])):
         return "lone-surrogate", one.id.encode("ascii", "replace").decode()
     if reason := rejection_reason(*texts, *statements):
         return reason, one.id
@@ -279,15 +296,37 @@ def to_frame(scenarios: Iterable[Scenario]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
+WHAT = "scenarios, made by `excam macaron build` or `read`"
+
+
 def read(path: Path) -> list[Scenario]:
-    """Return the scenarios of a Parquet file of `to_frame`. Raise InputInvalid for another file."""
-    if not path.is_file():
-        raise InputInvalid(f"{path}: no such file; expected scenarios, made by `excam macaron build` or `read`")
-    frame = tables.read_frame(path)
-    if frame.columns != list(SCHEMA):
-        raise InputInvalid(f"{path}: found columns {', '.join(frame.columns)[:200]}; expected those of scenarios")
-    rows = frame.iter_rows(named=True)
-    return [
-        Scenario(**{**row, **{name: tuple(row[name]) for name in _LISTS}, "slots": json.loads(row["slots"])})
-        for row in rows
-    ]
+    """Return the scenarios of a Parquet file of `to_frame`.
+
+    Raise InputInvalid for other columns or types, no rows, an id that occurs twice, and what is no scenario.
+    """
+    frame = read_typed(path, SCHEMA, WHAT, [name for name in SCHEMA if name not in STATEMENTS], ("id",))
+    if frame.is_empty():
+        raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
+    return [_read_row(row, f"{path}: row {number}") for number, row in enumerate(frame.iter_rows(named=True), 1)]
+
+
+def _read_row(row: Mapping[str, Any], where: str) -> Scenario:
+    slots = _slots(row["slots"])
+    one = Scenario(**{**row, **{name: tuple(row[name]) for name in _LISTS}, "slots": slots or {}})
+    problem = ("slots-not-texts", row["slots"][:60]) if slots is None else text_problem(one)
+    problem = problem or next(((f"no-{name}", "") for name in NAMES if not getattr(one, name).strip()), None)
+    if not problem and one.false_option not in (1, 2, 3):
+        problem = "unknown-false-option", str(one.false_option)
+    if problem:
+        reason, detail = problem
+        raise InputInvalid(f"{where}: {one.id[:60]}: {reason} {detail[:60]}; expected {WHAT}; make it again")
+    return one
+
+
+def _slots(text: str) -> dict[str, str] | None:
+    """Return the slots in a JSON text; None if it holds anything but an object of texts."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and all(map(is_text, (*found, *found.values()))) else None

@@ -7,13 +7,17 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import polars as pl
 import pytest
 import yaml
+from one_line_errors import line_of
 
 from excam.annotation import answers, exchange
+from excam.core import tables
 from excam.core.exceptions import InputInvalid, SourceInvalid
 from excam.inference import Choice, Choose, Completion, Generate
 from excam.inference.run import run
+from excam.macaron import answers as given
 from excam.macaron import asks, campaign, contexts, derive, official, proofread, scenarios, source, templates
 
 ROOT = Path(__file__).parents[2]
@@ -223,6 +227,9 @@ def test_the_miniature_builds_whole():
         ({"question_local": "\ud800"}, "lone-surrogate"),
         ({"status": "draft"}, "not-submitted"),
         ({"author": None}, "author-missing"),
+        ({"author": {"a": 1}}, "not-text"),
+        ({"licence": [[]]}, "not-text"),
+        ({"author": "\udc80", "template": 99}, "unknown-template"),
         ({"template": [1]}, "unknown-template"),
         ({"template": 1.0}, "unknown-template"),
         ({"options": ["A. a", "B. b", "C. c", "D. d"]}, "option-with-letter"),
@@ -232,6 +239,7 @@ def test_a_submission_that_is_no_scenario_is_left_out_with_its_reason(changes, r
     found = build(submission(**changes))
     assert not found.scenarios
     assert found.reasons == {reason: 1}
+    assert json.dumps(found.dropped_lines, ensure_ascii=False).encode()
 
 
 def test_initials_are_no_letters_of_options():
@@ -304,11 +312,11 @@ def test_reviews_approve_revise_and_remove():
     ):
         with pytest.raises(InputInvalid, match="expected"):
             build(submission(), reviews=[review])
+    with pytest.raises(InputInvalid, match=r"found 2; expected one; keep the one that counts"):
+        build(submission(), reviews=[{"scenario": name, "decision": "approve"}] * 2)
 
 
 def test_scenarios_come_back_from_their_file(tmp_path):
-    from excam.core import tables
-
     tables.write_frame(tmp_path / "s.parquet", scenarios.to_frame(BUILT.scenarios))
     assert tuple(scenarios.read(tmp_path / "s.parquet")) == BUILT.scenarios
     tables.write_frame(tmp_path / "i.parquet", derive.to_frame(INSTANCES))
@@ -318,6 +326,103 @@ def test_scenarios_come_back_from_their_file(tmp_path):
             read(tmp_path / f"{wrong}.parquet")
         with pytest.raises(InputInvalid, match="no such file"):
             read(tmp_path / "none.parquet")
+
+
+TWO = BUILT.scenarios[:2]
+
+
+def damaged(rows, change):
+    """The rows with this change: of the first row's cells, of all of them together, or of the types of columns."""
+    return change(rows) if callable(change) else [rows[0] | change, *rows[1:]]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda rows: [*rows, *rows], "row 3: greece/10/gr-1 is there twice; expected scenarios"),
+        (lambda rows: [], "0 rows; expected scenarios"),
+        ({"slots": "no JSON"}, "slots-not-texts no JSON; expected scenarios"),
+        ({"slots": '{"a": 1}'}, "slots-not-texts"),
+        ({"slots": '{"a": "\\ud800"}'}, "slots-not-texts"),
+        ({"slots": "[" * 9999}, "slots-not-texts"),
+        ({"options_en": None}, "row 1: no options_en; expected scenarios"),
+        ({"options_local": ["a", None, "c", "d"]}, "row 1: no options_local"),
+        ({"options_en": ["a", "b"]}, "not-four-options options_en"),
+        ({"country": None}, "row 1: no country"),
+        ({"language": " "}, "no-language"),
+        ({"question_en": ""}, "text-missing"),
+        ({"false_option": 0}, "unknown-false-option 0"),
+        (lambda rows: [row | {"template": "x"} for row in rows], "column template: found String; expected scenarios"),
+        (lambda rows: [row | {"reasoning": 1} for row in rows], "column reasoning: found Int64"),
+        (lambda rows: [row | {"false_option": 999} for row in rows], "conversion from `i64` to `i8` failed"),
+    ],
+)
+def test_damaged_scenarios_are_one_line(tmp_path, change, words):
+    path = tmp_path / "s.parquet"
+    rows = damaged(scenarios.to_frame(TWO).to_dicts(), change)
+    schema = scenarios.SCHEMA if not rows else None
+    tables.write_frame(path, pl.DataFrame(rows, schema, infer_schema_length=None, strict=False))
+    line = line_of(InputInvalid, scenarios.read, path)
+    assert line.startswith(f"{path}: ")
+    assert words in line
+
+
+def test_numbers_of_another_width_are_read(tmp_path):
+    frame = scenarios.to_frame(TWO).with_columns(
+        pl.col("template").cast(pl.Int8), pl.col("false_option").cast(pl.Int64)
+    )
+    tables.write_frame(tmp_path / "s.parquet", frame)
+    assert tuple(scenarios.read(tmp_path / "s.parquet")) == TWO
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda rows: [*rows, *rows], "is there twice; expected instances"),
+        (lambda rows: [], "0 rows; expected instances"),
+        (lambda rows: [*rows, rows[0] | {"id": "x"}], "not one question in each language"),
+        (lambda rows: rows[1:], "not one question in each language"),
+        (lambda rows: rows[:-1], "not each statement in both languages"),
+        ({"country": "Atlantis"}, "instances of one scenario differ in country"),
+        ({"country": ""}, "no country"),
+        ({"format": "XX"}, "found XX, EN, question"),
+        ({"options": None}, "row 1: no options"),
+        ({"options": ["a", "b", "c"]}, "not four options in an order"),
+        ({"order": [0, 0, 0, 0]}, "not four options in an order"),
+        ({"gold": "E"}, "E is not the letter of the right option"),
+        (lambda rows: [*rows[:-1], rows[-1] | {"gold": "T"}], "a statement with other fields"),
+        (lambda rows: [row | {"order": ["0"]} for row in rows], "column order: found List(String)"),
+    ],
+)
+def test_damaged_instances_are_one_line(tmp_path, change, words):
+    path = tmp_path / "i.parquet"
+    rows = damaged(derive.to_frame(INSTANCES[:6]).to_dicts(), change)
+    tables.write_frame(path, pl.DataFrame(rows, derive.SCHEMA if not rows else None, infer_schema_length=None))
+    assert words in line_of(InputInvalid, derive.read, path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda rows: [*rows, *rows], "12 answers to 6 instances; expected one each"),
+        (lambda rows: [], "0 answers to 6 instances"),
+        ({"answer": "E"}, "answer E, by letter None, of A, B, C, D"),
+        ({"answer": None}, "answer None with failure None"),
+        ({"failure": "asleep"}, "answer A with failure asleep"),
+        ({"answer": None, "failure": "asleep"}, "answer None with failure asleep"),
+        ({"letter_answer": "T"}, "by letter T"),
+        ({"logprobs": [0.1]}, "1 likelihoods of 4 answers"),
+        ({"logprobs": None}, "row 1: no logprobs"),
+        ({"instance": None}, "row 1: no instance"),
+        ({"model": "other"}, "answers of m/text, other/text; expected one model and mode"),
+        ({"asked": "0"}, "was asked with another text"),
+    ],
+)
+def test_damaged_answers_are_one_line(tmp_path, change, words):
+    said = [asks.Answered(one.valid[0], None, "text") for one in INSTANCES[:6]]
+    rows = damaged(given.to_frame(INSTANCES[:6], "m", "text", said).to_dicts(), change)
+    tables.write_frame(tmp_path / "a.parquet", pl.DataFrame(rows, given.SCHEMA))
+    assert words in line_of(InputInvalid, given.join, INSTANCES[:6], [tmp_path / "a.parquet"])
 
 
 # --- official files

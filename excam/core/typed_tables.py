@@ -1,0 +1,63 @@
+"""Parquet files of our own, which others may have changed: their columns, types, empty cells and keys are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam.core.exceptions import InputInvalid, in_a_line
+from excam.core.tables import read_frame
+
+
+def read_typed(
+    path: Path, schema: Mapping[str, Any], what: str, filled: Iterable[str] = (), key: Sequence[str] = ()
+) -> pl.DataFrame:
+    """Return the rows of a Parquet file with exactly these columns and types; `what` says in messages what it holds.
+
+    Raise InputInvalid for other columns or types, a null in a column of `filled`, and two rows with the same values in
+    the columns of `key`; ArtifactBroken for a file that is not Parquet. A file without rows is read.
+    """
+    if not path.is_file():
+        raise InputInvalid(f"{path}: no such file; expected {what}")
+    frame = read_frame(path)
+    if frame.columns != list(schema):
+        names = ", ".join(frame.columns)[:200]
+        raise InputInvalid(f"{path}: found columns {names}; expected {what}, with {', '.join(schema)[:100]}")
+    types = pl.Schema(schema)
+    for name, wanted in types.items():
+        if not _holds(wanted, frame.schema[name]):
+            raise InputInvalid(f"{path}: column {name}: found {frame.schema[name]}; expected {what}, with {wanted}")
+    try:
+        frame = frame.cast(types)
+    except pl.exceptions.PolarsError as problem:  # a number that is too large
+        raise InputInvalid(f"{path}: {in_a_line(problem)}; expected {what}") from None
+    for name in filled:
+        if (number := _first(_is_null(frame[name]))) is not None:
+            raise InputInvalid(f"{path}: row {number + 1}: no {name}; expected {what}")
+    if key and (number := _first(frame.select(~pl.struct(key).is_first_distinct()).to_series())) is not None:
+        found = "/".join(str(value) for value in frame.select(key).row(number))
+        raise InputInvalid(f"{path}: row {number + 1}: {found[:100]} is there twice; expected {what}, each once")
+    return frame
+
+
+def _holds(wanted: Any, found: Any) -> bool:
+    """Return whether a column of type `wanted` can hold all that one of type `found` may: also shorter numbers."""
+    if isinstance(wanted, pl.List):
+        return found == pl.Null or (isinstance(found, pl.List) and _holds(wanted.inner, found.inner))
+    numbers = (wanted.is_float() and found.is_numeric()) or (wanted.is_integer() and found.is_integer())
+    return found in (wanted, pl.Null) or numbers
+
+
+def _is_null(column: pl.Series) -> pl.Series:
+    """Return which cells are null, or lists that hold a null."""
+    if column.dtype == pl.List:
+        return column.is_null() | column.list.eval(pl.element().is_null()).list.any().fill_null(value=False)
+    return column.is_null()
+
+
+def _first(marks: pl.Series) -> int | None:
+    """Return the index of the first cell that is true."""
+    return next(iter(marks.arg_true().head(1)), None)
