@@ -1,5 +1,4 @@
 """People as judges: they mark expressions (form `culture_spans`) and judge translations (`translation_errors`).
-(`translation_errors`).
 
 What annotators export becomes items and labels. Where annotators of one translation disagree, there is no label: they
 settle it first.
@@ -23,6 +22,7 @@ from excam.annotation.campaign import Campaign, Task, campaign
 from excam.annotation.form import SUBMITTED
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
+from excam.core.text import is_text
 from excam.scoring import pairs
 
 FIELDS = {error: error.replace("-", "_") for error in ERRORS}  # of the form
@@ -42,26 +42,38 @@ class Collected:
         return f"{len(self.rows)} rows; left out: {reasons}"
 
 
-def marking(path: Path, each: int, seed: int) -> Campaign:
+def marking(path: Path, each: int, seed: int) -> tuple[Campaign, int]:
     """Return a campaign in which people mark expressions in sentences with their translations, one task a sentence.
 
-    Raise InputInvalid for a row without `id`, `source`, `reference`, `domain` and `licence`.
+    Return also how many rows repeat the sentence of an earlier one, as rows of several expressions do. Raise
+    InputInvalid for a row without `id`, `source`, `reference`, `domain` and `licence`, for an id that occurs twice, and
+    for a sentence with two references.
     """
     wanted = ("id", "source", "reference", "domain", "licence")
     tasks: dict[str, Task] = {}
+    seen: set[str] = set()
     for number, row in pairs.rows(path):
-        if not isinstance(row, Mapping) or not all(
-            isinstance(row.get(one), str) and row[one].strip() for one in wanted
-        ):
-            raise InputInvalid(f"{path}:{number}: expected texts under {', '.join(wanted)}; add what is missing")
+        where = f"{path}:{number}"
+        if not isinstance(row, Mapping) or not all(is_text(row.get(one)) and row[one].strip() for one in wanted):
+            raise InputInvalid(f"{where}: expected texts under {', '.join(wanted)}; add what is missing")
         if row["domain"] not in DOMAINS:
-            raise InputInvalid(f"{path}:{number}: domain: found {row['domain']}; expected {' or '.join(DOMAINS)}")
+            raise InputInvalid(f"{where}: domain: found {row['domain'][:60]}; expected {' or '.join(DOMAINS)}")
+        if row["id"] in seen:
+            raise InputInvalid(f"{where}: id {row['id'][:60]} occurs twice; expected unique ids")
+        seen.add(row["id"])
         shown = {one: row[one] for one in ("source", "reference", "domain")}
+        if row["source"] in tasks and tasks[row["source"]].shown != shown:
+            raise InputInvalid(
+                f"{where}: the sentence of {tasks[row['source']].row[:60]} with another reference or domain; expected "
+                "one of each"
+            )
         tasks[row["source"]] = _task(row["id"], each, seed, "spans", shown, {"licence": row["licence"]})
     if not tasks:
         raise InputInvalid(f"{path}: 0 sentences; expected one JSON object a line, or a table")
     ordered = sorted(tasks.values(), key=lambda task: task.id)
-    return campaign("CulT-Eval: culture-loaded expressions", form.load("culture_spans"), ordered)
+    return campaign("CulT-Eval: culture-loaded expressions", form.load("culture_spans"), ordered), len(seen) - len(
+        tasks
+    )
 
 
 def labelling(rows: Sequence[Translated], each: int, seed: int) -> Campaign:

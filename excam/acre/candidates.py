@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from excam.acre.asks import filled
+from excam.acre.items import shown
 from excam.core.exceptions import InputInvalid
+from excam.core.text import id_text, is_text
 from excam.inference import Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
 from excam.inference.json_answers import Rejected, answer_decoder, objects
@@ -41,14 +43,25 @@ def read(path: Path) -> list[Sentence]:
     """Return the sentences of a file. Raise InputInvalid for a row without `id` or `source`, or there twice."""
     found: dict[str, Sentence] = {}
     for number, row in pairs.rows(path):
-        name, text = (row.get("id"), row.get("source")) if isinstance(row, Mapping) else (None, None)
-        if not name or not isinstance(text, str) or not text.strip() or str(name) in found:
-            raise InputInvalid(f"{path}:{number}: id {name!r}, {str(text)[:40]!r}; expected a unique id and text")
+        given, text = (row.get("id"), row.get("source")) if isinstance(row, Mapping) else (None, None)
+        name = id_text(given)
+        if not name or not is_text(text) or not text.strip() or name in found:
+            raise InputInvalid(f"{path}:{number}: id {shown(given)}, {shown(text)}; expected a unique id and text")
         rest = {key: value for key, value in row.items() if key not in ("id", "source")}
-        found[str(name)] = Sentence(str(name), text, rest)
+        _refuse_unwritable(rest, f"{path}:{number}")
+        found[name] = Sentence(name, text, rest)
     if not found:
         raise InputInvalid(f"{path}: 0 sentences; expected one JSON object a line, or a table")
     return list(found.values())
+
+
+def _refuse_unwritable(rest: Mapping[str, Any], where: str) -> None:
+    """Raise InputInvalid for a value that no line of JSON can hold, such as bytes or a lone surrogate."""
+    for name, value in rest.items():
+        try:
+            json.dumps({name: value}, ensure_ascii=False).encode()
+        except (TypeError, ValueError):  # UnicodeEncodeError too
+            raise InputInvalid(f"{where}: {name}: found {shown(value)}; expected what JSON can hold") from None
 
 
 def flow(one: Sentence) -> Flow[Found]:

@@ -203,14 +203,16 @@ def draw(
     from excam.annotation.campaign import write
 
     with exit_on_error():
+        repeated = 0
         if form == "culture_spans":
-            drawn = campaign.marking(file, each, seed)
+            drawn, repeated = campaign.marking(file, each, seed)
         elif form == "translation_errors":
             drawn = campaign.labelling(translations.from_frame(file), each, seed)
         else:
             stop(f"--form: found {form}; expected culture_spans or translation_errors")
         write(to, drawn)
-        say(f"{to}: {len(drawn.tasks)} tasks, each for {each} annotators")
+        more = f"; rows with the sentence of another {repeated}" if repeated else ""
+        say(f"{to}: {len(drawn.tasks)} tasks, each for {each} annotators{more}")
 
 
 @app.command()

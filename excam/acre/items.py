@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from excam.core.exceptions import InputInvalid
+from excam.core.text import is_text
 from excam.scoring import pairs
 
 CATEGORIES = ("Material", "Social", "Religious", "Ecological", "Linguistic")
@@ -73,19 +74,18 @@ def item(row: object, where: str) -> Item:
     if not isinstance(row, Mapping):
         raise InputInvalid(f"{where}: found {type(row).__name__}; expected an object")
     for name in TEXTS:
-        if not isinstance(row.get(name), str) or not row[name].strip():
-            raise InputInvalid(f"{where}: {name}: found {row.get(name)!r}; expected text")
+        if not is_text(row.get(name)) or not row[name].strip():
+            raise InputInvalid(f"{where}: {name}: found {shown(row.get(name))}; expected text")
     for name in SPANS:
         if not isinstance(row.get(name), int) or isinstance(row[name], bool):
-            raise InputInvalid(f"{where}: {name}: found {row.get(name)!r}; expected a whole number of characters")
+            raise InputInvalid(f"{where}: {name}: found {shown(row.get(name))}; expected a whole number of characters")
     for name, known in (("category", CATEGORIES), ("domain", DOMAINS), ("protocol", ("A", "B", None))):
         if row.get(name) not in known:
-            raise InputInvalid(
-                f"{where}: {name}: found {row.get(name)}; expected {', '.join(str(one) for one in known if one)}"
-            )
+            expected = ", ".join(str(one) for one in known if one)
+            raise InputInvalid(f"{where}: {name}: found {str(row.get(name))[:60]}; expected {expected}")
     for name in ("explication", "equivalent"):
-        if not isinstance(row.get(name), str | None):
-            raise InputInvalid(f"{where}: {name}: found {row.get(name)!r}; expected text or null")
+        if row.get(name) is not None and not is_text(row[name]):
+            raise InputInvalid(f"{where}: {name}: found {shown(row[name])}; expected text or null")
     _check_span(row, where, "source", "term", "reference")
     _check_span(row, where, "reference", "target", "source")
     if row["source"].strip() == row["reference"].strip():
@@ -97,10 +97,10 @@ def item(row: object, where: str) -> Item:
 
 
 def _check_span(row: Mapping[str, Any], where: str, text: str, term: str, other: str) -> None:
-    """Raise InputInvalid unless the span of `text` holds `term`; say where the term is, if it is anywhere."""
+    """Raise InputInvalid unless the span of `text` is `term`; say where the term is, if it is anywhere."""
     prefix = "source" if text == "source" else "target"
     start, end, wanted = row[f"{prefix}_start"], row[f"{prefix}_end"], row[term]
-    found = row[text][start:end] if 0 <= start < end else ""
+    found = row[text][start:end] if 0 <= start < end <= len(row[text]) else ""
     if found == wanted:
         return
     at = row[text].find(wanted)
@@ -112,15 +112,23 @@ def _check_span(row: Mapping[str, Any], where: str, text: str, term: str, other:
         hint = "; they differ in full-width and half-width characters"
     else:
         hint = f"; it is not in {text}: check simplified and traditional characters"
-    raise InputInvalid(f"{where}: {text}[{start}:{end}] is {found!r}; expected {term} {wanted!r}{hint}")
+    raise InputInvalid(
+        f"{where}: {text}[{shown(start)}:{shown(end)}] is {shown(found)}; expected {term} {shown(wanted)}{hint}"
+    )
 
 
 def _texts(value: object, where: str, name: str) -> tuple[str, ...]:
     if value is None:
         return ()
-    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+    if not isinstance(value, list) or not all(is_text(one) and one.strip() for one in value):
         raise InputInvalid(f"{where}: {name}: found {str(value)[:60]}; expected a list of texts")
     return tuple(value)
+
+
+def shown(value: object) -> str:
+    """Return a value as it stands in a message, at most 60 characters of it."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def held_out(items: Mapping[str, Item], example: Path) -> Item:

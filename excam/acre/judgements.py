@@ -13,10 +13,11 @@ import polars as pl
 from excam.acre import asks, equivalent
 from excam.acre.asks import Judged, Task
 from excam.acre.translations import Translated
-from excam.core import tables
 from excam.core.exceptions import InputInvalid
+from excam.core.typed_tables import read_typed
 
 EQUIVALENT = "equivalent"  # the name of the judge without a model
+KEY = ("id", "judge", "variant")  # once in a file
 SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("id", "judge", "variant", "protocol"), pl.String()),
     "valid": pl.Boolean(),
@@ -65,13 +66,19 @@ def _frame(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=SCHEMA, orient="row")
 
 
+WHAT = "verdicts, made by `excam acre judge`"
+
+
 def read(path: Path) -> dict[tuple[str, str], dict[str, Judged]]:
-    """Return the verdicts of a file by judge and variant, then by row. Raise InputInvalid for other columns."""
-    frame = tables.read_frame(path)
-    if frame.columns != list(SCHEMA):
-        raise InputInvalid(f"{path}: found columns {', '.join(frame.columns)[:100]}; expected those of verdicts")
+    """Return the verdicts of a file by judge and variant, then by row.
+
+    Raise InputInvalid for other columns or types, no rows, and two verdicts of one judge and variant on one row.
+    """
+    frame = read_typed(path, SCHEMA, WHAT, KEY, KEY)
+    if frame.is_empty():
+        raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
     found: dict[tuple[str, str], dict[str, Judged]] = {}
-    names = [name for name in SCHEMA if name not in ("id", "judge", "variant", "signature")]
+    names = [name for name in SCHEMA if name not in (*KEY, "signature")]
     for row in frame.iter_rows(named=True):
         found.setdefault((row["judge"], row["variant"]), {})[row["id"]] = Judged(**{name: row[name] for name in names})
     return found

@@ -6,7 +6,7 @@ environment of its own (`scripts/cult_eval_comet.py`), because it needs other re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,9 @@ from typing import Any
 import polars as pl
 
 from excam.acre.translations import Translated
-from excam.core import tables
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.extras import require_extra
+from excam.core.typed_tables import read_typed
 
 METRICS = ("bleu", "chrf", "bertscore", "comet", "metricx_qe")
 TITLES = {"bleu": "BLEU", "chrf": "chrF++", "bertscore": "BERTScore", "comet": "COMET", "metricx_qe": "MetricX-QE"}
@@ -154,18 +154,31 @@ def to_frame(rows: Sequence[Translated], columns: Mapping[str, Column]) -> pl.Da
     return pl.DataFrame(data, schema=SCHEMA)
 
 
+WHAT = "scores, made by `excam acre metrics`"
+
+
 def read(path: Path) -> dict[str, dict[str, float | None]]:
-    """Return the scores of a table of `to_frame` by metric and row; metrics that were not measured are left out."""
-    frame = tables.read_frame(path)
-    if frame.columns != list(SCHEMA):
-        raise InputInvalid(f"{path}: found columns {', '.join(frame.columns)[:100]}; expected {', '.join(SCHEMA)}")
+    """Return the scores of a table of `to_frame` by metric and row; metrics that were not measured are left out.
+
+    Raise InputInvalid for other columns or types, no rows, and a row that occurs twice.
+    """
+    frame = read_typed(path, SCHEMA, WHAT, ("id",), ("id",))
+    if frame.is_empty():
+        raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
     measured = [name for name in METRICS if frame[name].null_count() < len(frame)]
     return {name: dict(zip(frame["id"], frame[name], strict=True)) for name in measured}
 
 
-def read_scored(path: Path) -> Iterator[tuple[str, float | None]]:
-    """Yield the id and score of each row of a file of `excam score`; a failure has none. Raise InputInvalid."""
+def read_scored(path: Path) -> dict[str, float | None]:
+    """Return the score of each row of a file of `excam score`, None for a failure.
+
+    Raise InputInvalid for an invalid line, and a row that occurs twice.
+    """
     from excam.scoring import scored_file
 
+    found: dict[str, float | None] = {}
     for one in scored_file.read(path):
-        yield one.id, one.score
+        if one.id in found:
+            raise InputInvalid(f"{path}: id {one.id[:60]}: occurs twice; expected one score for each translation")
+        found[one.id] = one.score
+    return found

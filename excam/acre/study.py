@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from excam.acre import judgements, sentence_metrics, translations
 from excam.acre.asks import Judged
@@ -15,6 +16,7 @@ from excam.acre.translations import Translated
 from excam.core.exceptions import InputInvalid
 
 Verdicts = Mapping[str, Judged]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +67,38 @@ def read(
 ) -> Study:
     """Return the study of files: tables of rows, of verdicts and of metrics, and files of `excam score` by name.
 
-    Raise InputInvalid where a file belongs to other translations.
+    Raise InputInvalid where a file belongs to other translations, or two files have the same row.
     """
-    found = [one for path in rows for one in translations.from_frame(path)]
-    found = translations.with_labels(found, labels) if labels else found
-    names = {one.id for one in found}
+    found: dict[str, Translated] = {}
+    for path in rows:
+        _put(found, {one.id: one for one in translations.from_frame(path)}, f"{path}: translation")
+    names = set(found)
+    known = translations.with_labels(list(found.values()), labels) if labels else list(found.values())
     verdicts: dict[tuple[str, str], dict[str, Judged]] = {}
     for path in judged:
         for key, by_row in judgements.read(path).items():
-            verdicts.setdefault(key, {}).update(by_row)
+            _put(verdicts.setdefault(key, {}), by_row, f"{path}: verdict of {', '.join(key)}")
     measured: dict[str, dict[str, float | None]] = {}
     for path in metrics:
         for name, by_row in sentence_metrics.read(path).items():
-            measured.setdefault(TITLES[name], {}).update(by_row)
+            _put(measured.setdefault(TITLES[name], {}), by_row, f"{path}: {TITLES[name]}")
     for name, path in (scores or {}).items():
-        measured[name] = dict(sentence_metrics.read_scored(path))
+        if name in measured:
+            raise InputInvalid(f"{path}: {name} is the name of another metric; expected another name")
+        measured[name] = sentence_metrics.read_scored(path)
     every = {**{f"{judge}, {variant}": by_row for (judge, variant), by_row in verdicts.items()}, **measured}
     for name, by_row in every.items():
         _check(name, by_row, names)
-    return Study(found, verdicts, measured)
+    return Study(known, verdicts, measured)
+
+
+def _put(into: dict[str, Value], more: Mapping[str, Value], what: str) -> None:
+    """Add the rows of another file. Raise InputInvalid for a row that an earlier one has too."""
+    if twice := [row for row in more if row in into]:
+        raise InputInvalid(
+            f"{what}: {twice[0][:60]} is in another file too ({len(twice)} rows); expected each once; leave one out"
+        )
+    into.update(more)
 
 
 def _check(name: str, given: Iterable[str], rows: set[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 import polars as pl
 
 from excam.acre import errors
-from excam.acre.items import Item
-from excam.core import tables
+from excam.acre.items import Item, shown
+from excam.acre.items import item as read_item
 from excam.core.exceptions import InputInvalid
+from excam.core.text import id_text, is_text
+from excam.core.typed_tables import read_typed
 from excam.scoring import pairs
 
 
@@ -46,19 +49,21 @@ def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
     """Return the translations of a file: `id` of the item, `translation`, and `system` and `shots` if they are there.
 
     Without `system`, the name of the file is the system. An empty translation is one: it omits the expression. Raise
-    InputInvalid for a row without a translation, of an unknown item, or there twice.
+    InputInvalid for a row without a translation, of an unknown item, with a name that is no text, or there twice.
     """
     found: dict[str, Translated] = {}
     for number, row in pairs.rows(path):
         where = f"{path}:{number}"
-        name, text = (str(row.get("id")), row.get("translation")) if isinstance(row, Mapping) else ("", None)
-        if name not in items or not isinstance(text, str):
+        given, text = (row.get("id"), row.get("translation")) if isinstance(row, Mapping) else ("", None)
+        name = id_text(given)
+        if name is None or name not in items or not is_text(text):
             known = ", ".join(list(items)[:3])
             raise InputInvalid(
-                f"{where}: id {name!r}, translation {str(text)[:40]!r}; expected the id of an item ({known}) and text"
+                f"{where}: id {shown(given)}, translation {str(text)[:40]!r}; expected the id of an item ({known}) "
+                "and text"
             )
-        system, finish = str(row.get("system") or path.stem), row.get("finish") or "stop"
-        one = Translated(items[name], system, text, _shots(row, where), finish)
+        system, finish = (_name(row, key, where) for key in ("system", "finish"))
+        one = Translated(items[name], system or path.stem, text, _shots(row, where), finish or "stop")
         if one.id in found:
             raise InputInvalid(f"{where}: {one.id} is there twice; expected one translation of each item by a system")
         found[one.id] = one
@@ -69,9 +74,17 @@ def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
 
 def _shots(row: Mapping[str, Any], where: str) -> int:
     shots = row.get("shots") or 0
-    if isinstance(shots, bool) or not str(shots).isdecimal():
+    if isinstance(shots, bool) or not re.fullmatch("[0-9]{1,4}", str(shots)):
         raise InputInvalid(f"{where}: shots: found {str(shots)[:40]}; expected a whole number of examples, 0 or more")
     return int(shots)
+
+
+def _name(row: Mapping[str, Any], key: str, where: str) -> str:
+    """Return the text in a column, "" for none. Raise InputInvalid for anything else."""
+    value = row.get(key)
+    if value is not None and not is_text(value):
+        raise InputInvalid(f"{where}: {key}: found {shown(value)}; expected text, or nothing")
+    return value or ""
 
 
 def read_labels(path: Path) -> dict[str, Label]:
@@ -102,10 +115,15 @@ def read_labels(path: Path) -> dict[str, Label]:
             raise InputInvalid(
                 f"{where}: correct {str(correct).lower()} with {len(listed)} errors; expected errors where it is false"
             )
-        name = f"{row.get('id')}/{row.get('system')}/{_shots(row, where)}"
+        item, system = id_text(row.get("id")), _name(row, "system", where)
+        if not item or not system:
+            raise InputInvalid(
+                f"{where}: id {shown(row.get('id'))}, system {shown(system)}; expected the names of both"
+            )
+        name = f"{item}/{system}/{_shots(row, where)}"
         if name in found:
             raise InputInvalid(f"{where}: {name} has two labels; expected one, settled by the annotators")
-        found[name] = Label(correct, tuple(listed), str(row.get("annotator") or ""))
+        found[name] = Label(correct, tuple(listed), _name(row, "annotator", where))
     return found
 
 
@@ -139,20 +157,36 @@ def to_frame(rows: Iterable[Translated]) -> pl.DataFrame:
     return pl.DataFrame(listed, schema=SCHEMA, orient="row")
 
 
+WHAT = "rows, made by `excam acre rows`"
+
+
 def from_frame(path: Path) -> list[Translated]:
-    """Return the rows of a table of `to_frame`. Raise InputInvalid for other columns."""
-    frame = tables.read_frame(path)
-    if absent := [name for name in SCHEMA if name not in frame.columns]:
-        raise InputInvalid(f"{path}: no {', '.join(absent)}; expected the columns of `excam acre rows`")
-    return [_row(row) for row in frame.iter_rows(named=True)]
+    """Return the rows of a table of `to_frame`.
+
+    Raise InputInvalid for other columns or types, no rows, a row that occurs twice, what `items.item` refuses, and rows
+    that differ in the texts of one item.
+    """
+    frame = read_typed(path, SCHEMA, WHAT, ("id", "item", "system", "translation", "shots", "finish"), ("id",))
+    if frame.is_empty():
+        raise InputInvalid(f"{path}: 0 rows; expected {WHAT}")
+    found: list[Translated] = []
+    items: dict[str, Item] = {}
+    for number, row in enumerate(frame.iter_rows(named=True), 1):
+        where = f"{path}: row {number}"
+        one = _row(row, where)
+        if one.id != row["id"]:
+            raise InputInvalid(f"{where}: id {shown(row['id'])}; expected {one.id}, of its item, system and shots")
+        if items.setdefault(one.item.id, one.item) != one.item:
+            raise InputInvalid(f"{where}: item {one.item.id} has other texts in an earlier row; expected {WHAT}")
+        found.append(one)
+    return found
 
 
-def _row(row: Mapping[str, Any]) -> Translated:
-    given: dict[str, Any] = {"id": row["item"]} | {name: row[name] for name in ITEM}
-    given |= {name: tuple(row[name] or ()) for name in ("accepted", "literal")}
-    given["explication"] = row["explication"] or ""
-    item = Item(**given)
-    return Translated(item, row["system"], row["translation"], row["shots"], row["finish"])
+def _row(row: Mapping[str, Any], where: str) -> Translated:
+    if not row["system"].strip():
+        raise InputInvalid(f"{where}: no system; expected the name of one")
+    item = read_item({**row, "id": row["item"]}, where)
+    return Translated(item, row["system"], row["translation"], _shots(row, where), row["finish"])
 
 
 def items_frame(items: Iterable[Item]) -> pl.DataFrame:

@@ -15,17 +15,18 @@ from excam.core.tables import read_frame
 def read_typed(
     path: Path, schema: Mapping[str, Any], what: str, filled: Iterable[str] = (), key: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Return the rows of a Parquet file with exactly these columns and types; `what` says in messages what it holds.
+    """Return these columns of a Parquet file, with these types; `what` says in messages what the file should hold.
 
-    Raise InputInvalid for other columns or types, a null in a column of `filled`, and two rows with the same values in
-    the columns of `key`; ArtifactBroken for a file that is not Parquet. A file without rows is read.
+    Raise InputInvalid for a missing column, another type, a null in a column of `filled`, and two rows with the same
+    values in the columns of `key`; ArtifactBroken for a file that is not Parquet. A file without rows is read.
     """
     if not path.is_file():
         raise InputInvalid(f"{path}: no such file; expected {what}")
     frame = read_frame(path)
-    if frame.columns != list(schema):
-        names = ", ".join(frame.columns)[:200]
-        raise InputInvalid(f"{path}: found columns {names}; expected {what}, with {', '.join(schema)[:100]}")
+    if absent := [name for name in schema if name not in frame.columns]:
+        names = ", ".join(frame.columns)[:100]
+        raise InputInvalid(f"{path}: no {', '.join(absent)[:100]}; found columns {names}; expected {what}")
+    frame = frame.select(list(schema))
     types = pl.Schema(schema)
     for name, wanted in types.items():
         if not _holds(wanted, frame.schema[name]):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from one_line_errors import line_of
 from typer.testing import CliRunner
 
 from excam.acre import (
@@ -24,6 +25,7 @@ from excam.acre import (
     metric,
     quality,
     source,
+    study,
     translate,
     translations,
 )
@@ -141,7 +143,7 @@ def test_example_of_one_shot_prompts_is_not_in_the_test_set(tmp_path):
 
 
 def write(path, rows):
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
 
@@ -161,6 +163,11 @@ TRADITIONAL = "她穿著一件月白色的旗袍,站在巷口等人。"
         ({"target_start": 49}, "it stands at 50:55"),
         ({"source_start": -1}, "is ''; expected term"),
         ({"source_end": 999, "source_start": 500}, "it stands at 9:11"),
+        ({"source": "月白色的旗袍", "source_start": 4, "source_end": 99}, "it stands at 4:6"),
+        ({"source": "\ud83d旗袍"}, "source: found '\\ud83d旗袍'; expected text"),
+        ({"explication": "\ud83d"}, "explication: found '\\ud83d'; expected text or null"),
+        ({"accepted": ["\ud83d"]}, "expected a list of texts"),
+        ({"id": {"a": "b" * 999}}, "...; expected text"),
         ({"term": "qipao"}, "it stands in reference"),
         ({"target": "旗袍"}, "it stands in source"),
         ({"term": "旗袍子"}, "check simplified and traditional characters"),
@@ -222,6 +229,98 @@ def test_rows_survive_a_table(tmp_path):
         translations.from_frame(tmp_path / "other.parquet")
 
 
+def cell(column, value):
+    """A change of the first row's cell in a column, whose type is that of the value."""
+
+    def change(frame):
+        rows = frame.to_dicts()
+        rows[0][column] = value
+        return pl.DataFrame(rows, schema_overrides={"protocol": pl.String}, strict=False)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda frame: pl.concat([frame, frame]), "row 3: qipao/careful/0 is there twice; expected rows"),
+        (lambda frame: frame.clear(), "0 rows; expected rows, made by `excam acre rows`"),
+        (cell("source_end", 99), "source[9:99] is ''; expected term '旗袍'; it stands at 9:11"),
+        (cell("source_start", -1), "source[-1:11] is ''; expected term"),
+        (cell("target_end", None), "target_end: found None; expected a whole number"),
+        (cell("category", "Food"), "category: found Food"),
+        (cell("system", " "), "no system"),
+        (cell("system", None), "row 1: no system"),
+        (cell("translation", None), "row 1: no translation"),
+        (cell("shots", -1), "shots: found -1"),
+        (cell("system", "other"), "id 'qipao/careful/0'; expected qipao/other/0"),
+        (cell("explication", "Another."), "row 2: item qipao has other texts in an earlier row"),
+        (lambda frame: frame.cast({"shots": pl.String}), "column shots: found String; expected rows"),
+        (lambda frame: frame.with_columns(accepted=pl.lit("x")), "column accepted: found String"),
+        (lambda frame: frame.with_columns(source=pl.lit(3)), "column source: found Int32"),
+    ],
+)
+def test_damaged_rows_are_one_line(tmp_path, change, words):
+    of_two = [one for one in ROWS if one.item.id == "qipao"][:2]
+    tables.write_frame(tmp_path / "rows.parquet", change(translations.to_frame(of_two)))
+    assert words in line_of(InputInvalid, translations.from_frame, tmp_path / "rows.parquet")
+    for verb in (("judge", "--model", "equivalent"), ("pairs",), ("draw", "--form", "translation_errors")):
+        done = call(verb[0], tmp_path / "rows.parquet", *verb[1:], "--to", tmp_path / "to")
+        assert done.exit_code == 2
+        assert words in done.output
+        assert not (tmp_path / "to").exists()
+
+
+def test_rows_in_two_files_are_refused(tmp_path):
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for path in paths:
+        tables.write_frame(path, translations.to_frame(ROWS[:3]))
+    assert "b.parquet: translation: qipao/" in line_of(InputInvalid, study.read, paths)
+    verdicts = [tmp_path / "v.parquet", tmp_path / "w.parquet"]
+    for path in verdicts:
+        tables.write_frame(path, judgements.equivalent_frame(ROWS[:3]))
+    line = line_of(InputInvalid, study.read, paths[:1], judged=verdicts)
+    assert "w.parquet: verdict of equivalent, full: qipao/" in line
+    assert "is in another file too (3 rows)" in line
+    assert len(study.read(paths[:1], judged=verdicts[:1]).judged["equivalent", "full"]) == 3
+    twice = pl.concat([tables.read_frame(verdicts[0])] * 2)
+    for frame, words in ((twice, "is there twice; expected verdicts"), (twice.clear(), "0 rows; expected verdicts")):
+        tables.write_frame(verdicts[0], frame)
+        assert words in line_of(InputInvalid, study.read, paths[:1], judged=verdicts[:1])
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (lambda row: [row, row], "id qipao occurs twice; expected unique ids"),
+        (lambda row: [row, row | {"id": "x", "reference": "Another."}], "the sentence of qipao with another reference"),
+        (lambda row: [row | {"id": 3}], "expected texts under id, source"),
+        (lambda row: [row | {"licence": "\ud83d"}], "expected texts under id, source"),
+        (lambda row: [], "0 sentences"),
+    ],
+)
+def test_repeated_sentences_are_refused_or_counted(tmp_path, rows, words):
+    path = write(tmp_path / "s.jsonl", rows(first_row()))
+    assert words in line_of(InputInvalid, campaign.marking, path, 1, 0)
+    write(path, [first_row(), first_row(id="another expression of it")])
+    done = call("draw", path, "--form", "culture_spans", "--to", tmp_path / "c.json")
+    assert "1 tasks, each for 2 annotators; rows with the sentence of another 1" in done.output
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([{"id": "a", "source": "x"}] * 2, "expected a unique id and text"),
+        ([{"id": {"a": 1}, "source": "x"}], "id {'a': 1}, 'x'; expected a unique id"),
+        ([{"id": "a", "source": "\ud83d"}], "expected a unique id and text"),
+        ([{"id": "a", "source": "x", "note": "\ud83d"}], "note: found '\\ud83d'; expected what JSON can hold"),
+        ([], "0 sentences"),
+    ],
+)
+def test_bad_sentences_of_a_corpus_are_one_line(tmp_path, rows, words):
+    assert words in line_of(InputInvalid, candidates.read, write(tmp_path / "s.jsonl", rows))
+
+
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
@@ -231,9 +330,17 @@ def test_rows_survive_a_table(tmp_path):
         (["text"], "expected the id of an item"),
         ([{"id": "qipao", "translation": "a"}, {"id": "qipao", "translation": "b"}], "qipao/ours/0 is there twice"),
         ([], "0 translations"),
+        ([{"id": "qipao", "translation": "\ud83d"}], "id 'qipao', translation '\\ud83d'"),
+        ([{"id": ["qipao"], "translation": "a"}], "id ['qipao'], translation 'a'; expected the id"),
+        (
+            [{"id": "qipao", "translation": "a", "system": {"a": 1}}],
+            "system: found {'a': 1}; expected text, or nothing",
+        ),
+        ([{"id": "qipao", "translation": "a", "system": "\ud83d"}], "system: found '\\ud83d'"),
+        ([{"id": "qipao", "translation": "a", "finish": 3}], "finish: found 3; expected text, or nothing"),
         *(
             ([{"id": "qipao", "translation": "a", "shots": shots}], f"1: shots: found {shots}; expected a whole number")
-            for shots in ("one", 1.7, -1, True, [1])
+            for shots in ("one", 1.7, -1, True, [1], "²", 10**5)
         ),
     ],
 )
@@ -261,6 +368,9 @@ def test_a_system_in_two_files_is_refused(tmp_path):
         ({"correct": False, "errors": ["mistake"]}, "found mistake; expected of omission"),
         ({"correct": False, "errors": [["omission"]]}, "and a list of texts"),
         ({"correct": True, "errors": [], "shots": "one"}, "shots: found one; expected a whole number"),
+        ({"correct": True, "errors": [], "annotator": ["ada"]}, "annotator: found ['ada']; expected text, or nothing"),
+        ({"correct": True, "errors": [], "system": 7}, "system: found 7; expected text, or nothing"),
+        ({"correct": True, "errors": [], "id": None}, "id None, system 'careful'; expected the names of both"),
     ],
 )
 def test_a_label_that_contradicts_itself_is_refused(tmp_path, label, words):
@@ -697,7 +807,7 @@ def test_labels_come_back_from_a_campaign(tmp_path):
 
 
 def test_items_come_back_from_a_campaign(tmp_path):
-    drawn = campaign.marking(MINI / "items.jsonl", 1, 0)
+    drawn, _ = campaign.marking(MINI / "items.jsonl", 1, 0)
     by_source = {one.source: one for one in ITEMS.values()}
 
     def mark(task):
