@@ -105,18 +105,18 @@ def _task(row: str, each: int, seed: int, kind: str, shown: Mapping[str, str], h
 def collect(files: Sequence[Path], found: Campaign) -> Collected:
     """Return what annotators submitted: items of a campaign of `marking`, labels of one of `labelling`.
 
-    Raise InputInvalid for a file that holds no answers to the campaign, or a campaign of another form.
+    Raise InputInvalid for a file that holds no answers to the campaign, a campaign of another form, and an answer that
+    two files have.
     """
     readers = {"culture_spans": _items, "translation_errors": _labels}
     if found.form.name not in readers:
         raise InputInvalid(f"campaign {found.id}: of the form {found.form.name}; expected {' or '.join(readers)}")
     answers: dict[str, list[Answer]] = defaultdict(list)
     unsubmitted = 0
-    for file in files:
-        for answer in exchange.read(file, found):
-            unsubmitted += not answer[SUBMITTED]
-            if answer[SUBMITTED]:
-                answers[answer.task].append(answer)
+    for answer in exchange.read_all(files, found):
+        unsubmitted += not answer[SUBMITTED]
+        if answer[SUBMITTED]:
+            answers[answer.task].append(answer)
     left_out = Counter({"not submitted": unsubmitted})
     rows = list(readers[found.form.name](((task, answers[task.id]) for task in found.tasks), left_out))
     return Collected(rows, +left_out)

@@ -82,6 +82,26 @@ def read(given: Path | bytes, found: Campaign) -> list[Answer]:
     return answers
 
 
+def read_all(files: Iterable[Path], found: Campaign) -> list[Answer]:
+    """Return the answers of several files, file by file.
+
+    Raises InputInvalid as `read` does, and if two files have an answer of one annotator about one task.
+    """
+    origin: dict[tuple[str, str], Path] = {}
+    answers: list[Answer] = []
+    for file in files:
+        for answer in read(file, found):
+            key = (answer.task, answer.annotator)
+            if key in origin:
+                raise InputInvalid(
+                    f"{origin[key]} and {file}: both have the answer of {answer.annotator} about task {answer.task}; "
+                    "expected it once; leave one file out"
+                )
+            origin[key] = file
+            answers.append(answer)
+    return answers
+
+
 def _refuse_future(answers: Sequence[Answer]) -> None:
     """Raise InputInvalid if an answer was saved more than a day from now: it would replace every later one."""
     latest = (datetime.now(UTC) + timedelta(days=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")

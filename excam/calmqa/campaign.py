@@ -70,7 +70,8 @@ def _one_line_end(text: str) -> str:
 def ratings(files: Sequence[Path], found: Campaign, questions: Mapping[str, Question]) -> Iterator[dict[str, Any]]:
     """Yield one row for each rated answer (`COLUMNS`), in the order of the campaign; unsubmitted ones are left out.
 
-    Raises InputInvalid for a file that holds no answers to the campaign, or a campaign about other questions.
+    Raises InputInvalid for a file that holds no answers to the campaign, a campaign about other questions, and an
+    answer that two files have.
     """
     if found.form.name != FORM:
         raise InputInvalid(f"campaign {found.id}: of the form {found.form.name}; expected {FORM}")
@@ -79,27 +80,26 @@ def ratings(files: Sequence[Path], found: Campaign, questions: Mapping[str, Ques
         raise InputInvalid(
             f"campaign {found.id}: {absent[0]}: not among the questions; expected those it was drawn from"
         )
-    for file in files:
-        for said in exchange.read(file, found):
-            if not said[SUBMITTED]:
-                continue
-            number, task = tasks[said.task]
-            asked, ranking = questions[task.row], list(said["ranking"])
-            for place in PLACES:
-                yield {
-                    "annotation_id": number,
-                    "annotator": said.annotator,
-                    "answer": task.shown[f"answer_{place}"],
-                    "model": task.hidden[f"model_{place}"],
-                    "factuality": said[f"factuality_{place}"],
-                    "language_correct": said[f"language_{place}"],
-                    "omissions": said[f"omissions_{place}"],
-                    "overall-rating": json.dumps([{"rating": said[f"rating_{place}"]}], separators=(",", ":")),
-                    "rating": said[f"rating_{place}"],
-                    "type": KINDS[asked.type],
-                    "question": asked.question,
-                    "language": asked.language,
-                    "rank": ranking.index(str(place)) + 1 if str(place) in ranking else "",
-                    "errors": json.dumps(said[f"errors_{place}"], ensure_ascii=False),
-                    "seconds": said.seconds,
-                }
+    for said in exchange.read_all(files, found):
+        if not said[SUBMITTED]:
+            continue
+        number, task = tasks[said.task]
+        asked, ranking = questions[task.row], list(said["ranking"])
+        for place in PLACES:
+            yield {
+                "annotation_id": number,
+                "annotator": said.annotator,
+                "answer": task.shown[f"answer_{place}"],
+                "model": task.hidden[f"model_{place}"],
+                "factuality": said[f"factuality_{place}"],
+                "language_correct": said[f"language_{place}"],
+                "omissions": said[f"omissions_{place}"],
+                "overall-rating": json.dumps([{"rating": said[f"rating_{place}"]}], separators=(",", ":")),
+                "rating": said[f"rating_{place}"],
+                "type": KINDS[asked.type],
+                "question": asked.question,
+                "language": asked.language,
+                "rank": ranking.index(str(place)) + 1 if str(place) in ranking else "",
+                "errors": json.dumps(said[f"errors_{place}"], ensure_ascii=False),
+                "seconds": said.seconds,
+            }

@@ -48,6 +48,8 @@ def surface(
             stop(f"--detector {detector}, --by {by}: expected cld2 or langid, model or language")
         known = _known_languages(questions, detector) if questions else {}
         found = list(_checked(file, known, detector, tokens, times))
+        if not found:
+            stop(f"{file}: 0 answers; expected rows with language and answer")
         if to:
             import json
             from dataclasses import asdict
@@ -90,13 +92,16 @@ def _known_languages(questions: Path, detector: Any) -> dict[str, bool]:
 
 
 def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, times: int) -> Any:
-    """Yield id, model, language and surface of each answer of a file."""
+    """Yield id, model, language and surface of each answer of a file. Raise InputInvalid for an answer with the id of
+    another of its model.
+    """
     from excam.calmqa import source
     from excam.calmqa import surface as checks
     from excam.core.exceptions import InputInvalid
     from excam.core.language_identity import code_name, language_code
     from excam.scoring import pairs
 
+    seen: set[tuple[str, str]] = set()
     for number, row in pairs.rows(file):
         where = f"{file}:{number}"
         texts = source.texts_of(row, where, ("language", "answer"), ("id", "answer_id", *GROUPS))
@@ -106,7 +111,11 @@ def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, tim
             raise InputInvalid(f"{where}: {problem}") from None
         one: Surface = checks.check(texts["answer"], code, known.get(code, True), detector, tokens, times)
         name = next((texts[group] for group in GROUPS if texts[group]), "answers")
-        yield texts["id"] or texts["answer_id"] or str(number), name, code_name(code), one
+        given = texts["id"] or texts["answer_id"]
+        if given and (name, given) in seen:
+            raise InputInvalid(f"{where}: {name[:40]}: id {given[:60]} occurs twice; expected each answer once")
+        seen.add((name, given))
+        yield given or str(number), name, code_name(code), one
 
 
 def _shown(value: Any) -> str:

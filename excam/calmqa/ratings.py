@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from excam.calmqa.source import TYPES
 from excam.core.exceptions import InputInvalid
+from excam.core.spreadsheets import remove_guard
+from excam.core.text import id_text, is_text
 from excam.scoring import pairs
 from excam.stats import regression
 from excam.stats.correlation import kendall
@@ -47,38 +49,72 @@ class Rating:
 def read(path: Path, judge: str | None = None) -> list[Rating]:
     """Return the ratings of a file; `judge` names a column with the ratings of a model, empty where it has none.
 
-    Raises InputInvalid naming an invalid row.
+    Raises InputInvalid naming an invalid row, and one of an answer that the same annotation rates before: the same
+    `annotation_id`, or without one the same question and annotator.
     """
-    found = []
+    found: list[Rating] = []
+    rated: dict[tuple[str, ...], str] = {}
     for number, row in pairs.rows(path):
         where = f"{path}:{number}"
-        absent = [name for name in REQUIRED if not isinstance(row, Mapping) or row.get(name) in (None, "")]
-        if absent:
-            known = ", ".join(map(str, row))[:120] if isinstance(row, Mapping) else type(row).__name__
-            raise InputInvalid(f"{where}: found {known}; expected {', '.join(REQUIRED)}; absent: {', '.join(absent)}")
-        texts = {name: str(row[name]).strip() for name in REQUIRED}
-        wrong = [name for name in ("omissions", "factuality") if texts[name] not in GRADES]
-        if wrong or texts["rating"] not in set("12345") or TYPES.get(texts["type"]) is None:
-            shown = {name: texts[name] for name in ("rating", "type", "omissions", "factuality")}
-            raise InputInvalid(f"{where}: found {shown}; expected 1 to 5, cult or non-cult, none, minor or major")
-        values: dict[str, Any] = texts | {"rating": int(texts["rating"]), "type": TYPES[texts["type"]]}
-        values["annotator"] = str(row.get("annotator") or "")
+        if path.suffix == ".csv" and isinstance(row, Mapping):  # as `calmqa collect` writes it
+            row = {name: remove_guard(value) for name, value in row.items()}
+        values = _values(row, where)
         found.append(Rating(**values, judged=None if judge is None else _judged(row, judge, where)))
+        annotation = _name(row, "annotation_id", where)
+        if annotation or values["annotator"]:
+            of = (annotation,) if annotation else (values["language"], values["question"])
+            key = (*of, values["annotator"], values["model"])
+            if (before := rated.setdefault(key, where)) != where:
+                what = f"annotation {annotation[:40]}" if annotation else f"annotator {values['annotator'][:40]}"
+                raise InputInvalid(f"{where}: {what} rates {values['model'][:40]} again, as {before}; expected once")
     if not found:
         raise InputInvalid(f"{path}: 0 ratings; expected a row for each")
     return found
 
 
+def _values(row: Any, where: str) -> dict[str, Any]:
+    """Return the fields of a rating, without that of a judge. Raises InputInvalid for an invalid one."""
+    known = {name: row.get(name) for name in REQUIRED} if isinstance(row, Mapping) else {}
+    if absent := [name for name in REQUIRED if known.get(name) is None or not str(known[name]).strip()]:
+        columns = ", ".join(map(str, row))[:120] if isinstance(row, Mapping) else type(row).__name__
+        raise InputInvalid(f"{where}: found {columns}; expected {', '.join(REQUIRED)}; absent: {', '.join(absent)}")
+    whole = known["rating"]
+    if isinstance(whole, int | float) and not isinstance(whole, bool) and whole in range(1, 6):
+        known["rating"] = str(int(whole))
+    if wrong := [name for name in REQUIRED if not is_text(known[name])]:
+        found = type(known[wrong[0]]).__name__
+        raise InputInvalid(f"{where}: {wrong[0]}: found {found}, {str(known[wrong[0]])[:40]!r}; expected text")
+    texts = {name: str(value).strip() for name, value in known.items()}
+    graded = all(texts[name] in GRADES for name in ("omissions", "factuality"))
+    if not graded or texts["rating"] not in set("12345") or TYPES.get(texts["type"]) is None:
+        shown = {name: texts[name][:40] for name in ("rating", "type", "omissions", "factuality")}
+        raise InputInvalid(f"{where}: found {shown}; expected 1 to 5, cult or non-cult, none, minor or major")
+    annotator = _name(row, "annotator", where)
+    return texts | {"rating": int(texts["rating"]), "type": TYPES[texts["type"]], "annotator": annotator}
+
+
+def _name(row: Mapping[str, Any], column: str, where: str) -> str:
+    """Return a name or number as text, "" for none. Raises InputInvalid for anything else."""
+    value = row.get(column)
+    if value is None or value != value or (isinstance(value, str) and not value.strip()):  # NaN
+        return ""
+    found = id_text(value)
+    if found is None:
+        raise InputInvalid(f"{where}: {column}: found {str(value)[:40]!r}; expected a name or a number, or nothing")
+    return found
+
+
 def _judged(row: Mapping[str, Any], judge: str, where: str) -> float | None:
     if judge not in row:
-        raise InputInvalid(f"{where}: no column {judge}; expected the ratings of a judge; columns: {', '.join(row)}")
+        columns = ", ".join(map(str, row))[:120]
+        raise InputInvalid(f"{where}: no column {judge}; expected the ratings of a judge; columns: {columns}")
     if row[judge] in (None, ""):
         return None
     try:
         value = float(row[judge])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
-    if not math.isfinite(value):
+    if not math.isfinite(value) or isinstance(row[judge], bool):
         raise InputInvalid(f"{where}: {judge}: found {str(row[judge])[:40]}; expected a number, or nothing")
     return value
 

@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
+from excam.core.text import is_text
+from excam.core.typed_tables import read_typed
 from excam.scoring import pairs
 from excam.scoring.evidence import SUFFIXES
 
@@ -74,12 +75,13 @@ def read_questions(paths: Iterable[Path]) -> list[Question]:
 
 
 def _question(row: Any, where: str) -> Question:
-    texts = texts_of(row, where, ("language", "question"), ("question_english", "answer", "question_id", "licence"))
-    kind = TYPES.get(row.get("question_type"))
+    optional = ("question_english", "answer", "question_id", "licence")
+    texts = _writable(texts_of(row, where, ("language", "question"), optional), where)
+    given = row.get("question_type")
+    kind = TYPES.get(given) if type(given) in (str, int) else None
     if kind is None:
         raise InputInvalid(
-            f"{where}: question_type: found {str(row.get('question_type'))[:40]}; expected culturally specific or "
-            "culturally agnostic"
+            f"{where}: question_type: found {str(given)[:40]}; expected culturally specific or culturally agnostic"
         )
     named = code(texts["language"], where)
     own = texts["question_english"] if kind == "agnostic" and texts["question_english"] else texts["question"]
@@ -108,6 +110,14 @@ def texts_of(row: Any, where: str, required: Sequence[str], optional: Sequence[s
     return {name: value or "" for name, value in found.items()}
 
 
+def _writable(texts: dict[str, str], where: str) -> dict[str, str]:
+    """Return texts unchanged. Raises InputInvalid for a lone surrogate, which no table can hold."""
+    for name, text in texts.items():
+        if not is_text(text):
+            raise InputInvalid(f"{where}: {name}: found a lone surrogate; expected Unicode text")
+    return texts
+
+
 def code(language: str, where: str) -> str:
     """Return the code of a language. Raises InputInvalid, with where it stands, for an unknown one."""
     try:
@@ -119,18 +129,21 @@ def code(language: str, where: str) -> str:
 def read_sheet(path: Path, questions: Mapping[str, Question]) -> list[Answer]:
     """Return a written answer sheet: rows of `question` (its id) and `answer`; the file's name is the subject.
 
-    Raises InputInvalid for an unknown question, or one that is answered twice; unanswered questions are left out.
+    Raises InputInvalid for an unknown question, one that is answered twice, and a sheet without answers; unanswered
+    questions are left out.
     """
     subject = path.name.split(".")[0]
     found: dict[str, Answer] = {}
     for number, row in pairs.rows(path):
-        texts = texts_of(row, f"{path}:{number}", ("question", "answer"))
+        texts = _writable(texts_of(row, f"{path}:{number}", ("question", "answer")), f"{path}:{number}")
         if texts["question"] not in questions or texts["question"] in found:
             problem = "answered twice" if texts["question"] in found else "no such question"
             raise InputInvalid(f"{path}:{number}: {texts['question'][:60]}: {problem}; expected each question once")
         found[texts["question"]] = Answer(
             f"{subject}/{texts['question']}", subject, texts["question"], texts["answer"], "written"
         )
+    if not found:
+        raise InputInvalid(f"{path}: 0 answers; expected a row of question and answer for each")
     return list(found.values())
 
 
@@ -142,10 +155,31 @@ def to_frame(rows: Sequence[Question] | Sequence[Answer], kind: type[Question] |
 
 
 def questions_of(path: Path) -> dict[str, Question]:
-    """Return the questions of a table by id."""
-    return {row["id"]: Question(**row) for row in tables.read_frame(path).iter_rows(named=True)}
+    """Return the questions of a table by id. Raises InputInvalid for other columns or types, and a wrong id or type."""
+    found = {row["id"]: Question(**row) for row in _rows(path, Question, "questions, made by the workflow").values()}
+    for name, one in found.items():
+        if name != f"{one.group}/{one.language}" or one.type not in TYPES.values():
+            raise InputInvalid(
+                f"{path}: question {name[:60]}: group {one.group[:40]}, language {one.language[:40]}, type "
+                f"{one.type[:40]}; expected an id of group and language, and specific or agnostic"
+            )
+        code(one.language, f"{path}: question {name[:60]}")
+    return found
 
 
 def answers_of(path: Path) -> list[Answer]:
-    """Return the answers of a table."""
-    return [Answer(**row) for row in tables.read_frame(path).iter_rows(named=True)]
+    """Return the answers of a table. Raises InputInvalid for other columns or types, and a wrong id."""
+    found = [Answer(**row) for row in _rows(path, Answer, "answers, made by the workflow").values()]
+    if wrong := [one for one in found if one.id != f"{one.subject}/{one.question}"]:
+        named = f"{wrong[0].subject}/{wrong[0].question}"[:80]
+        raise InputInvalid(f"{path}: answer {wrong[0].id[:60]}; expected {named}, its subject and question")
+    return found
+
+
+def _rows(path: Path, kind: type[Question] | type[Answer], what: str) -> dict[str, dict[str, Any]]:
+    """Return the rows of a table of `to_frame` by id."""
+    import polars as pl
+
+    names = [one.name for one in fields(kind)]
+    frame = read_typed(path, dict.fromkeys(names, pl.String), what, names, ("id",))
+    return {row["id"]: row for row in frame.iter_rows(named=True)}

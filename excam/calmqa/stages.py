@@ -17,6 +17,7 @@ from excam.calmqa.claims import Claim, ClaimWithPassages
 from excam.calmqa.source import Answer, Question
 from excam.core import tables
 from excam.core.language_identity import Detector
+from excam.core.typed_tables import read_typed
 from excam.scoring.evidence import Index, Passage
 
 if TYPE_CHECKING:
@@ -263,8 +264,9 @@ def judged(
 
 
 def read_claims(path: Path) -> list[Claim]:
-    """Return the claims of a table."""
-    return [Claim(**row) for row in tables.read_frame(path).iter_rows(named=True)]
+    """Return the claims of a table. Raises InputInvalid for other columns or types, and a claim that is there twice."""
+    frame = read_typed(path, schemas()["claims"], "claims, made by the workflow", ("id", "answer", "failure"), ("id",))
+    return [Claim(**row) for row in frame.iter_rows(named=True)]
 
 
 def frame(rows: Sequence[Row], schema: Mapping[str, Any]) -> pl.DataFrame:

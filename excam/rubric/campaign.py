@@ -87,12 +87,13 @@ def _task(one: Response, phase: str, raters: Sequence[str], evaluator: str, rubr
 def ratings(files: Sequence[Path], found: Campaign) -> Iterator[dict[str, Any]]:
     """Yield what raters submitted, as rows that `checks.parse` reads, by rater in the order of saving.
 
-    Raise InputInvalid for a campaign of another form, or a file that holds no answers to it.
+    Raise InputInvalid for a campaign of another form, a file that holds no answers to it, and an answer that two files
+    have.
     """
     if found.form.name != form.NAME:
         raise InputInvalid(f"campaign {found.id}: of the form {found.form.name}; expected {form.NAME}")
     tasks = {task.id: task for task in found.tasks}
-    given = [answer for file in files for answer in exchange.read(file, found) if answer[SUBMITTED]]
+    given = [answer for answer in exchange.read_all(files, found) if answer[SUBMITTED]]
     for answer in sorted(given, key=lambda one: (one.annotator, one.saved, one.task)):
         yield _row(tasks[answer.task], answer)
 

@@ -255,6 +255,21 @@ def test_an_answer_of_the_day_after_tomorrow_is_refused(tmp_path):
         assert str(caught.value).startswith(said)
 
 
+def test_an_answer_that_two_files_have_is_refused(tmp_path):
+    """People are counted once: whoever gives a file twice, or an earlier one with a later one, is told so."""
+    own = [campaigns.answer(number, name) for number, name in ((0, "b"), (1, "b"), (0, "c"))]
+    for name, part in (("a", own[:2]), ("c", own[2:]), ("all", own)):
+        (tmp_path / f"{name}.json").write_text(exchange.to_json(CAMPAIGN, part), encoding="utf-8")
+    assert exchange.read_all([tmp_path / "c.json", tmp_path / "a.json"], CAMPAIGN) == [own[2], *own[:2]]
+    for other in ("a", "all"):
+        with pytest.raises(InputInvalid) as caught:
+            exchange.read_all([tmp_path / "a.json", tmp_path / f"{other}.json"], CAMPAIGN)
+        assert str(caught.value) == (
+            f"{tmp_path}/a.json and {tmp_path}/{other}.json: both have the answer of b about task 0000000000000000; "
+            "expected it once; leave one file out"
+        )
+
+
 def test_bytes_that_are_no_text_and_too_many_of_them_are_refused(tmp_path, monkeypatch):
     with pytest.raises(InputInvalid, match="not UTF-8 at byte 1"):
         exchange.read(b"a\xff", CAMPAIGN)

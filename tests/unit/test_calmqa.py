@@ -174,6 +174,9 @@ GOOD = {"language": "German", "question_type": "culturally specific", "question"
         ({"language": "Klingon dialect"}, "language: found 'Klingon dialect'; expected its ISO 639 code"),
         ({"language": None}, "language: found NoneType; expected text"),
         ({"question": 3}, "question: found int; expected text"),
+        ({"question": "\ud83d"}, "question: found a lone surrogate; expected Unicode text"),
+        ({"question_type": ["culturally specific"]}, "question_type: found ['culturally specific']; expected"),
+        ({"question_type": True}, "question_type: found True"),
     ],
 )
 def test_an_invalid_question_is_one_line(tmp_path, row, problem):
@@ -204,6 +207,10 @@ def test_a_sheet_with_an_unknown_question_is_refused(tmp_path):
     assert "no such question" in line_of(InputInvalid, source.read_sheet, file, QUESTIONS)
     file.write_text('{"question": "sky/en", "answer": "x"}\n' * 2)
     assert "answered twice" in line_of(InputInvalid, source.read_sheet, file, QUESTIONS)
+    file.write_text('{"question": "sky/en", "answer": "\\ud83d"}\n')
+    assert "answer: found a lone surrogate" in line_of(InputInvalid, source.read_sheet, file, QUESTIONS)
+    file.write_text("")
+    assert "0 answers; expected a row" in line_of(InputInvalid, source.read_sheet, file, QUESTIONS)
 
 
 # --- claims and verdicts
@@ -769,6 +776,18 @@ def test_the_command_surface(tmp_path):
     answers.write_text('{"language": "en"}\n')
     assert "answer: found NoneType; expected text" in excam("calmqa", "surface", answers).stderr
     assert "expected cld2 or langid" in excam("calmqa", "surface", answers, "--detector", "guess").stderr
+    row = {"id": "a", "language": "en", "answer": "The house is near the river."}
+    for more, line in (
+        ([], "0 answers; expected rows with language and answer"),
+        ([row, row], "answers: id a occurs twice; expected each answer once"),
+        ([row | {"model": "m"}, {**row, "answer_id": "a", "id": None, "system": "m"}], "m: id a occurs twice"),
+    ):
+        answers.write_text("".join(json.dumps(one) + "\n" for one in more))
+        done = excam("calmqa", "surface", answers)
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+        assert line in done.stderr
+    answers.write_text("".join(json.dumps(row | {"model": name}) + "\n" for name in "ab"))
+    assert excam("calmqa", "surface", answers).exit_code == 0
 
 
 def test_the_command_index_is_repeatable_and_refuses_other_documents(tmp_path):

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 from one_line_errors import line_of
 from typer.testing import CliRunner
@@ -87,6 +88,10 @@ def test_what_people_submitted_becomes_the_authors_columns_and_is_regressed(tmp_
     words = ["collect", str(tmp_path / "campaign.json"), *map(str, exports), *asked, "--to", str(tmp_path / "r.csv")]
     done = CliRunner().invoke(cli.app, ["calmqa", *words])
     assert done.exit_code == 0, done.output
+    twice = [*words[:3], str(exports[0]), *words[3:]]
+    done = CliRunner().invoke(cli.app, ["calmqa", *twice])
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "both have the answer of ada" in done.stderr
     rated = ratings.read(tmp_path / "r.csv")
     assert len(rated) == 84
     assert {one.rating for one in rated if one.model == "careful"} == {5}
@@ -95,6 +100,38 @@ def test_what_people_submitted_becomes_the_authors_columns_and_is_regressed(tmp_
     done = CliRunner().invoke(cli.app, ["calmqa", "regress", str(tmp_path / "r.csv")])
     assert done.exit_code == 0, done.output
     assert "84 ratings of 1 to 5 by 2 annotators (ada, grace)" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("questions", lambda frame: frame.drop("group"), "no group; found columns id, language"),
+        (
+            "questions",
+            lambda frame: frame.with_columns(group=pl.lit(1)),
+            "column group: found Int32; expected questions",
+        ),
+        ("questions", lambda frame: pl.concat([frame, frame]), "is there twice; expected questions"),
+        ("questions", lambda frame: frame.with_columns(type=pl.lit("odd")), "type odd; expected an id of group"),
+        ("questions", lambda frame: frame.with_columns(question=pl.lit(None)), "row 1: no question"),
+        ("answers", lambda frame: pl.concat([frame, frame]), "is there twice; expected answers"),
+        ("answers", lambda frame: frame.with_columns(subject=pl.lit("x")), "expected x/"),
+        ("answers", lambda frame: frame.with_columns(text=pl.lit(None)), "row 1: no text"),
+        ("answers", lambda frame: frame.drop("finish"), "no finish"),
+    ],
+)
+def test_damaged_questions_and_answers_are_one_line(tmp_path, name, change, words):
+    frames = {
+        "questions": source.to_frame(list(QUESTIONS.values()), source.Question),
+        "answers": source.to_frame([*SHEETS, *THIRD], source.Answer),
+    }
+    for one, frame in frames.items():
+        tables.write_frame(tmp_path / f"{one}.parquet", change(frame) if one == name else frame)
+    call = ["draw", tmp_path / "answers.parquet", "--questions", tmp_path / "questions.parquet"]
+    call += ["--subjects", ",".join(THREE), "--to", tmp_path / "campaign.json"]
+    done = CliRunner().invoke(cli.app, ["calmqa", *map(str, call)])
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert words in done.stderr
 
 
 def test_answers_of_another_form_are_refused():

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from excam import cli
 from excam.calmqa import numbers, pages, ratings
 from excam.calmqa.numbers import Judged
+from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.stats import regression
 
@@ -275,6 +276,49 @@ def ratings_file(folder, rows):
 )
 def test_an_invalid_rating_is_one_line(tmp_path, change, problem):
     assert problem in line_of(InputInvalid, ratings.read, ratings_file(tmp_path, [RATING | change]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ([{"annotation_id": "7"}] * 2, "2: annotation 7 rates m again, as "),
+        ([{"annotation_id": 7}, {"annotation_id": "7"}], "annotation 7 rates m again"),
+        ([{"annotation_id": "7", "annotator": "ada"}] * 2, "annotation 7 rates m again"),
+        ([{"annotator": "ada"}] * 2, "annotator ada rates m again"),
+        ([{"question": {"a": 1}}], "question: found dict, \"{'a': 1}\"; expected text"),
+        ([{"language": math.nan}], "language: found float, 'nan'; expected text"),
+        ([{"model": "\ud83d"}], "model: found str, '\\ud83d'; expected text"),
+        ([{"model": "  "}], "absent: model"),
+        ([{"rating": True}], "rating: found bool"),
+        ([{"rating": 4.5}], "rating: found float"),
+        ([{"annotator": ["ada"]}], "annotator: found \"['ada']\"; expected a name or a number"),
+        ([{"judged": 10**400}], "judged: found 1000"),
+        ([{"judged": True}], "judged: found True; expected a number, or nothing"),
+    ],
+)
+def test_repeated_ratings_and_other_types_are_one_line(tmp_path, changes, words):
+    path = tmp_path / "r.jsonl"
+    rows = [RATING | {"judged": None} | change for change in changes]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert words in line_of(InputInvalid, ratings.read, path, "judged")
+    done = CliRunner().invoke(cli.app, ["calmqa", "regress", str(path), "--judge", "judged"])
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+
+
+def test_different_ratings_of_one_question_are_read(tmp_path):
+    """Another annotator, another model or another annotation; without names nobody can say that a row is a repetition."""
+    named = [{"annotator": "ada"}, {"annotator": "eve"}, {"annotator": "ada", "model": "n"}, {}, {}]
+    numbered = [{"annotation_id": at, "rating": 3.0, "annotator": math.nan} for at in (1, 2.0, "3")]
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(json.dumps(RATING | change) + "\n" for change in (*named, *numbered)))
+    found = ratings.read(path)
+    assert [one.annotator for one in found] == ["ada", "eve", "ada", "", "", "", "", ""]
+    assert {one.rating for one in found[5:]} == {3}
+
+
+def test_guards_of_a_table_are_no_part_of_a_name(tmp_path):
+    tables.write_lines(tmp_path / "r.csv", list(RATING), [RATING | {"model": "=m", "question": "- why?"}])
+    assert [(one.model, one.question) for one in ratings.read(tmp_path / "r.csv")] == [("=m", "- why?")]
 
 
 def test_agreement_of_a_judge_with_people(tmp_path):
