@@ -13,13 +13,14 @@ from dataclasses import replace
 from typing import Any
 
 from excam.core.exceptions import InputInvalid
+from excam.core.text import SURROGATE
 from excam.inference import Choice, Choose, Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
 from excam.inference.json_answers import Rejected, objects
 from excam.rubric.checks import missing_witnesses, parse
 from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES, Dimension, Rubric
 from excam.rubric.ratings import Rating
-from excam.rubric.responses import SURROGATE, Response
+from excam.rubric.responses import Response
 from excam.rubric.rules import Draft, Findings, settle
 
 VERSION = 1  # of the prompts and the parser; part of the metric's signature

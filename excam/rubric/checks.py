@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from excam.core import tables
+from excam.core.escapes import visible_line
 from excam.core.exceptions import InputInvalid
+from excam.core.text import is_text
 from excam.rubric import responses as responses_
 from excam.rubric.manual import CURRENT, DIMENSIONS, FINDINGS, SCALE, SCORES, Rubric
 from excam.rubric.ratings import CAP_KEYS, NAMES, PHASES, RATIONALES, ROLES, SCHEMA, Rating, draft_of
-from excam.rubric.responses import Response, is_text
+from excam.rubric.responses import Response
 from excam.rubric.rules import Cap, Findings, no_findings, settle, wrong_caps
 
 WITNESSES = {  # a flag, and the finding without which it says nothing
@@ -54,12 +56,12 @@ def read(paths: Sequence[Path], known: Sequence[Response], rubrics: Sequence[Rub
     for path in paths:
         saved: dict[str, datetime] = {}
         for where, row in _rows(path):
-            name = f"{where}: {row.get('rater')} on {row.get('task_id')}"
+            name = f"{where}: {str(row.get('rater'))[:60]} on {str(row.get('task_id'))[:60]}"
             found, problems = parse(row, versions)
             if found is not None:
                 problems += _misplaced(found, tasks, roles, saved)
                 problems += _broken_rules(found, tasks.get(found.task_id) or Response(found.task_id, "", ""), versions)
-            breaches += [f"{name}: {problem}" for problem in problems]
+            breaches += [visible_line(f"{name}: {problem}") for problem in problems]
             if found is None or problems:
                 continue
             key = found.rater, found.task_id, found.phase
@@ -142,12 +144,12 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
         if _is_absent(row, name):
             problems.append(f"{name}: missing; expected text")
     if role and role not in ROLES:
-        problems.append(f"role: found {role}; expected {', '.join(ROLES)}")
+        problems.append(f"role: found {role:.40}; expected {', '.join(ROLES)}")
     if phase not in PHASES:
-        problems.append(f"phase: found {phase}; expected {' or '.join(PHASES)}")
+        problems.append(f"phase: found {phase:.40}; expected {' or '.join(PHASES)}")
     if texts["rubric"] and texts["rubric"] not in versions:
         expected = " or ".join(versions)
-        problems.append(f"rubric: found {texts['rubric']}; expected {expected}; see --rubric and --weights")
+        problems.append(f"rubric: found {texts['rubric']:.60}; expected {expected}; see --rubric and --weights")
     rubric = versions.get(texts["rubric"]) or next(iter(versions.values()))
     if failure is not None and not (model and isinstance(failure, str) and failure):
         problems.append(f"failure: found {failure!r:.40}; expected null for a person, null or a reason for a model")
@@ -165,6 +167,7 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
     found = _findings(row.get("findings"), problems)
     flags = _flags(row.get("flags"), found, rubric, problems)
     caps = _caps(row.get("caps"), problems)
+    chances = {name: given for name in DIMENSIONS if (given := _chances(row, f"chances_{name}", problems))}
     saved, seconds = _times(row, model, problems)
     if texts["edge_case"] and texts["edge_case"] not in rubric.manual.rules:
         problems.append(f"edge_case: found {texts['edge_case']:.40}; expected one of {', '.join(rubric.manual.rules)}")
@@ -185,7 +188,7 @@ def parse(row: Mapping[str, Any], versions: Mapping[str, Rubric]) -> tuple[Ratin
         saved=saved,
         failure=failure,
         draft=drafted or None,
-        chances={name: tuple(row[f"chances_{name}"]) for name in DIMENSIONS if row.get(f"chances_{name}")},
+        chances=chances,
     ), []
 
 
@@ -210,6 +213,17 @@ def _score(row: Mapping[str, Any], name: str, problems: list[str]) -> int:
         f"{name}: found {'nothing' if value is None else repr(value)[:40]}; expected a whole number from 1 to 5"
     )
     return 0
+
+
+def _chances(row: Mapping[str, Any], name: str, problems: list[str]) -> tuple[float, ...]:
+    """Return the likelihood of each score, () for none; a problem for anything else."""
+    given = row.get(name) or []
+    listed: list[Any] = given if isinstance(given, list) else [given]
+    numbers = [float(one) for one in listed if isinstance(one, int | float) and 0 <= one < 1 + 1e-6]
+    if numbers == listed and len(numbers) in (0, len(SCALE)):
+        return tuple(numbers)
+    problems.append(f"{name}: found {given!r:.40}; expected null, or {len(SCALE)} numbers from 0 to 1")
+    return ()
 
 
 def _findings(given: Any, problems: list[str]) -> Findings:

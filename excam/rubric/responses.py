@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, TypeGuard, cast
+from typing import Any, Literal, cast
 
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.tables import read_jsonl
+from excam.core.text import is_text
 
 Complexity = Literal["low", "medium", "high"]
 CONDITIONS = ("culture", "language_condition", "complexity", "scenario", "model")  # by which results are broken down
-SURROGATE = re.compile("[\ud800-\udfff]")
 NEEDED = ("task_id", "prompt", "response")
 VALUES: Mapping[str, tuple[Any, ...]] = {
     "language_condition": ("native", "non-native", None),
@@ -86,8 +85,3 @@ def parse(row: Mapping[str, Any], where: str) -> Response:
         if not valid:
             raise InputInvalid(f"{where}: {name}: found {ascii(value)[:60]}; expected {expected}")
     return Response(**{one.name: cast(Any, row.get(one.name)) for one in fields(Response)})
-
-
-def is_text(value: object) -> TypeGuard[str]:
-    """Return whether a value is text that a file can hold: no half of a character."""
-    return isinstance(value, str) and not SURROGATE.search(value)
