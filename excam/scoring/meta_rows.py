@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -61,35 +62,36 @@ def read_gold(
 ) -> Labels:
     """Read labelled rows: `id`, a number in column `label`, and the named columns. Rows without a label are counted.
 
-    Without `cluster`, rows with the same instruction share content. Raises InputInvalid for a row without id, a label
-    that is no number, an id that occurs twice, a named column that no row has, and a file without labels.
+    Without `cluster`, rows with the same instruction share content. A value is missing if it is null, blank or NaN.
+    Raises InputInvalid for a row without id, a label that is no number, an id that occurs twice, a labelled row without
+    cluster or item, one of these or a group that is no name, a named column that no row has, and a file without labels.
     """
     found: dict[str, Gold] = {}
     seen: set[str] = set()
-    without = 0
+    without, lacking = 0, dict[str, str]()
     for number, row in pairs.rows(path):
         where = f"{path}:{number}"
-        if not isinstance(row, Mapping) or row.get("id") in (None, ""):
+        if not isinstance(row, Mapping) or _is_missing(row.get("id")):
             raise InputInvalid(f"{where}: no id; expected an object with id and {label}")
         seen.update(row)
-        if row.get(label) in (None, ""):
+        if _is_missing(row.get(label)):
             without += 1
             continue
-        key = str(row["id"])
+        key = _name(row, "id", where)
         if key in found:
             raise InputInvalid(f"{where}: id {key} occurs twice; expected one label for each row")
-        if item and row.get(item) in (None, ""):
-            raise InputInvalid(f"{where}: no {item}; expected the item of every labelled row")
-        value = row.get(text or TEXT)
-        instruction = str(row.get("instruction") or "")
+        for name in filter(None, (cluster, item)):
+            if _is_missing(row.get(name)):
+                lacking.setdefault(name, where)
+        instruction = _text(row.get("instruction")) or ""
         found[key] = Gold(
             id=key,
             label=_number(row.get(label), where, label),
-            cluster=str(row.get(cluster)) if cluster else instruction or key,
-            groups=_names(row.get(group)) if group else (),
+            cluster=_name(row, cluster, where) if cluster else instruction or key,
+            groups=_names(row, group, where) if group else (),
             instruction=instruction,
-            text=None if value is None else str(value),
-            item=str(row.get(item)) if item else "",
+            text=_text(row.get(text or TEXT)),
+            item=_name(row, item, where) if item else "",
         )
     if not found and (label in seen or not without):
         what = f"{without} rows, none with a number in {label}" if without else "0 rows"
@@ -97,18 +99,46 @@ def read_gold(
     for name in filter(None, (label, cluster, group, text, item)):
         if name not in seen:
             raise InputInvalid(f"{path}: no column {name}; found {', '.join(sorted(seen))}")
+    for name, where in lacking.items():
+        what = "item" if name == item else "cluster"
+        raise InputInvalid(f"{where}: no {name}; expected the {what} of every labelled row")
     return Labels(list(found.values()), without)
 
 
-def _names(value: Any) -> tuple[str, ...]:
+def _is_missing(value: Any) -> bool:
+    """Return whether a cell has no value: null, blank, or the NaN that columns of numbers have in its place."""
+    return (
+        value is None or (isinstance(value, str) and not value.strip()) or (isinstance(value, float) and isnan(value))
+    )
+
+
+def _name(row: Mapping[str, Any], column: str, where: str) -> str:
+    """Return a name, a number or a truth value as text, "" for none. Raises InputInvalid for anything else."""
+    value = row.get(column)
+    if _is_missing(value):
+        return ""
+    if not isinstance(value, str | int | float):
+        raise InputInvalid(f"{where}: {column}: found {type(value).__name__}; expected a name or a number")
+    return str(value)
+
+
+def _names(row: Mapping[str, Any], column: str, where: str) -> tuple[str, ...]:
+    """Return the groups of a row, none for an empty or a false one."""
+    value = row.get(column)
     found = value if isinstance(value, list) else [value]
-    return tuple(str(one) for one in found if one)
+    return tuple(_name({column: one}, column, where) for one in found if one and not _is_missing(one))
+
+
+def _text(value: Any) -> str | None:
+    """Return a text, or a number as text; None for anything else, which has no length to compare with."""
+    is_scalar = isinstance(value, str | int | float) and not (isinstance(value, float) and isnan(value))
+    return str(value) if is_scalar else None
 
 
 def _number(value: Any, where: str, label: str) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         words = {"true": 1.0, "false": 0.0}
         number = words.get(str(value).strip().casefold(), float("nan"))
     if not np.isfinite(number):

@@ -1,8 +1,10 @@
 """`excam meta`: any metrics against labels of the same rows."""
 
 import json
+import math
 
 import pytest
+from one_line_errors import line_of
 from typer.testing import CliRunner
 
 from excam.cli import app
@@ -231,6 +233,54 @@ def test_a_labelled_row_without_its_item_is_refused(files, tmp_path):
     refused = run(gold, files[1], "--item", "item")
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
     assert "g.jsonl:1: no item; expected the item of every labelled row" in refused.stderr
+
+
+@pytest.mark.parametrize("none", [None, "", "  ", math.nan])
+@pytest.mark.parametrize("option", ["cluster", "item"])
+def test_a_labelled_row_without_its_cluster_is_refused(files, tmp_path, option, none):
+    """Rows without a value would all be one cluster: a test on two clusters instead of 21."""
+    rows = [row | {"c": none if at > 3 else f"c{at}"} for at, row in enumerate(GOLD)]
+    refused = run(write(tmp_path / "g.jsonl", rows), files[1], f"--{option}", "c")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert f"g.jsonl:5: no c; expected the {option} of every labelled row" in refused.stderr
+    some = [row | {"label": row["label"] if row["c"] == f"c{at}" else None} for at, row in enumerate(rows)]
+    labels = meta_rows.read_gold(write(tmp_path / "g.jsonl", some), "label", cluster="c")
+    assert ([one.cluster for one in labels.rows], labels.without_label) == (["c0", "c1", "c2", "c3"], 44)
+    absent = run(files[0], files[1], f"--{option}", "c")
+    assert "no column c; found error, id, label, question" in absent.stderr
+
+
+def test_a_missing_value_is_never_a_name(tmp_path):
+    rows = [
+        {"id": at, "label": label, "instruction": none, "group": [none, "x", False], "output": none}
+        for at, (label, none) in enumerate([(1, None), (2.5, math.nan), (math.nan, None), ("  ", ""), ("0", "")])
+    ]
+    labels = meta_rows.read_gold(write(tmp_path / "g.jsonl", rows), "label", group="group")
+    assert labels.without_label == 2
+    assert [one.cluster for one in labels.rows] == ["0", "1", "4"], "rows without an instruction share nothing"
+    assert [(one.instruction, one.text, one.groups) for one in labels.rows] == [
+        ("", None, ("x",)),
+        ("", None, ("x",)),
+        ("", "", ("x",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"id": math.nan}, "1: no id; expected an object with id and label"),
+        ({"id": " "}, "1: no id; expected an object with id and label"),
+        ({"id": {"a": 1}}, "1: id: found dict; expected a name or a number"),
+        ({"c": ["a"]}, "1: c: found list; expected a name or a number"),
+        ({"g": [{"a": 1}]}, "1: g: found dict; expected a name or a number"),
+        ({"label": 10**400}, "1: label is 1000"),
+        ({"label": math.inf}, "1: label is inf; expected a number"),
+        ({"label": [1]}, "1: label is [1]; expected a number"),
+    ],
+)
+def test_what_is_no_name_or_number_is_one_line(tmp_path, change, said):
+    gold = write(tmp_path / "g.jsonl", [GOLD[0] | {"c": "c", "g": "g"} | change])
+    assert said in line_of(InputInvalid, meta_rows.read_gold, gold, "label", cluster="c", group="g")
 
 
 def test_two_files_of_one_name_are_two_metrics(files, tmp_path):
