@@ -10,7 +10,7 @@ from excam.core.provenance import say
 from excam.scoring import evidence
 from scripts import run
 
-VERSION = 2
+VERSION = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -1,8 +1,9 @@
 """Passages from a folder of documents: a BM25 index with an identity, and passages before a judge (an open book).
 
-An index is a folder of files: `index.json` (identity, settings, counts, licences), `passages.parquet`, and the arrays
-of bm25s. It is built offline, holds no pickle, and the same documents give the same bytes. Passages are data:
-the prompt says so, and a passage is never an instruction.
+An index is a folder of two files: `index.json` (identity, settings, counts, licences) and `passages.parquet`. The
+arrays that are searched are made of the passages each time it is opened (13 s for 100,000 passages of 100 words), so
+that the identity, which is over the passages, covers all that is found, whoever wrote the folder. The same documents
+give the same bytes. Passages are data: the prompt says so, and a passage is never an instruction.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +25,9 @@ from excam.core import tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.extras import require_extra
 from excam.core.hashing import sha256
-from excam.core.provenance import publish, read_json, write_json
-from excam.core.text import INVISIBLE, SCRIPTS
+from excam.core.provenance import read_json, remove_published, write_json
+from excam.core.text import INVISIBLE, SCRIPTS, id_text, is_text
+from excam.core.typed_tables import read_typed
 from excam.inference import Flow, Message, R, Request
 from excam.inference.run import ItemT
 from excam.scoring import pairs
@@ -33,14 +36,15 @@ if TYPE_CHECKING:
     import polars as pl
     from bm25s import BM25
 
-VERSION = 2  # of words, passages and files; part of the identity
+VERSION = 2  # of words and passages; part of the identity
 K1, B, METHOD = 1.5, 0.75, "lucene"  # of BM25, the defaults of bm25s and Lucene's formula
 OPEN_BOOK_PASSAGES = 3  # before a pair: few, because small models lose the pair behind many
 LONGEST = 200  # words of a passage; a longer paragraph is cut
-ARRAYS = ("data.csc.index.npy", "indices.csc.index.npy", "indptr.csc.index.npy", "vocab.index.json")
-PARAMETERS, PASSAGES, INDEX = "params.index.json", "passages.parquet", "index.json"
+PASSAGES, INDEX = "passages.parquet", "index.json"
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")  # of documents
-FILES = (INDEX, PASSAGES, PARAMETERS, *ARRAYS)
+FILES = (INDEX, PASSAGES)
+NEEDED = ("id", "text", "licence")  # of a document
+NUMBERS = ("id", "title", "revision")  # of a document, where a whole number is taken as text
 _WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*")
 _UNSPACED = regex.compile(f"[{SCRIPTS}]")
 OPEN_BOOK = (
@@ -89,8 +93,9 @@ def read_passages(folder: Path) -> list[Passage]:
     """Return the passages of the documents in a folder of JSON Lines, CSV or Parquet files, in the order of the files.
 
     A document has `id`, `text` and `licence`, and may have `title`, `url`, `language` and `revision`; its paragraphs
-    are parted by empty lines. Raises InputInvalid naming a document without these, or an id that occurs twice,
-    be it of two documents, or of a document and a later paragraph of another.
+    are parted by empty lines. Raises InputInvalid naming a document without these, with one that is no text (`NUMBERS`
+    may be whole numbers), or an id that occurs twice, be it of two documents, or of a document and a later paragraph of
+    another.
     """
     files = sorted(path for path in folder.glob("*") if path.name.endswith(SUFFIXES) and path.name != PASSAGES)
     found: list[Passage] = []
@@ -106,7 +111,7 @@ def read_passages(folder: Path) -> list[Passage]:
                 found.append(passage)
     if not found:
         raise InputInvalid(f"{folder}: no documents; expected {', '.join(SUFFIXES)} files of id, text, licence")
-    if not any(words(f"{one.title} {one.text}") for one in found):
+    if not _has_words(found):
         raise InputInvalid(f"{folder}: {len(found)} passages without a word; expected texts that can be searched")
     return found
 
@@ -114,12 +119,24 @@ def read_passages(folder: Path) -> list[Passage]:
 def _document(row: Any, where: str) -> Passage:
     if not isinstance(row, Mapping):
         raise InputInvalid(f"{where}: found {type(row).__name__}; expected an object with id, text and licence")
-    values = {one.name: "" if row.get(one.name) is None else str(row[one.name]) for one in fields(Passage)}
-    values["document"] = values["id"]
-    if absent := [name for name in ("id", "text", "licence") if not values[name].strip()]:
+    values = {one.name: _field(row, one.name, where) for one in fields(Passage) if one.name != "document"}
+    if absent := [name for name in NEEDED if not values[name].strip()]:
         advice = "; a corpus whose licence is unknown is not used" if absent == ["licence"] else ""
         raise InputInvalid(f"{where}: document {values['id'][:60]}: no {', '.join(absent)}; expected each{advice}")
-    return Passage(**values)
+    return Passage(**values, document=values["id"])
+
+
+def _field(row: Mapping[str, Any], name: str, where: str) -> str:
+    """Return a field of a document as text, "" for a null or NaN. Raises InputInvalid for what is no text."""
+    value = row.get(name)
+    if value is None or (isinstance(value, float) and isnan(value)):
+        return ""
+    text = id_text(value) if name in NUMBERS and not isinstance(value, str) else value
+    if not is_text(text):
+        found = "a lone surrogate" if isinstance(value, str) else type(value).__name__
+        shown = str(row.get("id"))[:60]
+        raise InputInvalid(f"{where}: document {ascii(shown)[1:-1]}: {name}: found {found}; expected text")
+    return text
 
 
 def _paragraphs(document: Passage) -> Iterator[Passage]:
@@ -138,53 +155,75 @@ def _pieces(text: str) -> Iterator[str]:
 def build(folder: Path, to: Path) -> Index:
     """Index the documents of `folder` (see `read_passages`) in the folder `to`, and return the index.
 
-    Raises InputInvalid as `read_passages` does, or if `to` is the index of other documents.
+    Raises InputInvalid as `read_passages` does, or if `to` is the index of other documents. If it cannot be written,
+    `to` is left without an index, or with the one that it had.
     """
     found = read_passages(folder)
     identity = _identity(found)
-    if (to / INDEX).is_file() and (there := read_json(to / INDEX, "identity")["identity"]) != identity:
+    known = (to / INDEX).is_file()
+    if known and (there := str(read_json(to / INDEX, "identity")["identity"])) != identity:
         raise InputInvalid(
             f"{to}: holds the index {there[:12]} of other documents; expected {identity[:12]}; delete it, or name "
             "another folder"
         )
     searched = _bm25(found)
-    to.mkdir(parents=True, exist_ok=True)
-    tables.write_frame(to / PASSAGES, _frame(found))
-    searched.save(to, show_progress=False)
-    for name in (PARAMETERS, *ARRAYS):  # bm25s writes in place; published again, they are whole and recorded
-        with publish(to / name) as temporary:
-            (to / name).rename(temporary)
-    licences = dict(sorted(Counter(one.licence for one in found).items()))
-    settings = {"k1": K1, "b": B, "method": METHOD, "version": VERSION}
-    digests = {name: sha256(to / name) for name in FILES if name != INDEX}
-    write_json(
-        to / INDEX,
-        {"identity": identity, "passages": len(found), "licences": licences, "settings": settings, "files": digests},
-    )
+    try:
+        tables.write_frame(to / PASSAGES, _frame(found))
+        write_json(to / INDEX, _facts(identity, found, sha256(to / PASSAGES)))
+    except BaseException:
+        if not known and (to / PASSAGES).is_file():
+            remove_published(to / PASSAGES)
+        raise
     return Index(identity, found, searched)
 
 
 def open_index(folder: Path) -> Index:
-    """Return the index in a folder. Raises InputInvalid if there is none, ArtifactBroken if its files are of another.
+    """Return the index in a folder. Raises InputInvalid if there is none, or its passages are none.
 
-    The arrays are compared with their hashes, and the identity is computed again from the passages.
+    Raises ArtifactBroken if `index.json` is not that of the passages: the identity is computed from them again, and so
+    are the arrays that are searched.
     """
     require_extra("calmqa", "bm25s")
-    from bm25s import BM25
-
     if not (folder / INDEX).is_file():
         raise InputInvalid(f"{folder}: no {INDEX}; expected an index; `excam calmqa index FOLDER --to {folder}`")
     facts = read_json(folder / INDEX, "identity", "files")
-    for name, digest in facts["files"].items():
-        if name not in FILES or not (folder / name).is_file() or sha256(folder / name) != digest:
-            raise ArtifactBroken(f"{folder / name}: not the file of this index; expected {digest[:12]}; build it again")
-    rows = tables.read_frame(folder / PASSAGES).iter_rows(named=True)
-    found = [Passage(**row) for row in rows]
+    digest = sha256(folder / PASSAGES) if (folder / PASSAGES).is_file() else "none"
+    recorded = facts["files"].get(PASSAGES) if isinstance(facts["files"], dict) else None
+    if recorded != digest:
+        raise ArtifactBroken(
+            f"{folder / PASSAGES}: not the file of this index; expected {str(recorded)[:12]}; build it again"
+        )
+    found = _opened_passages(folder / PASSAGES)
     if (identity := _identity(found)) != facts["identity"]:
         raise ArtifactBroken(
-            f"{folder}: passages of {identity[:12]}; expected those of {facts['identity'][:12]}; build it again"
+            f"{folder}: passages of {identity[:12]}; expected those of {str(facts['identity'])[:12]}; build it again"
         )
-    return Index(identity, found, BM25.load(folder, show_progress=False))
+    expected = _facts(identity, found, digest)
+    if other := [name for name in expected if name != "files" and facts.get(name) != expected[name]]:
+        raise ArtifactBroken(f"{folder / INDEX}: {', '.join(other)} of other passages; build it again")
+    return Index(identity, found, _bm25(found))
+
+
+def _opened_passages(path: Path) -> list[Passage]:
+    frame = read_typed(path, _schema(), "passages of an index", _schema(), ("id",))
+    found = [Passage(**row) for row in frame.iter_rows(named=True)]
+    if any(not getattr(one, name).strip() for one in found for name in NEEDED):
+        raise InputInvalid(f"{path}: a passage without {', '.join(NEEDED)}; expected passages of an index")
+    if not _has_words(found):
+        raise InputInvalid(f"{path}: {len(found)} passages without a word; expected texts that can be searched")
+    return found
+
+
+def _has_words(found: Sequence[Passage]) -> bool:
+    return any(words(f"{one.title} {one.text}") for one in found)
+
+
+def _facts(identity: str, found: Sequence[Passage], digest: str) -> dict[str, Any]:
+    """Return what `index.json` holds; `digest` is that of the file of passages."""
+    licences = dict(sorted(Counter(one.licence for one in found).items()))
+    settings = {"k1": K1, "b": B, "method": METHOD, "version": VERSION}
+    counted = {"passages": len(found), "licences": licences}
+    return {"identity": identity, **counted, "settings": settings, "files": {PASSAGES: digest}}
 
 
 def _identity(found: Sequence[Passage]) -> str:
@@ -195,12 +234,16 @@ def _identity(found: Sequence[Passage]) -> str:
     return digest.hexdigest()
 
 
+def _schema() -> dict[str, Any]:
+    import polars as pl
+
+    return dict.fromkeys((one.name for one in fields(Passage)), pl.String)
+
+
 def _frame(found: Sequence[Passage]) -> pl.DataFrame:
     import polars as pl
 
-    return pl.DataFrame(
-        [asdict(one) for one in found], schema=dict.fromkeys((f.name for f in fields(Passage)), pl.String)
-    )
+    return pl.DataFrame([asdict(one) for one in found], schema=_schema())
 
 
 def _bm25(found: Sequence[Passage]) -> BM25:

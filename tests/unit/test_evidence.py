@@ -1,6 +1,8 @@
 """Passages of documents: reading, the index and its identity, searching, and the open book before a judge."""
 
 import json
+import math
+import resource
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from one_line_errors import line_of
 from typer.testing import CliRunner
 
 from excam import cli
-from excam.core import provenance
+from excam.core import hashing, provenance, tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.error_reports import judges
 from excam.error_reports.metric.scorer import Metric
@@ -56,12 +58,39 @@ def test_paragraphs_are_passages_of_their_document(tmp_path):
         ({"licence": "  "}, "no licence"),
         ({"text": ""}, "no text; expected each"),
         ({"id": None}, "no id; expected each"),
+        ({"licence": math.nan}, "no licence; expected each"),
+        ({"text": {"a": [1]}}, "document a: text: found dict; expected text"),
+        ({"text": 5}, "document a: text: found int; expected text"),
+        ({"licence": [[]]}, "document a: licence: found list; expected text"),
+        ({"licence": True}, "document a: licence: found bool; expected text"),
+        ({"licence": 1}, "document a: licence: found int; expected text"),
+        ({"id": True}, "document True: id: found bool; expected text"),
+        ({"id": 1.5}, "document 1.5: id: found float; expected text"),
+        ({"id": {"a": 1}}, "id: found dict; expected text"),
+        ({"id": "\ud83d"}, "document \\ud83d: id: found a lone surrogate; expected text"),
+        ({"url": "\ud83d"}, "document a: url: found a lone surrogate; expected text"),
+        ({"title": ["Haggis"]}, "document a: title: found list; expected text"),
+        ({"language": 1}, "document a: language: found int; expected text"),
     ],
 )
 def test_an_incomplete_document_is_one_line(tmp_path, row, problem):
     line = line_of(InputInvalid, evidence.read_passages, folder_of(tmp_path, [DOCUMENTS[0] | row]))
     assert f"{tmp_path / 'documents.jsonl'}:1: " in line
     assert problem in line
+
+
+def test_whole_numbers_name_documents_and_their_revisions(tmp_path):
+    row = {
+        "id": 7,
+        "title": 1984,
+        "text": "A text.",
+        "licence": "x",
+        "revision": 12345.0,
+        "url": None,
+        "language": math.nan,
+    }
+    (found,) = evidence.read_passages(folder_of(tmp_path, [row]))
+    assert found == Passage("7", "1984", "A text.", licence="x", revision="12345", document="7")
 
 
 def test_repeated_ids_and_empty_folders_are_refused(tmp_path):
@@ -119,18 +148,110 @@ def test_the_identity_follows_every_field(tmp_path):
 def test_an_index_with_files_of_another_is_refused(tmp_path):
     evidence.build(folder_of(tmp_path / "d"), tmp_path / "one")
     evidence.build(folder_of(tmp_path / "d", DOCUMENTS[:2]), tmp_path / "two")
-    for name in FILES[1:]:
-        kept = (tmp_path / "one" / name).read_bytes()
-        other = (tmp_path / "two" / name).read_bytes()
-        (tmp_path / "one" / name).write_bytes(other)
-        if other != kept:
-            assert "not the file of this index" in line_of(ArtifactBroken, evidence.open_index, tmp_path / "one")
-        (tmp_path / "one" / name).write_bytes(kept)
+    kept = (tmp_path / "one" / PASSAGES).read_bytes()
+    (tmp_path / "one" / PASSAGES).write_bytes((tmp_path / "two" / PASSAGES).read_bytes())
+    assert "not the file of this index" in line_of(ArtifactBroken, evidence.open_index, tmp_path / "one")
+    (tmp_path / "one" / PASSAGES).write_bytes(kept)
     facts = json.loads((tmp_path / "one" / INDEX).read_text())
     (tmp_path / "one" / INDEX).write_text(json.dumps(facts | {"identity": "0" * 64}))
     assert "expected those of 000000000000" in line_of(ArtifactBroken, evidence.open_index, tmp_path / "one")
     (tmp_path / "one" / PASSAGES).unlink()
     assert "not the file of this index" in line_of(ArtifactBroken, evidence.open_index, tmp_path / "one")
+
+
+def test_what_is_found_follows_from_the_passages_alone(tmp_path):
+    """Other files in the folder, such as the arrays of an index of an earlier release, are not read."""
+    built = evidence.build(folder_of(tmp_path / "d"), tmp_path / "i")
+    query = "What do Scots eat on Burns Night?"
+    (tmp_path / "i/data.csc.index.npy").write_bytes(b"\x80\x04 a pickle, or scores of another")
+    facts = json.loads((tmp_path / "i" / INDEX).read_text())
+    facts["files"] |= {"data.csc.index.npy": "0" * 64, "../../etc/passwd": "0" * 64}
+    (tmp_path / "i" / INDEX).write_text(json.dumps(facts))
+    opened = evidence.open_index(tmp_path / "i")
+    assert (opened.signature, opened.search(query, 9)) == (built.signature, built.search(query, 9))
+    assert opened.search(query, 9)
+
+
+def hostile(folder, change=None, frame=None):
+    """Write an index of our documents with these changes of `index.json`, or with these passages and their hash."""
+    evidence.build(folder_of(folder / "d"), folder / "i")
+    facts = json.loads((folder / "i" / INDEX).read_text())
+    if frame is not None:
+        tables.write_frame(folder / "i" / PASSAGES, frame(tables.read_frame(folder / "i" / PASSAGES)))
+        facts["files"] = {PASSAGES: hashing.sha256(folder / "i" / PASSAGES)}
+    text = change if isinstance(change, str) else json.dumps(facts | (change or {}))
+    (folder / "i" / INDEX).write_text(text)
+    return folder / "i"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"files": {}}, "not the file of this index; expected None"),
+        ({"files": []}, "not the file of this index"),
+        ({"files": {PASSAGES: 5}}, "not the file of this index; expected 5"),
+        ({"files": {INDEX: "0" * 64}}, "not the file of this index"),
+        ({"identity": [1]}, "expected those of [1]"),
+        ({"identity": None}, "expected those of None"),
+        ({"passages": 10**12}, "index.json: passages of other passages"),
+        ({"licences": {"CC0-1.0": 4}}, "index.json: licences of other passages"),
+        ({"settings": {"k1": 0}}, "index.json: settings of other passages"),
+        ("[]", "a list; expected a JSON object with identity, files"),
+        ("{}", "no identity, files"),
+        ("", "JSONDecodeError"),
+        ("[" * 100_000, "RecursionError"),
+    ],
+)
+def test_a_hostile_description_of_an_index_is_one_line(tmp_path, change, words):
+    assert words in line_of(ArtifactBroken, evidence.open_index, hostile(tmp_path, change))
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (lambda found: found.clear(), "0 passages without a word"),
+        (lambda found: found.with_columns(text=pl.lit("!"), title=pl.lit("")), "4 passages without a word"),
+        (lambda found: found.with_columns(licence=pl.lit(" ")), "a passage without id, text, licence"),
+        (lambda found: found.with_columns(text=pl.lit(None)), "row 1: no text; expected passages of an index"),
+        (lambda found: found.with_columns(text=pl.lit(5)), "column text: found Int32; expected passages of an index"),
+        (lambda found: found.with_columns(text=pl.concat_list("text")), "column text: found List(String)"),
+        (lambda found: found.drop("title"), "no title; found columns id, text"),
+        (lambda found: pl.concat([found, found]), "row 5: a is there twice; expected passages of an index"),
+    ],
+)
+def test_hostile_passages_are_one_line(tmp_path, frame, words):
+    assert words in line_of(InputInvalid, evidence.open_index, hostile(tmp_path, frame=frame))
+
+
+def test_damaged_passages_are_one_line(tmp_path):
+    folder = hostile(tmp_path)
+    content = (folder / PASSAGES).read_bytes()
+    for part in (content[:-9], b"PAR1", b"\x80\x04."):
+        (folder / PASSAGES).write_bytes(part)
+        facts = json.loads((folder / INDEX).read_text()) | {"files": {PASSAGES: hashing.sha256(folder / PASSAGES)}}
+        (folder / INDEX).write_text(json.dumps(facts))
+        assert "not a readable Parquet file" in line_of(ArtifactBroken, evidence.open_index, folder)
+
+
+def test_an_index_that_cannot_be_written_is_no_half_index(tmp_path):
+    folder_of(tmp_path / "d")
+    (tmp_path / "i" / INDEX).mkdir(parents=True)  # in the way of the file that is written last
+    with pytest.raises(OSError, match=INDEX):
+        evidence.build(tmp_path / "d", tmp_path / "i")
+    assert [path.name for path in (tmp_path / "i").iterdir()] == [INDEX]
+    evidence.build(tmp_path / "d", tmp_path / "j")
+    kept = {path.name: path.read_bytes() for path in (tmp_path / "j").iterdir()}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        for name in "jk":
+            done = CliRunner().invoke(cli.app, ["calmqa", "index", str(tmp_path / "d"), "--to", str(tmp_path / name)])
+            assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+            assert f"{tmp_path / name / PASSAGES}: file too large" in done.stderr
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert {path.name: path.read_bytes() for path in (tmp_path / "j").iterdir()} == kept
+    assert list((tmp_path / "k").iterdir()) == []
 
 
 @pytest.mark.parametrize(
