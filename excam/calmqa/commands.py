@@ -12,7 +12,7 @@ import typer
 
 from excam.core.language_identity import PACKAGES
 from excam.core.provenance import say
-from excam.core.terminal import exit_on_error, stop
+from excam.core.terminal import exit_on_error, print_text, stop
 
 if TYPE_CHECKING:
     from excam.calmqa.source import Question
@@ -60,7 +60,7 @@ def surface(
                     stream.write(json.dumps(row) + "\n")
         lines = checks.table((language if by == "language" else model, one) for _, model, language, one in found)
         body = [[escape(str(line["group"])), *(_shown(line[name]) for name in checks.TABLE[1:])] for line in lines]
-        print(table([by, *(name.replace("_", " ") for name in checks.TABLE[1:])], body))
+        print_text(table([by, *(name.replace("_", " ") for name in checks.TABLE[1:])], body))
         if not known:
             say("no --questions: every language counts as known to the detector")
 

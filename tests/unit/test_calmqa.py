@@ -788,6 +788,8 @@ def test_the_command_surface(tmp_path):
         assert line in done.stderr
     answers.write_text("".join(json.dumps(row | {"model": name}) + "\n" for name in "ab"))
     assert excam("calmqa", "surface", answers).exit_code == 0
+    answers.write_text(json.dumps(row | {"model": "\ud83d", "answer": "The \ud83d house is near the river."}))
+    assert "| \\ud83d | 1 |" in excam("calmqa", "surface", answers).stdout
 
 
 def test_the_command_index_is_repeatable_and_refuses_other_documents(tmp_path):
