@@ -15,7 +15,9 @@ INNER_GUARDED = re.compile(f"([;\t\r\n])'(?=['\"]*[{FORMULA}])")
 POSSIBLE = (
     f"^[{FORMULA}\t\r\n']|[;\t\r\n]['\"]*[{FORMULA}]"  # how every text looks that a guard changes, also for polars
 )
-NUMBER = re.compile(r"[+\-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?|-")  # a dash alone stands for no value
+_NUMBER = r"[+\-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?"
+NUMBER = re.compile(f"{_NUMBER}|-")  # a dash alone stands for no value
+INTERVAL = re.compile(rf"{_NUMBER} \[{_NUMBER}, {_NUMBER}\]")  # of an estimate; no spreadsheet has such a formula
 
 
 def guard_formula(text: str) -> str:
@@ -25,8 +27,13 @@ def guard_formula(text: str) -> str:
 
 
 def guard_cell(text: str) -> str:
-    """Return a text as `guard_formula` does, for the cell of a table: a number, with a sign too, and "-" stay."""
-    return text if NUMBER.fullmatch(text) else guard_formula(text)
+    """Return a text as `guard_formula` does, for the cell of a table.
+
+    A number, with a sign too, and "-" stay as they are, and a number with its interval stays in front of other words.
+    """
+    if NUMBER.fullmatch(text):
+        return text
+    return INNER.sub(r"\1'", text) if INTERVAL.match(text) else guard_formula(text)
 
 
 def remove_guard(text: str) -> str:

