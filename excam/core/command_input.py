@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from excam.core.exceptions import InputInvalid
+from excam.core.provenance import disk_full_names
 
 EXPECTED_INPUT = "expected a file, a pipe, or - for standard input"
 
@@ -36,3 +41,33 @@ def _is_device(found: os.stat_result) -> bool:
     """Return whether it is a device other than /dev/null, which ends immediately."""
     device = stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode)
     return device and found.st_rdev != Path(os.devnull).stat().st_rdev
+
+
+@contextmanager
+def spooled(path: Path) -> Iterator[Path]:
+    """Yield the path itself, or of a copy that can be read twice: of a pipe, or of standard input for `-`.
+
+    Raises InputInvalid for a device or a closed standard input.
+    """
+    if str(path) in ("-", "/dev/stdin"):
+        with _copied(standard_input(), "", "stdin") as copy:
+            yield copy
+    elif path.is_fifo():
+        with path.open("rb") as stream, _copied(stream, "".join(path.suffixes[-2:]), str(path)) as copy:
+            yield copy
+    else:
+        refuse_device(path)
+        yield path
+
+
+@contextmanager
+def _copied(stream: BinaryIO, suffix: str, name: str) -> Iterator[Path]:
+    """Yield the path of a temporary copy of a stream; error messages have `name` in its place."""
+    with tempfile.NamedTemporaryFile(suffix=suffix) as copy:
+        with disk_full_names(Path(copy.name)):
+            shutil.copyfileobj(stream, copy)
+            copy.flush()
+        try:
+            yield Path(copy.name)
+        except InputInvalid as problem:
+            raise InputInvalid(str(problem).replace(copy.name, name)) from None

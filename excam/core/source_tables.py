@@ -1,31 +1,26 @@
-"""Official files of a data set as frames: CSV, TSV, JSON, JSON Lines and Parquet, also gzipped.
+"""Official files of a data set as frames of text.
 
-`find`, `find_one` and `shards` return the files of a snapshot; `read_table` returns the named columns of a file.
+`find`, `find_one` and `shards` return the files of a snapshot; `read_table` returns the named columns of a file, which
+may have any format of `row_files`.
 """
 
 from __future__ import annotations
 
-import csv
-import glob
-import zlib
+import ast
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from excam.core.exceptions import SourceInvalid, in_a_line
-from excam.core.mistaken_files import mistaken_for, not_utf8, other_separator
-from excam.core.source_rows import header, is_array, parse_rows, text_list
-from excam.core.tables import scan_parquet
+from excam.core import row_files
+from excam.core.exceptions import InputInvalid, SourceInvalid
 
-Wanted = Mapping[str, pl.DataType]  # column -> String or List(String)
-Read = tuple[list[str], pl.DataFrame]  # the names of all columns of a file, and those requested that it has
-
-_SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_FORMATS = (*_SEPARATORS, ".json", ".jsonl", ".parquet")
-_POLARS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # what polars raises on a damaged file
-# What csv, json, gzip and pyarrow raise on one (their own classes derive from these).
-_DAMAGED = (*_POLARS, OSError, ValueError, TypeError, KeyError, EOFError, RuntimeError, csv.Error, zlib.error)
+HALF = "\ufffe"  # a noncharacter; replaces a lone surrogate, which UTF-8 cannot encode
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_WITHOUT_COMMA = re.compile(r"'\s+'|\"\s+\"|'\s+\"|\"\s+'")  # numpy's lists: Python would join their texts into one
 
 
 def find(folder: Path, dataset: str, patterns: Sequence[str]) -> list[Path]:
@@ -77,122 +72,75 @@ def _single_file(folder: Path, dataset: str, found: Sequence[Path]) -> Path:
 def read_table(
     path: Path, dataset: str, required: Iterable[str], optional: Iterable[str] = (), lists: Iterable[str] = ()
 ) -> pl.DataFrame:
-    """Return the named columns that a CSV, TSV, JSON Lines, JSON or Parquet file (also gzipped) has, as text.
+    """Return the named columns that a file has, as text; those in `lists` as lists of text, null for any other cell.
 
-    Those named in `lists` too are lists of text, null if the cell is not a list; a ClassLabel is its name. Raises
-    SourceInvalid when the file is empty, unreadable or lacks a required column.
+    A number is written as in JSON, 1.0 as 1; a null stays null, a ClassLabel is its name, and a lone surrogate becomes
+    `HALF`. Raises SourceInvalid when the file is empty, has a row that cannot be read, or lacks a required column.
     """
-    required = tuple(required)
-    expected = ", ".join(required)
-    kinds = dict.fromkeys((*required, *optional), pl.String()) | dict.fromkeys(lists, pl.List(pl.String))
+    required, lists = tuple(required), tuple(lists)
+    wanted: Mapping[str, pl.DataType] = dict.fromkeys((*required, *optional), pl.String()) | dict.fromkeys(
+        lists, pl.List(pl.String)
+    )
     try:
-        if why := _mistake(path, required):
-            raise SourceInvalid(f"{dataset}: {path.name}: {why}")
-        columns, frame = _read_by_format(path, kinds)
-    except _DAMAGED as damage:
-        if why := _encoding(path):
-            raise SourceInvalid(f"{dataset}: {path.name}: {why}") from damage
-        reason = in_a_line(damage)
-        raise SourceInvalid(f"{dataset}: {path.name}: not readable: {reason}; fetch the file again") from damage
-    if columns and (missing := [name for name in required if name not in columns]):
+        columns, cells = _cells(path, wanted)
+    except InputInvalid as problem:
+        line = re.sub(
+            r"^:(\d+): |^: ", lambda at: f"row {at[1]}: " if at[1] else "", str(problem).removeprefix(str(path))
+        )
+        raise SourceInvalid(f"{dataset}: {path.name}: {line}") from None
+    expected = ", ".join(required)
+    if not columns:
+        raise SourceInvalid(f"{dataset}: {path.name}: no rows; expected rows with {expected}; fetch the file again")
+    if missing := [name for name in required if name not in columns]:
         raise SourceInvalid(
             f"{dataset}: {path.name}: no column {', '.join(missing)}; expected {expected}; "
             f"found {', '.join(columns)}; check the pinned revision"
         )
-    if frame.is_empty():
-        raise SourceInvalid(f"{dataset}: {path.name}: no rows; expected rows with {expected}; fetch the file again")
-    return frame
+    return pl.DataFrame({name: cells[name] for name in wanted if name in columns}, schema_overrides=dict(wanted))
 
 
-def _suffix(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).suffix
+def _cells(path: Path, wanted: Mapping[str, pl.DataType]) -> tuple[dict[str, None], dict[str, list[Any]]]:
+    """Return the names of all columns of a file, and the cells of those that are wanted."""
+    columns: dict[str, None] = {}
+    cells: dict[str, list[Any]] = {name: [] for name in wanted}
+    for _, row in row_files.rows(path):
+        columns |= dict.fromkeys(row)
+        for name, kind in wanted.items():
+            cells[name].append(text_list(row.get(name)) if kind == pl.List else _text(row.get(name)))
+    return columns, cells
 
 
-def _mistake(path: Path, required: Sequence[str]) -> str | None:
-    if why := mistaken_for(path):
-        return why
-    separator = _SEPARATORS.get(_suffix(path))
-    return other_separator(path, separator, required) if separator else None
+def replace_surrogates(text: str) -> str:
+    """Return the text with HALF for every lone surrogate, so that it can be written; `gather` drops such a row."""
+    return text if text.isascii() else _SURROGATES.sub(HALF, text)
 
 
-def _encoding(path: Path) -> str | None:
+def text_list(value: Any) -> list[str] | None:
+    """Return the items of a list, or of a string with a JSON or Python list, as strings; None for anything else."""
+    if isinstance(value, str):
+        value = _parsed_list(value)
+    return [_part(part) for part in value] if isinstance(value, list) else None
+
+
+def _parsed_list(text: str) -> Any:
     try:
-        return None if _suffix(path) == ".parquet" else not_utf8(path)
-    except (OSError, EOFError, zlib.error):  # what is damaged is the archive
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    if not text.lstrip().startswith("[") or _WITHOUT_COMMA.search(text):
+        return None
+    try:
+        return ast.literal_eval(text.strip())  # parsed and never evaluated
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
 
 
-def _read_by_format(path: Path, wanted: Wanted) -> Read:
-    suffix = _suffix(path)
-    if suffix in _SEPARATORS:
-        return _csv_rows(path, _SEPARATORS[suffix], wanted)
-    if suffix == ".parquet":
-        return _parquet_rows(path, wanted, _class_labels(path))
-    if suffix in _FORMATS:
-        return _json_rows(path, wanted)
-    raise ValueError(f"unknown format {suffix!r}, expected one of {', '.join(_FORMATS)}, also with .gz")
+def _part(value: Any) -> str:
+    return replace_surrogates(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _csv_rows(path: Path, separator: str, wanted: Wanted) -> Read:
-    """Return all cells as text: "NA" and "None" stay, a missing cell is empty. Raises on rows wider than the header."""
-    columns = header(path, separator)
-    if not columns:
-        return [], pl.DataFrame()
-    # All columns are read: polars sees a row that is too wide, hence shifted, only then.
-    frame = pl.read_csv(path, glob=False, separator=separator, infer_schema=False, empty_string_is_null=False)
-    frame.columns = columns
-    frame = frame.filter(pl.any_horizontal(pl.all() != ""))  # blank lines
-    return columns, _as_wanted(frame.select(name for name in columns if name in wanted), wanted)
-
-
-def _json_rows(path: Path, wanted: Wanted) -> Read:
-    """Return rows of a JSON array or of JSON Lines, by polars where it is exact, else by the plain parser."""
-    if pl.List in wanted.values():  # in a list, polars makes 1.0 of one row and "1" of another the same text
-        return parse_rows(path, wanted)
-    try:
-        if is_array(path):
-            frame = pl.read_json(path, schema=wanted)
-        else:
-            frame = pl.scan_ndjson(glob.escape(str(path)), schema=wanted).collect()
-    except (*_POLARS, OSError):
-        return parse_rows(path, wanted)
-    # polars turns a lone surrogate into NUL, and does not distinguish an absent column from an empty one
-    if any(column.str.contains("\0", literal=True).any() or column.null_count() == len(column) for column in frame):
-        return parse_rows(path, wanted)
-    return list(wanted), frame
-
-
-def _parquet_rows(path: Path, wanted: Wanted, labels: Mapping[str, Sequence[str]]) -> Read:
-    """Return rows of a Parquet file; a column in `labels` holds numbers and comes back as names."""
-    scanned = scan_parquet(path)
-    columns = scanned.collect_schema().names()
-    frame = scanned.select(name for name in columns if name in wanted).collect()
-    named = (
-        pl.col(name).replace_strict(range(len(names)), names, default=None, return_dtype=pl.String)
-        for name, names in labels.items()
-        if name in frame.columns
-    )
-    return columns, _as_wanted(frame.with_columns(named), wanted)
-
-
-def _class_labels(path: Path) -> dict[str, list[str]]:
-    """Return the names behind the numbers of ClassLabel columns; load `datasets` (1.5 s) only if a file has some."""
-    from pyarrow import parquet
-
-    schema = parquet.read_schema(path)
-    if b"ClassLabel" not in (schema.metadata or {}).get(b"huggingface", b""):
-        return {}
-    from datasets import ClassLabel, Features
-
-    features = Features.from_arrow_schema(schema)
-    return {name: kind.names for name, kind in features.items() if isinstance(kind, ClassLabel)}
-
-
-def _as_wanted(frame: pl.DataFrame, wanted: Wanted) -> pl.DataFrame:
-    """Return lists from lists or from their JSON text; everything else as text."""
-    decoded = (
-        pl.Series(name, [text_list(cell) for cell in frame[name]], pl.List(pl.String))
-        for name, kind in wanted.items()
-        if kind == pl.List and frame.schema.get(name) == pl.String
-    )
-    return frame.with_columns(decoded).cast({name: wanted[name] for name in frame.columns})
+def _text(value: Any) -> str | None:
+    """Return a JSON value as text, as polars writes it: `true`, `1` for 1.0."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return None if value is None else _part(value)

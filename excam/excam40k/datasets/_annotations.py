@@ -14,9 +14,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from excam.core.exceptions import SourceInvalid
-from excam.core.mistaken_files import mistaken_for
-from excam.core.source_rows import open_text, replace_surrogates
+from excam.core.exceptions import InputInvalid, SourceInvalid
+from excam.core.row_layouts import layout_of, open_text
+from excam.core.source_tables import replace_surrogates
 
 ANNOTATIONS = ("annotations/*_data.json.gz", "annotations/*_data.json", "data/annotations_hf/*_data.json")
 PLACEHOLDER = (  # matches a complete answer; Python and polars read it alike
@@ -114,9 +114,12 @@ def _records(dataset: str, path: Path) -> Records:
         OverflowError,
         RecursionError,
     ) as damage:
-        if why := mistaken_for(path):
-            raise SourceInvalid(f"{dataset}: {path.name}: {why}") from damage
         reason = f"{type(damage).__name__} {damage}"
+        try:
+            layout_of(path)
+        except InputInvalid as problem:  # another kind of file
+            reason = str(problem).removeprefix(f"{path}: ")
+            raise SourceInvalid(f"{dataset}: {path.name}: {reason}") from damage
         raise SourceInvalid(f"{dataset}: {path.name}: not readable: {reason}; fetch the file again") from damage
     return held
 

@@ -26,10 +26,9 @@ import polars as pl
 
 from excam.core.exceptions import SourceInvalid
 from excam.core.sanitize import CHAT_CONTROL, LONGEST_ROW
-from excam.core.source_rows import HALF
+from excam.core.source_tables import HALF, read_table
 from excam.core.source_tables import find as find
 from excam.core.source_tables import find_one as find_one
-from excam.core.source_tables import read_table
 from excam.core.source_tables import shards as shards
 from excam.error_reports.records import BaseSample
 from excam.error_reports.records import Errors as Errors

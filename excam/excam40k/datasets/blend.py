@@ -16,7 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
-from excam.core.source_rows import replace_surrogates
+from excam.core.source_tables import replace_surrogates
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._annotations import ANNOTATIONS, PLACEHOLDER, Annotations, read_annotations
 from excam.excam40k.datasets._built import CHOICES, build_questions

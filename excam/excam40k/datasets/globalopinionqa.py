@@ -20,7 +20,7 @@ from typing import Any
 
 import polars as pl
 
-from excam.core.source_rows import replace_surrogates
+from excam.core.source_tables import replace_surrogates
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import clean_columns, country_name, digests, identifier, map_distinct, with_wrong

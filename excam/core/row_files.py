@@ -1,0 +1,292 @@
+"""The one reader of rows: JSON Lines, JSON arrays, CSV, Parquet, Arrow, folders of `datasets`, logs of inspect_ai.
+
+`records` yields every row with its number. A row that cannot be read is a `BadRow`: it is counted and never lost.
+`rows` is for files that must be sound and raises at the first bad row. `row_layouts.layout_of` says how a file is read.
+Rows come one after another, so a file may be larger than memory, but for a JSON array.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from excam.core.exceptions import InputInvalid, in_a_line
+from excam.core.row_layouts import DAMAGED, MAX_ROW, Kind, Layout, layout_of, open_text
+
+if sys.version_info >= (3, 14):
+    import zipfile
+
+else:
+    from backports.zstd import zipfile
+
+CHUNK = 4096  # rows of a Parquet file in memory at once
+csv.field_size_limit(MAX_ROW)
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that cannot be read: `reason` is a short code for counting, `detail` says what was found."""
+
+    reason: str
+    detail: str
+
+
+Record = Mapping[str, Any] | BadRow
+Records = Iterator[tuple[int, Record]]
+
+
+def records(path: Path, encoding: str | None = None) -> Records:
+    """Yield the rows of a file or folder, each with its number: of its line in JSON Lines, else counted from 1.
+
+    `encoding` is that of a text, by default UTF-8, UTF-16 with a mark, or Windows-1252 where nothing else is possible.
+    Raises InputInvalid for a file that cannot be read at all.
+    """
+    yield from records_of(layout_of(path, encoding))
+
+
+def rows(path: Path, encoding: str | None = None) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the rows of a file of which every row must be sound. Raises InputInvalid naming the first that is not."""
+    for number, record in records(path, encoding):
+        if isinstance(record, BadRow):
+            raise InputInvalid(f"{path}:{number}: {record.detail}")
+        yield number, record
+
+
+def records_of(layout: Layout) -> Records:
+    """Yield the rows of a file whose layout is known, see `records`."""
+    readers: Mapping[Kind, Callable[[Path, Layout], Records]] = {
+        "json-lines": _json_lines,
+        "json": _json_value,
+        "csv": _csv,
+        "parquet": _parquet,
+        "arrow": _arrow,
+        "eval-log": _eval_log,
+    }
+    at = 0
+    for file in layout.files:
+        number = 0
+        try:
+            for number, record in readers[layout.kind](file, layout):
+                yield at + number, record
+        except DAMAGED as problem:
+            reason = str(getattr(problem, "strerror", None) or in_a_line(problem)).lower()
+            raise InputInvalid(f"{file}: {reason}; expected a file that can be read; fetch or save it again") from None
+        except MemoryError:
+            raise InputInvalid(
+                f"{file}: takes more memory than there is; expected shorter rows, or JSON Lines"
+            ) from None
+        at += number
+
+
+_ESCAPED = "surrogateescape"
+_NOT_TEXT = re.compile("[\udc80-\udcff]")  # what it makes of bytes that are no UTF-8
+NOT_UTF8 = BadRow("not-utf8", "not UTF-8; expected UTF-8; save the file as UTF-8")
+TOO_LONG = BadRow("too-long", f"a row of more than {MAX_ROW} characters; expected shorter ones")
+
+
+class _LongRow(Exception):  # never leaves this module
+    """Raised inside a row of more than MAX_ROW characters."""
+
+
+class _Lines(Iterator[str]):
+    """The lines of a text. Raises _LongRow, at a line's end, if the lines since `row` was set to 0 exceed MAX_ROW."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self.number = self.row = 0
+
+    def __next__(self) -> str:
+        line = self._stream.readline(MAX_ROW + 1)
+        self.number, self.row = self.number + 1, self.row + len(line)
+        if self.row > MAX_ROW:
+            while line and not line.endswith(("\n", "\r")):
+                line = self._stream.readline(MAX_ROW)
+            raise _LongRow
+        if not line:
+            raise StopIteration
+        return line
+
+
+# --- JSON
+
+
+class _DuplicateKey(ValueError):
+    """Raised for a key that occurs twice in a JSON object."""
+
+
+def _unique_keys(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(items)
+    if len(found) < len(items):
+        raise _DuplicateKey(_most_frequent(key for key, _ in items))
+    return found
+
+
+def _most_frequent(names: Iterable[str]) -> str:
+    """Return the name that occurs most often, cut to 100 characters."""
+    return Counter(names).most_common(1)[0][0][:100]
+
+
+def _parsed(line: str) -> Record:
+    if _NOT_TEXT.search(line):
+        return NOT_UTF8
+    try:
+        return _checked(json.loads(line, object_pairs_hook=_unique_keys))
+    except _DuplicateKey as twice:
+        return BadRow("duplicate-key", f"key {twice}: occurs twice; expected each once")
+    except json.JSONDecodeError as problem:
+        return BadRow("not-json", f"not JSON ({problem.msg}, column {problem.colno}); expected an object")
+    except (ValueError, RecursionError):  # digits beyond Python's limit, lists too deep
+        return BadRow("not-json", "not JSON that can be read; expected an object")
+
+
+def _checked(value: Any) -> Record:
+    if isinstance(value, dict):
+        return value
+    return BadRow("not-an-object", f"found {type(value).__name__}; expected an object")
+
+
+def _json_lines(path: Path, layout: Layout) -> Records:
+    with open_text(path, layout.encoding, "\n", _ESCAPED) as stream:
+        lines = _Lines(stream)
+        while True:
+            lines.row = 0
+            try:
+                line = next(lines, None)
+            except _LongRow:
+                yield lines.number, TOO_LONG
+                continue
+            if line is None:
+                return
+            line = line.removeprefix("\ufeff") if lines.number == 1 else line
+            if line.strip():
+                yield lines.number, _parsed(line)
+
+
+def _json_value(path: Path, layout: Layout) -> Records:
+    """Yield the objects of an array, the samples of a log of inspect_ai, or the one object of a file."""
+    with open_text(path, layout.encoding, errors=_ESCAPED) as stream:
+        text = stream.read().removeprefix("\ufeff")
+    if _NOT_TEXT.search(text):
+        raise InputInvalid(f"{path}: {NOT_UTF8.detail}")
+    try:
+        value = json.loads(text, object_pairs_hook=_unique_keys)
+    except _DuplicateKey as twice:
+        raise InputInvalid(f"{path}: key {twice}: occurs twice; expected each once") from None
+    except (ValueError, RecursionError) as problem:
+        raise InputInvalid(
+            f"{path}: not JSON ({in_a_line(problem)}); expected an array of objects, or an object a line"
+        ) from None
+    if isinstance(value, dict) and isinstance(value.get("samples"), list):
+        value = value["samples"]
+    for number, row in enumerate(value if isinstance(value, list) else [value], 1):
+        yield number, _checked(row)
+
+
+def _eval_log(path: Path, layout: Layout) -> Records:
+    """Yield the samples of a log of inspect_ai, a zip archive with a JSON file for each."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if re.fullmatch(r"samples/.+\.json", member.filename)]
+            for number, member in enumerate(members, 1):
+                if member.file_size > MAX_ROW:
+                    yield number, TOO_LONG
+                    continue
+                yield number, _parsed(archive.read(member).decode("utf-8", errors="surrogateescape"))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as problem:
+        raise InputInvalid(f"{path}: {in_a_line(problem)}; expected a log of inspect_ai") from None
+
+
+# --- CSV
+
+
+def _csv(path: Path, layout: Layout) -> Records:
+    """Yield the rows of a CSV file as texts by column. Missing cells at the end of a row are empty."""
+    with open_text(path, layout.encoding, errors=_ESCAPED) as stream:
+        raw = _Lines(stream)
+        for _ in range(layout.skip):
+            next(raw, None)
+        try:
+            header = next((line for line in csv.reader(raw, delimiter=layout.separator) if any(line)), [])
+        except (csv.Error, _LongRow) as problem:
+            raise InputInvalid(f"{path}: line {raw.number}: {problem}; expected CSV with a header") from None
+        # blanks after the separators of the header are those of a program that writes them after each
+        blanks = sum(name.startswith(" ") for name in header[1:]) * 2 > len(header) - 1
+        names = [name.strip("\ufeff \xa0\t") or f"Unnamed: {at}" for at, name in enumerate(header)]
+        if len(names) > len(set(names)):
+            raise InputInvalid(f"{path}: column {_most_frequent(names)}: occurs twice; expected each once")
+        lines = csv.reader(raw, delimiter=layout.separator, skipinitialspace=blanks, strict=True)
+        number = 0
+        while True:
+            raw.row, began = 0, raw.number + 1
+            try:
+                line = next(lines, None)
+            except _LongRow:
+                number += 1
+                yield number, TOO_LONG
+                continue
+            except csv.Error as problem:
+                number += 1
+                yield number, BadRow("not-csv", f"lines {began} to {raw.number}: {problem}; expected CSV")
+                continue
+            if line is None:
+                return
+            if any(line):
+                number += 1
+                yield number, _csv_row(names, line)
+
+
+def _csv_row(names: Sequence[str], line: list[str]) -> Record:
+    if any(line[len(names) :]):
+        return BadRow("other-width", f"{len(line)} fields; expected {len(names)}, as in its header")
+    if any(map(_NOT_TEXT.search, line)):
+        return NOT_UTF8
+    return dict(zip(names, (*line, *[""] * (len(names) - len(line))), strict=False))
+
+
+# --- columnar files and folders
+
+
+def _parquet(path: Path, layout: Layout) -> Records:
+    import polars as pl
+
+    from excam.core.tables import class_labels, scan_parquet
+
+    at = 0
+    try:
+        scanned, labels = scan_parquet(path), class_labels(path)
+        while True:
+            part = scanned.slice(at, CHUNK).collect()
+            yield from enumerate(_with_labels(part.iter_rows(named=True), labels), at + 1)
+            at += len(part)
+            if len(part) < CHUNK:
+                return
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
+        raise InputInvalid(f"{path}: {in_a_line(problem)}; expected a Parquet file") from None
+
+
+def _arrow(path: Path, layout: Layout) -> Records:
+    import polars as pl
+
+    from excam.core.tables import read_arrow
+
+    try:
+        frame = read_arrow(path)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
+        raise InputInvalid(f"{path}: {in_a_line(problem)}; expected an Arrow file") from None
+    yield from enumerate(_with_labels(frame.iter_rows(named=True), layout.labels or {}), 1)
+
+
+def _with_labels(found: Iterable[dict[str, Any]], labels: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
+    """Yield rows with names in place of the numbers of `labels`; a number without a name becomes None."""
+    for row in found:
+        for name, names in labels.items():
+            value = row.get(name)
+            row[name] = names[value] if isinstance(value, int) and 0 <= value < len(names) else None
+        yield row
