@@ -30,7 +30,7 @@ from excam.inference.journal import InMemory, ask
 from excam.inference.run import run as run_flows
 from excam.scoring import evidence, pairs
 from excam.scoring.evidence import Passage
-from excam.scoring.score_rows import open_model
+from excam.scoring.models import open_model
 from scripts import run
 
 MINI = ROOT / "mini/calmqa-answers"
@@ -126,7 +126,7 @@ def inject(model: str | None, count: int) -> None:
     }
     judged = {"overlap": {way: [claims.overlap(one)[0] for one in items] for way, items in ways.items()}}
     if model:
-        backend, _ = open_model(model)
+        backend = open_model(model).backend
         asking = partial(ask, backend, Sampling(max_tokens=32), InMemory(), progress=Progress("verdicts", None, 60))
         judged[model] = {
             way: [one.option or "failed" for one in run_flows(asks.verify, items, asking)]

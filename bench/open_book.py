@@ -22,17 +22,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from excam.error_reports.metric.scorer import Metric
+
 from bench.processes import ROOT
 from excam.core.provenance import Progress
 from excam.error_reports import record_files
-from excam.error_reports.metric.scorer import Metric
 from excam.error_reports.records import Sample
 from excam.inference import Flow, Message, Sampling, ask_for_choice
 from excam.inference.journal import InMemory, ask
 from excam.inference.run import run as run_flows
 from excam.scoring import evidence
 from excam.scoring.evidence import Index, open_book
-from excam.scoring.score_rows import open_model
+from excam.scoring.models import open_model
 from excam.stats.bootstrap import ratio_interval
 from scripts import run
 
@@ -82,7 +83,7 @@ class Likelihoods:
     """How much likelier "yes" is than "no" to the question whether a text is right."""
 
     def __init__(self, model: str) -> None:
-        backend, _ = open_model(model)
+        backend = open_model(model).backend
         progress = Progress("rows", None, 60)
         self._ask = partial(ask, backend, Sampling(max_tokens=8), InMemory(), progress=progress)
 

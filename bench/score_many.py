@@ -194,6 +194,7 @@ def _tokens(scores: Path) -> int:
 
 def _score(name: str, folder: Path, scores: Path, job_megabytes: int) -> None:
     from excam.error_reports.metric.scorer import Metric
+
     from excam.scoring import shards
     from excam.scoring.defaults import MAX_TOKENS
     from excam.scoring.pairs import PairFile

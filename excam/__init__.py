@@ -1,4 +1,4 @@
-"""ExCAM: finds, rates and explains cultural errors in instruction-output pairs.
+"""ExCAM: finds, rates and explains cultural errors in instruction-output pairs, and four more metrics.
 
 >>> import excam
 >>> metric = excam.load("results/adapters/smollm2-135m/all")
@@ -16,10 +16,14 @@ from excam.core.release import VERSION
 from excam.error_reports.records import CulturalError, Report, Sample, Unreadable, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from excam.error_reports.metric.scorer import Metric
+    from excam.scoring.agreement import Combine
     from excam.scoring.client import Client
+    from excam.scoring.ensemble import Ensemble
+    from excam.scoring.metric import Metric
+    from excam.scoring.scorer import Scorer
 
 __version__ = VERSION
 __all__ = ["CulturalError", "Report", "Sample", "Unreadable", "Verdict", "__version__", "connect", "load"]
@@ -29,31 +33,58 @@ if offline.is_on():
 
 
 def load(
-    adapter: str | Path,
+    model: str | Path | Sequence[str | Path] | None = None,
+    metric: str | Metric = "excam",
+    *,
     base: str | Path | None = None,
-    max_tokens: int = 512,
     judge: str | None = None,
     backend: str | None = None,
+    max_tokens: int | None = None,
+    evidence: str | Path | None = None,
+    calibration: str | Path | None = None,
+    band: tuple[float, float] | None = None,
+    repeat: int = 1,
+    temperature: float = 0.0,
+    combine: Combine | None = None,
     budget: float | None = None,
     price: tuple[float, float] | None = None,
-) -> Metric:
-    """Open a metric: the folder of an adapter, or its name below ./results/adapters, such as `smollm2-135m/all`.
+) -> Scorer | Ensemble:
+    """Open a metric with its model: an adapter's folder, or its name below ./results/adapters (`smollm2-135m/all`).
 
-    Or the folder of any chat model, or `NAME@http://host/v1` for one behind a server, which `judge` asks for a report
-    with an explanation and examples (`prompted-report`). A model of this machine runs with `backend`, `vllm` or
-    `transformers`: by default with vLLM where a GPU is visible.
+    Or the folder of any chat model, or `NAME@http://host/v1` for one behind a server; several models judge each row and
+    are combined. `metric` is one of `excam list metrics`, or an object of your own (`excam.scoring.metric.Metric`); one
+    that asks no model needs none. The arguments are the options of `excam score`; one that the metric cannot have is
+    refused.
 
     `budget` is what a model behind a server may cost, at the `price` of a million prompt tokens and of a million answer
     tokens (by default that of its entry in ./config.yaml); BudgetSpent is raised before a request that could exceed it.
 
-    Raise ModelInvalid, listing the available adapters, if it is none of them. See
-    `excam.error_reports.metric.scorer.Metric`.
+    Raise ModelInvalid, listing the available adapters, if there is no such model; InputInvalid for an option. See
+    `excam.scoring.scorer.Scorer`.
     """
-    from excam.error_reports.metric.scorer import Metric
-    from excam.scoring import budgets
+    from pathlib import Path
 
-    limit = budgets.checked(budget, price, [str(adapter)])
-    return Metric.open(adapter, base=base, max_tokens=max_tokens, judge=judge, engine=backend, budget=limit)
+    from excam.scoring.options import Options, open_scorer
+
+    several = not (model is None or isinstance(model, str | Path))
+    models = tuple(model) if several else () if model is None else (model,)  # pyright: ignore[reportArgumentType]
+    options = Options(
+        metric=metric,
+        models=models,  # pyright: ignore[reportArgumentType]
+        bases=() if base is None else (Path(base),),
+        judge=judge,
+        backend=backend,
+        max_tokens=max_tokens,
+        evidence=None if evidence is None else Path(evidence),
+        calibration=None if calibration is None else Path(calibration),
+        band=band,
+        repeat=repeat,
+        temperature=temperature,
+        combine=combine,
+        budget=budget,
+        price=price,
+    )
+    return open_scorer(options)
 
 
 def connect(url: str) -> Client:

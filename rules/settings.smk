@@ -238,10 +238,10 @@ def crossing_answers(wildcards):
 
 def crossing_metric_version(wildcards):
     """The version that a metric states of itself."""
-    from excam.scoring import metrics
+    from excam.scoring import metric
 
     try:
-        return metrics.load(CROSSING.metrics[wildcards.crossed].metric).VERSION
+        return metric.load(CROSSING.metrics[wildcards.crossed].metric).version
     except ExcamError as problem:
         raise WorkflowError(f"crossing.metrics.{wildcards.crossed}: {problem}") from None
 

@@ -75,7 +75,7 @@ class Asker:
         self.backend = backend_factory.shared_backend_for(name, model, args.weights, args.adapter)
         self.sampling = backend_factory.sampling_for(model, args.seed)
         self.journal = Journal(args.journal)
-        self.name, self.thinking = name, model.thinking
+        self.name, self.model, self.thinking = name, model, model.thinking
         self.price = model.server and model.server.price
 
     def ask_with_progress(self, what: str, rows: int | None) -> Ask:

@@ -14,7 +14,7 @@ from excam.core.provenance import write_text
 from excam.crossing import columns, pages, rows
 from excam.crossing.columns import Column
 from excam.pages import plotting
-from excam.scoring import scored_file
+from excam.scoring import result_files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +55,7 @@ class Study:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.rows = rows.read(args.rows)
-        self.scores = {path.stem: list(scored_file.read(path)) for path in args.scores}
+        self.scores = {path.stem: list(result_files.read(path)) for path in args.scores}
         self.parts = args.parts
 
     @cached_property

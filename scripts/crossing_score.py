@@ -12,13 +12,15 @@ from excam.core import provenance
 from excam.core.exceptions import InputInvalid
 from excam.crossing import rows
 from excam.inference import transcript
-from excam.scoring import metrics, scored_table
+from excam.scoring import models, options, result_files
 from excam.scoring.evidence import open_index
-from excam.scoring.score_rows import ask_nobody, scored, signature
+from excam.scoring.metric import Setup
+from excam.scoring.options import Options
+from excam.scoring.scorer import Scorer, ask_nobody
 from scripts import run
 from scripts._asking import Asker, add_asking_options
 
-VERSION = 2
+VERSION = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -37,22 +39,24 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     started = time.monotonic()
-    metric = metrics.load(args.metric)
+    asker = None if args.model == "null" else Asker(args, args.judge.split("/")[0], f"crossing, {args.name}")
+    judges = (args.judge,) if asker else ()
+    metric = options.checked(Options(metric=args.metric, models=judges, evidence=args.evidence))
     wanted = rows.for_metric(rows.read(args.rows), metric)
     if not wanted:
         raise InputInvalid(
-            f"crossing.metrics.{args.name}: 0 rows have {', '.join(metric.COLUMNS)}; "
+            f"crossing.metrics.{args.name}: 0 rows have {', '.join(metric.columns)}; "
             "expected some; switch their system on"
         )
-    asker = None if args.model == "null" else Asker(args, args.judge.split("/")[0], f"crossing, {args.name}")
-    folder = str(args.weights.parent / "files") if args.weights else ""
-    ready = metrics.prepared(metric, wanted, folder, open_index(args.evidence) if args.evidence else None)
+    model = models.of_entry(asker.name, asker.model, asker.backend, args.weights, args.adapter) if asker else None
+    index = open_index(args.evidence) if args.evidence else None
+    own = index if metric.evidence == "own" else None
+    scorer = Scorer(metric.prepared(Setup(model, own)), model, asker.sampling if asker else None)
+    scorer = (scorer.with_open_book(index) if index and own is None else scorer).for_rows(wanted)
     ask = asker.ask_with_progress(f"scoring with {args.name}, requests", None) if asker else ask_nobody
-    outcomes, entries = transcript.record(ready.flow, wanted, ask)
-    named = signature(ready, f"model:{args.judge}")
-    results = [scored(row, outcome, ready, named) for row, outcome in zip(wanted, outcomes, strict=True)]
+    results, entries = transcript.record(scorer.flow, wanted, ask)
     transcript.write(args.transcript, entries)
-    scored_table.write(args.scores, results)
+    result_files.write(args.scores, results)
     provenance.write_manifest(
         args.manifest,
         inputs=[path for path in (args.rows, args.weights, args.adapter) if path],

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say, write_json
-from excam.error_reports.metric.ensemble import open_judge
 from excam.inference import gpus
-from excam.scoring import local_model, metrics, shards
-from excam.scoring.defaults import MAX_TOKENS
-from excam.scoring.files import Scorer
-from excam.scoring.pairs import PairFile
-from excam.scoring.score_rows import RowFile, RowScorer
+from excam.scoring import local_model, shards
+from excam.scoring.options import Options, open_scorer
 from excam.scoring.shard_scoring import score_shards
 from scripts import run
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -39,9 +33,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     if args.batch not in batches:
         raise InputInvalid(f"texts: {args.texts}: other shards than when the run was planned; run again")
     take_gpus(args.gpus, args.batch)
-    scorer, rows_of = scorer_and_rows(args.metric, args.model)
+    judge = open_scorer(Options(metric=args.metric, models=(args.model,)))
     settings = {"metric": args.metric, "model": args.model}
-    counts, problems = score_shards(scorer, rows_of, batches[args.batch], args.scores, settings)
+    counts, problems = score_shards(judge, batches[args.batch], args.scores, settings)
     if problems:
         for line in problems[1:]:
             say(f"not scored: {line}")
@@ -54,15 +48,6 @@ def take_gpus(wanted: int, job: str) -> None:
     if not wanted or local_model.choose_engine(None) == "transformers":
         gpus.refuse_unusable(wanted, "give model_gpus=0")
         gpus.take_gpus(wanted, job)
-
-
-def scorer_and_rows(metric: str, model: str) -> tuple[Scorer[Any], Callable[[Path], Iterable[Any]]]:
-    """Return the scorer of a metric with a model, and the reader of the rows of a file."""
-    if metric == "excam":
-        judge = open_judge([model], [], MAX_TOKENS)
-        return judge, PairFile  # pyright: ignore[reportReturnType]  # one model is no ensemble
-    module = metrics.load(metric)
-    return RowScorer(module, model), partial(RowFile, metric=module)
 
 
 if __name__ == "__main__":

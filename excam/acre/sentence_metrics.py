@@ -174,10 +174,10 @@ def read_scored(path: Path) -> dict[str, float | None]:
 
     Raise InputInvalid for an invalid line, and a row that occurs twice.
     """
-    from excam.scoring import scored_file
+    from excam.scoring import result_files
 
     found: dict[str, float | None] = {}
-    for one in scored_file.read(path):
+    for one in result_files.read(path):
         if one.id in found:
             raise InputInvalid(f"{path}: id {one.id[:60]}: occurs twice; expected one score for each translation")
         found[one.id] = one.score

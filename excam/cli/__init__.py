@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +19,7 @@ from excam.core.folders import files_below
 from excam.core.paths import JOURNALS, RESULTS
 from excam.core.provenance import say
 from excam.core.release import VERSION
-from excam.core.terminal import exit_on_error, print_json, stdout, stdout_can_encode, stop
+from excam.core.terminal import JSON, exit_on_error, print_json, print_text, stdout, stdout_can_encode, stop
 from excam.error_reports.evaluation.rows_command import rows
 from excam.error_reports.records import Unreadable
 from excam.lineage import commands
@@ -152,19 +154,42 @@ app.command()(rows)
 
 
 @app.command("list")
-def list_(what: Annotated[str, typer.Argument(help="datasets or judges")] = "datasets") -> None:
-    """List the benchmarks (task, licence, source, rows of the build in ./results) or the judges."""
+def list_(
+    what: Annotated[str, typer.Argument(help="metrics, datasets or judges")] = "datasets", as_json: JSON = False
+) -> None:
+    """List the metrics (what each reads, returns and needs), the benchmarks (task, licence, source, rows), the judges.
+
+    Example: excam list metrics
+    """
     from excam.config import modules_in
 
-    if what not in ("datasets", "judges"):
-        stop(f"{what}: nothing to list; known: datasets, judges")
+    if what not in ("metrics", "datasets", "judges"):
+        close = difflib.get_close_matches(what, ("metrics", "datasets", "judges"), n=1)
+        stop(
+            f"{what}: nothing to list; {f'did you mean {close[0]}? ' if close else ''}known: metrics, datasets, judges"
+        )
     from excam.excam40k.publishing import listing
 
     with exit_on_error():
+        if what == "metrics":
+            found = score_commands.list_metrics()
+            if as_json:
+                for line in found:
+                    print_json(line)
+                return
+            for line in found:
+                name, *facts = [f"{key} {value}" for key, value in line.items() if value]
+                print_text(f"{name.removeprefix('metric ')}\n" + "".join(f"    {fact}\n" for fact in facts))
+            return
         if what == "judges":
-            print("\n".join(modules_in("error_reports/judges")))
+            names = modules_in("error_reports/judges")
+            print("\n".join(json.dumps({"judge": name}) for name in names) if as_json else "\n".join(names))
             return
         table = listing.lines(RESULTS)
+        if as_json:
+            for line in table[1:]:
+                print_json(dict(zip(table[0], line, strict=True)))
+            return
         text = "\n".join(listing.align_columns(table) if stdout().isatty() else ["\t".join(line) for line in table])
         print(text if stdout_can_encode(text) else text.replace(listing.ABSENT, "-"))
 

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from excam.cli.score_commands import ENGINE
 from excam.core.exceptions import InputInvalid
 from excam.core.terminal import exit_on_error, print_json
+from excam.scoring.target import OVERWRITE
 
 TRUE, FALSE = ("true", "yes", "1"), ("false", "no", "0")
 
 
 def calibrate(
-    scored: Annotated[Path, typer.Argument(help="file written by `excam score --to` with this adapter")],
-    gold: Annotated[Path, typer.Option(help="a file with the same ids and the truth: JSON Lines, CSV, Parquet, ...")],
-    adapter: Annotated[
-        Path,
-        typer.Option(
-            help="folder of the adapter, or its name below results/adapters; calibration.json is written into it"
-        ),
+    scored: Annotated[
+        Path, typer.Argument(help="file written by `excam score --to`, with any metric that has a range")
     ],
-    base: Annotated[
-        Path | None, typer.Option(help="folder of the base model, if it is not found automatically")
+    gold: Annotated[Path, typer.Option(help="a file with the same ids and the truth: JSON Lines, CSV, Parquet, ...")],
+    to: Annotated[
+        Path | None, typer.Option(help="file to write, for `excam score --calibration`; or give the adapter")
     ] = None,
-    engine: ENGINE = None,
+    adapter: Annotated[
+        Path | None,
+        typer.Option(help="folder of the adapter that scored, or its name below results/adapters, to write it there"),
+    ] = None,
+    metric: Annotated[str, typer.Option(help="the metric that scored, if it is not one of `excam list metrics`")] = "",
     column: Annotated[
         str,
         typer.Option(
@@ -38,45 +37,65 @@ def calibrate(
     method: Annotated[
         str, typer.Option(help="platt: two numbers, for few rows; isotonic: any shape, for many")
     ] = "platt",
+    overwrite: OVERWRITE = False,
 ) -> None:
     """Fit the probability of an error, so that `excam score` can say "unsure".
 
-    Use rows like those you will judge, and none that the adapter was trained on. The fit is printed as JSON on stdout.
+    Use rows like those you will judge, and none that the model was trained on. It holds for this judge alone: the same
+    metric, model, prompt and settings. The fit is printed as JSON on stdout.
 
-    Example: excam calibrate scored.jsonl --gold judged-by-people.csv --adapter results/adapters/smollm2-135m/all
+    Example: excam calibrate scored.jsonl --gold judged-by-people.csv --to calibration.json
     """
-    from excam.core.provenance import quiet_libraries, say, sha256, write_json
-    from excam.error_reports.metric import probability
-    from excam.error_reports.metric.scorer import Metric
-    from excam.scoring import adapters
-    from excam.scoring.pairs import spooled
-    from excam.scoring.scored_file import read
+    from excam.core.command_input import spooled
+    from excam.core.provenance import say, sha256, write_json
+    from excam.scoring import adapters, calibration
+    from excam.scoring import metric as metrics
+    from excam.scoring.joining import join
+    from excam.scoring.result_files import read
 
-    quiet_libraries()
     with exit_on_error(), spooled(scored) as results, spooled(gold) as known:
-        if method not in probability.METHODS:
-            raise InputInvalid(f"--method: found {method}; expected {' or '.join(probability.METHODS)}")
-        folder = adapters.folder(adapter)
-        judge = Metric.open(folder, base, calibration=None, engine=engine)
+        if method not in calibration.METHODS:
+            raise InputInvalid(f"--method: found {method}; expected {' or '.join(calibration.METHODS)}")
+        if (to is None) == (adapter is None):
+            raise InputInvalid(
+                "--to: expected a file to write, or --adapter, beside which it is found; give one of them"
+            )
+        folder = adapters.folder(adapter) if adapter else None
+        place = folder / calibration.FILE if folder else to
+        assert place is not None, "one of the two is given"
+        if to and to.exists() and not overwrite:
+            raise InputInvalid(f"{to}: is there already; expected none; name another file, or give --overwrite")
+        rows = list(read(results))
+        if not rows:
+            raise InputInvalid(f"{scored}: 0 rows; expected what `excam score --to` wrote")
+        judged = calibration.judge_of(rows[0].signature)
+        if folder and f"@{adapters.manifest(folder).outputs[adapters.ADAPTER][:8]}" not in judged:
+            raise InputInvalid(f"{scored}: scored by {judged}; expected the adapter in {folder}; score it again")
         truth = truths(known, id_, column)
-        made = probability.fitted(read(results), truth, probability.METHODS[method], judge.signature)
-        made |= {"adapter": sha256(folder / adapters.ADAPTER), "rows": sha256(results), "gold": sha256(known)}
-        write_json(folder / probability.FILE, made)
-        if (n := made["calibration"]["n"]) < probability.FEW:
-            say(f"fitted on {n} rows: rough; {probability.FEW} or more are better")
+        joined = join([one.id for one in rows], truth)
+        if joined.note:
+            say(joined.note)
+        by_id = {name: truth[other] for name, other in joined.theirs.items()}
+        wanted = metrics.load(metric or judged.partition("|")[0])
+        made = calibration.fitted(rows, by_id, calibration.METHODS[method], wanted)
+        made |= {"rows": sha256(results), "gold": sha256(known)}
+        write_json(place, made)
+        if (n := made["calibration"]["n"]) < calibration.FEW:
+            say(f"fitted on {n} rows: rough; {calibration.FEW} or more are better")
         print_json(made, indent=2)
 
 
 def truths(path: Path, id_: str, column: str) -> dict[str, bool]:
     """Return whether each row has an error, by id. Raises InputInvalid for a row without id or truth."""
-    from excam.scoring.pairs import rows
+    from excam.core.row_files import rows
+    from excam.scoring.rows import id_text
 
     found: dict[str, bool] = {}
     for number, row in rows(path):
         where = f"{path}:{number}"
-        if not isinstance(row, Mapping) or row.get(id_) is None or column not in row:
+        key = id_text(row.get(id_))
+        if key is None or column not in row:
             raise InputInvalid(f"{where}: no {id_} or no {column}; expected both; name them with --id and --column")
-        key = str(row[id_])
         if key in found:
             raise InputInvalid(f"{where}: {id_} {key} occurs twice; expected one truth for each row")
         found[key] = _truth(row[column], where, column)

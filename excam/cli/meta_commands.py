@@ -11,7 +11,7 @@ import typer
 from excam.core.escapes import visible
 from excam.core.exceptions import InputInvalid
 from excam.core.extras import is_installed
-from excam.core.terminal import exit_on_error, print_json
+from excam.core.terminal import JSON, exit_on_error, print_json
 from excam.scoring.warnings import of_texts
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def meta(
         str | None, typer.Option(help="column of the rated texts, for the baselines; by default output")
     ] = None,
     seed: Annotated[int, typer.Option(help="of intervals and tests")] = 0,
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="print JSON Lines instead of tables")] = False,
+    as_json: JSON = False,
 ) -> None:
     """Measure how metrics go with human labels of the same rows, beside baselines that judge nothing.
 
@@ -65,7 +65,7 @@ def meta(
         columns = meta_rows.read_metrics(scored, part or ())
         further = {"(surface)": _surface} if is_installed("pycld2") and is_installed("bpe_openai") else {}
         result = evaluating.evaluate(labels, [*columns, *meta_rows.baselines(labels.rows, further)], seed)
-        if jsonl:
+        if as_json:
             for line in result.lines():
                 print_json(line)
         else:

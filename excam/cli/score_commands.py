@@ -8,66 +8,63 @@ the severity of --fail-on were found; 4 the budget is spent, and the same comman
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from excam.core import paths
 from excam.core.exceptions import BudgetSpent
 from excam.core.offline import switch_on
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, print_json, stop
-from excam.scoring import defaults
 from excam.scoring.spans import SEVERITIES
-from excam.scoring.target import target
+from excam.scoring.target import OVERWRITE, target
 
 if TYPE_CHECKING:
-    from excam.inference.budget import Budget
-    from excam.scoring.evidence import Index
-    from excam.scoring.scored import Scored
+    from excam.scoring.rows import RowFile
 
-FILE = Annotated[
-    Path,
-    typer.Argument(help="JSON Lines, CSV, TSV, Parquet, a folder saved by `datasets`, or -: JSON Lines on stdin"),
+FILE_FORMATS = "JSON Lines, JSON, CSV, TSV, Parquet, Arrow, also packed; a folder saved by `datasets`; samples of "
+FILE_FORMATS += "lm-evaluation-harness; logs of inspect_ai; or -, standard input"
+FILES = Annotated[list[Path], typer.Argument(help=FILE_FORMATS)]
+METRICS = "excam, rubric, rubric-choice, acre, acre-choice, acre-equivalent, calmqa, bleu, chrf, bertscore"
+METRIC = Annotated[
+    str, typer.Option(help=f"{METRICS} (`excam list metrics`), or a file with one of your own: my_metric.py")
 ]
-ADAPTER = Annotated[
-    str,
+MODELS = Annotated[
+    list[str] | None,
     typer.Option(
-        "--model", "--adapter", help="an adapter or its name below results/adapters, a model, or NAME@http://host/v1"
+        "--model",
+        "--adapter",
+        help="an adapter or its name below results/adapters, a folder with a model, or NAME@http://host/v1; repeat the "
+        "option for several judges",
     ),
 ]
+BASES = Annotated[
+    list[Path] | None, typer.Option("--base", help="folder of the base model; one for each adapter, or none")
+]
 JUDGE = Annotated[
-    str | None, typer.Option(help="how it is asked: report (as adapters are trained), else prompted-report")
+    str | None, typer.Option(help="how excam asks: report (as adapters are trained) or prompted-report (any other)")
 ]
 ENGINE = Annotated[
     str | None, typer.Option("--backend", help="vllm or transformers; by default vllm where a GPU is visible")
 ]
-BASE = Annotated[Path | None, typer.Option(help="folder of the base model, if it is not found automatically")]
-MAX_TOKENS = Annotated[int, typer.Option(min=1, help="token limit of a report")]
-ADAPTERS = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--adapter",
-        help="folder of the adapter, or its name below results/adapters; repeat the option for several judges",
-    ),
+MAX_TOKENS = Annotated[int | None, typer.Option(min=1, help="token limit of an answer; by default the metric's")]
+EVIDENCE = Annotated[
+    Path | None, typer.Option(help="an index of `excam calmqa index`: its passages are put before the judge")
 ]
-BASES = Annotated[
-    list[Path] | None, typer.Option("--base", help="folder of the base model; one for each --adapter, or none")
+CALIBRATION = Annotated[
+    Path | None, typer.Option(help="a file of `excam calibrate`; that of an adapter is found beside it")
 ]
-COMBINE = Annotated[str, typer.Option(help="score of several judgements: mean, median or reciprocal-rank")]
+COMBINE = Annotated[
+    str | None, typer.Option(help="score of several judgements: mean (by default), median or reciprocal-rank")
+]
 REPEAT = Annotated[int, typer.Option(help="number of judgements by each model; needs --temperature")]
 TEMPERATURE = Annotated[float, typer.Option(help="0: greedy decoding; above 0: sampled, with fixed seeds")]
 BAND = Annotated[
-    tuple[float, float], typer.Option(help="probabilities of an error between which the verdict is unsure")
+    tuple[float, float] | None,
+    typer.Option(help="probabilities of an error between which the verdict is unsure; by default .4 .6"),
 ]
-MODEL = Annotated[
-    str | None,
-    typer.Option(help="what judges: an adapter, a folder with a model, or NAME@http://host/v1"),
-]
-DEFAULT = paths.ADAPTERS / "smollm2-135m" / "all"  # trained by the first command of the README
 BUDGET = Annotated[
     float | None, typer.Option(help="what a paid server may cost in this run; the same command goes on later")
 ]
@@ -79,59 +76,71 @@ SERVER = Annotated[
     str | None, typer.Option(help="address of a running `excam serve` that judges instead of a local model")
 ]
 OFFLINE = Annotated[bool, typer.Option("--offline", help="open no connection, as with EXCAM_OFFLINE=1")]
-NAMES = "name of the column"
+NAME = Annotated[str | None, typer.Option(help="name of the column in the file")]
 
 
 def score(
-    file: FILE,
-    metric: Annotated[str, typer.Option(help="excam, or a Python module with a metric of your own")] = "excam",
-    model: MODEL = None,
-    adapter: ADAPTERS = None,
+    files: FILES,
+    metric: METRIC = "excam",
+    model: MODELS = None,
     base: BASES = None,
     judge: JUDGE = None,
     engine: ENGINE = None,
     to: Annotated[
-        Path | None, typer.Option(help="write JSON Lines to this file; the same command continues after a crash")
+        Path | None,
+        typer.Option(
+            help="file to write: .jsonl, .parquet or .csv; for several files a folder; the same command continues "
+            "after a crash"
+        ),
     ] = None,
-    max_tokens: MAX_TOKENS = defaults.MAX_TOKENS,
-    instruction: Annotated[str, typer.Option(help=NAMES)] = "instruction",
-    output: Annotated[str, typer.Option(help=NAMES)] = "output",
-    id_: Annotated[str, typer.Option("--id", help=NAMES)] = "id",
-    language: Annotated[str, typer.Option(help=NAMES)] = "language",
-    system: Annotated[str, typer.Option(help=NAMES + " with the author of the output")] = "system",
-    culture: Annotated[str, typer.Option(help=NAMES)] = "culture",
-    evidence: Annotated[
-        Path | None, typer.Option(help="an index of `excam calmqa index`: its passages are put before the judge")
+    overwrite: OVERWRITE = False,
+    max_tokens: MAX_TOKENS = None,
+    instruction: NAME = None,
+    output: NAME = None,
+    id_: Annotated[str | None, typer.Option("--id", help="name of the column in the file")] = None,
+    language: NAME = None,
+    system: Annotated[str | None, typer.Option(help="name of the column with the author of the output")] = None,
+    culture: NAME = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="NAME=COLUMN: where another column of the metric is; may be repeated")
     ] = None,
+    encoding: Annotated[str | None, typer.Option(help="of a text file that is not UTF-8, such as cp1252")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="score the first rows only")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="stop at a row that cannot be scored; by default it is counted")
+    ] = False,
+    evidence: EVIDENCE = None,
+    calibration: CALIBRATION = None,
+    band: BAND = None,
     fail_on: Annotated[
         str | None, typer.Option(help="minor or major: exit with code 3 if such an error is found")
     ] = None,
     repeat: REPEAT = 1,
     temperature: TEMPERATURE = 0.0,
-    combine: COMBINE = "mean",
-    band: BAND = defaults.BAND,
+    combine: COMBINE = None,
     server: SERVER = None,
     budget: BUDGET = None,
     price: PRICE = None,
     offline: OFFLINE = False,
 ) -> None:
-    """Find, rate and explain cultural errors in instruction-output pairs.
+    """Score rows with a metric: by default cultural errors in texts and their instructions.
 
-    With --metric NAME, rows are scored by that metric, which names the columns that it needs; of the options only
-    --model, --backend, --evidence, --to, --budget, --price, --fail-on and --offline apply to every metric.
+    Columns are found by their names, also prompt and response, question and answer, and chat messages; what is read as
+    what is said in a line. `excam list metrics` shows what each metric reads and needs; an option that a metric cannot
+    have is refused. A row that cannot be scored is a result with its failure.
 
     Results are JSON Lines on stdout, or in the file of --to. Exit codes: 0 rows were scored, 1 none could be scored,
     2 invalid input, 3 errors of the severity of --fail-on were found, 4 the budget is spent.
 
-    Example: excam score texts.jsonl --to scored.jsonl; excam score answers.csv --instruction prompt --output answer
+    Example: excam score texts.jsonl --to scored.jsonl; excam score answers.csv --metric rubric --model m@http://host/v1
     """
+    from excam.core.command_input import spooled
     from excam.core.provenance import quiet_libraries
-    from excam.error_reports.metric.ensemble import Repetition, open_judge, results
-    from excam.error_reports.metric.scorer import first_requests
     from excam.scoring import budgets
-    from excam.scoring.client import connect
-    from excam.scoring.evidence import open_index
-    from excam.scoring.pairs import Columns, PairFile, spooled
+    from excam.scoring import files as scoring
+    from excam.scoring.client import Client, connect
+    from excam.scoring.options import Options, open_scorer, option_name
+    from excam.scoring.rows import RowFile
     from excam.scoring.summary import Summary
     from excam.scoring.warnings import unchecked_line
 
@@ -139,78 +148,97 @@ def score(
     if offline:
         switch_on()
     summary = Summary()
-    with exit_on_error(), _explain_interruption(to):
-        if to:
-            to = target(to, file)
-        if server:
-            _refuse_beside_a_server(
-                adapter=adapter,
-                base=base,
-                judge=judge,
-                backend=engine,
-                max_tokens=max_tokens,
-                repeat=repeat,
-                temperature=temperature,
-                combine=combine,
-                band=band,
-                budget=budget,
-                price=price,
-                evidence=evidence,
-            )
+    with exit_on_error(), _explain_interruption(to), ExitStack() as opened:
+        targets = _targets(files, to)
+        options = Options(
+            metric=metric,
+            models=tuple(model or ()),
+            bases=tuple(base or ()),
+            judge=judge,
+            backend=engine,
+            max_tokens=max_tokens,
+            evidence=evidence,
+            calibration=calibration,
+            band=band,
+            repeat=repeat,
+            temperature=temperature,
+            combine=combine,  # pyright: ignore[reportArgumentType]  # it is checked
+            budget=budget,
+            price=price,
+        )
         if fail_on and fail_on not in SEVERITIES:
             stop(f"--fail-on: found {fail_on}; expected {' or '.join(SEVERITIES)}")
-        columns = Columns(instruction, output, id_, language, system, culture)
-        judges = [model] if model else adapter or [DEFAULT]
-        limit = budgets.checked(budget, price, [str(one) for one in judges])
-        if limit and not to:
+        if overwrite and not to:
+            stop("--overwrite: found without --to; expected a file to write; leave it out")
+        if budget and not to:
             stop("--budget: found without --to; expected a file, where a later run goes on; give --to FILE")
+        if server and (given := [*options.given, *(["metric"] if metric != "excam" else [])]):
+            names = ", ".join(map(option_name, given))
+            stop(f"{names}: not beside --server, which scores each row once, as it was started; leave it out")
         if line := unchecked_line():
             say(line)
-        index = open_index(evidence) if evidence else None
-        with spooled(file) as source:
-            if metric == "excam":
-                repetition = Repetition(repeat, temperature, combine, band)  # pyright: ignore[reportArgumentType]
-                rows = PairFile(source, columns)
-                if limit and to:
-                    say(budgets.estimate(limit, rows, partial(first_requests, judge), max_tokens, to, repeat))
-                scorer = (
-                    connect(server)
-                    if server
-                    else open_judge(judges, base or [], max_tokens, repetition, judge, engine, limit, index)
-                )
-                found = results(scorer, rows, to)
-            else:
-                found = _results_of(metric, source, model, engine, to, limit, index)
+        scorer = connect(server) if server else open_scorer(options)
+        if fail_on and not scorer.metric.description.lists_errors:
+            stop(f"--fail-on: metric {scorer.metric.name} lists no errors; expected one that does; leave it out")
+        named = _named(column, instruction, output, id_, language, system, culture)
+        for file, target_ in zip(files, targets, strict=True):
+            rows = RowFile(opened.enter_context(spooled(file)), scorer.metric, named, encoding, limit)
+            total = _surveyed(rows, file, strict=strict)
+            if not isinstance(scorer, Client) and scorer.budget and target_:
+                asked = scorer.first_requests, scorer.max_tokens
+                say(budgets.estimate(scorer.budget, rows, *asked, target_, scorer.repeat))
+            found = scoring.results(scorer, rows, total, target_, overwrite=overwrite)
             for result in summary.counting(found):
-                if not to:
+                if not target_:
                     print_json(result.to_dict())
-            if limit:
-                say(limit.line)
+        if not isinstance(scorer, Client) and scorer.budget:
+            say(scorer.budget.line)
     for line in summary.lines:
         say(line)
     raise typer.Exit(summary.exit_code(fail_on))
 
 
-def _results_of(
-    name: str,
-    file: Path,
-    model: str | None,
-    engine: str | None,
-    to: Path | None,
-    limit: Budget | None,
-    index: Index | None,
-) -> Iterator[Scored]:
-    """Yield the results of a metric other than ExCAM's."""
-    from excam.scoring import budgets, files, metrics, score_rows
+def _targets(files: list[Path], to: Path | None) -> list[Path | None]:
+    """Return the file to write for each input. Stop the command where one would be written twice, or over an input."""
+    from excam.scoring.result_files import suffix_of
 
-    metric = metrics.load(name)
-    if not model and (metric.MAX_TOKENS or hasattr(metric, "prepare")):
-        stop("--metric: needs --model: an adapter, the folder of a fetched model, or NAME@http://host/v1")
-    rows = score_rows.RowFile(file, metric)
-    metric = metrics.prepared(metric, rows, model or "", index)
-    if limit and to:
-        say(budgets.estimate(limit, rows, lambda row: next(metric.flow(row), ()), metric.MAX_TOKENS, to))
-    return files.results(score_rows.RowScorer(metric, model or "", engine, limit), rows, to)
+    if to is None:
+        return [None] * len(files)
+    if len(files) == 1 and not to.is_dir():
+        suffix_of(to)
+        return [target(to, *files)]
+    if to.suffix or (to.exists() and not to.is_dir()):
+        stop(f"--to: found {to} for {len(files)} files; expected a folder, such as scored")
+    names = [f"{file.name.split('.')[0] or 'stdin'}.jsonl" for file in files]
+    if len(set(names)) < len(names):
+        stop(f"--to: {len(files)} files, and two of one name; expected names of their own; score them one by one")
+    to.mkdir(parents=True, exist_ok=True)
+    return [target(to / name, *files) for name in names]
+
+
+def _named(column: list[str] | None, *known: str | None) -> dict[str, str]:
+    """Return the columns that the user names, by our name."""
+    names = ("instruction", "output", "id", "language", "system", "culture")
+    found = {name: value for name, value in zip(names, known, strict=True) if value is not None}
+    for one in column or ():
+        name, sign, value = one.partition("=")
+        if not sign or not name or not value:
+            stop(f"--column: found {one}; expected NAME=COLUMN, such as translation=mt_output")
+        found[name] = value
+    return found
+
+
+def _surveyed(rows: RowFile, file: Path, *, strict: bool) -> int:
+    """Count the rows of a file, and say how it is read and how many rows cannot be scored."""
+    survey = rows.survey()
+    failed = sum(survey.failures.values())
+    if failed * 2 > survey.rows:
+        say(f"excam: warning: {failed} of {survey.rows} rows cannot be scored; the first: {survey.first}")
+    if rows.said:
+        say(rows.said.replace(str(rows.path), str(file)))
+    if failed and strict:
+        stop(f"{survey.first.replace(str(rows.path), str(file))}; expected none with --strict ({failed} such rows)")
+    return survey.rows
 
 
 @contextmanager
@@ -225,42 +253,50 @@ def _explain_interruption(to: Path | None) -> Iterator[None]:
         raise typer.Exit(4) from None
 
 
-def _refuse_beside_a_server(**given: object) -> None:
-    """Stop if an option is given that only the server can set; it would have no effect."""
-    default = {"repeat": 1, "temperature": 0.0, "combine": "mean", "band": defaults.BAND}
-    default["max_tokens"] = defaults.MAX_TOKENS
-    if named := [name for name, value in given.items() if value != default.get(name)]:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in named)
-        stop(f"{options}: not beside --server, which judges each pair once, as it was started; leave it out")
-
-
 def explain(
-    file: FILE,
-    adapter: ADAPTER = str(DEFAULT),
-    base: BASE = None,
-    max_tokens: MAX_TOKENS = defaults.MAX_TOKENS,
+    files: Annotated[list[Path], typer.Argument(help="files that `excam score` wrote, with any metric; - for stdin")],
     only: Annotated[str, typer.Option(help="show errors, failures, or all")] = "all",
     limit: Annotated[int | None, typer.Option(min=1, help="stop after this number of shown rows")] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="show long texts whole, not only around marked words")] = False,
 ) -> None:
     """Show results in the terminal: the texts with erroneous words marked, what is wrong, and why.
 
-    FILE is a file that `excam score` wrote with any metric, or a file of pairs, which ExCAM judges first. Lines are as
-    wide as the terminal, or $COLUMNS.
+    Lines are as wide as the terminal, or $COLUMNS. Of a long text, the parts around marked words are shown.
 
-    Example: excam explain scored.jsonl --only errors --limit 10; FORCE_COLOR=1 excam explain scored.jsonl | less -R
+    Example: excam explain scored.jsonl --only errors --limit 10; excam score texts.csv | excam explain -
     """
-    from excam.core.provenance import quiet_libraries
-    from excam.error_reports.metric.scorer import Metric
-    from excam.scoring import display, files, pairs, scored_file
+    from excam.core.command_input import spooled
+    from excam.scoring import display, result_files
 
-    quiet_libraries()
     with exit_on_error():
         if only not in display.ONLY:
             stop(f"--only: found {only}; expected {', '.join(display.ONLY)}")
-        with pairs.spooled(file) as source:
-            results = (
-                scored_file.read(source)
-                if scored_file.is_scored(source)
-                else files.results(Metric.open(adapter, base, max_tokens), pairs.PairFile(source, pairs.PLAIN))
-            )
-            display.show(results, only, limit)
+        for file in files:
+            with spooled(file) as source:
+                if source.exists() and not result_files.is_scored(source):
+                    stop(f"{file}: no scored rows; score it first: excam score {file} --to scored.jsonl")
+                if len(files) > 1:
+                    display.heading(str(file))
+                display.show(result_files.read(source), only, limit, whole=whole)
+
+
+def list_metrics() -> list[dict[str, Any]]:
+    """Return what each metric reads, returns and needs, as lines of a table."""
+    from excam.scoring.metric import available
+
+    found: list[dict[str, Any]] = []
+    for metric in available().values():
+        needs = {"texts": "a model that writes", "likelihoods": "a model", "nothing": ""}[metric.asks]
+        needs = "an encoder" if metric.needs_model else needs
+        needs += " and an index of evidence" if metric.evidence == "own" else ""
+        low, high = metric.range or (None, None)
+        found.append(
+            {
+                "metric": metric.name,
+                "reads": ", ".join(metric.columns),
+                "may read": ", ".join(metric.optional),
+                "returns": metric.mean + ("" if low is None else f" ({low:g} to {high:g})"),
+                "needs": needs or "nothing",
+            }
+        )
+    return found

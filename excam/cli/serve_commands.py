@@ -1,4 +1,4 @@
-"""`excam serve`: ExCAM as an HTTP server."""
+"""`excam serve`: a metric as an HTTP server."""
 
 from __future__ import annotations
 
@@ -7,46 +7,82 @@ from typing import Annotated
 
 import typer
 
-from excam.cli.score_commands import ADAPTER, BASE, DEFAULT, ENGINE, JUDGE, MAX_TOKENS
+from excam.cli.score_commands import (
+    BAND,
+    BASES,
+    CALIBRATION,
+    COMBINE,
+    ENGINE,
+    EVIDENCE,
+    JUDGE,
+    MAX_TOKENS,
+    METRIC,
+    MODELS,
+    REPEAT,
+    TEMPERATURE,
+)
 from excam.core.extras import require_extra
 from excam.core.terminal import exit_on_error, stop
 from excam.scoring import defaults
 
 
 def serve(
-    adapter: ADAPTER = str(DEFAULT),
-    base: BASE = None,
+    metric: METRIC = "excam",
+    model: MODELS = None,
+    base: BASES = None,
     judge: JUDGE = None,
     engine: ENGINE = None,
+    max_tokens: MAX_TOKENS = None,
+    evidence: EVIDENCE = None,
+    calibration: CALIBRATION = None,
+    band: BAND = None,
+    repeat: REPEAT = 1,
+    temperature: TEMPERATURE = 0.0,
+    combine: COMBINE = None,
     host: Annotated[str, typer.Option(help="address to listen at")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port")] = 8010,
-    max_pairs: Annotated[int, typer.Option(min=1, help="limit of a request, and of a batch")] = defaults.MAX_PAIRS,
+    max_rows: Annotated[int, typer.Option(min=1, help="limit of a request, and of a batch")] = defaults.MAX_ROWS,
     queue: Annotated[
-        int, typer.Option(min=1, help="limit of waiting pairs; a request beyond it is refused, with a time to retry")
+        int, typer.Option(min=1, help="limit of waiting rows; a request beyond it is refused, with a time to retry")
     ] = defaults.QUEUE,
     timeout: Annotated[
         float, typer.Option(min=1, help="seconds after which a waiting request fails")
     ] = defaults.TIMEOUT,
     allow_host: Annotated[list[str] | None, typer.Option(help="another name of this machine; may be repeated")] = None,
-    max_tokens: MAX_TOKENS = defaults.MAX_TOKENS,
 ) -> None:
-    """Judge pairs that come over HTTP: POST /score, GET /health, GET /openapi.json. One model, judged in batches.
+    """Score rows that come over HTTP: POST /score, GET /health, GET /openapi.json. Rows are scored in batches.
 
-    If EXCAM_SERVER_KEY is set, clients must send it as a bearer token. On Ctrl-C or SIGTERM, pairs being judged are
+    If EXCAM_SERVER_KEY is set, clients must send it as a bearer token. On Ctrl-C or SIGTERM, rows being scored are
     still answered and waiting requests are refused. Logs contain no texts.
 
     Example: excam serve --model results/adapters/smollm2-135m/all --port 8010
     """
     from excam.core.provenance import quiet_libraries
-    from excam.error_reports.metric.scorer import Metric
+    from excam.scoring.options import Options, open_scorer
 
     quiet_libraries()
     with exit_on_error():
         require_extra("serve", "fastapi", "uvicorn")
     from excam.scoring import service
 
-    if queue < max_pairs:
-        stop(f"--queue: found {queue}; expected {max_pairs} or more, as many as --max-pairs lets one request hold")
+    if queue < max_rows:
+        stop(f"--queue: found {queue}; expected {max_rows} or more, as many as --max-rows lets one request hold")
     with exit_on_error(), suppress(KeyboardInterrupt):  # uvicorn raises it again after a clean shutdown
-        metric = Metric.open(adapter, base, max_tokens, judge=judge, engine=engine)
-        service.serve(metric, host, port, allow_host or [], max_pairs, queue, timeout)
+        options = Options(
+            metric=metric,
+            models=tuple(model or ()),
+            bases=tuple(base or ()),
+            judge=judge,
+            backend=engine,
+            max_tokens=max_tokens,
+            evidence=evidence,
+            calibration=calibration,
+            band=band,
+            repeat=repeat,
+            temperature=temperature,
+            combine=combine,  # pyright: ignore[reportArgumentType]  # it is checked
+        )
+        scorer = open_scorer(options)
+        if scorer.metric.needs_file:
+            stop(f"serve: metric {scorer.metric.name} needs all rows of a file; expected one that scores row by row")
+        service.serve(scorer, host, port, allow_host or [], max_rows, queue, timeout)

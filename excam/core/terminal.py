@@ -8,13 +8,15 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, NoReturn, TextIO, cast
+from typing import IO, Annotated, NoReturn, TextIO, cast
 
 import typer
 
 from excam.core.escapes import visible
 from excam.core.exceptions import ExcamError
 from excam.core.provenance import say
+
+JSON = Annotated[bool, typer.Option("--json", "--jsonl", help="print JSON Lines instead of tables")]
 
 
 def stop(problem: ExcamError | str) -> NoReturn:

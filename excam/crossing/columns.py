@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from excam.core.exceptions import InputInvalid
 from excam.crossing.rows import Row
-from excam.scoring.scored import Scored, part_value, rising_score
+from excam.scoring.results import Result
 
 Column = Mapping[str, float | None]  # by row id, more is better; None for a failure
 LENGTH = "(length)"
 
 
 def of_scores(
-    scores: Mapping[str, Sequence[Scored]], parts: Mapping[str, Sequence[str]], rows: Sequence[Row]
+    scores: Mapping[str, Sequence[Result]], parts: Mapping[str, Sequence[str]], rows: Sequence[Row]
 ) -> dict[str, Column]:
     """Return the columns of metrics by name, and as a baseline that judges nothing the length of the output.
 
@@ -32,15 +32,15 @@ def length_of(row: Row) -> float:
     return float(len(row.columns["output"]))
 
 
-def _of_metric(name: str, scored: Iterable[Scored], parts: Iterable[str], known: set[str]) -> dict[str, Column]:
+def _of_metric(name: str, scored: Iterable[Result], parts: Iterable[str], known: set[str]) -> dict[str, Column]:
     scores: dict[str, float | None] = {}
     of_parts: dict[str, dict[str, float | None]] = {part: {} for part in parts}
     for one in scored:
         if one.id not in known:
             raise InputInvalid(f"scores of {name}: row {one.id} is not among the {len(known)} rows; score them again")
-        scores[one.id] = rising_score(one)
+        scores[one.id] = one.rising_score
         for part, column in of_parts.items():
-            column[one.id] = part_value(one, part)
+            column[one.id] = one.part(part)
     for part, column in of_parts.items():
         if all(value is None for value in column.values()) and any(value is not None for value in scores.values()):
             raise InputInvalid(f"crossing.metrics.{name}.parts: {part}: a number in no scored row")

@@ -11,7 +11,7 @@ from excam.crossing.kinds import KINDS
 from excam.crossing.numbers import ALL
 from excam.pages import markdown, plotting
 from excam.pages.markdown import escape, table
-from excam.scoring.scored import Scored
+from excam.scoring.results import Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -194,7 +194,7 @@ def _point(one: Line) -> plotting.Point | None:
     return (value, value, value) if low is None else (value, min(low, value), max(high, value))
 
 
-def how_scored(scores: Mapping[str, Sequence[Scored]]) -> list[str]:
+def how_scored(scores: Mapping[str, Sequence[Result]]) -> list[str]:
     """Return lines that say by which signature each metric scored how many rows, and how many failed."""
     lines = [
         [escape(name), len(scored), sum(one.score is None for one in scored), escape(scored[0].signature)]

@@ -19,7 +19,7 @@ import polars as pl
 from excam.acre import translations
 from excam.acre.translations import Translated
 from excam.calmqa import source as calmqa
-from excam.core import tables
+from excam.core import row_files, tables
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.crossing import kinds
@@ -27,9 +27,8 @@ from excam.error_reports.records import Sample
 from excam.macaron.scenarios import Scenario
 from excam.rubric.ratings import Rating
 from excam.rubric.responses import Response
-from excam.scoring import pairs
-from excam.scoring.metrics import Metric
-from excam.scoring.metrics import Row as MetricRow
+from excam.scoring.metric import LABELS, Metric
+from excam.scoring.metric import Row as MetricRow
 
 TEXTS = (
     *("instruction", "output"),  # ExCAM
@@ -133,7 +132,7 @@ def of_rated_answers(
     asked = {(one.language, one.question.strip()): one.id for one in questions}
     given = {(one.subject, one.question): one.text for one in answers}
     rated: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
-    for number, mark in pairs.rows(ratings):
+    for number, mark in row_files.rows(ratings):
         needed = ("model", "question", "language", *MARKS)
         if not isinstance(mark, Mapping) or any(mark.get(name) in (None, "") for name in needed):
             raise InputInvalid(f"{ratings}:{number}: expected {', '.join(needed)}")
@@ -255,12 +254,15 @@ def read(path: Path) -> list[Row]:
 
 
 def for_metric(rows: Iterable[Row], metric: Metric) -> list[MetricRow]:
-    """Return the rows that have all columns of a metric, as it takes them."""
-    optional = getattr(metric, "OPTIONAL", ())
+    """Return the rows that have all columns of a metric, as it takes them, with their labels."""
     return [
-        MetricRow(one.id, {name: one.columns[name] for name in (*metric.COLUMNS, *optional) if name in one.columns})
+        MetricRow(
+            one.id,
+            {name: one.columns[name] for name in metric.reads if name in one.columns},
+            {name: str(one.columns[name]) for name in LABELS if one.columns.get(name)},
+        )
         for one in rows
-        if one.has(metric.COLUMNS)
+        if one.has(metric.columns)
     ]
 
 

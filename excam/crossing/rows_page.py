@@ -10,7 +10,7 @@ from excam.crossing.kinds import KINDS
 from excam.crossing.rows import Row
 from excam.pages import row_browser
 from excam.pages.row_browser import Browser, BrowserRow, Filter, MarkedError, ReportCell
-from excam.scoring.scored import Scored, part_value
+from excam.scoring.results import Result
 
 HEAD = """<h1>Crossing: all metrics on the same rows</h1>
 <p>{n} labelled texts: what their label rests on, and beside it the score of each metric, with its report where it
@@ -27,7 +27,7 @@ FILTERS = (
 SAME = {"prompt": "instruction", "response": "output", "question": "instruction", "answer": "output"}
 
 
-def page(rows: Sequence[Row], scored: Mapping[str, Mapping[str, Scored]], parts: Mapping[str, Sequence[str]]) -> str:
+def page(rows: Sequence[Row], scored: Mapping[str, Mapping[str, Result]], parts: Mapping[str, Sequence[str]]) -> str:
     """Return the page; `scored` is by metric and row, `parts` names what else is shown of a metric.
 
     A metric has an empty cell where it cannot score a row.
@@ -64,17 +64,16 @@ def _row(row: Row, cells: Sequence[ReportCell]) -> BrowserRow:
     )
 
 
-def _cell(one: Scored | None, parts: Sequence[str]) -> ReportCell:
+def _cell(one: Result | None, parts: Sequence[str]) -> ReportCell:
     if one is None:
         return ReportCell()
     if one.score is None:
         return ReportCell(notes=[f"no score: {one.failure}"])
-    report = one.report
     errors = [
         MarkedError("found", f"{at}", where, error.span, error.severity, error.type, error.start, error.end)
-        for at, error in enumerate(report.errors if report else (), 1)
+        for at, error in enumerate(one.errors, 1)
         if (where := SAME.get(error.where, error.where)) in ("instruction", "output")
     ]
-    values = {"score": one.score, **{name: part_value(one, name) for name in parts}}
+    values = {"score": one.score, **{name: one.part(name) for name in parts}}
     notes = [f"{name} {'n/a' if value is None else f'{value:.2f}'}" for name, value in values.items()]
-    return ReportCell(errors or None, report.explanation if report else "", notes)
+    return ReportCell(errors or None, one.report.explanation if one.report else "", notes)

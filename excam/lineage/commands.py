@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from excam.core.provenance import say
-from excam.core.terminal import exit_on_error, print_json, print_text, stop
+from excam.core.terminal import JSON, exit_on_error, print_json, print_text, stop
 from excam.lineage import copies
 
 ROOT = Annotated[Path, typer.Option("--directory", "-d", help="folder of the workflow, which contains results/")]
-JSONL = Annotated[bool, typer.Option("--jsonl", help="JSON Lines on stdout, for machines")]
 
 
 def audit(
@@ -23,7 +22,7 @@ def audit(
     results: Annotated[
         Path | None, typer.Option(help="a copy of results/ without a workflow, any name; instead of --directory")
     ] = None,
-    jsonl: JSONL = False,
+    as_json: JSON = False,
 ) -> None:
     """Show the chain from artifacts back to the raw shards and verify every recorded hash.
 
@@ -48,7 +47,7 @@ def audit(
         if not (given or beside):
             stop(f"{run.results}: no artifact; expected a run's; name the folder of the workflow with --directory")
         links = chain.walk(run, given or run.published("paper"), beside)
-        if jsonl:
+        if as_json:
             for row in page.rows(links):
                 print_json(row)
         else:

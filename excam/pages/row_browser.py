@@ -16,6 +16,7 @@ from excam.core.escapes import visible
 from excam.pages.html import content_security_policy, fill_template, pack_json, shared_script
 
 ASSETS = Path(__file__).parent / "assets"
+MARK = '<meta name="generator" content="excam">'  # in the head of every page
 FITS = 1_570_000  # bytes of a page whose address, four signs for three bytes, Chromium opens in a frame
 
 

@@ -11,7 +11,7 @@ from excam.core.provenance import Progress, quiet_libraries
 from excam.inference import Ask, Sampling
 from excam.inference.journal import Journal, ask
 from excam.scoring.files import journal_of
-from excam.scoring.score_rows import open_model
+from excam.scoring.models import open_model
 
 
 @contextmanager
@@ -22,8 +22,8 @@ def kept_answers(model: str, engine: str | None, max_tokens: int, to: Path, what
     command continues. `what` is the first part of the progress lines. Raise as `open_model` does.
     """
     quiet_libraries()
-    backend, _ = open_model(model, engine)
+    opened = open_model(model, engine=engine)
     kept = journal_of(to)
     sampling, progress = Sampling(max_tokens=max_tokens, logprobs=False), Progress(what, None)
-    yield partial(ask, backend, sampling, Journal(kept), progress=progress)
+    yield partial(ask, opened.backend, sampling, Journal(kept), progress=progress)
     kept.unlink(missing_ok=True)

@@ -15,18 +15,17 @@ from excam.core.exceptions import ConfigInvalid, InputInvalid
 from excam.inference import Request
 from excam.inference.budget import Budget, prompt_bytes
 from excam.inference.journal import Journal
-from excam.scoring import server_model
-from excam.scoring.files import ItemT, journal_of
-from excam.scoring.pairs import distinct
-from excam.scoring.scored_file import part_of
+from excam.scoring.files import journal_of
+from excam.scoring.metric import Row
+from excam.scoring.models import EXAMPLE, Address
+from excam.scoring.result_files import part_of
 
 CONFIG = Path("config.yaml")
 BYTES_PER_TOKEN = 4  # of English text, for the estimate; the server counts its tokens
 SAMPLE = 500  # rows of a file, evenly, whose prompts are measured for the estimate
-EXAMPLE = "NAME@http://host/v1"
 
 
-def checked(limit: float | None, price: tuple[float, float] | None, models: Sequence[str]) -> Budget | None:
+def checked(limit: float | None, price: tuple[float, float] | None, models: Sequence[Address]) -> Budget | None:
     """Return the budget of the options; None without --budget.
 
     Without --price, the price is that of the entry of `models` in ./config.yaml with this server. Raises InputInvalid
@@ -34,16 +33,15 @@ def checked(limit: float | None, price: tuple[float, float] | None, models: Sequ
     """
     if limit is None and price is None:
         return None
-    served = server_model.name_and_address(models[0]) if len(models) == 1 else None
     option = "--budget" if limit is not None else "--price"
-    if served is None:
+    if len(models) != 1 or not models[0].endpoint:
         found = models[0] if len(models) == 1 else f"{len(models)} models"
         raise InputInvalid(f"{option}: found {found}; expected one model behind a server, {EXAMPLE}; leave it out")
     if limit is None:
         raise InputInvalid("--price: found without --budget; expected both; give --budget too")
     if not (limit > 0 and math.isfinite(limit)):
         raise InputInvalid(f"--budget: found {limit:g}; expected more than 0, in the currency of the price")
-    return Budget(limit, _price(*price) if price else _price_of_entry(*served))
+    return Budget(limit, _price(*price) if price else _price_of_entry(models[0].name, models[0].endpoint))
 
 
 def _price(prompt: float, completion: float) -> Price:
@@ -78,8 +76,8 @@ def _is_at(key: str, entry: Model, name: str, endpoint: str) -> bool:
 
 def estimate(
     budget: Budget,
-    rows: Iterable[ItemT],
-    requests: Callable[[ItemT], Sequence[Request]],
+    rows: Iterable[Row],
+    requests: Callable[[Row], Sequence[Request]],
     max_tokens: int,
     to: Path,
     repeat: int = 1,
@@ -87,9 +85,9 @@ def estimate(
     """Set the budget's number of rows that are left, and return the estimate of their costs as a line.
 
     `requests` returns the first requests about a row. Prompts are measured on rows drawn evenly from the file. With
-    `repeat`, each row counts so many times. Raises InputInvalid for a row that cannot be scored.
+    `repeat`, each row counts so many times.
     """
-    total = sum(1 for _ in distinct(rows)) * repeat
+    total = sum(1 for _ in rows) * repeat
     growing = [to.with_name(f"{to.name}.{number + 1}") for number in range(repeat)] if repeat > 1 else [to]
     kept = sum(_lines_in(part_of(file)) + len(Journal(journal_of(file))) for file in growing)
     budget.rows = max(0, total - kept)

@@ -1,7 +1,7 @@
-"""A client of `excam serve` with the interface of a local metric.
+"""A client of `excam serve`, used as a metric with a model of this machine is.
 
 The key comes from EXCAM_SERVER_KEY, is sent in one header, and is in no message. Redirects are not followed. The client
-stores nothing: pairs without results when a program ended are sent again by the next run.
+stores nothing: rows without results when a program ended are sent again by the next run.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import os
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from itertools import count, islice
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -23,17 +23,16 @@ from pydantic import ValidationError
 from excam.core import listening, offline
 from excam.core.exceptions import InputInvalid, ModelInvalid, in_a_line
 from excam.core.provenance import Progress, say
-from excam.scoring import async_bridge, scored_json
-from excam.scoring import pairs as reading
+from excam.scoring import async_bridge, messages, rows
 from excam.scoring.defaults import KEY
 from excam.scoring.messages import Health
-from excam.scoring.pairs import Pair
-from excam.scoring.scored import Scored, Scores
+from excam.scoring.metric import LABELS, Metric, Row
+from excam.scoring.results import Result, Results, from_dict
 
 if TYPE_CHECKING:
     import httpx
 
-PER_REQUEST = 8  # pairs; the server batches the pairs of several requests
+PER_REQUEST = 8  # rows; the server batches the rows of several requests
 AT_ONCE = 8  # requests
 ATTEMPTS = 8
 BUSY = frozenset({429, 503})  # the server is overloaded: retried for ANSWER seconds
@@ -50,43 +49,59 @@ class _Failed(Exception):  # never leaves this module
 
 
 class Client:
-    """Scores pairs by asking a server; made by `connect`."""
+    """Scores rows by asking a server; made by `connect`."""
 
     def __init__(self, url: str, key: str, at_once: int, first_wait: float = 0.5) -> None:
         self._url, self._key, self._first_wait = url, key, first_wait
         (health,) = async_bridge.to_sync(self._health())
         self.signature = health.signature
-        self._per_request = min(PER_REQUEST, health.max_pairs)
+        try:
+            self.metric: Metric = messages.metric_of(health.metric)
+        except (TypeError, ValueError):
+            raise ModelInvalid(f"{url}: describes no metric; expected a server that `excam serve` started") from None
+        self._per_request = min(PER_REQUEST, health.max_rows)
         self._at_once = max(
             1, min(at_once, health.queue // self._per_request)
         )  # this client alone never fills the queue
 
+    @property
+    def identity(self) -> str:
+        """Return the signature with the address: rows that another server scored are not continued."""
+        return f"{self.signature}|{self._url}"
+
+    def for_rows(self, given: Iterable[Row]) -> Client:
+        """Return itself: what depends on all rows of a file is not served."""
+        return self
+
     def score(
         self,
-        pairs: Iterable[Mapping[str, Any] | Pair],
+        given: Iterable[Mapping[str, Any] | Row],
         journal: Path | None = None,
         progress: Progress | None = None,
-    ) -> Scores:
-        """Return an iterator over a result for each pair, in order. `journal` is ignored: the server keeps answers.
+    ) -> Results:
+        """Return an iterator over a result for each row, in order. `journal` is ignored: the server keeps answers.
 
-        Raises InputInvalid for a row that is no pair, ModelInvalid if the server cannot be reached any more.
+        Raises InputInvalid for a column that no row has, ModelInvalid if the server cannot be reached any more.
         """
-        known = reading.given(pairs)
-        return Scores(async_bridge.to_sync(self.ascore(known, journal, progress)))
+        known = rows.of_mappings(given, self.metric)
+        return Results(async_bridge.to_sync(self._results(known, progress)))
 
     async def ascore(
         self,
-        pairs: Iterable[Mapping[str, Any] | Pair],
+        given: Iterable[Mapping[str, Any] | Row],
         journal: Path | None = None,
         progress: Progress | None = None,
-    ) -> AsyncIterator[Scored]:
+    ) -> AsyncIterator[Result]:
         """Yield results as `score` does, for `async for`: several requests are open at once."""
-        coming = reading.given(pairs)
-        open_: deque[asyncio.Task[list[Scored]]] = deque()
+        async for one in self._results(rows.of_mappings(given, self.metric), progress):
+            yield one
+
+    async def _results(self, coming: Iterator[Row], progress: Progress | None) -> AsyncIterator[Result]:
+        open_: deque[asyncio.Task[list[Result]]] = deque()
         async with self._client() as client:
             try:
                 while part := list(islice(coming, self._per_request)):
-                    open_.append(asyncio.create_task(self._judged(client, part)))
+                    open_.append(asyncio.create_task(self._with_failures(client, part)))
                     while len(open_) >= self._at_once:
                         for one in _advanced(await open_[0], progress):
                             yield one
@@ -100,12 +115,24 @@ class Client:
                     task.cancel()
                 await asyncio.gather(*open_, return_exceptions=True)
 
-    async def _judged(self, client: httpx.AsyncClient, part: Sequence[Pair]) -> list[Scored]:
+    async def _with_failures(self, client: httpx.AsyncClient, part: Sequence[Row]) -> list[Result]:
+        """Return the results of some rows; those that cannot be scored are not sent."""
+        sent = [row for row in part if not row.failure]
+        found = iter(await self._judged(client, sent) if sent else [])
+        return [self._failed(row) if row.failure else next(found) for row in part]
+
+    def _failed(self, row: Row) -> Result:
+        labels: dict[str, Any] = dict(row.labels)
+        known = {"metric": self.metric.description, "signature": self.signature}
+        return Result(id=row.id, texts=row.texts, score=None, failure=row.failure, **known, **labels)
+
+    async def _judged(self, client: httpx.AsyncClient, part: Sequence[Row]) -> list[Result]:
         """Return the results of one request, with retries. Raises ModelInvalid when retries are exhausted."""
-        rows = [{name: getattr(pair, name) for name in reading.FIELDS} for pair in part]
-        body = json.dumps({"pairs": rows}).encode("ascii")
-        began = time.monotonic()
-        for attempt in count(1):
+        sent = [{"id": row.id, **row.values, **row.labels} for row in part]
+        body = json.dumps({"rows": sent}).encode("ascii")
+        began, attempt = time.monotonic(), 0
+        while True:
+            attempt += 1
             try:
                 answer = await self._asked(client, "POST", "score", body)
                 return self._read(answer, part)
@@ -115,15 +142,14 @@ class Client:
                     raise ModelInvalid(f"{self._url}: {line}") from None
                 wait = min(30.0, self._first_wait * 2 ** min(attempt, 10)) * random.uniform(0.5, 1.0)
                 await asyncio.sleep(max(wait, problem.wait * random.uniform(1.0, 1.2)))
-        raise AssertionError("counting has no end")
 
-    def _read(self, answer: Any, part: Sequence[Pair]) -> list[Scored]:
-        """Return the results in an answer. Raises ModelInvalid if they are of other pairs or of another metric."""
+    def _read(self, answer: Any, part: Sequence[Row]) -> list[Result]:
+        """Return the results in an answer. Raises ModelInvalid if they are of other rows or of another metric."""
         try:
-            found = [scored_json.from_dict(row) for row in answer["results"]]
+            found = [from_dict(row) for row in answer["results"]]
         except (InputInvalid, LookupError, TypeError):
             found = []
-        if [_texts(one) for one in found] != [_texts(pair) for pair in part]:
+        if [_facts(one) for one in found] != [_facts_of(row) for row in part]:
             raise ModelInvalid(
                 f"{self._url}: no answer to what was asked; expected a server that `excam serve` started"
             )
@@ -204,11 +230,15 @@ def connect(url: str, at_once: int = AT_ONCE) -> Client:
     return Client(url.rstrip("/"), key, at_once)
 
 
-def _texts(one: Pair | Scored) -> list[str]:
-    return [getattr(one, name) for name in reading.FIELDS]
+def _facts(one: Result) -> tuple[Any, ...]:
+    return (one.id, one.texts, *(getattr(one, name) or None for name in LABELS))
 
 
-def _advanced(results: list[Scored], progress: Progress | None) -> list[Scored]:
+def _facts_of(row: Row) -> tuple[Any, ...]:
+    return (row.id, row.texts, *(row.labels.get(name) or None for name in LABELS))
+
+
+def _advanced(results: list[Result], progress: Progress | None) -> list[Result]:
     if progress:
         progress.advance(len(results))
     return results

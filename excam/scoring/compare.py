@@ -1,8 +1,8 @@
-"""Comparison of two systems on the same rows, scored by the same metric: which is better, and how certain is that?
+"""Comparison of systems on the same rows, scored by the same metric: which is better, and how certain is that?
 
-Rows are joined by id. A row that is in one file only, or failed in either, is in no number but is counted. Two measures
-are tested: the score and, if the metric lists errors, whether there is any. Rows that share content are permuted and
-resampled together, see `cluster`.
+Systems are compared in pairs. Rows are joined by id. A row that is in one file only, or failed in either, is in no
+number but is counted. Two measures are tested: the score and, if the metric lists errors, whether there is any. Rows
+that share content are permuted and resampled together, see `cluster`; p-values are adjusted for all tests after Holm.
 """
 
 from __future__ import annotations
@@ -10,25 +10,30 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from excam.core.exceptions import InputInvalid
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
-from excam.scoring.metrics import wording
-from excam.scoring.scored import Scored
+from excam.scoring.joining import join, same_text
+from excam.scoring.metric import Description
+from excam.scoring.results import Result
 from excam.stats import bootstrap
+from excam.stats.permutation import holm
 from excam.stats.sign_permutation import sign_permutation
 
+NO_FILES = "@44136fa3"  # how models in folders of links were named, whichever they were
 FEWEST = 10  # clusters for an interval; with fewer, the percentile bootstrap is far too narrow
 DRAWS = 10_000  # random swaps; the smallest p-value is 1 / (DRAWS + 1)
 GROUPS = ("language", "culture")
-_TWIN = re.compile(r"(.+)/[^/]+/(?:right|wrong)")  # an id of ExCAM40k: base sample, variant, side
+PAIR_ID = re.compile(r"(.+)/[^/]+/(?:right|wrong)")  # an id of ExCAM40k: base sample, variant, side
 
-Couple = tuple[Scored, Scored]
-Value = Callable[[Scored], float]
+MatchedRows = tuple[Result, Result]
+Value = Callable[[Result], float]
+System = tuple[str, Sequence[Result]]  # the name of a system, and its results
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,7 @@ class Measure:
     b_better: int
     ties: int
     p_value: float | None  # two-sided; None if not tested (groups)
+    p_holm: float | None = None  # adjusted for all tests of the comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,61 +81,137 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The comparison of two systems. `widest` are the rows that differ most in score, the largest difference first."""
+    """The comparison of two systems. `differing` are the rows that differ most in score, the widest first."""
 
+    a: str  # names of the systems
+    b: str
     signature: str
-    mean: str  # what a mean score is, and which is better
+    metric: Description
     counts: Denominators
+    joined: str  # how rows were joined beside equal ids; "" if they were not
     measures: tuple[Measure, ...]
     groups: tuple[Group, ...]
-    widest: tuple[Couple, ...]
+    differing: tuple[MatchedRows, ...]
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return JSON-ready lines: one for the whole, one for each group, one for each row of `widest`."""
-        head = {"kind": "comparison", "signature": self.signature, **asdict(self.counts)}
+        """Return JSON-ready lines: one for the whole, one for each group, one for each row of `differing`."""
+        names = {"a": self.a, "b": self.b}
+        head = {
+            "kind": "comparison",
+            **names,
+            "signature": self.signature,
+            **asdict(self.counts),
+            "joined": self.joined,
+        }
         whole = head | {"measures": [asdict(one) for one in self.measures]}
-        rows = [{"kind": "row", "id": a.id, "a": a.to_dict(), "b": b.to_dict()} for a, b in self.widest]
-        return [whole, *({"kind": "group", **asdict(group)} for group in self.groups), *rows]
+        rows = [{"kind": "row", "id": a.id, "a": a.to_dict(), "b": b.to_dict()} for a, b in self.differing]
+        return [whole, *({"kind": "group", **names, **asdict(group)} for group in self.groups), *rows]
 
 
-def compare(a: Iterable[Scored], b: Iterable[Scored], rows: int = 5) -> Comparison:
-    """Compare the results of two systems; `rows` is how many of those that differ most are kept.
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One system among several: its mean score, with a 95 % interval, over the `n` rows that all of them scored."""
+
+    system: str
+    rows: int
+    failed: int
+    n: int
+    mean: float
+    low: float | None
+    high: float | None
+    with_errors: float | None  # share of the n rows; None for a metric that lists no errors
+
+
+def compare(systems: Sequence[System], rows: int = 5) -> list[Comparison]:
+    """Compare every two systems; `rows` is how many of those that differ most are kept.
 
     Raises InputInvalid if signatures differ, an id occurs twice, no id was scored in both, or an id has different
     instructions.
     """
-    ours, theirs = _by_id(a, "A"), _by_id(b, "B")
-    signature = _signature(ours, theirs)
-    couples = [(one, theirs[one.id]) for one in ours.values() if one.id in theirs]
-    for one, other in couples:
-        if one.instruction != other.instruction:
+    by_id = [(name, _by_id(found, name)) for name, found in systems]
+    found = [_compared(a, b, rows) for a, b in combinations(by_id, 2)]
+    tested = [measure.p_value for one in found for measure in one.measures if measure.p_value is not None]
+    adjusted = iter(holm(tested))
+    return [
+        replace(one, measures=tuple(replace(each, p_holm=next(adjusted)) for each in one.measures)) for one in found
+    ]
+
+
+def standings(systems: Sequence[System]) -> list[Standing]:
+    """Return the systems by their mean score on the rows that all of them scored, the best first."""
+    scored = [{one.id for one in found if one.score is not None} for _, found in systems]
+    common = set.intersection(*scored)
+    found = [_standing(name, results, common) for name, results in systems]
+    lower = bool(systems[0][1]) and systems[0][1][0].metric.direction == "lower"
+    return sorted(found, key=lambda one: one.mean if lower else -one.mean)
+
+
+def standing_lines(found: Iterable[Standing]) -> list[dict[str, Any]]:
+    """Return JSON-ready lines of standings."""
+    return [{"kind": "system", **asdict(one)} for one in found]
+
+
+def _standing(name: str, results: Sequence[Result], common: set[str]) -> Standing:
+    kept = [one for one in results if one.id in common]
+    scores = np.array([_score(one) for one in kept])
+    clusters = [cluster(one) for one in kept]
+    many = len(set(clusters)) >= FEWEST
+    low, high = (bootstrap.ratio_interval(scores, np.ones(len(scores)), clusters) if many else None) or (None, None)
+    return Standing(
+        system=name,
+        rows=len(results),
+        failed=sum(one.score is None for one in results),
+        n=len(kept),
+        mean=float(scores.mean()) if kept else float("nan"),
+        low=low,
+        high=high,
+        with_errors=sum(map(_has_errors, kept)) / len(kept) if kept and kept[0].metric.lists_errors else None,
+    )
+
+
+def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]], rows: int) -> Comparison:
+    (name, ours), (other, theirs) = a, b
+    signature = _signature(a, b)
+    joined = join(ours, theirs)
+    couples = [(ours[one], theirs[same]) for one, same in joined.theirs.items()]
+    for one, twin in couples:
+        if same_text(one.instruction) != same_text(twin.instruction):
             raise InputInvalid(
-                f"id {one.id}: A asks {_short(one.instruction)}, B asks {_short(other.instruction)}; expected the "
-                "outputs of two systems for the same instructions, under the same ids"
+                f"id {one.id}: {name} asks {_short(one.instruction)}, {other} asks {_short(twin.instruction)}; "
+                "expected the outputs of two systems for the same instructions, under the same ids"
             )
     judged = [couple for couple in couples if _not_judged(couple) == ""]
     counts = _denominators(ours, theirs, couples)
     if not judged:
         raise InputInvalid(
-            f"A has {len(ours)} rows, B {len(theirs)}, {len(couples)} with an id of the other, none of them judged in "
-            "both; expected two files about the same instructions, with their ids"
+            f"{name} has {len(ours)} rows, {other} {len(theirs)}, {len(couples)} with an id of the other, none of them "
+            "judged in both; expected two files about the same instructions, with their ids"
         )
-    widest = sorted(judged, key=lambda couple: (-abs(_score(couple[0]) - _score(couple[1])), couple[0].id))
-    kept = tuple(couple for couple in widest[:rows] if _score(couple[0]) != _score(couple[1]))
-    mean = wording(judged[0][0]).mean
-    return Comparison(signature, mean, counts, _measures(judged, DRAWS), tuple(_groups(couples)), kept)
+    ordered = sorted(judged, key=lambda couple: (-abs(_score(couple[0]) - _score(couple[1])), couple[0].id))
+    differing = tuple(couple for couple in ordered[:rows] if _score(couple[0]) != _score(couple[1]))
+    return Comparison(
+        a=name,
+        b=other,
+        signature=signature,
+        metric=judged[0][0].metric,
+        counts=counts,
+        joined=joined.note,
+        measures=_measures(judged, DRAWS),
+        groups=tuple(_groups(couples)),
+        differing=differing,
+    )
 
 
-def cluster(one: Scored) -> tuple[str, str]:
+def cluster(one: Result) -> tuple[str, str]:
     """Return the group that a row shares content with: a base sample (ids of ExCAM40k), an instruction, or itself."""
-    if twin := _TWIN.fullmatch(one.id):
+    if twin := PAIR_ID.fullmatch(one.id):
         return "base", twin[1]
     own = one.instruction in ("", STAND_IN_INSTRUCTION)
-    return ("id", one.id) if own else ("instruction", one.instruction)
+    return ("id", one.id) if own else ("instruction", same_text(one.instruction))
 
 
-def _by_id(rows: Iterable[Scored], name: str) -> dict[str, Scored]:
-    found: dict[str, Scored] = {}
+def _by_id(rows: Iterable[Result], name: str) -> dict[str, Result]:
+    found: dict[str, Result] = {}
     for one in rows:
         if one.id in found:
             raise InputInvalid(f"{name}: id {one.id} occurs twice; expected unique ids, which join the rows")
@@ -137,33 +219,36 @@ def _by_id(rows: Iterable[Scored], name: str) -> dict[str, Scored]:
     return found
 
 
-def _signature(a: Mapping[str, Scored], b: Mapping[str, Scored]) -> str:
-    """Return the signature of all rows. Raise InputInvalid if there are several."""
-    found = [list(dict.fromkeys(one.signature for one in rows.values())) for rows in (a, b)]
-    if len({*found[0], *found[1]}) > 1:
-        named = " ".join(f"{name}: {', '.join(signatures)}" for name, signatures in zip("AB", found, strict=True))
-        raise InputInvalid(f"unlike signatures, {named}; expected one; score both with the same adapter and release")
-    return next(iter([*found[0], *found[1]]), "")
+def _signature(a: tuple[str, Mapping[str, Result]], b: tuple[str, Mapping[str, Result]]) -> str:
+    """Return the signature of all rows. Raise InputInvalid if there are several, or if it identifies no model."""
+    found = {name: list(dict.fromkeys(one.signature for one in rows.values())) for name, rows in (a, b)}
+    every = list(dict.fromkeys(signature for signatures in found.values() for signature in signatures))
+    if len(every) > 1:
+        named = " ".join(f"{name}: {', '.join(signatures)}" for name, signatures in found.items())
+        raise InputInvalid(f"unlike signatures, {named}; expected one; score both with the same model and release")
+    if every and NO_FILES in every[0]:
+        raise InputInvalid(f"{every[0]}: {NO_FILES[1:]} is the digest of no file, of any model; score both again")
+    return next(iter(every), "")
 
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:59] + "…")
 
 
-def _score(one: Scored) -> float:
+def _score(one: Result) -> float:
     assert one.score is not None  # rows that failed were left out before
     return one.score
 
 
-def _has_errors(one: Scored) -> float:
-    return float(one.report is not None and bool(one.report.errors))
+def _has_errors(one: Result) -> float:
+    return float(bool(one.errors))
 
 
-def _not_judged(couple: Couple) -> str:
+def _not_judged(couple: MatchedRows) -> str:
     return "".join(name for name, one in zip("ab", couple, strict=True) if one.score is None)
 
 
-def _denominators(a: Mapping[str, Scored], b: Mapping[str, Scored], couples: Sequence[Couple]) -> Denominators:
+def _denominators(a: Mapping[str, Result], b: Mapping[str, Result], couples: Sequence[MatchedRows]) -> Denominators:
     not_judged = Counter(map(_not_judged, couples))
     return Denominators(
         rows_a=len(a),
@@ -177,15 +262,15 @@ def _denominators(a: Mapping[str, Scored], b: Mapping[str, Scored], couples: Seq
     )
 
 
-def _measures(couples: Sequence[Couple], draws: int) -> tuple[Measure, ...]:
+def _measures(couples: Sequence[MatchedRows], draws: int) -> tuple[Measure, ...]:
     """Return the measures of at least one couple; with 0 draws nothing is tested."""
-    score = _measure("score", couples, _score, 1 if couples[0][0].better == "higher" else -1, draws)
-    if not any(one.lists_errors for couple in couples for one in couple):
+    score = _measure("score", couples, _score, 1 if couples[0][0].metric.direction == "higher" else -1, draws)
+    if not couples[0][0].metric.lists_errors:
         return (score,)
     return score, _measure("with errors", couples, _has_errors, -1, draws)
 
 
-def _measure(name: str, couples: Sequence[Couple], value: Value, better: int, draws: int) -> Measure:
+def _measure(name: str, couples: Sequence[MatchedRows], value: Value, better: int, draws: int) -> Measure:
     """Return one measure; `better` is 1 if more is better, else -1."""
     a, b = (np.array([value(couple[side]) for couple in couples]) for side in (0, 1))
     step, clusters = a - b, [cluster(one) for one, _ in couples]
@@ -207,10 +292,10 @@ def _measure(name: str, couples: Sequence[Couple], value: Value, better: int, dr
     )
 
 
-def _groups(couples: Sequence[Couple]) -> Iterable[Group]:
+def _groups(couples: Sequence[MatchedRows]) -> Iterable[Group]:
     """Yield groups by language and by culture, in order of their names. They are too many to be tested."""
     for by in GROUPS:
-        named: dict[str, list[Couple]] = {}
+        named: dict[str, list[MatchedRows]] = {}
         for couple in couples:
             named.setdefault(getattr(couple[0], by) or getattr(couple[1], by), []).append(couple)
         if set(named) <= {""}:

@@ -1,4 +1,4 @@
-"""`excam compare`: two systems on the same rows, from two scored files."""
+"""`excam compare`: systems on the same rows, from scored files."""
 
 from __future__ import annotations
 
@@ -7,31 +7,34 @@ from typing import Annotated
 
 import typer
 
-from excam.core.terminal import exit_on_error, print_json
-
-SCORED = Annotated[Path, typer.Argument(help="file written by `excam score --to`, with any metric")]
+from excam.core.terminal import JSON, exit_on_error, print_json, stop
 
 
 def compare(
-    a: SCORED,
-    b: SCORED,
+    files: Annotated[list[Path], typer.Argument(help="two or more files written by `excam score --to`, one a system")],
     rows: Annotated[int, typer.Option(min=0, help="number of shown rows with the largest differences")] = 5,
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="print JSON Lines instead of tables")] = False,
+    as_json: JSON = False,
 ) -> None:
-    """Compare two systems on the same rows, scored by the same metric: which is better, and how certain is that?
+    """Compare systems on the same rows, scored by the same metric: which is better, and how certain is that?
 
-    Rows are joined by id; rows that are in one file only or that failed are left out and counted. Exit codes: 0
-    compared, 2 not: other instructions, different signatures, no rows in common.
+    Rows are joined by id; rows that are in one file only or that failed are left out and counted. Of several systems,
+    every two are compared, with p-values adjusted after Holm. Exit codes: 0 compared, 2 not: other instructions,
+    different signatures, no rows in common.
 
-    Example: excam compare ours.jsonl theirs.jsonl; excam compare ours.jsonl theirs.jsonl --jsonl > comparison.jsonl
+    Example: excam compare ours.jsonl theirs.jsonl; excam compare a.jsonl b.jsonl c.parquet --json > comparison.jsonl
     """
     from excam.scoring import compare as comparing
-    from excam.scoring import compare_display, scored_file
+    from excam.scoring import compare_display, result_files
+    from excam.scoring.meta_rows import names_of
 
+    if len(files) < 2:
+        stop("compare: found one file; expected two or more, one for each system")
     with exit_on_error():
-        found = comparing.compare(scored_file.read(a), scored_file.read(b), rows)
-        if jsonl:
-            for line in found.lines():
+        systems = [(name, list(result_files.read(path))) for name, path in zip(names_of(files), files, strict=True)]
+        found = comparing.compare(systems, rows)
+        standings = comparing.standings(systems) if len(systems) > 2 else []
+        if as_json:
+            for line in [*comparing.standing_lines(standings), *(line for one in found for line in one.lines())]:
                 print_json(line)
         else:
-            compare_display.show(found, str(a), str(b))
+            compare_display.show(found, standings)

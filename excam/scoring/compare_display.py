@@ -1,4 +1,4 @@
-"""A comparison of two systems in a terminal: tables with their denominators, and the rows that differ most."""
+"""Comparisons of systems in a terminal: tables with their denominators, and the rows that differ most."""
 
 from __future__ import annotations
 
@@ -9,26 +9,41 @@ from rich.text import Text
 
 from excam.core.escapes import visible_line
 from excam.scoring import display
-from excam.scoring.compare import DRAWS, FEWEST, Comparison, Denominators, Group, Measure
+from excam.scoring.compare import DRAWS, FEWEST, Comparison, Denominators, Group, Measure, Standing
 
 MAX_GROUPS = 20  # shown in a table
 
 
-def show(found: Comparison, a: str, b: str) -> None:
-    """Print a comparison on stdout; `a` and `b` are the names of the two files."""
+def show(found: Sequence[Comparison], standings: Sequence[Standing]) -> None:
+    """Print the comparison of two systems on stdout, or the standings of several and all their pairs."""
     out = display.console()
-    out.print(Text("\n".join(map(visible_line, (f"A: {a}", f"B: {b}", found.signature)))), soft_wrap=True)
-    out.print(f"\n{_denominators(found.counts)}\n", soft_wrap=True)
+    if len(found) == 1:
+        _show_two(out, found[0])
+        return
+    _text(out, visible_line(found[0].signature))
+    _standings(out, standings)
+    _pairs(out, found)
+
+
+def _text(out: Console, line: str) -> None:
+    out.print(Text(line), soft_wrap=True)
+
+
+def _show_two(out: Console, found: Comparison) -> None:
+    for line in (f"A: {found.a}", f"B: {found.b}", found.signature):
+        _text(out, visible_line(line))
+    _text(out, f"\n{_denominators(found.counts)}" + (f" {found.joined}." if found.joined else "") + "\n")
     _whole(out, found)
     for by in dict.fromkeys(group.by for group in found.groups):
         _groups(out, by, [group for group in found.groups if group.by == by])
-    if found.widest:
-        out.print(Text(f"Rows that differ most: {len(found.widest)}", style="bold"))
-        display.print_legend(out, found.widest[0][0])
-    for one, other in found.widest:
+    if found.differing:
+        out.print(Text(f"Rows that differ most: {len(found.differing)}", style="bold"))
+        display.print_legend(out, found.differing[0][0])
+    for one, other in found.differing:
         display.block(out, one, "A · ")
-        marked = {error.where for error in other.report.errors} if other.report else set()
-        display.block(out, other, "B · ", hidden={"instruction"} - marked)  # it is the same in A
+        marked = {error.where for error in other.errors}
+        same = {name for name, text in other.texts.items() if one.texts.get(name) == text}
+        display.block(out, other, "B · ", hidden=same - marked)  # they stand in A
 
 
 def _denominators(counts: Denominators) -> str:
@@ -41,15 +56,47 @@ def _denominators(counts: Denominators) -> str:
 
 
 def _whole(out: Console, found: Comparison) -> None:
-    head = ("measure", "n", "A", "B", "A - B, 95 % interval", "A better : B better : ties", "p")
-    display.table(out, [head, *((one.name, str(one.n), *_values(one), _p(one.p_value)) for one in found.measures)])
+    head = ("measure", "n", "A", "B", "A - B, 95 % interval", "A better : B better : ties", "p", "p (Holm)")
+    lines = [(one.name, str(one.n), *_values(one), _p(one.p_value), _p(one.p_holm)) for one in found.measures]
+    display.table(out, [head, *lines])
+    _notes(out, found)
+
+
+def _notes(out: Console, found: Comparison) -> None:
     first, *others = found.measures
     units = "each row its own" if first.clusters == first.n else f"{first.clusters} groups of rows that share content"
     share = "with errors: share of rows, less is better. " if others else ""
-    tests = " Two measures are two tests: take p below 0.025 for 5 %." if others else ""
-    out.print(
-        f"score: {found.mean}. {share}p: paired permutation test, two-sided, {DRAWS:,} random swaps, {units}.{tests}\n"
+    _text(
+        out,
+        f"score: {visible_line(found.metric.mean or 'mean')}. {share}p: paired permutation test, two-sided, {DRAWS:,} "
+        f"random swaps, {units}.\n",
     )
+
+
+def _standings(out: Console, found: Sequence[Standing]) -> None:
+    errors = any(one.with_errors is not None for one in found)
+    head = ("system", "rows", "failed", "n", "mean score, 95 % interval", *(("with errors",) if errors else ()))
+    lines: list[Sequence[str]] = [head]
+    for one in found:
+        interval = "" if one.low is None or one.high is None else f" [{one.low:.2f}, {one.high:.2f}]"
+        share = () if one.with_errors is None else (f"{one.with_errors:.2f}",)
+        lines.append((one.system, str(one.rows), str(one.failed), str(one.n), f"{one.mean:.2f}{interval}", *share))
+    out.print()
+    display.table(out, lines)
+    _text(out, "n: rows that every system scored; the means are over them, the best system first.\n")
+
+
+def _pairs(out: Console, found: Sequence[Comparison]) -> None:
+    head = ("A", "B", "measure", "n", "A - B, 95 % interval", "A better : B better : ties", "p", "p (Holm)")
+    lines: list[Sequence[str]] = [head]
+    for one in found:
+        for each in one.measures:
+            lines.append((one.a, one.b, each.name, str(each.n), *_values(each)[2:], _p(each.p_value), _p(each.p_holm)))
+    display.table(out, lines)
+    _notes(out, found[0])
+    for one in found:
+        if one.joined:
+            _text(out, f"{visible_line(f'{one.a} and {one.b}')}: {one.joined}.")
 
 
 def _groups(out: Console, by: str, groups: Sequence[Group]) -> None:
@@ -63,8 +110,8 @@ def _groups(out: Console, by: str, groups: Sequence[Group]) -> None:
         lines.append((group.name or "not given", str(_rows(group)), str(group.not_judged), *values))
     display.table(out, lines)
     rest = ordered[MAX_GROUPS:]
-    more = f"{len(rest)} more with {sum(map(_rows, rest))} rows together: --jsonl has them. " if rest else ""
-    out.print(f"{more}Not tested: with so many groups some differ by chance. Intervals from {FEWEST} clusters on.\n")
+    more = f"{len(rest)} more with {sum(map(_rows, rest))} rows together: --json has them. " if rest else ""
+    _text(out, f"{more}Not tested: with so many groups some differ by chance. Intervals from {FEWEST} clusters on.\n")
 
 
 def _rows(group: Group) -> int:

@@ -1,10 +1,9 @@
 """Default settings of commands, servers and programs. Imports nothing, so that `--help` is fast."""
 
-MAX_TOKENS = 512  # of a report; the paper's limit for Phi-3 (Table 6)
 BAND = (0.4, 0.6)  # probabilities of an error between which a verdict is "unsure"
-MAX_PAIRS = 64  # in one request to a server, and in one batch there
+MAX_ROWS = 64  # in one request to a server, and in one batch there
 BATCH = 256  # rows per batch; bounds memory for long files
-QUEUE = 256  # limit of waiting pairs in a server
+QUEUE = 256  # limit of waiting rows in a server
 TIMEOUT = 600.0  # seconds after which a waiting request fails
 KEY = "EXCAM_SERVER_KEY"  # environment variable of the key that a server requires and its clients send
 

@@ -11,18 +11,19 @@ from rich.text import Text
 
 from excam.core.escapes import visible, visible_line
 from excam.core.terminal import STDOUT
-from excam.scoring.metrics import Wording, wording
-from excam.scoring.scored import Scored, sureness
-from excam.scoring.spans import SEVERITIES, Report, Severity
+from excam.scoring.excerpts import excerpts
+from excam.scoring.metric import Description
+from excam.scoring.results import Result, confidence_lines
+from excam.scoring.spans import SEVERITIES, Severity
 from excam.scoring.summary import Summary
 
 COLOURS = {"minor": "black on yellow", "major": "bold white on red"}
 MAX_WIDTH = 110  # columns; longer lines are hard to read
 MARGIN = "   "
 MAX_CELL = 32  # columns of the widest cell of a table
-ONLY: Mapping[str, Callable[[Scored], bool]] = {
+ONLY: Mapping[str, Callable[[Result], bool]] = {
     "all": lambda _: True,
-    "errors": lambda one: bool(one.report and one.report.errors),
+    "errors": lambda one: bool(one.errors),
     "failures": lambda one: one.failure is not None,
 }
 
@@ -34,10 +35,11 @@ def console() -> Console:
     return made
 
 
-def show(results: Iterable[Scored], only: str = "all", limit: int | None = None) -> None:
+def show(results: Iterable[Result], only: str = "all", limit: int | None = None, *, whole: bool = False) -> None:
     """Print results on stdout one by one, a legend before and a summary after them. Control characters are escaped.
 
-    `only` is a key of ONLY. After `limit` results were shown, no further row is read.
+    `only` is a key of ONLY. After `limit` results were shown, no further row is read. Of a long text, the parts around
+    marked words are shown, or all of it with `whole`.
     """
     out, summary, shown = console(), Summary(), 0
     rows = iter(results)
@@ -47,7 +49,7 @@ def show(results: Iterable[Scored], only: str = "all", limit: int | None = None)
     chosen = filter(ONLY[only], summary.counting(chain(first, rows)))
     for result in islice(chosen, limit):
         shown += 1
-        block(out, result)
+        block(out, result, whole=whole)
     counts, *rest = summary.lines
     lines = "\n".join(map(visible_line, [f"{counts}; {shown} shown", *rest])).rstrip()
     out.print(Text(f"── {lines}", style="bold"), soft_wrap=True)  # not wrapped, so that a signature can be copied
@@ -55,32 +57,40 @@ def show(results: Iterable[Scored], only: str = "all", limit: int | None = None)
         out.print("   stopped at the limit: rows behind were not looked at")
 
 
-def print_legend(out: Console, one: Scored) -> None:
-    """Print what the marks of a row's metric mean; nothing if it marks no errors."""
-    if not one.lists_errors:
+def heading(text: str) -> None:
+    """Print the name of what follows."""
+    console().print(Text(f"═══ {visible_line(text)}", style="bold"), soft_wrap=True)
+
+
+def print_legend(out: Console, one: Result) -> None:
+    """Print what the marks and scores of a row's metric mean, if that is known."""
+    about = one.metric
+    legend = visible(about.legend)
+    if not (about.lists_errors or one.errors):
+        if legend:
+            out.print(Text(f"   score: {legend}"))
         return
-    words = wording(one)
-    marks = [(f"[{kind}{_weight(words, kind, ': {}')}]", COLOURS[kind]) for kind in SEVERITIES]
-    out.print(Text.assemble("   marked: ", marks[0], " ", marks[1], words.legend))
+    marks = [(f"[{kind}{_weight(about, kind, ': {}')}]", COLOURS[kind]) for kind in SEVERITIES]
+    out.print(Text.assemble("   marked: ", marks[0], " ", marks[1], f"; {legend}" if legend else ""))
 
 
-def _weight(words: Wording, severity: Severity, form: str) -> str:
-    return form.format(words.weights[severity]) if severity in words.weights else ""
+def _weight(about: Description, severity: Severity, form: str) -> str:
+    return form.format(about.weights[severity]) if severity in about.weights else ""
 
 
-def block(out: Console, result: Scored, name: str = "", hidden: Container[str] = ()) -> None:
+def block(out: Console, result: Result, name: str = "", hidden: Container[str] = (), *, whole: bool = False) -> None:
     """Print one result under its id, with `name` before it; texts of the columns in `hidden` are left out."""
     head = f"failure: {result.failure}" if result.score is None else f"score {result.score:.3f}"
     out.print(Text(visible(f"── {name}{result.id} · {head}"), style="bold"))
     for where, text in result.texts.items():
         if where not in hidden:
-            for line in (_marked(where, text, result.report), *_errors(where, result)):
+            for line in (_marked(where, text, result, whole=whole), *_errors(where, result)):
                 _indented(out, line)
     if result.report and result.report.explanation:
         _indented(out, Text(visible(f"why: {result.report.explanation}")))
-    details = [f"{name}: {value}" for name, value in result.details.items()]
+    details = [f"{name}: {value}" for name, value in result.parts.items()]
     warnings = [f"warnings: {', '.join(result.warnings)}"] if result.warnings else []
-    for line in (*details, *sureness(result), *warnings):
+    for line in (*details, *confidence_lines(result), *warnings):
         _indented(out, Text(visible(line)))
 
 
@@ -90,27 +100,38 @@ def _indented(out: Console, text: Text) -> None:
         out.print(Text(MARGIN).append_text(line), soft_wrap=True)
 
 
-def _marked(where: str, text: str, report: Report | None) -> Text:
-    """Return the text with its erroneous words in colour and between brackets."""
+def _marked(where: str, text: str, one: Result, *, whole: bool) -> Text:
+    """Return the text with its erroneous words in colour and between brackets; of a long one, the parts around them."""
     line, at = Text(visible(f"{where}: ")), 0
-    errors = [error for error in (report.errors if report else ()) if error.where == where]
-    for error in sorted(errors, key=lambda error: error.start):
-        if error.start < at:
-            continue  # not found in the text, or inside a span already marked: listed below
-        line.append(visible(text[at : error.start]))
-        line.append(visible(f"[{text[error.start : error.end]}]"), style=COLOURS[error.severity])
-        at = error.end
-    line.append(visible(text[at:]))
+    errors = sorted((error for error in one.errors if error.where == where), key=lambda error: error.start)
+    parts = [(0, len(text))] if whole else excerpts(text, ((error.start, error.end) for error in errors))
+    for start, end in parts:
+        _append_gap(line, at, start)
+        at = max(at, start)
+        for error in errors:
+            if not at <= error.start < end:
+                continue  # not found in the text, elsewhere, or inside a span already marked: listed below
+            line.append(visible(text[at : error.start]))
+            line.append(visible(f"[{text[error.start : error.end]}]"), style=COLOURS[error.severity])
+            at = error.end
+        line.append(visible(text[at:end]))
+        at = max(at, end)
+    _append_gap(line, at, len(text))
     return line
 
 
-def _errors(where: str, one: Scored) -> list[Text]:
+def _append_gap(line: Text, start: int, end: int) -> None:
+    if start < end:
+        line.append(f" […{end - start:,} characters…] ", style="dim")
+
+
+def _errors(where: str, one: Result) -> list[Text]:
     """Return a line for each error of a text."""
     lines = []
-    for error in one.report.errors if one.report else ():
+    for error in one.errors:
         if error.where == where:
             place = "" if error.start >= 0 else ", not found in the text"
-            kind = f"{error.severity}{_weight(wording(one), error.severity, ' ({})')}"
+            kind = f"{error.severity}{_weight(one.metric, error.severity, ' ({})')}"
             text = Text.assemble((kind, COLOURS[error.severity]), visible(f": {error.type}: {error.span!r}{place}"))
             lines.append(text)
     return lines

@@ -1,31 +1,37 @@
-"""Scoring of files: every row is checked first, then rows are scored batch by batch."""
+"""Scoring of files: rows are scored batch by batch, and a run that was stopped goes on where it was."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from excam.core.provenance import Progress
-from excam.scoring import scored_file
+from excam.core.provenance import Progress, say
+from excam.scoring import result_files
 from excam.scoring.defaults import BATCH
-from excam.scoring.pairs import distinct
-from excam.scoring.scored import Scored
-
-ItemT = TypeVar("ItemT", bound=scored_file.Item)
-ItemT_contra = TypeVar("ItemT_contra", contravariant=True)
+from excam.scoring.metric import Metric, Row
+from excam.scoring.result_files import Growing
+from excam.scoring.results import Result
 
 
-class Scorer(Protocol[ItemT_contra]):
-    """Scores items in order: a local metric or a client of a server."""
+class Judge(Protocol):
+    """Scores rows in order: a metric with a model, several of them, or a client of a server."""
+
+    @property
+    def metric(self) -> Metric: ...
 
     @property
     def signature(self) -> str: ...
 
+    @property
+    def identity(self) -> str: ...
+
+    def for_rows(self, given: Iterable[Row], /) -> Judge: ...
+
     def score(
-        self, items: Iterable[ItemT_contra], /, journal: Path | None = None, progress: Progress | None = None
-    ) -> Iterator[Scored]: ...
+        self, given: Iterable[Row], /, journal: Path | None = None, progress: Progress | None = None
+    ) -> Iterator[Result]: ...
 
 
 def journal_of(path: Path) -> Path:
@@ -33,24 +39,35 @@ def journal_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.journal")
 
 
-def results(metric: Scorer[ItemT], rows: Iterable[ItemT], to: Path | None = None) -> Iterator[Scored]:
-    """Yield the results of a file in order, and write them to the file `to`, which appears when complete.
+def results(
+    judge: Judge, rows: Iterable[Row], total: int, to: Path | None = None, *, overwrite: bool = False
+) -> Iterator[Result]:
+    """Yield the results of rows in order, and write them to the file `to`, which appears when complete.
 
-    `rows` can be iterated several times. A killed run with `to` continues. Raises InputInvalid, before any request, if
-    a row is invalid or repeats an id.
+    `rows` can be iterated several times; `total` is their number. A killed run with `to` continues, and a finished file
+    of fewer rows grows. Raises InputInvalid, before any request, if another file is there (unless `overwrite`).
     """
-    progress = Progress("scoring, rows", sum(1 for _ in distinct(rows)))
+    judge = judge.for_rows(rows)
+    score_file = getattr(judge, "score_file", None)  # of several judges, each of which has all rows first
     if to is None:
-        yield from metric.score(iter(rows), progress=progress)
+        yield from judge.score(iter(rows), progress=Progress("scoring, rows", total))
         return
-    with scored_file.Growing(to, metric.signature) as growing:
-        yield from grown(metric, rows, growing, progress)
+    done = None if overwrite else result_files.complete(to, rows, judge.signature)
+    if done == total:
+        say(f"{to}: has all {total} rows already; nothing is asked")
+        yield from result_files.read(to)
+        return
+    if score_file:
+        yield from score_file(rows, to)
+        return
+    with Growing(to, judge) as growing:
+        if done and not growing.done(iter(rows)):
+            growing.add(result_files.read(to))  # a finished file of fewer rows goes on
+        yield from grown(judge, rows, growing, Progress("scoring, rows", total))
         growing.finish()
 
 
-def grown(
-    metric: Scorer[ItemT], rows: Iterable[ItemT], growing: scored_file.Growing, progress: Progress
-) -> Iterator[Scored]:
+def grown(judge: Judge, rows: Iterable[Row], growing: Growing, progress: Progress) -> Iterator[Result]:
     """Yield results; each batch is in the growing file before the next begins, and its results are not asked for again.
 
     Within a batch, answers are kept in a journal beside the file.
@@ -58,10 +75,10 @@ def grown(
     journal = journal_of(growing.path)
     done = growing.done(iter(rows))
     progress.skip(done)
-    yield from scored_file.read(growing.part) if done else ()
+    yield from result_files.read_part(growing.part) if done else ()
     coming = islice(iter(rows), done, None)
     while part := list(islice(coming, BATCH)):
-        found = list(metric.score(part, journal=journal, progress=progress))
+        found = list(judge.score(part, journal=journal, progress=progress))
         growing.add(found)
         journal.unlink(missing_ok=True)
         yield from found

@@ -4,54 +4,38 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, Field
 
 from excam.core.exceptions import InputInvalid
-from excam.scoring import pairs as reading
+from excam.scoring import rows as reading
 from excam.scoring import summary
-from excam.scoring.pairs import Pair
-from excam.scoring.scored import Scored
+from excam.scoring.metric import Description, Metric, Row
+from excam.scoring.results import Result
 
-DISH: dict[str, Any] = {
-    "instruction": "Name a Greek dish.",
-    "output": "Sushi.",
-    "id": "a",
-    "language": "English",
-    "system": "my-model",
-}
-EXPECTED = 'expected {"pairs": [{"instruction": ..., "output": ...}, ...]}'
-
-_OTHERS: dict[str, Any] = {name: (str | None, None) for name in reading.FIELDS if name != "output"}
-AskedPair = create_model(
-    "Pair",
-    __config__=ConfigDict(json_schema_extra={"examples": [DISH]}),
-    __doc__="A text with its labels. Other keys are ignored, as columns of a file are.",
-    output=(str, Field(description="the text to be judged")),
-    **_OTHERS,
-)
+EXPECTED = 'expected {"rows": [{"instruction": ..., "output": ...}, ...]}'
 
 
 class Asked(BaseModel):
-    """Pairs to judge. Ids are unique; a pair without id gets its number, from 1."""
+    """Rows to score. Ids are unique; a row without id gets its number, from 1. Other keys are ignored."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"pairs": [DISH, {"output": "Moussaka."}]}]})
-    pairs: list[AskedPair] = Field(min_length=1)  # pyright: ignore[reportInvalidTypeForm]  # a model, created above
+    rows: list[dict[str, Any]] = Field(min_length=1, description="the columns of the metric, and labels")
 
 
 class Summary(BaseModel):
-    """Numbers of pairs; those of `not_judged` have a `failure` and no score."""
+    """Numbers of rows; the failed ones have a `failure` and no score."""
 
     rows: int
     with_errors: int
-    not_judged: int
+    failed: int
 
 
 class Answered(BaseModel):
-    """One result per pair, in order."""
+    """One result per row, in order."""
 
-    results: list[Scored]
+    results: list[Result]
     summary: Summary
     signature: str
 
@@ -59,45 +43,78 @@ class Answered(BaseModel):
 class Problem(BaseModel):
     """An error in one line: what, found, expected, next."""
 
-    error: str = Field(examples=["pairs:2: key output: expected text; found NoneType (text)"])
+    error: str = Field(examples=["rows: column output: not found; found text; give --output NAME"])
+
+
+class ServedMetric(BaseModel):
+    """What a client needs to know of the metric, to read rows for it."""
+
+    name: str
+    columns: tuple[str, ...]
+    optional: tuple[str, ...]
+    values: tuple[str, ...]
+    defaults: dict[str, str]
+    scores_blank: bool
+    description: dict[str, Any]
 
 
 class Health(BaseModel):
-    """The state of the server. Pairs sent while it is loading wait."""
+    """The state of the server. Rows sent while it is loading wait."""
 
     status: str = Field(examples=["ready"], description="loading, ready, failed or stopping")
     signature: str
-    waiting: int = Field(ge=0, description="pairs in the queue")
-    queue: int = Field(ge=1, description="limit of pairs in the queue")
-    max_pairs: int = Field(ge=1, description="limit of pairs in one request")
+    metric: ServedMetric
+    waiting: int = Field(ge=0, description="rows in the queue")
+    queue: int = Field(ge=1, description="limit of rows in the queue")
+    max_rows: int = Field(ge=1, description="limit of rows in one request")
 
 
-def read(body: bytes, max_pairs: int) -> list[Pair]:
-    """Return the pairs of a request. Raises InputInvalid, naming the place, for no pairs, too many, or invalid ones."""
+def served(metric: Metric) -> ServedMetric:
+    """Return what clients are told of a metric."""
+    names = ("name", "columns", "optional", "values", "scores_blank")
+    facts = {name: getattr(metric, name) for name in names}
+    return ServedMetric(**facts, defaults=dict(metric.defaults), description=asdict(metric.description))
+
+
+def metric_of(found: ServedMetric) -> Metric:
+    """Return a metric that reads rows as the server's does. Raises TypeError or ValueError if it is none."""
+    about = {**found.description}
+    for name in ("pair", "range"):
+        about[name] = tuple(about[name]) if about.get(name) is not None else None
+    described = Description(**about)
+    facts = found.model_dump(exclude={"description"})
+    facts |= {"pair": described.pair, "description": described, "version": 0}
+    return type("_Served", (Metric,), facts)()
+
+
+def read(body: bytes, metric: Metric, max_rows: int) -> list[Row]:
+    """Return the rows of a request. Raises InputInvalid for no rows, too many, or rows without a column."""
     try:
         asked = json.loads(body.decode("utf-8-sig"))
     except (ValueError, RecursionError):  # ValueError: also digits beyond Python's limit
         raise InputInvalid(f"body: no JSON in UTF-8; {EXPECTED}") from None
-    if not isinstance(asked, Mapping) or asked.keys() != {"pairs"} or not isinstance(asked["pairs"], list):
+    if not isinstance(asked, Mapping) or asked.keys() != {"rows"} or not isinstance(asked["rows"], list):
         found = f"keys {', '.join(map(str, asked))[:100]}" if isinstance(asked, Mapping) else type(asked).__name__
         raise InputInvalid(f"body: found {found}; {EXPECTED}")
-    rows = asked["pairs"]
-    if not 0 < len(rows) <= max_pairs:
+    given = asked["rows"]
+    if not 0 < len(given) <= max_rows:
         raise InputInvalid(
-            f"pairs: found {len(rows)}; expected 1 to {max_pairs}; send the others in a request of their own"
+            f"rows: found {len(given)}; expected 1 to {max_rows}; send the others in a request of their own"
         )
-    return list(reading.distinct(reading.pair(number, row, "pairs") for number, row in enumerate(rows, 1)))
+    return list(reading.of_mappings(given, metric))
 
 
-def answer(results: Sequence[Scored], signature: str) -> bytes:
+def answer(results: Sequence[Result], signature: str) -> bytes:
     """Return the answer in ASCII, because a text may hold a lone surrogate, which UTF-8 cannot encode."""
     counter = summary.Summary()
-    rows = [one.to_dict() for one in counter.counting(results)]
-    counts = {name.replace(" ", "_"): counter.counts[name] for name in ("rows", "with errors", "not judged")}
-    return json.dumps({"results": rows, "summary": counts, "signature": signature}).encode("ascii")
+    found = [one.to_dict() for one in counter.counting(results)]
+    counts = {name.replace(" ", "_"): counter.counts[name] for name in ("rows", "with errors", "failed")}
+    return json.dumps({"results": found, "summary": counts, "signature": signature}).encode("ascii")
 
 
-def schemas() -> Mapping[str, Any]:
+def schemas(metric: Metric) -> Mapping[str, Any]:
     """Return the types of a request by name, for the `components` of an OpenAPI document."""
     found = Asked.model_json_schema(ref_template="#/components/schemas/{model}")
-    return {**found.pop("$defs"), "Asked": found}
+    example = dict(metric.example) or dict.fromkeys(metric.columns, "...")
+    found["examples"] = [{"rows": [{"id": "a", **example}]}]
+    return {"Asked": found}

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from excam.core.exceptions import InputInvalid
-from excam.scoring.meta_rows import CONSTANT, Column, Gold, Labels
-from excam.scoring.scored import Direction
+from excam.scoring.meta_rows import CONSTANT, Column, Gold, Labels, aligned
+from excam.scoring.metric import Direction
 from excam.stats import bootstrap, correlation
 from excam.stats.binary_gold import Estimate, association
 from excam.stats.icc import icc21, icc21_bootstrap
@@ -74,6 +74,7 @@ class Joined:
     failures: int  # of the labelled rows
     scored: int
     without_icc: str  # why some of its rows have none with labels of more than two values; empty if all have one
+    note: str = ""  # how its ids were joined beside equal ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0) -> Result
     """
     gold = labels.rows
     _refuse_twice(columns)
+    columns = [aligned(one, gold) for one in columns]
     if len({row.label for row in gold}) < 2:
         raise InputInvalid(f"labels: {len(gold)} rows, all {gold[0].label:g}; expected at least two different labels")
     joined = tuple(_joined(one, gold) for one in columns)
@@ -172,6 +174,7 @@ def _joined(one: Column, gold: Sequence[Gold]) -> Joined:
         failures=failures,
         scored=len(scores),
         without_icc=_other_scale(one, [row.label for row in gold], scores),
+        note=one.joined,
     )
 
 

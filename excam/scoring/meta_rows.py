@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 
 from excam.core.exceptions import InputInvalid
-from excam.scoring import pairs, scored_file
-from excam.scoring.scored import Direction, Scored, part_value, rising_score
+from excam.core.row_files import rows
+from excam.scoring import result_files
+from excam.scoring.joining import join
+from excam.scoring.metric import Direction
+from excam.scoring.results import Result
 
 CONSTANT = "(constant)"  # a baseline that orders nothing
 TEXT = "output"  # the column of rated texts, if none is named
@@ -49,6 +52,7 @@ class Column:
     signature: str = ""  # "" for a baseline
     direction: Direction = "higher"  # of the metric: with "lower", `scores` are its own times -1
     part: str = ""  # the part of the metric's result that `scores` are; "" for its score
+    joined: str = ""  # how its ids were joined with those of the labels beside equal ones
 
 
 def read_gold(
@@ -69,7 +73,7 @@ def read_gold(
     found: dict[str, Gold] = {}
     seen: set[str] = set()
     without, lacking = 0, dict[str, str]()
-    for number, row in pairs.rows(path):
+    for number, row in rows(path):
         where = f"{path}:{number}"
         if not isinstance(row, Mapping) or _is_missing(row.get("id")):
             raise InputInvalid(f"{where}: no id; expected an object with id and {label}")
@@ -153,12 +157,12 @@ def read_metrics(paths: Sequence[Path], parts: Iterable[str] = ()) -> list[Colum
     twice, several signatures or directions in a file, a file without rows, and a part that no file has.
     """
     found: list[Column] = []
-    for path, name in zip(paths, _names_of(paths), strict=True):
-        rows = list(scored_file.read(path))
-        whole = _column(path, name, rows)
+    for path, name in zip(paths, names_of(paths), strict=True):
+        results = list(result_files.read(path))
+        whole = _column(path, name, results)
         found.append(whole)
         for part in parts:
-            scores = {row.id: part_value(row, part) for row in rows}
+            scores = {one.id: one.part(part) for one in results}
             if any(score is not None for score in scores.values()):
                 found.append(Column(f"{name}: {part}", scores, whole.signature, part=part))
     for part in parts:
@@ -167,22 +171,35 @@ def read_metrics(paths: Sequence[Path], parts: Iterable[str] = ()) -> list[Colum
     return found
 
 
-def _names_of(paths: Sequence[Path]) -> list[str]:
+def names_of(paths: Sequence[Path]) -> list[str]:
+    """Return what files are called: by their name, with the folder where two have one name."""
     stems = Counter(path.stem for path in paths)
     names = [path.stem if stems[path.stem] == 1 else f"{path.absolute().parent.name}/{path.stem}" for path in paths]
     several = Counter(names)
     return [name if several[name] == 1 else str(path) for name, path in zip(names, paths, strict=True)]
 
 
-def _column(path: Path, name: str, rows: Iterable[Scored]) -> Column:
+def aligned(one: Column, gold: Sequence[Gold]) -> Column:
+    """Return a column under the ids of the labelled rows, where ids differ in form alone: 1 and 1.0.
+
+    Raises InputInvalid where that is ambiguous: half of the rows would be joined, and the other half not.
+    """
+    found = join([row.id for row in gold], one.scores.keys())
+    if found.ambiguous:
+        raise InputInvalid(f"{one.name}: {found.note}; expected the ids of the labelled rows in one form")
+    ours = {theirs: name for name, theirs in found.theirs.items()}
+    return replace(one, scores={ours.get(name, name): score for name, score in one.scores.items()}, joined=found.note)
+
+
+def _column(path: Path, name: str, results: Iterable[Result]) -> Column:
     scores: dict[str, float | None] = {}
     signatures: dict[str, None] = {}
     directions: dict[Direction, None] = {}
-    for one in rows:
+    for one in results:
         if one.id in scores:
             raise InputInvalid(f"{path}: id {one.id} occurs twice; expected unique ids, which join the rows")
-        signatures[one.signature], directions[one.better] = None, None
-        scores[one.id] = rising_score(one)
+        signatures[one.signature], directions[one.metric.direction] = None, None
+        scores[one.id] = one.rising_score
     if not scores:
         raise InputInvalid(f"{path}: 0 rows; expected what `excam score --to` wrote")
     for what, several in (("signatures", signatures), ("directions", directions)):

@@ -9,12 +9,13 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, stop
-from excam.scoring.target import target
+from excam.scoring.target import OVERWRITE, refuse_foreign, target
 
 
 def report(
     file: Annotated[Path, typer.Argument(help="file written by `excam score --to`, with any metric")],
     to: Annotated[Path, typer.Option(help="HTML file to write")],
+    overwrite: OVERWRITE = False,
 ) -> None:
     """Write a page about a scored file: marked texts, filters, distributions, tables by language, culture and system.
 
@@ -22,14 +23,15 @@ def report(
 
     Example: excam score texts.jsonl --to scored.jsonl; excam report scored.jsonl --to report.html
     """
+    from excam.core.command_input import spooled
     from excam.core.provenance import sha256, write_text
-    from excam.scoring import report_page, scored_file
-    from excam.scoring.pairs import spooled
+    from excam.scoring import report_page, result_files
 
     with exit_on_error():
         to = target(to, file)
+        refuse_foreign(to, report_page.is_own, overwrite=overwrite)
         with spooled(file) as source:
-            rows = list(scored_file.read(source))
+            rows = list(result_files.read(source))
             if not rows:
                 stop(f"{file}: 0 rows; expected what `excam score --to` wrote")
             write_text(to, report_page.write(file.name, sha256(source), rows))

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from excam.scoring.compare import FEWEST, cluster
-from excam.scoring.scored import Scored
+from excam.scoring.metric import Description
+from excam.scoring.results import Result
 from excam.stats import bootstrap
 
 MOST = 200  # lines of a table; what is behind is added up in one
@@ -33,10 +34,10 @@ class Line:
     score_interval: Interval
 
 
-def line(name: str, rows: Sequence[Scored]) -> Line:
+def line(name: str, rows: Sequence[Result]) -> Line:
     """The rows as one: the share that has errors and the mean score, with 95 % intervals."""
     judged = [(one, one.score) for one in rows if one.score is not None]
-    wrong = [float(bool(one.report and one.report.errors)) for one, _ in judged]
+    wrong = [float(bool(one.errors)) for one, _ in judged]
     scores = [score for _, score in judged]
     clusters = [cluster(one) for one, _ in judged]
     ones = [1.0] * len(judged)
@@ -53,9 +54,9 @@ def line(name: str, rows: Sequence[Scored]) -> Line:
     )
 
 
-def lines(rows: Sequence[Scored], by: str) -> list[Line]:
+def lines(rows: Sequence[Result], by: str) -> list[Line]:
     """The rows by language, culture or system, the largest first; none where no row tells it."""
-    named: dict[str, list[Scored]] = {}
+    named: dict[str, list[Result]] = {}
     for one in rows:
         named.setdefault(getattr(one, by), []).append(one)
     if set(named) <= {""}:
@@ -66,12 +67,24 @@ def lines(rows: Sequence[Scored], by: str) -> list[Line]:
     return found + ([line(f"{len(ordered) - MOST} smaller ones", rest)] if rest else [])
 
 
-def bands(rows: Iterable[Scored]) -> list[tuple[str, int]]:
-    """How many rows have a score in each band, worst first, and how many have none; together all rows."""
-    names = ["below -20", "-20 to below -10", "-10 to below -5", "-5 to below -2", "-2 to below 0"]
-    names += [f"p(R) {at / 5:.1f} to {(at + 1) / 5:.1f}" for at in range(5)]
-    number = Counter("not judged" if one.score is None else names[_band(one.score)] for one in rows)
-    return [(name, number[name]) for name in (*names, "not judged")]
+def bands(rows: Sequence[Result], metric: Description) -> list[tuple[str, int]]:
+    """Return how many rows have a score in each band, and how many have none; together all rows.
+
+    Of a metric that lists errors the bands are those of Eq. 1, worst first; of any other there are ten of equal width
+    over the range of its scores, or over those that there are.
+    """
+    scores = [one.score for one in rows if one.score is not None]
+    failed = ("failed", len(rows) - len(scores))
+    if metric.lists_errors:
+        names = ["below -20", "-20 to below -10", "-10 to below -5", "-5 to below -2", "-2 to below 0"]
+        names += [f"p(R) {at / 5:.1f} to {(at + 1) / 5:.1f}" for at in range(5)]
+        number = Counter(map(_band, scores))
+        return [*((name, number[at]) for at, name in enumerate(names)), failed]
+    low, high = metric.range or (min(scores, default=0.0), max(scores, default=1.0))
+    width = (high - low) / 10 or 1.0
+    number = Counter(min(9, max(0, int((score - low) / width))) for score in scores)
+    edges = [f"{low + width * at:.4g}" for at in range(11)]
+    return [*((f"{edges[at]} to {edges[at + 1]}", number[at]) for at in range(10)), failed]
 
 
 def _band(score: float) -> int:

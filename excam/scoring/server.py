@@ -1,7 +1,7 @@
 """A metric over HTTP, described by an OpenAPI document.
 
-POST /score          {"pairs": [...]} -> 200 {"results", "summary", "signature"}
-GET  /health         state of the server, number of waiting pairs, limits; needs no key
+POST /score          {"rows": [...]} -> 200 {"results", "summary", "signature"}
+GET  /health         state of the server, number of waiting rows, limits; needs no key
 GET  /openapi.json   schema of requests and answers
 
 Errors are {"error": one line}: 401, 408, 413, 415, 422 for an invalid request; 503 with Retry-After if the queue is
@@ -33,8 +33,7 @@ from excam.core.listening import LOCAL
 from excam.core.release import VERSION
 from excam.scoring import messages
 from excam.scoring.defaults import TIMEOUT
-from excam.scoring.files import Scorer
-from excam.scoring.pairs import Pair
+from excam.scoring.files import Judge
 from excam.scoring.request_queue import Failed, Job, Refused, RequestQueue
 
 LOG = logging.getLogger(__name__)
@@ -46,7 +45,7 @@ _BEARER = HTTPBearer(auto_error=False, description="the value of EXCAM_SERVER_KE
 
 
 def application(
-    metric: Scorer[Pair],
+    judge: Judge,
     queue: RequestQueue | None = None,
     *,
     key: str = "",
@@ -56,10 +55,10 @@ def application(
 ) -> FastAPI:
     """Return the server's application. The model is loaded when it starts; `failed` is called if that fails.
 
-    `queue` is by default one of 256 pairs, 64 in a batch. `key` must be sent by clients, "" for none; `hosts` are the
+    `queue` is by default one of 256 rows, 64 in a batch. `key` must be sent by clients, "" for none; `hosts` are the
     names that the server answers to; `timeout` is the seconds after which a waiting request fails.
     """
-    queue = queue or RequestQueue(metric)
+    queue = queue or RequestQueue(judge)
     found = FastAPI(title="ExCAM", version=VERSION, docs_url=None, redoc_url=None, lifespan=_run_queue)
     found.state.queue, found.state.failed = queue, failed
     found.state.key, found.state.timeout = sha256(key.encode()).digest() if key else b"", timeout
@@ -73,7 +72,7 @@ def application(
 
     def described() -> dict[str, Any]:
         document = plain()
-        document["components"]["schemas"] |= messages.schemas()
+        document["components"]["schemas"] |= messages.schemas(queue.judge.metric)
         return document
 
     found.openapi = described
@@ -99,23 +98,24 @@ def health(request: Request) -> messages.Health:
     queue: RequestQueue = request.app.state.queue
     return messages.Health(
         status=queue.status,
-        signature=queue.metric.signature,
+        signature=queue.judge.signature,
+        metric=messages.served(queue.judge.metric),
         waiting=queue.waiting,
         queue=queue.limit,
-        max_pairs=queue.max_pairs,
+        max_rows=queue.max_rows,
     )
 
 
 async def score(
     request: Request, shown: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
 ) -> Response:
-    """Find, rate and explain cultural errors in pairs. A pair without a score has a `failure`."""
+    """Score rows with the server's metric. A row without a score has a `failure`."""
     _refuse_stranger(request.app.state.key, shown)
     queue: RequestQueue = request.app.state.queue
     began = time.monotonic()
     try:
-        pairs = messages.read(await _body(request), queue.max_pairs)
-        job = queue.enter(pairs)
+        rows = messages.read(await _body(request), queue.judge.metric, queue.max_rows)
+        job = queue.enter(rows)
         results = await _results(request, job)
     except InputInvalid as problem:
         raise HTTPException(422, str(problem)) from None
@@ -124,8 +124,8 @@ async def score(
     except (Failed, ExcamError) as problem:  # e.g. a full disk
         LOG.error("judging failed: %s", problem)
         raise HTTPException(500, "the server failed; its log says where; send it again, or tell who runs it") from None
-    LOG.info("%d pairs in %.1f s", len(pairs), time.monotonic() - began)
-    return Response(messages.answer(results, queue.metric.signature), headers=HEADERS, media_type="application/json")
+    LOG.info("%d rows in %.1f s", len(rows), time.monotonic() - began)
+    return Response(messages.answer(results, queue.judge.signature), headers=HEADERS, media_type="application/json")
 
 
 def _refuse_stranger(key: bytes, shown: HTTPAuthorizationCredentials | None) -> None:
@@ -139,7 +139,7 @@ def _refuse_stranger(key: bytes, shown: HTTPAuthorizationCredentials | None) -> 
 
 async def _body(request: Request) -> bytes:
     """Return the request body. Raise HTTPException 415 for a kind that a form on another site could send."""
-    body = await request_bodies.read(request, LARGEST, "fewer or shorter pairs; send them in several requests")
+    body = await request_bodies.read(request, LARGEST, "fewer or shorter rows; send them in several requests")
     kind = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if kind != "application/json" or "Content-Encoding" in request.headers:
         raise HTTPException(415, "expected Content-Type: application/json, not compressed")
@@ -147,7 +147,7 @@ async def _body(request: Request) -> bytes:
 
 
 async def _results(request: Request, job: Job) -> Sequence[Any]:
-    """Return the results of a request. If the client disconnects or the timeout passes, its pairs leave the queue."""
+    """Return the results of a request. If the client disconnects or the timeout passes, its rows leave the queue."""
     gone = asyncio.create_task(_gone(request))
     try:
         timeout = request.app.state.timeout
@@ -156,7 +156,7 @@ async def _results(request: Request, job: Job) -> Sequence[Any]:
             return job.done.result()
         if gone.done():
             raise HTTPException(400, "the client went away")
-        raise HTTPException(504, f"not judged within {timeout:g} s; send fewer pairs, or send them again later")
+        raise HTTPException(504, f"not judged within {timeout:g} s; send fewer rows, or send them again later")
     finally:
         gone.cancel()
         job.done.cancel()

@@ -9,29 +9,31 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any
 
 from excam.core.exceptions import AnswersMissing, ArtifactBroken, InputInvalid
 from excam.core.provenance import Progress, open_plain, read_json, say, sha256, write_manifest
-from excam.scoring import files, scored_file, scored_table
-from excam.scoring.files import ItemT, Scorer
-from excam.scoring.pairs import distinct
+from excam.core.tables import scan_parquet
+from excam.scoring import files, result_files
+from excam.scoring.files import Judge
+from excam.scoring.metric import Row
+from excam.scoring.rows import RowFile
 from excam.scoring.shards import Shard
 from excam.scoring.summary import Summary
 
 SILENT = 3  # shards in a row without answers; then the server or engine is taken to be down
 
 
-class Unchanged(Generic[ItemT]):
+class Unchanged:
     """The rows of a file that stays as it is. It can be iterated several times."""
 
-    def __init__(self, rows: Iterable[ItemT], path: Path) -> None:
+    def __init__(self, rows: Iterable[Row], path: Path) -> None:
         self._rows, self._path, self._state = rows, path, _state(path)
 
-    def __iter__(self) -> Iterator[ItemT]:
+    def __iter__(self) -> Iterator[Row]:
         """Raise InputInvalid at the end, or at an invalid row, if the file was changed since this object was made."""
         try:
             yield from self._rows
@@ -81,25 +83,26 @@ class TokenLog(Progress):
 
 
 def score_shard(
-    scorer: Scorer[ItemT], rows: Iterable[ItemT], shard: Shard, scores: Path, settings: Mapping[str, Any]
+    judge: Judge, rows: Iterable[Row], shard: Shard, scores: Path, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Score the rows of a shard, write its table and then its manifest, and return its counts.
 
     Where both are there, and shard, signature and table are as recorded, only the counts are read. Raises InputInvalid
-    for an invalid row, a repeated id, a shard that changes meanwhile, or a table of other texts under the same name.
+    for a shard that changes meanwhile, or a table of other texts under the same name.
     """
     table = shard.table(scores)
     began, steady = time.monotonic(), Unchanged(rows, shard.path)
     tokens = table.with_name(f".{table.name}.tokens")
-    with scored_file.Growing(table, scorer.signature) as growing:
-        if (counts := _recorded(scorer.signature, shard, scores, settings)) is None:
-            total = sum(1 for _ in distinct(steady))
+    judge = judge.for_rows(steady)
+    with result_files.Growing(table, judge) as growing:
+        if (counts := _recorded(judge.signature, shard, scores, settings)) is None:
+            total = sum(1 for _ in steady)
             log = TokenLog(f"{shard.name}, rows", total, tokens)
-            deque(files.grown(scorer, steady, growing, log), maxlen=0)
+            deque(files.grown(judge, steady, growing, log), maxlen=0)
             digest = sha256(shard.path)
             steady.check()  # after the digest, so that it is that of the scored rows
             summary = Summary()
-            scored_table.write(table, summary.counting(scored_file.read(growing.part)))
+            result_files.write(table, summary.counting(result_files.read_part(growing.part)))
             counts = _counts(summary) | log.totals()
             write_manifest(
                 shard.manifest(scores),
@@ -107,7 +110,7 @@ def score_shard(
                 outputs=[table],
                 settings=settings,
                 seconds=time.monotonic() - began,
-                signature=scorer.signature,
+                signature=judge.signature,
                 shard=digest,
                 counts=counts,
             )
@@ -128,7 +131,23 @@ def _recorded(signature: str, shard: Shard, scores: Path, settings: Mapping[str,
         raise InputInvalid(f"{table}: holds the scores of {known}; expected those of {shard.path}; move {scores} away")
     if not same or found["signature"] != signature or not table.is_file():
         return None
-    return found["counts"] if found["outputs"] == {table.name: sha256(table)} else None
+    if found["outputs"] != {table.name: sha256(table)}:
+        return None
+    _refuse_other_counts(found["counts"], table, manifest)
+    return found["counts"]
+
+
+def _refuse_other_counts(counts: Any, table: Path, manifest: Path) -> None:
+    """Raise ArtifactBroken unless the counts of a manifest are those of its table: a person may have edited them."""
+    scores = scan_parquet(table).select("score").collect()["score"]
+    expected = {"rows": len(scores), "scored": scores.count(), "failed": scores.null_count()}
+    kinds = {"failures": dict, "warnings": dict, "with_errors": int, "score_sum": int | float, "signature": str}
+    kinds |= {"prompt_tokens": int, "completion_tokens": int}
+    sound = isinstance(counts, dict) and all(isinstance(counts.get(name), kind) for name, kind in kinds.items())
+    if not sound or {name: counts.get(name) for name in expected} != expected:
+        raise ArtifactBroken(
+            f"{manifest}: other counts than {table.name} has; expected {expected}; delete it, run again"
+        )
 
 
 def _counts(summary: Summary) -> dict[str, Any]:
@@ -136,8 +155,8 @@ def _counts(summary: Summary) -> dict[str, Any]:
     counted = summary.counts
     return {
         "rows": counted["rows"],
-        "scored": counted["rows"] - counted["not judged"],
-        "failed": counted["not judged"],
+        "scored": counted["rows"] - counted["failed"],
+        "failed": counted["failed"],
         "with_errors": counted["with errors"],
         "score_sum": summary.score_sum,
         "failures": dict(sorted(summary.failures.items())),
@@ -147,15 +166,11 @@ def _counts(summary: Summary) -> dict[str, Any]:
 
 
 def score_shards(
-    scorer: Scorer[ItemT],
-    rows_of: Callable[[Path], Iterable[ItemT]],
-    shards: Sequence[Shard],
-    scores: Path,
-    settings: Mapping[str, Any],
+    judge: Judge, shards: Sequence[Shard], scores: Path, settings: Mapping[str, Any]
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """Score shards in order; return the counts of each by name, and one line for each that could not be scored.
 
-    A shard with invalid rows, or with rows that the model left unanswered, does not stop the others; three without
+    A shard that cannot be read, or with rows that the model left unanswered, does not stop the others; three without
     answers in a row do.
     """
     counts: dict[str, dict[str, Any]] = {}
@@ -163,7 +178,7 @@ def score_shards(
     silent = 0
     for number, shard in enumerate(shards, 1):
         try:
-            counts[shard.name] = found = score_shard(scorer, rows_of(shard.path), shard, scores, settings)
+            counts[shard.name] = found = score_shard(judge, RowFile(shard.path, judge.metric), shard, scores, settings)
         except AnswersMissing as problem:
             problems.append(f"{shard.path}: {problem}")
             silent += 1

@@ -10,8 +10,7 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say
 from excam.pages import markdown
-from excam.scoring import scored_table
-from excam.scoring.shards import Shard
+from excam.scoring.shards import TABLE, Shard
 
 Counts = Mapping[str, Any]
 SUMS = ("rows", "scored", "failed", "with_errors", "prompt_tokens", "completion_tokens")
@@ -28,7 +27,7 @@ def check_complete(shards: Sequence[Shard], counts: Mapping[str, Counts], scores
             "run again with --forcerun score_shards: only those are scored"
         )
     known = {one.table(scores) for one in shards}
-    others = sorted(path for path in scores.rglob(f"shards/**/*{scored_table.SUFFIX}") if path not in known)
+    others = sorted(path for path in scores.rglob(f"shards/**/*{TABLE}") if path not in known)
     if others:
         say(f"{scores}: {len(others)} tables are of no shard that is there now, the first is {others[0]}; left as is")
 

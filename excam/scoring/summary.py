@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from excam.scoring.scored import Scored, ScoredRow
+from excam.scoring.results import Result
 from excam.scoring.spans import SEVERITIES
 from excam.scoring.warnings import warning_lines
+
+SHOWN = 5  # reasons of failures in the last lines
 
 
 @dataclass
@@ -20,14 +22,14 @@ class Summary:
     failures: Counter[str] = field(default_factory=Counter)
     score_sum: float = 0.0
     signature: str = ""
-    of_pairs: bool = True
+    lists_errors: bool = False
 
-    def counting(self, results: Iterable[Scored]) -> Iterator[Scored]:
+    def counting(self, results: Iterable[Result]) -> Iterator[Result]:
         """Yield the results unchanged and count each."""
         for one in results:
-            self.signature, self.of_pairs = one.signature, not isinstance(one, ScoredRow)
-            severities = {error.severity for error in one.report.errors} if one.report else set()
-            kinds = ["not judged"] * (one.failure is not None) + ["with errors"] * bool(severities)
+            self.signature, self.lists_errors = one.signature, one.metric.lists_errors
+            severities = {error.severity for error in one.errors}
+            kinds = ["failed"] * (one.failure is not None) + ["with errors"] * bool(severities)
             self.counts.update(["rows", *kinds, *severities])
             self.warnings.update(one.warnings)
             self.failures.update([one.failure] if one.failure is not None else [])
@@ -36,16 +38,20 @@ class Summary:
 
     @property
     def lines(self) -> list[str]:
-        """Return lines for people: how many rows of which kind, with which warnings, and the signature."""
-        rows, failed = self.counts["rows"], self.counts["not judged"]
-        kinds = f"{self.counts['with errors']} with errors, {failed} not judged"
-        if not self.of_pairs:
-            kinds = f"{rows - failed} scored, {failed} failed"
-        return [f"{rows} rows: {kinds}", *warning_lines(self.warnings), self.signature]
+        """Return lines for people: how many rows of which kind, why some failed, warnings, and the signature."""
+        rows, failed = self.counts["rows"], self.counts["failed"]
+        kinds = f"{rows - failed} scored, {failed} failed"
+        if self.lists_errors:
+            kinds = f"{self.counts['with errors']} with errors, {failed} not judged"
+        common = self.failures.most_common(SHOWN)
+        reasons = [f"{reason} ({count})" for reason, count in common]
+        reasons += [f"{len(self.failures) - SHOWN} other reasons"] if len(self.failures) > SHOWN else []
+        failures = [f"failed because: {', '.join(reasons)}"] if reasons else []
+        return [f"{rows} rows: {kinds}", *failures, *warning_lines(self.warnings), self.signature]
 
     def exit_code(self, fail_on: str | None) -> int:
-        """Return 1 if no row was judged, 3 if one has an error at least as severe as `fail_on`, else 0."""
-        if self.counts["not judged"] == self.counts["rows"]:
+        """Return 1 if no row was scored, 3 if one has an error at least as severe as `fail_on`, else 0."""
+        if self.counts["failed"] == self.counts["rows"]:
             return 1
         severe = SEVERITIES[SEVERITIES.index(fail_on) :] if fail_on in SEVERITIES else ()  # minor, then major
         return 3 if any(self.counts[kind] for kind in severe) else 0

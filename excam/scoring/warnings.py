@@ -11,50 +11,55 @@ from dataclasses import dataclass
 
 from excam.core import language_identity, languages
 from excam.scoring.families import families
-from excam.scoring.pairs import Pair
+from excam.scoring.metric import Row
 
 LINES: Mapping[str, str] = {
     "language-untested": "in a language that is not in the metric's training data; do not rely on the score",
     "language-unknown": f"no language given, and none detected with certainty (that takes {languages.ENOUGH} letters "
     "and the package py3langid); give it in a column language",
     "language-differs": "the text is in another language than its instruction, which does not ask for it",
-    "truncated": "the report was cut at the token limit; raise --max-tokens",
+    "truncated": "the answer was cut at the token limit; raise --max-tokens",
     "same-family": "the judge is of the model family that wrote the text, and may be kind to its own",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class WarningRules:
-    """The facts about a judge that warnings depend on. `tested` are English names of languages."""
+    """The facts about a judge that warnings depend on.
 
-    tested: frozenset[str]
+    `tested` are English names of the languages in which the metric was tested; None if it warns of none.
+    """
+
+    tested: frozenset[str] | None
     families: frozenset[str]
 
     @classmethod
-    def of_judge(cls, names: Iterable[str | None], trained_on: Iterable[str] | None = None) -> WarningRules:
-        """Return the rules for the names of a judge and its base, and its training languages (None: Appendix E)."""
-        tested = (
-            languages.tested_languages() if trained_on is None else frozenset(map(languages.language_name, trained_on))
-        )
+    def of_judge(cls, names: Iterable[str | None], tested: frozenset[str] | None) -> WarningRules:
+        """Return the rules for the names of a judge and its base, and the languages of its metric."""
         return cls(tested, frozenset[str]().union(*(families(name) for name in names if name)))
 
-    def codes(self, pair: Pair, failure: str | None) -> tuple[str, ...]:
-        """Return the warnings of one row, in the order of LINES."""
-        found = set(self._language_codes(pair))
-        found.update(of_texts(pair.instruction, pair.output))
+    def codes(self, row: Row, pair: tuple[str, str] | None, failure: str | None) -> tuple[str, ...]:
+        """Return the warnings of one row, in the order of LINES; `pair` are the columns of instruction and text."""
+        found: set[str] = set()
+        if pair and not row.failure:
+            asked, given = (row.texts.get(name, "") for name in pair)
+            found.update(self._language_codes(row.labels.get("language", ""), asked, given))
+            found.update(of_texts(asked, given))
         if failure == "truncated":
             found.add("truncated")
-        if self.families & families(pair.system):
+        if self.families & families(row.labels.get("system", "")):
             found.add("same-family")
         return tuple(code for code in LINES if code in found)
 
-    def _language_codes(self, pair: Pair) -> Iterator[str]:
-        if pair.language:
-            seen: set[str | None] = {languages.language_name(pair.language)}
+    def _language_codes(self, language: str, asked: str, given: str) -> Iterator[str]:
+        if self.tested is None:
+            return
+        if language:
+            seen: set[str | None] = {languages.language_name(language)}
         else:
-            output = languages.detect_language(pair.output)
+            output = languages.detect_language(given)
             # the instruction's language counts as well, because errors in it do; a short one cannot be detected
-            seen = {output, languages.detect_language(pair.instruction) or output}
+            seen = {output, languages.detect_language(asked) or output}
             if output is None:
                 yield "language-unknown"
         if seen - self.tested - {None}:

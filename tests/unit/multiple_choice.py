@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 from excam.inference import Flow, Message, ask_for_choice
-from excam.scoring.metrics import Outcome, Row
+from excam.scoring.metric import Metric, Outcome, Row
 
-NAME, VERSION, DIRECTION, MAX_TOKENS = "multiple-choice", 1, "higher", 8
-COLUMNS = ("question", "a", "b", "c", "d", "answer")
 LETTERS = ("A", "B", "C", "D")
 
 
@@ -33,9 +31,14 @@ def ask(item: Item) -> Flow[Chosen]:
     return Chosen(best, best == item.answer)
 
 
-def flow(row: Row) -> Flow[Outcome]:
-    options = tuple(row.values[name] for name in "abcd")
-    found = yield from ask(Item(row.id, row.values["question"], options, row.values["answer"]))
-    if found.letter is None:
-        return Outcome(None, "no-probabilities")
-    return Outcome(float(found.right), parts={"letter": found.letter})
+class MultipleChoice(Metric):
+    name, version, asks, max_tokens = "multiple-choice", 1, "likelihoods", 8
+    columns = ("question", "a", "b", "c", "d", "answer")
+    title, mean, legend = "Questions answered", "share of right answers, more is better", "1: the right option is likeliest"
+
+    def flow(self, row: Row) -> Flow[Outcome]:
+        options = tuple(row.texts[name] for name in "abcd")
+        found = yield from ask(Item(row.id, row.texts["question"], options, row.texts["answer"]))
+        if found.letter is None:
+            return Outcome(None, "no-probabilities")
+        return Outcome(float(found.right), parts={"letter": found.letter})

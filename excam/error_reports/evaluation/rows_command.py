@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from excam.core.provenance import say
-from excam.core.terminal import exit_on_error, print_json, print_text
-from excam.lineage.commands import JSONL, ROOT
+from excam.core.terminal import JSON, exit_on_error, print_json, print_text
+from excam.lineage.commands import ROOT
 
 
 def rows(
@@ -19,7 +19,7 @@ def rows(
     right: Annotated[bool, typer.Option("--right", help="only rows judged rightly")] = False,
     unreadable: Annotated[bool, typer.Option("--unreadable", help="only parse failures")] = False,
     directory: ROOT = Path(),
-    jsonl: JSONL = False,
+    as_json: JSON = False,
 ) -> None:
     """Show the rows behind a number: the question, the verbatim answer, the parsed report, and gold.
 
@@ -33,5 +33,5 @@ def rows(
         opened = behind.open_cell(directory, behind.find_cell_path(directory, figure, cell))
         for row in opened.rows:
             if row.outcome in wanted:
-                print_json(row.to_dict()) if jsonl else print_text(row.text())
+                print_json(row.to_dict()) if as_json else print_text(row.text())
     say(opened.summary())

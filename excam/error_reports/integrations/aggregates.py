@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from excam.scoring.scored import Scored
+from excam.scoring.results import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Aggregates:
     share_with_errors: float | None  # of the judged rows
 
 
-def aggregate(results: Iterable[Scored]) -> Aggregates:
+def aggregate(results: Iterable[Result]) -> Aggregates:
     """Return the numbers of these results. A failure has no score and is never counted as 0."""
     found = list(results)
     scores = [one.score for one in found if one.score is not None]

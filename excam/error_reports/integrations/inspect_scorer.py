@@ -16,9 +16,8 @@ import anyio.to_thread
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, mean, metric, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from excam.error_reports.metric import scorer as models
-from excam.scoring.defaults import MAX_TOKENS
-from excam.scoring.scored import Scored
+from excam.scoring.options import Options, open_scorer
+from excam.scoring.results import Result
 
 
 @metric
@@ -26,21 +25,23 @@ def share_with_errors() -> Metric:
     """Share of the judged samples in which an error was found (a score below 0)."""
 
     def share(scores: list[SampleScore]) -> float:
-        return sum(one.score.as_float() < 0 for one in scores) / len(scores)
+        found = [one.score.as_float() < 0 for one in scores]
+        return sum(found) / len(found) if found else float("nan")
 
     return share
 
 
 @scorer(metrics=[mean(), stderr(), share_with_errors()])
-def cultural_errors(adapter: str | Path, base: str | Path | None = None, max_tokens: int = MAX_TOKENS) -> Scorer:
+def cultural_errors(adapter: str | Path, base: str | Path | None = None, max_tokens: int | None = None) -> Scorer:
     """Judge the output of each sample as the answer to its input; the target is ignored.
 
     Raises ModelInvalid if the adapter cannot be opened, before anything is generated.
     """
-    opened = models.Metric.open(adapter, base=base, max_tokens=max_tokens)
+    bases = () if base is None else (Path(base),)
+    opened = open_scorer(Options(models=(adapter,), bases=bases, max_tokens=max_tokens))
     one_at_a_time = threading.Lock()
 
-    def judged(instruction: str, output: str) -> Scored:
+    def judged(instruction: str, output: str) -> Result:
         with one_at_a_time:  # inspect scores samples concurrently; there is one model
             # an iterator, so that no progress is printed for a single row
             return next(opened.score(iter([{"instruction": instruction, "output": output}])))
@@ -51,7 +52,7 @@ def cultural_errors(adapter: str | Path, base: str | Path | None = None, max_tok
     return score
 
 
-def as_score(result: Scored) -> Score:
+def as_score(result: Result) -> Score:
     """Return a result as inspect's type; the errors with their spans are in the metadata."""
     metadata = {
         "errors": [asdict(error) for error in result.report.errors] if result.report else None,

@@ -17,9 +17,10 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import write_text
 from excam.error_reports.integrations import aggregates
-from excam.error_reports.metric.scorer import Metric
-from excam.scoring.defaults import MAX_TOKENS
-from excam.scoring.scored import Scored
+from excam.scoring.ensemble import Ensemble
+from excam.scoring.options import Options, open_scorer
+from excam.scoring.results import Result
+from excam.scoring.scorer import Scorer
 
 Pair = tuple[str, str]  # an instruction and its text
 METRICS = ("excam", "excam_share_with_errors", "excam_not_judged")
@@ -60,10 +61,10 @@ def not_judged(pairs: Sequence[Pair]) -> int:
 
 
 @lru_cache(maxsize=1)  # judged once for three numbers of the same list
-def judged(pairs: tuple[Pair, ...]) -> tuple[Scored, ...]:
+def judged(pairs: tuple[Pair, ...]) -> tuple[Result, ...]:
     """Return the results of all pairs in order, and write them to the file of EXCAM_TO if it is set."""
     asked = os.environ.get
-    metric = _metric(asked("EXCAM_ADAPTER", ""), asked("EXCAM_BASE"), asked("EXCAM_MAX_TOKENS", str(MAX_TOKENS)))
+    metric = _metric(asked("EXCAM_ADAPTER", ""), asked("EXCAM_BASE"), asked("EXCAM_MAX_TOKENS"))
     found = tuple(metric.score([{"instruction": instruction, "output": text} for instruction, text in pairs]))
     if to := os.environ.get("EXCAM_TO"):
         write_text(Path(to), "".join(json.dumps(one.to_dict()) + "\n" for one in found))
@@ -71,9 +72,10 @@ def judged(pairs: tuple[Pair, ...]) -> tuple[Scored, ...]:
 
 
 @lru_cache(maxsize=1)  # opened once for several tasks of a run
-def _metric(adapter: str, base: str | None, max_tokens: str) -> Metric:
+def _metric(adapter: str, base: str | None, max_tokens: str | None) -> Scorer | Ensemble:
     if not adapter:
         raise InputInvalid("EXCAM_ADAPTER: not set; expected the folder of an adapter, or its name")
-    if not max_tokens.isdecimal() or not int(max_tokens):
+    if max_tokens is not None and (not max_tokens.isdecimal() or not int(max_tokens)):
         raise InputInvalid(f"EXCAM_MAX_TOKENS: found {max_tokens}; expected a number of tokens, 1 or more")
-    return Metric.open(adapter, base=base, max_tokens=int(max_tokens))
+    limit = None if max_tokens is None else int(max_tokens)
+    return open_scorer(Options(models=(adapter,), bases=() if base is None else (Path(base),), max_tokens=limit))

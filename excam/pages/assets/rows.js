@@ -5,6 +5,9 @@
   const MARKS = /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]/g;
   const ALIKE = { "ı": "i", "ß": "ss", "ø": "o", "đ": "d", "ł": "l", "ς": "σ" };
   const KINDS = ["error", "found", "gold"]; // of marks, from the innermost to the outermost
+  const LONG = 600; // characters of a text; of a longer one, the parts around its marks are shown first
+  const AROUND = 120;
+  const BEGINNING = 300;
   const MANY = 200; // choices of a filter; other values are found by searching
   const { filters, orders, columns, rows: packed } = await unpacked();
   const fields = ["q", ...filters.map(({ name }) => name), ...(orders.length ? ["order"] : []), "size"];
@@ -25,12 +28,39 @@
     return row.folded;
   }
 
+  // the ranges of a long text that are shown: around its marks, or its beginning
+  function excerpts(text, errors) {
+    const near = errors.filter((error) => error.start >= 0).sort((a, b) => a.start - b.start);
+    const found = [];
+    for (const { start, end } of near.length ? near : [{ start: 0, end: BEGINNING - AROUND }]) {
+      const [from, to] = [Math.max(0, start - AROUND), Math.min(text.length, end + AROUND)].map((at) => (
+        /[\udc00-\udfff]/.test(text[at] ?? "") ? at - 1 : at // not between the halves of a character
+      ));
+      if (found.length && from <= found.at(-1)[1]) found.at(-1)[1] = Math.max(to, found.at(-1)[1]);
+      else found.push([from, to]);
+    }
+    return found;
+  }
+
+  function judged(text, errors) {
+    if (text.length <= LONG) return [marked(text, errors, [[0, text.length]])];
+    const short = marked(text, errors, excerpts(text, errors));
+    const button = make("button", "whole", `Whole text (${text.length.toLocaleString("en")} characters)`);
+    button.type = "button";
+    button.addEventListener("click", () => {
+      short.replaceWith(marked(text, errors, [[0, text.length]]));
+      button.remove();
+    });
+    return [short, button];
+  }
+
   // a text cut wherever an error begins or ends; a piece is marked once for each kind of error that covers it
-  function marked(text, errors) {
+  function marked(text, errors, ranges) {
     const here = errors.filter((error) => error.start >= 0);
-    const cuts = [...new Set([0, text.length, ...here.flatMap((error) => [error.start, error.end])])].sort((a, b) => a - b);
+    const cuts = [...new Set([0, text.length, ...ranges.flat(), ...here.flatMap((error) => [error.start, error.end])])].sort((a, b) => a - b);
     const parts = cuts.flatMap((start, at) => {
       const end = cuts[at + 1] ?? start;
+      if (end > start && !ranges.some(([from, to]) => from <= start && end <= to)) return [make("span", "quiet", " … ")];
       const over = here.filter((error) => error.start <= start && error.end >= end && end > start);
       const layer = (inside, kind) => {
         const own = over.filter((error) => error.kind === kind);
@@ -75,7 +105,7 @@
     });
     const errors = reports.flatMap((report) => report.errors ?? []);
     const texts = Object.entries(row.texts).flatMap(([where, text]) => (
-      [make("h3", "", where), marked(text, errors.filter((error) => error.where === where))]
+      [make("h3", "", where), ...judged(text, errors.filter((error) => error.where === where))]
     ));
     const cells = [rowCell(row), texts, ...reports.map(reportCell)].map((parts, at) => {
       const cell = make("td", "", ...parts);

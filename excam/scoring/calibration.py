@@ -1,9 +1,9 @@
-"""The probability that a text has a cultural error, and the verdict "unsure": a map fitted on rows with known truth.
+"""The probability that a text has an error, and the verdict "unsure": a map fitted on rows with known truth.
 
-A judge's p(R) is not the probability that it is right. `fitted` learns a map from the judge's verdict and p(R) to the
-share of true errors (Platt or isotonic, `excam.stats`) on rows that people judged. The map is stored as
-`calibration.json` beside its adapter and refused beside any other. Without it there is no probability, and a verdict
-only states whether errors were found.
+A judge's confidence is not the probability that it is right. `fitted` learns a map (Platt or isotonic, `excam.stats`)
+from what a metric says of a row (`Metric.error_signal`) to the share of true errors, on rows that people judged. The
+map belongs to one judge, named by its signature, and is refused for any other. That of an adapter is stored beside it,
+any other in a file of its own. Without one there is no probability.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import sha256
-from excam.error_reports.records import Report
 from excam.scoring.defaults import BAND
-from excam.scoring.scored import Scored, Verdict
+from excam.scoring.metric import Metric
+from excam.scoring.results import Result, Verdict
 
 if TYPE_CHECKING:
     from excam.stats import Calibration
@@ -44,25 +44,20 @@ class Calibrated:
         low, high = self.band
         return f"cal:{self.calibration.method}@{self.digest[:8]},band{low:g}-{high:g}"
 
-    def probability(self, report: Report | None, certainty: float | None) -> float | None:
-        """Return the probability that the text has an error; None on a failure, or if p(R) is unknown."""
+    def probability(self, signal: float | None) -> float | None:
+        """Return the probability that the text has an error; None if the metric says nothing."""
         from excam import stats
 
-        if report is None or certainty is None:
-            return None
-        signed = stats.signed_certainty([bool(report.errors)], [certainty])
-        return stats.error_probabilities(self.calibration, signed)[0]
+        return None if signal is None else stats.error_probabilities(self.calibration, [signal])[0]
 
 
-def verdict(report: Report | None, probability: float | None, band: tuple[float, float]) -> Verdict | None:
-    """Return the verdict on a row: by its probability, "unsure" inside the band, else by whether errors were found.
+def verdict(found: bool | None, probability: float | None, band: tuple[float, float]) -> Verdict | None:
+    """Return the verdict on a row: by its probability, "unsure" inside the band, else by whether errors were `found`.
 
-    None on a failure.
+    None where neither is known.
     """
-    if report is None:
-        return None
     if probability is None:
-        return "error" if report.errors else "clean"
+        return None if found is None else "error" if found else "clean"
     low, high = band
     return "unsure" if low <= probability <= high else "error" if probability > high else "clean"
 
@@ -75,36 +70,39 @@ def checked_band(band: tuple[float, float]) -> tuple[float, float]:
 
 
 def judge_of(signature: str) -> str:
-    """Return the part of a signature that a calibration depends on: model, adapter, prompt, parser and sampling."""
+    """Return the part of a signature that a calibration depends on: metric, model, prompt, parser and sampling."""
     return "|".join(part for part in signature.split("|") if not part.startswith(("cal:", "v:")))
 
 
-def fitted(results: Iterable[Scored], gold: Mapping[str, bool], method: Method, signature: str) -> dict[str, Any]:
-    """Return the content of `calibration.json`, fitted on results with gold verdicts by id, scored with `signature`.
+def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, metric: Metric) -> dict[str, Any]:
+    """Return the content of a calibration, fitted on results of one judge with gold verdicts by id.
 
-    Raises InputInvalid for a row of another judge or without a gold verdict, or if there is nothing to fit.
+    Raises InputInvalid for rows of several judges, a row without a gold verdict, or if there is nothing to fit.
     """
     from excam import stats
 
-    truth, found, certainty = [], [], []
+    if metric.range is None and metric.error_signal(0.0, None) is None:
+        raise InputInvalid(
+            f"metric {metric.name} states no range of its scores; expected one that does; see docs/api.md"
+        )
+    judged: str | None = None
+    truth: list[bool] = []
+    signals: list[float | None] = []
     for one in results:
-        if judge_of(one.signature) != judge_of(signature):
-            raise InputInvalid(
-                f"row {one.id}: scored by {judge_of(one.signature)}; expected {judge_of(signature)}; score it again"
-            )
+        judged = judged or judge_of(one.signature)
+        if judge_of(one.signature) != judged:
+            raise InputInvalid(f"row {one.id}: scored by {judge_of(one.signature)}; expected {judged}; score it again")
         if one.id not in gold:
             raise InputInvalid(f"row {one.id}: no gold verdict; expected one for every scored row")
         truth.append(gold[one.id])
-        found.append(None if one.report is None else bool(one.report.errors))
-        certainty.append(one.certainty)
-    signed = stats.signed_certainty(found, certainty)
-    calibration = stats.fit_calibration(truth, signed, method)
+        signals.append(None if one.score is None else metric.error_signal(one.score, one.certainty))
+    calibration = stats.fit_calibration(truth, signals, method)
     if calibration is None:
         raise InputInvalid(f"{len(truth)} rows: nothing to fit; expected rows with and without errors, read with p(R)")
-    reliability = stats.reliability(truth, stats.error_probabilities(calibration, signed))
+    reliability = stats.reliability(truth, stats.error_probabilities(calibration, signals))
     share = calibration.errors / calibration.n
     return {
-        "judged": judge_of(signature),
+        "judged": judged,
         "calibration": asdict(calibration),
         # in-sample, so optimistic; the second number is that of always predicting the share of errors
         "brier_here": reliability.brier,
@@ -112,24 +110,18 @@ def fitted(results: Iterable[Scored], gold: Mapping[str, bool], method: Method, 
     }
 
 
-def read_calibration(path: Path, adapter: str, signature: str, band: tuple[float, float]) -> Calibrated | None:
-    """Return the calibration in a file; None if there is no file. `adapter` is the sha256 of the adapter's weights.
-
-    Raises ModelInvalid if the file is no calibration, or one of another adapter or another judge.
-    """
-    if not path.exists():
-        return None
+def read(path: Path, signature: str, band: tuple[float, float]) -> Calibrated:
+    """Return the calibration in a file. Raises ModelInvalid if it is none, or one of another judge."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-        calibration = _calibration(kept["calibration"])
-        of, judged = kept["adapter"], kept["judged"]
+        calibration, judged = _calibration(kept["calibration"]), kept["judged"]
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise ModelInvalid(f"{path}: no calibration; expected what `excam calibrate` wrote; make it again") from None
-    if of != adapter or judged != judge_of(signature):
-        what = f"adapter {of}" if of != adapter else str(judged)
-        wanted = f"adapter {adapter}" if of != adapter else judge_of(signature)
-        raise ModelInvalid(f"{path}: made with {what}; expected {wanted}; make it again with `excam calibrate`")
-    return Calibrated(calibration, sha256(path), band)
+    if judged != judge_of(signature):
+        raise ModelInvalid(
+            f"{path}: made with {judged}; expected {judge_of(signature)}; make it again with `excam calibrate`"
+        )
+    return Calibrated(calibration, sha256(path), checked_band(band))
 
 
 def _calibration(row: Mapping[str, Any]) -> Calibration:

@@ -1,0 +1,172 @@
+"""Metrics of translations: ACRE by text or by likelihoods, its judge without a model, and BLEU, chrF++, BERTScore.
+
+`excam acre rows` makes rows of items and translations; a row has one translation.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from excam.acre import asks, equivalent, sentence_metrics
+from excam.acre.items import CATEGORIES
+from excam.core.exceptions import InputInvalid
+from excam.core.extras import require_extra
+from excam.inference import Flow
+from excam.scoring.metric import Asks, Metric, Outcome, Row, Setup
+
+BERTSCORE_LAYER = 6  # whose hidden states are compared: the last one of MiniLM
+
+
+class Acre(Metric):
+    """ACRE by texts: validity times quality of the translation of one expression."""
+
+    name = "acre"
+    version = asks.VERSION + 1  # before, the protocol of a row was ignored
+    columns = ("source", "term", "translation", "category", "reference")
+    # a row without explication is a failure; protocol: A or B, in place of the one that follows from the category
+    optional = ("explication", "protocol")
+    scores_blank = True  # an empty translation has 0
+    structured = True
+    title, mean = "ACRE of translations", "mean of ACRE = validity x quality, more is better"
+    legend = "0: the expression is lost; else 0.2 to 1"
+    range = (0.0, 1.0)
+    mode: ClassVar[asks.Mode] = "text"
+    example: ClassVar[Mapping[str, Any]] = {
+        "source": "他在坐月子。",
+        "term": "坐月子",
+        "translation": "He is in confinement.",
+        "category": "Social",
+        "reference": "She is in her month of confinement.",
+        "explication": "a month of rest after childbirth",
+    }
+
+    @property
+    def signature(self) -> str:
+        """Return the metric's part of a signature."""
+        return f"{asks.signature('full', self.mode, 'mean')}|{super().signature}"
+
+    def flow(self, row: Row) -> Flow[Outcome]:
+        """Ask about one translation. Raise InputInvalid for an unknown category or protocol."""
+        values: dict[str, Any] = {name: str(row.values[name]) for name in self.columns}
+        values["explication"] = str(row.values.get("explication") or "")
+        values["protocol"] = row.values.get("protocol")
+        for name, known in (("category", CATEGORIES), ("protocol", ("A", "B", None))):
+            if values[name] not in known:
+                expected = ", ".join(one for one in known if one)
+                raise InputInvalid(f"{row.id}: {name}: found {str(values[name])[:40]}; expected {expected}")
+        found = yield from asks.acre(asks.Case(id=row.id, **values), "full", self.mode)
+        return Outcome(found.acre, found.failure, asks.parts(found), found.rationale)
+
+
+class AcreChoice(Acre):
+    """ACRE by likelihoods, for models too small to write JSON."""
+
+    name, structured, mode = "acre-choice", False, "choose"
+    asks: ClassVar[Asks] = "likelihoods"
+
+
+class Equivalent(Metric):
+    """ACRE's judge without a model: 1 if the expression survived."""
+
+    name, version, asks = "acre-equivalent", equivalent.VERSION, "nothing"
+    columns = ("translation",)
+    optional = ("explication", "equivalent", "accepted", "literal")  # a row without the first three is a failure
+    values, scores_blank = ("accepted", "literal"), True
+    title, legend = "Expressions that survived translation", "1: it survived; 0: it is lost"
+    mean = "share of translations in which the expression survived"
+    range = (0.0, 1.0)
+
+    def flow(self, row: Row) -> Flow[Outcome]:
+        """Return whether the translation holds an accepted equivalent, or enough words of the explication."""
+        values = {name: row.values.get(name) for name in self.optional}
+        for name in self.values:
+            if not isinstance(values[name] or [], list):
+                raise InputInvalid(f"{row.id}: {name}: found {str(values[name])[:40]}; expected a list of texts")
+        item = equivalent.Expected(
+            row.id,
+            str(values["explication"] or ""),
+            str(values["equivalent"] or ""),
+            tuple(values["accepted"] or ()),
+            tuple(values["literal"] or ()),
+        )
+        if not equivalent.comparable(item):
+            return Outcome(None, "nothing-to-compare")
+        found = equivalent.judge(item, row.texts["translation"])
+        return Outcome(float(found.valid), None, {"reason": found.reason, "evidence": found.evidence})
+        yield  # a flow that asks nothing
+
+
+class _WithReference(Metric):
+    """A metric of a translation and its reference that asks no model."""
+
+    version, asks = 1, "nothing"
+    columns = ("translation", "reference")
+    scores_blank, mean = True, "mean over sentences, more is better"
+
+
+class Bleu(_WithReference):
+    """Sentence BLEU."""
+
+    name, title, range = "bleu", "Sentence BLEU", (0.0, 100.0)
+
+    def flow(self, row: Row) -> Flow[Outcome]:
+        """Return the score of one translation without a request."""
+        return Outcome(sentence_metrics.bleu([(row.texts["translation"], row.texts["reference"])]).scores[0])
+        yield
+
+
+class Chrf(_WithReference):
+    """Sentence chrF++."""
+
+    name, title, range = "chrf", "Sentence chrF++", (0.0, 100.0)
+
+    def flow(self, row: Row) -> Flow[Outcome]:
+        """Return the score of one translation without a request."""
+        return Outcome(sentence_metrics.chrf([(row.texts["translation"], row.texts["reference"])]).scores[0])
+        yield
+
+
+class BertScore(_WithReference):
+    """BERTScore's F1 by an encoder; all rows of a file are measured together."""
+
+    name, title, range = "bertscore", "BERTScore", (-1.0, 1.0)
+    needs_model = needs_file = True
+
+    def __init__(self) -> None:
+        self._encoder: Path | None = None
+        self._scores: Mapping[str, float] = {}
+        self._details = ""
+
+    def prepared(self, setup: Setup) -> BertScore:
+        """Return the metric with the encoder in the folder of a model."""
+        require_extra("translation", "bert_score")
+        other = copy.copy(self)
+        other._encoder = setup.model.weights if setup.model else None
+        return other
+
+    def for_rows(self, rows: Iterable[Row]) -> BertScore:
+        """Return the metric with the scores of all rows. Raise InputInvalid for a model without weights here."""
+        if self._encoder is None:
+            raise InputInvalid("--model: metric bertscore needs the folder of an encoder; expected one on this machine")
+        other, found = copy.copy(self), [one for one in rows if not one.failure]
+        texts = [(one.texts["translation"], one.texts["reference"]) for one in found]
+        column = sentence_metrics.bertscore(texts, self._encoder, "by content", BERTSCORE_LAYER)
+        other._scores = {one.id: score for one, score in zip(found, column.scores, strict=True)}
+        other._details = column.signature.replace("|encoder:by content", "")
+        return other
+
+    @property
+    def signature(self) -> str:
+        """Return the metric's part of a signature."""
+        return "|".join(filter(None, (self._details, super().signature)))
+
+    def flow(self, row: Row) -> Flow[Outcome]:
+        """Return the score of a row without a request."""
+        return Outcome(self._scores[row.id])
+        yield
+
+
+METRICS = (Acre(), AcreChoice(), Equivalent(), Bleu(), Chrf(), BertScore())

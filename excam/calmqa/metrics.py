@@ -1,0 +1,167 @@
+"""CaLMQA's score of long answers, S = surface x factuality x relevance, as a metric.
+
+Claims are the sentences of an answer, in its own language; the model verifies them and rates relevance. A sentence
+encoder in place of the model judges without one: claims by overlap of words, relevance by cosine. K and the languages
+that the detector knows follow from all rows of the file. The stages of the workflow can do more: translate, extract.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from excam.calmqa import asks, claims, encoder, numbers, source, surface
+from excam.calmqa.asks import Item, Picked
+from excam.calmqa.claims import ClaimWithPassages
+from excam.calmqa.source import TYPES, Type
+from excam.core.exceptions import InputInvalid
+from excam.core.extras import require_extra
+from excam.core.language_identity import code_name
+from excam.inference import Flow
+from excam.inference.run import together
+from excam.scoring.evidence import Index
+from excam.scoring.metric import Asks, Evidence, Metric, Outcome, Row, Setup
+
+PASSAGES = 10  # for a claim
+
+
+class Calmqa(Metric):
+    """S of a long answer, from 0 to 1."""
+
+    name, version, max_tokens = "calmqa", 2, 64
+    columns, optional = (
+        ("question", "answer", "language"),
+        ("type",),
+    )  # specific or agnostic; K is of a language and type
+    pair, scores_blank = ("question", "answer"), True  # an empty answer has 0
+    asks: ClassVar[Asks] = "likelihoods"
+    evidence: ClassVar[Evidence] = "own"
+    needs_file = True
+    title, legend = "Long answers by CaLMQA's S", "S = surface × factuality × relevance, 0 to 1"
+    mean = "mean of S, 0 to 1, more is better"
+    range = (0.0, 1.0)
+
+    def __init__(self) -> None:
+        self._index: Index | None = None
+        self._encoder: Path | None = None
+        self._k: Mapping[tuple[str, Type | None], int] = {}
+        self._decidable: Mapping[str, bool] = {}
+        self._cosines: Mapping[str, float] | None = None  # by row id, where an encoder judges
+
+    def prepared(self, setup: Setup) -> Calmqa:
+        """Return the metric with its evidence, and with an encoder where the model is one."""
+        require_extra("calmqa", "pycld2", "bpe_openai", "bm25s")
+        other = copy.copy(self)
+        weights = setup.model.weights if setup.model else None
+        other._index = setup.evidence
+        other._encoder = weights if weights and encoder.is_encoder(weights) else None
+        return other
+
+    def for_rows(self, rows: Iterable[Row]) -> Calmqa:
+        """Return the metric with K, the languages that can be decided, and the cosines of an encoder."""
+        other = copy.copy(self)
+        found = [row for row in rows if not row.failure and not _problem(row)]
+        counts: dict[tuple[str, Type | None], list[int]] = defaultdict(list)
+        for row in found:
+            counts[_code(row), _type(row)].append(len(claims.by_sentences(row.id, row.texts["answer"], _code(row))))
+        known = surface.languages((_code(row), row.texts["question"]) for row in found)
+        other._k = {key: numbers.upper_median(values) for key, values in counts.items()}
+        other._decidable = {code: one.decidable for code, one in known.items()}
+        if self._encoder:
+            pairs = [(row.texts["question"], row.texts["answer"]) for row in found]
+            other._cosines = dict(zip((row.id for row in found), encoder.cosines(self._encoder, pairs), strict=True))
+        return other
+
+    @property
+    def signature(self) -> str:
+        """Return the metric's part of a signature, with what follows from the rows of the file."""
+        judged = "verifier:overlap|relevance:cosine" if self._encoder else "verifier:model|relevance:model"
+        of_rows = repr([sorted(map(str, self._k.items())), sorted(self._decidable.items())])
+        digest = hashlib.sha256(of_rows.encode()).hexdigest()[:8]
+        prompts = f"prompts:{asks.VERSIONS['verdicts']}.{asks.VERSIONS['relevance']}"
+        repeats = f"repeats:{surface.TOKENS}x{surface.TIMES}"
+        book = f"{self._index.signature}x{PASSAGES}" if self._index else "evidence:none"
+        return f"claims:sentences|{judged}|{prompts}|f1@k:{digest}|{repeats}|{book}|{super().signature}"
+
+    def flow(self, row: Row) -> Flow[Outcome]:
+        """Ask about all claims of an answer, and about its relevance, at once."""
+        if problem := _problem(row):
+            raise InputInvalid(problem)
+        assert self._index is not None, "`prepared` gave it"
+        texts, code = row.texts, _code(row)
+        looks = surface.check(texts["answer"], code, self._decidable[code])
+        stated = [claim.text or "" for claim in claims.by_sentences(row.id, texts["answer"], code)]
+        items = [
+            ClaimWithPassages(f"{row.id}#{at}", text, [hit.passage for hit in self._index.search(text, PASSAGES)])
+            for at, text in enumerate(stated, 1)
+        ]
+        if self._cosines is None:
+            rater = asks.relevance(Item(row.id, {"question": texts["question"], "answer": texts["answer"]}))
+            *verdicts, rated = yield from together([*map(asks.verify, items), rater])
+            rating = asks.expected_rating(rated)
+            relevance = None if rating is None else (rating - 1) / 4
+        else:
+            verdicts, rated = [Picked(claims.overlap(item)[0]) for item in items], Picked("5")
+            relevance = max(0.0, self._cosines[row.id]) if texts["answer"].strip() else 0.0
+        failures = [f"verdicts: {one.failure}" for one in verdicts if one.failure]
+        failures += [f"relevance: {rated.failure}"] if rated.failure else []
+        judged = numbers.Judged(
+            answer=row.id,
+            subject="",
+            group=row.id,
+            language=code,
+            type=_type(row) or "",
+            surface=looks.value,
+            claims=len(items),
+            supported=sum(one.option == "supported" for one in verdicts),
+            relevance=relevance,
+            empty=looks.empty,
+            failure=failures[0] if failures else "",
+        )
+        found = numbers.score(judged, self._k[code, _type(row)])
+        parts = {name: found[name] for name in ("surface", "precision", "recall", "factuality", "relevance", "k")}
+        parts |= {"found_language": looks.found, "repeats": looks.most_repeats, "empty": looks.empty}
+        parts["claims"] = [
+            {"claim": text, "verdict": one.option or one.failure} for text, one in zip(stated, verdicts, strict=True)
+        ]
+        if found["s"] is None:
+            return Outcome(None, judged.failure or "undecidable-language", parts)
+        return Outcome(found["s"], None, parts, _explained(looks, verdicts, relevance or 0.0))
+
+
+def _problem(row: Row) -> str:
+    """Return what is wrong with the values of a row, "" if nothing is."""
+    try:
+        _code(row)
+    except InputInvalid as problem:
+        return str(problem)
+    value = row.values.get("type")
+    if value is not None and TYPES.get(value) is None:
+        return f"row {row.id}: type: found {str(value)[:40]}; expected specific or agnostic"
+    return ""
+
+
+def _code(row: Row) -> str:
+    return source.code(row.texts["language"], f"row {row.id}")
+
+
+def _type(row: Row) -> Type | None:
+    return TYPES.get(row.values.get("type"))
+
+
+def _explained(looks: surface.Surface, verdicts: Sequence[Picked], relevance: float) -> str:
+    """Return in a line what lowered the score."""
+    if looks.empty:
+        return "The answer is empty."
+    found = [] if looks.language_right else [f"In {code_name(looks.found)}, not {code_name(looks.expected)}."]
+    if looks.repeated:
+        found.append(f"A sequence of {surface.TOKENS} tokens occurs {looks.most_repeats} times.")
+    supported = sum(one.option == "supported" for one in verdicts)
+    return " ".join([*found, f"{supported} of {len(verdicts)} claims are supported; relevance {relevance:.2f}."])
+
+
+METRICS = (Calmqa(),)

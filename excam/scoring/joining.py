@@ -1,0 +1,70 @@
+"""Joining of rows by id and by text as people mean them: 1 is 1.0, and the same letters are the same text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+_NUMBER = re.compile(r"0*(\d+)(?:\.0+)?")
+
+
+def same_text(text: str) -> str:
+    """Return a text as it is compared: NFC, with plain line ends, without blanks at its ends."""
+    return unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def plain_id(name: str) -> str:
+    """Return an id as it is joined: as `same_text`, and a whole number in its shortest form."""
+    text = same_text(name)
+    number = _NUMBER.fullmatch(text)
+    return number[1] if number and text.isascii() else text
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """How ids of one file are found in another: `theirs` by our id; `note` says what was joined beside equal ids.
+
+    `ambiguous`: ids that differ in form alone could not be joined, because several of one file are alike.
+    """
+
+    theirs: Mapping[str, str]
+    note: str = ""
+    ambiguous: bool = False
+
+
+def join(ours: Collection[str], theirs: Collection[str]) -> Joined:
+    """Return which ids are the same row: equal ones, and those that differ in form alone where that is unambiguous.
+
+    Ids such as 1, 1.0, 0001 and "1 " are one id, if neither file has two of them. Otherwise only equal ids are joined,
+    and the note says so.
+    """
+    found = {name: name for name in ours if name in set(theirs)}
+    left, right = [name for name in ours if name not in found], set(theirs) - set(found)
+    if not left or not right:
+        return Joined(found)
+    by_form = _by_form(theirs)
+    candidates = {name: by_form[plain_id(name)] for name in left if plain_id(name) in by_form}
+    if not candidates:
+        return Joined(found)
+    ours_by_form = _by_form(ours)
+    ambiguous = [
+        name
+        for name, others in candidates.items()
+        if len(others) > 1 or len(ours_by_form[plain_id(name)]) > 1 or others[0] in found
+    ]
+    example = next(iter(candidates))
+    other = candidates[example][0]
+    if ambiguous:
+        note = f"ids differ in form ({example!r}, {other!r}) and are ambiguous; only equal ones are joined"
+        return Joined(found, note, ambiguous=True)
+    matched = {name: others[0] for name, others in candidates.items()}
+    return Joined(found | matched, f"{len(matched)} ids joined although they differ in form ({example!r} as {other!r})")
+
+
+def _by_form(names: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(plain_id(name), []).append(name)
+    return found

@@ -1,0 +1,159 @@
+"""How rows are scored, for commands, programs, servers and jobs alike: options, which of them a metric has, opening."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from excam.core.exceptions import InputInvalid
+from excam.core.paths import ADAPTERS
+from excam.inference import Sampling
+from excam.inference.budget import Budget
+from excam.scoring import budgets, calibration, metric
+from excam.scoring.agreement import Combine
+from excam.scoring.defaults import BAND
+from excam.scoring.ensemble import Ensemble, Repetition
+from excam.scoring.evidence import Index, open_index
+from excam.scoring.metric import Metric, Setup
+from excam.scoring.models import Address, OpenedModel, open_model, parse
+from excam.scoring.scorer import Scorer
+
+DEFAULT = ADAPTERS / "smollm2-135m" / "all"  # trained by the first command of the README
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How rows are scored. An option that is None, empty or as it stands here is not given."""
+
+    metric: str | Metric = "excam"
+    models: tuple[str | Path | Address, ...] = ()  # adapters, folders of models, models behind servers
+    bases: tuple[Path, ...] = ()  # the base models of adapters, in their order
+    judge: str | None = None  # how a model is asked, where there are several ways
+    backend: str | None = None  # the engine of models of this machine
+    max_tokens: int | None = None  # of an answer
+    evidence: Path | None = None  # the folder of an index of passages
+    calibration: Path | None = None  # a file; that of an adapter is found beside it
+    band: tuple[float, float] | None = None  # probabilities of an error between which the verdict is "unsure"
+    repeat: int = 1
+    temperature: float = 0.0
+    combine: Combine | None = None
+    budget: float | None = None  # what a paid server may cost
+    price: tuple[float, float] | None = None  # of a million prompt tokens and of a million answer tokens
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Return the names of the options that are given, beside the metric."""
+        return tuple(one.name for one in fields(self)[1:] if getattr(self, one.name) != one.default)
+
+
+def refusals(wanted: Metric) -> Mapping[str, str]:
+    """Return which options of scoring a metric cannot have, and why, by the option's name in `Options`."""
+    found: dict[str, str] = {}
+    if wanted.asks == "nothing":
+        models = ("backend", "bases", "budget", "price") if wanted.needs_model else ("models", "backend", "bases")
+        found |= dict.fromkeys((*models, "budget", "price", "max_tokens", "repeat", "temperature"), "it asks no model")
+    elif wanted.asks == "likelihoods":
+        generated = ("max_tokens", "repeat", "temperature")
+        found |= dict.fromkeys(generated, "it reads likelihoods, and nothing is generated")
+    if wanted.asks == "nothing":
+        found["combine"] = "it asks no model"
+    if len(wanted.judges) < 2:
+        found["judge"] = "it has one way of asking"
+    if wanted.evidence == "none" or (wanted.evidence == "before" and not wanted.pair):
+        found["evidence"] = "it reads none"
+    if wanted.error_signal(0.0, 1.0) is None:
+        found |= dict.fromkeys(("calibration", "band"), "it states no range of its scores")
+    return found
+
+
+OPTION_NAMES = {"models": "--model", "bases": "--base", "max_tokens": "--max-tokens"}
+
+
+def option_name(name: str) -> str:
+    """Return an option as people type it."""
+    return OPTION_NAMES.get(name, f"--{name.replace('_', '-')}")
+
+
+def checked(options: Options) -> Metric:
+    """Return the metric of the options. Raises InputInvalid for an option that it cannot have, or that it lacks."""
+    wanted = metric.load(options.metric)
+    known = refusals(wanted)
+    for name in options.given:
+        if name in known:
+            raise InputInvalid(f"{option_name(name)}: metric {wanted.name} has none: {known[name]}; leave it out")
+    if options.judge and options.judge not in wanted.judges:
+        raise InputInvalid(f"--judge: found {options.judge}; expected {' or '.join(wanted.judges)}")
+    if not options.models and wanted.name != "excam" and (wanted.asks != "nothing" or wanted.needs_model):
+        raise InputInvalid(
+            f"--model: missing; metric {wanted.name} asks one; expected an adapter, the folder of a model, or "
+            "NAME@http://host/v1"
+        )
+    if wanted.evidence == "own" and options.evidence is None:
+        raise InputInvalid(
+            f"--evidence: missing; metric {wanted.name} needs an index: `excam calmqa index FOLDER --to INDEX`"
+        )
+    if options.calibration and options.temperature:
+        raise InputInvalid("--calibration: found beside --temperature; expected greedy answers; leave one of them out")
+    if options.combine and options.repeat < 2 and len(options.models) < 2:
+        raise InputInvalid("--combine: found for one judgement; expected --repeat or several models; leave it out")
+    if options.bases and len(options.bases) != len(options.models or (DEFAULT,)):
+        raise InputInvalid(
+            f"--base: {len(options.bases)} bases of {len(options.models) or 1} models; expected none, or one each in "
+            "order"
+        )
+    Repetition(options.repeat, options.temperature, options.combine or "mean").checked()
+    calibration.checked_band(options.band or BAND)
+    return wanted
+
+
+def open_scorer(options: Options) -> Scorer | Ensemble:
+    """Open a metric with its models; nothing is loaded yet.
+
+    Raises InputInvalid for an option that the metric cannot have, ModelInvalid for a model that there is not.
+    """
+    wanted = checked(options)
+    addresses = [parse(one) for one in options.models or (DEFAULT,)]
+    limit = budgets.checked(options.budget, options.price, addresses)
+    index = open_index(options.evidence) if options.evidence else None
+    models: list[OpenedModel | None] = [None]
+    if wanted.asks != "nothing" or wanted.needs_model:
+        bases = options.bases or (None,) * len(addresses)
+        models = [_model(wanted, options, address, base, limit) for address, base in zip(addresses, bases, strict=True)]
+    judges = [_judge(wanted, options, model, index) for model in models]
+    if len(judges) > 1 or options.repeat > 1:
+        how = Repetition(options.repeat, options.temperature, options.combine or "mean", options.band or BAND)
+        return Ensemble(judges, how, limit)
+    one = judges[0].sampled(options.temperature, 0) if options.temperature else judges[0]
+    one.budget = limit
+    return one
+
+
+def _model(wanted: Metric, options: Options, address: Address, base: Path | None, limit: Budget | None) -> OpenedModel:
+    return open_model(
+        address,
+        base,
+        options.backend,
+        limit,
+        structured=wanted.sends_schema(options.judge),
+        probabilities=wanted.probabilities,
+        probe=wanted.asks == "texts",
+    )
+
+
+def _judge(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Scorer:
+    """Return a metric with one model: with passages, and with the calibration that is given or lies beside its adapter.
+
+    One beside an adapter is of its plain judgements: with passages or sampled answers there is none.
+    """
+    own = index if wanted.evidence == "own" else None
+    one = Scorer(
+        wanted.prepared(Setup(model, own, options.judge)), model, Sampling(options.max_tokens or wanted.max_tokens)
+    )
+    one = one.with_open_book(index) if index and wanted.evidence == "before" else one
+    beside = model.folder / calibration.FILE if model and model.tuned and model.folder else None
+    plain = not options.evidence and not options.temperature and wanted.name == "excam"
+    file = options.calibration or (beside if beside and plain and beside.exists() else None)
+    if file is None and options.band:
+        raise InputInvalid("--band: no calibration to use it with; expected one; give --calibration, or leave it out")
+    return one.with_calibration(file, options.band or BAND) if file else one

@@ -1,0 +1,327 @@
+"""Files of results: JSON Lines, Parquet or CSV by their suffix, written batch by batch, and read back alike.
+
+A file grows as JSON Lines under a hidden name, so that a killed run can continue, and gets its own name and format when
+it is complete. While it grows, a second file has who makes it and the digest of each line, so that a changed byte and
+another maker are detected. A file that is there already is never overwritten unless that is asked for.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from fcntl import LOCK_EX, LOCK_NB, flock
+from itertools import chain, islice, zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import NO_LOCKS, is_same_file, open_plain, publish, say
+from excam.core.row_files import BadRow, records
+from excam.core.spreadsheets import guard_cell, remove_guard
+from excam.scoring.metric import Row
+from excam.scoring.results import Result, from_dict, is_result
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CHUNK = 4096  # rows in memory at once, and of a row group
+SUFFIXES = (".jsonl", ".parquet", ".csv")
+NUMBERS = ("score", "certainty", "probability")
+TEXTS = ("id", "failure", "verdict", "thinking", "language", "system", "culture", "signature")  # not as JSON text
+COLUMNS = ("id", "score", "failure", "texts", "report", "parts", "certainty", "probability", "verdict", "warnings",
+           "recovered", "thinking", "language", "system", "culture", "agreement", "metric", "signature")  # fmt: skip
+BOM = "\ufeff"  # without it Excel takes UTF-8 for something else
+
+
+class Maker(Protocol):
+    """Who makes a file of results."""
+
+    @property
+    def signature(self) -> str: ...
+
+    @property
+    def identity(self) -> str: ...
+
+
+def suffix_of(path: Path) -> str:
+    """Return the format of a file to write. Raises InputInvalid for a suffix that names none."""
+    suffix = path.suffix.lower() or ".jsonl"
+    suffix = ".jsonl" if suffix in (".json", ".ndjson") else suffix
+    if suffix not in SUFFIXES:
+        raise InputInvalid(f"{path}: unknown kind {path.suffix}; expected {', '.join(SUFFIXES)}")
+    return suffix
+
+
+# --- reading
+
+
+def read(path: Path) -> Iterator[Result]:
+    """Yield the results of a file that `excam score --to` or the workflow wrote. Raises InputInvalid for any other."""
+    try:
+        for number, row in records(path):
+            yield _from_row(row, f"{path}:{number}")
+    except InputInvalid as problem:
+        if "scored row" in str(problem):
+            raise
+        raise InputInvalid(f"{problem}; expected what `excam score --to` wrote") from None
+
+
+def is_scored(path: Path) -> bool:
+    """Return whether the first row of a file is one that `excam score` writes."""
+    try:
+        first = next(iter(records(path)), None)
+    except InputInvalid:
+        return False
+    return first is not None and is_result(first[1])
+
+
+def _from_row(row: Mapping[str, Any] | BadRow, where: str) -> Result:
+    if isinstance(row, BadRow):
+        raise InputInvalid(f"{where}: no scored row: {row.detail}")
+    return from_dict(_from_cells(row) if "texts" in row and not isinstance(row["texts"], dict) else row, where)
+
+
+def _from_cells(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values in the cells of a table that `write` wrote; what is not JSON stays, and is refused later."""
+    found: dict[str, Any] = {}
+    for name, cell in row.items():
+        if name not in COLUMNS or cell is None or cell == "":
+            continue
+        if name in TEXTS:
+            found[name] = remove_guard(cell) if isinstance(cell, str) else cell
+        else:
+            try:
+                found[name] = json.loads(cell) if isinstance(cell, str) else cell
+            except (ValueError, RecursionError):
+                found[name] = cell
+    return {"score": None, **found}
+
+
+# --- writing
+
+
+def write(path: Path, results: Iterable[Result]) -> None:
+    """Write results in the format of the suffix, atomically, in the memory of a few; equal results give equal bytes.
+
+    Tables have nested values as JSON text in ASCII; there, a lone surrogate elsewhere becomes a question mark. Cells of
+    CSV that a spreadsheet would run as a formula are guarded; `read` removes the guard.
+    """
+    {".jsonl": _write_lines, ".parquet": _write_parquet, ".csv": _write_csv}[suffix_of(path)](path, results)
+
+
+def _line(one: Result) -> bytes:
+    return f"{json.dumps(one.to_dict())}\n".encode("ascii")
+
+
+def _write_lines(path: Path, results: Iterable[Result]) -> None:
+    with publish(path) as temporary, temporary.open("wb") as stream:
+        stream.writelines(map(_line, results))
+
+
+def _write_parquet(path: Path, results: Iterable[Result]) -> None:
+    import polars as pl
+
+    from excam.core.tables import write_frames
+
+    schema = {name: pl.Float64 if name in NUMBERS else pl.String for name in COLUMNS}
+    write_frames(path, _frames(iter(results), schema), schema, CHUNK)
+
+
+def _frames(results: Iterator[Result], schema: Mapping[str, Any]) -> Iterator[pl.DataFrame]:
+    import polars as pl
+
+    while part := list(islice(results, CHUNK)):
+        yield pl.DataFrame([_cells(one) for one in part], schema=dict(schema), orient="row")
+
+
+def _write_csv(path: Path, results: Iterable[Result]) -> None:
+    with publish(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        stream.write(BOM)
+        table = csv.writer(stream)
+        table.writerow(COLUMNS)
+        for one in results:
+            table.writerow([guard_cell(cell) if isinstance(cell, str) else cell for cell in _cells(one)])
+
+
+def _cells(one: Result) -> list[str | float | None]:
+    row = one.to_dict()
+    return [_cell(name, row.get(name)) for name in COLUMNS]
+
+
+def _cell(name: str, value: Any) -> str | float | None:
+    if value is None or name in NUMBERS:
+        return value
+    return str(value).encode(errors="replace").decode() if name in TEXTS else json.dumps(value)
+
+
+# --- growing
+
+
+_GROWS = os.O_RDWR | os.O_APPEND | os.O_CREAT
+
+
+def _seal(line: bytes) -> bytes:
+    """Return the digest of a line, as a line."""
+    return hashlib.sha256(line).hexdigest()[:16].encode("ascii") + b"\n"
+
+
+def part_of(path: Path) -> Path:
+    """Return the hidden name of a file of results that is not complete."""
+    return path.with_name(f".{path.name}.part")
+
+
+def _append(file: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(file, data) :]
+    os.fsync(file)
+
+
+class Growing:
+    """A file of results that one run writes under a hidden name; a context manager.
+
+    Each batch is on disk when `add` returns. On exit, results stay for the next run, and an empty file is removed.
+    """
+
+    def __init__(self, path: Path, maker: Maker) -> None:
+        self.path, self.signature = path, maker.signature
+        self.part = part_of(path)
+        self.seals = path.with_name(f".{path.name}.seals")
+        self._maker = _seal(maker.identity.encode("utf-8", "backslashreplace"))
+
+    def __enter__(self) -> Growing:
+        """Raise InputInvalid if another run writes it, or if a hidden name is a link or not a plain file."""
+        self.part.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self._locked()
+        while not is_same_file(self._file, self.part):  # the other run completed and renamed it
+            os.close(self._file)
+            self._file = self._locked()
+        try:
+            self._sealed = open_plain(self.seals, _GROWS)
+        except BaseException:
+            os.close(self._file)
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if is_same_file(self._file, self.part) and not os.fstat(self._file).st_size:
+            self.drop()
+        os.close(self._sealed)
+        os.close(self._file)
+
+    def _locked(self) -> int:
+        file = open_plain(self.part, _GROWS)
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            line = "another run writes it; expected a file of its own for each; wait for that, or name another"
+            raise InputInvalid(f"{self.path}: {line}") from None
+        except OSError as problem:
+            if problem.errno not in NO_LOCKS:
+                os.close(file)
+                raise
+        return file
+
+    def done(self, items: Iterable[Row]) -> int:
+        """Truncate the file after the leading results that match `items` and the signature; return their number.
+
+        A line that was changed since it was written ends them; its item and later ones are scored again. Raises
+        InputInvalid if results of the same signature were begun elsewhere, e.g. at another address of a server.
+        """
+        count = end = 0
+        with self.part.open("rb") as stream, self.seals.open("rb") as seals:
+            maker = seals.readline()
+            sealed = len(maker)
+            for line, seal, item in zip(stream, seals, items, strict=False):
+                if line.endswith(b"\n") and seal != _seal(line):
+                    say(f"{self.part}: line {count + 1} is not as it was written; judged again from there")
+                    break
+                if not line.endswith(b"\n") or not self._is_of(line, item):
+                    break
+                count, end, sealed = count + 1, end + len(line), sealed + len(seal)
+        if count and maker != self._maker:
+            raise InputInvalid(
+                f"{self.path}: {count} rows of it were scored at another address, or by another engine; expected the "
+                f"same; continue there, or delete {self.part}"
+            )
+        os.ftruncate(self._file, end)
+        os.ftruncate(self._sealed, sealed if count else 0)
+        if not count:
+            _append(self._sealed, self._maker)
+        return count
+
+    def _is_of(self, line: bytes, item: Row) -> bool:
+        try:
+            found = from_dict(json.loads(line))
+        except (ValueError, InputInvalid):
+            return False
+        return is_of(found, item, self.signature)
+
+    def add(self, results: Iterable[Result]) -> None:
+        """Append results. If it raises (disk full), the file is unchanged."""
+        lines = list(map(_line, results))
+        before = [(file, os.fstat(file).st_size) for file in (self._file, self._sealed)]
+        try:
+            # first, because a line without its digest is judged again
+            _append(self._sealed, b"".join(map(_seal, lines)))
+            _append(self._file, b"".join(lines))
+        except OSError as problem:
+            for file, size in before:
+                os.ftruncate(file, size)
+            raise OSError(problem.errno, problem.strerror, str(self.path)) from None
+
+    def finish(self) -> None:
+        """Give the file its final name and format, and delete the file of digests."""
+        if suffix_of(self.path) == ".jsonl":
+            self.part.replace(self.path)
+        else:
+            write(self.path, read_part(self.part))
+            self.part.unlink()
+        self.seals.unlink(missing_ok=True)
+
+    def drop(self) -> None:
+        """Delete the file."""
+        self.part.unlink()
+        self.seals.unlink(missing_ok=True)
+
+
+def read_part(part: Path) -> Iterator[Result]:
+    """Yield the results of a growing file."""
+    with part.open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            yield from_dict(json.loads(line), f"{part}:{number}")
+
+
+def is_of(one: Result, item: Row, signature: str) -> bool:
+    """Return whether a result is that of a row, by this signature."""
+    return (one.id, one.texts, one.signature) == (item.id, item.texts, signature)
+
+
+def complete(path: Path, items: Iterable[Row], signature: str) -> int | None:
+    """Return how many leading `items` a finished file has the results of; None if there is no file.
+
+    Raises InputInvalid if it is another file: of no results, of another signature, or of other rows.
+    """
+    if not path.exists():
+        return None
+    advice = "expected none; name another file, or give --overwrite"
+    try:
+        found = iter(read(path))
+        first = next(found, None)
+    except InputInvalid:
+        raise InputInvalid(f"{path}: is there, and is no file of results; {advice}") from None
+    if first is None:
+        raise InputInvalid(f"{path}: is there, and is no file of results; {advice}")
+    if first.signature != signature:
+        raise InputInvalid(f"{path}: has results of {first.signature}; expected those of {signature}; {advice}")
+    count = 0
+    for one, item in zip_longest(chain([first], found), items):
+        if one is None:
+            break
+        if item is None or not is_of(one, item, signature):
+            raise InputInvalid(f"{path}: has results of other rows, the first is {one.id}; {advice}")
+        count += 1
+    return count

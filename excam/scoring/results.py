@@ -1,0 +1,249 @@
+"""The result of any metric on one row: as a value, as a line of JSON, and as a row of a table."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from excam.core.exceptions import InputInvalid
+from excam.scoring.agreement import Agreement, agreement_from_dict, agreement_is_sound
+from excam.scoring.metric import LABELS, Description, Direction
+from excam.scoring.spans import SEVERITIES, ErrorSpan, Report
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Verdict = Literal["error", "clean", "unsure"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+LARGEST = 1e9  # of a score, up or down: keeps sums of scores finite, however many errors an answer lists
+PLAIN = Description()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The result of one row. `score` is None on a failure, and only then `failure` is set.
+
+    For ExCAM, `score` is Eq. 1 of the paper: below 0 for errors, else p(R) in (0, 1]. `recovered` lists what the parser
+    ignored in an answer that is not exactly what was asked for; `thinking` is the model's reasoning text.
+    """
+
+    id: str
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])  # what was scored, by column
+    score: float | None
+    failure: str | None = None
+    report: Report | None = None  # None on a failure; `where` of an error is a column of `texts`
+    parts: Mapping[str, Any] = field(default_factory=dict[str, Any])  # values of the metric beside its score
+    certainty: float | None = None  # p(R), the sequence confidence
+    probability: float | None = None  # of an error; None without a calibration
+    verdict: Verdict | None = None  # None on a failure, and where nothing says whether there is an error
+    agreement: Agreement | None = None  # of several judgements of one row; None for a single one
+    warnings: tuple[str, ...] = ()  # codes from a closed list (`excam.scoring.warnings.LINES`)
+    recovered: tuple[str, ...] = ()
+    thinking: str = ""
+    language: str = ""
+    system: str = ""
+    culture: str = ""
+    metric: Description = PLAIN
+    signature: str
+
+    @property
+    def instruction(self) -> str:
+        """Return the text that was answered, "" for a metric without one."""
+        return self.texts.get(self.metric.pair[0], "") if self.metric.pair else ""
+
+    @property
+    def output(self) -> str:
+        """Return the text that answers the instruction, "" for a metric without one."""
+        return self.texts.get(self.metric.pair[1], "") if self.metric.pair else ""
+
+    @property
+    def errors(self) -> tuple[ErrorSpan, ...]:
+        """Return the errors of the report; none on a failure."""
+        return self.report.errors if self.report else ()
+
+    @property
+    def rising_score(self) -> float | None:
+        """Return the score so that more is better: times -1 where lower scores are better; None on a failure."""
+        return None if self.score is None else self.score * (1 if self.metric.direction == "higher" else -1)
+
+    def part(self, name: str) -> float | None:
+        """Return a finite number among `parts`; None if there is none of this name."""
+        value = self.parts.get(name)
+        return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready dictionary, the line of a scored file; what is empty is left out."""
+        row: dict[str, Any] = {name: getattr(self, name) for name in ("id", "score", "failure")}
+        row["texts"] = dict(self.texts)
+        if self.report is not None and (self.metric.lists_errors or self.report != Report()):
+            row["report"] = asdict(self.report)
+        for name in ("parts", "certainty", "probability", "verdict", "warnings", "recovered", "thinking", *LABELS):
+            if (value := getattr(self, name)) not in (None, "", (), {}):
+                row[name] = list(value) if isinstance(value, tuple) else value
+        if self.agreement is not None:
+            row["agreement"] = asdict(self.agreement)
+        return row | {"metric": _described(self.metric), "signature": self.signature}
+
+
+def _described(metric: Description) -> dict[str, Any]:
+    """Return what differs from a metric of which nothing is known."""
+    row = {one.name: getattr(metric, one.name) for one in fields(Description)}
+    return {name: value for name, value in row.items() if value != getattr(PLAIN, name)}
+
+
+def from_dict(row: Any, where: str = "row") -> Result:
+    """Return the result in a dictionary that `to_dict` made, after a trip through JSON, or one with its least fields.
+
+    The least are `id`, `score` and `signature`, and `failure` where the score is null. Raises InputInvalid for anything
+    else.
+    """
+    try:
+        found = _result(row)
+        if not _is_sound(found):
+            raise TypeError(found)
+    except KeyError as problem:
+        expected = "expected a line that `excam score` wrote, or id, score and signature"
+        raise InputInvalid(f"{where}: no scored row: no {problem.args[0]}; {expected}") from None
+    except (TypeError, AttributeError, ValueError, OverflowError):  # OverflowError: digits beyond any float
+        raise InputInvalid(f"{where}: no scored row; expected a line that `excam score` wrote") from None
+    return found
+
+
+def is_result(row: Any) -> bool:
+    """Return whether a value has what every scored row has."""
+    return isinstance(row, dict) and {"id", "score", "signature"} <= set(row)
+
+
+def _result(row: Mapping[str, Any]) -> Result:
+    if not row["signature"]:
+        raise KeyError("signature")
+    if row["score"] is None and not row.get("failure"):
+        raise KeyError("failure, though the score is null")
+    given: dict[str, Any] = {one.name: row[one.name] for one in fields(Result) if one.name in row}
+    given["id"] = str(row["id"]) if type(row["id"]) is int else row["id"]
+    report = row.get("report")
+    if report is not None:
+        report = Report(tuple(ErrorSpan(**error) for error in report["errors"]), report["explanation"])
+    elif row["score"] is not None:
+        report = Report()
+    given["report"] = report
+    for name in ("warnings", "recovered"):
+        if not isinstance(codes := row.get(name, []), list):
+            raise TypeError(codes)
+        given[name] = tuple(codes)
+    if row.get("agreement") is not None:
+        given["agreement"] = agreement_from_dict(row["agreement"])
+    about = {**row.get("metric", {})}
+    if "direction" in row:  # of scores from elsewhere
+        about.setdefault("direction", row["direction"])
+    for name in ("pair", "range"):
+        if about.get(name) is not None:
+            about[name] = tuple(about[name])
+    given["metric"] = Description(**about)
+    return Result(**given)
+
+
+def _is_sound(one: Result) -> bool:
+    """Return whether every field has its type: files are edited, and code that reads them must not have to check."""
+    about = one.metric
+    texts = (one.id, one.signature, one.language, one.system, one.culture, one.thinking, about.title, about.mean)
+    texts += (*one.warnings, *one.recovered, *one.texts, *one.texts.values(), *(about.pair or ()), about.legend)
+    texts += (() if one.report is None else (one.report.explanation,)) + (() if one.failure is None else (one.failure,))
+    numbers = [value for value in (one.score, one.certainty, one.probability) if value is not None]
+    numbers += [*(about.range or ()), *about.weights.values()]
+    return (
+        all(isinstance(text, str) for text in texts)
+        and isinstance(one.parts, dict)
+        and (one.verdict is None or one.verdict in VERDICTS)
+        and (one.agreement is None or agreement_is_sound(one.agreement, one.texts))
+        and all(type(value) in (int, float) and math.isfinite(value) for value in numbers)
+        and (one.score is None) == (one.failure is not None) == (one.report is None)
+        and (one.score is None or abs(one.score) <= LARGEST)
+        and about.direction in DIRECTIONS
+        and isinstance(about.lists_errors, bool)
+        and len(about.pair or (1, 2)) == 2 == len(about.range or (1, 2))
+        and set(about.weights) <= set(SEVERITIES)
+        and all(_lies_in(error, one.texts) for error in one.errors)
+    )
+
+
+def _lies_in(error: ErrorSpan, texts: Mapping[str, str]) -> bool:
+    if error.severity not in SEVERITIES or error.where not in texts:
+        return False
+    known = isinstance(error.span, str) and isinstance(error.type, str)
+    placed = isinstance(error.start, int) and isinstance(error.end, int)
+    length = len(texts[error.where])
+    return known and placed and (error.start == error.end == -1 or 0 <= error.start <= error.end <= length)
+
+
+class Results(Iterator[Result]):
+    """An iterator over results, in order, as they are judged."""
+
+    def __init__(self, results: Iterator[Result]) -> None:
+        self._results = results
+
+    def __next__(self) -> Result:
+        return next(self._results)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the remaining results as a table, see `frame`."""
+        return frame(self)
+
+
+def frame(results: Iterable[Result]) -> pl.DataFrame:
+    """Return one row per result: its texts by column, the errors as JSON text, the explanation, what else is known.
+
+    A lone surrogate becomes a question mark because no table can hold it.
+    """
+    import polars as pl
+
+    found = list(results)
+    columns = dict.fromkeys(name for one in found for name in one.texts)
+    schema: dict[str, Any] = {"id": pl.String, **dict.fromkeys(columns, pl.String), "score": pl.Float64}
+    schema |= dict.fromkeys(("failure", "errors", "explanation", *LABELS, "verdict", "signature"), pl.String)
+    schema |= {"errors_found": pl.Int64, "certainty": pl.Float64, "probability": pl.Float64}
+    schema |= {"warnings": pl.List(pl.String), "judgements": pl.Int64, "found": pl.Int64, "spread": pl.Float64}
+    return pl.DataFrame([_table_row(one, schema) for one in found], schema=schema, orient="row")
+
+
+def _table_row(one: Result, schema: Iterable[str]) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(one, name, None) for name in schema if name != "errors"}
+    row |= {**one.texts, "id": one.id, "score": one.score, "warnings": list(one.warnings)}
+    if one.agreement is not None:
+        row |= {name: getattr(one.agreement, name) for name in ("judgements", "found", "spread")}
+    if one.report is not None:
+        errors = [asdict(error) for error in one.report.errors]
+        row |= {"errors": json.dumps(errors, ensure_ascii=False), "errors_found": len(errors)}
+        row["explanation"] = one.report.explanation
+    return {
+        name: value.encode(errors="replace").decode() if isinstance(value := row.get(name), str) else value
+        for name in schema
+    }
+
+
+def confidence_lines(one: Result) -> list[str]:
+    """Return lines for people: how likely an error is, and how far several judgements agree, where and on what.
+
+    Empty for a single judgement without a calibration.
+    """
+    lines = [] if one.probability is None else [f"probability of an error {one.probability:.2f}: {one.verdict}"]
+    several = one.agreement
+    if several is None:
+        return lines
+    scores = ", ".join("none" if score is None else f"{score:.3f}" for score in several.scores)
+    spread = "" if several.spread is None else f", spread {several.spread:.3f}"
+    decided = f": {one.verdict}" if one.verdict == "unsure" and not lines else ""
+    found = f"{several.found} of {several.judgements} readable judgements found an error{decided}; "
+    if not one.metric.lists_errors:
+        found = f"{several.judgements} readable judgements; "
+    lines.append(f"{found}scores {scores}{spread}")
+    for mark in several.spans:
+        text = one.texts[mark.where]
+        times, major = (round(share * several.judgements) for share in (mark.share, mark.major))
+        severity = f", as major by {major}" if major else ""
+        lines.append(f"{mark.where}, {text[mark.start : mark.end]!r}: marked by {times}{severity}")
+    return lines

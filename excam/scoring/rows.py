@@ -1,0 +1,270 @@
+"""Rows of users' files and programs as a metric reads them: columns are found, and a row that is none is a failure.
+
+A row that cannot be scored is a `Row` with a failure: it keeps its place among the results and is counted there. What
+concerns a whole file, such as a column that is not there, is refused in one line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from excam.core.exceptions import InputInvalid
+from excam.core.row_files import BadRow, Record, records_of
+from excam.core.row_layouts import Layout, layout_of
+from excam.scoring import log_rows
+from excam.scoring.metric import LABELS, Metric, Row
+
+LOOKED_AT = 1000  # rows whose columns are taken for those of the file
+ROLES = ("id", *LABELS)  # of columns beside those of the metric
+OPTIONS = ("instruction", "output", *ROLES)  # names of columns that have an option of their own
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where a metric's columns and the labels are in a file: `theirs` by our name; `renamed` are those said."""
+
+    theirs: Mapping[str, str]
+    renamed: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+@cache
+def _aliases() -> Mapping[str, frozenset[str]]:
+    """Return the names by which people call a column, by role: `asked`, `given`, `id` and the labels."""
+    text = resources.files("excam.scoring").joinpath("column_names.tsv").read_text(encoding="utf-8")
+    lines = [line.split("\t") for line in text.splitlines()[1:]]
+    return {role: frozenset(name.replace("_", " ") for name in names.split()) for role, names in lines}
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.replace("_", " ").casefold().split())
+
+
+def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str], where: str = "rows") -> Columns:
+    """Return where the columns of a metric are among the `names` of a file.
+
+    `named` has the user's choices: our name, or `instruction` and `output` for the two columns of `metric.pair`. Other
+    columns are found by their name, else by the one usual name of their role. Raises InputInvalid for a column that is
+    not there, or may be several.
+    """
+    chosen = _chosen(named, metric, where)
+    theirs: dict[str, str] = {}
+    asked, given = metric.pair or ("", "")
+    roles = {asked: "asked", given: "given", **{name: name for name in ROLES}}
+    free = [name for name in names if name not in metric.reads]
+    for column in (*metric.reads, *ROLES):
+        if column in chosen:
+            if chosen[column] not in names:
+                raise InputInvalid(f"{where}: column {chosen[column]}: not found; found {_listed(names)}")
+            theirs[column] = chosen[column]
+        elif column in names:
+            theirs[column] = column
+        else:
+            usual = {_plain(column), *_aliases().get(roles.get(column, ""), ())}
+            found = [name for name in free if _plain(name) in usual and name not in chosen.values()]
+            if len(found) == 1:
+                theirs[column] = found[0]
+            elif found and column in (*metric.columns, asked):
+                options = " or ".join(_option(column, name, metric) for name in found)
+                raise InputInvalid(f"{where}: column {column}: found {', '.join(found)}; expected one; give {options}")
+            elif column in metric.columns:
+                option = _option(column, "NAME", metric)
+                raise InputInvalid(f"{where}: column {column}: not found; found {_listed(names)}; give {option}")
+    renamed = tuple(f"{name} as {column}" for column, name in theirs.items() if name != column)
+    used = set(theirs.values())
+    return Columns(theirs, renamed, tuple(name for name in names if name not in used))
+
+
+def _chosen(named: Mapping[str, str], metric: Metric, where: str) -> dict[str, str]:
+    """Return the user's choices by the metric's own names."""
+    known = (*metric.reads, *ROLES)
+    pair: dict[str, str] = dict(zip(("instruction", "output"), metric.pair or (), strict=False))
+    chosen: dict[str, str] = {}
+    for name, value in named.items():
+        column = name if name in known else pair.get(name)
+        if column is None:
+            raise InputInvalid(
+                f"{where}: metric {metric.name} has no column {name}; it reads {', '.join(known)}; expected one of them"
+            )
+        chosen[column] = value
+    return chosen
+
+
+def _option(column: str, name: str, metric: Metric) -> str:
+    own = dict(zip(metric.pair or (), ("instruction", "output"), strict=False)).get(column, column)
+    return f"--{own} {name}" if own in OPTIONS else f"--column {column}={name}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)[:200] or "none"
+
+
+def row(number: int, record: Record, columns: Columns, metric: Metric) -> Row:
+    """Return the `number`-th record as a row; with a failure if it is none that the metric can score."""
+    if isinstance(record, BadRow):
+        return Row(str(number), {}, {}, record.reason)
+    values: dict[str, Any] = {}
+    failures: list[str] = []
+    for column in metric.reads:
+        value = record.get(columns.theirs.get(column, column))
+        if _is_absent(value) or (value == "" and column in metric.optional):
+            if column in metric.columns:
+                failures.append(f"missing-{column}")
+            elif column in metric.defaults:
+                values[column] = metric.defaults[column]
+        elif not isinstance(value, str) and column not in metric.values:
+            failures.append(f"not-text-{column}")
+        else:
+            values[column] = value
+    given = metric.pair[1] if metric.pair else ""
+    if not failures and not metric.scores_blank and isinstance(values.get(given), str) and not values[given].strip():
+        failures.append(f"empty-{given}")
+    labels: dict[str, str] = {}
+    for name in LABELS:
+        value = record.get(columns.theirs.get(name, name))
+        if isinstance(value, str | int | float) and not _is_absent(value):
+            labels[name] = _text_of(value)
+        elif value is not None and not _is_absent(value):
+            failures.append(f"not-text-{name}")
+    given_id = record.get(columns.theirs.get("id", "id"))
+    name = str(number) if given_id is None or given_id == "" else id_text(given_id)
+    if name is None:
+        failures.append("no-id")
+    return Row(name or str(number), values, labels, failures[0] if failures else None)
+
+
+def id_text(value: Any) -> str | None:
+    """Return an id as text, 1.0 as 1; None for what is none, such as a list, a truth value, or NaN."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or _is_absent(value) or value == "":
+        return None
+    return _text_of(value)
+
+
+def _is_absent(value: Any) -> bool:
+    """Return whether a cell holds nothing: null, or the NaN that pandas writes for it."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _text_of(value: str | float) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def with_unique_ids(rows: Iterable[tuple[int, Row]]) -> Iterator[Row]:
+    """Yield rows; one that repeats an id becomes a failure under an id of its own: the id, # and its number."""
+    seen: set[int] = set()  # digests instead of ids: 8 bytes each however long an id is
+    for number, one in rows:
+        if not _is_new(one.id, seen):
+            name = f"{one.id}#{number}"
+            while not _is_new(name, seen):
+                name += "#"
+            one = Row(name, one.values, one.labels, "duplicate-id")
+        yield one
+
+
+def _is_new(name: str, seen: set[int]) -> bool:
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    number = int.from_bytes(digest)  # collision probability for a million ids: 3e-8
+    is_new = number not in seen
+    seen.add(number)
+    return is_new
+
+
+def of_mappings(given: Iterable[Mapping[str, Any] | Row], metric: Metric) -> Iterator[Row]:
+    """Return an iterator over the rows of a program; their columns are found as those of a file.
+
+    Raises InputInvalid for a column that no row has: of a sequence at once, else where the first row is read.
+    """
+    coming = iter(given)
+    first = list(coming) if isinstance(given, list | tuple) else list(islice(coming, 1))
+    names = dict.fromkeys(name for one in first if isinstance(one, Mapping) for name in one)
+    are_rows = all(isinstance(one, Row) for one in first)
+    columns = Columns({}) if are_rows else columns_of(list(map(str, names)), metric, {})
+
+    def found() -> Iterator[tuple[int, Row]]:
+        from itertools import chain
+
+        for number, one in enumerate(chain(first, coming), 1):
+            if isinstance(one, Row):
+                yield number, one
+            else:
+                bad = BadRow("not-an-object", "") if not isinstance(one, Mapping) else one
+                yield number, row(number, bad, columns, metric)
+
+    return with_unique_ids(found())
+
+
+@dataclass
+class Survey:
+    """What a first look at all rows of a file found."""
+
+    rows: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    first: str = ""  # the first failure, with its place
+
+
+class RowFile:
+    """The rows of a file for a metric. It can be iterated several times."""
+
+    def __init__(
+        self,
+        path: Path,
+        metric: Metric,
+        named: Mapping[str, str] | None = None,
+        encoding: str | None = None,
+        limit: int | None = None,
+    ) -> None:
+        """Find out how the file is read and where its columns are. Raises InputInvalid as `columns_of`."""
+        self.path, self.metric, self.limit = path, metric, limit
+        self._layout: Layout = layout_of(path, encoding)
+        named = named or {}
+        first = [record for _, record in islice(records_of(self._layout), LOOKED_AT)]
+        objects = [record for record in first if not isinstance(record, BadRow)]
+        pair_is_named = bool(_chosen(named, metric, str(path)).keys() & set(metric.pair or ()))
+        self._shape = log_rows.shape_of(objects) if metric.pair and not pair_is_named else None
+        if self._shape:
+            objects = [made for one in objects if not isinstance(made := self._shape.read(one), BadRow)] or [{}]
+        if not first:
+            raise InputInvalid(f"{path}: 0 rows; expected one JSON object a line, or a table with a header")
+        names = dict.fromkeys(name for one in objects for name in one)
+        self.columns = columns_of(list(names), metric, named, str(path)) if objects else Columns({})
+
+    def __iter__(self) -> Iterator[Row]:
+        return islice(with_unique_ids(self._rows()), self.limit)
+
+    def _rows(self) -> Iterator[tuple[int, Row]]:
+        for number, record in records_of(self._layout):
+            if self._shape and not isinstance(record, BadRow):
+                record = self._shape.read(record)
+            yield number, row(number, record, self.columns, self.metric)
+
+    def survey(self) -> Survey:
+        """Read all rows once and count them, and their failures."""
+        found = Survey()
+        for number, one in enumerate(self, 1):
+            found.rows += 1
+            if one.failure:
+                found.failures[one.failure] += 1
+                found.first = found.first or f"{self.path}: row {number} ({one.id}): {one.failure}"
+        return found
+
+    @property
+    def said(self) -> str:
+        """Return in a line how the file is read where that is not as its names say; else ""."""
+        notes = [*self._layout.notes]
+        if self._shape:
+            notes.append(self._shape.said)
+        if self.columns.renamed:
+            notes.append(f"read {', '.join(self.columns.renamed)}")
+        if not notes:
+            return ""
+        unread = f"; not read: {', '.join(self.columns.unread[:8])}" if self.columns.unread and not self._shape else ""
+        return f"{self.path}: {'; '.join(notes)}{unread}"

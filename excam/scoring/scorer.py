@@ -1,0 +1,209 @@
+"""Score rows with any metric and one model: asked in batches, kept in a journal, returned as results in order.
+
+>>> scorer = open_scorer(Options(metric="rubric", models=("qwen3:14b@http://localhost:11434/v1",)))
+>>> for result in scorer.score([{"prompt": "Name a Greek dish.", "response": "Sushi."}]):
+...     print(result.score, result.parts)
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from excam.core.exceptions import InputInvalid
+from excam.core.provenance import Progress
+from excam.core.release import VERSION
+from excam.inference import Answer, Flow, Request, Sampling
+from excam.inference.budget import Budget
+from excam.inference.journal import InMemory, Journal, ask
+from excam.inference.run import run
+from excam.scoring import async_bridge, calibration, rows
+from excam.scoring.calibration import Calibrated
+from excam.scoring.defaults import BAND, BATCH
+from excam.scoring.evidence import OPEN_BOOK_PASSAGES, Index, open_book
+from excam.scoring.metric import Metric, Outcome, Row
+from excam.scoring.models import OpenedModel
+from excam.scoring.results import Result, Results
+from excam.scoring.spans import Report
+from excam.scoring.warnings import WarningRules
+
+
+class Scorer:
+    """A metric with the model that it asks, if it asks one. Nothing is loaded before the first request."""
+
+    def __init__(self, metric: Metric, model: OpenedModel | None, sampling: Sampling | None = None) -> None:
+        """`metric` is prepared for the model; `sampling` is by default greedy, with the metric's limit of tokens."""
+        self.metric, self.model = metric, model
+        self.budget: Budget | None = None  # that limits the model
+        self.repeat = 1  # how often each row is judged
+        self._book: Index | None = None
+        self._calibrated: Calibrated | None = None
+        probabilities = metric.probabilities and model is not None and model.probabilities
+        self._sampling = replace(sampling or Sampling(metric.max_tokens), logprobs=probabilities)
+        self._warnings = WarningRules.of_judge(model.names if model else (), metric.tested_languages(model))
+
+    @property
+    def described(self) -> str:
+        """Return what judges, without its sampling: a part of the signature."""
+        model = self.model
+        parts = [model.described if model else "model:none", self.metric.signature, model.computed if model else ""]
+        parts.append("logprobs:none" if self.metric.probabilities and model and not model.probabilities else "")
+        parts.append(f"{self._book.signature}x{OPEN_BOOK_PASSAGES}" if self._book else "")
+        parts.append(self._calibrated.signature if self._calibrated else calibration.NONE)
+        return "|".join(filter(None, parts))
+
+    @property
+    def max_tokens(self) -> int:
+        """Return the limit of an answer in tokens."""
+        return self._sampling.max_tokens
+
+    @property
+    def token_limit(self) -> str:
+        """Return the limit of an answer in a signature, "" for the metric's own: a truncated answer is a failure."""
+        limit = self._sampling.max_tokens
+        return f"|max:{limit}" if limit != self.metric.max_tokens else ""
+
+    @property
+    def signature(self) -> str:
+        """Return everything that a score depends on, in one line."""
+        how = self._sampling
+        sampled = f"|temp:{how.temperature:g},seed{how.seed}" if how.temperature else ""
+        return f"{self.metric.name}|{self.described}{sampled}{self.token_limit}|v:{VERSION}"
+
+    @property
+    def identity(self) -> str:
+        """Return the signature with what decides an answer and is not in it, such as the address of a server."""
+        return f"{self.signature}|{self.model.backend.identity if self.model else ''}"
+
+    def sampled(self, temperature: float, seed: int) -> Scorer:
+        """Return this judge with sampled answers and no calibration, which is of greedy answers; the model is shared.
+
+        p(R) is still computed from the unmodified distribution. Raises InputInvalid for a temperature of 0 or less.
+        """
+        if not temperature > 0:
+            raise InputInvalid(f"temperature {temperature:g}: every answer would be the same; expected more than 0")
+        other = copy.copy(self)
+        other._sampling, other._calibrated = replace(self._sampling, temperature=temperature, seed=seed), None
+        return other
+
+    def with_open_book(self, index: Index) -> Scorer:
+        """Return this judge with passages of an index before each question; the model is shared."""
+        other = copy.copy(self)
+        other._book, other._calibrated = index, None
+        return other
+
+    def with_calibration(self, path: Path, band: tuple[float, float]) -> Scorer:
+        """Return this judge with a calibration that was made for it. Raises ModelInvalid for that of another judge."""
+        other = copy.copy(self)
+        other._calibrated = calibration.read(path, self.signature, band)
+        return other
+
+    def for_rows(self, given: Iterable[Row]) -> Scorer:
+        """Return this judge for the rows of a file, where a score depends on all of them; else itself."""
+        if not self.metric.needs_file:
+            return self
+        other = copy.copy(self)
+        other.metric = self.metric.for_rows(given)
+        return other
+
+    def close(self) -> None:
+        """Free the model's memory; the next request loads it again."""
+        if self.model:
+            self.model.backend.close()
+
+    def score(
+        self,
+        given: Iterable[Mapping[str, Any] | Row],
+        journal: Path | None = None,
+        progress: Progress | None = None,
+    ) -> Results:
+        """Score rows with the metric's columns and, optionally, `id`, `language`, `system`, `culture`.
+
+        Results come in order, batch by batch, so an iterator of any length takes the memory of one batch. With
+        `journal`, answers are kept there and a second call asks only for missing ones. A row that cannot be scored is a
+        result with a failure. Raises InputInvalid for a column that no row has.
+        """
+        coming = rows.of_mappings(given, self.metric)
+        total = len(given) if isinstance(given, Sequence) else None
+        progress = progress or Progress("scoring, rows", total)
+        if not self.metric.needs_file:
+            return Results(self._results(coming, journal, progress))
+        whole = list(coming)
+        return Results(self.for_rows(whole)._results(iter(whole), journal, progress))
+
+    def ascore(
+        self,
+        given: Iterable[Mapping[str, Any] | Row],
+        journal: Path | None = None,
+        progress: Progress | None = None,
+    ) -> AsyncIterator[Result]:
+        """Score rows as `score` does, for `async for`: a thread waits for the model, so the event loop is not blocked.
+
+        Behind a server, as many requests are open at once as the backend allows; results keep the order of the rows.
+        """
+        return async_bridge.to_async(self.score(given, journal, progress))
+
+    def first_requests(self, row: Row) -> Sequence[Request]:
+        """Return what is asked first about a row; nothing for one that is not asked about."""
+        return next(self.flow(row), ())
+
+    def _results(self, coming: Iterator[Row], journal: Path | None, progress: Progress) -> Iterator[Result]:
+        kept = None if journal is None else Journal(journal)
+        while part := list(islice(coming, BATCH)):
+            answers = InMemory() if kept is None else kept
+            asking = ask_nobody
+            if self.model and self.metric.asks != "nothing":
+                asking = partial(ask, self.model.backend, self._sampling, answers, progress=progress)
+            yield from run(self.flow, part, asking)
+
+    def flow(self, row: Row) -> Flow[Result]:
+        """Ask about one row and return its result. Nothing is asked about a row with a failure."""
+        if row.failure:
+            return self._result(row, Outcome(None, row.failure))
+        metric = self.metric.flow
+        if self._book and self.metric.pair:
+            asked, given = (row.texts.get(name, "") for name in self.metric.pair)
+            metric = open_book(metric, lambda _: self._book.passages_for(asked, given) if self._book else [])
+        try:
+            outcome = yield from metric(row)
+        except InputInvalid as problem:  # a value that is none of its column
+            outcome = Outcome(None, str(problem).removeprefix(f"{row.id}: ").removeprefix(f"row {row.id}: "))
+        if outcome.score is not None and not math.isfinite(outcome.score):
+            outcome = Outcome(None, "not-finite", outcome.parts)
+        return self._result(row, outcome)
+
+    def _result(self, row: Row, outcome: Outcome) -> Result:
+        metric, known = self.metric, outcome.score is not None
+        found = bool(outcome.spans) if metric.lists_errors and known else None
+        signal = metric.error_signal(outcome.score, outcome.certainty) if outcome.score is not None else None
+        chance = self._calibrated.probability(signal) if self._calibrated else None
+        band = self._calibrated.band if self._calibrated else BAND
+        labels: dict[str, Any] = dict(row.labels)
+        return Result(
+            id=row.id,
+            texts=row.texts,
+            score=outcome.score,
+            failure=outcome.failure,
+            report=Report(tuple(outcome.spans), outcome.explanation) if known else None,
+            parts=outcome.parts,
+            certainty=outcome.certainty,
+            probability=chance,
+            verdict=calibration.verdict(found, chance, band),
+            warnings=self._warnings.codes(row, metric.pair, outcome.failure),
+            recovered=outcome.recovered,
+            thinking=outcome.thinking,
+            metric=metric.description,
+            signature=self.signature,
+            **labels,
+        )
+
+
+def ask_nobody(requests: Sequence[Request]) -> list[Answer]:
+    """Refuse the requests of a metric that is scored without a model."""
+    raise InputInvalid(f"a metric that asks nothing asked {len(requests)} times; expected `asks` of it to say what")
