@@ -24,11 +24,12 @@ from pathlib import Path
 from bench.processes import ROOT
 from excam.calmqa import asks, claims, source, surface
 from excam.calmqa.claims import ClaimWithPassages
+from excam.core import row_files
 from excam.core.provenance import Progress
 from excam.inference import Sampling
 from excam.inference.journal import InMemory, ask
 from excam.inference.run import run as run_flows
-from excam.scoring import evidence, pairs
+from excam.scoring import evidence
 from excam.scoring.evidence import Passage
 from excam.scoring.models import open_model
 from scripts import run
@@ -61,7 +62,7 @@ def check_surface(answers: Path, questions: Path) -> None:
     started, busy = time.perf_counter(), time.process_time()
     asked = source.read_questions([questions])
     known = surface.languages((one.language, one.question) for one in asked)
-    found = [surface.check(row["answer"], row["language"]) for _, row in pairs.rows(answers)]
+    found = [surface.check(row["answer"], row["language"]) for _, row in row_files.rows(answers)]
     decidable, repeated = sum(one.decidable for one in known.values()), sum(one.repeated for one in found)
     print(
         f"surface: {len(found):,} answers in {time.perf_counter() - started:.1f} s, "

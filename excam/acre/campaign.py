@@ -20,10 +20,10 @@ from excam.annotation import exchange, form
 from excam.annotation.answers import Answer
 from excam.annotation.campaign import Campaign, Task, campaign
 from excam.annotation.form import SUBMITTED
+from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.core.text import is_text
-from excam.scoring import pairs
 
 FIELDS = {error: error.replace("-", "_") for error in ERRORS}  # of the form
 
@@ -52,9 +52,9 @@ def marking(path: Path, each: int, seed: int) -> tuple[Campaign, int]:
     wanted = ("id", "source", "reference", "domain", "licence")
     tasks: dict[str, Task] = {}
     seen: set[str] = set()
-    for number, row in pairs.rows(path):
+    for number, row in row_files.rows(path):
         where = f"{path}:{number}"
-        if not isinstance(row, Mapping) or not all(is_text(row.get(one)) and row[one].strip() for one in wanted):
+        if not all(is_text(row.get(one)) and row[one].strip() for one in wanted):
             raise InputInvalid(f"{where}: expected texts under {', '.join(wanted)}; add what is missing")
         if row["domain"] not in DOMAINS:
             raise InputInvalid(f"{where}: domain: found {row['domain'][:60]}; expected {' or '.join(DOMAINS)}")

@@ -11,12 +11,12 @@ from typing import Any
 
 from excam.acre.asks import filled
 from excam.acre.items import shown
+from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.text import id_text, is_text
 from excam.inference import Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
 from excam.inference.json_answers import Rejected, answer_decoder, objects
-from excam.scoring import pairs
 
 DECODER = answer_decoder("key-twice", "not-finite")
 
@@ -42,8 +42,8 @@ class Found:
 def read(path: Path) -> list[Sentence]:
     """Return the sentences of a file. Raise InputInvalid for a row without `id` or `source`, or there twice."""
     found: dict[str, Sentence] = {}
-    for number, row in pairs.rows(path):
-        given, text = (row.get("id"), row.get("source")) if isinstance(row, Mapping) else (None, None)
+    for number, row in row_files.rows(path):
+        given, text = row.get("id"), row.get("source")
         name = id_text(given)
         if not name or not is_text(text) or not text.strip() or name in found:
             raise InputInvalid(f"{path}:{number}: id {shown(given)}, {shown(text)}; expected a unique id and text")

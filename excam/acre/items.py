@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.text import is_text
-from excam.scoring import pairs
 
 CATEGORIES = ("Material", "Social", "Religious", "Ecological", "Linguistic")
 DOMAINS = ("literary", "institutional")
@@ -59,7 +59,7 @@ def route(category: str) -> Protocol:
 def read(path: Path) -> dict[str, Item]:
     """Return the items of a file (JSON Lines or Parquet) by id. Raise InputInvalid naming a row that is not usable."""
     found: dict[str, Item] = {}
-    for number, row in pairs.rows(path):
+    for number, row in row_files.rows(path):
         one = item(row, f"{path}:{number}")
         if one.id in found:
             raise InputInvalid(f"{path}:{number}: id {one.id} occurs twice; expected unique ids")
@@ -69,10 +69,8 @@ def read(path: Path) -> dict[str, Item]:
     return found
 
 
-def item(row: object, where: str) -> Item:
+def item(row: Mapping[str, Any], where: str) -> Item:
     """Return the item of a row. Raise InputInvalid for a missing field, an unknown category, or a span that is off."""
-    if not isinstance(row, Mapping):
-        raise InputInvalid(f"{where}: found {type(row).__name__}; expected an object")
     for name in TEXTS:
         if not is_text(row.get(name)) or not row[name].strip():
             raise InputInvalid(f"{where}: {name}: found {shown(row.get(name))}; expected text")

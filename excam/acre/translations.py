@@ -13,10 +13,10 @@ import polars as pl
 from excam.acre import errors
 from excam.acre.items import Item, shown
 from excam.acre.items import item as read_item
+from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.text import id_text, is_text
 from excam.core.typed_tables import read_typed
-from excam.scoring import pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ def read(path: Path, items: Mapping[str, Item]) -> list[Translated]:
     InputInvalid for a row without a translation, of an unknown item, with a name that is no text, or there twice.
     """
     found: dict[str, Translated] = {}
-    for number, row in pairs.rows(path):
+    for number, row in row_files.rows(path):
         where = f"{path}:{number}"
-        given, text = (row.get("id"), row.get("translation")) if isinstance(row, Mapping) else ("", None)
+        given, text = row.get("id"), row.get("translation")
         name = id_text(given)
         if name is None or name not in items or not is_text(text):
             known = ", ".join(list(items)[:3])
@@ -94,12 +94,8 @@ def read_labels(path: Path) -> dict[str, Label]:
     or two labels of one row: people who disagree settle it first.
     """
     found: dict[str, Label] = {}
-    for number, row in pairs.rows(path):
+    for number, row in row_files.rows(path):
         where = f"{path}:{number}"
-        if not isinstance(row, Mapping):
-            raise InputInvalid(
-                f"{where}: found {type(row).__name__}; expected an object with id, system, correct, errors"
-            )
         listed = row.get("errors") or []
         correct = row.get("correct")
         texts = isinstance(listed, list) and all(isinstance(one, str) for one in listed)

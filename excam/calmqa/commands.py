@@ -97,12 +97,12 @@ def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, tim
     """
     from excam.calmqa import source
     from excam.calmqa import surface as checks
+    from excam.core import row_files
     from excam.core.exceptions import InputInvalid
     from excam.core.language_identity import code_name, language_code
-    from excam.scoring import pairs
 
     seen: set[tuple[str, str]] = set()
-    for number, row in pairs.rows(file):
+    for number, row in row_files.rows(file):
         where = f"{file}:{number}"
         texts = source.texts_of(row, where, ("language", "answer"), ("id", "answer_id", *GROUPS))
         try:

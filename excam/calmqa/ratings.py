@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from excam.calmqa.source import TYPES
+from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.spreadsheets import remove_guard
 from excam.core.text import id_text, is_text
-from excam.scoring import pairs
 from excam.stats import regression
 from excam.stats.correlation import kendall
 
@@ -54,9 +54,9 @@ def read(path: Path, judge: str | None = None) -> list[Rating]:
     """
     found: list[Rating] = []
     rated: dict[tuple[str, ...], str] = {}
-    for number, row in pairs.rows(path):
+    for number, row in row_files.rows(path):
         where = f"{path}:{number}"
-        if path.suffix == ".csv" and isinstance(row, Mapping):  # as `calmqa collect` writes it
+        if path.suffix == ".csv":  # as `calmqa collect` writes it
             row = {name: remove_guard(value) for name, value in row.items()}
         values = _values(row, where)
         found.append(Rating(**values, judged=None if judge is None else _judged(row, judge, where)))
@@ -72,11 +72,11 @@ def read(path: Path, judge: str | None = None) -> list[Rating]:
     return found
 
 
-def _values(row: Any, where: str) -> dict[str, Any]:
+def _values(row: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the fields of a rating, without that of a judge. Raises InputInvalid for an invalid one."""
-    known = {name: row.get(name) for name in REQUIRED} if isinstance(row, Mapping) else {}
+    known = {name: row.get(name) for name in REQUIRED}
     if absent := [name for name in REQUIRED if known.get(name) is None or not str(known[name]).strip()]:
-        columns = ", ".join(map(str, row))[:120] if isinstance(row, Mapping) else type(row).__name__
+        columns = ", ".join(map(str, row))[:120]
         raise InputInvalid(f"{where}: found {columns}; expected {', '.join(REQUIRED)}; absent: {', '.join(absent)}")
     whole = known["rating"]
     if isinstance(whole, int | float) and not isinstance(whole, bool) and whole in range(1, 6):

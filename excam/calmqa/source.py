@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from excam.core import row_files
 from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.text import is_text
 from excam.core.typed_tables import read_typed
-from excam.scoring import pairs
 from excam.scoring.evidence import SUFFIXES
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def read_questions(paths: Iterable[Path]) -> list[Question]:
     """
     found: dict[str, Question] = {}
     for path in paths:
-        for number, row in pairs.rows(path):
+        for number, row in row_files.rows(path):
             one = _question(row, f"{path}:{number}")
             if one.id in found:
                 raise InputInvalid(f"{path}:{number}: question {one.id}: occurs twice; expected each language once")
@@ -74,7 +74,7 @@ def read_questions(paths: Iterable[Path]) -> list[Question]:
     return list(found.values())
 
 
-def _question(row: Any, where: str) -> Question:
+def _question(row: Mapping[str, Any], where: str) -> Question:
     optional = ("question_english", "answer", "question_id", "licence")
     texts = _writable(texts_of(row, where, ("language", "question"), optional), where)
     given = row.get("question_type")
@@ -98,10 +98,10 @@ def _question(row: Any, where: str) -> Question:
     )
 
 
-def texts_of(row: Any, where: str, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, str]:
+def texts_of(
+    row: Mapping[str, Any], where: str, required: Sequence[str], optional: Sequence[str] = ()
+) -> dict[str, str]:
     """Return these columns of a row as texts, "" for an absent optional one. Raises InputInvalid naming a wrong one."""
-    if not isinstance(row, Mapping):
-        raise InputInvalid(f"{where}: found {type(row).__name__}; expected an object with {', '.join(required)}")
     found = {name: row.get(name) for name in (*required, *optional)}
     for name, value in found.items():
         if not (isinstance(value, str) or (value is None and name in optional)):
@@ -134,7 +134,7 @@ def read_sheet(path: Path, questions: Mapping[str, Question]) -> list[Answer]:
     """
     subject = path.name.split(".")[0]
     found: dict[str, Answer] = {}
-    for number, row in pairs.rows(path):
+    for number, row in row_files.rows(path):
         texts = _writable(texts_of(row, f"{path}:{number}", ("question", "answer")), f"{path}:{number}")
         if texts["question"] not in questions or texts["question"] in found:
             problem = "answered twice" if texts["question"] in found else "no such question"

@@ -19,7 +19,7 @@ from excam.annotation.campaign import Campaign
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.rubric.ratings import Rating
-from excam.scoring import scored_file
+from excam.scoring import result_files
 from excam.stats import bootstrap
 
 Arm = Literal["prefilled", "open"]
@@ -37,8 +37,8 @@ def words_of(path: Path) -> dict[str, dict[str, str]]:
     Words marked as a stereotype or an overgeneralisation go into `stereotype_phrase`, all others into `false_claim`.
     """
     found: dict[str, dict[str, str]] = {}
-    for one in scored_file.read(path):
-        for error in one.report.errors if one.report else ():
+    for one in result_files.read(path):
+        for error in one.errors:
             if error.where in ("output", "response") and error.start >= 0:
                 kind = error.type.casefold()
                 field = FIELDS[0] if "stereotyp" in kind or "generali" in kind else FIELDS[1]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import regex
 
-from excam.core import tables
+from excam.core import row_files, tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.extras import require_extra
 from excam.core.hashing import sha256
@@ -30,7 +30,6 @@ from excam.core.text import INVISIBLE, SCRIPTS, id_text, is_text
 from excam.core.typed_tables import read_typed
 from excam.inference import Flow, Message, R, Request
 from excam.inference.run import ItemT
-from excam.scoring import pairs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -101,7 +100,7 @@ def read_passages(folder: Path) -> list[Passage]:
     found: list[Passage] = []
     seen: set[str] = set()
     for file in files:
-        for number, row in pairs.rows(file):
+        for number, row in row_files.rows(file):
             document = _document(row, f"{file}:{number}")
             for passage in _paragraphs(document):
                 if passage.id in seen:
@@ -116,9 +115,7 @@ def read_passages(folder: Path) -> list[Passage]:
     return found
 
 
-def _document(row: Any, where: str) -> Passage:
-    if not isinstance(row, Mapping):
-        raise InputInvalid(f"{where}: found {type(row).__name__}; expected an object with id, text and licence")
+def _document(row: Mapping[str, Any], where: str) -> Passage:
     values = {one.name: _field(row, one.name, where) for one in fields(Passage) if one.name != "document"}
     if absent := [name for name in NEEDED if not values[name].strip()]:
         advice = "; a corpus whose licence is unknown is not used" if absent == ["licence"] else ""

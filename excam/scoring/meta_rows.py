@@ -75,7 +75,7 @@ def read_gold(
     without, lacking = 0, dict[str, str]()
     for number, row in rows(path):
         where = f"{path}:{number}"
-        if not isinstance(row, Mapping) or _is_missing(row.get("id")):
+        if _is_missing(row.get("id")):
             raise InputInvalid(f"{where}: no id; expected an object with id and {label}")
         seen.update(row)
         if _is_missing(row.get(label)):

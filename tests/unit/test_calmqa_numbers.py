@@ -366,7 +366,7 @@ def test_veriscores_own_example_in_our_numbers():
 def test_ratings_that_do_not_vary(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_text("[1]\n")
-    assert "found list; expected rating" in line_of(InputInvalid, ratings.read, path)
+    assert "found list; expected an object" in line_of(InputInvalid, ratings.read, path)
     same = [RATING | {"model": name} for name in "ab"]
     assert "not all equal" in line_of(InputInvalid, ratings.r2_lines, ratings.read(ratings_file(tmp_path, same)))
     high = ratings.read(
