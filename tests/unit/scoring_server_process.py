@@ -17,10 +17,12 @@ from pathlib import Path
 from excam.config import Model
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.error_reports.judges import report
-from excam.error_reports.metric.scorer import Metric
 from excam.error_reports.records import CulturalError, Report
 from excam.inference import backend_factory, fake
-from excam.scoring.warnings import WarningRules
+from excam.scoring import metric as metrics
+from excam.scoring.metric import Setup
+from excam.scoring.models import OpenedModel
+from excam.scoring.scorer import Scorer
 
 SUSHI = Report((CulturalError("output", "Sushi", "major", "incorrect answer"),), "Sushi is Japanese.")
 SECRET = "text-of-somebody"
@@ -51,17 +53,19 @@ class Opened(backend_factory.LazyBackend):
         return Ruled(answer)
 
 
-def metric() -> Metric:
-    model = Model(gpus=0, backend="transformers", licence="MIT", hub="owner/tiny")
-    return Metric(Opened("tiny", model, None, None), "model:tiny|on:rules", 512, WarningRules.of_judge(["tiny"]))
+def metric() -> Scorer:
+    """ExCAM with a model that answers by rule, asked as adapters are."""
+    entry = Model(gpus=0, backend="transformers", licence="MIT", hub="owner/tiny")
+    model = OpenedModel(Opened("tiny", entry, None, None), "model:tiny|on:rules", names=("tiny",))
+    return Scorer(metrics.load("excam").prepared(Setup(model, judge="report")), model)
 
 
 @contextmanager
-def running(*, max_pairs=8, queue=16, timeout=30.0, **environment):
+def running(*, max_rows=8, queue=16, timeout=30.0, **environment):
     """(address, process); the address is there, and the model loaded unless `SCORER_LOADS` says how long that takes."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    settings = json.dumps([port, max_pairs, queue, timeout])
+    settings = json.dumps([port, max_rows, queue, timeout])
     command = [sys.executable, __file__, settings]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUNBUFFERED": "1", **environment}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env) as process:
@@ -78,5 +82,5 @@ def running(*, max_pairs=8, queue=16, timeout=30.0, **environment):
 if __name__ == "__main__":
     from excam.scoring import service
 
-    port, max_pairs, queue, timeout = json.loads(sys.argv[1])
-    service.serve(metric(), "127.0.0.1", port, [], max_pairs, queue, timeout)
+    port, max_rows, queue, timeout = json.loads(sys.argv[1])
+    service.serve(metric(), "127.0.0.1", port, [], max_rows, queue, timeout)

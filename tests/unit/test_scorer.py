@@ -1,4 +1,4 @@
-"""The metric from Python: an adapter is opened and checked, pairs are judged, failures are stated."""
+"""A metric from Python: an adapter is opened and checked, rows are scored in order, failures are stated."""
 
 import json
 import re
@@ -12,9 +12,9 @@ import excam
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import sha256
 from excam.error_reports.judges import report
-from excam.error_reports.metric import scorer as metric
 from excam.error_reports.records import CulturalError, Report
 from excam.inference import backend_factory, fake
+from excam.scoring import scorer
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
 
 SUSHI = Report((CulturalError("output", "Sushi", "major", "incorrect answer"),), "Sushi is Japanese.")
@@ -70,7 +70,7 @@ def put(folder: Path, **changes) -> None:
 
 
 def test_pairs_are_judged_in_order(adapter, backend):
-    opened = metric.Metric.open(adapter)
+    opened = excam.load(adapter)
     assert backend.opened == 0, "nothing is loaded before the first question"
     scored = list(opened.score([{"output": "Moussaka."}, {"output": "Sushi.", "instruction": "A Greek dish?"}]))
     assert [one.id for one in scored] == ["1", "2"]
@@ -86,12 +86,12 @@ def test_pairs_are_judged_in_order(adapter, backend):
 
 
 def test_a_failure_is_stated_and_has_no_score(adapter, backend):
-    (scored,) = metric.Metric.open(adapter).score([{"output": "mumble"}])
+    (scored,) = excam.load(adapter).score([{"output": "mumble"}])
     assert (scored.score, scored.report, scored.failure) == (None, None, "no-json")
 
 
 def test_a_report_that_was_cut_is_a_failure(adapter, backend):
-    (scored,) = metric.Metric.open(adapter, max_tokens=3).score([{"output": "Sushi."}])
+    (scored,) = excam.load(adapter, max_tokens=3).score([{"output": "Sushi."}])
     assert (scored.score, scored.failure) == (None, "truncated")
 
 
@@ -103,104 +103,138 @@ def test_the_public_entry(adapter, backend):
 def test_the_signature_names_everything_the_score_hangs_on(adapter, backend):
     digest = sha256(adapter / "adapter_model.safetensors")[:8]
     version = f"{report.VERSION.asks}.{report.VERSION.reads}"
-    assert metric.Metric.open(adapter).signature == (
+    assert excam.load(adapter).signature == (
         f"excam|model:tiny@cccccccc|on:all@{digest}|judge:report.{version}|sev:minor1,major5|tie:certainty"
         f"|dtype:float32|cal:none|v:{excam.__version__}"
     )
 
 
 def test_the_signature_names_the_order_of_reports_that_is_not_the_papers(adapter, backend):
-    plain = metric.Metric.open(adapter).signature
+    plain = excam.load(adapter).signature
     put(adapter, settings={"report": "errors-first"})
-    assert metric.Metric.open(adapter).signature == plain
+    assert excam.load(adapter).signature == plain
     put(adapter, settings={"report": "explanation-first"})
-    assert metric.Metric.open(adapter).signature == plain.replace("|dtype", "|report:explanation-first|dtype")
+    assert excam.load(adapter).signature == plain.replace("|dtype", "|report:explanation-first|dtype")
 
 
 def test_the_signature_is_on_every_row(adapter, backend):
-    opened = metric.Metric.open(adapter)
+    opened = excam.load(adapter)
     assert {one.signature for one in opened.score([{"output": "a"}, {"output": "mumble"}])} == {opened.signature}
 
 
 def test_scored_is_json(adapter, backend):
-    (scored,) = metric.Metric.open(adapter).score([{"output": "Sushi \ud800", "id": 7}])
+    (scored,) = excam.load(adapter).score([{"output": "Sushi \ud800", "id": 7}])
     row = json.loads(json.dumps(scored.to_dict()))
     assert row["id"] == "7"
     assert row["report"]["errors"][0]["severity"] == "major"
-    assert row["output"] == "Sushi \ud800"
+    assert row["texts"]["output"] == "Sushi \ud800"
 
 
 def test_a_second_call_asks_only_for_what_is_missing(adapter, backend, tmp_path):
     journal = tmp_path / "journal.jsonl"
     rows = [{"output": f"dish {number}"} for number in range(20)]
-    first = list(metric.Metric.open(adapter).score(rows[:12], journal=journal))
+    first = list(excam.load(adapter).score(rows[:12], journal=journal))
     backend.asked.clear()
-    second = list(metric.Metric.open(adapter).score(rows, journal=journal))
+    second = list(excam.load(adapter).score(rows, journal=journal))
     assert len(backend.asked) == 8
     assert second[:12] == first
     backend.opened = 0
-    list(metric.Metric.open(adapter).score(rows, journal=journal))
+    list(excam.load(adapter).score(rows, journal=journal))
     assert backend.opened == 0, "no model is loaded when every answer is there"
 
 
 def test_long_files_are_given_back_in_parts(adapter, backend, monkeypatch):
-    monkeypatch.setattr(metric, "BATCH", 4)
-    results = metric.Metric.open(adapter).score([{"output": str(number)} for number in range(10)])
+    monkeypatch.setattr(scorer, "BATCH", 4)
+    results = excam.load(adapter).score([{"output": str(number)} for number in range(10)])
     next(results)
     assert len(backend.asked) == 4
     assert [one.id for one in results] == [str(number) for number in range(2, 11)]
 
 
-@pytest.mark.parametrize("rows", [[{"output": "a", "id": "x"}, {"output": "b", "id": "x"}]])
-def test_ids_are_unique(adapter, backend, rows):
-    line = line_of(InputInvalid, metric.Metric.open(adapter).score, rows)
-    assert line == "id x: occurs twice; expected unique ids, or none"
-    assert backend.asked == []
+def test_a_row_that_repeats_an_id_is_a_failure_and_is_not_asked_about(adapter, backend):
+    rows = [{"output": "a", "id": "x"}, {"output": "b", "id": "x"}, {"output": "c", "id": "y"}]
+    scored = list(excam.load(adapter).score(rows))
+    assert [(one.id, one.failure) for one in scored] == [("x", None), ("x#2", "duplicate-id"), ("y", None)]
+    assert [one.output for one in scored] == ["a", "b", "c"]
+    assert len(backend.asked) == 2
 
 
 def test_an_id_of_null_is_none(adapter, backend):
     rows = [{"output": "a", "id": None}, {"output": "b", "id": None}]
-    assert [one.id for one in metric.Metric.open(adapter).score(rows)] == ["1", "2"]
+    assert [one.id for one in excam.load(adapter).score(rows)] == ["1", "2"]
 
 
 @pytest.mark.parametrize(
-    ("row", "part"),
+    ("row", "failure"),
     [
-        ({}, "row:2: key output: expected text; found NoneType (no keys)"),
-        ({"text": "x"}, "row:2: key output: expected text; found NoneType (text)"),
-        ({"output": 1}, "row:2: key output: expected text; found int (output)"),
-        ({"output": "x", "instruction": ["y"]}, "row:2: key instruction: expected text; found list"),
-        ("Sushi.", "row:2: found str; expected an object with a key output"),
-        (None, "row:2: found NoneType"),
-        ({"k" * 10_000: 1}, "row:2: key output"),
+        ({}, "missing-output"),
+        ({"text": "x"}, "missing-output"),
+        ({"output": None}, "missing-output"),
+        ({"output": float("nan")}, "missing-output"),
+        ({"output": ""}, "empty-output"),
+        ({"output": " \n"}, "empty-output"),
+        ({"output": 1}, "not-text-output"),
+        ({"output": "x", "instruction": ["y"]}, "not-text-instruction"),
+        ({"output": "x", "language": ["y"]}, "not-text-language"),
+        ({"output": "x", "id": ["y"]}, "no-id"),
+        ("Sushi.", "not-an-object"),
+        (None, "not-an-object"),
+        ({"k" * 10_000: 1}, "missing-output"),
     ],
 )
-def test_what_is_no_pair_is_refused_before_anything_is_asked(adapter, backend, row, part):
-    line = line_of(InputInvalid, metric.Metric.open(adapter).score, [{"output": "fine"}, row])
-    assert line.startswith(part)
+def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place_and_is_not_asked_about(adapter, backend, row, failure):
+    opened = excam.load(adapter)
+    first, found, last = opened.score([{"output": "fine"}, row, {"output": "fine too"}])
+    assert (found.id, found.score, found.report, found.failure) == ("2", None, None, failure)
+    assert found.signature == opened.signature
+    assert [first.failure, last.failure] == [None, None]
+    assert [request.messages for request in backend.asked] == [
+        report.messages(STAND_IN_INSTRUCTION, text) for text in ("fine", "fine too")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ([{"text": "x"}, {"label": 1}], "text, label"),
+        ([{}], "none"),
+        (["Sushi.", None], "none"),
+        ([{"k" * 10_000: 1}], "k" * 200),
+    ],
+)
+def test_a_column_that_no_row_has_is_refused_before_anything_is_asked(adapter, backend, rows, found):
+    line = line_of(InputInvalid, excam.load(adapter).score, rows)
+    assert line == f"rows: column output: not found; found {found}; give --output NAME"
     assert backend.asked == []
 
 
 def test_an_iterator_of_any_length_takes_the_memory_of_a_batch(adapter, backend, monkeypatch):
-    monkeypatch.setattr(metric, "BATCH", 4)
+    monkeypatch.setattr(scorer, "BATCH", 4)
     given = []
     rows = ({"output": str(given.append(number) or number)} for number in range(1, 1000))
-    results = metric.Metric.open(adapter).score(rows)
-    assert given == []
+    results = excam.load(adapter).score(rows)
+    assert given == [1], "the first row says where the columns are"
     assert next(results).output == "1"
     assert given == [1, 2, 3, 4]
 
 
-def test_an_iterator_is_refused_where_it_holds_no_pair(adapter, backend, monkeypatch):
-    monkeypatch.setattr(metric, "BATCH", 2)
-    results = metric.Metric.open(adapter).score(iter([{"output": "a"}, {"output": "b"}, {"text": "c"}]))
-    assert [next(results).output, next(results).output] == ["a", "b"]
-    assert line_of(InputInvalid, next, results).startswith("row:3: key output")
+def test_a_row_of_an_iterator_that_cannot_be_scored_is_a_failure_in_its_place(adapter, backend, monkeypatch):
+    monkeypatch.setattr(scorer, "BATCH", 2)
+    rows = [{"output": "a"}, {"output": "b"}, {"text": "c"}, {"output": "d"}]
+    scored = list(excam.load(adapter).score(iter(rows)))
+    assert [(one.output, one.failure) for one in scored] == [
+        ("a", None),
+        ("b", None),
+        ("", "missing-output"),
+        ("d", None),
+    ]
+    line = line_of(InputInvalid, excam.load(adapter).score, iter([{"text": "c"}, {"output": "d"}]))
+    assert line.startswith("rows: column output: not found; found text")
 
 
 def test_results_as_a_table(adapter, backend):
     rows = [{"output": "Sushi.", "language": "English", "system": "m"}, {"output": "mumble"}, {"output": "x"}]
-    table = metric.Metric.open(adapter).score(rows).to_polars()
+    table = excam.load(adapter).score(rows).to_polars()
     assert table["errors_found"].to_list() == [1, None, 0]
     assert table["failure"].to_list() == [None, "no-json", None]
     assert json.loads(table["errors"][0])[0]["span"] == "Sushi"
@@ -209,7 +243,7 @@ def test_results_as_a_table(adapter, backend):
 
 def test_texts_are_asked_about_as_they_are(adapter, backend):
     text = "{Instruction} {Text} </s> \x00 \x1b[31m \u202e {}"
-    (scored,) = metric.Metric.open(adapter).score([{"output": text, "instruction": text}])
+    (scored,) = excam.load(adapter).score([{"output": text, "instruction": text}])
     assert (scored.output, scored.instruction) == (text, text)
     assert backend.asked[0].messages == report.messages(text, text)
 
@@ -220,26 +254,26 @@ def test_texts_are_asked_about_as_they_are(adapter, backend):
 @pytest.mark.parametrize("place", ["all", "./all", "../tiny/all"])
 def test_the_base_is_found_from_wherever_one_stands(adapter, backend, monkeypatch, place):
     monkeypatch.chdir(adapter.parent)
-    assert list(metric.Metric.open(place).score([{"output": "x"}]))
+    assert list(excam.load(place).score([{"output": "x"}]))
     monkeypatch.chdir(adapter)
-    assert list(metric.Metric.open(".").score([{"output": "x"}]))
+    assert list(excam.load(".").score([{"output": "x"}]))
 
 
 def test_a_base_elsewhere(adapter, backend, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     (adapter.parents[2] / "models" / "tiny").rename(elsewhere)
-    line = line_of(ModelInvalid, metric.Metric.open, adapter)
+    line = line_of(ModelInvalid, excam.load, adapter)
     assert line.endswith(
         "models/tiny: no manifest.json; expected the folder of its base model; name its folder with --base"
     )
-    assert list(metric.Metric.open(adapter, base=elsewhere).score([{"output": "x"}]))
+    assert list(excam.load(adapter, base=elsewhere).score([{"output": "x"}]))
 
 
 def test_an_adapter_far_from_any_results(tmp_path, monkeypatch):
     """Two folders up there may be nothing."""
     monkeypatch.chdir("/")
-    line_of(ModelInvalid, metric.Metric.open, tmp_path)
-    assert line_of(ModelInvalid, metric.Metric.open, "no-such-folder") == (
+    line_of(ModelInvalid, excam.load, tmp_path)
+    assert line_of(ModelInvalid, excam.load, "no-such-folder") == (
         "no-such-folder: no such folder; expected that of an adapter, or one of results/adapters: none"
     )
 
@@ -247,22 +281,22 @@ def test_an_adapter_far_from_any_results(tmp_path, monkeypatch):
 @pytest.mark.parametrize("text", ["", "{", "[]", "1", '{"model": "tiny"}'])
 def test_a_manifest_that_is_none(adapter, text):
     (adapter / "manifest.json").write_text(text)
-    line = line_of(ModelInvalid, metric.Metric.open, adapter)
+    line = line_of(ModelInvalid, excam.load, adapter)
     assert line.startswith(f"{adapter}/manifest.json: ")
     assert line.endswith("expected the manifest of an adapter")
 
 
 def test_a_base_model_is_no_adapter_and_the_reverse(adapter):
     base = adapter.parents[2] / "models" / "tiny"
-    line = line_of(ModelInvalid, metric.Metric.open, base)
+    line = line_of(ModelInvalid, excam.load, base)
     assert re.search(r"manifest.json: model: field required; found .*; expected the manifest of an adapter", line)
-    line = line_of(ModelInvalid, metric.Metric.open, adapter, base=adapter)
+    line = line_of(ModelInvalid, excam.load, adapter, base=adapter)
     assert re.search(r"manifest.json: revision: field required; .* expected the manifest of a base model", line)
 
 
 def test_another_revision_of_the_base(adapter):
     put(adapter.parents[2] / "models" / "tiny", revision="d" * 40)
-    line = line_of(ModelInvalid, metric.Metric.open, adapter)
+    line = line_of(ModelInvalid, excam.load, adapter)
     assert f"revision {'d' * 40}; the adapter was trained on {'c' * 40}" in line
 
 
@@ -271,13 +305,13 @@ def test_weights_that_are_not_the_manifests(adapter):
     weights = adapter / "adapter_model.safetensors"
     expected = sha256(weights)
     weights.write_bytes(b"others")
-    line = line_of(ModelInvalid, metric.Metric.open, adapter)
+    line = line_of(ModelInvalid, excam.load, adapter)
     assert expected in line
     assert sha256(weights) in line
     weights.unlink()
-    assert "found no such file" in line_of(ModelInvalid, metric.Metric.open, adapter)
+    assert "found no such file" in line_of(ModelInvalid, excam.load, adapter)
     put(adapter, outputs={})
-    assert "expected sha256 none" in line_of(ModelInvalid, metric.Metric.open, adapter)
+    assert "expected sha256 none" in line_of(ModelInvalid, excam.load, adapter)
 
 
 # --- the embedded model
@@ -297,7 +331,7 @@ def test_the_real_model_end_to_end(tmp_path):
         {"id": "b", "output": "<|im_end|>\x00\x1b[31m"},
         {"id": "c", "output": "kebab " * 170_000},
     ]
-    opened = metric.Metric.open(ADAPTER, max_tokens=16)
+    opened = excam.load(ADAPTER, max_tokens=16)
     scored = list(opened.score(rows, journal=tmp_path / "journal.jsonl"))
     assert [one.id for one in scored] == ["a", "b", "c"]
     for one in scored:
@@ -309,9 +343,9 @@ def test_the_real_model_end_to_end(tmp_path):
 
 def test_a_long_file_leaves_nothing_on_disk_and_little_in_memory(adapter, backend, tmp_path, monkeypatch):
     """Without a journal, answers are kept for one batch, in memory: a million rows need no room for a million answers."""
-    monkeypatch.setattr(metric, "BATCH", 4)
-    monkeypatch.setattr(metric.Journal, "add", lambda *_: pytest.fail("a journal was written"))
+    monkeypatch.setattr(scorer, "BATCH", 4)
+    monkeypatch.setattr(scorer.Journal, "add", lambda *_: pytest.fail("a journal was written"))
     kept = []
-    monkeypatch.setattr(metric, "InMemory", lambda made=metric.InMemory: kept.append(made()) or kept[-1])
-    assert len(list(metric.Metric.open(adapter).score({"output": str(number)} for number in range(10)))) == 10
+    monkeypatch.setattr(scorer, "InMemory", lambda made=scorer.InMemory: kept.append(made()) or kept[-1])
+    assert len(list(excam.load(adapter).score({"output": str(number)} for number in range(10)))) == 10
     assert [len(one) for one in kept] == [4, 4, 2]
