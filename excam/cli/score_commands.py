@@ -139,7 +139,7 @@ def score(
     from excam.scoring import budgets
     from excam.scoring import files as scoring
     from excam.scoring.client import Client, connect
-    from excam.scoring.options import Options, open_scorer, option_name
+    from excam.scoring.options import Options, checked, open_scorer, option_name
     from excam.scoring.rows import RowFile
     from excam.scoring.summary import Summary
     from excam.scoring.warnings import unchecked_line
@@ -175,15 +175,18 @@ def score(
         if server and (given := [*options.given, *(["metric"] if metric != "excam" else [])]):
             names = ", ".join(map(option_name, given))
             stop(f"{names}: not beside --server, which scores each row once, as it was started; leave it out")
+        client = connect(server) if server else None
+        wanted = client.metric if client else checked(options)
+        if fail_on and not wanted.description.lists_errors:
+            stop(f"--fail-on: metric {wanted.name} lists no errors; expected one that does; leave it out")
+        named = _named(column, instruction, output, id_, language, system, culture)
+        sources = [opened.enter_context(spooled(file)) for file in files]
+        inputs = [RowFile(source, wanted, named, encoding, limit) for source in sources]
+        totals = [_surveyed(rows, file, strict=strict) for rows, file in zip(inputs, files, strict=True)]
         if line := unchecked_line():
             say(line)
-        scorer = connect(server) if server else open_scorer(options)
-        if fail_on and not scorer.metric.description.lists_errors:
-            stop(f"--fail-on: metric {scorer.metric.name} lists no errors; expected one that does; leave it out")
-        named = _named(column, instruction, output, id_, language, system, culture)
-        for file, target_ in zip(files, targets, strict=True):
-            rows = RowFile(opened.enter_context(spooled(file)), scorer.metric, named, encoding, limit)
-            total = _surveyed(rows, file, strict=strict)
+        scorer = client or open_scorer(options)
+        for rows, total, target_ in zip(inputs, totals, targets, strict=True):
             if not isinstance(scorer, Client) and scorer.budget and target_:
                 asked = scorer.first_requests, scorer.max_tokens
                 say(budgets.estimate(scorer.budget, rows, *asked, target_, scorer.repeat))

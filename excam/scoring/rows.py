@@ -108,10 +108,10 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(names)[:200] or "none"
 
 
-def row(number: int, record: Record, columns: Columns, metric: Metric) -> Row:
-    """Return the `number`-th record as a row; with a failure if it is none that the metric can score."""
+def row(record: Record, columns: Columns, metric: Metric) -> Row:
+    """Return a record as a row, without an id if it has none; with a failure if the metric cannot score it."""
     if isinstance(record, BadRow):
-        return Row(str(number), {}, {}, record.reason)
+        return Row("", {}, {}, record.reason)
     values: dict[str, Any] = {}
     failures: list[str] = []
     for column in metric.reads:
@@ -136,10 +136,10 @@ def row(number: int, record: Record, columns: Columns, metric: Metric) -> Row:
         elif value is not None and not _is_absent(value):
             failures.append(f"not-text-{name}")
     given_id = record.get(columns.theirs.get("id", "id"))
-    name = str(number) if given_id is None or given_id == "" else id_text(given_id)
-    if name is None:
+    name = id_text(given_id)
+    if name is None and given_id not in (None, ""):
         failures.append("no-id")
-    return Row(name or str(number), values, labels, failures[0] if failures else None)
+    return Row(name or "", values, labels, failures[0] if failures else None)
 
 
 def id_text(value: Any) -> str | None:
@@ -159,15 +159,19 @@ def _text_of(value: str | float) -> str:
 
 
 def with_unique_ids(rows: Iterable[tuple[int, Row]]) -> Iterator[Row]:
-    """Yield rows; one that repeats an id becomes a failure under an id of its own: the id, # and its number."""
+    """Yield rows with unique ids: a row without one gets its number; one that repeats an id becomes a failure.
+
+    Where an id or a number is there already, # and the number follow it.
+    """
     seen: set[int] = set()  # digests instead of ids: 8 bytes each however long an id is
     for number, one in rows:
-        if not _is_new(one.id, seen):
-            name = f"{one.id}#{number}"
+        name, failure = one.id or str(number), one.failure
+        if not _is_new(name, seen):
+            failure = failure or ("duplicate-id" if one.id else None)
+            name += f"#{number}"
             while not _is_new(name, seen):
                 name += "#"
-            one = Row(name, one.values, one.labels, "duplicate-id")
-        yield one
+        yield one if name == one.id else Row(name, one.values, one.labels, failure)
 
 
 def _is_new(name: str, seen: set[int]) -> bool:
@@ -197,7 +201,7 @@ def of_mappings(given: Iterable[Mapping[str, Any] | Row], metric: Metric) -> Ite
                 yield number, one
             else:
                 bad = BadRow("not-an-object", "") if not isinstance(one, Mapping) else one
-                yield number, row(number, bad, columns, metric)
+                yield number, row(bad, columns, metric)
 
     return with_unique_ids(found())
 
@@ -244,7 +248,7 @@ class RowFile:
         for number, record in records_of(self._layout):
             if self._shape and not isinstance(record, BadRow):
                 record = self._shape.read(record)
-            yield number, row(number, record, self.columns, self.metric)
+            yield number, row(record, self.columns, self.metric)
 
     def survey(self) -> Survey:
         """Read all rows once and count them, and their failures."""

@@ -1,0 +1,458 @@
+"""Rows in every file format are the same rows; a row that cannot be read is counted, a file that has none is one line."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import sys
+from pathlib import Path
+from threading import Thread
+
+import polars as pl
+import pytest
+from one_line_errors import line_of
+
+from excam.core import row_files, row_layouts
+from excam.core.command_input import spooled
+from excam.core.exceptions import InputInvalid
+from excam.core.row_files import BadRow, records, rows
+
+if sys.version_info >= (3, 14):
+    import zipfile
+
+    from compression import zstd
+else:
+    from backports import zstd
+    from backports.zstd import zipfile
+
+ROWS = [
+    {"id": "a", "instruction": "Ein Gericht?", "output": 'Knödel, "groß"\nund rund; ja', "language": "German"},
+    {"id": "b", "instruction": "寿司は？", "output": "🍣", "language": ""},
+]
+PACKERS = {".gz": gzip.compress, ".zst": zstd.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+def read(path, encoding=None):
+    return [record for _, record in records(path, encoding)]
+
+
+def outputs(path):
+    return [row["output"] for row in read(path)]
+
+
+def in_format(kind):
+    """The bytes of ROWS in a text format."""
+    frame = pl.DataFrame(ROWS)
+    return {
+        ".jsonl": lambda: "".join(json.dumps(row) + "\n" for row in ROWS).encode(),
+        ".ndjson": lambda: "".join(json.dumps(row, ensure_ascii=False) + "\r\n" for row in ROWS).encode(),
+        ".json": lambda: json.dumps(ROWS, indent=1).encode(),
+        ".csv": lambda: frame.write_csv().encode(),
+        ".tsv": lambda: frame.write_csv(separator="\t").encode(),
+    }[kind]()
+
+
+def written(folder, kind):
+    """The rows in a file of a kind."""
+    path, frame = folder / f"rows{kind}", pl.DataFrame(ROWS)
+    if kind == ".parquet":
+        frame.write_parquet(path)
+    elif kind == ".arrow":
+        frame.write_ipc_stream(path)
+    elif kind == ".feather":
+        frame.write_ipc(path)
+    elif kind == "":
+        from datasets import Dataset
+
+        Dataset.from_list(ROWS).save_to_disk(path)
+    else:
+        packer = PACKERS.get(path.suffix)
+        path.write_bytes(packer(in_format(Path(path.stem).suffix)) if packer else in_format(kind))
+    return path
+
+
+TEXTS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+PACKED = [f"{kind}{packed}" for kind in (".jsonl", ".csv", ".json") for packed in PACKERS]
+
+
+@pytest.mark.parametrize("kind", [*TEXTS, *PACKED, ".parquet", ".arrow", ".feather", ""])
+def test_every_kind_of_file_gives_the_same_rows(tmp_path, kind):
+    assert read(written(tmp_path, kind)) == ROWS
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_kind_is_known_by_its_content_where_no_suffix_says_it(tmp_path, kind):
+    for name in ("rows", "rows.txt", "rows.data"):
+        path = tmp_path / name
+        path.write_bytes(in_format(kind))
+        assert read(path) == ROWS
+        path.write_bytes(gzip.compress(in_format(kind)))
+        assert read(path) == ROWS, "packed, and no suffix says so"
+
+
+@pytest.mark.parametrize("kind", [".parquet", ".arrow", ".feather"])
+def test_a_columnar_file_without_its_suffix(tmp_path, kind):
+    assert read(written(tmp_path, kind).rename(tmp_path / "rows")) == ROWS
+
+
+CSV = 'id,instruction,output\n1,"Nenne ein Gericht",Käse\n2,Frage,"Größe, mit Komma"\n'
+TWO = [
+    {"id": "1", "instruction": "Nenne ein Gericht", "output": "Käse"},
+    {"id": "2", "instruction": "Frage", "output": "Größe, mit Komma"},
+]
+
+
+@pytest.mark.parametrize(
+    ("data", "notes"),
+    [
+        (CSV.encode(), ()),
+        (b"\xef\xbb\xbf" + CSV.encode(), ()),
+        (CSV.replace("\n", "\r\n").encode(), ()),
+        (CSV.replace("\n", "\r").encode(), ()),
+        (CSV.encode("utf-16"), ("utf-16",)),
+        (CSV.encode("utf-16-le"), ("utf-16-le",)),
+        (CSV.encode("utf-16-be"), ("utf-16-be",)),
+        (CSV.encode("cp1252"), ("cp1252",)),
+        (CSV.replace(",", ";").replace("; mit", ", mit").encode(), ("semicolons",)),
+        (("sep=;\n" + CSV.replace(",", ";").replace("; mit", ", mit")).encode(), ("semicolons",)),
+        (('"sep=;"\r\n' + CSV.replace(",", ";").replace("; mit", ", mit")).encode(), ("semicolons",)),
+        (CSV.replace(",", "\t").replace("\t mit", ", mit").encode(), ()),
+        (CSV.replace(",", "|").replace("| mit", ", mit").encode("utf-16"), ("vertical bars", "utf-16")),
+        (CSV.replace("id,instruction,output", "id, instruction, output").encode(), ()),
+        (("\n\n" + CSV + "\n\n").encode(), ()),
+    ],
+)  # fmt: skip
+def test_tables_as_spreadsheets_save_them(tmp_path, data, notes):
+    path = tmp_path / "a.csv"
+    path.write_bytes(data)
+    assert read(path) == TWO
+    assert row_layouts.layout_of(path).notes == notes
+
+
+def test_blanks_after_separators_are_text_where_the_header_has_none(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"id,output\n1, Sushi\n")
+    assert outputs(path) == [" Sushi"]
+    path.write_bytes(b"id, output\n1, Sushi\n")
+    assert outputs(path) == ["Sushi"]
+
+
+def test_columns_behind_the_last_one(tmp_path):
+    """Spreadsheets write separators behind the last column, pandas an index without a name before the first."""
+    path = tmp_path / "a.csv"
+    for data in (b"output,,\nx,,\n", b"output\nx,\n", b",output\n0,x\n"):
+        path.write_bytes(data)
+        assert outputs(path) == ["x"]
+    path.write_bytes(b"id,output,note\n1\n")
+    assert read(path) == [{"id": "1", "output": "", "note": ""}]
+
+
+@pytest.mark.parametrize("text", ["Łódź i żółw", "Ça va très bien", "Привет мир", "ΑΒΓ", "x\u00b3 y"])
+def test_a_code_page_that_may_be_another_is_one_line(tmp_path, text):
+    """Bytes of one code page are other letters in the next; only where all agree is it certain."""
+    encoding = {"Ł": "cp1250", "П": "cp1251", "Α": "cp1253"}.get(text[0], "cp1252")
+    path = tmp_path / "a.csv"
+    path.write_bytes(f"id,output\n1,{text}\n".encode(encoding))
+    line = line_of(InputInvalid, read, path)
+    assert line.startswith(f"{path}: not UTF-8, maybe Latin-1 or Windows-1252 (byte 0x")
+    assert line.endswith(
+        "in line 2); expected UTF-8; save the file as UTF-8, or give its encoding, such as --encoding cp1252"
+    )
+    assert [row["output"] for row in read(path, encoding)] == [text]
+    assert "--encoding: found cp99; expected" in line_of(InputInvalid, read, path, "cp99")
+
+
+def test_a_damaged_place_in_utf8_is_a_bad_row(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("output\nKäse\n".encode() + b"caf\xe9 x\n" + "寿司\n".encode())
+    assert read(path) == [{"output": "Käse"}, row_files.NOT_UTF8, {"output": "寿司"}]
+    (path := tmp_path / "a.jsonl").write_bytes('{"output": "ö"}\n'.encode() + b'{"output": "\xe9"}\n')
+    assert read(path) == [{"output": "ö"}, row_files.NOT_UTF8]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason", "detail"),
+    [
+        ("not json", "not-json", "not JSON (Expecting value, column 1); expected an object"),
+        ('{"output": "y"', "not-json", "not JSON (Expecting ',' delimiter"),
+        ('["output"]', "not-an-object", "found list; expected an object"),
+        ("5", "not-an-object", "found int"),
+        ("null", "not-an-object", "found NoneType"),
+        ('{"output": "x", "id": ' + "1" * 5000 + "}", "not-json", "not JSON that can be read"),
+        ("[" * 200_000, "not-json", "not JSON that can be read"),
+        ('{"output": "x", "id": 1, "output": "y"}', "duplicate-key", "key output: occurs twice; expected each once"),
+        ('{"more": {"a": 1, "a": 2}}', "duplicate-key", "key a: occurs twice"),
+    ],
+)
+def test_a_bad_line_is_counted_and_the_others_are_read(tmp_path, line, reason, detail):
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"output": "x"}}\n\n{line}\n{{"output": "z"}}\n')
+    first, bad, last = records(path)
+    assert (first, last) == ((1, {"output": "x"}), (4, {"output": "z"}))
+    assert (bad[0], bad[1].reason) == (3, reason)
+    assert bad[1].detail.startswith(detail)
+    assert line_of(InputInvalid, list, rows(path)).startswith(f"{path}:3: {detail}")
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("1,x,y\n2,z\n", ["other-width", {"id": "2", "output": "z"}]),
+        ('1,"x" y\n2,z\n', ["not-csv", {"id": "2", "output": "z"}]),
+        ('1,x\n2,"y\n3,z\n', [{"id": "1", "output": "x"}, "not-csv"]),
+    ],
+)
+def test_a_bad_line_of_a_table(tmp_path, body, found):
+    path = tmp_path / "a.csv"
+    path.write_text(f"id,output\n{body}")
+    assert [one.reason if isinstance(one, BadRow) else one for one in read(path)] == found
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "part"),
+    [
+        ("a.csv", b"id,output,output\n1,x,y\n", ": column output: occurs twice; expected each once"),
+        ("a.tsv", b"note\toutput\tnote\n1\tx\ty\n", ": column note: occurs twice"),
+        ("a.parquet", b"PAR1", ": "),
+        ("a.parquet", b"", ": "),
+        ("a.arrow", b"", ": "),
+        ("a.eval", b"PK", ": "),
+        ("a.eval", b"{}", ": "),
+        ("a.xlsx", b"PK\x03\x04", ": an Excel workbook or zip archive; expected text; unpack it, or save the sheet"),
+        ("a.xls", b"\xd0\xcf\x11\xe0", ": an old Excel workbook"),
+        ("a.jsonl", b"<!DOCTYPE html>", ": an HTML page"),
+        ("a.jsonl.gz", b"no gzip", ": is not packed, as its name says; expected gzip"),
+        ("a.jsonl.zst", b"{}", ": is not packed, as its name says; expected zstd"),
+        ("a.json", b'[{"output": "x"}', ": not JSON"),
+        ("a.json", b'{\n"output": "x"', ": not JSON"),
+        ("a.json", b'{\n"a": 1,\n"a": 2}', ": key a: occurs twice"),
+    ],
+)
+def test_a_file_without_rows_to_read_is_one_line(tmp_path, name, content, part):
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert line_of(InputInvalid, read, path).startswith(f"{path}{part}")
+
+
+def test_a_json_file_of_one_object_or_of_lines(tmp_path):
+    path = tmp_path / "a.json"
+    for text, found in (
+        ('{"output": "x"}', [{"output": "x"}]),
+        ('{\n "output": "x"\n}', [{"output": "x"}]),
+        ('{"output": "x"}\n{"output": "y"}', [{"output": "x"}, {"output": "y"}]),
+        ('{"output": "x"\n{"output": "y"}', None),
+        ("\ufeff[]", []),
+        ('[{"output": "x"}, 5]', [{"output": "x"}, BadRow("not-an-object", "found int; expected an object")]),
+    ):
+        path.write_text(text)
+        made = read(path)
+        assert made == found if found is not None else [type(one) for one in made] == [BadRow, dict]
+
+
+def test_lines_end_at_line_feeds_alone(tmp_path):
+    """Not at the line separators of other alphabets, which are text in JSON; a byte order mark is no text."""
+    path = tmp_path / "a.jsonl"
+    path.write_text('\ufeff{"output": "a\u2028b\x85c"}\r\n\n  \n{"output": "\u0085"}', encoding="utf-8", newline="")
+    assert outputs(path) == ["a\u2028b\x85c", "\x85"]
+
+
+def test_parquet_is_read_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(row_files, "CHUNK", 3)
+    pl.DataFrame([{"output": str(number)} for number in range(10)]).write_parquet(tmp_path / "a.parquet")
+    assert list(records(tmp_path / "a.parquet")) == [(n + 1, {"output": str(n)}) for n in range(10)]
+
+
+# --- folders
+
+
+def test_a_folder_of_several_files_is_numbered_through(tmp_path):
+    for name in "ba":
+        pl.DataFrame({"output": [name, name]}).write_parquet(tmp_path / f"{name}.parquet")
+    assert [(number, row["output"]) for number, row in records(tmp_path)] == [(1, "a"), (2, "a"), (3, "b"), (4, "b")]
+    assert row_layouts.layout_of(tmp_path).notes == ("2 files",)
+
+
+def test_a_saved_data_set_is_read_without_what_map_left_beside_it(tmp_path):
+    """`datasets` caches the rows that `map` returns in the folder of the data set, as Arrow files too."""
+    from datasets import Dataset, load_from_disk
+
+    Dataset.from_list([{"output": "Sushi."}, {"output": "Tea."}]).save_to_disk(tmp_path / "saved")
+    load_from_disk(tmp_path / "saved").map(lambda row: {"output": row["output"].upper()})
+    assert len(list((tmp_path / "saved").glob("*.arrow"))) == 2
+    assert outputs(tmp_path / "saved") == ["Sushi.", "Tea."]
+
+
+def test_splits_are_not_joined(tmp_path):
+    from datasets import Dataset, DatasetDict
+
+    parts = {name: Dataset.from_list([{"output": name}]) for name in ("train", "test")}
+    DatasetDict(parts).save_to_disk(tmp_path / "both")
+    line = line_of(InputInvalid, read, tmp_path / "both")
+    assert (
+        line == f"{tmp_path}/both: 2 splits: train, test; expected one: {tmp_path}/both/train or {tmp_path}/both/test"
+    )
+    assert outputs(tmp_path / "both/test") == ["test"]
+    DatasetDict({"test": parts["test"]}).save_to_disk(tmp_path / "one")
+    assert outputs(tmp_path / "one") == ["test"]
+    for name in ("train-00000-of-00002", "train-00001-of-00002", "test-00000-of-00001"):
+        (tmp_path / "hub/data").mkdir(parents=True, exist_ok=True)
+        pl.DataFrame({"output": [name]}).write_parquet(tmp_path / f"hub/data/{name}.parquet")
+    assert "splits test, train; expected one of them" in line_of(InputInvalid, read, tmp_path / "hub")
+    (tmp_path / "hub/data/test-00000-of-00001.parquet").unlink()
+    assert len(outputs(tmp_path / "hub")) == 2
+
+
+def test_the_numbers_of_a_class_label_are_its_names(tmp_path):
+    from datasets import ClassLabel, Dataset, Features, Value
+
+    features = Features({"language": ClassLabel(names=["Thai", "Lao"]), "output": Value("string")})
+    made = Dataset.from_dict({"language": [1, 0, None], "output": ["a", "b", "c"]}, features)
+    made.save_to_disk(tmp_path / "saved")
+    made.to_parquet(tmp_path / "a.parquet")
+    for place in ("saved", "a.parquet"):
+        assert [row["language"] for row in read(tmp_path / place)] == ["Lao", "Thai", None]
+
+
+def test_a_damaged_saved_data_set_is_one_line(tmp_path):
+    from datasets import Dataset
+
+    Dataset.from_list(ROWS).save_to_disk(tmp_path / "a")
+    (file,) = (tmp_path / "a").glob("*.arrow")
+    file.rename(tmp_path / "elsewhere")
+    assert f"{file}: missing; expected the files that" in line_of(InputInvalid, read, tmp_path / "a")
+    (tmp_path / "a/state.json").write_text("[]")
+    assert "state.json: no _data_files" in line_of(InputInvalid, read, tmp_path / "a")
+    (tmp_path / "empty").mkdir()
+    assert "is a folder with no Parquet or Arrow files" in line_of(InputInvalid, read, tmp_path / "empty")
+
+
+# --- logs of inspect_ai
+
+
+def test_a_log_that_inspect_writes_itself(tmp_path):
+    """With its own program: an archive packed with zstd, and one JSON file."""
+    from inspect_ai.log import EvalLog, EvalSample, write_eval_log
+    from inspect_ai.log._log import EvalConfig, EvalDataset, EvalSpec
+    from inspect_ai.model import ModelOutput
+
+    samples = [
+        EvalSample(id=name, epoch=1, input="Name a dish.", target="", output=ModelOutput.from_content("m", text))
+        for name, text in ((1, "Sushi."), (2, "Tea."))
+    ]
+    about = EvalSpec(
+        created="2026-01-01T00:00:00+00:00", task="t", dataset=EvalDataset(), model="m", config=EvalConfig()
+    )
+    for kind in ("eval", "json"):
+        path = tmp_path / f"log.{kind}"
+        write_eval_log(EvalLog(eval=about, samples=samples), str(path))
+        found = read(path)
+        assert [row["output"]["completion"] for row in found] == ["Sushi.", "Tea."]
+
+
+def test_a_damaged_member_of_a_log_is_a_bad_row(tmp_path):
+    path = tmp_path / "a.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", "{}")
+        archive.writestr("samples/1_epoch_1.json", '{"id": 1}')
+        archive.writestr("samples/2_epoch_1.json", "{")
+    assert [type(one) for one in read(path)] == [dict, BadRow]
+
+
+# --- streams and sizes
+
+
+def test_standard_input_can_be_read_twice(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"output": "x"}\n')))
+    with spooled(Path("-")) as path:
+        assert outputs(path) == outputs(path) == ["x"]
+
+
+def test_standard_input_is_called_by_its_name(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"output": "x"}\nno json\n')))
+
+    def strictly():
+        with spooled(Path("-")) as path:
+            return list(rows(path))
+
+    assert line_of(InputInvalid, strictly).startswith("stdin:2: not JSON")
+
+
+def test_a_pipe_can_be_read_twice(tmp_path):
+    for name, data in (("pipe", b'{"output": "x"}\n{"text": "y"}\n'), ("pipe.csv.gz", gzip.compress(b"output\nx\n"))):
+        path = tmp_path / name
+        os.mkfifo(path)
+        writer = Thread(target=path.write_bytes, args=(data,))
+        writer.start()
+        with spooled(path) as copy:
+            found = list(records(copy))
+            assert found == list(records(copy))
+            assert found[0] == (1, {"output": "x"})
+        writer.join()
+
+
+def test_a_device_is_refused(monkeypatch):
+    line = line_of(InputInvalid, read, Path("/dev/zero"))
+    assert line == "/dev/zero: is a device; expected a file, a pipe, or - for standard input"
+    with Path("/dev/zero").open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert line_of(InputInvalid, spooled(Path("-")).__enter__).startswith("stdin: is a device")
+
+
+def test_standard_input_that_is_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    for name in ("-", "/dev/stdin"):
+        assert line_of(InputInvalid, spooled(Path(name)).__enter__) == "stdin: is closed; expected text on it"
+
+
+def test_no_file(tmp_path):
+    line = line_of(InputInvalid, read, tmp_path / "a.jsonl")
+    assert line == f"{tmp_path}/a.jsonl: no such file or directory; expected a file of rows, such as JSON Lines or CSV"
+
+
+@pytest.mark.parametrize("name", ["rows.TSV", "rows.csv.tsv", "rows.tsv.old.tsv", "ROWS.TSV.GZ"])
+def test_a_kind_is_known_by_its_last_suffix_in_any_case(tmp_path, name):
+    kind = ".tsv.gz" if name.endswith(".GZ") else ".tsv"
+    assert read(written(tmp_path, kind).rename(tmp_path / name)) == ROWS
+
+
+@pytest.mark.parametrize("kind", [".jsonl.gz", ".csv.xz", ".csv.bz2"])
+def test_a_packed_file_that_is_damaged(tmp_path, kind):
+    """These formats have checksums: what was changed is never read as rows."""
+    path = written(tmp_path, kind)
+    data = path.read_bytes()
+    for at in range(10, len(data), 7):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
+        try:
+            found = read(path)
+        except InputInvalid:
+            assert line_of(InputInvalid, read, path).startswith(str(path))
+        else:
+            assert found == ROWS, "a byte that says nothing, such as a time"
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_a_packed_file_that_was_cut(tmp_path, kind):
+    path = written(tmp_path, kind)
+    path.write_bytes(path.read_bytes()[:-9])
+    assert line_of(InputInvalid, read, path).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "long", "after", "found"),
+    [
+        ("a.jsonl", b'{"output": "x"}\n', b'{"output": "' + b"x" * 2000 + b'"}\n', b'{"output": "y"}\n', "xy"),
+        ("a.csv", b"id,output\n1,x\n", b"2," + b"x" * 2000 + b"\n", b"3,y\n", "xy"),
+    ],
+)
+def test_a_row_longer_than_memory_may_be_is_a_bad_row(tmp_path, monkeypatch, name, before, long, after, found):
+    """A packed file of a few kilobytes holds one of gigabytes."""
+    monkeypatch.setattr(row_files, "MAX_ROW", 1000)
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(gzip.compress(before + long + after))
+    made = read(path)
+    assert [one for one in made if isinstance(one, BadRow)] == [row_files.TOO_LONG]
+    assert "".join(one["output"] for one in made if not isinstance(one, BadRow)) == found
+    path.write_bytes(gzip.compress(before * 200))
+    assert len(read(path)) >= 200, "of rows, not of the file"

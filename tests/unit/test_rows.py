@@ -1,0 +1,334 @@
+"""Which columns of a user's file are read as what, and what becomes of a row that cannot be scored."""
+
+import json
+import math
+
+import pytest
+from one_line_errors import line_of
+
+from excam.core.exceptions import InputInvalid
+from excam.core.row_files import BadRow
+from excam.scoring import joining, rows
+from excam.scoring.defaults import STAND_IN_INSTRUCTION
+from excam.scoring.metric import Metric, Outcome, Row, available
+
+EXCAM, RUBRIC, BLEU, CALMQA = (available()[name] for name in ("excam", "rubric", "bleu", "calmqa"))
+
+
+def file(folder, *given, name="a.jsonl"):
+    path = folder / name
+    path.write_text("".join(json.dumps(one) + "\n" for one in given), encoding="utf-8")
+    return path
+
+
+def read(path, metric=EXCAM, named=None, **more):
+    return list(rows.RowFile(path, metric, named, **more))
+
+
+def texts(found):
+    return [tuple(one.values.get(name) for name in ("instruction", "output")) for one in found]
+
+
+# --- columns
+
+
+@pytest.mark.parametrize(
+    ("names", "read_as"),
+    [
+        (("instruction", "output"), ()),
+        (("output",), ()),
+        (("prompt", "response"), ("prompt as instruction", "response as output")),
+        (("question", "answer"), ("question as instruction", "answer as output")),
+        (("input", "output"), ("input as instruction",)),
+        (("instruction", "completion"), ("completion as output",)),
+        (("Instruction", "Output"), ("Instruction as instruction", "Output as output")),
+        (("Frage", "Antwort", "Sprache"), ("Frage as instruction", "Antwort as output", "Sprache as language")),
+        (("質問", "回答"), ("質問 as instruction", "回答 as output")),
+        (("instruction", "input", "output"), ()),
+        (("question", "answer", "output"), ("question as instruction",)),
+        (("Question Text", "answer", "ID"), ("Question Text as instruction", "answer as output", "ID as id")),
+        (("output", "model", "lang"), ("lang as language", "model as system")),
+    ],
+)
+def test_columns_are_found_by_their_usual_names(names, read_as):
+    assert rows.columns_of(names, EXCAM, {}).renamed == read_as
+
+
+def test_the_roles_are_those_of_the_metric():
+    assert rows.columns_of(("instruction", "output"), RUBRIC, {}).renamed == (
+        "instruction as prompt",
+        "output as response",
+    )
+    found = rows.columns_of(("prompt", "response", "lang"), CALMQA, {})
+    assert found.theirs == {"question": "prompt", "answer": "response", "language": "lang"}
+    assert rows.columns_of(("Translation", "reference"), BLEU, {}).renamed == ("Translation as translation",)
+
+
+@pytest.mark.parametrize(
+    ("names", "metric", "named", "said"),
+    [
+        (("text",), EXCAM, {}, "column output: not found; found text; give --output NAME"),
+        ((), EXCAM, {}, "column output: not found; found none; give --output NAME"),
+        (("prompt", "answer", "response"), EXCAM, {},
+         "column output: found answer, response; expected one; give --output answer or --output response"),
+        (("prompt", "question", "output"), EXCAM, {},
+         "column instruction: found prompt, question; expected one; give --instruction prompt or --instruction question"),
+        (("prompt", "output"), EXCAM, {"output": "answer"}, "column answer: not found; found prompt, output"),
+        (("a", "reference"), BLEU, {}, "column translation: not found; found a, reference; give --column translation=NAME"),
+        (("translation", "reference"), BLEU, {"output": "translation"},
+         "metric bleu has no column output; it reads translation, reference, id, language, system, culture"),
+        (("prompt", "x"), RUBRIC, {}, "column response: not found; found prompt, x; give --output NAME"),
+    ],
+)  # fmt: skip
+def test_a_column_that_is_not_there_is_one_line_that_says_what_to_type(names, metric, named, said):
+    assert line_of(InputInvalid, rows.columns_of, names, metric, named, "a.csv").startswith(f"a.csv: {said}")
+
+
+def test_a_column_that_is_named_is_the_one_that_is_read(tmp_path):
+    path = file(tmp_path, {"prompt": "a", "answer": "b", "response": "c", "lang": "Greek"})
+    (found,) = read(path, named={"output": "response", "language": "lang"})
+    assert (found.values, found.labels) == ({"instruction": "a", "output": "c"}, {"language": "Greek"})
+    (found,) = read(path, RUBRIC, {"instruction": "prompt", "response": "answer"})
+    assert found.values["response"] == "b"
+
+
+def test_what_is_read_as_what_is_one_line(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("\ufeffFrage;Antwort;Bewertung\r\nWas?;Das.;3,5\r\n".encode())
+    said = rows.RowFile(path, EXCAM).said
+    assert said == f"{path}: semicolons; read Frage as instruction, Antwort as output; not read: Bewertung"
+    assert rows.RowFile(file(tmp_path, {"output": "x", "more": 1}), EXCAM).said == ""
+
+
+# --- rows
+
+
+@pytest.mark.parametrize(
+    ("record", "failure"),
+    [
+        ({"output": None}, "missing-output"),
+        ({"instruction": "a"}, "missing-output"),
+        ({"output": math.nan}, "missing-output"),
+        ({"output": 5}, "not-text-output"),
+        ({"output": ["x"]}, "not-text-output"),
+        ({"output": "x", "instruction": 1}, "not-text-instruction"),
+        ({"output": ""}, "empty-output"),
+        ({"output": " \n\t"}, "empty-output"),
+        ({"output": "x", "language": ["en"]}, "not-text-language"),
+        ({"output": "x", "id": math.nan}, "no-id"),
+        ({"output": "x", "id": True}, "no-id"),
+        ({"output": "x", "id": ["a"]}, "no-id"),
+        (BadRow("not-json", ""), "not-json"),
+    ],
+)
+def test_a_bad_row_is_a_failed_row_in_its_place(record, failure):
+    columns = rows.columns_of(("instruction", "output"), EXCAM, {})
+    found = rows.row(record, columns, EXCAM)
+    assert (found.failure, found.id) == (failure, "")
+
+
+@pytest.mark.parametrize(
+    ("given", "text"), [(1, "1"), (1.0, "1"), (1.5, "1.5"), ("0001", "0001"), (None, ""), ("", "")]
+)
+def test_ids_are_text(given, text):
+    columns = rows.columns_of(("output",), EXCAM, {})
+    assert rows.row({"output": "x", "id": given}, columns, EXCAM).id == text
+
+
+def test_what_is_not_told_stands_in(tmp_path):
+    path = file(tmp_path, {"output": "x", "instruction": ""}, {"output": "y", "language": math.nan, "system": None})
+    assert texts(read(path)) == [(STAND_IN_INSTRUCTION, "x"), (STAND_IN_INSTRUCTION, "y")]
+    assert [one.labels for one in read(path)] == [{}, {}]
+
+
+def test_an_id_that_occurs_twice_is_a_failure_under_a_name_of_its_own(tmp_path):
+    path = file(tmp_path, *({"output": str(n), "id": name} for n, name in enumerate(["a", "b", 1, "a", 1.0, "a#4"])))
+    found = read(path)
+    assert [one.id for one in found] == ["a", "b", "1", "a#4", "1#5", "a#4#6"]
+    assert [one.failure for one in found] == [None, None, None, "duplicate-id", "duplicate-id", "duplicate-id"]
+    assert len({one.id for one in found}) == len(found), "results are joined by id"
+
+
+def test_a_row_without_an_id_is_no_duplicate_of_one_that_is_called_by_its_number(tmp_path):
+    found = read(file(tmp_path, {"output": "x", "id": 2}, {"output": "y"}, {"output": "z", "id": None}))
+    assert [(one.id, one.failure) for one in found] == [("2", None), ("2#2", None), ("3", None)]
+
+
+def test_a_blank_text_has_a_score_where_the_metric_gives_it_one():
+    columns = rows.columns_of(("translation", "reference"), BLEU, {})
+    assert rows.row({"translation": "", "reference": "x"}, columns, BLEU).failure is None
+    assert rows.row({"translation": None, "reference": "x"}, columns, BLEU).failure == "missing-translation"
+
+
+def test_columns_may_hold_other_values_where_the_metric_says_so():
+    metric = available()["acre-equivalent"]
+    columns = rows.columns_of(("translation", "accepted"), metric, {})
+    found = rows.row({"translation": "x", "accepted": ["y"]}, columns, metric)
+    assert (found.failure, found.values["accepted"]) == (None, ["y"])
+
+
+def test_a_survey_counts_rows_and_failures(tmp_path):
+    path = file(tmp_path, {"output": "x"}, {"output": None}, {"output": ""}, {"output": None})
+    survey = rows.RowFile(path, EXCAM).survey()
+    assert (survey.rows, dict(survey.failures)) == (4, {"missing-output": 2, "empty-output": 1})
+    assert survey.first == f"{path}: row 2 (2): missing-output"
+    assert rows.RowFile(path, EXCAM, limit=2).survey().rows == 2
+
+
+def test_a_file_without_rows_is_one_line(tmp_path):
+    for text in ("", "\n \n"):
+        path = tmp_path / "a.jsonl"
+        path.write_text(text)
+        assert line_of(InputInvalid, rows.RowFile, path, EXCAM).startswith(f"{path}: 0 rows; expected one JSON object")
+    path.write_text("id,output\n")
+    assert ": 0 rows" in line_of(InputInvalid, rows.RowFile, path.rename(tmp_path / "a.csv"), EXCAM)
+
+
+def test_a_file_of_bad_rows_alone_is_read_as_failures(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("no json\n5\n")
+    assert [one.failure for one in read(path)] == ["not-json", "not-an-object"]
+
+
+# --- rows of programs
+
+
+def test_rows_of_a_program_are_found_by_the_same_names():
+    given = [{"prompt": "a", "response": "b", "id": 3}, {"prompt": "c", "response": None}, None]
+    found = list(rows.of_mappings(given, EXCAM))
+    assert texts(found)[:2] == [("a", "b"), ("c", None)]
+    assert [one.failure for one in found] == [None, "missing-output", "not-an-object"]
+    own = [Row("x", {"output": "y"})]
+    assert list(rows.of_mappings(own, EXCAM)) == own
+    assert list(rows.of_mappings([], EXCAM)) == []
+
+
+def test_a_column_that_no_row_has_is_refused_before_anything_is_asked():
+    assert "column output: not found; found text" in line_of(InputInvalid, rows.of_mappings, [{"text": "x"}], EXCAM)
+
+
+# --- conversations and logs
+
+
+def test_the_last_turns_of_a_conversation_are_read(tmp_path):
+    turns = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Name a dish."},
+        {"role": "assistant", "content": "Tea."},
+        {"role": "user", "content": [{"type": "text", "text": "A Greek "}, {"type": "text", "text": "one."}]},
+        {"role": "assistant", "content": "Sushi."},
+    ]
+    path = file(tmp_path, {"id": "a", "messages": turns, "culture": "Greece"}, {"messages": turns[1:3]})
+    found = rows.RowFile(path, EXCAM)
+    assert texts(found) == [
+        ("user: Name a dish.\n\nassistant: Tea.\n\nA Greek one.", "Sushi."),
+        ("Name a dish.", "Tea."),
+    ]
+    assert [(one.id, one.labels) for one in found] == [("a", {"culture": "Greece"}), ("2", {})]
+    assert "earlier turns stand before the instruction (1 rows)" in found.said
+    assert "turns of a system or a tool are not read (1 rows)" in found.said
+    plain = rows.RowFile(file(tmp_path, {"messages": turns[1:3]}), EXCAM).said
+    assert plain.endswith("messages: the last turn of a person as instruction, the last answer as output")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"conversations": [{"from": "human", "value": "A dish?"}, {"from": "gpt", "value": "Tea."}]},
+        {"prompt": [{"role": "user", "content": "A dish?"}], "completion": [{"role": "assistant", "content": "Tea."}]},
+        {"prompt": "A dish?", "completion": [{"role": "assistant", "content": "Tea."}]},
+        {"id": 1, "input": "A dish?", "output": {"completion": "Tea."}},
+        {"id": 1, "input": [{"role": "user", "content": "A dish?"}], "output": {"choices": [{"message": {"content": "Tea."}}]}},
+        {"doc_id": 1, "doc": {"question": "A dish?"}, "resps": [["Tea."]], "filtered_resps": ["Tea."]},
+        {"doc_id": 1, "doc": {}, "arguments": {"gen_args_0": {"arg_0": "A dish?", "arg_1": {}}}, "resps": [["Tea."]]},
+        {"doc_id": 1, "doc": {}, "arguments": [["A dish?", {}]], "resps": [["Tea."]]},
+        {"doc_id": 1, "doc": {}, "arguments": [['[{"role": "user", "content": "A dish?"}]', {}]], "resps": [["Tea."]]},
+    ],
+)  # fmt: skip
+def test_rows_of_other_programs(tmp_path, row):
+    assert texts(read(file(tmp_path, row))) == [("A dish?", "Tea.")]
+    found = read(file(tmp_path, row), RUBRIC)
+    assert [(one.values["prompt"], one.values["response"]) for one in found] == [("A dish?", "Tea.")]
+
+
+@pytest.mark.parametrize(
+    ("row", "failure"),
+    [
+        ({"messages": [{"role": "user", "content": "A dish?"}]}, "no-answer"),
+        ({"messages": []}, "no-answer"),
+        ({"messages": "x"}, "no-answer"),
+        ({"messages": [{"role": "user", "content": "A?"}, {"role": "assistant", "content": None}]}, "missing-output"),
+    ],
+)
+def test_a_conversation_without_an_answer_is_a_failure(tmp_path, row, failure):
+    whole = {"messages": [{"role": "user", "content": "A?"}, {"role": "assistant", "content": "B."}]}
+    assert [one.failure for one in read(file(tmp_path, whole, row))] == [None, failure]
+
+
+def test_samples_of_lm_eval_that_generated_nothing(tmp_path):
+    text = {"doc_id": 0, "doc": {"question": "A?"}, "resps": [["x"]], "filtered_resps": ["x"], "filter": "none"}
+    chosen = {"doc_id": 1, "doc": {}, "resps": [[["-1.5", "False"]], [["-0.5", "True"]]], "filtered_resps": [["-1.5", "False"], ["-0.5", "True"]]}  # fmt: skip
+    found = read(
+        file(tmp_path, text, chosen, {**text, "filter": "strict"}, {**text, "doc_id": 2, "filtered_resps": [5]})
+    )
+    assert [one.failure for one in found] == [None, "no-generated-text", None, "no-answer"]
+    assert [one.id for one in found] == ["0", "2", "0/strict", "4"]
+
+
+def test_epochs_of_a_sample_are_rows_of_their_own(tmp_path):
+    sample = {"id": "q", "epoch": 1, "input": "A?", "output": {"completion": "B.", "model": "m"}}
+    found = read(file(tmp_path, sample, {**sample, "epoch": 2}, {**sample, "id": "r", "output": {"choices": []}}))
+    assert [(one.id, one.failure, one.labels) for one in found] == [
+        ("q", None, {"system": "m"}),
+        ("q/2", None, {"system": "m"}),
+        ("r", "empty-output", {}),
+    ]
+
+
+def test_naming_a_column_switches_the_recognition_off(tmp_path):
+    row = {"messages": [{"role": "user", "content": "A?"}, {"role": "assistant", "content": "B."}], "reply": "C."}
+    (found,) = read(file(tmp_path, row), named={"output": "reply"})
+    assert found.values["output"] == "C."
+
+
+def test_a_metric_without_a_pair_reads_no_conversations(tmp_path):
+    row = {"messages": [{"role": "user", "content": "A?"}, {"role": "assistant", "content": "B."}]}
+    assert "column translation: not found; found messages" in line_of(InputInvalid, read, file(tmp_path, row), BLEU)
+
+
+# --- joining
+
+
+@pytest.mark.parametrize("form", ["{}.0", "{:04d}", "{} ", " {}", "{}"])
+def test_ids_that_differ_in_form_alone_are_joined(form):
+    ours, theirs = [form.format(n) for n in range(1, 9)], [str(n) for n in range(1, 9)]
+    found = joining.join(ours, theirs)
+    assert found.theirs == dict(zip(ours, theirs, strict=True))
+    assert bool(found.note) == (form != "{}")
+    assert not found.ambiguous
+
+
+def test_accents_that_are_composed_are_one_text():
+    found = joining.join(["cafe\u0301"], ["caf\u00e9"])
+    assert found.theirs == {"cafe\u0301": "caf\u00e9"}
+    assert joining.same_text("e\u0301\r\nx ") == joining.same_text("\u00e9\nx")
+
+
+def test_ids_of_which_several_are_alike_are_not_joined():
+    found = joining.join(["1", "01", "2"], ["1", "2.0"])
+    assert (found.theirs, found.ambiguous) == ({"1": "1"}, True)
+    assert "ambiguous" in found.note
+    assert joining.join(["1", "a"], ["1", "b"]).theirs == {"1": "1"}
+
+
+class Echo(Metric):
+    name, version, columns, asks = "echo", 1, ("said",), "nothing"
+
+    def flow(self, row):
+        return Outcome(float(len(row.texts["said"])))
+        yield
+
+
+def test_a_metric_of_ones_own_reads_its_own_columns(tmp_path):
+    (found,) = read(file(tmp_path, {"Said": "x", "id": "a"}), Echo())
+    assert (found.id, found.values) == ("a", {"said": "x"})
