@@ -116,7 +116,7 @@ class Standing:
     rows: int
     failed: int
     n: int
-    mean: float
+    mean: float | None  # None if there is no such row
     low: float | None
     high: float | None
     with_errors: float | None  # share of the n rows; None for a metric that lists no errors
@@ -139,11 +139,16 @@ def compare(systems: Sequence[System], rows: int = 5) -> list[Comparison]:
 
 def standings(systems: Sequence[System]) -> list[Standing]:
     """Return the systems by their mean score on the rows that all of them scored, the best first."""
+    ours = [one.id for one in systems[0][1]]
+    theirs = [join(ours, [one.id for one in found]).theirs for _, found in systems]
     scored = [{one.id for one in found if one.score is not None} for _, found in systems]
-    common = set.intersection(*scored)
-    found = [_standing(name, results, common) for name, results in systems]
+    common = [one for one in ours if all(names.get(one) in ids for names, ids in zip(theirs, scored, strict=True))]
+    found = [
+        _standing(name, results, {names[one] for one in common})
+        for (name, results), names in zip(systems, theirs, strict=True)
+    ]
     lower = bool(systems[0][1]) and systems[0][1][0].metric.direction == "lower"
-    return sorted(found, key=lambda one: one.mean if lower else -one.mean)
+    return sorted(found, key=lambda one: (one.mean or 0.0) * (1 if lower else -1))
 
 
 def standing_lines(found: Iterable[Standing]) -> list[dict[str, Any]]:
@@ -162,7 +167,7 @@ def _standing(name: str, results: Sequence[Result], common: set[str]) -> Standin
         rows=len(results),
         failed=sum(one.score is None for one in results),
         n=len(kept),
-        mean=float(scores.mean()) if kept else float("nan"),
+        mean=float(scores.mean()) if kept else None,
         low=low,
         high=high,
         with_errors=sum(map(_has_errors, kept)) / len(kept) if kept and kept[0].metric.lists_errors else None,

@@ -59,17 +59,21 @@ def _whole(out: Console, found: Comparison) -> None:
     head = ("measure", "n", "A", "B", "A - B, 95 % interval", "A better : B better : ties", "p", "p (Holm)")
     lines = [(one.name, str(one.n), *_values(one), _p(one.p_value), _p(one.p_holm)) for one in found.measures]
     display.table(out, [head, *lines])
-    _notes(out, found)
+    _notes(out, [found])
 
 
-def _notes(out: Console, found: Comparison) -> None:
-    first, *others = found.measures
-    units = "each row its own" if first.clusters == first.n else f"{first.clusters} groups of rows that share content"
+def _notes(out: Console, found: Sequence[Comparison]) -> None:
+    first, *others = found[0].measures
+    units = "rows that share content together"
+    if len(found) == 1:
+        units = f"{first.clusters} groups of rows that share content"
+    if all(one.measures[0].clusters == one.measures[0].n for one in found):
+        units = "each row its own"
+    mean = visible_line(found[0].metric.mean or "mean")
     share = "with errors: share of rows, less is better. " if others else ""
     _text(
         out,
-        f"score: {visible_line(found.metric.mean or 'mean')}. {share}p: paired permutation test, two-sided, {DRAWS:,} "
-        f"random swaps, {units}.\n",
+        f"score: {mean}. {share}p: paired permutation test, two-sided, {DRAWS:,} random swaps, {units}.\n",
     )
 
 
@@ -79,8 +83,9 @@ def _standings(out: Console, found: Sequence[Standing]) -> None:
     lines: list[Sequence[str]] = [head]
     for one in found:
         interval = "" if one.low is None or one.high is None else f" [{one.low:.2f}, {one.high:.2f}]"
+        mean = "" if one.mean is None else f"{one.mean:.2f}{interval}"
         share = () if one.with_errors is None else (f"{one.with_errors:.2f}",)
-        lines.append((one.system, str(one.rows), str(one.failed), str(one.n), f"{one.mean:.2f}{interval}", *share))
+        lines.append((one.system, str(one.rows), str(one.failed), str(one.n), mean, *share))
     out.print()
     display.table(out, lines)
     _text(out, "n: rows that every system scored; the means are over them, the best system first.\n")
@@ -93,7 +98,7 @@ def _pairs(out: Console, found: Sequence[Comparison]) -> None:
         for each in one.measures:
             lines.append((one.a, one.b, each.name, str(each.n), *_values(each)[2:], _p(each.p_value), _p(each.p_holm)))
     display.table(out, lines)
-    _notes(out, found[0])
+    _notes(out, found)
     for one in found:
         if one.joined:
             _text(out, f"{visible_line(f'{one.a} and {one.b}')}: {one.joined}.")

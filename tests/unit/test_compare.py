@@ -1,7 +1,8 @@
-"""Two systems compared: rows joined by id and every one of them counted, tests that know nothing from something."""
+"""Systems compared: rows joined by id and every one of them counted, tests that know nothing from something."""
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +12,11 @@ from typer.testing import CliRunner
 from excam import cli
 from excam.core.exceptions import InputInvalid
 from excam.error_reports.records import CulturalError, Report
-from excam.scoring import compare
+from excam.scoring import compare, metric
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
-from excam.scoring.scored import Scored
-from excam.stats.permutation import paired_permutation
+from excam.scoring.metric import Description
+from excam.scoring.results import Result
+from excam.stats.permutation import holm, paired_permutation
 from excam.stats.sign_permutation import sign_permutation
 
 AGREED = {"judgements": 2, "found": 1, "against": 1, "spread": None, "scores": [], "failures": [], "spans": []}
@@ -23,10 +25,17 @@ MAJOR = CulturalError("output", "Sushi", "major", "incorrect answer", 0, 5)
 
 
 def judged(number, *errors, certainty=0.5, **changes):
-    """A row without errors has its certainty as score."""
-    score = float(sum({"minor": -1, "major": -5}[error.severity] for error in errors)) or certainty
-    made = Scored(f"r{number}", f"What is eaten on day {number}?", "Sushi, of course.", score, certainty,
-                  Report(errors, "Why." * bool(errors)), None, (), "", "excam|model:m")  # fmt: skip
+    """A row of the metric excam; without errors it has its certainty as score. `changes` may name a text."""
+    texts = {"instruction": f"What is eaten on day {number}?", "output": "Sushi, of course."}
+    made = Result(
+        id=f"r{number}",
+        texts={name: changes.pop(name, text) for name, text in texts.items()},
+        score=float(sum({"minor": -1, "major": -5}[error.severity] for error in errors)) or certainty,
+        report=Report(errors, "Why." * bool(errors)),
+        certainty=certainty,
+        metric=metric.load("excam").description,
+        signature="excam|model:m",
+    )
     return replace(made, **changes)
 
 
@@ -34,9 +43,15 @@ def failed(number, **changes):
     return judged(number, score=None, certainty=None, report=None, failure="truncated", **changes)
 
 
+def compared(a, b, rows=5):
+    """The comparison of two systems, A and B."""
+    (found,) = compare.compare([("A", a), ("B", b)], rows)
+    return found
+
+
 def line_of(a, b):
     with pytest.raises(InputInvalid) as caught:
-        compare.compare(a, b)
+        compared(a, b)
     line = str(caught.value)
     assert "\n" not in line
     assert len(line) < 500
@@ -46,7 +61,7 @@ def line_of(a, b):
 def test_every_row_is_somewhere():
     a = [judged(1), judged(2, MAJOR), failed(3), judged(4), failed(5), judged(6), judged(7)]
     b = [judged(2), judged(1), judged(3), failed(4), failed(5), judged(8)]
-    found = compare.compare(a, b)
+    found = compared(a, b)
     counts = found.counts
     assert counts == compare.Denominators(7, 6, 2, 2, 1, 1, 1, 1)
     not_judged = counts.not_judged_a + counts.not_judged_b + counts.not_judged_both
@@ -56,7 +71,7 @@ def test_every_row_is_somewhere():
     assert (score.n, score.a_better, score.b_better, score.ties) == (2, 0, 1, 1)
     assert (score.a, score.b, score.difference) == (-2.25, 0.5, -2.75)
     assert (wrong.a, wrong.b, wrong.b_better) == (0.5, 0.0, 1)
-    assert [a.id for a, _ in found.widest] == ["r2"], "rows that do not differ are not shown"
+    assert [a.id for a, _ in found.differing] == ["r2"], "rows that do not differ are not shown"
 
 
 def test_what_is_not_comparable_is_refused_in_one_line():
@@ -74,7 +89,7 @@ def test_what_is_not_comparable_is_refused_in_one_line():
 def test_a_system_that_is_better_is_found_and_the_other_way_round_is_the_mirror():
     a = [judged(n, certainty=0.5 + n / 1000) for n in range(40)]
     b = [judged(n, *[MAJOR] * (n % 2)) for n in range(40)]
-    ours, theirs = compare.compare(a, b).measures, compare.compare(b, a).measures
+    ours, theirs = compared(a, b).measures, compared(b, a).measures
     assert [one.p_value < 0.001 for one in ours] == [True, True]
     for one, other in zip(ours, theirs, strict=True):
         assert (one.p_value, one.a_better, one.difference) == (other.p_value, other.b_better, -other.difference)
@@ -86,9 +101,9 @@ def test_a_system_that_is_better_is_found_and_the_other_way_round_is_the_mirror(
 
 def test_a_system_against_itself():
     rows = [judged(n, *[MAJOR] * (n % 3 == 0)) for n in range(30)]
-    found = compare.compare(rows, rows)
+    found = compared(rows, rows)
     assert [(one.difference, one.p_value, one.ties, one.low) for one in found.measures] == [(0, 1, 30, None)] * 2
-    assert found.widest == ()
+    assert found.differing == ()
 
 
 def test_rows_that_share_content_are_one():
@@ -98,7 +113,7 @@ def test_rows_that_share_content_are_one():
     assert compare.cluster(free) != compare.cluster(replace(free, id="other")), "the neutral instruction says nothing"
     a = [judged(1, id=str(n)) for n in range(20)]
     b = [judged(1, MAJOR, id=str(n)) for n in range(20)]
-    score = compare.compare(a, b).measures[0]
+    score = compared(a, b).measures[0]
     assert (score.n, score.clusters, score.p_value, score.low) == (20, 1, 1.0, None), "one question proves nothing"
 
 
@@ -106,7 +121,7 @@ def test_parts_are_told_with_their_denominators_and_few_rows_have_no_interval():
     a = [judged(n, *[MAJOR] * (n % 5 == 0), language=("English", "Thai")[n < 3], culture="") for n in range(30)]
     b = [judged(n, *[MAJOR] * (n % 2), language=("English", "Thai")[n < 3]) for n in range(29)] + [failed(29)]
     b[29] = replace(b[29], language="Yoruba")  # the first file's language is used
-    found = compare.compare(a, b)
+    found = compared(a, b)
     assert [(one.by, one.name, one.not_judged) for one in found.groups] == [
         ("language", "English", 1),
         ("language", "Thai", 0),
@@ -116,6 +131,75 @@ def test_parts_are_told_with_their_denominators_and_few_rows_have_no_interval():
     assert english.low is not None
     assert thai.low is None
     assert {one.p_value for group in found.groups for one in group.measures} == {None}
+
+
+def other_metric(number, score, **changes):
+    """A row of a metric that lists no errors and whose lower scores are better."""
+    about = Description(direction="lower", mean="mean distance, less is better")
+    made = Result(id=f"r{number}", texts={"text": f"t{number}"}, score=score, metric=about, signature="distance|1")
+    return replace(made, **changes)
+
+
+def test_a_metric_that_lists_no_errors_has_one_measure_in_its_own_direction():
+    found = compared([other_metric(n, 1.0) for n in range(12)], [other_metric(n, 2.0 + n) for n in range(12)])
+    (score,) = found.measures
+    assert (score.name, score.a_better, score.b_better) == ("score", 12, 0)
+    assert score.difference < 0
+    assert score.clusters == 12, "rows of a metric without an instruction share nothing"
+    assert found.lines()[0]["measures"][0]["name"] == "score"
+
+
+def test_p_values_are_adjusted_for_all_tests_of_all_systems():
+    systems = [
+        (name, [judged(n, *[MAJOR] * (n % step == 0), certainty=0.5 + n % 3 / 100) for n in range(30)])
+        for name, step in (("A", 2), ("B", 3), ("C", 31))
+    ]
+    found = compare.compare(systems)
+    assert [(one.a, one.b) for one in found] == [("A", "B"), ("A", "C"), ("B", "C")]
+    measures = [measure for one in found for measure in one.measures]
+    assert [one.p_holm for one in measures] == pytest.approx(holm([one.p_value for one in measures]))
+    assert all(one.p_value <= one.p_holm for one in measures)
+    assert any(one.p_value < one.p_holm for one in measures)
+    alone = compared(systems[0][1], systems[1][1])
+    assert [one.p_value for one in alone.measures] == [one.p_value for one in found[0].measures]
+    assert {one.p_holm for group in alone.groups for one in group.measures} <= {None}
+
+
+def test_systems_stand_by_their_mean_on_the_rows_that_all_scored():
+    a = [judged(n) for n in range(12)]
+    b = [failed(0), *(judged(n, MAJOR) for n in range(1, 12))]
+    c = [judged(n, certainty=0.75) for n in range(1, 13)]
+    found = compare.standings([("A", a), ("B", b), ("C", c)])
+    assert [(one.system, one.rows, one.failed, one.n, one.mean, one.with_errors) for one in found] == [
+        ("C", 12, 0, 11, 0.75, 0.0),
+        ("A", 12, 0, 11, 0.5, 0.0),
+        ("B", 12, 1, 11, -5.0, 1.0),
+    ]
+    lower = [("A", [other_metric(1, 2.0)]), ("B", [other_metric(1, 1.0)])]
+    assert [(one.system, one.with_errors, one.low) for one in compare.standings(lower)] == [
+        ("B", None, None),
+        ("A", None, None),
+    ]
+
+
+def test_systems_without_a_row_that_all_scored_have_no_mean():
+    systems = [(name, [judged(n) for n in numbers]) for name, numbers in (("A", (1, 2)), ("B", (2, 3)), ("C", (3, 1)))]
+    assert [(one.n, one.mean, one.low) for one in compare.standings(systems)] == [(0, None, None)] * 3
+    assert [one.counts.compared for one in compare.compare(systems)] == [1, 1, 1]
+
+
+def test_ids_that_differ_in_form_alone_are_one_row():
+    a = [judged(n, id=f"{n}.0", instruction=f"Ça va, {n}?") for n in range(3)]
+    b = [judged(n, id=f"00{n}", instruction=f"C\u0327a va, {n}? \r\n") for n in range(3)]
+    found = compared(a, b)
+    assert (found.counts.compared, found.counts.only_a, found.counts.only_b) == (3, 0, 0)
+    assert found.joined == "3 ids joined although they differ in form ('0.0' as '000')"
+    assert found.lines()[0]["joined"] == found.joined
+    standings = compare.standings([("A", a), ("B", b), ("C", [replace(b[0], id="0")])])
+    assert [(one.n, one.mean) for one in standings] == [(1, 0.5)] * 3
+    ambiguous = compared([*a, judged(0, id="0"), judged(9)], [*b, judged(9)])
+    assert (ambiguous.counts.compared, ambiguous.counts.only_a) == (1, 4)
+    assert "are ambiguous; only equal ones are joined" in ambiguous.joined
 
 
 def test_sign_permutation_agrees_with_the_exact_test_on_verdicts():
@@ -170,16 +254,37 @@ def test_the_command_for_people_and_for_machines(tmp_path):
     assert "output: [Sushi], of course." in shown
     assert "r2" not in shown
     assert "\x1b" not in shown
-    lines = [json.loads(line) for line in run(*files, "--jsonl", "--rows", "2").stdout.splitlines()]
+    lines = [json.loads(line) for line in run(*files, "--json", "--rows", "2").stdout.splitlines()]
     assert [line["kind"] for line in lines] == ["comparison", "group", "group", "group", "row", "row"]
     assert lines[0]["compared"] == 12
     assert lines[0]["measures"][0]["a_better"] == 9
     assert sum(line["measures"][0]["n"] for line in lines if line.get("by") == "language") == 12
 
 
+def test_the_command_compares_several_systems(tmp_path):
+    rows = {
+        "a": [judged(n) for n in range(12)],
+        "b": [judged(n, *[MAJOR] * (n < 9)) for n in range(12)],
+        "c": [judged(n, certainty=0.75) for n in range(11)] + [failed(11)],
+    }
+    files = [written(tmp_path / f"{name}.jsonl", found) for name, found in rows.items()]
+    shown = run(*files).stdout
+    assert re.search(r"c +12 +1 +11 +0\.75 ", shown)
+    assert shown.index("c  ") < shown.index("a  ") < shown.index("b  "), "the best first"
+    assert "p (Holm)" in shown
+    lines = [json.loads(line) for line in run(*files, "--json").stdout.splitlines()]
+    assert [line["system"] for line in lines if line["kind"] == "system"] == ["c", "a", "b"]
+    pairs = [(line["a"], line["b"]) for line in lines if line["kind"] == "comparison"]
+    assert pairs == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert all(len(line["measures"]) == 2 for line in lines if line["kind"] == "comparison")
+    (tmp_path / "other").mkdir()
+    same = written(tmp_path / "other/a.jsonl", rows["a"])
+    assert f"A: {tmp_path.name}/a\nB: other/a\n" in run(files[0], same).stdout, "two files of one name"
+
+
 def test_the_command_stops_in_one_line(tmp_path):
     good, other = (written(tmp_path / f"{name}.jsonl", [judged(1, signature=name)]) for name in "ab")
-    for words in ((good, other), (good, tmp_path / "none.jsonl"), (tmp_path, good)):
+    for words in ((good, other), (good, tmp_path / "none.jsonl"), (tmp_path, good), (good,)):
         result = run(*words)
         assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
 
@@ -191,9 +296,23 @@ def test_the_command_stops_in_one_line(tmp_path):
         {"score": float("nan")},
         {"score": None},
         {"failure": "truncated"},
-        {"id": 5},
+        {"id": [5]},
+        {"id": True},
+        {"id": 5.5},
         {"culture": None},
-        {"output": "short"[:3]},
+        {"texts": {"instruction": "What is eaten?", "output": "Sus"}},
+        {"texts": {"output": 5}},
+        {"texts": ["output"]},
+        {"parts": [1]},
+        {"metric": None},
+        {"metric": {"direction": "sideways"}},
+        {"metric": {"lists_errors": "yes"}},
+        {"metric": {"pair": ["output"]}},
+        {"metric": {"range": [0, "1"]}},
+        {"metric": {"weights": {"huge": -1}}},
+        {"metric": {"weights": {"major": math.nan}}},
+        {"metric": {"unknown": 1}},
+        {"signature": ""},
         {"warnings": [1]},
         {"warnings": "abc"},
         {"recovered": "abc"},
@@ -222,4 +341,4 @@ def test_a_line_that_was_edited_is_refused(tmp_path, changes):
     path.write_text(json.dumps(good) + "\n" + json.dumps(good | {"id": "x"} | changes) + "\n", encoding="utf-8")
     result = run(path, path)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"{path}:2: no scored pair" in result.stderr
+    assert f"{path}:2: no scored row" in result.stderr
