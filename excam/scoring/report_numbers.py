@@ -17,6 +17,7 @@ from excam.stats import bootstrap
 
 MOST = 200  # lines of a table; what is behind is added up in one
 BANDS = (-20, -10, -5, -2)  # upper edges of the bands of scores below -1
+ROUNDING = 1e-9  # of a band's width: a score on an edge is in the band above
 Interval = tuple[float, float] | None
 
 
@@ -82,7 +83,7 @@ def bands(rows: Sequence[Result], metric: Description) -> list[tuple[str, int]]:
         return [*((name, number[at]) for at, name in enumerate(names)), failed]
     low, high = metric.range or (min(scores, default=0.0), max(scores, default=1.0))
     width = (high - low) / 10 or 1.0
-    number = Counter(min(9, max(0, int((score - low) / width))) for score in scores)
+    number = Counter(min(9, max(0, int((score - low) / width + ROUNDING))) for score in scores)
     edges = [f"{low + width * at:.4g}" for at in range(11)]
     return [*((f"{edges[at]} to {edges[at + 1]}", number[at]) for at in range(10)), failed]
 

@@ -211,18 +211,21 @@ def frame(results: Iterable[Result]) -> pl.DataFrame:
 
 
 def _table_row(one: Result, schema: Iterable[str]) -> dict[str, Any]:
-    row: dict[str, Any] = {name: getattr(one, name, None) for name in schema if name != "errors"}
-    row |= {**one.texts, "id": one.id, "score": one.score, "warnings": list(one.warnings)}
-    if one.agreement is not None:
-        row |= {name: getattr(one.agreement, name) for name in ("judgements", "found", "spread")}
+    """Return a row of the table; a text in a column of such a name gives way to what is known of the result."""
+    known = ("id", "score", "failure", *LABELS, "verdict", "signature", "certainty", "probability")
+    row: dict[str, Any] = {**one.texts, **{name: getattr(one, name) for name in known}}
+    row["warnings"] = list(map(_encodable, one.warnings))
+    row |= {name: getattr(one.agreement, name, None) for name in ("judgements", "found", "spread")}
+    row |= dict.fromkeys(("errors", "errors_found", "explanation"))
     if one.report is not None:
         errors = [asdict(error) for error in one.report.errors]
         row |= {"errors": json.dumps(errors, ensure_ascii=False), "errors_found": len(errors)}
         row["explanation"] = one.report.explanation
-    return {
-        name: value.encode(errors="replace").decode() if isinstance(value := row.get(name), str) else value
-        for name in schema
-    }
+    return {name: _encodable(value) if isinstance(value := row.get(name), str) else value for name in schema}
+
+
+def _encodable(text: str) -> str:
+    return text.encode(errors="replace").decode()
 
 
 def confidence_lines(one: Result) -> list[str]:

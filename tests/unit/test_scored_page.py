@@ -12,11 +12,13 @@ from typer.testing import CliRunner
 
 from excam import cli
 from excam.error_reports.records import CulturalError, Report
+from excam.scoring import metric, report_page
 from excam.scoring import report_numbers as numbers
-from excam.scoring import report_page
 from excam.scoring.agreement import agreement
-from excam.scoring.scored import Scored, frame
+from excam.scoring.metric import Description
+from excam.scoring.results import Result, frame
 
+EXCAM = metric.load("excam").description
 ATTACKS = (
     "</script><script>window.pwned = 1</script>",
     "<img src=x onerror='window.pwned = 2'>",
@@ -28,15 +30,19 @@ ATTACKS = (
 
 
 def judged(number, output="Sushi, of course.", *spans, certainty=0.5, **changes):
-    """A row with errors at spans (start, end, severity, type)."""
+    """A row with errors at spans (start, end, severity, type). `changes` may name the instruction."""
     errors = tuple(
         CulturalError("output", output[start:end] if start >= 0 else "gone", severity, kind, start, end)
         for start, end, severity, kind in spans
     )
-    score = float(sum({"minor": -1, "major": -5}[error.severity] for error in errors)) or certainty
-    report = Report(errors, "Because." if errors else "")
-    made = Scored(
-        f"r{number}", f"What is eaten on day {number}?", output, score, certainty, report, None, (), "", "excam|m"
+    made = Result(
+        id=f"r{number}",
+        texts={"instruction": changes.pop("instruction", f"What is eaten on day {number}?"), "output": output},
+        score=float(sum({"minor": -1, "major": -5}[error.severity] for error in errors)) or certainty,
+        report=Report(errors, "Because." if errors else ""),
+        certainty=certainty,
+        metric=EXCAM,
+        signature="excam|m",
     )
     return replace(made, **changes)
 
@@ -69,7 +75,7 @@ def test_every_table_adds_up_to_all_rows():
         assert sum(one.not_judged for one in found) == 2
     assert [one.name for one in numbers.lines(SIX, "language")] == ["English", "not given", "Hebrew", "Turkish"]
     assert numbers.lines([judged(1)], "language") == []
-    assert sum(number for _, number in numbers.bands(SIX)) == 6
+    assert sum(number for _, number in numbers.bands(SIX, EXCAM)) == 6
 
 
 @pytest.mark.parametrize(
@@ -77,12 +83,12 @@ def test_every_table_adds_up_to_all_rows():
     [
         (-21.0, "below -20"), (-20.0, "-20 to below -10"), (-10.0, "-10 to below -5"), (-6.0, "-10 to below -5"),
         (-5.0, "-5 to below -2"), (-2.0, "-2 to below 0"), (-1.0, "-2 to below 0"),
-        (0.0, "p(R) 0.0 to 0.2"), (0.2, "p(R) 0.2 to 0.4"), (1.0, "p(R) 0.8 to 1.0"), (None, "not judged"),
+        (0.0, "p(R) 0.0 to 0.2"), (0.2, "p(R) 0.2 to 0.4"), (1.0, "p(R) 0.8 to 1.0"), (None, "failed"),
         (1e308, "p(R) 0.8 to 1.0"), (-1e308, "below -20"),
     ],
 )  # fmt: skip
 def test_scores_lie_in_their_band(score, name):
-    found = dict(numbers.bands([replace(judged(1), score=score)]))
+    found = dict(numbers.bands([replace(judged(1), score=score)], EXCAM))
     assert (found[name], sum(found.values())) == (1, 1)
 
 
@@ -94,6 +100,28 @@ def test_a_table_holds_no_half_of_a_character():
     assert half.replace("\ud83d", "?") == table["id"][0] == table["output"][0] == table["failure"][1]
     assert json.loads(table["errors"][0])[0]["type"] == table["warnings"][0][0] == "half ? a sign"
     assert table["output"][2] == "שלום 👍"
+
+
+@pytest.mark.parametrize(("span", "first"), [((1.0, 5.0), "1 to 1.4"), (None, "1 to 1.36")])
+def test_scores_of_other_metrics_lie_in_ten_bands(span, first):
+    """Of a metric that states no range, from the lowest to the highest score. 4.6 is the edge of a band of 1 to 5."""
+    rows = [replace(judged(n), score=score) for n, score in enumerate((1.0, 2.0, 4.6, 4.6))]
+    found = numbers.bands([*rows, failed(9)], Description(range=span))
+    assert [count for _, count in found] == [1, 0, 1, 0, 0, 0, 0, 0, 0, 2, 1]
+    assert (found[0][0], found[10][0]) == (first, "failed")
+    assert [count for _, count in numbers.bands([failed(1)], Description())] == [*[0] * 10, 1]
+    assert sum(count for _, count in numbers.bands([judged(1)], Description())) == 1, "all scores alike"
+
+
+def test_a_table_of_texts_whose_columns_have_names_of_ours():
+    texts = {"certainty": "high", "errors": "many", "score": "good", "text": "T"}
+    row = replace(judged(0), texts=texts, report=None, score=None, failure="truncated", certainty=0.5)
+    table = frame([row, judged(1)])
+    assert table["text"].to_list() == ["T", None]
+    assert table["certainty"].to_list() == [0.5, 0.5]
+    assert table["score"].to_list() == [None, 0.5]
+    assert table["errors"].to_list() == [None, "[]"]
+    assert len(set(table.columns)) == len(table.columns)
 
 
 def test_many_names_are_cut_and_counted(monkeypatch):
@@ -115,6 +143,22 @@ def test_page_needs_nothing_else_and_is_always_the_same():
     assert not re.search(r"https?:|\bsrc=|url\(|@import|//cdn| style=| on[a-z]+=", text)
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|fetch\(", text)
     assert "6 rows: 3 with errors, 1 without, 2 not judged" in text
+
+
+def test_a_page_of_a_metric_that_lists_no_errors_says_nothing_of_errors():
+    about = Description(title="Ratings <b>", mean="mean <i>", legend="1 to 5 <u>", range=(1.0, 5.0))
+    rows = [
+        replace(judged(n, system="a"), score=4.0, metric=about, parts={"accuracy": 3, "<s>": "<s>"}) for n in range(3)
+    ]
+    text = report_page.write("a.jsonl", "0" * 64, [*rows, failed(9, metric=about)])
+    head = text[: text.index("<script", text.index("</header"))] if "</header" in text else text
+    assert "4 rows: 3 scored, 1 failed." in text
+    assert "Mean score 4.00 (" in text
+    assert "<title>Ratings &lt;b&gt;</title>" in text
+    assert not re.search(r"<b>|<i>|<u>|<s>", text)
+    assert "with errors" not in head
+    assert "overlook errors" not in text
+    assert "<summary>By system</summary>\n<p>Means are of the scored rows." in text
 
 
 def test_no_name_becomes_markup():
@@ -212,6 +256,21 @@ def test_how_sure_a_row_is(browser, tmp_path):
     assert shown(browser) == ["r0"]
     page = report_page.write("a.jsonl", "0" * 64, rows)
     assert "<summary>Verdicts</summary>\n<p>n = 2 rows.</p>" in page
+
+
+def test_a_long_text_is_cut_around_its_marks_and_shown_whole_on_demand(browser, tmp_path):
+    text = f"{'a' * 1000}Sushi{'b' * 1000}"
+    opened(
+        browser, tmp_path, [judged(0, text, (1000, 1005, "major", "t")), judged(1, "👍" * 700), judged(2, "c" * 600)]
+    )
+    seen = browser.js("[...document.querySelectorAll('.judged')].map(p => p.textContent)")
+    assert seen[1] == f" … {'a' * 120}1 majorSushi{'b' * 120} … "
+    assert seen[3] == f"{'👍' * 150} … "
+    assert seen[5] == "c" * 600, "no long text"
+    browser.js("document.querySelector('button.whole').click()")
+    seen = browser.js("[...document.querySelectorAll('.judged')].map(p => p.textContent)")
+    assert seen[1] == text.replace("Sushi", "1 majorSushi")
+    assert browser.js("document.querySelectorAll('button.whole').length") == 1
 
 
 def pieces(browser, at):
