@@ -55,10 +55,7 @@ class Client:
         self._url, self._key, self._first_wait = url, key, first_wait
         (health,) = async_bridge.to_sync(self._health())
         self.signature = health.signature
-        try:
-            self.metric: Metric = messages.metric_of(health.metric)
-        except (TypeError, ValueError):
-            raise ModelInvalid(f"{url}: describes no metric; expected a server that `excam serve` started") from None
+        self.metric: Metric = messages.metric_of(health.metric)
         self._per_request = min(PER_REQUEST, health.max_rows)
         self._at_once = max(
             1, min(at_once, health.queue // self._per_request)
@@ -166,7 +163,7 @@ class Client:
             except _Failed as problem:
                 raise ModelInvalid(f"{self._url}: {problem}; expected a running `excam serve`") from None
         try:
-            health = Health.model_validate(found, strict=True)
+            health = Health.model_validate_json(json.dumps(found), strict=True)  # JSON has lists in place of tuples
         except ValidationError:
             line = "not a scoring server; expected the address that `excam serve` prints"
             raise ModelInvalid(f"{self._url}: {line}") from None

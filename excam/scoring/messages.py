@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -55,7 +54,7 @@ class ServedMetric(BaseModel):
     values: tuple[str, ...]
     defaults: dict[str, str]
     scores_blank: bool
-    description: dict[str, Any]
+    description: Description
 
 
 class Health(BaseModel):
@@ -73,17 +72,13 @@ def served(metric: Metric) -> ServedMetric:
     """Return what clients are told of a metric."""
     names = ("name", "columns", "optional", "values", "scores_blank")
     facts = {name: getattr(metric, name) for name in names}
-    return ServedMetric(**facts, defaults=dict(metric.defaults), description=asdict(metric.description))
+    return ServedMetric(**facts, defaults=dict(metric.defaults), description=metric.description)
 
 
 def metric_of(found: ServedMetric) -> Metric:
-    """Return a metric that reads rows as the server's does. Raises TypeError or ValueError if it is none."""
-    about = {**found.description}
-    for name in ("pair", "range"):
-        about[name] = tuple(about[name]) if about.get(name) is not None else None
-    described = Description(**about)
+    """Return a metric that reads rows as the server's does."""
     facts = found.model_dump(exclude={"description"})
-    facts |= {"pair": described.pair, "description": described, "version": 0}
+    facts |= {"pair": found.description.pair, "description": found.description, "version": 0}
     return type("_Served", (Metric,), facts)()
 
 

@@ -39,9 +39,14 @@ class WarningRules:
         return cls(tested, frozenset[str]().union(*(families(name) for name in names if name)))
 
     def codes(self, row: Row, pair: tuple[str, str] | None, failure: str | None) -> tuple[str, ...]:
-        """Return the warnings of one row, in the order of LINES; `pair` are the columns of instruction and text."""
+        """Return the warnings of one row, in the order of LINES; `pair` are the columns of instruction and text.
+
+        A row that nothing was asked about has none.
+        """
+        if row.failure:
+            return ()
         found: set[str] = set()
-        if pair and not row.failure:
+        if pair:
             asked, given = (row.texts.get(name, "") for name in pair)
             found.update(self._language_codes(row.labels.get("language", ""), asked, given))
             found.update(of_texts(asked, given))

@@ -56,7 +56,7 @@ class Opened(backend_factory.LazyBackend):
 def metric() -> Scorer:
     """ExCAM with a model that answers by rule, asked as adapters are."""
     entry = Model(gpus=0, backend="transformers", licence="MIT", hub="owner/tiny")
-    model = OpenedModel(Opened("tiny", entry, None, None), "model:tiny|on:rules", names=("tiny",))
+    model = OpenedModel(Opened("tiny", entry, None, None), "model:tiny|on:rules", names=("gemma",))
     return Scorer(metrics.load("excam").prepared(Setup(model, judge="report")), model)
 
 

