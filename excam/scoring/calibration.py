@@ -81,7 +81,7 @@ def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, 
     """
     from excam import stats
 
-    if metric.range is None and metric.error_signal(0.0, None) is None:
+    if metric.error_signal(0.0, 1.0) is None:
         raise InputInvalid(
             f"metric {metric.name} states no range of its scores; expected one that does; see docs/api.md"
         )

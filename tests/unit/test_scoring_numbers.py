@@ -1,4 +1,4 @@
-"""Comparison, agreement, calibration, tables and files of scored pairs: edges and orders, by hand."""
+"""Comparison, agreement, calibration, tables and files of results: edges and orders, by hand."""
 
 import gzip
 from dataclasses import replace
@@ -6,14 +6,17 @@ from dataclasses import replace
 import polars as pl
 import pytest
 from one_line_errors import line_of
-from test_compare import MAJOR, failed, judged
+from test_compare import MAJOR, compared, failed, judged
 
+from excam.core import row_files
 from excam.core.exceptions import InputInvalid
-from excam.error_reports.metric import probability
+from excam.core.row_files import BadRow
 from excam.error_reports.records import CulturalError, Report
-from excam.scoring import compare, files, pairs
+from excam.scoring import calibration, compare, files, metric, rows
 from excam.scoring import report_numbers as numbers
 from excam.scoring.agreement import Marked, agreement, agreement_is_sound, combined
+
+EXCAM = metric.load("excam")
 
 # --- compare
 
@@ -23,18 +26,18 @@ def test_the_rows_that_differ_most_come_first():
     ours = [judged("5", certainty=0.75), judged("4", MAJOR), judged("2", certainty=0.75), judged("3"), judged("1"),
             judged("0", certainty=0.375)]  # fmt: skip
     theirs = [judged("5"), judged("4"), judged("2"), judged("3", MAJOR), judged("1"), judged("0")]
-    found = compare.compare(ours, theirs)
-    assert [(one.id, other.id) for one, other in found.widest] == [(f"r{n}",) * 2 for n in (3, 4, 2, 5, 0)]
-    assert [one.id for one, _ in compare.compare(ours, theirs, rows=3).widest] == ["r3", "r4", "r2"]
+    found = compared(ours, theirs)
+    assert [(one.id, other.id) for one, other in found.differing] == [(f"r{n}",) * 2 for n in (3, 4, 2, 5, 0)]
+    assert [one.id for one, _ in compared(ours, theirs, rows=3).differing] == ["r3", "r4", "r2"]
     seven = [judged(n, certainty=n / 8) for n in range(7)]
-    assert len(compare.compare(seven, [replace(one, score=1.0) for one in seven]).widest) == 5
+    assert len(compared(seven, [replace(one, score=1.0) for one in seven]).differing) == 5
 
 
 def test_measures_by_hand():
     """Scores: a -5, -10, .5, .5; b .5, -5, .5, -5. Errors: a in two, b in two."""
     a = [judged(0, MAJOR), judged(1, MAJOR, MAJOR), judged(2), judged(3)]
     b = [judged(0), judged(1, MAJOR), judged(2), judged(3, MAJOR)]
-    score, wrong = compare.compare(a, b).measures
+    score, wrong = compared(a, b).measures
     assert (score.name, score.a, score.b, score.difference) == ("score", -3.5, -2.25, -1.25)
     assert (score.a_better, score.b_better, score.ties, score.clusters) == (1, 2, 1, 4)
     assert (wrong.name, wrong.a, wrong.b, wrong.difference) == ("with errors", 0.5, 0.5, 0.0)
@@ -44,7 +47,7 @@ def test_measures_by_hand():
 @pytest.mark.parametrize(("rows", "has_interval"), [(9, False), (10, True)])
 def test_an_interval_needs_ten_clusters(rows, has_interval):
     a = [judged(n, *[MAJOR] * (n % 2)) for n in range(rows)]
-    score = compare.compare(a, [judged(n) for n in range(rows)]).measures[0]
+    score = compared(a, [judged(n) for n in range(rows)]).measures[0]
     assert (score.low is not None) == has_interval
     line = numbers.line("all", a)
     assert (line.score_interval is not None) == (line.share_interval is not None) == has_interval
@@ -54,7 +57,7 @@ def test_an_interval_needs_ten_clusters(rows, has_interval):
 
 def test_the_smallest_p_value():
     """One of 10,000 random swaps and the files as they are; all alike in 2 ** 39 ways of 2 ** 40."""
-    score = compare.compare([judged(n) for n in range(40)], [judged(n, MAJOR) for n in range(40)]).measures[0]
+    score = compared([judged(n) for n in range(40)], [judged(n, MAJOR) for n in range(40)]).measures[0]
     assert score.p_value == 1 / 10_001
 
 
@@ -72,18 +75,19 @@ def test_a_row_shares_its_base_sample_or_its_instruction():
 def test_a_group_that_nobody_could_judge():
     a = [judged(0, language="Thai"), failed(1, language="Greek"), failed(2)]
     b = [judged(0), judged(1), failed(2, language="Greek")]
-    found = compare.compare(a, b)
+    found = compared(a, b)
     assert [(one.name, one.not_judged, len(one.measures)) for one in found.groups] == [("Greek", 2, 0), ("Thai", 0, 2)]
     head, greek, thai = found.lines()
     assert (head["kind"], head["not_judged_a"], head["not_judged_both"]) == ("comparison", 1, 1)
     assert (greek["by"], greek["measures"], thai["measures"][1]["n"]) == ("language", (), 1)
-    assert "widest" not in head
+    assert "differing" not in head
 
 
 def test_signatures_of_two_files():
-    a, b = {"1": judged(1, signature="x")}, {"1": judged(1, signature="y")}
-    assert compare._signature(a, {}) == compare._signature({}, a) == "x"
-    assert compare._signature({}, {}) == ""
+    a, b = ("A", {"1": judged(1, signature="x")}), ("B", {"1": judged(1, signature="y")})
+    none = ("B", {})
+    assert compare._signature(a, none) == compare._signature(none, a) == "x"
+    assert compare._signature(none, none) == ""
     assert line_of(InputInvalid, compare._signature, a, b).startswith("unlike signatures, A: x B: y; expected one;")
 
 
@@ -137,23 +141,23 @@ def test_what_an_edited_agreement_may_hold(changes, sound):
     assert agreement_is_sound(one, {"instruction": "ab", "output": "abcd"}) == sound
 
 
-# --- probability
+# --- calibration
 
 
 def test_a_band_may_be_all_or_one_number():
-    assert [probability.checked_band(band) for band in ((0, 1), (0.5, 0.5))] == [(0, 1), (0.5, 0.5)]
+    assert [calibration.checked_band(band) for band in ((0, 1), (0.5, 0.5))] == [(0, 1), (0.5, 0.5)]
     for band in ((-0.01, 0.5), (0.5, 1.01), (0.6, 0.5)):
-        line = line_of(InputInvalid, probability.checked_band, band)
+        line = line_of(InputInvalid, calibration.checked_band, band)
         assert line.startswith(f"band {band[0]:g} {band[1]:g}: expected two probabilities, the lower first")
 
 
 def test_what_a_calibration_hangs_on():
-    assert probability.judge_of("excam|model:m|cal:none|temp:0|v:1") == "excam|model:m|temp:0"
+    assert calibration.judge_of("excam|model:m|cal:none|temp:0|v:1") == "excam|model:m|temp:0"
 
 
 def test_so_many_rows_are_few():
-    assert probability.FEW == 100
-    assert probability.FILE == "calibration.json"
+    assert calibration.FEW == 100
+    assert calibration.FILE == "calibration.json"
 
 
 def scored(n: int):
@@ -165,22 +169,22 @@ def scored(n: int):
 def test_numbers_beside_a_fit(method):
     """5 of 20 rows have an error: always naming 1/4 has a Brier score of 1/4 * 3/4."""
     truth = {f"r{at}": at % 4 == 1 for at in range(20)}
-    made = probability.fitted(scored(20), truth, method, "excam|model:m|cal:none")
+    made = calibration.fitted(scored(20), truth, method, EXCAM)
     assert (made["calibration"]["n"], made["calibration"]["errors"]) == (20, 5)
     assert made["brier_of_the_share"] == 0.1875
     assert made["judged"] == "excam|model:m"
-    read = probability._calibration(made["calibration"])
+    read = calibration._calibration(made["calibration"])
     assert read.method == method
     for broken in (
         {"probability": (*read.probability, 1.0)},
         {"method": "isotonic", "certainty": (), "probability": ()},
     ):
         with pytest.raises(ValueError, match="no map"):
-            probability._calibration(made["calibration"] | broken)
+            calibration._calibration(made["calibration"] | broken)
     for name in ("slope", "intercept"):
         if method == "platt":
             with pytest.raises(ValueError, match="no map"):
-                probability._calibration(made["calibration"] | {name: None})
+                calibration._calibration(made["calibration"] | {name: None})
 
 
 # --- tables of a report
@@ -195,7 +199,9 @@ def test_a_line_by_hand():
 
 def test_edges_of_bands():
     scores = (-20.5, -20, -11, -10, -6, -5, -3, -2, -1, -0.5, 0, 0.19, 0.2, 0.99, 1)
-    found = numbers.bands([judged(n, score=float(score)) for n, score in enumerate(scores)] + [failed(99)])
+    found = numbers.bands(
+        [judged(n, score=float(score)) for n, score in enumerate(scores)] + [failed(99)], failed(99).metric
+    )
     assert [count for _, count in found] == [1, 2, 2, 2, 3, 2, 1, 0, 0, 2, 1]
     assert [name for name, _ in found][4:6] == ["-2 to below 0", "p(R) 0.0 to 0.2"]
 
@@ -220,91 +226,90 @@ def test_tables_of_just_as_many_lines_as_there_may_be(monkeypatch):
     ]  # fmt: skip
 
 
-# --- files of pairs
+# --- rows of files and programs
 
 
 def test_rows_are_counted_from_one():
-    assert [one.id for one in pairs.given([{"output": "x"}, {"output": "y"}])] == ["1", "2"]
-    assert pairs.pair(7, {"output": "x"}).id == "7"
-    assert pairs.pair(7, {"output": "x", "id": 0}).id == "0", "a number is an id, none is not"
-    assert pairs.pair(7, {"output": "x", "id": None}).id == "7"
-    assert pairs.pair(7, {"output": "x", "id": ""}).id == "7"
-    assert pairs.pair(7, {"output": ""}).output == "", "a text may be empty"
+    given = [{"output": "x"}, {"output": "y", "id": 0}, {"output": "z", "id": None}, {"output": "v", "id": ""}]
+    found = [one.id for one in rows.of_mappings(given, EXCAM)]
+    assert found == ["1", "0", "3", "4"], "a number is an id, none is not"
 
 
-def test_what_is_no_text_is_refused_with_what_is_there():
-    many = {f"key{number}": "" for number in range(30)}
-    line = line_of(InputInvalid, pairs.pair, 3, many, "a.csv")
-    assert line == f"a.csv:3: key output: expected text; found NoneType ({', '.join(many)[:100]})"
-    assert line_of(InputInvalid, pairs.pair, 1, {}) == "row:1: key output: expected text; found NoneType (no keys)"
-    assert "key language: expected text; found int" in line_of(
-        InputInvalid, pairs.pair, 1, {"output": "x", "language": 5}
-    )
-    columns = pairs.Columns(id="key")
-    assert "key key: expected text" in line_of(InputInvalid, pairs.pair, 1, {"output": "x"}, "row", columns)
-    assert pairs.pair(1, {"output": "x", "key": None}, "row", columns).id == "1", "named, there, and empty"
+def test_of_many_columns_so_many_are_named():
+    many = {f"key{number}": "" for number in range(60)}
+    line = line_of(InputInvalid, rows.of_mappings, [many], EXCAM)
+    assert line == f"rows: column output: not found; found {', '.join(many)[:200]}; give --output NAME"
+    assert "found none" in line_of(InputInvalid, rows.of_mappings, [{}], EXCAM)
 
 
-def test_the_byte_that_is_not_utf8_is_counted_through_the_file(tmp_path):
+def test_a_line_that_is_not_utf8_is_named_by_its_number(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_bytes(b'{"output": "x"}\n{"output": "\xff"}\n')
-    assert line_of(InputInvalid, lambda: list(pairs.read(path))).startswith(f"{path}: not UTF-8 at byte 28;")
+    path.write_bytes(b'{"output": "x"}\n\n{"output": "\xff"}\n')
+    assert line_of(InputInvalid, list, row_files.rows(path)).startswith(f"{path}:3: not UTF-8;")
     path.write_bytes(b'{"output": "x"}\n\xef\xbb\xbf{"output": "y"}\n')
-    assert line_of(InputInvalid, lambda: list(pairs.read(path))).startswith(f"{path}:2: not JSON"), "a mark inside"
+    assert line_of(InputInvalid, list, row_files.rows(path)).startswith(f"{path}:2: not JSON"), "a mark inside"
 
 
-def test_a_line_of_exactly_as_many_bytes_as_may_be(tmp_path, monkeypatch):
-    assert pairs.MAX_ROW == 128 * 1024**2
+def test_a_line_of_exactly_as_many_characters_as_may_be(tmp_path, monkeypatch):
+    assert row_files.MAX_ROW == 128 * 1024**2
     line = b'{"output": "xy"}\n'
-    monkeypatch.setattr(pairs, "MAX_ROW", len(line))
+    monkeypatch.setattr(row_files, "MAX_ROW", len(line))
     for name, data in (("a.jsonl", line * 3), ("b.jsonl.gz", gzip.compress(line * 3))):
         path = tmp_path / name
         path.write_bytes(data)
-        assert len(list(pairs.read(path))) == 3
-    monkeypatch.setattr(pairs, "MAX_ROW", len(line) - 1)
-    said = line_of(InputInvalid, lambda: list(pairs.read(tmp_path / "a.jsonl")))
-    assert said == f"{tmp_path}/a.jsonl: line 1: a row of more than 16 bytes; expected shorter ones"
+        assert len(list(row_files.rows(path))) == 3
+    monkeypatch.setattr(row_files, "MAX_ROW", len(line) - 1)
+    said = line_of(InputInvalid, list, row_files.rows(tmp_path / "a.jsonl"))
+    assert said == f"{tmp_path}/a.jsonl:1: a row of more than {2**27} characters; expected shorter ones"
     (tmp_path / "a.jsonl").write_bytes(b'{"output": "x"}\n' + line)
-    assert " line 2: " in line_of(InputInvalid, lambda: list(pairs.read(tmp_path / "a.jsonl")))
+    assert "a.jsonl:2: " in line_of(InputInvalid, list, row_files.rows(tmp_path / "a.jsonl"))
     table = tmp_path / "a.csv"
     table.write_bytes(b"output\n" + b"x" * 8 + b"\n" + b"y" * 15 + b"\n" + b"z" * 15 + b"\n")
-    assert [len(one.output) for one in pairs.read(table)] == [8, 15, 15]
+    assert [len(one["output"]) for _, one in row_files.rows(table)] == [8, 15, 15]
     table.write_bytes(table.read_bytes() + b"z" * 16 + b"\n")
-    assert " line 5: " in line_of(InputInvalid, lambda: list(pairs.read(table)))
+    assert "a.csv:4: " in line_of(InputInvalid, list, row_files.rows(table))
 
 
 def test_of_a_long_key_a_hundred_characters_are_shown(tmp_path):
     key = "k" * 101
     path = tmp_path / "a.jsonl"
     path.write_text(f'{{"{key}": 1, "{key}": 2}}')
-    assert line_of(InputInvalid, lambda: list(pairs.rows(path))).startswith(f"{path}:1: key {'k' * 100}: occurs twice;")
+    assert line_of(InputInvalid, list, row_files.rows(path)).startswith(f"{path}:1: key {'k' * 100}: occurs twice;")
 
 
-def test_lines_of_a_table_are_numbered_from_its_head(tmp_path):
+def test_rows_of_a_table_are_numbered_without_empty_lines(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"id,output\n\n,x\n7,y\n")
-    assert list(pairs.rows(path)) == [(2, {"id": "", "output": "x"}), (3, {"id": "7", "output": "y"})]
+    assert list(row_files.rows(path)) == [(1, {"id": "", "output": "x"}), (2, {"id": "7", "output": "y"})]
     path.write_bytes(b"id,output\n1,x\n1,x,y\n")
-    assert line_of(InputInvalid, lambda: list(pairs.rows(path))).startswith(f"{path}:2: 3 fields; expected 2")
+    assert line_of(InputInvalid, list, row_files.rows(path)).startswith(f"{path}:2: 3 fields; expected 2")
 
 
 def test_parquet_of_exactly_one_part(tmp_path, monkeypatch):
-    monkeypatch.setattr(pairs, "ROWS", 3)
+    monkeypatch.setattr(row_files, "CHUNK", 3)
     path = tmp_path / "a.parquet"
-    for rows in (2, 3, 4):
-        pl.DataFrame({"output": [str(n) for n in range(rows)]}).write_parquet(path)
-        assert [number for number, _ in pairs.rows(path)] == list(range(1, rows + 1))
+    for count in (2, 3, 4):
+        pl.DataFrame({"output": [str(n) for n in range(count)]}).write_parquet(path)
+        assert [number for number, _ in row_files.rows(path)] == list(range(1, count + 1))
 
 
 def test_rows_of_an_arrow_stream_are_counted_from_one(tmp_path):
     pl.DataFrame({"output": ["x", "y"]}).write_ipc_stream(tmp_path / "a.arrow")
-    assert list(pairs.rows(tmp_path / "a.arrow")) == [(1, {"output": "x"}), (2, {"output": "y"})]
+    assert list(row_files.rows(tmp_path / "a.arrow")) == [(1, {"output": "x"}), (2, {"output": "y"})]
 
 
 def test_numbers_go_through_the_files_of_a_folder(tmp_path):
-    for name, rows in (("a", 2), ("b", 3), ("c", 1), ("an empty one", 0)):
-        pl.DataFrame({"output": [name] * rows}).write_parquet(tmp_path / f"{name}.parquet")
-    assert [number for number, _ in pairs.rows(tmp_path)] == [1, 2, 3, 4, 5, 6]
+    for name, count in (("a", 2), ("b", 3), ("c", 1), ("an empty one", 0)):
+        pl.DataFrame({"output": [name] * count}).write_parquet(tmp_path / f"{name}.parquet")
+    assert [number for number, _ in row_files.rows(tmp_path)] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_bad_row_has_a_number_of_its_own(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"id,output\n1,x\n1,x,y\n3,z\n")
+    found = list(row_files.records(path))
+    assert [number for number, _ in found] == [1, 2, 3]
+    assert [isinstance(one, BadRow) for _, one in found] == [False, True, False]
 
 
 def test_rows_of_a_generator_come_one_at_a_time():
@@ -312,35 +317,91 @@ def test_rows_of_a_generator_come_one_at_a_time():
         yield {"output": "x"}
         raise AssertionError("asked for more than one")
 
-    assert next(pairs.given(coming())).output == "x"
-    with pytest.raises(InputInvalid):
-        pairs.given([{"output": "x", "id": "a"}, {"output": "y", "id": "a"}])
+    assert next(rows.of_mappings(coming(), EXCAM)).texts["output"] == "x"
+    twice = rows.of_mappings([{"output": "x", "id": "a"}, {"output": "y", "id": "a"}], EXCAM)
+    assert [one.failure for one in twice] == [None, "duplicate-id"]
+
+
+# --- files of results
 
 
 class Judge:
     """Calls every text clean, and counts the rows of each batch."""
 
-    signature = "excam|model:m"
+    metric, signature, identity = EXCAM, "excam|model:m", "excam|model:m|here"
 
     def __init__(self):
         self.batches = []
 
-    def score(self, rows, journal=None, progress=None):
-        part = list(rows)
+    def for_rows(self, given):
+        return self
+
+    def score(self, given, journal=None, progress=None):
+        part = list(given)
         self.batches.append(len(part))
         for one in part:
-            yield judged(1, id=one.id, instruction=one.instruction, output=one.output, signature=self.signature)
+            yield judged(1, id=one.id, **one.texts, signature=self.signature)
 
 
 def test_a_file_grows_by_batches_and_goes_on_where_it_stood(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "BATCH", 2)
     path, to, judge = tmp_path / "a.jsonl", tmp_path / "scored.jsonl", Judge()
     path.write_bytes(b'{"output": "x"}\n' * 5)
-    coming = files.results(judge, pairs.PairFile(path), to)
+    given = rows.RowFile(path, EXCAM)
+    coming = files.results(judge, given, 5, to)
     assert [next(coming).id for _ in range(3)] == ["1", "2", "3"]
     coming.close()
     assert (judge.batches, to.exists()) == ([2, 2], False)
     again = Judge()
-    assert [one.id for one in files.results(again, pairs.PairFile(path), to)] == ["1", "2", "3", "4", "5"]
+    assert [one.id for one in files.results(again, given, 5, to)] == ["1", "2", "3", "4", "5"]
     assert (again.batches, len(to.read_bytes().splitlines())) == ([1], 5)
-    assert [one.id for one in files.results(Judge(), pairs.PairFile(path))] == ["1", "2", "3", "4", "5"]
+    assert [one.id for one in files.results(Judge(), given, 5)] == ["1", "2", "3", "4", "5"]
+    assert not list(tmp_path.glob(".*")), "nothing is left behind"
+
+
+def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(files, "BATCH", 2)
+    path, to = tmp_path / "a.jsonl", tmp_path / "scored.csv"
+    path.write_bytes(b'{"output": "x"}\n' * 3)
+    list(files.results(Judge(), rows.RowFile(path, EXCAM), 3, to))
+    written, nobody = to.read_bytes(), Judge()
+    assert [one.id for one in files.results(nobody, rows.RowFile(path, EXCAM), 3, to)] == ["1", "2", "3"]
+    assert (nobody.batches, to.read_bytes()) == ([], written)
+    assert "has all 3 rows already; nothing is asked" in capsys.readouterr().err
+    path.write_bytes(path.read_bytes() + b'{"output": "y"}\n')
+    more = Judge()
+    assert [one.id for one in files.results(more, rows.RowFile(path, EXCAM), 4, to)] == ["1", "2", "3", "4"]
+    assert more.batches == [1]
+    path.write_bytes(b'{"output": "z"}\n' * 4)
+    nobody = Judge()
+    line = line_of(InputInvalid, list, files.results(nobody, rows.RowFile(path, EXCAM), 4, to))
+    assert line.startswith(
+        f"{to}: has results of other rows, the first is 1; expected none; name another file, or give"
+    )
+    assert nobody.batches == []
+    again = list(files.results(nobody, rows.RowFile(path, EXCAM), 4, to, overwrite=True))
+    assert [one.output for one in again] == ["z"] * 4
+    assert nobody.batches == [2, 2]
+
+
+@pytest.mark.parametrize("content", [b"notes\n", b"", b"[1]", b'{"id": "1"}\n', b"PAR1"])
+def test_another_file_is_never_overwritten(tmp_path, content):
+    path, to = tmp_path / "a.jsonl", tmp_path / "scored.jsonl"
+    path.write_bytes(b'{"output": "x"}\n')
+    to.write_bytes(content)
+    judge = Judge()
+    line = line_of(InputInvalid, list, files.results(judge, rows.RowFile(path, EXCAM), 1, to))
+    assert line == f"{to}: is there, and is no file of results; expected none; name another file, or give --overwrite"
+    assert (to.read_bytes(), judge.batches) == (content, [])
+    list(files.results(judge, rows.RowFile(path, EXCAM), 1, to, overwrite=True))
+    assert judge.batches == [1]
+
+
+def test_results_of_another_signature_are_never_overwritten(tmp_path):
+    path, to = tmp_path / "a.jsonl", tmp_path / "scored.jsonl"
+    path.write_bytes(b'{"output": "x"}\n')
+    list(files.results(Judge(), rows.RowFile(path, EXCAM), 1, to))
+    other = Judge()
+    other.signature = "excam|model:n"
+    line = line_of(InputInvalid, list, files.results(other, rows.RowFile(path, EXCAM), 1, to))
+    assert line.startswith(f"{to}: has results of excam|model:m; expected those of excam|model:n; expected none;")
