@@ -13,7 +13,7 @@ from excam.core.provenance import say
 from excam.macaron import scenarios, source
 from scripts import run
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:

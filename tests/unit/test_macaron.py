@@ -1,6 +1,8 @@
 """Macaron from templates to instances: templates, scenarios, official files, derivation, prompts, answers, proofreading."""
 
+import csv
 import json
+import math
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -11,6 +13,7 @@ import polars as pl
 import pytest
 import yaml
 from one_line_errors import line_of
+from typer.testing import CliRunner
 
 from excam.annotation import answers, exchange
 from excam.core import tables
@@ -18,7 +21,7 @@ from excam.core.exceptions import InputInvalid, SourceInvalid
 from excam.inference import Choice, Choose, Completion, Generate
 from excam.inference.run import run
 from excam.macaron import answers as given
-from excam.macaron import asks, campaign, contexts, derive, official, proofread, scenarios, source, templates
+from excam.macaron import asks, campaign, commands, contexts, derive, official, proofread, scenarios, source, templates
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini/macaron"
@@ -474,6 +477,96 @@ def test_what_is_odd_in_official_files_is_left_out_and_counted(tmp_path):
     assert alone.reasons == {"statement-without-its-other": 1}
     twice = official.read(*official_files(tmp_path, ROW + "a", statements="7,It.,Α.,True\n7,It is.,Β.,True\n"))
     assert twice.reasons == {"statement-twice": 2}
+
+
+TYPED = dict(zip(HEAD.split(","), next(csv.reader([ROW + "a"])), strict=True))
+STATED = {"id": "7", "english_question": "It is a.", "question": "Είναι α.", "correct_option": True}
+
+
+def official_rows(tmp_path, *changes, statements=()):
+    """The scenarios of JSON Lines: the official row with each of these changes, and the two statements with theirs."""
+    (tmp_path / "mc.jsonl").write_text("".join(json.dumps(TYPED | change) + "\n" for change in changes))
+    false = STATED | {"english_question": "It is b.", "question": "Είναι β.", "correct_option": 0}
+    stated = [one | change for one, change in zip((STATED, false), statements, strict=False)]
+    (tmp_path / "tf.jsonl").write_text("".join(json.dumps(row) + "\n" for row in stated))
+    return official.read(tmp_path / "mc.jsonl", tmp_path / "tf.jsonl" if statements else None)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"english_question": {"a": 1}}, "not-text"),
+        ({"english_question": -1}, "not-text"),
+        ({"question": True}, "not-text"),
+        ({"question": ["Ποιο;"]}, "not-text"),
+        ({"english_option1": []}, "not-text"),
+        ({"option2": 4}, "not-text"),
+        ({"correct_option": 1}, "not-text"),
+        ({"cultural_aspect": {"a": 1}}, "not-text"),
+        ({"cultural_aspect": ["Time", 3]}, "not-text"),
+        ({"country": {"a": 1}}, "not-text"),
+        ({"language": 5}, "not-text"),
+        ({"question": "\ud83d"}, "lone-surrogate"),
+        ({"country": ""}, "no-country"),
+        ({"country": "NaN"}, "no-country"),
+        ({"country": None}, "no-country"),
+        ({"country": math.nan}, "no-country"),
+        ({"language": " "}, "no-language"),
+        ({"language": "nan"}, "no-language"),
+        ({"id": {}}, "no-id"),
+        ({"id": ""}, "no-id"),
+        ({"id": None}, "no-id"),
+        ({"id": "NaN"}, "no-id"),
+        ({"id": 1.5}, "no-id"),
+        ({"id": True}, "no-id"),
+        ({"template_id": [3]}, "unknown-template"),
+        ({"template_id": True}, "unknown-template"),
+        ({"template_id": None}, "unknown-template"),
+        ({"english_question": "NaN"}, "text-missing"),
+        ({"english_question": math.nan}, "text-missing"),
+        ({"option3": None}, "local-option-missing"),
+    ],
+)
+def test_what_is_no_text_is_never_a_scenario(tmp_path, change, reason):
+    built = official_rows(tmp_path, change, {"id": "8"})
+    assert built.reasons == {reason: 1}
+    assert [one.id for one in built.scenarios] == ["8"]
+    done = CliRunner().invoke(commands.app, ["read", str(tmp_path / "mc.jsonl"), "--to", str(tmp_path / "s.parquet")])
+    assert f"1 scenarios; left out: {reason} 1" in done.stderr
+    assert reason in (tmp_path / "s.dropped.csv").read_text()
+    frame = pl.DataFrame([TYPED | {"id": "8"}, TYPED | {"id": "9"}])
+    typed = frame.with_columns(pl.lit(7).alias("question"))
+    for table, reasons in ((frame, {}), (typed, {"not-text": 2})):
+        table.write_parquet(tmp_path / "mc.parquet")
+        assert official.read(tmp_path / "mc.parquet").reasons == reasons
+
+
+def test_numbers_and_lists_stand_for_ids_templates_and_tags(tmp_path):
+    change = {"id": 7, "template_id": 3.0, "reasoning_category": ["causal", "temporal"], "cultural_aspect": None}
+    built = official_rows(
+        tmp_path, change | {"option1": "None", "correct_option": "None"}, statements=({"id": 7.0}, {})
+    )
+    assert built.reasons == {}
+    (one,) = built.scenarios
+    assert (one.id, one.template, one.reasoning, one.aspects) == ("7", 3, ("causal", "temporal"), ())
+    assert (one.options_local[0], one.true_en, one.false_local) == ("None", "It is a.", "Είναι β.")
+
+
+@pytest.mark.parametrize(
+    ("change", "reasons"),
+    [
+        ({"english_question": {"a": 1}}, {"not-text": 1, "statement-without-its-other": 1}),
+        ({"question": 5}, {"not-text": 1, "statement-without-its-other": 1}),
+        ({"id": {"a": 1}}, {"no-scenario_id": 1, "statement-without-its-other": 1}),
+        ({"correct_option": [True]}, {"statement-without-label": 1, "statement-without-its-other": 1}),
+        ({"question": "NaN"}, {"text-missing": 1}),
+        ({"correct_option": False}, {"statement-twice": 2}),
+    ],
+)
+def test_a_statement_that_is_no_text_is_left_out(tmp_path, change, reasons):
+    built = official_rows(tmp_path, {}, statements=(change, {}))
+    assert built.reasons == reasons
+    assert built.scenarios[0].true_en is None
 
 
 def test_other_columns_are_one_line_and_can_be_named(tmp_path):
