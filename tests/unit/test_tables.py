@@ -15,13 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from excam.core import tables
+from excam.core import row_files, tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid, SourceInvalid
 from excam.core.source_tables import read_table
 from excam.core.spreadsheets import guard_cell, remove_guard
 from excam.error_reports import record_files
 from excam.error_reports.records import BaseSample, CulturalError, Report, Sample, Verdict
-from excam.scoring import pairs
 
 ERROR = CulturalError("output", "Sushi", "major", "incorrect answer", 0, 5)
 LOST = CulturalError("output", "sashimi", "minor", "t")
@@ -336,6 +335,6 @@ def test_a_path_is_the_name_of_one_file(tmp_path, monkeypatch, name, neighbour):
     assert tables.read_csv(Path(f"{name}.csv"), {"text": pl.String}).equals(right)
     for kind in (".parquet", ".csv"):
         assert read_table(Path(f"{name}{kind}"), "set", ["text"]).equals(right)
-        assert [row["text"] for _, row in pairs.rows(Path(f"{name}{kind}"))] == ["right"]
+        assert [row["text"] for _, row in row_files.rows(Path(f"{name}{kind}"))] == ["right"]
         with pytest.raises((ArtifactBroken, InputInvalid, SourceInvalid)):
             read_table(Path(f"{name}{name}{kind}"), "set", ["text"])
