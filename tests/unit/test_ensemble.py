@@ -1,25 +1,26 @@
-"""Several judgements of one pair, by two adapters or by repetition: resumed, displayed, combined."""
+"""Several judgements of one row, by two adapters or by repetition: resumed, displayed, combined."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import test_metric as room
-from test_metric import adapter, line_of  # noqa: F401  # adapter: a fixture
+import test_scorer as room
+from test_scorer import adapter, line_of  # noqa: F401  # adapter: a fixture
 from typer.testing import CliRunner
 
+import excam
 from excam import cli
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.error_reports.judges import report
-from excam.error_reports.metric import ensemble
-from excam.error_reports.metric.ensemble import Ensemble, Repetition
-from excam.error_reports.metric.probability import FILE
-from excam.error_reports.metric.scorer import Metric
 from excam.error_reports.records import CulturalError, Report
 from excam.inference import backend_factory, fake
-from excam.scoring import scored, scored_file, scored_json
-from excam.scoring.pairs import PairFile
+from excam.scoring import files, metric, result_files, results
+from excam.scoring.calibration import FILE
+from excam.scoring.ensemble import Ensemble
+from excam.scoring.options import Options, open_scorer
+from excam.scoring.rows import RowFile
+from excam.scoring.scorer import Scorer
 
 ROWS = [
     {"id": "both", "output": "Greeks eat Sushi daily."},
@@ -83,12 +84,16 @@ def two(adapter):  # noqa: F811
     return [adapter, second]
 
 
-def by_id(results):
-    return {one.id: one for one in results}
+def by_id(found):
+    return {one.id: one for one in found}
+
+
+def rows_of(path: Path) -> RowFile:
+    return RowFile(path, metric.load("excam"))
 
 
 def test_two_adapters_judge_one_after_another(two, loaded):
-    found = by_id(Ensemble.open(two).score(ROWS))
+    found = by_id(excam.load(two).score(ROWS))
     assert list(found) == [row["id"] for row in ROWS]
     assert (loaded["most"], loaded["order"], loaded["now"]) == (1, ["tiny", "second"], set())
     both, one, none, half, unread = found.values()
@@ -106,7 +111,7 @@ def test_two_adapters_judge_one_after_another(two, loaded):
 
 def test_where_they_agree(two, loaded):
     rows = [{"output": "Sushi and Ramen"}]
-    (found,) = Ensemble.open(two).score(rows)
+    (found,) = excam.load(two).score(rows)
     assert [(one.start, one.end, one.share, one.major) for one in found.agreement.spans] == [
         (0, 5, 1.0, 1.0),
         (10, 15, 0.5, 0.0),
@@ -114,35 +119,35 @@ def test_where_they_agree(two, loaded):
 
 
 def test_the_report_is_that_of_the_majority_and_nearest_in_score(two, loaded):
-    (found,) = Ensemble.open(two, repetition=Repetition(combine="median")).score([{"output": "Sushi and Ramen"}])
+    (found,) = excam.load(two, combine="median").score([{"output": "Sushi and Ramen"}])
     assert found.score == -5.5
     assert len(found.report.errors) == 1, "-5 and -6 are equally near: the first is kept"
-    (found,) = Ensemble.open([*reversed(two)]).score([{"output": "Sushi and Ramen"}])
+    (found,) = excam.load([*reversed(two)]).score([{"output": "Sushi and Ramen"}])
     assert len(found.report.errors) == 2
 
 
 def test_where_it_is_even_what_was_found_is_shown(two, loaded):
     """A score below 0 beside a report of nothing would leave nothing to look at."""
     for adapters in (two, two[::-1]):
-        (found,) = Ensemble.open(adapters).score([ROWS[1]])
+        (found,) = excam.load(adapters).score([ROWS[1]])
         assert [one.span for one in found.report.errors] == ["eat Ramen"]
 
 
 def test_the_signature_tells_of_every_judge(two, loaded):
-    opened = Ensemble.open(two, repetition=Repetition(3, 0.7, "reciprocal-rank"))
-    singles = [Metric.open(one).described for one in two]
-    version = Metric.open(two[0]).signature.rpartition("|")[2]
+    opened = excam.load(two, repeat=3, temperature=0.7, combine="reciprocal-rank")
+    singles = [excam.load(one).described for one in two]
+    version = excam.load(two[0]).signature.rpartition("|")[2]
     times = "|rep:3,temp:0.7"
     judges = f"{{{singles[0]}{times}}}+{{{singles[1]}{times}}}"
     assert opened.signature == f"excam|combine:reciprocal-rank|{judges}|{version}"
     assert {one.signature for one in opened.score(ROWS)} == {opened.signature}
-    assert Ensemble.open(two).signature == f"excam|combine:mean|{{{singles[0]}}}+{{{singles[1]}}}|{version}"
-    short = Ensemble.open(two, max_tokens=64)
+    assert excam.load(two).signature == f"excam|combine:mean|{{{singles[0]}}}+{{{singles[1]}}}|{version}"
+    short = excam.load(two, max_tokens=64)
     assert short.signature == f"excam|combine:mean|{{{singles[0]}|max:64}}+{{{singles[1]}|max:64}}|{version}"
 
 
 def test_one_model_asked_again(adapter, loaded):  # noqa: F811
-    opened = ensemble.open_judge([adapter], [], 512, Repetition(4, 0.9))
+    opened = excam.load(adapter, repeat=4, temperature=0.9)
     found = by_id(opened.score(ROWS))
     assert loaded["order"] == ["tiny"], "loaded once"
     assert [(seed, temperature) for _, seed, temperature, _ in loaded["asked"]] == [(seed, 0.9) for seed in range(4)]
@@ -151,63 +156,79 @@ def test_one_model_asked_again(adapter, loaded):  # noqa: F811
 
 
 def test_a_single_greedy_judgement_is_the_default_and_what_it_was(adapter, loaded, tmp_path):  # noqa: F811
-    opened = ensemble.open_judge([adapter], [], 512)
-    assert isinstance(opened, Metric)
+    opened = excam.load([adapter])
+    assert isinstance(opened, Scorer)
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    found = list(ensemble.results(opened, PairFile(tmp_path / "rows.jsonl"), None))
-    assert found == list(Metric.open(adapter).score(ROWS))
+    found = list(files.results(opened, rows_of(tmp_path / "rows.jsonl"), len(ROWS)))
+    assert found == list(excam.load(adapter).score(ROWS))
     assert {one.agreement for one in found} == {None}
     assert "temp" not in opened.signature
 
 
 def test_one_judgement_at_a_temperature_is_no_ensemble(adapter, loaded):  # noqa: F811
-    opened = ensemble.open_judge([adapter], [], 512, Repetition(temperature=0.7))
-    assert isinstance(opened, Metric)
+    opened = excam.load(adapter, temperature=0.7)
+    assert isinstance(opened, Scorer)
     assert "|temp:0.7,seed0|" in opened.signature
 
 
 @pytest.mark.parametrize(
     ("several", "part"),
     [
-        (Repetition(3), "greedy answers are all the same"),
-        (Repetition(0), "expected 1 or more"),
-        (Repetition(1, -1), "expected 1 or more, 0 or more"),
-        (Repetition(combine="max"), "combine: found max; expected mean, median, reciprocal-rank"),
+        ({"repeat": 3}, "greedy answers are all the same"),
+        ({"repeat": 0}, "expected 1 or more"),
+        ({"temperature": -1}, "expected 1 or more, 0 or more"),
+        (
+            {"combine": "max", "repeat": 2, "temperature": 1},
+            "combine: found max; expected mean, median, reciprocal-rank",
+        ),
+        ({"combine": "mean"}, "--combine: found for one judgement; expected --repeat or several models; leave it out"),
     ],
 )
 def test_what_makes_no_sense_is_refused(adapter, several, part):  # noqa: F811
-    assert part in line_of(InputInvalid, ensemble.open_judge, [adapter], [], 512, several)
+    assert part in line_of(InputInvalid, excam.load, adapter, **several)
 
 
 def test_the_same_judge_twice_is_refused(adapter):  # noqa: F811
-    assert "one judge twice" in line_of(InputInvalid, Ensemble.open, [adapter, adapter])
+    assert "one judge twice" in line_of(InputInvalid, excam.load, [adapter, adapter])
 
 
 def test_bases_are_none_or_one_each(two, tmp_path):
     base = two[0].parents[2] / "models/tiny"
-    assert "1 bases of 2 adapters" in line_of(InputInvalid, Ensemble.open, two, [base])
-    assert Ensemble.open(two, [base, base])
-    line_of(ModelInvalid, Ensemble.open, two, [base, tmp_path])
+
+    def opened(*bases):
+        return open_scorer(Options(models=tuple(two), bases=bases))
+
+    assert "1 bases of 2 models" in line_of(InputInvalid, opened, base)
+    assert "1 bases of 2 models" in line_of(InputInvalid, excam.load, two, base=base)
+    assert isinstance(opened(base, base), Ensemble)
+    line_of(ModelInvalid, opened, base, tmp_path)
 
 
-@pytest.mark.parametrize("rows", [[{"output": "a"}, {"text": "b"}], [{"id": "x", "output": "a"}] * 2])
-def test_what_is_no_pair_is_refused_before_anything_is_asked(two, loaded, rows):
-    line_of(InputInvalid, Ensemble.open(two).score, rows)
+def test_a_row_that_cannot_be_scored_is_a_failure_of_all_and_nobody_is_asked_about_it(two, loaded):
+    rows = [{"output": "Sushi"}, {"text": "b"}, {"id": "1", "output": "a"}]
+    found = list(excam.load(two).score(rows))
+    assert [(one.id, one.failure) for one in found] == [("1", None), ("2", "missing-output"), ("1#3", "duplicate-id")]
+    assert [one.agreement.failures for one in found] == [(), ("missing-output",) * 2, ("duplicate-id",) * 2]
+    assert [rows for *_, rows in loaded["asked"]] == [1, 1]
+
+
+def test_a_column_that_no_row_has_is_refused_before_anything_is_asked(two, loaded):
+    line_of(InputInvalid, excam.load(two).score, [{"text": "b"}])
     assert loaded["order"] == []
 
 
 def test_nothing_to_judge(two, loaded):
-    assert list(Ensemble.open(two).score([])) == []
+    assert list(excam.load(two).score([])) == []
 
 
 def test_texts_that_no_file_likes(two, loaded):
-    (found,) = Ensemble.open(two).score(iter([{"output": "Sushi \ud800\u2028\r\n", "system": "m", "language": "en"}]))
+    (found,) = excam.load(two).score(iter([{"output": "Sushi \ud800\u2028\r\n", "system": "m", "language": "en"}]))
     assert (found.output, found.system, found.language) == ("Sushi \ud800\u2028\r\n", "m", "en")
 
 
 def test_warnings_of_all_are_told_once(two, loaded):
     room.put(two[1], languages=["Yoruba"])
-    (found,) = Ensemble.open(two).score([{"output": "Sushi", "language": "English"}])
+    (found,) = excam.load(two).score([{"output": "Sushi", "language": "English"}])
     assert found.warnings == ("language-untested",)
 
 
@@ -215,63 +236,61 @@ def test_a_probability_is_the_mean_of_all_or_none(two, loaded):
     def fitted(folder, intercept):
         curve = {"method": "platt", "n": 9, "unscored": 0, "errors": 4, "certainty": [], "probability": []}
         curve |= {"slope": 0.0, "intercept": intercept}
-        judge = Metric.open(folder, calibration=None)
-        judged = judge.signature.partition("|cal:")[0]
-        kept = {"adapter": room.sha256(folder / "adapter_model.safetensors"), "judged": judged, "calibration": curve}
-        (folder / FILE).write_text(json.dumps(kept))
+        judged = excam.load(folder).signature.partition("|cal:")[0]
+        (folder / FILE).write_text(json.dumps({"judged": judged, "calibration": curve}))
 
     fitted(two[0], 0.0)  # .5, whatever is said
-    assert {one.probability for one in Ensemble.open(two).score(ROWS)} == {None}
+    assert {one.probability for one in excam.load(two).score(ROWS)} == {None}
     fitted(two[1], 2.0)
-    both, one, _, half, unread = Ensemble.open(two).score(ROWS)
+    both, one, _, half, unread = excam.load(two).score(ROWS)
     sure = 1 / (1 + 2.718281828459045**-2)
     assert both.probability == one.probability == pytest.approx((0.5 + sure) / 2)
     assert (both.verdict, one.verdict) == ("error", "error")
     assert half.probability == pytest.approx(sure), "of what could be read"
     assert (unread.probability, unread.verdict) == (None, None)
-    assert Ensemble.open(two, repetition=Repetition(band=(0.1, 0.9))).score(ROWS[:1]).__next__().verdict == "unsure"
+    assert excam.load(two, band=(0.1, 0.9)).score(ROWS[:1]).__next__().verdict == "unsure"
 
 
 def test_results_are_whole_or_absent_and_a_killed_run_goes_on(two, loaded, tmp_path, monkeypatch):
     monkeypatch.setattr("excam.scoring.files.BATCH", 2)
     rows, to = tmp_path / "rows.jsonl", tmp_path / "scored.jsonl"
     rows.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    results = Ensemble.open(two).score_file(PairFile(rows), to)
-    grown, calls = ensemble.files.grown, []
+    scoring = excam.load(two).score_file(rows_of(rows), to)
+    grown, calls = files.grown, []
 
-    def killed(metric, pairs, growing, what):
-        for one in grown(metric, pairs, growing, what):
+    def killed(member, items, growing, what):
+        for one in grown(member, items, growing, what):
             calls.append(one.id)
             if len(calls) == 8:  # in the second model's second batch
                 raise KeyboardInterrupt
             yield one
 
-    monkeypatch.setattr(ensemble.files, "grown", killed)
+    monkeypatch.setattr(files, "grown", killed)
     with pytest.raises(KeyboardInterrupt):
-        list(results)
+        list(scoring)
     assert not to.exists()
-    monkeypatch.setattr(ensemble.files, "grown", grown)
+    monkeypatch.setattr(files, "grown", grown)
     loaded["asked"].clear()
-    found = list(Ensemble.open(two).score_file(PairFile(rows), to))
+    found = list(excam.load(two).score_file(rows_of(rows), to))
     assert [(name, rows) for name, *_, rows in loaded["asked"]] == [("second", 1)], "the one row without a judgement"
-    assert list(scored_file.read(to)) == found == list(Ensemble.open(two).score(ROWS))
+    assert list(result_files.read(to)) == found == list(excam.load(two).score(ROWS))
     assert sorted(path.name for path in tmp_path.glob("*scored*")) == ["scored.jsonl"]
 
 
 def test_a_table_tells_of_agreement(two, loaded):
-    table = Ensemble.open(two).score(ROWS).to_polars()
+    table = excam.load(two).score(ROWS).to_polars()
     assert table["judgements"].to_list() == [2, 2, 2, 1, 0]
     assert table["found"].to_list() == [2, 1, 0, 1, 0]
     assert table["verdict"].to_list() == ["error", "unsure", "clean", "error", None]
 
 
 def test_a_trip_through_json(two, loaded):
-    for one in Ensemble.open(two).score(ROWS):
-        assert scored_json.from_dict(json.loads(json.dumps(asdict(one)))) == one
+    for one in excam.load(two).score(ROWS):
+        assert results.from_dict(json.loads(json.dumps(one.to_dict()))) == one
 
 
-def test_how_sure_it_is_is_said_to_people(two, loaded):
-    lines = {name: scored.sureness(one) for name, one in by_id(Ensemble.open(two).score(ROWS)).items()}
+def test_how_far_judgements_agree_is_said_to_people(two, loaded):
+    lines = {name: results.confidence_lines(one) for name, one in by_id(excam.load(two).score(ROWS)).items()}
     assert lines["one"] == [
         "1 of 2 readable judgements found an error: unsure; scores 0.630, -1.000, spread 1.152",
         "output, 'eat Ramen': marked by 1",
@@ -282,10 +301,10 @@ def test_how_sure_it_is_is_said_to_people(two, loaded):
         "output, 'Ramen': marked by 1",
     ]
     assert lines["unread"] == ["0 of 0 readable judgements found an error; scores none, none"]
-    alone = next(iter(Metric.open(two[0]).score(ROWS)))
-    assert scored.sureness(alone) == []
+    alone = next(excam.load(two[0]).score(ROWS))
+    assert results.confidence_lines(alone) == []
     shown = replace(alone, probability=0.55, verdict="unsure")
-    assert scored.sureness(shown) == ["probability of an error 0.55: unsure"]
+    assert results.confidence_lines(shown) == ["probability of an error 0.55: unsure"]
 
 
 # --- the command
@@ -310,6 +329,11 @@ def test_the_command(two, loaded, own_environment, tmp_path, monkeypatch):
     )
     assert "   output, 'eat Ramen': marked by 2\n" in shown
     assert "   warnings: language-untested\n" in shown
+    loaded["asked"].clear()
+    again = CliRunner().invoke(cli.app, [*words, "--to", "out.jsonl"])
+    assert again.exit_code == 0
+    assert "out.jsonl: has all 5 rows already; nothing is asked" in again.stderr
+    assert loaded["asked"] == []
     result = CliRunner().invoke(cli.app, ["score", "rows.jsonl", *adapters, "--combine", "max"])
     assert result.exit_code == 2
     assert result.stderr.splitlines()[-1] == "excam: combine: found max; expected mean, median, reciprocal-rank"
@@ -328,8 +352,8 @@ FOLDERS = [room.ROOT / "results/adapters/smollm2-135m" / name for name in ("all"
 def test_two_real_adapters(tmp_path):
     """Each says in the ensemble what it says alone, and the combination is that of these."""
     rows = [{"instruction": "Name a Greek dish.", "output": "Sushi."}, {"output": "In India, Diwali is celebrated."}]
-    alone = [list(Metric.open(one, max_tokens=48).score(rows)) for one in FOLDERS]
-    together = list(Ensemble.open(FOLDERS, max_tokens=48).score(rows))
+    alone = [list(excam.load(one, max_tokens=48).score(rows)) for one in FOLDERS]
+    together = list(excam.load(FOLDERS, max_tokens=48).score(rows))
     for at, one in enumerate(together):
         assert one.agreement.scores == tuple(single[at].score for single in alone)
         known = [score for score in one.agreement.scores if score is not None]

@@ -1,58 +1,59 @@
-"""The probability of an error: fitted on rows whose truth is known, beside one adapter, refused beside another."""
+"""The probability of an error: fitted on rows whose truth is known, of one judge, refused for another."""
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
-import test_metric as room
-from test_metric import adapter, backend  # noqa: F401  # fixtures
+import test_scorer as room
+from test_scorer import adapter, backend  # noqa: F401  # fixtures
 from typer.testing import CliRunner
 
+import excam
 from excam import cli
 from excam.core.exceptions import InputInvalid, ModelInvalid
-from excam.error_reports.metric import probability
-from excam.error_reports.metric.scorer import Metric
-from excam.error_reports.records import CulturalError, Report
+from excam.scoring import calibration, metric
+from excam.scoring.results import Result
 
-FOUND = Report((CulturalError("output", "x", "major", "t"),), "")
+EXCAM = metric.load("excam")
 ADAPTER = "results/adapters/tiny/all"
 
 
 def rows(n=40):
-    """Dishes, every second of them Sushi, which the model of `test_metric` calls an error."""
+    """Dishes, every second of them Sushi, which the model of `test_scorer` calls an error."""
     return [{"id": str(at), "output": f"{'Sushi' if at % 2 else 'Moussaka'} {at}"} for at in range(n)]
 
 
 def fit(folder, method="platt", wrong=5):
     """Calibrated on rows of which the model gets every `wrong`-th wrong."""
-    judge = Metric.open(folder, calibration=None)
+    judge = excam.load(folder)
     truth = {row["id"]: bool(at % 2) ^ (at % wrong == 0) for at, row in enumerate(rows())}
-    made = probability.fitted(judge.score(rows()), truth, method, judge.signature)
-    made["adapter"] = room.sha256(folder / "adapter_model.safetensors")
-    (folder / probability.FILE).write_text(json.dumps(made))
+    made = calibration.fitted(judge.score(rows()), truth, method, EXCAM)
+    (folder / calibration.FILE).write_text(json.dumps(made))
     return made
 
 
 @pytest.mark.parametrize(
-    ("report", "chance", "expected"),
+    ("found", "chance", "expected"),
     [
         (None, None, None),
-        (None, 0.9, None),
-        (FOUND, None, "error"),
-        (Report(), None, "clean"),
-        (FOUND, 0.39, "clean"),
-        (FOUND, 0.4, "unsure"),
-        (Report(), 0.6, "unsure"),
-        (Report(), 0.61, "error"),
+        (None, 0.9, "error"),  # of a metric that lists no errors
+        (None, 0.5, "unsure"),
+        (True, None, "error"),
+        (False, None, "clean"),
+        (True, 0.39, "clean"),
+        (True, 0.4, "unsure"),
+        (False, 0.6, "unsure"),
+        (False, 0.61, "error"),
     ],
 )
-def test_verdicts(report, chance, expected):
-    assert probability.verdict(report, chance, (0.4, 0.6)) == expected
+def test_verdicts(found, chance, expected):
+    assert calibration.verdict(found, chance, (0.4, 0.6)) == expected
 
 
 def test_without_a_calibration_there_is_no_probability(adapter, backend):  # noqa: F811
-    judge = Metric.open(adapter)
+    judge = excam.load(adapter)
     assert "|cal:none|" in judge.signature
     scored = list(judge.score([{"output": "Sushi"}, {"output": "x"}, {"output": "mumble"}]))
     assert [(one.probability, one.verdict) for one in scored] == [(None, "error"), (None, "clean"), (None, None)]
@@ -61,8 +62,8 @@ def test_without_a_calibration_there_is_no_probability(adapter, backend):  # noq
 @pytest.mark.parametrize("method", ["platt", "isotonic"])
 def test_a_calibration_gives_each_row_a_probability(adapter, backend, method):  # noqa: F811
     made = fit(adapter, method)
-    judge = Metric.open(adapter)
-    digest = room.sha256(adapter / probability.FILE)[:8]
+    judge = excam.load(adapter)
+    digest = room.sha256(adapter / calibration.FILE)[:8]
     assert f"|cal:{method}@{digest},band0.4-0.6|" in judge.signature
     good, bad, unread = judge.score([{"output": "x"}, {"output": "Sushi"}, {"output": "mumble"}])
     assert 0 <= good.probability < bad.probability <= 1
@@ -73,22 +74,27 @@ def test_a_calibration_gives_each_row_a_probability(adapter, backend, method):  
 
 def test_platt_is_its_formula(adapter, backend):  # noqa: F811
     curve = fit(adapter)["calibration"]
-    (scored,) = Metric.open(adapter).score([{"output": "x"}])
+    (scored,) = excam.load(adapter).score([{"output": "x"}])
     expected = 1 / (1 + math.exp(curve["slope"] * scored.certainty - curve["intercept"]))
     assert scored.probability == pytest.approx(expected)
 
 
 def test_the_band_is_asked_for(adapter, backend):  # noqa: F811
     fit(adapter)
-    judge = Metric.open(adapter, band=(0, 1))
+    judge = excam.load(adapter, band=(0, 1))
     assert {one.verdict for one in judge.score(rows())} == {"unsure"}
     assert ",band0-1|" in judge.signature
-    assert "unsure" not in {one.verdict for one in Metric.open(adapter, band=(0.5, 0.5)).score(rows())}
+    assert "unsure" not in {one.verdict for one in excam.load(adapter, band=(0.5, 0.5)).score(rows())}
 
 
 @pytest.mark.parametrize("band", [(0.6, 0.4), (-0.1, 0.5), (0.5, 1.1), (math.nan, 0.5)])
 def test_no_band(adapter, band):  # noqa: F811
-    assert "expected two probabilities" in room.line_of(InputInvalid, Metric.open, adapter, band=band)
+    assert "expected two probabilities" in room.line_of(InputInvalid, excam.load, adapter, band=band)
+
+
+def test_a_band_without_a_calibration_is_refused(adapter):  # noqa: F811
+    line = room.line_of(InputInvalid, excam.load, adapter, band=(0.1, 0.9))
+    assert line == "--band: no calibration to use it with; expected one; give --calibration, or leave it out"
 
 
 def test_a_calibration_of_another_adapter_is_refused(adapter, backend):  # noqa: F811
@@ -96,23 +102,24 @@ def test_a_calibration_of_another_adapter_is_refused(adapter, backend):  # noqa:
     weights = adapter / "adapter_model.safetensors"
     weights.write_bytes(b"others")
     room.put(adapter, outputs={weights.name: room.sha256(weights)})
-    line = room.line_of(ModelInvalid, Metric.open, adapter)
-    assert f"expected adapter {room.sha256(weights)};" in line
-    assert list(Metric.open(adapter, calibration=None).score([{"output": "x"}]))
+    line = room.line_of(ModelInvalid, excam.load, adapter)
+    assert f"expected excam|model:tiny@cccccccc|on:all@{room.sha256(weights)[:8]}|" in line
+    (adapter / calibration.FILE).unlink()
+    assert list(excam.load(adapter).score([{"output": "x"}]))
 
 
-def test_an_adapter_is_known_by_its_whole_digest(adapter, backend):  # noqa: F811
-    """The signature has eight characters of it."""
+def test_a_calibration_of_another_metric_is_refused(adapter, backend):  # noqa: F811
     made = fit(adapter)
-    (adapter / probability.FILE).write_text(json.dumps({**made, "adapter": made["adapter"][:8] + "0" * 56}))
-    assert f"expected adapter {made['adapter']};" in room.line_of(ModelInvalid, Metric.open, adapter)
+    made["judged"] = made["judged"].replace("excam|", "rubric|", 1)
+    (adapter / calibration.FILE).write_text(json.dumps(made))
+    assert "made with rubric|model:tiny" in room.line_of(ModelInvalid, excam.load, adapter)
 
 
 def test_a_calibration_of_another_way_of_judging_is_refused(adapter, backend):  # noqa: F811
     made = fit(adapter)
     made["judged"] = made["judged"].replace("judge:report.", "judge:report.9")
-    (adapter / probability.FILE).write_text(json.dumps(made))
-    assert "made with excam|model:tiny" in room.line_of(ModelInvalid, Metric.open, adapter)
+    (adapter / calibration.FILE).write_text(json.dumps(made))
+    assert "made with excam|model:tiny" in room.line_of(ModelInvalid, excam.load, adapter)
 
 
 @pytest.mark.parametrize(
@@ -131,31 +138,72 @@ def test_a_calibration_of_another_way_of_judging_is_refused(adapter, backend):  
 )
 def test_what_is_no_calibration_is_refused(adapter, backend, damage):  # noqa: F811
     made = fit(adapter)
-    (adapter / probability.FILE).write_text(damage(made))
-    assert "no calibration; expected what `excam calibrate` wrote" in room.line_of(ModelInvalid, Metric.open, adapter)
+    (adapter / calibration.FILE).write_text(damage(made))
+    assert "no calibration; expected what `excam calibrate` wrote" in room.line_of(ModelInvalid, excam.load, adapter)
 
 
 def test_an_answer_that_is_drawn_has_no_probability(adapter, backend):  # noqa: F811
     """The map was fitted on greedy answers."""
     fit(adapter)
-    judge = Metric.open(adapter).sampled(0.7, 3)
+    judge = excam.load(adapter).sampled(0.7, 3)
     assert "|cal:none|temp:0.7,seed3|" in judge.signature
     assert {one.probability for one in judge.score(rows())} == {None}
 
 
+def test_a_calibration_in_a_file_of_its_own(adapter, backend, tmp_path):  # noqa: F811
+    fit(adapter)
+    beside = list(excam.load(adapter).score(rows()))
+    kept = tmp_path / "kept.json"
+    (adapter / calibration.FILE).rename(kept)
+    assert {one.probability for one in excam.load(adapter).score(rows())} == {None}
+    assert list(excam.load(adapter, calibration=kept).score(rows())) == beside
+    assert "--calibration: found beside --temperature" in room.line_of(
+        InputInvalid, excam.load, adapter, calibration=kept, temperature=0.5
+    )
+    assert "no calibration; expected what" in room.line_of(
+        ModelInvalid, excam.load, adapter, calibration=tmp_path / "absent.json"
+    )
+
+
 def test_rows_of_another_judge_are_not_fitted(adapter, backend):  # noqa: F811
-    judge = Metric.open(adapter)
-    results = list(judge.sampled(1, 0).score(rows()))
-    line = room.line_of(InputInvalid, probability.fitted, results, {}, "platt", judge.signature)
-    assert line.startswith("row 0: scored by excam|model:tiny")
+    judge, truth = excam.load(adapter), {row["id"]: bool(int(row["id"]) % 2) for row in rows()}
+    results = [*judge.score(rows()[:20]), *judge.sampled(1, 0).score(rows()[20:])]
+    line = room.line_of(InputInvalid, calibration.fitted, results, truth, "platt", EXCAM)
+    assert line.startswith("row 20: scored by excam|model:tiny")
 
 
 @pytest.mark.parametrize("truth", [True, False])
 def test_one_class_is_nothing_to_fit(adapter, backend, truth):  # noqa: F811
-    judge = Metric.open(adapter)
+    judge = excam.load(adapter)
     gold = {row["id"]: truth for row in rows()}
-    line = room.line_of(InputInvalid, probability.fitted, judge.score(rows()), gold, "platt", judge.signature)
+    line = room.line_of(InputInvalid, calibration.fitted, judge.score(rows()), gold, "platt", EXCAM)
     assert line.startswith("40 rows: nothing to fit")
+
+
+def scores(*given):
+    """Results of the rubric, with a score each."""
+    kept = {"signature": "rubric|model:m|metric:1|cal:none|v:1"}
+    return [Result(id=str(at), score=float(score), **kept) for at, score in enumerate(given)]
+
+
+def test_any_metric_with_a_range_is_calibrated_by_its_score(tmp_path):
+    """The lower the rating, the likelier is an error; one without a range cannot be calibrated."""
+    results = scores(*[1, 2, 3, 4, 5] * 8)
+    truth = {one.id: one.score < 3 for one in results} | {"2": True}
+    made = calibration.fitted(results, truth, "platt", metric.load("rubric"))
+    file = tmp_path / "calibration.json"
+    file.write_text(json.dumps(made))
+    read = calibration.read(file, results[0].signature, (0.4, 0.6))
+    chances = [read.probability(metric.load("rubric").error_signal(score, None)) for score in (1.0, 2.0, 3.0, 4.0, 5.0)]
+    assert chances == sorted(chances, reverse=True)
+    assert chances[0] > 0.9
+    assert chances[-1] < 0.1
+    line = room.line_of(InputInvalid, calibration.fitted, results, truth, "platt", WithoutRange())
+    assert line.startswith("metric without-range states no range of its scores")
+
+
+class WithoutRange(metric.Metric):
+    name, version, columns = "without-range", 1, ("output",)
 
 
 # --- the command
@@ -167,7 +215,7 @@ def here(adapter, backend, own_environment, tmp_path, monkeypatch):  # noqa: F81
     monkeypatch.chdir(tmp_path)
 
 
-def excam(*words: str):
+def excam_(*words: str):
     return CliRunner().invoke(cli.app, list(words))
 
 
@@ -176,7 +224,7 @@ def texts(*rows, name="texts.jsonl"):
 
 
 def stopped(*words: str) -> str:
-    result = excam(*words)
+    result = excam_(*words)
     assert (result.exit_code, result.stdout) == (2, "")
     return result.stderr.splitlines()[-1]
 
@@ -188,7 +236,8 @@ def written(column="error", value=lambda at: bool(at % 2) ^ (at % 5 == 0), name=
 
 def scored():
     texts(*rows())
-    assert excam("score", "texts.jsonl", "--adapter", ADAPTER, "--to", "scored.jsonl").exit_code == 0
+    result = excam_("score", "texts.jsonl", "--adapter", ADAPTER, "--to", "scored.jsonl")
+    assert result.exit_code == 0, result.stderr
     return "scored.jsonl"
 
 
@@ -203,22 +252,65 @@ def scored():
 )
 def test_calibrate_and_score(here, column, value):
     name = written(column, value)
-    result = excam("calibrate", scored(), "--gold", name, "--adapter", ADAPTER, "--column", column)
+    result = excam_("calibrate", scored(), "--gold", name, "--adapter", ADAPTER, "--column", column)
     assert result.exit_code == 0
     made = json.loads(result.stdout)
-    assert made == json.loads(Path(ADAPTER, probability.FILE).read_text())
+    assert made == json.loads(Path(ADAPTER, calibration.FILE).read_text())
     assert (made["rows"], made["gold"]) == (room.sha256(Path("scored.jsonl")), room.sha256(Path(name)))
     assert made["calibration"]["errors"] == 20
     assert "fitted on 40 rows: rough" in result.stderr
-    again = excam("score", "texts.jsonl", "--adapter", ADAPTER, "--band", ".2", ".3")
+    again = excam_("score", "texts.jsonl", "--adapter", ADAPTER, "--band", ".2", ".3")
     row = json.loads(again.stdout.splitlines()[0])
     assert 0 < row["probability"] < 1
     assert ",band0.2-0.3|" in row["signature"]
 
 
+def test_a_calibration_of_its_own_is_written_and_not_over_another_file(here):
+    words = ("calibrate", scored(), "--gold", written())
+    assert stopped(*words) == (
+        "excam: --to: expected a file to write, or --adapter, beside which it is found; give one of them"
+    )
+    assert "give one of them" in stopped(*words, "--to", "kept.json", "--adapter", ADAPTER)
+    made = json.loads(excam_(*words, "--to", "kept.json").stdout)
+    assert made == json.loads(Path("kept.json").read_text())
+    assert stopped(*words, "--to", "kept.json") == (
+        "excam: kept.json: is there already; expected none; name another file, or give --overwrite"
+    )
+    assert excam_(*words, "--to", "kept.json", "--method", "isotonic", "--overwrite").exit_code == 0
+    row = json.loads(
+        excam_("score", "texts.jsonl", "--adapter", ADAPTER, "--calibration", "kept.json").stdout.splitlines()[0]
+    )
+    assert "|cal:isotonic@" in row["signature"]
+    assert 0 <= row["probability"] <= 1
+
+
+def test_an_adapter_that_did_not_score_is_refused(here):
+    name, gold = scored(), written()
+    weights = Path(ADAPTER, "adapter_model.safetensors")
+    weights.write_bytes(b"others")
+    room.put(Path(ADAPTER), outputs={weights.name: room.sha256(weights)})
+    line = stopped("calibrate", name, "--gold", gold, "--adapter", ADAPTER)
+    assert re.match(
+        r"excam: scored\.jsonl: scored by excam\|model:tiny@.*; expected the adapter in .*; score it again", line
+    )
+    assert not Path(ADAPTER, calibration.FILE).exists()
+
+
+def test_ids_that_differ_in_form_alone_are_joined_and_that_is_said(here):
+    lines = "".join(f"{at}.0,{at % 2}\n" for at in range(40))
+    Path("gold.csv").write_text("id,error\n" + lines)
+    result = excam_("calibrate", scored(), "--gold", "gold.csv", "--adapter", ADAPTER)
+    assert result.exit_code == 0, result.stderr
+    assert "40 ids joined although they differ in form ('0' as '0.0')" in result.stderr
+
+
 def test_calibrating_again_replaces_what_was_there(here):
-    for _ in range(2):
-        assert excam("calibrate", scored(), "--gold", written(), "--adapter", ADAPTER).exit_code == 0
+    words = ("calibrate", scored(), "--gold", written(), "--adapter", ADAPTER)
+    for method in ("platt", "isotonic"):
+        assert excam_(*words, "--method", method).exit_code == 0
+        assert json.loads(Path(ADAPTER, calibration.FILE).read_text())["calibration"]["method"] == method
+    line = stopped("score", "texts.jsonl", "--adapter", ADAPTER, "--to", "scored.jsonl")
+    assert line.startswith("excam: scored.jsonl: has results of excam|model:tiny@"), "those without a probability stay"
 
 
 @pytest.mark.parametrize(
@@ -236,7 +328,7 @@ def test_what_cannot_be_fitted_is_said(here, more, line):
     name = written()
     scored()
     assert stopped("calibrate", "scored.jsonl", "--gold", name, "--adapter", ADAPTER, *more) == line
-    assert not Path(ADAPTER, probability.FILE).exists()
+    assert not Path(ADAPTER, calibration.FILE).exists()
 
 
 def test_every_scored_row_needs_its_truth(here):
@@ -252,6 +344,6 @@ def test_every_scored_row_needs_its_truth(here):
 def test_truth_as_text_and_an_adapter_by_name(here):
     lines = "".join(f"{row['id']},{'-5' if at % 2 else '0.0'}\n" for at, row in enumerate(rows()))
     Path("gold.csv").write_text("id,error\n" + lines)
-    result = excam("calibrate", scored(), "--gold", "gold.csv", "--adapter", "tiny/all")
+    result = excam_("calibrate", scored(), "--gold", "gold.csv", "--adapter", "tiny/all")
     assert result.exit_code == 0, result.stderr
-    assert Path(ADAPTER, probability.FILE).exists()
+    assert Path(ADAPTER, calibration.FILE).exists()
