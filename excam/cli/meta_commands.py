@@ -101,6 +101,8 @@ def _show(result: Result, text: str, has_surface: bool) -> None:
                 visible(f"{one.metric}: {one.rows} rows: {one.scored} scored, {one.failures} failed, ")
                 + visible(f"{one.unlabelled} without a label, {one.missing} labelled rows missing; {one.signature}")
             )
+            if one.note:
+                print(visible(f"{one.metric}: {one.note}"))
             if one.direction == "lower":
                 print(visible(f"{one.metric}: lower scores are better; each number is of its scores times -1"))
             if one.without_icc:

@@ -249,8 +249,6 @@ class Growing:
             )
         os.ftruncate(self._file, end)
         os.ftruncate(self._sealed, sealed if count else 0)
-        if not count:
-            _append(self._sealed, self._maker)
         return count
 
     def _is_of(self, line: bytes, item: Row) -> bool:
@@ -264,9 +262,11 @@ class Growing:
         """Append results. If it raises (disk full), the file is unchanged."""
         lines = list(map(_line, results))
         before = [(file, os.fstat(file).st_size) for file in (self._file, self._sealed)]
+        seals = b"".join(map(_seal, lines))
+        begun = os.fstat(self._sealed).st_size > 0
         try:
             # first, because a line without its digest is judged again
-            _append(self._sealed, b"".join(map(_seal, lines)))
+            _append(self._sealed, seals if begun else self._maker + seals)
             _append(self._file, b"".join(lines))
         except OSError as problem:
             for file, size in before:

@@ -15,8 +15,8 @@ from excam.cli import app
 from excam.core.exceptions import InputInvalid
 from excam.rubric import anchoring, campaign, checks, manual, responses
 from excam.rubric.rules import Findings
-from excam.scoring import scored_table
-from excam.scoring.scored import scored_row
+from excam.scoring import result_files
+from excam.scoring.results import Result
 from excam.scoring.spans import ErrorSpan, Report
 
 MINI = Path(__file__).parents[2] / "mini/rubric"
@@ -57,7 +57,7 @@ def test_a_campaign_without_words_is_what_it_was():
 def test_words_of_a_scored_file(tmp_path):
     def marked(name, *errors):
         texts = {"instruction": "q", "output": "a b c"}
-        return scored_row(name, -1.0, None, "excam|m", report=Report(errors, ""), columns=texts)
+        return Result(id=name, texts=texts, score=-1.0, report=Report(errors, ""), signature="excam|m")
 
     rows = [
         marked(
@@ -65,8 +65,9 @@ def test_words_of_a_scored_file(tmp_path):
         ),
         marked("y", ErrorSpan("instruction", "q", "minor", "overgeneralisation", 0, 1)),
         marked("z", ErrorSpan("output", "gone", "minor", "overgeneralisation", -1, -1)),
+        Result(id="v", score=None, failure="truncated", signature="excam|m"),
     ]
-    scored_table.write(tmp_path / "s.parquet", rows)
+    result_files.write(tmp_path / "s.parquet", rows)
     assert anchoring.words_of(tmp_path / "s.parquet") == {"x": {"stereotype_phrase": "a", "false_claim": "b"}}
 
 
@@ -111,17 +112,16 @@ def test_raters_who_do_not_follow_it(drawn):
 
 def test_as_commands(tmp_path):
     rows = [
-        scored_row(
-            one.task_id,
-            -1.0,
-            None,
-            "excam|m",
-            report=Report((ErrorSpan("output", one.response[:9], "minor", "stereotyping", 0, 9),), ""),
-            columns={"output": one.response},
+        Result(
+            id=one.task_id,
+            texts={"output": one.response},
+            score=-1.0,
+            report=Report((ErrorSpan("output", one.response[:9], "minor", "stereotyping", 0, 9),)),
+            signature="excam|m",
         )
         for one in KNOWN[:14]
     ]
-    scored_table.write(tmp_path / "scored.parquet", rows)
+    result_files.write(tmp_path / "scored.parquet", rows)
 
     def excam(*words):
         return CliRunner().invoke(app, ["rubric", *map(str, words)])

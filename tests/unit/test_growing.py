@@ -1,6 +1,7 @@
 """A file of results while it grows: what waits at its hidden names is refused, what changed in it is judged again."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -9,29 +10,36 @@ from one_line_errors import line_of
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import open_plain, publish
 from excam.error_reports.records import Report
-from excam.scoring.pairs import Pair
-from excam.scoring.scored import Scored
-from excam.scoring.scored_file import Growing
+from excam.scoring import result_files
+from excam.scoring.metric import Row
+from excam.scoring.result_files import Growing
+from excam.scoring.results import Result
 
-PAIRS = [Pair(name, "Name a dish.", f"Dish {name}.") for name in "abcd"]
+ROWS = [Row(name, {"instruction": "Name a dish.", "output": f"Dish {name}."}) for name in "abcd"]
 
 
-def judged(pair):
-    return Scored(pair.id, pair.instruction, pair.output, 0.5, 0.5, Report(), None, (), "", "me", verdict="clean")
+@dataclass
+class Maker:
+    signature: str = "me"
+    identity: str = "me, here"
+
+
+def judged(row):
+    return Result(id=row.id, texts=row.texts, score=0.5, report=Report(), verdict="clean", signature="me")
 
 
 @pytest.fixture
 def killed(tmp_path):
     """A file whose run ended before it was complete."""
-    with Growing(tmp_path / "v.jsonl", "me") as growing:
+    with Growing(tmp_path / "v.jsonl", Maker()) as growing:
         for at in (0, 2):
-            growing.add(map(judged, PAIRS[at : at + 2]))
+            growing.add(map(judged, ROWS[at : at + 2]))
     return growing
 
 
 def done(growing):
     with growing:
-        return growing.done(PAIRS)
+        return growing.done(ROWS)
 
 
 def test_a_run_goes_on_behind_what_is_there(killed):
@@ -49,7 +57,7 @@ def test_a_score_that_changed_is_judged_again(killed, capsys):
     assert killed.part.read_bytes() == b"".join(lines[:2])
     assert capsys.readouterr().err == f"{killed.part}: line 3 is not as it was written; judged again from there\n"
     with killed:
-        killed.add(map(judged, PAIRS[2:]))
+        killed.add(map(judged, ROWS[2:]))
     assert killed.part.read_bytes() == b"".join(lines)
     assert done(killed) == 4
 
@@ -62,13 +70,43 @@ def test_wherever_a_run_was_killed_no_row_is_taken_that_was_not_written(killed, 
         killed.part.write_bytes(rows)
         killed.seals.write_bytes(seals)
         getattr(killed, which).write_bytes(whole[:cut])
-        assert done(killed) == whole[:cut].count(b"\n")
+        lines = whole[:cut].count(b"\n")
+        assert done(killed) == (lines if which == "part" else max(0, lines - 1)), "the first digest is the maker's"
         assert not killed.part.exists() or rows.startswith(killed.part.read_bytes())
 
 
 def test_a_file_without_seals_is_judged_again(killed):
     killed.seals.unlink()
     assert done(killed) == 0
+
+
+@pytest.mark.parametrize(
+    ("maker", "said"),
+    [
+        (Maker(identity="me, there"), "4 rows of it were scored at another address, or by another engine"),
+        (Maker("other", "me, here"), ""),
+    ],
+)
+def test_what_another_maker_began_is_not_mixed(killed, maker, said):
+    """Results of another signature are made again; of the same one, but from elsewhere, a person decides."""
+    other = Growing(killed.path, maker)
+    if not said:
+        assert done(other) == 0
+        return
+    with other:
+        line = line_of(InputInvalid, other.done, ROWS)
+    assert line.startswith(f"{killed.path}: {said}; expected the same; continue there, or delete {killed.part}")
+    assert done(killed) == 4
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".csv", ".json", ""])
+def test_a_file_gets_its_format_when_it_is_complete(tmp_path, suffix):
+    path = tmp_path / f"v{suffix}"
+    with Growing(path, Maker()) as growing:
+        growing.add(map(judged, ROWS))
+        growing.finish()
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    assert list(result_files.read(path)) == list(map(judged, ROWS))
 
 
 @pytest.mark.parametrize("name", [".v.jsonl.part", ".v.jsonl.seals"])
@@ -81,13 +119,13 @@ def test_what_waits_at_a_hidden_name_is_not_written_through(tmp_path, name, kind
         os.mkfifo(waiting)
     else:
         waiting.symlink_to("/dev/full" if kind == "device" else victim)
-    line = line_of(InputInvalid, Growing(tmp_path / "v.jsonl", "me").__enter__)
+    line = line_of(InputInvalid, Growing(tmp_path / "v.jsonl", Maker()).__enter__)
     assert line == f"{waiting}: is a link or no plain file; expected a file of an earlier run, or none; remove it"
     assert victim.exists() == (kind != "dangling")
     assert kind == "dangling" or victim.read_text() == "theirs"
     waiting.unlink()
-    with Growing(tmp_path / "v.jsonl", "me") as growing:
-        growing.add(map(judged, PAIRS))
+    with Growing(tmp_path / "v.jsonl", Maker()) as growing:
+        growing.add(map(judged, ROWS))
         growing.finish()
 
 

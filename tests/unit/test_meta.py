@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 from excam.cli import app
 from excam.core.exceptions import InputInvalid
 from excam.scoring import meta, meta_rows
-from excam.scoring.scored import scored_row
+from excam.scoring.metric import Description
+from excam.scoring.results import Result
 from excam.stats import correlation, icc21
 
 GOLD = [
@@ -26,13 +27,12 @@ def write(path, rows):
 
 
 def scored(path, scores, signature="mine.metric|1", direction="higher"):
-    rows = [
-        scored_row(
-            id_, score, None if score is not None else "no-json", signature, report=None, direction=direction
-        ).to_dict()
+    about = Description(direction=direction)
+    found = [
+        Result(id=id_, score=score, failure="no-json" if score is None else None, metric=about, signature=signature)
         for id_, score in scores.items()
     ]
-    return write(path, rows)
+    return write(path, [one.to_dict() for one in found])
 
 
 def sees_facts(row, at):
@@ -53,7 +53,7 @@ def run(*arguments):
 
 
 def lines(*arguments):
-    found = run(*arguments, "--jsonl")
+    found = run(*arguments, "--json")
     assert found.exit_code == 0, found.output
     return [json.loads(line) for line in found.stdout.splitlines()]
 
@@ -201,7 +201,7 @@ def test_scores_from_elsewhere_need_three_fields(files, tmp_path):
     del rows[1]["signature"]
     refused = run(gold, write(tmp_path / "comet.jsonl", rows), facts).stderr
     assert (
-        "comet.jsonl:2: no scored pair: no signature; expected a line that `excam score` wrote, or id, score and signature"
+        "comet.jsonl:2: no scored row: no signature; expected a line that `excam score` wrote, or id, score and signature"
         in refused
     )
 
@@ -209,9 +209,12 @@ def test_scores_from_elsewhere_need_three_fields(files, tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"signature": ""}, "no scored pair: no signature; expected"),
-        ({"score": None}, "no scored pair: no failure, though the score is null; expected"),
-        ({"output": "x", "errors": "[]"}, "no scored pair: no report; expected"),
+        ({"signature": ""}, "no scored row: no signature; expected"),
+        ({"score": None}, "no scored row: no failure, though the score is null; expected"),
+        ({"report": {"errors": []}}, "no scored row: no explanation; expected"),
+        ({"report": "[]"}, "no scored row; expected"),
+        ({"direction": "sideways"}, "no scored row; expected"),
+        ({"direction": "lower"}, "2 directions: lower, higher; expected one metric in a file"),
         ({"parts": {"s": float("nan")}}, ""),
         ({"id": 7}, ""),
     ],
@@ -224,8 +227,25 @@ def test_a_line_from_elsewhere_says_what_it_lacks(tmp_path, change, said):
             meta_rows.read_metrics([file])
         return
     whole, part = meta_rows.read_metrics([file], ["s"])
-    assert whole.scores == {str(row["id"]): 1.0, "y": 2}
+    assert (whole.scores, whole.direction) == ({str(row["id"]): 1.0, "y": 2}, "higher")
     assert part.scores == {str(row["id"]): None, "y": 1.0}
+
+
+def test_ids_that_differ_in_form_alone_are_one_row(files, tmp_path):
+    gold = write(tmp_path / "numbers.jsonl", [row | {"id": at} for at, row in enumerate(GOLD)])
+    facts = {f"{at}.0": sees_facts(row, at) for at, row in enumerate(GOLD)}
+    said = run(gold, scored(tmp_path / "pandas.jsonl", facts)).stdout
+    assert "pandas: 48 rows: 48 scored, 0 failed, 0 without a label, 0 labelled rows missing" in said
+    assert "pandas: 48 ids joined although they differ in form ('0' as '0.0')" in said
+    ours = lines(gold, scored(tmp_path / "plain.jsonl", {f"{at}": facts[f"{at}.0"] for at in range(48)}))
+    theirs = lines(gold, tmp_path / "pandas.jsonl")
+    assert [one["kendall"] for one in ours if one["kind"] == "agreement"] == [
+        one["kendall"] for one in theirs if one["kind"] == "agreement"
+    ]
+    twice = scored(tmp_path / "twice.jsonl", {**facts, "00": 1.0})
+    refused = run(gold, twice)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert "twice: ids differ in form ('0', '0.0') and are ambiguous" in refused.stderr
 
 
 def test_a_labelled_row_without_its_item_is_refused(files, tmp_path):
