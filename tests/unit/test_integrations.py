@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from small_adapters import answer, make
 
+import excam
 from excam.core.exceptions import InputInvalid
 from excam.error_reports.integrations import aggregates
-from excam.error_reports.metric.scorer import Metric
 from excam.inference import backend_factory, fake
-from excam.scoring import scored_file
+from excam.scoring import result_files
 
 ROOT = Path(__file__).parents[2]
 TASKS = ROOT / "excam/error_reports/integrations/tasks"
@@ -41,7 +41,7 @@ def adapter(tmp_path, monkeypatch):
 @pytest.fixture
 def expected(adapter, backend):
     """What the metric itself says of the texts."""
-    return list(Metric.open(adapter).score([{"instruction": INSTRUCTION, "output": text} for text in TEXTS]))
+    return list(excam.load(adapter).score([{"instruction": INSTRUCTION, "output": text} for text in TEXTS]))
 
 
 def test_a_mean_never_hides_what_was_not_judged(expected):
@@ -198,7 +198,7 @@ def test_the_harness_runs_the_example_task(harness, backend, tmp_path, monkeypat
     monkeypatch.setenv("EXCAM_TO", str(tmp_path / "scored.jsonl"))
     found = harness(TEXTS)
     numbers = found["results"]["excam_texts"]
-    results = list(scored_file.read(tmp_path / "scored.jsonl"))
+    results = list(result_files.read(tmp_path / "scored.jsonl"))
     assert [one.failure for one in results] == [None, None, "no-json", None]
     assert numbers["excam,none"] == aggregates.aggregate(results).mean
     assert numbers["excam_share_with_errors,none"] == pytest.approx(1 / 3)

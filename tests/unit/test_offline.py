@@ -24,7 +24,6 @@ from excam import config
 from excam.inference import sources
 from excam.inference import Generate, Message, Sampling
 from excam.inference.backends import openai
-from excam.error_reports.metric.scorer import Metric
 from excam.scoring.sharing import places
 
 def ask():
@@ -39,7 +38,7 @@ def pip():
 ways = {
     "server": ask,
     "excam serve": lambda: list(excam.connect(url).score([{"output": "x"}])),
-    "endpoint": lambda: list(Metric.open("m", endpoint=f"{url}/v1").score([{"output": "x"}])),
+    "endpoint": lambda: list(excam.load(f"m@{url}/v1").score([{"output": "x"}])),
     "hub": lambda: sources._from_hub("blend", "owner/name", "dataset", "main", ["*"], folder),
     "address": lambda: sources._download("blend", f"{url}/file.zip", folder),
     "parcel": lambda: places.place("owner/name").pinned(),

@@ -13,7 +13,6 @@ from excam import cli
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.error_reports import read
 from excam.error_reports.judges import prompted_report, report
-from excam.error_reports.metric.scorer import Metric
 from excam.error_reports.records import CulturalError, Report, Sample
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +59,7 @@ def test_a_model_behind_a_server_is_asked_with_examples_and_a_schema(server):
 
 def test_a_server_without_schemas_is_asked_for_plain_text_and_the_signature_says_so(server, capsys):
     served = server(without_schema)
-    (one,) = Metric.open(f"m@{served.endpoint}").score([PAIR])
+    (one,) = excam.load(f"m@{served.endpoint}").score([PAIR])
     assert one.score == -5.0
     assert "|structure:none|" in one.signature
     assert "response_format" not in served.calls[-1]
@@ -69,16 +68,18 @@ def test_a_server_without_schemas_is_asked_for_plain_text_and_the_signature_says
 
 def test_an_adapter_behind_a_server_is_asked_as_it_was_trained(server):
     served = server(answering)
-    (one,) = Metric.open(f"m@{served.endpoint}", judge="report").score([PAIR])
+    (one,) = excam.load(f"m@{served.endpoint}", judge="report").score([PAIR])
     assert "|judge:report.1." in one.signature
     assert "structure" not in one.signature
-    assert [len(call["messages"]) for call in served.calls] == [2]
+    probe, asked = served.calls
+    assert (probe["max_tokens"], len(asked["messages"])) == (8, 2)
+    assert "response_format" not in probe | asked
 
 
 @pytest.mark.parametrize("answer", ["I think it is fine.", '{"errors": [], "expl', "", '{"errors": "none"}'])
 def test_an_answer_that_ignores_the_schema_is_a_failure(server, answer):
     served = server(lambda body: fake_chat_server.right(answer))
-    (one,) = Metric.open(f"m@{served.endpoint}").score([PAIR])
+    (one,) = excam.load(f"m@{served.endpoint}").score([PAIR])
     assert (one.score, one.report) == (None, None)
     assert one.failure in prompted_report.REASONS
 
@@ -96,23 +97,23 @@ def test_a_wrong_key_or_name_is_one_line(server, tmp_path):
 
 def test_a_folder_of_plain_weights_judges(tmp_path):
     folder = tiny.model(tmp_path / "tiny-model", positions=4096)
-    metric = Metric.open(folder, max_tokens=8)
+    metric = excam.load(folder, max_tokens=8)
     (one,) = metric.score([PAIR])
     assert one.signature.startswith("excam|model:tiny-model@")
     assert "|on:nothing|judge:prompted-report.1." in one.signature
     assert "|structure:none|" in one.signature
     assert one.failure in prompted_report.REASONS
-    again = Metric.open(folder, max_tokens=8)
+    again = excam.load(folder, max_tokens=8)
     assert again.signature == one.signature
     (folder / "config.json").write_text((folder / "config.json").read_text() + "\n")
-    assert Metric.open(folder, max_tokens=8).signature != one.signature
+    assert excam.load(folder, max_tokens=8).signature != one.signature
 
 
 def test_what_is_no_judge_or_no_model_is_refused(tmp_path):
     with pytest.raises(InputInvalid, match="--judge: found count; expected report or prompted-report"):
-        Metric.open("m@http://127.0.0.1:1/v1", judge="count")
+        excam.load("m@http://127.0.0.1:1/v1", judge="count")
     with pytest.raises(ModelInvalid, match=r"no manifest\.json; expected the folder of an adapter"):
-        Metric.open(tmp_path)
+        excam.load(tmp_path)
 
 
 def test_the_schema_admits_what_the_parser_reads():
