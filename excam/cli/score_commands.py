@@ -188,7 +188,7 @@ def score(
         scorer = client or open_scorer(options)
         for rows, total, target_ in zip(inputs, totals, targets, strict=True):
             if not isinstance(scorer, Client) and scorer.budget and target_:
-                asked = scorer.first_requests, scorer.max_tokens
+                asked = scorer.for_rows(rows).first_requests, scorer.max_tokens
                 say(budgets.estimate(scorer.budget, rows, *asked, target_, scorer.repeat))
             found = scoring.results(scorer, rows, total, target_, overwrite=overwrite)
             for result in summary.counting(found):

@@ -44,6 +44,7 @@ class Scorer:
         self.repeat = 1  # how often each row is judged
         self._book: Index | None = None
         self._calibrated: Calibrated | None = None
+        self._of_file = False  # whether `metric` is that of a file, see `for_rows`
         probabilities = metric.probabilities and model is not None and model.probabilities
         self._sampling = replace(sampling or Sampling(metric.max_tokens), logprobs=probabilities)
         self._warnings = WarningRules.of_judge(model.names if model else (), metric.tested_languages(model))
@@ -109,7 +110,7 @@ class Scorer:
         if not self.metric.needs_file:
             return self
         other = copy.copy(self)
-        other.metric = self.metric.for_rows(given)
+        other.metric, other._of_file = self.metric.for_rows(given), True
         return other
 
     def close(self) -> None:
@@ -132,7 +133,7 @@ class Scorer:
         coming = rows.of_mappings(given, self.metric)
         total = len(given) if isinstance(given, Sequence) else None
         progress = progress or Progress("scoring, rows", total)
-        if not self.metric.needs_file:
+        if not self.metric.needs_file or self._of_file:
             return Results(self._results(coming, journal, progress))
         whole = list(coming)
         return Results(self.for_rows(whole)._results(iter(whole), journal, progress))

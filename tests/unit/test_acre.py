@@ -16,13 +16,11 @@ from excam.acre import (
     asks,
     campaign,
     candidates,
-    choice_metric,
     equivalent,
     errors,
     exports,
     items,
     judgements,
-    metric,
     quality,
     source,
     study,
@@ -37,9 +35,9 @@ from excam.core import tables
 from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion
 from excam.inference.run import run
-from excam.scoring import metrics as scoring_metrics
-from excam.scoring import score_rows
-from excam.scoring.metrics import Row
+from excam.scoring.metric import Row, load
+from excam.scoring.rows import RowFile
+from excam.scoring.scorer import Scorer
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "mini/cult-eval"
@@ -327,7 +325,7 @@ def test_bad_sentences_of_a_corpus_are_one_line(tmp_path, rows, words):
         ([{"id": "nobody", "translation": "x"}], "expected the id of an item"),
         ([{"id": "qipao"}], "translation 'None'; expected"),
         ([{"id": "qipao", "translation": 5}], "translation '5'"),
-        (["text"], "expected the id of an item"),
+        (["text"], "found str; expected an object"),
         ([{"id": "qipao", "translation": "a"}, {"id": "qipao", "translation": "b"}], "qipao/ours/0 is there twice"),
         ([], "0 translations"),
         ([{"id": "qipao", "translation": "\ud83d"}], "id 'qipao', translation '\\ud83d'"),
@@ -382,7 +380,7 @@ def test_a_label_that_contradicts_itself_is_refused(tmp_path, label, words):
 
 def test_a_label_that_is_no_object_is_one_line(tmp_path):
     path = write(tmp_path / "labels.jsonl", [["a"]])
-    with pytest.raises(InputInvalid, match=r"labels\.jsonl:1: found list; expected an object with id"):
+    with pytest.raises(InputInvalid, match=r"labels\.jsonl:1: found list; expected an object"):
         translations.read_labels(path)
 
 
@@ -659,44 +657,51 @@ def test_verdicts_survive_a_file(tmp_path):
 # --- as a metric of `excam score`
 
 
+TEXT, CHOICE = load("acre"), load("acre-choice")
+
+
 def test_metric_is_found_and_scores_a_row():
-    for name, module in (("acre", metric), ("excam.acre.choice_metric", choice_metric)):
-        assert scoring_metrics.load(name) is module
-        assert "prompts:ours" in module.SETTINGS
+    for metric, mode in ((TEXT, "text"), (CHOICE, "choose")):
+        assert "prompts:ours" in metric.signature
+        assert (metric.mode, metric.structured, metric.asks) == (
+            mode, mode == "text", "texts" if mode == "text" else "likelihoods",
+        )  # fmt: skip
+    assert TEXT.signature != CHOICE.signature
     one = ROWS[0]
-    values = {name: getattr(one.item, name, "") for name in (*metric.COLUMNS, "explication")} | {
+    values = {name: getattr(one.item, name, "") for name in (*TEXT.columns, "explication")} | {
         "translation": one.translation
     }
     row = Row(one.id, values)
-    (found,) = run(metric.flow, [row], Judge(fidelity='{"score": 4, "rationale": "near"}'))
+    (found,) = run(TEXT.flow, [row], Judge(fidelity='{"score": 4, "rationale": "near"}'))
     assert (found.score, found.failure, found.explanation) == (0.9, None, "near")
     assert found.parts["valid"] is True
-    (failed,) = run(metric.flow, [row], Judge(nuance="?"))
+    (failed,) = run(TEXT.flow, [row], Judge(nuance="?"))
     assert (failed.score, failed.failure) == (None, "nuance: no-json")
     with pytest.raises(InputInvalid, match="category: found Food"):
-        run(metric.flow, [Row("a", values | {"category": "Food"})], Judge())
+        run(TEXT.flow, [Row("a", values | {"category": "Food"})], Judge())
+    results = run(Scorer(TEXT, None).flow, [Row("a", values | {"category": "Food"}), row], Judge())
+    assert [one.failure for one in results] == [
+        "category: found Food; expected Material, Social, Religious, Ecological, Linguistic", None,
+    ]  # fmt: skip
 
 
 def test_the_protocol_of_a_row_overrides_that_of_its_category():
     one = asks.case(ROWS[0])
-    texts = {name: getattr(one, name) for name in (*metric.COLUMNS, "explication")}
-    for module in (metric, choice_metric):
-        assert module.OPTIONAL == ("explication", "protocol")
+    texts = {name: getattr(one, name) for name in (*TEXT.columns, "explication")}
+    for metric in (TEXT, CHOICE):
+        assert metric.optional == ("explication", "protocol")
         for protocol in ("A", "B", None):
-            mode = "text" if module is metric else "choose"
-            wanted = next(asks.acre(replace(one, protocol=protocol), mode=mode))
-            assert next(module.flow(Row(one.id, texts | {"protocol": protocol}))) == wanted
-    assert next(metric.flow(Row("a", texts))) != next(metric.flow(Row("a", texts | {"protocol": "B"})))
+            wanted = next(asks.acre(replace(one, protocol=protocol), mode=metric.mode))
+            assert next(metric.flow(Row(one.id, texts | {"protocol": protocol}))) == wanted
+    assert next(TEXT.flow(Row("a", texts))) != next(TEXT.flow(Row("a", texts | {"protocol": "B"})))
     with pytest.raises(InputInvalid, match="a: protocol: found C; expected A, B"):
-        next(metric.flow(Row("a", texts | {"protocol": "C"})))
+        next(TEXT.flow(Row("a", texts | {"protocol": "C"})))
 
 
 def test_a_row_without_explication_is_refused_and_not_its_file(tmp_path):
-    rows = [
-        {name: getattr(asks.case(one), name) for name in ("id", *metric.COLUMNS, "explication")} for one in ROWS[:2]
-    ]
+    rows = [{name: getattr(asks.case(one), name) for name in ("id", *TEXT.columns, "explication")} for one in ROWS[:2]]
     path = write(tmp_path / "rows.jsonl", [rows[0] | {"explication": None}, rows[1]])
-    found = run(metric.flow, list(score_rows.RowFile(path, metric)), Judge())
+    found = run(TEXT.flow, list(RowFile(path, TEXT)), Judge())
     assert [(one.score, one.failure) for one in found] == [(None, "no-explication"), (0.9, None)]
 
 

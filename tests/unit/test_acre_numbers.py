@@ -13,6 +13,7 @@ from excam.acre import (
     errors,
     items,
     judgements,
+    metrics,
     misaligned,
     numbers,
     pages,
@@ -25,8 +26,15 @@ from excam.acre.asks import Judged
 from excam.acre.sentence_metrics import texts
 from excam.acre.study import Study
 from excam.acre.translations import Label, Translated
+from excam.config import Model
 from excam.core import tables
 from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.inference.backend_factory import LazyBackend
+from excam.scoring import files, metric
+from excam.scoring.metric import Setup
+from excam.scoring.models import OpenedModel
+from excam.scoring.rows import of_mappings
+from excam.scoring.scorer import Scorer
 
 ROOT = Path(__file__).parents[2]
 MINI, PAPER = ROOT / "mini/cult-eval", ROOT / "paper/cult-eval"
@@ -102,6 +110,32 @@ def test_bertscore_of_an_empty_translation_is_0(encoder):
     assert empty == 0
     assert (first, last) == pytest.approx(sentence_metrics.bertscore(texts(ROWS[:2]), encoder, "tiny", 2).scores)
     assert sentence_metrics.bertscore(texts(rows[1:2]), encoder, "tiny", 2).scores == (0.0,)
+
+
+def test_bertscore_as_a_metric_measures_all_rows_of_a_file_together(encoder, monkeypatch, tmp_path):
+    monkeypatch.setattr(metrics, "BERTSCORE_LAYER", 2)
+    monkeypatch.setattr(files, "BATCH", 2)
+    measured = []
+    measure = sentence_metrics.bertscore
+    monkeypatch.setattr(
+        sentence_metrics, "bertscore", lambda rows, *more: measured.append(len(rows)) or measure(rows, *more)
+    )
+    entry = Model(gpus=0, backend="transformers", licence="MIT", hub="owner/tiny")
+    model = OpenedModel(LazyBackend("tiny", entry, None, None), "model:tiny|on:nothing", weights=encoder)
+    judge = Scorer(metric.load("bertscore").prepared(Setup(model)), model)
+    given = [{"id": one.id, "translation": one.translation, "reference": one.item.reference} for one in ROWS[:5]]
+    given.insert(1, {"id": "bare", "translation": None, "reference": "x"})
+    rows = list(of_mappings(given, judge.metric))
+    found = list(files.results(judge, rows, len(rows), tmp_path / "scored.jsonl"))
+    assert measured == [5], "once, without the row that failed"
+    assert [one.failure for one in found] == [None, "missing-translation", *[None] * 4]
+    wanted = measure(texts(ROWS[:5]), encoder, "tiny", 2).scores
+    assert [one.score for one in found if one.score is not None] == pytest.approx(wanted)
+    assert {one.signature for one in found} == {judge.for_rows(rows).signature}
+    assert "|bert-score:0.3.13|layer:2|" in found[0].signature
+    assert list(judge.score(given)) == found
+    with pytest.raises(InputInvalid, match="needs the folder of an encoder"):
+        metric.load("bertscore").for_rows(rows)
 
 
 def test_a_folder_without_an_encoder_is_one_line(tmp_path):
