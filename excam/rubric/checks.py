@@ -23,6 +23,7 @@ from excam.rubric.manual import CURRENT, DIMENSIONS, FINDINGS, SCALE, SCORES, Ru
 from excam.rubric.ratings import CAP_KEYS, NAMES, PHASES, RATIONALES, ROLES, SCHEMA, Rating, draft_of
 from excam.rubric.responses import Response
 from excam.rubric.rules import Cap, Findings, no_findings, settle, wrong_caps
+from excam.scoring.results import is_result
 
 WITNESSES = {  # a flag, and the finding without which it says nothing
     "hallucination": "false_claim",
@@ -77,7 +78,7 @@ def _when(rating: Rating) -> float:
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if path.suffix != ".parquet":
         for where, row in responses_.rows(path):
-            scored = str(row.get("signature")).startswith("rubric|") and isinstance(row.get("parts"), dict)
+            scored = str(row.get("signature")).startswith("rubric|") and is_result(row)
             yield where, of_scored(row) if scored else row
         return
     if not path.is_file():
@@ -93,13 +94,13 @@ def of_scored(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a line that `excam score --metric rubric` wrote as a rating; the rater is the model of its signature."""
     about = {"rater": row["signature"].split("|")[1].removeprefix("model:"), "role": "model", "rubric": CURRENT}
     if row.get("failure") is not None:
-        columns = row.get("columns")
-        task = columns.get("task_id", row.get("id")) if isinstance(columns, dict) else row.get("id")
+        texts = row.get("texts")
+        task = texts.get("task_id", row.get("id")) if isinstance(texts, dict) else row.get("id")
         return {"task_id": task, "failure": row["failure"], **about}
-    score = row.get("score")
+    score, parts = row.get("score"), row.get("parts")
     return {
         **about,
-        **row["parts"],
+        **(parts if isinstance(parts, dict) else {}),
         "overall": int(score) if isinstance(score, float) and score.is_integer() else score,
     }
 

@@ -32,7 +32,6 @@ from excam.rubric import (
     checks,
     form,
     manual,
-    metric,
     pages,
     quality,
     ratings,
@@ -43,7 +42,8 @@ from excam.rubric import (
 )
 from excam.rubric.manual import DIMENSIONS, SCORES
 from excam.rubric.responses import Response
-from excam.scoring import metrics
+from excam.scoring.metric import Row, load
+from excam.scoring.scorer import Scorer
 from excam.stats import icc21, icc21_bootstrap, icc21_mixed
 from excam.stats.icc import Icc
 
@@ -562,11 +562,11 @@ def test_choose_keeps_the_distribution():
 
 
 def test_the_metric():
-    assert metrics.load("rubric") is metric
+    metric = load("rubric")
     task = next(one for one in KNOWN if one.task_id == "china-2")
     phrase = "Chinese people always refuse a gift three times"
     found = {name: known[0] for name, known in manual.FINDINGS.items()} | {"stereotype_phrase": phrase}
-    row = metrics.Row("7", {"prompt": task.prompt, "response": task.response, "unsafe": "false", "complexity": "high"})
+    row = Row("7", {"prompt": task.prompt, "response": task.response, "unsafe": "false", "complexity": "high"})
     flow = metric.flow(row)
     next(flow)
     with pytest.raises(StopIteration) as end:
@@ -581,6 +581,43 @@ def test_the_metric():
     with pytest.raises(StopIteration) as end:
         flow.send([Completion("no", None, None, "stop", 1, 1)])
     assert (end.value.value.score, end.value.value.failure) == (None, "no-json")
+
+
+def test_the_metric_by_likelihoods():
+    """The likeliest score of each dimension counts; the expected scores are parts."""
+    metric, row = load("rubric-choice"), Row("7", {"prompt": "How do I greet my host?", "response": "With a bow."})
+    assert metric.signature.startswith("by:choose|")
+    assert metric.asks == "likelihoods"
+
+    def answer(requests):
+        return [
+            Choice(tuple(math.log(0.6 if at == 3 else 0.1) for at in range(len(request.options))), (1,) * 5, 10)
+            for request in requests
+        ]
+
+    (found,) = run(metric.flow, [row], answer)
+    assert (found.score, found.failure) == (4.0, None)
+    assert found.parts["expected_mean"] == pytest.approx(0.1 * (1 + 2 + 3 + 5) + 0.6 * 4)
+    (failed,) = run(metric.flow, [row], lambda requests: [Choice(None, None, 10) for _ in requests])
+    assert failed.score is None
+    assert failed.failure
+
+
+@pytest.mark.parametrize(
+    ("change", "failure"),
+    [
+        ({"complexity": "odd"}, "complexity: found 'odd'"),
+        ({"prompt": " "}, "prompt: found ' '"),
+        ({"culture": ""}, None),
+    ],
+)
+def test_a_fact_about_a_task_that_is_none_is_the_failure_of_its_row(change, failure):
+    row = Row("7", {"prompt": "How do I greet my host?", "response": "With a bow.", **change})
+    (found,) = run(Scorer(load("rubric"), None).flow, [row], lambda asked: [
+        Completion(answered(), None, None, "stop", 1, 1) for _ in asked
+    ])  # fmt: skip
+    assert (found.failure or "None").startswith(str(failure))
+    assert (found.score is None) == (failure is not None)
 
 
 def test_the_metric_over_http(tmp_path):
@@ -603,11 +640,11 @@ def test_the_metric_over_http(tmp_path):
     finally:
         server.stop()
     assert done.exit_code == 0, done.output
-    rows = {row["columns"]["task_id"]: row for row in map(json.loads, to.read_text().splitlines())}
+    rows = {row["texts"]["task_id"]: row for row in map(json.loads, to.read_text().splitlines())}
     assert len(rows) == 24
     assert (rows["japan-2"]["score"], rows["japan-2"]["failure"]) == (None, "no-json")
     assert rows["india-2"]["parts"]["caps"] == [{"rule": "hallucination", "dimension": "accuracy", "from": 4, "to": 2}]
-    assert rows["india-2"]["spans"][0]["span"] == false
+    assert rows["india-2"]["report"]["errors"][0]["span"] == false
     assert rows["china-1"]["parts"]["draft_overall"] == rows["china-1"]["score"] == 4
     again = checks.read([to, *responses.files(MINI / "ratings")], KNOWN, [RUBRIC])
     assert again.breaches == ()
