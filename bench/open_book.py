@@ -22,8 +22,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from excam.error_reports.metric.scorer import Metric
-
 from bench.processes import ROOT
 from excam.core.provenance import Progress
 from excam.error_reports import record_files
@@ -34,6 +32,8 @@ from excam.inference.run import run as run_flows
 from excam.scoring import evidence
 from excam.scoring.evidence import Index, open_book
 from excam.scoring.models import open_model
+from excam.scoring.options import Options, open_scorer
+from excam.scoring.scorer import Scorer
 from excam.stats.bootstrap import ratio_interval
 from scripts import run
 
@@ -70,11 +70,13 @@ class Reports:
     """ExCAM's judge: the score of an error report."""
 
     def __init__(self, model: str, max_tokens: int) -> None:
-        self._metric = Metric.open(model, max_tokens=max_tokens)
+        opened = open_scorer(Options(models=(model,), max_tokens=max_tokens))
+        assert isinstance(opened, Scorer), "of one model that judges once"
+        self._scorer = opened
 
     def scores(self, rows: Sequence[Sample], index: Index | None) -> list[float | None]:
         """Return a score for each row, None for an unreadable report."""
-        judge = self._metric.with_open_book(index) if index else self._metric
+        judge = self._scorer.with_open_book(index) if index else self._scorer
         given = [{"id": row.id, "instruction": row.instruction, "output": row.output} for row in rows]
         return [one.score for one in judge.score(given)]
 

@@ -3,7 +3,7 @@
     python -m bench.score --adapter results/adapters/smollm2-135m/all --samples results/excam40k/*/test.parquet
 
 `--parts speed`: the same pairs through each way, every way in a process of its own, in turns of `--turn` rows so that a
-machine whose speed drifts slows all of them: `Metric.score`; the `transformers` pipeline with the same adapter, as it
+machine whose speed drifts slows all of them: `Scorer.score`; the `transformers` pipeline with the same adapter, as it
 comes and in batches; and the architecture of COMET-like metrics, an encoder over (instruction, output) with a linear
 head. No weights of such a metric are at hand, so those two are stand-ins for its speed and memory, and their scores
 mean nothing: `encoder` has the weights of a small sentence encoder, `encoder-large` random ones of the shape of
@@ -160,12 +160,12 @@ def _open(args: argparse.Namespace) -> Score:
         return _encoder(args.way, args.encoder)
     if args.way.startswith("pipeline"):
         return _pipeline(args)
-    from excam.error_reports.metric.scorer import Metric
+    import excam
 
-    metric = Metric.open(args.adapter, args.base, args.max_tokens)
+    scorer = excam.load(args.adapter, base=args.base, max_tokens=args.max_tokens)
 
     def score(texts: Texts) -> None:
-        for _ in metric.score([{"instruction": instruction, "output": output} for instruction, output in texts]):
+        for _ in scorer.score([{"instruction": instruction, "output": output} for instruction, output in texts]):
             pass
 
     return score

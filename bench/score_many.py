@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.processes import environment
-from excam.core import provenance
+from excam.core import provenance, row_files
 from excam.core.tables import read_frame
 from scripts import run
 
@@ -173,14 +173,11 @@ def _tables(scores: Path) -> dict[str, Path]:
 
 def _rows(texts: Path, tables: dict[str, Path]) -> tuple[int, int]:
     """Return the number of scored rows, and of shards whose table has their ids in their order."""
-
-    from excam.scoring import pairs
-
     rows = in_order = 0
     for path in sorted(texts.iterdir()):
         found = read_frame(tables[path.stem])["id"].to_list()
         rows += len(found)
-        in_order += found == [row["id"] for _, row in pairs.rows(path)]
+        in_order += found == [row["id"] for _, row in row_files.rows(path)]
     return rows, in_order
 
 
@@ -193,18 +190,17 @@ def _tokens(scores: Path) -> int:
 
 
 def _score(name: str, folder: Path, scores: Path, job_megabytes: int) -> None:
-    from excam.error_reports.metric.scorer import Metric
-
-    from excam.scoring import shards
-    from excam.scoring.defaults import MAX_TOKENS
-    from excam.scoring.pairs import PairFile
+    from excam.scoring import metric, shards
+    from excam.scoring.metric import Setup
+    from excam.scoring.models import OpenedModel
+    from excam.scoring.scorer import Scorer
     from excam.scoring.shard_scoring import score_shards
-    from excam.scoring.warnings import WarningRules
 
     backend: Any = _backend()
-    judge = Metric(backend, f"model:{MODEL}", MAX_TOKENS, WarningRules.of_judge([MODEL]))
+    model = OpenedModel(backend, f"model:{MODEL}", names=(MODEL,))
+    judge = Scorer(metric.load("excam").prepared(Setup(model, judge="report")), model)
     batch = shards.batches(shards.find(folder), job_megabytes * 10**6)[name]
-    _, problems = score_shards(judge, PairFile, batch, scores, {"metric": "excam", "model": MODEL})
+    _, problems = score_shards(judge, batch, scores, {"metric": "excam", "model": MODEL})
     if problems:
         sys.exit("\n".join(problems))
 

@@ -36,6 +36,7 @@ class ErrorReports(Metric):
 
     def __init__(self) -> None:
         self._judge, self._details = PROMPTED, ""
+        self._way = ways.load(PROMPTED)
 
     def sends_schema(self, judge: str | None) -> bool:
         return judge != TUNED
@@ -53,6 +54,7 @@ class ErrorReports(Metric):
                 "trained"
             )
         other._judge = setup.judge or (TUNED if tuned else PROMPTED)
+        other._way = ways.load(other._judge)
         order = tuned.settings.report if tuned else "errors-first"  # the paper's order is not named
         other._details = f"|report:{order}" if order != "errors-first" else ""
         if other._judge == PROMPTED and model:
@@ -63,7 +65,7 @@ class ErrorReports(Metric):
     def signature(self) -> str:
         """Return the judge with its prompt and parser versions, and the score."""
         weights = ",".join(f"{severity}{-weight}" for severity, weight in WEIGHTS.items())
-        version = ways.load(self._judge).VERSION
+        version = self._way.VERSION
         return f"judge:{self._judge}.{version.asks}.{version.reads}|sev:{weights}|tie:certainty{self._details}"
 
     def tested_languages(self, model: OpenedModel | None) -> frozenset[str]:
@@ -77,7 +79,7 @@ class ErrorReports(Metric):
 
     def flow(self, row: Row) -> Flow[Outcome]:
         """Ask once for an error report about a pair; its score is Eq. 1."""
-        verdict = yield from ways.load(self._judge).judge(_sample(row))
+        verdict = yield from self._way.judge(_sample(row))
         if verdict.report is None:
             return Outcome(
                 None,
