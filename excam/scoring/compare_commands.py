@@ -29,6 +29,10 @@ def compare(
 
     if len(files) < 2:
         stop("compare: found one file; expected two or more, one for each system")
+    if twice := next(
+        (path for at, path in enumerate(files) if path.resolve() in {p.resolve() for p in files[:at]}), None
+    ):
+        stop(f"{twice}: given twice; expected one file for each system")
     with exit_on_error():
         systems = [(name, list(result_files.read(path))) for name, path in zip(names_of(files), files, strict=True)]
         found = comparing.compare(systems, rows)

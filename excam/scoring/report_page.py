@@ -23,6 +23,7 @@ FILTERS = (
     Filter("failure", "Failed because"),
     Filter("warning", "Warning"),
 )
+OF_MARKS = ("severity", "type")  # filters that a metric without marked words has not
 ORDERS = {"worst": "worst score first", "doubt": "least certain first"}
 WITH_ERRORS = {"with errors": "wrong", "without errors": "right", "not judged": "unreadable"}
 SCORED = {"scored": "right", "failed": "unreadable"}
@@ -48,7 +49,7 @@ def write(name: str, digest: str, rows: Sequence[Result]) -> str:
         total = f"{whole.n} rows: {whole.with_errors} with errors, {without} without, {whole.not_judged} not judged"
     mean = "" if whole.score is None else f" Mean score {whole.score:.2f} ({escape(about.mean or 'mean')})."
     title = escape(about.title)
-    outcomes = _outcomes(about)
+    outcomes, marks = _outcomes(about), about.lists_errors or any(one.errors for one in rows)
     browser = Browser(
         title=about.title,
         head=f'<h1>{title}: <span class="system">{escape(name)}</span></h1>\n<p class="sum">{total}.{mean}</p>\n'
@@ -58,7 +59,10 @@ def write(name: str, digest: str, rows: Sequence[Result]) -> str:
         foot=f"<p>Judged as:</p>\n<ul>\n{_signatures(rows)}</ul>\n"
         f"<p>File <code>{escape(name)}</code>, sha256 <code>{digest}</code></p>\n",
         columns=("Report",),
-        filters=(Filter("outcome", "Outcome", tuple(outcomes)), *FILTERS),
+        filters=(
+            Filter("outcome", "Outcome", tuple(outcomes)),
+            *(one for one in FILTERS if marks or one.name not in OF_MARKS),
+        ),
         orders=ORDERS,
     )
     several = len({one.signature for one in rows}) > 1

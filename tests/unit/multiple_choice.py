@@ -34,7 +34,11 @@ def ask(item: Item) -> Flow[Chosen]:
 class MultipleChoice(Metric):
     name, version, asks, max_tokens = "multiple-choice", 1, "likelihoods", 8
     columns = ("question", "a", "b", "c", "d", "answer")
-    title, mean, legend = "Questions answered", "share of right answers, more is better", "1: the right option is likeliest"
+    title, mean, legend = (
+        "Questions answered",
+        "share of right answers, more is better",
+        "1: the right option is likeliest",
+    )
 
     def flow(self, row: Row) -> Flow[Outcome]:
         options = tuple(row.texts[name] for name in "abcd")

