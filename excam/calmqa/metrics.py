@@ -33,10 +33,8 @@ class Calmqa(Metric):
     """S of a long answer, from 0 to 1."""
 
     name, version, max_tokens = "calmqa", 2, 64
-    columns, optional = (
-        ("question", "answer", "language"),
-        ("type",),
-    )  # specific or agnostic; K is of a language and type
+    columns = ("question", "answer", "language")
+    optional = values = ("type",)  # specific or agnostic, or 1 and 0; K is of a language and type
     pair, scores_blank = ("question", "answer"), True  # an empty answer has 0
     asks: ClassVar[Asks] = "likelihoods"
     evidence: ClassVar[Evidence] = "own"
@@ -140,7 +138,7 @@ def _problem(row: Row) -> str:
     except InputInvalid as problem:
         return str(problem)
     value = row.values.get("type")
-    if value is not None and TYPES.get(value) is None:
+    if value is not None and _type(row) is None:
         return f"row {row.id}: type: found {str(value)[:40]}; expected specific or agnostic"
     return ""
 
@@ -150,7 +148,8 @@ def _code(row: Row) -> str:
 
 
 def _type(row: Row) -> Type | None:
-    return TYPES.get(row.values.get("type"))
+    value = row.values.get("type")
+    return TYPES.get(value) if isinstance(value, str | int) else None
 
 
 def _explained(looks: surface.Surface, verdicts: Sequence[Picked], relevance: float) -> str:

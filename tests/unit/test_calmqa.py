@@ -23,7 +23,7 @@ from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Sampling, fake, transcript
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run, together
-from excam.scoring import evidence, scored_file
+from excam.scoring import evidence, result_files
 from excam.scoring.evidence import Passage
 from scripts import (
     calmqa_answers,
@@ -671,11 +671,11 @@ def test_score_with_a_model_offline(model, index, tmp_path, monkeypatch):
     words = ["score", rows_file(tmp_path), "--metric", "calmqa", "--model", model, "--evidence", index, "--offline"]
     done = excam(*words, "--to", to)
     assert done.exit_code == 0, done.output
-    first, second, third = scored_file.read(to)
+    first, second, third = result_files.read(to)
     assert 0 <= first.score <= 1
-    assert first.details["claims"][0]["claim"] == "Air scatters blue light."
+    assert first.parts["claims"][0]["claim"] == "Air scatters blue light."
     assert second.score == 0
-    assert second.details["found_language"] == "en"
+    assert second.parts["found_language"] == "en"
     assert third.score == 0
     assert re.search(
         r"\|claims:sentences\|verifier:model\|relevance:model\|.*\|evidence:[0-9a-f]{12}x10\|", first.signature
@@ -721,27 +721,79 @@ def test_score_with_an_encoder_asks_no_model(sentence_encoder, index, tmp_path):
     rows = [ROWS[0] | {"answer": "Air molecules scatter short waves of sunlight more than long ones."}, ROWS[2]]
     done = excam("score", rows_file(tmp_path, rows), *words)
     assert done.exit_code == 0, done.output
-    first, second = scored_file.read(to)
+    first, second = result_files.read(to)
     assert "|verifier:overlap|relevance:cosine|" in first.signature
-    assert first.details["factuality"] == 1
-    assert first.score == pytest.approx(first.details["relevance"])
+    assert first.parts["factuality"] == 1
+    assert first.score == pytest.approx(first.parts["relevance"])
     assert second.score == 0
 
 
 @pytest.mark.parametrize(
-    ("change", "line"),
+    ("change", "failure"),
     [
-        ({"language": "Elvish of the north"}, "row 1: language: found 'Elvish of the north'"),
-        ({"type": "odd"}, "row 1: type: found odd; expected specific or agnostic"),
-        ({"answer": 3}, "row 1: answer: found int; expected text"),
-        ({"question": None}, "no question"),
+        ({"language": "Elvish of the north"}, "language: found 'Elvish of the north'"),
+        ({"type": "odd"}, "type: found odd; expected specific or agnostic"),
+        ({"type": ["specific"]}, "type: found ['specific']; expected specific or agnostic"),
+        ({"type": 2}, "type: found 2; expected specific or agnostic"),
+        ({"answer": 3}, "not-text-answer"),
+        ({"question": None}, "missing-question"),
+        ({"language": None}, "missing-language"),
     ],
 )
-def test_an_invalid_row_is_one_line(model, index, tmp_path, change, line):
-    file = rows_file(tmp_path, [ROWS[0] | change])
-    done = excam("score", file, "--metric", "calmqa", "--model", model, "--evidence", index)
-    assert done.exit_code == 2
-    assert line in done.stderr
+def test_an_invalid_row_is_a_failed_row_and_the_others_have_their_scores(
+    sentence_encoder, index, tmp_path, change, failure
+):
+    words = ["--metric", "calmqa", "--model", sentence_encoder, "--evidence", index]
+    sound = [ROWS[0] | {"type": "specific"}, ROWS[2]]
+    alone = excam("score", rows_file(tmp_path, sound), *words)
+    bad = ROWS[0] | {"id": "bad", "answer": "One claim. Two claims. Three claims. Four.", "type": 1} | change
+    done = excam("score", rows_file(tmp_path, [sound[0], bad, sound[1]]), *words)
+    assert done.exit_code == 0
+    first, failed, last = done.stdout.splitlines()
+    assert [first, last] == alone.stdout.splitlines(), "K is that of the sound rows"
+    assert (json.loads(failed)["id"], json.loads(failed)["score"]) == ("bad", None)
+    assert json.loads(failed)["failure"].startswith(failure)
+    assert "3 rows: 2 scored, 1 failed" in done.stderr
+
+
+def test_a_type_may_be_a_number(sentence_encoder, index, tmp_path):
+    words = ["--metric", "calmqa", "--model", sentence_encoder, "--evidence", index]
+    scores = [
+        [json.loads(line)["score"] for line in excam("score", rows_file(tmp_path, rows), *words).stdout.splitlines()]
+        for rows in ([row | {"type": name} for row in ROWS] for name in (1, "specific"))
+    ]
+    assert scores[0] == scores[1]
+    assert None not in scores[0]
+
+
+def test_k_is_of_all_rows_of_a_file_whatever_the_batch(sentence_encoder, index, tmp_path, monkeypatch):
+    """K of a batch would be another one, and its results would have another signature."""
+    long = "Air molecules scatter short waves of sunlight. It is night. It is day."
+    rows = [{**ROWS[0], "id": str(at), "answer": long if at > 2 else "Air scatters blue light."} for at in range(5)]
+    words = ["score", rows_file(tmp_path, rows), "--metric", "calmqa", "--model", sentence_encoder, "--evidence", index]
+    whole = excam(*words, "--to", tmp_path / "whole.jsonl")
+    assert whole.exit_code == 0, whole.output
+    monkeypatch.setattr("excam.scoring.files.BATCH", 2)
+    assert excam(*words, "--to", tmp_path / "batches.jsonl").exit_code == 0
+    assert (tmp_path / "whole.jsonl").read_bytes() == (tmp_path / "batches.jsonl").read_bytes()
+    assert {one.parts["k"] for one in result_files.read(tmp_path / "batches.jsonl")} == {1}
+    assert "has all 5 rows already" in excam(*words, "--to", tmp_path / "batches.jsonl").stderr
+
+
+def test_a_budget_is_estimated_before_anything_is_asked(index, tmp_path, monkeypatch):
+    monkeypatch.setattr("excam.scoring.files.results", lambda *_, **more: iter(()))
+    words = [
+        "--metric",
+        "calmqa",
+        "--model",
+        "m@http://127.0.0.1:9/v1",
+        "--evidence",
+        index,
+        "--to",
+        tmp_path / "s.jsonl",
+    ]
+    done = excam("score", rows_file(tmp_path), *words, "--budget", 1, "--price", 1, 1)
+    assert "estimate: 3 of 3 rows to ask about" in done.stderr
 
 
 def test_evidence_is_required_and_must_be_whole(model, index, tmp_path):
