@@ -134,7 +134,7 @@ def of_rated_answers(
     rated: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for number, mark in row_files.rows(ratings):
         needed = ("model", "question", "language", *MARKS)
-        if not isinstance(mark, Mapping) or any(mark.get(name) in (None, "") for name in needed):
+        if any(mark.get(name) in (None, "") for name in needed):
             raise InputInvalid(f"{ratings}:{number}: expected {', '.join(needed)}")
         if mark.get("rating") not in (None, "") and str(mark["rating"]).removesuffix(".0") not in set("12345"):
             raise InputInvalid(f"{ratings}:{number}: rating is {str(mark['rating'])[:40]}; expected 1 to 5, or nothing")

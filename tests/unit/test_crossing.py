@@ -19,8 +19,9 @@ from excam.excam40k.construction.hard import MISTAKES
 from excam.excam40k.construction.lexicon_words import TYPES
 from excam.macaron import source as macaron
 from excam.rubric import checks, manual, responses
-from excam.scoring import scored_file, scored_table
-from excam.scoring.scored import scored_row
+from excam.scoring import result_files
+from excam.scoring.metric import Description
+from excam.scoring.results import Result
 from excam.scoring.spans import ErrorSpan, Report
 from scripts import crossing_blind_spots, crossing_language_gap, crossing_pairs, crossing_score
 
@@ -216,28 +217,26 @@ def test_the_gap_has_an_interval_over_scenarios(statements):
 
 
 def scored(path, scores, parts=None, direction="higher"):
-    scored_table.write(
-        path,
-        [
-            scored_row(
-                name,
-                score,
-                None if score is not None else "x",
-                "m|1",
-                report=None,
-                parts=parts or {},
-                direction=direction,
-            )
-            for name, score in scores.items()
-        ],
-    )
+    about = Description(direction=direction)
+    found = [
+        Result(
+            id=name,
+            score=score,
+            failure=None if score is not None else "x",
+            parts=parts or {},
+            metric=about,
+            signature="m|1",
+        )
+        for name, score in scores.items()
+    ]
+    result_files.write(path, found)
     return path
 
 
 def test_columns_of_scored_files(tmp_path):
     given = planted(2)
     scores = {row.id: float(at) for at, row in enumerate(given)} | {given[3].id: None}
-    results = list(scored_file.read(scored(tmp_path / "m.parquet", scores, {"half": 0.5}, "lower")))
+    results = list(result_files.read(scored(tmp_path / "m.parquet", scores, {"half": 0.5}, "lower")))
     found = columns.of_scores({"m": results}, {"m": ["half"]}, given)
     assert list(found) == ["m", "m: half", "(length)"]
     assert found["m"][given[1].id] == -1.0
@@ -308,8 +307,8 @@ def test_every_text_stands_beside_what_people_and_metrics_say(browser, tmp_path)
     text = given[1].columns["output"]
     report = Report((ErrorSpan("output", text[:15], "major", "stereotyping", 0, 15),), "Too general.")
     scores = {
-        given[1].id: scored_row(given[1].id, -5.0, None, "excam|m", report=report, columns={}, parts={"half": 0.5}),
-        given[2].id: scored_row(given[2].id, None, "no-json", "excam|m", report=None, columns={}),
+        given[1].id: Result(id=given[1].id, score=-5.0, report=report, parts={"half": 0.5}, signature="excam|m"),
+        given[2].id: Result(id=given[2].id, score=None, failure="no-json", signature="excam|m"),
     }
     (tmp_path / "page.html").write_text(rows_page.page(given, {"excam": scores}, {"excam": ["half"]}), encoding="utf-8")
     browser.open((tmp_path / "page.html").as_uri())
@@ -324,14 +323,15 @@ def test_every_text_stands_beside_what_people_and_metrics_say(browser, tmp_path)
 
 
 MINE = """
-from excam.scoring import metrics
-
-NAME, VERSION, COLUMNS, DIRECTION, MAX_TOKENS = "mine", 1, ("instruction", "output"), "higher", 0
+from excam.scoring.metric import Metric, Outcome
 
 
-def flow(row):
-    return metrics.Outcome(float("x" in row.texts["output"]))
-    yield
+class Mine(Metric):
+    name, version, columns, asks = "mine", 1, ("instruction", "output"), "nothing"
+
+    def flow(self, row):
+        return Outcome(float("x" in row.texts["output"]))
+        yield
 """
 
 
@@ -371,11 +371,11 @@ def test_metrics_that_ask_no_model_need_none(tmp_path, translated):
     ]
     texts = sentence_metrics.texts(translated[:40])
     for name, function in (("bleu", sentence_metrics.bleu), ("chrf", sentence_metrics.chrf)):
-        found = score(tmp_path, f"excam.acre.{name}", given)
+        found = score(tmp_path, name, given)
         assert [one["score"] for one in found] == pytest.approx(list(function(texts).scores))
         assert found[0]["signature"].startswith(f"{name}|model:none|")
         (tmp_path / "scored.jsonl").unlink()
-    found = score(tmp_path, "excam.acre.equivalent_metric", [*given, {"id": "bare", "translation": "x"}])
+    found = score(tmp_path, "acre-equivalent", [*given, {"id": "bare", "translation": "x"}])
     judged = [float(equivalent.judge(one.item, one.translation).valid) for one in translated[:40]]
     assert [one["score"] for one in found] == [*judged, None]
     assert found[-1]["failure"] == "nothing-to-compare"
@@ -401,13 +401,13 @@ def test_a_crossing_that_cannot_be_made():
     with pytest.raises(ConfigInvalid, match="metrics"):
         config.load(base | {"crossing": {"metrics": {}}})
     with pytest.raises(ConfigInvalid, match=r"crossing\.sets: rubric: no labelled rows; expected its section"):
-        config.load(base | {"crossing": {"metrics": {"a": {"metric": "excam.acre.bleu"}}, "sets": ["rubric"]}})
+        config.load(base | {"crossing": {"metrics": {"a": {"metric": "bleu"}}, "sets": ["rubric"]}})
 
 
 def test_a_table_of_rows_of_which_only_some_have_warnings(tmp_path):
     def row(name, *codes):
-        return scored_row(name, 1.0, None, "m|1", report=None, columns={"output": "x"}, warnings=codes)
+        return Result(id=name, texts={"output": "x"}, score=1.0, report=Report(), warnings=codes, signature="m|1")
 
     written = [row("a"), row("b", "language-differs"), row("c")]
-    scored_table.write(tmp_path / "s.parquet", written)
-    assert [one.warnings for one in scored_table.read(tmp_path / "s.parquet")] == [(), ("language-differs",), ()]
+    result_files.write(tmp_path / "s.parquet", written)
+    assert list(result_files.read(tmp_path / "s.parquet")) == written
