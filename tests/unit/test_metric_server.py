@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import fake_chat_server
 import httpx
 import one_line_errors
 import pytest
+import small_adapters
 from scoring_server_process import SECRET, metric, running
 
 import excam
@@ -606,6 +608,54 @@ def test_offline_nothing_is_fetched(monkeypatch, tmp_path):
         excam.load("name@http://127.0.0.1:1/v1")
 
 
+@contextmanager
+def serving(*words):
+    """The address of `excam serve` with these words."""
+    command = [sys.executable, "-m", "excam", "serve", "--port", "0", *map(str, words)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        try:
+            line = ""
+            while "listening at" not in line:
+                line = process.stderr.readline()
+                assert line, "it ended"
+            yield line.split("listening at ")[1].split()[0]
+        finally:
+            process.kill()
+
+
+def test_any_metric_is_served(tmp_path):
+    """One without a model; a column that is a list, one that is not there, and a label."""
+    rows = [
+        {"id": "a", "translation": "She wore a qipao.", "accepted": ["qipao", "cheongsam"], "system": "m"},
+        {"translation": "She wore a dress.", "accepted": ["qipao"]},
+        {"translation": "", "equivalent": "qipao"},
+        {"translation": "x", "accepted": "qipao"},
+        {"translation": "x"},
+        {"translation": 1},
+    ]
+    here = list(excam.load(metric="acre-equivalent").score(rows))
+    assert [one.score for one in here[:3]] == [1, 0, 0]
+    assert [one.failure for one in here[3:]] == [
+        "accepted: found qipao; expected a list of texts",
+        "nothing-to-compare",
+        "not-text-translation",
+    ]
+    with serving("--metric", "acre-equivalent") as url:
+        remote = excam.connect(url)
+        assert list(remote.score(rows)) == here
+        assert remote.metric.name == "acre-equivalent"
+        Path(tmp_path, "in.csv").write_text("source,mt,equivalent\n她穿着旗袍。,a qipao,qipao\n")
+        done = excam_("score", "in.csv", "--column", "translation=mt", "--server", url, cwd=tmp_path)
+        assert json.loads(done.stdout)["score"] == 1, done.stderr
+
+
+def test_a_metric_that_needs_all_rows_of_a_file_is_not_served(tmp_path):
+    small_adapters.make(tmp_path / "results")
+    done = excam_("serve", "--metric", "bertscore", "--model", "tiny/all", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "excam: serve: metric bertscore needs all rows of a file" in done.stderr
+
+
 def test_a_queue_that_no_request_fits(tmp_path):
     done = excam_("serve", "--queue", "8", cwd=tmp_path)
     assert done.returncode == 2
@@ -620,16 +670,8 @@ def test_the_embedded_model_served_and_at_hand(tmp_path):
     adapter = RESULTS / "adapters/smollm2-135m/all"
     here = excam_("score", "in.jsonl", "--adapter", adapter, "--offline", "--max-tokens", 16, cwd=tmp_path)
     assert "connection" not in here.stderr
-    command = [sys.executable, "-m", "excam", "serve", "--adapter", str(adapter), "--port", "0", "--max-tokens", "16"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        try:
-            line = ""
-            while "listening at" not in line:
-                line = process.stderr.readline()
-            url = line.split("listening at ")[1].split()[0]
-            there = excam_("score", "in.jsonl", "--server", url, cwd=tmp_path)
-        finally:
-            process.kill()
+    with serving("--adapter", adapter, "--max-tokens", 16) as url:
+        there = excam_("score", "in.jsonl", "--server", url, cwd=tmp_path)
     assert there.stdout == here.stdout != ""
 
 
