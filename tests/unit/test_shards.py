@@ -12,15 +12,16 @@ from one_line_errors import line_of
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import read_json
 from excam.error_reports.judges import report
-from excam.error_reports.metric.scorer import Metric
 from excam.error_reports.records import CulturalError, Report
-from excam.inference import Missing, fake, gpus
-from excam.scoring import local_model, scored_file, shard_scoring, shard_summary, shards
-from excam.scoring.pairs import PairFile
-from excam.scoring.scored_table import write
-from excam.scoring.warnings import WarningRules
+from excam.inference import Missing, Sampling, fake, gpus
+from excam.scoring import local_model, metric, result_files, shard_scoring, shard_summary, shards
+from excam.scoring.metric import Setup
+from excam.scoring.models import OpenedModel
+from excam.scoring.rows import RowFile
+from excam.scoring.scorer import Scorer
 from scripts import score_shards, summarize_scores
 
+EXCAM = metric.load("excam")
 SETTINGS = {"metric": "excam", "model": "small"}
 ROWS = [
     {"id": f"{at}", "instruction": f"What is eaten at feast {at}?", "output": f"Tea and {at} breads. 茶"}
@@ -50,7 +51,8 @@ class Dies(fake.Backend):
 
 
 def scorer(backend):
-    return Metric(backend, "model:small", 64, WarningRules.of_judge(["small"]))
+    model = OpenedModel(backend, "model:small", names=("small",))
+    return Scorer(EXCAM.prepared(Setup(model, judge="report")), model, Sampling(64))
 
 
 def written(path, rows):
@@ -80,7 +82,7 @@ def texts(tmp_path):
 
 def score(folder, to, backend=None):
     backend = backend or Dies(answer)
-    return shard_scoring.score_shards(scorer(backend), PairFile, shards.find(folder), to, SETTINGS)
+    return shard_scoring.score_shards(scorer(backend), shards.find(folder), to, SETTINGS)
 
 
 def tables(folder):
@@ -124,8 +126,8 @@ def test_each_shard_becomes_the_table_that_its_rows_alone_give(texts, tmp_path):
     counts, problems = score(texts, tmp_path / "scores")
     assert not problems
     for one in shards.find(texts):
-        alone = list(scorer(fake.Backend(answer)).score(list(PairFile(one.path))))
-        assert list(scored_file.read(one.table(tmp_path / "scores"))) == alone
+        alone = list(scorer(fake.Backend(answer)).score(RowFile(one.path, EXCAM)))
+        assert list(result_files.read(one.table(tmp_path / "scores"))) == alone
         assert counts[one.name]["rows"] == len(alone)
     assert (counts["a"]["rows"], counts["a"]["scored"], counts["a"]["failures"]) == (300, 299, {"no-json": 1})
     assert counts["a"]["with_errors"] == 11  # 7, 70 to 79
@@ -179,13 +181,9 @@ def test_tables_of_other_texts_are_not_replaced(texts, tmp_path):
 @pytest.mark.parametrize(
     ("rows", "line"),
     [
-        ('{"id": "1", "text": "x"}\n', "{path}:1: key output: expected text; found NoneType (id, text)"),
-        ("", "{path}: 0 rows; expected one JSON object a line, or a table with a column output"),
-        ('{"output": "x"}\n{"output": ', '{path}:2: not JSON; expected {{"instruction": ..., "output": ...}}'),
-        (
-            '{"id": 1, "output": "x"}\n{"id": 1, "output": "y"}\n',
-            "{path}: id 1: occurs twice; expected unique ids, or none",
-        ),
+        ('{"id": "1", "text": "x"}\n', "{path}: column output: not found; found id, text; give --output NAME"),
+        ("", "{path}: 0 rows; expected one JSON object a line, or a table with a header"),
+        ("<html>", "{path}: an HTML page; expected the data file; download the file itself, not its page"),
     ],
 )
 def test_a_shard_that_cannot_be_read_is_one_line_and_the_others_are_scored(texts, tmp_path, rows, line):
@@ -197,11 +195,35 @@ def test_a_shard_that_cannot_be_read_is_one_line_and_the_others_are_scored(texts
     assert not (tmp_path / "scores/shards/aa.parquet").exists()
 
 
+def test_a_bad_row_of_a_shard_is_counted_and_not_asked_about(tmp_path):
+    path = tmp_path / "texts/a.jsonl"
+    path.parent.mkdir()
+    rows = ['{"id": 1, "output": "x"}', '{"output": ', '{"id": 1, "output": "y"}', '{"id": 2, "output": 5}', "[]"]
+    path.write_text("\n".join(rows))
+    backend = Dies(answer)
+    counts, problems = score(path.parent, tmp_path / "scores", backend)
+    assert (problems, len(backend.asked)) == ([], 1)
+    assert [counts["a"][name] for name in ("rows", "scored", "failed")] == [5, 1, 4]
+    reasons = ("duplicate-id", "not-an-object", "not-json", "not-text-output")
+    assert counts["a"]["failures"] == dict.fromkeys(reasons, 1)
+    table = tmp_path / "scores/shards/a.parquet"
+    assert [(one.id, one.failure) for one in result_files.read(table)] == [
+        ("1", None),
+        ("2", "not-json"),
+        ("1#3", "duplicate-id"),
+        ("2#4", "not-text-output"),
+        ("5", "not-an-object"),
+    ]
+    again = Dies(answer)
+    assert score(path.parent, tmp_path / "scores", again) == (counts, [])
+    assert not again.asked
+
+
 def test_an_empty_table_is_one_line(texts, tmp_path):
     path = texts / "aa.parquet"
     pl.DataFrame(ROWS).head(0).write_parquet(path)
     _, problems = score(texts, tmp_path / "scores")
-    assert problems == [f"{path}: 0 rows; expected one JSON object a line, or a table with a column output"]
+    assert problems == [f"{path}: 0 rows; expected one JSON object a line, or a table with a header"]
 
 
 def test_a_shard_that_changes_while_it_is_read_is_not_published(tmp_path):
@@ -224,7 +246,7 @@ def test_a_shard_that_changes_while_it_is_read_is_not_published(tmp_path):
     assert not problems
     assert counts["a"]["rows"] == 700
     assert len(again.asked) == 400
-    found = [one.id for one in scored_file.read(tmp_path / "scores/shards/a.parquet")]
+    found = [one.id for one in result_files.read(tmp_path / "scores/shards/a.parquet")]
     assert found == [row["id"] for row in ROWS]
 
 
@@ -243,20 +265,22 @@ def test_a_model_that_is_down_is_asked_about_three_shards(tmp_path):
 
 
 def test_a_table_holds_every_field(tmp_path):
-    pair = {"output": "Tea \ud800.", "language": "English", "system": "m", "culture": "Peru"}
-    (one,) = scorer(fake.Backend(answer)).score([pair])
-    write(tmp_path / "a.parquet", [one])
+    given = {"output": "Tea \ud800.", "language": "English", "system": "m", "culture": "Peru"}
+    (one,) = scorer(fake.Backend(answer)).score([given])
+    result_files.write(tmp_path / "a.parquet", [one])
     (row,) = pl.read_parquet(tmp_path / "a.parquet").to_dicts()
-    assert row["output"] == "Tea ?."  # half a character is in no table
+    assert json.loads(row["texts"])["output"] == "Tea \ud800.", "as JSON, half a character too"
+    assert (row["language"], row["system"], row["culture"]) == ("English", "m", "Peru")
     assert json.loads(row["report"]) == {"errors": [], "explanation": "so"}
-    assert scored_file.is_scored(tmp_path / "a.parquet")
+    assert list(result_files.read(tmp_path / "a.parquet")) == [one]
+    assert result_files.is_scored(tmp_path / "a.parquet")
     pl.DataFrame(ROWS).write_parquet(tmp_path / "b.parquet")
-    assert not scored_file.is_scored(tmp_path / "b.parquet")
+    assert not result_files.is_scored(tmp_path / "b.parquet")
 
 
 def test_counts_are_added_up_and_a_shard_without_scores_is_one_line(texts, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(score_shards, "open_judge", lambda *_: scorer(Dies(answer)))
+    monkeypatch.setattr(score_shards, "open_scorer", lambda _: scorer(Dies(answer)))
     scores = tmp_path / "results/scores"
     common = [
         "--texts",
@@ -291,13 +315,13 @@ def test_counts_are_added_up_and_a_shard_without_scores_is_one_line(texts, tmp_p
 
 def test_a_job_with_a_broken_shard_fails_after_the_others(texts, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(score_shards, "open_judge", lambda *_: scorer(Dies(answer)))
+    monkeypatch.setattr(score_shards, "open_scorer", lambda _: scorer(Dies(answer)))
     (texts / "aa.jsonl").write_text("")
     (batch,) = shards.batches(shards.find(texts), 10**6)
     words = ["--texts", "texts", "--job-megabytes", "1", "--metric", "excam", "--model", "small", "--scores", "scores"]
     words += ["--counts", "counts.json"]
     assert line_of(InputInvalid, score_shards.main, [*words, "--batch", batch]) == (
-        "texts/aa.jsonl: 0 rows; expected one JSON object a line, or a table with a column output "
+        "texts/aa.jsonl: 0 rows; expected one JSON object a line, or a table with a header "
         "(4 of 5 shards of this job are scored)"
     )
     assert len(tables(tmp_path / "scores")) == 4
