@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from excam.cli import app
 from excam.core.exceptions import InputInvalid
-from excam.scoring.scored import scored_row
+from excam.scoring.results import Result
 from excam.stats import kendall, tie_calibrated_accuracy, tie_calibration_by_item
 from excam.stats.icc import Icc, icc21
 
@@ -67,7 +67,7 @@ def test_that_example_through_the_command(tmp_path):
     ]
     gold = [{"id": name, "label": label, "segment": name[0]} for name, label, _ in cells]
     labels.write_text("".join(f"{json.dumps(row)}\n" for row in gold))
-    scored = [scored_row(name, float(score), None, "metric|1", report=None).to_dict() for name, _, score in cells]
+    scored = [Result(id=name, score=float(score), signature="metric|1").to_dict() for name, _, score in cells]
     rows.write_text("".join(f"{json.dumps(row)}\n" for row in scored))
     found = CliRunner().invoke(app, ["meta", str(labels), str(rows), "--item", "segment", "--jsonl"])
     lines = [json.loads(line) for line in found.stdout.splitlines()]
