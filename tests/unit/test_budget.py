@@ -166,7 +166,7 @@ def test_with_strict_a_wrong_row_is_found_before_anything_is_asked(served, tmp_p
     found = score("--strict", "--budget", "5", "--price", "1", "2", model=model(served))
     assert found.exit_code == 2
     assert "rows.jsonl: row 2 (2): missing-output; expected none with --strict" in found.stderr
-    assert not asked(served)
+    assert not served.calls
 
 
 def test_the_price_of_an_entry_of_the_configuration(served, tmp_path):

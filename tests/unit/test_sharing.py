@@ -463,7 +463,8 @@ def test_no_text_of_a_sender_steers_the_terminal(shared):
     rewritten(shared, "base.json", origin=evil, licence=evil, revision="by-hand")
     found = [done("pull", shared, "there"), run("pull", shared, "there", "--base", "recorded")]
     shutil.rmtree("results")
-    found.append(run("score", "-", "--adapter", "there"))
+    Path("texts.jsonl").write_text('{"output": "Sushi."}\n')
+    found.append(run("score", "texts.jsonl", "--adapter", "there"))
     for one in found:
         lines = one.stderr.splitlines()
         assert not [line for line in lines if not line.isprintable()]
