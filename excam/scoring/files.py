@@ -61,8 +61,9 @@ def results(
         yield from score_file(rows, to)
         return
     with Growing(to, judge) as growing:
-        if done and not growing.done(iter(rows)):
-            growing.add(result_files.read(to))  # a finished file of fewer rows goes on
+        kept = islice(result_files.read(to), growing.done(iter(rows)), None) if done else iter(())
+        while part := list(islice(kept, BATCH)):  # a finished file of fewer rows goes on
+            growing.add(part)
         yield from grown(judge, rows, growing, Progress("scoring, rows", total))
         growing.finish()
 

@@ -14,8 +14,9 @@ from excam.core.provenance import sha256
 from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report
 from excam.inference import backend_factory, fake
-from excam.scoring import scorer
+from excam.scoring import files, metric, result_files, scorer
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
+from excam.scoring.rows import RowFile
 
 SUSHI = Report((CulturalError("output", "Sushi", "major", "incorrect answer"),), "Sushi is Japanese.")
 ROOT = Path(__file__).parents[2]
@@ -230,6 +231,40 @@ def test_a_row_of_an_iterator_that_cannot_be_scored_is_a_failure_in_its_place(ad
     ]
     line = line_of(InputInvalid, excam.load(adapter).score, iter([{"text": "c"}, {"output": "d"}]))
     assert line.startswith("rows: column output: not found; found text")
+
+
+def rows_file(path: Path, count: int) -> RowFile:
+    path.write_text("".join(json.dumps({"output": f"dish {number}"}) + "\n" for number in range(count)))
+    return RowFile(path, metric.load("excam"))
+
+
+@pytest.mark.parametrize("stopped_after", [1, 2, 3, None])
+def test_a_finished_file_of_fewer_rows_goes_on(adapter, backend, tmp_path, monkeypatch, stopped_after):
+    """Its results are taken over in batches; a run that is stopped meanwhile takes over the others."""
+    monkeypatch.setattr(files, "BATCH", 3)
+    to, opened, added = tmp_path / "scored.jsonl", excam.load(adapter), []
+    list(files.results(opened, rows_file(tmp_path / "rows.jsonl", 7), 7, to))
+    rows = rows_file(tmp_path / "rows.jsonl", 12)
+    add = result_files.Growing.add
+
+    def stopping(growing, results):
+        add(growing, found := list(results))
+        added.append(len(found))
+        if len(added) == stopped_after:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(result_files.Growing, "add", stopping)
+    if stopped_after:
+        with pytest.raises(KeyboardInterrupt):
+            list(files.results(opened, rows, 12, to))
+    found = list(files.results(opened, rows, 12, to))
+    assert max(added) == 3
+    assert (
+        found
+        == list(result_files.read(to))
+        == list(excam.load(adapter).score([{"output": one.output} for one in found]))
+    )
+    assert len(backend.asked) == 12 + 12
 
 
 def test_results_as_a_table(adapter, backend):
