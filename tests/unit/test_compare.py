@@ -284,7 +284,7 @@ def test_the_command_compares_several_systems(tmp_path):
 
 def test_the_command_stops_in_one_line(tmp_path):
     good, other = (written(tmp_path / f"{name}.jsonl", [judged(1, signature=name)]) for name in "ab")
-    for words in ((good, other), (good, tmp_path / "none.jsonl"), (tmp_path, good), (good,)):
+    for words in ((good, other), (good, tmp_path / "none.jsonl"), (tmp_path, good), (good,), (good, good)):
         result = run(*words)
         assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
 
@@ -339,6 +339,6 @@ def test_a_line_that_was_edited_is_refused(tmp_path, changes):
     good = judged(1, MAJOR).to_dict()
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(good) + "\n" + json.dumps(good | {"id": "x"} | changes) + "\n", encoding="utf-8")
-    result = run(path, path)
+    result = run(path, written(tmp_path / "b.jsonl", [judged(1)]))
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"{path}:2: no scored row" in result.stderr
