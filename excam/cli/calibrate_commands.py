@@ -88,7 +88,7 @@ def calibrate(
 def truths(path: Path, id_: str, column: str) -> dict[str, bool]:
     """Return whether each row has an error, by id. Raises InputInvalid for a row without id or truth."""
     from excam.core.row_files import rows
-    from excam.scoring.rows import id_text
+    from excam.core.text import id_text
 
     found: dict[str, bool] = {}
     for number, row in rows(path):

@@ -9,8 +9,8 @@ class ExcamError(Exception):
     """Something the user can act on. Its text is one line: what, found, expected, next."""
 
 
-def in_a_line(problem: BaseException) -> str:
-    """Return the message of an exception as one line of at most 200 characters, or its type if it has no message."""
+def in_a_line(problem: BaseException | str) -> str:
+    """Return a text or the message of an exception as one line of at most 200 characters; its type without one."""
     return " ".join(str(problem).split())[:200] or type(problem).__name__
 
 

@@ -139,7 +139,7 @@ def _parsed(line: str) -> Record:
     try:
         return _checked(json.loads(line, object_pairs_hook=_unique_keys))
     except _DuplicateKey as twice:
-        return BadRow("duplicate-key", f"key {twice}: occurs twice; expected each once")
+        return BadRow("duplicate-key", f"key {in_a_line(twice)}: occurs twice; expected each once")
     except json.JSONDecodeError as problem:
         return BadRow("not-json", f"not JSON ({problem.msg}, column {problem.colno}); expected an object")
     except (ValueError, RecursionError):  # digits beyond Python's limit, lists too deep
@@ -178,7 +178,7 @@ def _json_value(path: Path, layout: Layout) -> Records:
     try:
         value = json.loads(text, object_pairs_hook=_unique_keys)
     except _DuplicateKey as twice:
-        raise InputInvalid(f"{path}: key {twice}: occurs twice; expected each once") from None
+        raise InputInvalid(f"{path}: key {in_a_line(twice)}: occurs twice; expected each once") from None
     except (ValueError, RecursionError) as problem:
         raise InputInvalid(
             f"{path}: not JSON ({in_a_line(problem)}); expected an array of objects, or an object a line"
@@ -207,7 +207,10 @@ def _eval_log(path: Path, layout: Layout) -> Records:
 
 
 def _csv(path: Path, layout: Layout) -> Records:
-    """Yield the rows of a CSV file as texts by column. Missing cells at the end of a row are empty."""
+    """Yield the rows of a CSV file as texts by column. Missing cells at the end of a row are None.
+
+    Raises InputInvalid at the end if each row has some: then the first row stands in the line of the header.
+    """
     with open_text(path, layout.encoding, errors=_ESCAPED) as stream:
         raw = _Lines(stream)
         for _ in range(layout.skip):
@@ -220,9 +223,9 @@ def _csv(path: Path, layout: Layout) -> Records:
         blanks = sum(name.startswith(" ") for name in header[1:]) * 2 > len(header) - 1
         names = [name.strip("\ufeff \xa0\t") or f"Unnamed: {at}" for at, name in enumerate(header)]
         if len(names) > len(set(names)):
-            raise InputInvalid(f"{path}: column {_most_frequent(names)}: occurs twice; expected each once")
+            raise InputInvalid(f"{path}: column {in_a_line(_most_frequent(names))}: occurs twice; expected each once")
         lines = csv.reader(raw, delimiter=layout.separator, skipinitialspace=blanks, strict=True)
-        number = 0
+        number = widest = 0
         while True:
             raw.row, began = 0, raw.number + 1
             try:
@@ -236,10 +239,13 @@ def _csv(path: Path, layout: Layout) -> Records:
                 yield number, BadRow("not-csv", f"lines {began} to {raw.number}: {problem}; expected CSV")
                 continue
             if line is None:
-                return
+                break
             if any(line):
-                number += 1
+                number, widest = number + 1, max(widest, len(line))
                 yield number, _csv_row(names, line)
+        if number and widest < len(header):
+            expected = f"expected {len(header)}, as in its header; is a line end missing behind that?"
+            raise InputInvalid(f"{path}: each row has {widest} fields or fewer; {expected}")
 
 
 def _csv_row(names: Sequence[str], line: list[str]) -> Record:
@@ -247,7 +253,7 @@ def _csv_row(names: Sequence[str], line: list[str]) -> Record:
         return BadRow("other-width", f"{len(line)} fields; expected {len(names)}, as in its header")
     if any(map(_NOT_TEXT.search, line)):
         return NOT_UTF8
-    return dict(zip(names, (*line, *[""] * (len(names) - len(line))), strict=False))
+    return dict(zip(names, (*line, *[None] * (len(names) - len(line))), strict=False))
 
 
 # --- columnar files and folders

@@ -50,7 +50,7 @@ _OPENERS: Sequence[tuple[bytes, Callable[[BinaryIO], Any]]] = (
     (b"BZh", bz2.BZ2File),
     (b"\xfd7zXZ\x00", lzma.LZMAFile),
 )
-DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
+DAMAGED = (OSError, EOFError, UnicodeError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 _MISTAKEN = (
     (b"version https://git-lfs", "a git-LFS pointer; expected the file itself; run `git lfs pull` where it is from"),
     (b"<!doctype html", "an HTML page; expected the data file; download the file itself, not its page"),

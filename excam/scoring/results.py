@@ -80,19 +80,24 @@ class Result:
         row: dict[str, Any] = {name: getattr(self, name) for name in ("id", "score", "failure")}
         row["texts"] = dict(self.texts)
         if self.report is not None and (self.metric.lists_errors or self.report != Report()):
-            row["report"] = asdict(self.report)
+            row["report"] = _with_lists(asdict(self.report))
         for name in ("parts", "certainty", "probability", "verdict", "warnings", "recovered", "thinking", *LABELS):
             if (value := getattr(self, name)) not in (None, "", (), {}):
                 row[name] = list(value) if isinstance(value, tuple) else value
         if self.agreement is not None:
-            row["agreement"] = asdict(self.agreement)
+            row["agreement"] = _with_lists(asdict(self.agreement))
         return row | {"metric": _described(self.metric), "signature": self.signature}
+
+
+def _with_lists(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a dictionary with lists in place of tuples, as JSON gives them back."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
 
 
 def _described(metric: Description) -> dict[str, Any]:
     """Return what differs from a metric of which nothing is known."""
     row = {one.name: getattr(metric, one.name) for one in fields(Description)}
-    return {name: value for name, value in row.items() if value != getattr(PLAIN, name)}
+    return _with_lists({name: value for name, value in row.items() if value != getattr(PLAIN, name)})
 
 
 def from_dict(row: Any, where: str = "row") -> Result:

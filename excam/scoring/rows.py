@@ -17,9 +17,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from excam.core.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.row_files import BadRow, Record, records_of
 from excam.core.row_layouts import Layout, layout_of
+from excam.core.text import id_text
 from excam.scoring import log_rows
 from excam.scoring.metric import LABELS, Metric, Row
 
@@ -64,7 +65,7 @@ def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str],
     for column in (*metric.reads, *ROLES):
         if column in chosen:
             if chosen[column] not in names:
-                raise InputInvalid(f"{where}: column {chosen[column]}: not found; found {_listed(names)}")
+                raise InputInvalid(f"{where}: column {in_a_line(chosen[column])}: not found; found {_listed(names)}")
             theirs[column] = chosen[column]
         elif column in names:
             theirs[column] = column
@@ -75,11 +76,11 @@ def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str],
                 theirs[column] = found[0]
             elif found and column in (*metric.columns, asked):
                 options = " or ".join(_option(column, name, metric) for name in found)
-                raise InputInvalid(f"{where}: column {column}: found {', '.join(found)}; expected one; give {options}")
+                raise InputInvalid(f"{where}: column {column}: found {_listed(found)}; expected one; give {options}")
             elif column in metric.columns:
                 option = _option(column, "NAME", metric)
                 raise InputInvalid(f"{where}: column {column}: not found; found {_listed(names)}; give {option}")
-    renamed = tuple(f"{name} as {column}" for column, name in theirs.items() if name != column)
+    renamed = tuple(f"{in_a_line(name)} as {column}" for column, name in theirs.items() if name != column)
     used = set(theirs.values())
     return Columns(theirs, renamed, tuple(name for name in names if name not in used))
 
@@ -104,8 +105,8 @@ def _option(column: str, name: str, metric: Metric) -> str:
     return f"--{own} {name}" if own in OPTIONS else f"--column {column}={name}"
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)[:200] or "none"
+def _listed(names: Collection[str]) -> str:
+    return in_a_line(", ".join(names)) if names else "none"
 
 
 def row(record: Record, columns: Columns, metric: Metric) -> Row:
@@ -140,13 +141,6 @@ def row(record: Record, columns: Columns, metric: Metric) -> Row:
     if name is None and given_id not in (None, ""):
         failures.append("no-id")
     return Row(name or "", values, labels, failures[0] if failures else None)
-
-
-def id_text(value: Any) -> str | None:
-    """Return an id as text, 1.0 as 1; None for what is none, such as a list, a truth value, or NaN."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float) or _is_absent(value) or value == "":
-        return None
-    return _text_of(value)
 
 
 def _is_absent(value: Any) -> bool:
@@ -270,5 +264,5 @@ class RowFile:
             notes.append(f"read {', '.join(self.columns.renamed)}")
         if not notes:
             return ""
-        unread = f"; not read: {', '.join(self.columns.unread[:8])}" if self.columns.unread and not self._shape else ""
+        unread = f"; not read: {_listed(self.columns.unread)}" if self.columns.unread and not self._shape else ""
         return f"{self.path}: {'; '.join(notes)}{unread}"

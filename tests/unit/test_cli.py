@@ -378,7 +378,7 @@ ROUND = [
 def test_the_suffix_decides_the_format_and_every_command_reads_it_back(backend, kind):
     plain = [json.loads(line) for line in excam("score", texts(*ROUND)).stdout.splitlines()]
     assert excam("score", texts(*ROUND), "--to", f"scored.{kind}").exit_code == 0
-    assert [json.loads(json.dumps(one.to_dict())) for one in result_files.read(Path(f"scored.{kind}"))] == plain
+    assert [one.to_dict() for one in result_files.read(Path(f"scored.{kind}"))] == plain
     assert (
         excam("explain", f"scored.{kind}").stdout
         == excam("explain", "-", stdin=excam("score", texts(*ROUND)).stdout).stdout

@@ -145,8 +145,14 @@ def test_columns_behind_the_last_one(tmp_path):
     for data in (b"output,,\nx,,\n", b"output\nx,\n", b",output\n0,x\n"):
         path.write_bytes(data)
         assert outputs(path) == ["x"]
-    path.write_bytes(b"id,output,note\n1\n")
-    assert read(path) == [{"id": "1", "output": "", "note": ""}]
+    path.write_bytes(b"id,output,note\n1\n2,x,y\n")
+    assert read(path)[0] == {"id": "1", "output": None, "note": None}
+    path.write_bytes(b"id,output 1,x\n2,y\n3,z\n")
+    line = line_of(InputInvalid, read, path)
+    assert (
+        line
+        == f"{path}: each row has 2 fields or fewer; expected 3, as in its header; is a line end missing behind that?"
+    )
 
 
 @pytest.mark.parametrize("text", ["Łódź i żółw", "Ça va très bien", "Привет мир", "ΑΒΓ", "x\u00b3 y"])
