@@ -30,7 +30,8 @@ from excam.scoring.request_queue import Refused, RequestQueue
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
-DISHES = [{"output": text, "id": text} for text in ("Moussaka.", "Sushi.", "mumble", "Sushi \ud800 \x00\x1b[31m")]
+TEXTS = ("Moussaka.", "Sushi.", "mumble", "Sushi \ud800 \x00\x1b[31m")
+DISHES = [{"output": text, "id": f"dish\x1b {at}"} for at, text in enumerate(TEXTS)]
 
 
 HTTP = httpx.Client(timeout=60)  # one for all: each of its own would read the certificates again
