@@ -33,11 +33,12 @@ rule score_shards:
         texts=EXPERIMENT.texts,
         job_megabytes=EXPERIMENT.job_megabytes,
         metric=EXPERIMENT.metric,
-        model=EXPERIMENT.model,
+        model=["--model", EXPERIMENT.model] if EXPERIMENT.model else [],
+        columns=[part for name, theirs in EXPERIMENT.columns.items() for part in ("--column", f"{name}={theirs}")],
         folder=subpath(output.counts, ancestor=2),
     shell:
         "python -m scripts.score_shards --texts {params.texts:q} --job-megabytes {params.job_megabytes:q}"
-        " --batch {wildcards.batch:q} --metric {params.metric:q} --model {params.model:q} --gpus {resources.gpu:q}"
+        " --batch {wildcards.batch:q} --metric {params.metric:q} {params.model:q} {params.columns:q} --gpus {resources.gpu:q}"
         " --scores {params.folder:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
 
@@ -59,7 +60,7 @@ rule summarize_scores:
         texts=EXPERIMENT.texts,
         job_megabytes=EXPERIMENT.job_megabytes,
         metric=EXPERIMENT.metric,
-        model=EXPERIMENT.model,
+        model=EXPERIMENT.model or "no model",
         folder=subpath(output.table, parent=True),
     shell:
         "python -m scripts.summarize_scores --texts {params.texts:q} --metric {params.metric:q}"

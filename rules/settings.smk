@@ -119,7 +119,7 @@ def scores_gpus(wildcards):
     """GPUs of the model that scores the user's own texts: `model_gpus`, or those of its entry, if its path names one."""
     if EXPERIMENT.model_gpus is not None:
         return EXPERIMENT.model_gpus
-    named = [EXPERIMENT.models[part].gpus for part in Path(EXPERIMENT.model).parts if part in EXPERIMENT.models]
+    named = [EXPERIMENT.models[part].gpus for part in Path(EXPERIMENT.model or "").parts if part in EXPERIMENT.models]
     return named[0] if named else 0
 
 

@@ -23,7 +23,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--job-megabytes", type=int, required=True, help="text of one batch")
     parser.add_argument("--batch", required=True)
     parser.add_argument("--metric", required=True)
-    parser.add_argument("--model", required=True, help="as in `excam score`")
+    parser.add_argument("--model", help="as in `excam score`; none for a metric that asks none")
+    parser.add_argument("--column", action="append", default=[], help="NAME=COLUMN, as in `excam score`")
     parser.add_argument("--gpus", type=int, default=0, help="how many GPUs the model may use")
     parser.add_argument("--scores", type=Path, required=True, help="folder of the scored shards")
     parser.add_argument("--counts", type=Path, required=True, help="counts of each shard, as JSON")
@@ -33,9 +34,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     if args.batch not in batches:
         raise InputInvalid(f"texts: {args.texts}: other shards than when the run was planned; run again")
     take_gpus(args.gpus, args.batch)
-    judge = open_scorer(Options(metric=args.metric, models=(args.model,)))
-    settings = {"metric": args.metric, "model": args.model}
-    counts, problems = score_shards(judge, batches[args.batch], args.scores, settings)
+    judge = open_scorer(Options(metric=args.metric, models=(args.model,) if args.model else ()))
+    columns = dict(one.split("=", 1) for one in args.column)
+    settings = {"metric": args.metric, "model": args.model} | ({"columns": columns} if columns else {})
+    counts, problems = score_shards(judge, batches[args.batch], columns, args.scores, settings)
     if problems:
         for line in problems[1:]:
             say(f"not scored: {line}")

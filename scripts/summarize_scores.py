@@ -11,7 +11,7 @@ from excam.core.tables import write_lines
 from excam.scoring import shard_summary, shards
 from scripts import run
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -31,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     shard_summary.check_complete(found, counts, args.scores)
     write_lines(args.table, shard_summary.COLUMNS, shard_summary.lines(counts))
     write_text(args.page, shard_summary.page(f"{args.texts.name}: {args.metric} by {args.model}", counts))
+    if others := shards.others(args.texts):
+        say(f"{args.texts}: {len(others)} files of other kinds are not scored, the first is {others[0]}")
     say(f"{args.page}: {len(counts)} shards, {sum(one['rows'] for one in counts.values())} rows")
 
 

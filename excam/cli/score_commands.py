@@ -136,7 +136,7 @@ def score(
     """
     from excam.core.command_input import spooled
     from excam.core.provenance import quiet_libraries
-    from excam.scoring import budgets
+    from excam.scoring import budgets, result_files
     from excam.scoring import files as scoring
     from excam.scoring.client import Client, connect
     from excam.scoring.options import Options, checked, open_scorer, option_name
@@ -188,8 +188,10 @@ def score(
         scorer = client or open_scorer(options)
         for rows, total, target_ in zip(inputs, totals, targets, strict=True):
             if not isinstance(scorer, Client) and scorer.budget and target_:
-                asked = scorer.for_rows(rows).first_requests, scorer.max_tokens
-                say(budgets.estimate(scorer.budget, rows, *asked, target_, scorer.repeat))
+                judge_ = scorer.for_rows(rows)
+                done = 0 if overwrite else result_files.complete(target_, rows, judge_.signature) or 0
+                asked = judge_.first_requests, judge_.max_tokens
+                say(budgets.estimate(scorer.budget, rows, *asked, target_, scorer.repeat, done))
             found = scoring.results(scorer, rows, total, target_, overwrite=overwrite)
             for result in summary.counting(found):
                 if not target_:

@@ -50,9 +50,11 @@ def cross_check(experiment: Experiment, where: str) -> None:
             found = _json_escaped(value)
             raise ConfigInvalid(f"{where}: {at}: no such {what}: `{found}`; {hint}known: {', '.join(names)}")
 
-    if bool(experiment.texts) != bool(experiment.model):
-        found, absent = ("texts", "model") if experiment.texts else ("model", "texts")
-        raise ConfigInvalid(f"{where}: {found}: given without `{absent}`; expected --config texts=FOLDER model=MODEL")
+    if not experiment.texts and (experiment.model or experiment.columns):
+        found = "model" if experiment.model else "columns"
+        raise ConfigInvalid(f"{where}: {found}: given without `texts`; expected --config texts=FOLDER model=MODEL")
+    if experiment.texts and not experiment.model and experiment.metric == "excam":
+        raise ConfigInvalid(f"{where}: texts: given without `model`; expected --config texts=FOLDER model=MODEL")
     if not experiment.datasets:
         raise ConfigInvalid(f"{where}: datasets: none is switched on; expected at least one")
     benchmarks, judges, models = (

@@ -522,9 +522,14 @@ class Experiment(Section):
     audits: Literal["stop", "warn"] = Field(
         default="stop", description="a failed audit stops training and publishing, or is only said"
     )
-    texts: str | None = Field(default=None, min_length=1, description="folder with your own texts; needs `model`")
+    texts: str | None = Field(default=None, min_length=1, description="folder with your own texts")
     metric: str = Field(default="excam", min_length=1, description="scores `texts`, as `excam score --metric`")
-    model: str | None = Field(default=None, min_length=1, description="judges `texts`, as `excam score --model`")
+    model: str | None = Field(
+        default=None, min_length=1, description="judges `texts`, as `excam score --model`; null: the metric asks none"
+    )
+    columns: dict[str, str] = Field(
+        default={}, description="of `texts`: their name by that of the metric, as `excam score --column NAME=COLUMN`"
+    )
     model_gpus: int | None = Field(
         default=None, ge=0, description="cards of `model`; null: those of its entry in `models`, else 0"
     )

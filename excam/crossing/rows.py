@@ -27,7 +27,8 @@ from excam.error_reports.records import Sample
 from excam.macaron.scenarios import Scenario
 from excam.rubric.ratings import Rating
 from excam.rubric.responses import Response
-from excam.scoring.metric import LABELS, Metric
+from excam.scoring import rows as metric_rows
+from excam.scoring.metric import Metric
 from excam.scoring.metric import Row as MetricRow
 
 TEXTS = (
@@ -256,11 +257,7 @@ def read(path: Path) -> list[Row]:
 def for_metric(rows: Iterable[Row], metric: Metric) -> list[MetricRow]:
     """Return the rows that have all columns of a metric, as it takes them, with their labels."""
     return [
-        MetricRow(
-            one.id,
-            {name: one.columns[name] for name in metric.reads if name in one.columns},
-            {name: str(one.columns[name]) for name in LABELS if one.columns.get(name)},
-        )
+        metric_rows.row({"id": one.id} | one.columns, metric_rows.Columns({}), metric)
         for one in rows
         if one.has(metric.columns)
     ]

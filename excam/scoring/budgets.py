@@ -81,15 +81,19 @@ def estimate(
     max_tokens: int,
     to: Path,
     repeat: int = 1,
+    done: int = 0,
 ) -> str:
     """Set the budget's number of rows that are left, and return the estimate of their costs as a line.
 
     `requests` returns the first requests about a row. Prompts are measured on rows drawn evenly from the file. With
-    `repeat`, each row counts so many times.
+    `repeat`, each row counts so many times. `done` rows of it are in the finished file `to`.
     """
-    total = sum(1 for _ in rows) * repeat
+    count = sum(1 for _ in rows)
+    total = count * repeat
     growing = [to.with_name(f"{to.name}.{number + 1}") for number in range(repeat)] if repeat > 1 else [to]
     kept = sum(_lines_in(part_of(file)) + len(Journal(journal_of(file))) for file in growing)
+    if done == count or repeat == 1:  # a finished file of several judgements does not grow
+        kept = max(kept, done * repeat)
     budget.rows = max(0, total - kept)
     drawn = [requests(row) for row in islice(iter(rows), 0, None, max(1, total // repeat // SAMPLE))]
     sizes = [prompt_bytes(request) for one in drawn for request in one]

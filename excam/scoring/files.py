@@ -58,6 +58,10 @@ def results(
         yield from result_files.read(to)
         return
     if score_file:
+        if done:
+            say(
+                f"{to}: has {done} of {total} rows; several judgements are kept combined only: all rows are asked again"
+            )
         yield from score_file(rows, to)
         return
     with Growing(to, judge) as growing:

@@ -21,7 +21,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.provenance import NO_LOCKS, is_same_file, open_plain, publish, say
 from excam.core.row_files import BadRow, records
 from excam.core.spreadsheets import guard_cell, remove_guard
-from excam.scoring.metric import Row
+from excam.scoring.metric import LABELS, Row
 from excam.scoring.results import Result, from_dict, is_result
 
 if TYPE_CHECKING:
@@ -296,8 +296,9 @@ def read_part(part: Path) -> Iterator[Result]:
 
 
 def is_of(one: Result, item: Row, signature: str) -> bool:
-    """Return whether a result is that of a row, by this signature."""
-    return (one.id, one.texts, one.signature) == (item.id, item.texts, signature)
+    """Return whether a result is that of a row, its labels included, by this signature."""
+    same_labels = all(getattr(one, name) == item.labels.get(name, "") for name in LABELS)
+    return same_labels and (one.id, one.texts, one.signature) == (item.id, item.texts, signature)
 
 
 def complete(path: Path, items: Iterable[Row], signature: str) -> int | None:

@@ -166,19 +166,25 @@ def _counts(summary: Summary) -> dict[str, Any]:
 
 
 def score_shards(
-    judge: Judge, shards: Sequence[Shard], scores: Path, settings: Mapping[str, Any]
+    judge: Judge, shards: Sequence[Shard], columns: Mapping[str, str], scores: Path, settings: Mapping[str, Any]
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """Score shards in order; return the counts of each by name, and one line for each that could not be scored.
 
+    `columns` has the names of columns that the user chose, by the metric's. How a shard is read is said once.
     A shard that cannot be read, or with rows that the model left unanswered, does not stop the others; three without
     answers in a row do.
     """
     counts: dict[str, dict[str, Any]] = {}
     problems: list[str] = []
+    said: set[str] = set()
     silent = 0
     for number, shard in enumerate(shards, 1):
         try:
-            counts[shard.name] = found = score_shard(judge, RowFile(shard.path, judge.metric), shard, scores, settings)
+            rows = RowFile(shard.path, judge.metric, columns)
+            if (how := rows.said.removeprefix(f"{shard.path}: ")) and how not in said:
+                say(f"{shard.path}: {how}")
+                said.add(how)
+            counts[shard.name] = found = score_shard(judge, rows, shard, scores, settings)
         except AnswersMissing as problem:
             problems.append(f"{shard.path}: {problem}")
             silent += 1

@@ -12,10 +12,11 @@ from pathlib import Path
 from excam.core.exceptions import InputInvalid
 from excam.core.folders import files_below
 from excam.core.paths import RESULTS
+from excam.core.row_layouts import PACKED
 
 TABLE = ".parquet"  # a scored shard
-KINDS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
-PACKED = {".parquet": 3, ".gz": 3}  # bytes of text per byte of a compressed file, roughly
+KINDS = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv", ".eval")  # .json and .arrow may be the parts of a data set
+TEXT_PER_BYTE = dict.fromkeys((".parquet", ".eval", *PACKED), 3)  # of a compressed file, roughly
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def component(name: str) -> str:
 
 
 def find(folder: Path) -> list[Shard]:
-    """Return the shards below a folder, by name. Hidden files and those of other kinds are no shards.
+    """Return the shards below a folder, by name. Hidden files and those of other kinds (`others`) are no shards.
 
     Raises InputInvalid if there is none, if two have one name, or if the folder overlaps that of the results.
     """
@@ -55,24 +56,34 @@ def find(folder: Path) -> list[Shard]:
     for path in files_below(folder):
         below = path.relative_to(folder)
         kind = _kind(path)
-        if kind is None or any(part.startswith(".") for part in below.parts):
+        if kind is None or _is_hidden(below):
             continue
         if not path.is_file():
             raise InputInvalid(f"texts: {path}: no file behind this name; expected a shard; fetch it, or remove it")
-        name = below.as_posix().removesuffix(".gz").removesuffix(kind)
+        name = below.as_posix()
+        name = name[: name.rindex(kind)]
         if twin := found.get(name):
             both = f"{twin.path.relative_to(folder)} and {below}"
             raise InputInvalid(f"texts: {folder}: {both} have one name; expected a name for each, without its suffix")
         size = path.stat().st_size
-        found[name] = Shard(name, path, size * PACKED.get(path.suffix, 1))
+        found[name] = Shard(name, path, size * TEXT_PER_BYTE.get(path.suffix, 1))
     if not found:
         raise InputInvalid(f"texts: {folder}: 0 shards; expected files of the kinds {', '.join(KINDS)}")
     return list(found.values())
 
 
+def others(folder: Path) -> list[Path]:
+    """Return the files below a folder that are no shards, without hidden ones."""
+    return [path for path in files_below(folder) if _kind(path) is None and not _is_hidden(path.relative_to(folder))]
+
+
+def _is_hidden(below: Path) -> bool:
+    return any(part.startswith(".") for part in below.parts)
+
+
 def _kind(path: Path) -> str | None:
-    """Return the suffix of a shard without .gz; None for other files."""
-    kind = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    """Return the suffix of a shard without that of packing; None for other files."""
+    kind = Path(path.stem).suffix if path.suffix in PACKED else path.suffix
     return kind if kind in KINDS else None
 
 

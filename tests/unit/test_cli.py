@@ -267,7 +267,7 @@ def test_a_crash_loses_no_answer(backend, monkeypatch):
     [
         (b"", "in.jsonl: 0 rows; expected one JSON object a line"),
         (b'{"instruction": "y"}\n', "in.jsonl: column output: not found; found instruction; give --output NAME"),
-        (b'{"a\\nb\\u001b[31m": 1}\n', r"column output: not found; found a\nb\x1b[31m; give"),
+        (b'{"a\\nb\\u001b[31m": 1}\n', r"column output: not found; found a b\x1b[31m; give"),
         (b"<html>", "in.jsonl: an HTML page; expected the data file"),
     ],
 )

@@ -82,7 +82,7 @@ def texts(tmp_path):
 
 def score(folder, to, backend=None):
     backend = backend or Dies(answer)
-    return shard_scoring.score_shards(scorer(backend), shards.find(folder), to, SETTINGS)
+    return shard_scoring.score_shards(scorer(backend), shards.find(folder), {}, to, SETTINGS)
 
 
 def tables(folder):
@@ -104,7 +104,7 @@ def test_shards_are_found_by_name_and_grouped_by_cost(texts):
 def test_a_folder_that_cannot_be_scored_is_one_line(tmp_path, texts, monkeypatch):
     empty = tmp_path / "empty"
     empty.mkdir()
-    kinds = ".parquet, .jsonl, .ndjson, .csv, .tsv"
+    kinds = ".parquet, .jsonl, .ndjson, .csv, .tsv, .eval"
     assert line_of(InputInvalid, shards.find, empty) == f"texts: {empty}: 0 shards; expected files of the kinds {kinds}"
     absent = tmp_path / "absent"
     assert line_of(InputInvalid, shards.find, absent) == (
@@ -310,7 +310,25 @@ def test_counts_are_added_up_and_a_shard_without_scores_is_one_line(texts, tmp_p
     page = (scores / "summary.md").read_text()
     assert "| rows | 700 |\n| scored | 699 |\n| failed | 1 |\n" in page
     assert "## Failures\n\n| failure | rows |\n| --- | --- |\n| no-json | 1 |\n" in page
-    assert "4 shards, 700 rows" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "4 shards, 700 rows" in said
+    assert "texts: 1 files of other kinds are not scored, the first is texts/README.md" in said
+
+
+def test_a_metric_without_a_model_and_columns_of_other_names(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    mine = [{"id": f"{at}", "mt": "a tea house", "ref": "the tea house"} for at in range(3)]
+    for name in ("a.jsonl", "b.csv"):
+        written(tmp_path / "texts" / name, mine)
+    (batch,) = shards.batches(shards.find(Path("texts")), 10**6)
+    words = ["--texts", "texts", "--job-megabytes", "1", "--metric", "chrf", "--batch", batch, "--scores", "scores"]
+    words += ["--column", "translation=mt", "--column", "reference=ref", "--counts", "counts.json"]
+    score_shards.main(words)
+    assert [read_json(Path("counts.json"))[name]["scored"] for name in "ab"] == [3, 3]
+    assert capsys.readouterr().err.count("read mt as translation, ref as reference") == 1  # not for each shard
+    assert line_of(InputInvalid, score_shards.main, [*words[:-4], *words[-2:]]).startswith(
+        "texts/a.jsonl: column reference: not found; found id, mt, ref; give --column reference=NAME"
+    )
 
 
 def test_a_job_with_a_broken_shard_fails_after_the_others(texts, tmp_path, monkeypatch, capsys):
