@@ -219,7 +219,7 @@ def test_null_switches_an_entry_off():
     experiment = raw()
     experiment["datasets"]["epic"] = None
     experiment["models"]["unused"] = None
-    metrics = {"bleu": {"metric": "excam.acre.bleu"}, "chrf": None}
+    metrics = {"bleu": {"metric": "bleu"}, "chrf": None}
     experiment["crossing"] = {"metrics": metrics}
     loaded = config.load(experiment)
     assert list(loaded.datasets) == ["blend"]

@@ -110,7 +110,7 @@ def test_the_wheel_has_the_package_and_nothing_else(built):
     assert shipped() <= names, f"not in package-data of pyproject.toml: {sorted(shipped() - names)}"
     others = {name for name in names if not name.startswith("excam/") and ".dist-info/" not in name}
     assert not others
-    assert not [name for name in names if "results" in name or "secret" in name or "__pycache__" in name]
+    assert not [name for name in names if "results/" in name or "secret" in name or "__pycache__" in name]
 
 
 def test_the_sdist_builds_the_same(built):
@@ -185,9 +185,9 @@ def test_the_light_core_works_without_the_heavy_libraries(installed, tmp_path, w
 
 def test_commands_that_only_look_at_scored_files_need_no_model(installed, tmp_path):
     row = {
-        "id": "1", "instruction": "A Greek dish?", "output": "Sushi.", "score": -5.0, "certainty": 0.9, "failure": None,
+        "id": "1", "texts": {"instruction": "A Greek dish?", "output": "Sushi."}, "score": -5.0, "certainty": 0.9, "failure": None,
         "report": {"errors": [{"where": "output", "span": "Sushi", "severity": "major", "type": "t", "start": 0, "end": 5}], "explanation": "Japanese."},
-        "recovered": [], "thinking": "", "signature": "excam|model:a|v:1", "language": "", "system": "", "warnings": [],
+        "metric": {"pair": ["instruction", "output"], "lists_errors": True}, "signature": "excam|model:a|v:1",
     }  # fmt: skip
     rows = [{**row, "id": str(number), "score": score} for number, score in enumerate((-5.0, 0.9, 0.8))]
     for name in ("a.jsonl", "b.jsonl"):
@@ -215,8 +215,8 @@ def test_what_needs_an_extra_says_which(installed, tmp_path):
 @pytest.mark.parametrize(
     ("words", "row", "extra"),
     [
-        (["score", "rows.jsonl", "--metric", "excam.acre.bleu"], {"translation": "x", "reference": "y"}, "translation"),
-        (["score", "rows.jsonl", "--metric", "excam.acre.chrf"], {"translation": "x", "reference": "y"}, "translation"),
+        (["score", "rows.jsonl", "--metric", "bleu"], {"translation": "x", "reference": "y"}, "translation"),
+        (["score", "rows.jsonl", "--metric", "chrf"], {"translation": "x", "reference": "y"}, "translation"),
         (
             ["calmqa", "index", ".", "--to", "index"],
             {"id": "1", "title": "t", "text": "x", "licence": "MIT"},
