@@ -265,7 +265,10 @@ def git_commit() -> str | None:
 
 
 class Progress:
-    """Print progress on stderr every few seconds: rows, rate, and remaining time if `total` is known."""
+    """Print progress on stderr every few seconds: rows, rate, and remaining time if `total` is known.
+
+    What is counted are answers, one a row; where more of them come, a row has several, and the line says so.
+    """
 
     def __init__(self, what: str, total: int | None, every: float = 5.0) -> None:
         self.what, self.total, self.every = what, total, every
@@ -277,12 +280,15 @@ class Progress:
         self.done += rows
         now = time.monotonic()
         so_far = self.done + self.skipped
-        if now - self.printed < self.every and (self.total is None or so_far < self.total):
+        if now - self.printed < self.every and so_far != self.total:
             return
         self.printed = now
         rate = self.done / max(now - self.started, 1e-9)
         if self.total is None:
             say(f"{self.what}: {so_far}, {rate:.1f} a second")
+            return
+        if so_far > self.total:
+            say(f"{self.what}: {so_far} answers about {self.total}, {rate:.1f} a second")
             return
         left = (self.total - so_far) / rate if rate else 0
         say(f"{self.what}: {so_far}/{self.total}, {rate:.1f} a second, {left:.0f} s left")

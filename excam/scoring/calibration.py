@@ -74,6 +74,13 @@ def judge_of(signature: str) -> str:
     return "|".join(part for part in signature.split("|") if not part.startswith(("cal:", "v:")))
 
 
+def refusal(metric: Metric) -> str | None:
+    """Return why a metric cannot have a calibration; None if it can."""
+    if metric.needs_file:
+        return "its scores are of a whole file, and mean something else in another"
+    return "it states no range of its scores" if metric.error_signal(0.0, 1.0) is None else None
+
+
 def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, metric: Metric) -> dict[str, Any]:
     """Return the content of a calibration, fitted on results of one judge with gold verdicts by id.
 
@@ -81,10 +88,8 @@ def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, 
     """
     from excam import stats
 
-    if metric.error_signal(0.0, 1.0) is None:
-        raise InputInvalid(
-            f"metric {metric.name} states no range of its scores; expected one that does; see docs/api.md"
-        )
+    if why := refusal(metric):
+        raise InputInvalid(f"metric {metric.name}: {why}; expected a metric with a calibration; see docs/api.md")
     judged: str | None = None
     truth: list[bool] = []
     signals: list[float | None] = []

@@ -62,8 +62,8 @@ def refusals(wanted: Metric) -> Mapping[str, str]:
         found["judge"] = "it has one way of asking"
     if wanted.evidence == "none" or (wanted.evidence == "before" and not wanted.pair):
         found["evidence"] = "it reads none"
-    if wanted.error_signal(0.0, 1.0) is None:
-        found |= dict.fromkeys(("calibration", "band"), "it states no range of its scores")
+    if why := calibration.refusal(wanted):
+        found |= dict.fromkeys(("calibration", "band"), why)
     return found
 
 

@@ -126,9 +126,8 @@ def row(record: Record, columns: Columns, metric: Metric) -> Row:
             failures.append(f"not-text-{column}")
         else:
             values[column] = value
-    given = metric.pair[1] if metric.pair else ""
-    if not failures and not metric.scores_blank and isinstance(values.get(given), str) and not values[given].strip():
-        failures.append(f"empty-{given}")
+            if column in metric.columns and not metric.scores_blank and not str(value).strip():
+                failures.append(f"empty-{column}")
     labels: dict[str, str] = {}
     for name in LABELS:
         value = record.get(columns.theirs.get(name, name))

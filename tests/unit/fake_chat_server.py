@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 class Quiet(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128  # of connections; beyond the default of 5, one waits a second
 
     def handle_error(self, request, client_address):
         """What goes wrong here is the client's doing, and its tests see that."""

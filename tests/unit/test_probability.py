@@ -199,7 +199,7 @@ def test_any_metric_with_a_range_is_calibrated_by_its_score(tmp_path):
     assert chances[0] > 0.9
     assert chances[-1] < 0.1
     line = room.line_of(InputInvalid, calibration.fitted, results, truth, "platt", WithoutRange())
-    assert line.startswith("metric without-range states no range of its scores")
+    assert line.startswith("metric without-range: it states no range of its scores")
 
 
 class WithoutRange(metric.Metric):

@@ -127,9 +127,7 @@ def test_a_bad_row_is_a_failed_row_in_its_place(record, failure):
     assert (found.failure, found.id) == (failure, "")
 
 
-@pytest.mark.parametrize(
-    ("given", "text"), [(1, "1"), (1.0, "1"), ("0001", "0001"), (None, ""), ("", "")]
-)
+@pytest.mark.parametrize(("given", "text"), [(1, "1"), (1.0, "1"), ("0001", "0001"), (None, ""), ("", "")])
 def test_ids_are_text(given, text):
     columns = rows.columns_of(("output",), EXCAM, {})
     assert rows.row({"output": "x", "id": given}, columns, EXCAM).id == text

@@ -1,0 +1,338 @@
+"""Every option of `excam score` with metrics of every kind: it has an effect, or is refused in one line with the reason.
+
+A table of docs/api.md says which; `REWRITE_DOCS=1 pytest tests/unit/test_metric_options.py` rewrites it.
+"""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import own_metric
+import pytest
+import small_adapters
+from fake_chat_server import Server, right
+from test_metric_server import serving
+from typer.testing import CliRunner
+
+from excam import cli
+from excam.scoring import evidence, metric
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/api.md"
+OWN = Path(__file__).with_name("own_metric.py")
+METRICS = {name: metric.available()[name] for name in ("excam", "rubric", "acre", "calmqa", "bleu")}
+METRICS["a metric of 40 lines"] = own_metric.Politeness()
+TRANSLATION = {"translation": "He is in confinement.", "reference": "She is in her month of confinement."}
+ROWS = 12
+LABELS = {"language": "English", "system": "us", "culture": "Japan"}
+
+
+def of_schema(schema, draw):
+    """A value that a JSON schema allows, drawn."""
+    if "anyOf" in schema:
+        return of_schema(draw.choice(schema["anyOf"]), draw)
+    if "enum" in schema:
+        return draw.choice(schema["enum"])
+    if schema.get("type") == "object":
+        return {name: of_schema(one, draw) for name, one in schema.get("properties", {}).items()}
+    return {"array": [], "integer": 3, "number": 0.5, "boolean": draw.random() < 0.5, "null": None}.get(
+        schema.get("type"), "so"
+    )
+
+
+def answer(body):
+    """An answer in the form that is asked for; it depends on the whole request."""
+    draw = Random(hashlib.sha256(json.dumps(body, sort_keys=True).encode()).digest())
+    schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
+    question = body["messages"][-1]["content"]
+    line = re.search(r"Answer with one line, (\w+): (.*)", question)
+    options = [one.strip() for one in re.split(r",|\bor\b", line[2])] if line else []
+    text = f"{line[1]}: {draw.choice(options)}" if line else str(draw.randint(0, 10))
+    text = json.dumps(of_schema(schema, draw)) if schema else text
+    said = right(text, tokens=[(text, -draw.random())])
+    return said
+
+
+class Trial:
+    """A metric, and all that options of it need."""
+
+    def __init__(self, name, folder, index):
+        self.metric, self.folder, self.index = METRICS[name], folder, index
+        self.name = str(OWN) if name not in metric.available() else name
+        self.server = Server(default=answer)
+        example = (
+            {"question": "Why?", "answer": "So it is.", "language": "English"} if name == "calmqa" else TRANSLATION
+        )
+        example = dict(self.metric.example) or example
+        self.text = self.metric.pair[1] if self.metric.pair else "translation"
+        self.rows = [
+            {"id": str(at)} | example | {self.text: f"{example[self.text]} {'so ' * at}"} for at in range(ROWS)
+        ]
+        self.file = self.written("rows.jsonl", self.rows)
+        self.words = ["--metric", self.name]
+        self.words += [] if self.metric.asks == "nothing" else self.model("judge")
+        self.words += ["--evidence", index] if self.metric.evidence == "own" else []
+        self.plain = self(*self.words)
+        assert self.plain.exit_code == 0, self.plain.output
+        assert len(self.plain.results) == ROWS
+
+    def written(self, name, rows):
+        file = self.folder / name
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return file
+
+    def model(self, name):
+        return ["--model", f"{name}@{self.server.endpoint.rstrip('/')}"]
+
+    def __call__(self, *words, file=None):
+        done = CliRunner().invoke(cli.app, ["score", *map(str, (file or self.file, *words))])
+        done.results = [json.loads(line) for line in done.stdout.splitlines()] if done.exit_code in (0, 1) else []
+        return done
+
+    def with_(self, *words, file=None):
+        return self(*self.words, *words, file=file)
+
+    def renamed(self, **columns):
+        return [{columns.get(name, name): value for name, value in row.items()} for row in self.rows]
+
+
+def signature(done):
+    return done.results[0]["signature"] if done.results else ""
+
+
+def changes_the_signature(*words):
+    def tried(trial):
+        done = trial.with_(*words)
+        return done, signature(done) not in (signature(trial.plain), "")
+
+    return tried
+
+
+def several_models(trial):
+    done = trial.with_(*trial.model("second"))
+    return done, "second" in signature(done) and "combine:mean" in signature(done)
+
+
+def another_base(trial):
+    adapter = small_adapters.make(trial.folder / "results")
+    base = adapter.parents[2] / "models/tiny"
+    words = [word for word in trial.words if "@http" not in str(word) and word != "--model"]
+    done = trial(*words, *(["--model", adapter] if trial.metric.asks != "nothing" else []), "--base", base / "gone")
+    return done, f"{base}/gone" in done.stderr
+
+
+def another_engine(trial):
+    words = [word for word in trial.words if "@http" not in str(word) and word != "--model"]
+    folder = small_adapters.make(trial.folder / "local").parents[2] / "models/tiny"
+    done = trial(*words, *(["--model", folder] if trial.metric.asks != "nothing" else []), "--backend", "vllm")
+    return done, "vllm" in done.stderr
+
+
+def combined(trial):
+    done = trial.with_(*trial.model("second"), "--combine", "median")
+    return done, "combine:median" in signature(done)
+
+
+def repeated(trial):
+    done = trial.with_("--repeat", 3, "--temperature", 0.7)
+    return done, done.exit_code == 0 and done.results[0]["agreement"]["judgements"] == 3
+
+
+def with_evidence(trial):
+    without = trial(
+        "--metric", trial.name, *[word for word in trial.words[2:] if word not in ("--evidence", trial.index)]
+    )
+    done = trial.with_(*([] if trial.metric.evidence == "own" else ["--evidence", trial.index]))
+    return done, "evidence:" in signature(done) and signature(without) != signature(done)
+
+
+def calibrated(trial):
+    to, made, gold = (trial.folder / name for name in ("to-calibrate.jsonl", "calibration.json", "gold.csv"))
+    trial.with_("--to", to)
+    gold.write_text("id,error\n" + "".join(f"{at},{at % 3 == 0}\n" for at in range(ROWS)))
+    words = ["calibrate", to, "--gold", gold, "--to", made, "--overwrite", "--metric", trial.name]
+    CliRunner().invoke(cli.app, list(map(str, words)))
+    return made
+
+
+def calibration(trial):
+    done = trial.with_("--calibration", calibrated(trial))
+    return done, done.exit_code == 0 and all("probability" in one for one in done.results if one["failure"] is None)
+
+
+def band(trial):
+    done = trial.with_("--calibration", calibrated(trial), "--band", 0, 1)
+    return done, done.exit_code == 0 and {one.get("verdict") for one in done.results} == {"unsure"}
+
+
+def budget(trial):
+    done = trial.with_("--budget", 5, "--price", 1, 1, "--to", trial.folder / "paid.jsonl")
+    return done, f"estimate: {ROWS} of {ROWS} rows" in done.stderr
+
+
+def fail_on(trial):
+    done = trial.with_("--fail-on", "minor")
+    return done, done.exit_code in (0, 3)
+
+
+def pair_is_named(trial):
+    asked, given = trial.metric.pair or ("asked", "translation")
+    file = trial.written("named.jsonl", trial.renamed(**{asked: "first", given: "second"}))
+    done = trial.with_("--instruction", "first", "--output", "second", file=file)
+    return done, [one["texts"] for one in done.results] == [one["texts"] for one in trial.plain.results]
+
+
+def column_is_named(trial):
+    file = trial.written("named.jsonl", trial.renamed(**{trial.text: "third"}))
+    done = trial.with_("--column", f"{trial.text}=third", file=file)
+    return done, [one["texts"] for one in done.results] == [one["texts"] for one in trial.plain.results]
+
+
+def labels_are_named(trial):
+    more = {"key": "k", **{f"my {name}": value for name, value in LABELS.items()}}
+    file = trial.written("labelled.jsonl", [{**row, **more, "key": f"k{at}"} for at, row in enumerate(trial.rows)])
+    words = ("--id", "key", *(word for name in LABELS for word in (f"--{name}", f"my {name}")))
+    done = trial.with_(*words, file=file)
+    read = {name: value for name, value in LABELS.items() if name not in trial.metric.reads}
+    return done, done.exit_code == 0 and done.results[0].items() >= {"id": "k0", **read}.items()
+
+
+def encoding(trial):
+    file = trial.folder / "utf-16.jsonl"
+    file.write_bytes(json.dumps({**trial.rows[0], trial.text: "café"}, ensure_ascii=False).encode("utf-16-le"))
+    done = trial.with_("--encoding", "utf-16-le", file=file)
+    return done, done.exit_code == 0 and done.results[0]["texts"][trial.text] == "café"
+
+
+def limit(trial):
+    done = trial.with_("--limit", 2)
+    return done, len(done.results) == 2
+
+
+def strict(trial):
+    file = trial.written("bad.jsonl", [*trial.rows, {**trial.rows[0], "id": "bad", trial.text: None}])
+    lenient, done = trial.with_(file=file), trial.with_("--strict", file=file)
+    counted = [one["failure"] for one in lenient.results if one["id"] == "bad"] == [f"missing-{trial.text}"]
+    return done, counted and done.exit_code == 2 and "expected none with --strict" in done.stderr
+
+
+def written(suffix):
+    def tried(trial):
+        to = trial.folder / f"to{suffix}"
+        done, again = trial.with_("--to", to), trial.with_("--to", to)
+        other = trial.with_("--limit", 2, "--to", to)
+        shown = CliRunner().invoke(cli.app, ["explain", str(to)])
+        kept = "nothing is asked" in again.stderr and other.exit_code == 2 and "--overwrite" in other.stderr
+        return done, kept and shown.exit_code == 0 and trial.with_(
+            "--limit", 2, "--to", to, "--overwrite"
+        ).exit_code == 0
+
+    return tried
+
+
+def process(*words):
+    command = [sys.executable, "-m", "excam", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def served(trial):
+    if trial.metric.needs_file:
+        done = process("serve", "--port", 0, *trial.words)
+        done.exit_code = done.returncode
+        return done, False
+    with serving(*trial.words) as url:
+        return (done := trial("--server", url)), signature(done) == signature(trial.plain)
+
+
+def without_connections(trial):
+    done = process("score", trial.file, *trial.words, "--offline")
+    done.exit_code = done.returncode
+    return done, (done.exit_code == 0) == (trial.metric.asks == "nothing") or "--offline" in done.stderr
+
+
+OPTIONS = {
+    "several `--model`": several_models,
+    "`--base`": another_base,
+    "`--backend`": another_engine,
+    "`--judge`": changes_the_signature("--judge", "report"),
+    "`--max-tokens`": changes_the_signature("--max-tokens", "100"),
+    "`--temperature`": changes_the_signature("--temperature", "0.7"),
+    "`--repeat`": repeated,
+    "`--combine`": combined,
+    "`--evidence`": with_evidence,
+    "`--calibration`": calibration,
+    "`--band`": band,
+    "`--budget`, `--price`": budget,
+    "`--fail-on`": fail_on,
+    "`--instruction`, `--output`": pair_is_named,
+    "`--column`": column_is_named,
+    "`--id`, `--language`, `--system`, `--culture`": labels_are_named,
+    "`--encoding`": encoding,
+    "`--limit`": limit,
+    "`--strict`": strict,
+    "`--to` with .jsonl, `--overwrite`": written(".jsonl"),
+    "`--to` with .parquet": written(".parquet"),
+    "`--to` with .csv": written(".csv"),
+    "`--offline`": without_connections,
+    "`excam serve`, `--server`": served,
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    """Documents that say something of every row."""
+    folder = tmp_path_factory.mktemp("documents")
+    text = "So it is in Japan: a host is greeted with a bow. Sushi is no Greek dish. A month of rest after childbirth."
+    document = {"id": "1", "title": "Customs", "text": text, "licence": "CC0-1.0"}
+    (folder / "documents.jsonl").write_text(json.dumps(document) + "\n")
+    evidence.build(folder, folder / "index")
+    return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory, index):
+    """By metric and option: "" for an effect, the reason of a refusal."""
+    cells = {}
+    for name in METRICS:
+        trial = Trial(name, tmp_path_factory.mktemp("trial"), index)
+        for option, tried in OPTIONS.items():
+            done, has_effect = tried(trial)
+            lines = [line for line in done.stderr.splitlines() if f"metric {trial.metric.name} " in line]
+            refused = done.exit_code == 2 and lines and done.stderr.count("\n") == 1
+            assert refused or has_effect, (name, option, done.exit_code, done.stderr, done.stdout[-500:])
+            cells[option, name] = reason(lines[0]) if refused else ""
+        trial.server.stop()
+    return cells
+
+
+def reason(line):
+    """Why an option is refused, without what was given and what to do."""
+    return re.sub(r"^excam: .*?metric [\w-]+ (has none: )?|; .*$", "", line)
+
+
+def table(cells):
+    reasons = list(dict.fromkeys(filter(None, cells.values())))
+    lines = [
+        "| option | " + " | ".join(f"`{n}`" if n in metric.available() else n for n in METRICS) + " |",
+        "|---" * (len(METRICS) + 1) + "|",
+    ]
+    for option in OPTIONS:
+        marks = ["yes" if not (why := cells[option, name]) else f"no ({reasons.index(why) + 1})" for name in METRICS]
+        lines.append(f"| {option} | {' | '.join(marks)} |")
+    return "\n".join([*lines, "", "No, because:", "", *(f"{at}. {why}" for at, why in enumerate(reasons, 1))])
+
+
+def test_every_option_has_an_effect_or_is_refused(found):
+    page = PAGE.read_text(encoding="utf-8")
+    begin, end = "<!-- options: begin -->\n", "\n<!-- options: end -->"
+    before, after = page.partition(begin)[0], page.partition(end)[2]
+    now = f"{before}{begin}{table(found)}{end}{after}"
+    if os.environ.get("REWRITE_DOCS"):
+        PAGE.write_text(now, encoding="utf-8")
+        return
+    assert page == now, "run: REWRITE_DOCS=1 pytest tests/unit/test_metric_options.py"
