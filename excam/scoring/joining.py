@@ -40,8 +40,9 @@ def join(ours: Collection[str], theirs: Collection[str]) -> Joined:
     Ids such as 1, 1.0, 0001 and "1 " are one id, if neither file has two of them. Otherwise only equal ids are joined,
     and the note says so.
     """
-    found = {name: name for name in ours if name in set(theirs)}
-    left, right = [name for name in ours if name not in found], set(theirs) - set(found)
+    known = set(theirs)
+    found = {name: name for name in ours if name in known}
+    left, right = [name for name in ours if name not in found], known - set(found)
     if not left or not right:
         return Joined(found)
     by_form = _by_form(theirs)

@@ -31,8 +31,9 @@ CHUNK = 4096  # rows in memory at once, and of a row group
 SUFFIXES = (".jsonl", ".parquet", ".csv")
 NUMBERS = ("score", "certainty", "probability")
 TEXTS = ("id", "failure", "verdict", "thinking", "language", "system", "culture", "signature")  # not as JSON text
-COLUMNS = ("id", "score", "failure", "texts", "report", "parts", "certainty", "probability", "verdict", "warnings",
+COLUMNS = ("id", "score", "failure", "verdict", "texts", "report", "parts", "certainty", "probability", "warnings",
            "recovered", "thinking", "language", "system", "culture", "agreement", "metric", "signature")  # fmt: skip
+SHOWN = 4  # of these columns stand before those that only people read
 BOM = "\ufeff"  # without it Excel takes UTF-8 for something else
 
 
@@ -106,8 +107,9 @@ def _from_cells(row: Mapping[str, Any]) -> dict[str, Any]:
 def write(path: Path, results: Iterable[Result]) -> None:
     """Write results in the format of the suffix, atomically, in the memory of a few; equal results give equal bytes.
 
-    Tables have nested values as JSON text in ASCII; there, a lone surrogate elsewhere becomes a question mark. Cells of
-    CSV that a spreadsheet would run as a formula are guarded; `read` removes the guard.
+    Tables have nested values as JSON text in ASCII; there, a lone surrogate elsewhere becomes a question mark. CSV has
+    the texts of the first row's columns and the explanation also as cells of their own, which `read` leaves out. Cells
+    that a spreadsheet would run as a formula are guarded; `read` removes the guard.
     """
     {".jsonl": _write_lines, ".parquet": _write_parquet, ".csv": _write_csv}[suffix_of(path)](path, results)
 
@@ -138,12 +140,19 @@ def _frames(results: Iterator[Result], schema: Mapping[str, Any]) -> Iterator[pl
 
 
 def _write_csv(path: Path, results: Iterable[Result]) -> None:
+    coming = iter(results)
+    first = list(islice(coming, 1))
+    names = [name for one in first for name in one.texts if name not in (*COLUMNS, "explanation")]
     with publish(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         stream.write(BOM)
         table = csv.writer(stream)
-        table.writerow(COLUMNS)
-        for one in results:
-            table.writerow([guard_cell(cell) if isinstance(cell, str) else cell for cell in _cells(one)])
+        table.writerow([*COLUMNS[:SHOWN], *names, "explanation", *COLUMNS[SHOWN:]])
+        for one in chain(first, coming):
+            shown = [_cell("id", one.texts.get(name)) for name in names]
+            shown.append(_cell("id", one.report.explanation if one.report else None))
+            cells = _cells(one)
+            row = [*cells[:SHOWN], *shown, *cells[SHOWN:]]
+            table.writerow([guard_cell(cell) if isinstance(cell, str) else cell for cell in row])
 
 
 def _cells(one: Result) -> list[str | float | None]:
@@ -308,14 +317,14 @@ def complete(path: Path, items: Iterable[Row], signature: str) -> int | None:
     """
     if not path.exists():
         return None
-    advice = "expected none; name another file, or give --overwrite"
+    advice = "name another file, or give --overwrite"
     try:
         found = iter(read(path))
         first = next(found, None)
     except InputInvalid:
-        raise InputInvalid(f"{path}: is there, and is no file of results; {advice}") from None
+        raise InputInvalid(f"{path}: is there, and is no file of results; expected one; {advice}") from None
     if first is None:
-        raise InputInvalid(f"{path}: is there, and is no file of results; {advice}")
+        raise InputInvalid(f"{path}: is there, and is no file of results; expected one; {advice}")
     if first.signature != signature:
         raise InputInvalid(f"{path}: has results of {first.signature}; expected those of {signature}; {advice}")
     count = 0
@@ -323,6 +332,6 @@ def complete(path: Path, items: Iterable[Row], signature: str) -> int | None:
         if one is None:
             break
         if item is None or not is_of(one, item, signature):
-            raise InputInvalid(f"{path}: has results of other rows, the first is {one.id}; {advice}")
+            raise InputInvalid(f"{path}: has results of other rows, the first is {one.id}; expected those of the input; {advice}")
         count += 1
     return count

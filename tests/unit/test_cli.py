@@ -345,7 +345,7 @@ def test_a_file_that_is_there_is_not_written_over(backend):
     file = texts({"output": "x"})
     Path("notes.txt").write_text("mine")
     assert "unknown kind .txt; expected .jsonl, .parquet, .csv" in stopped("score", file, "--to", "notes.txt")
-    advice = "expected none; name another file, or give --overwrite"
+    advice = "name another file, or give --overwrite"
     for name, content in (("a.jsonl", "mine\n"), ("a.csv", "a,b\n1,2\n"), ("a.parquet", "mine"), ("b.jsonl", "")):
         Path(name).write_text(content)
         line = stopped("score", file, "--to", name)
@@ -400,7 +400,8 @@ def test_the_suffix_decides_the_format_and_every_command_reads_it_back(backend, 
 def test_a_table_for_a_spreadsheet(backend):
     excam("score", texts(*ROUND), "--to", "scored.csv")
     data = Path("scored.csv").read_bytes()
-    assert data.startswith(b"\xef\xbb\xbfid,score,failure,"), "the mark by which Excel knows UTF-8"
+    head = b"\xef\xbb\xbfid,score,failure,verdict,instruction,output,explanation,texts,"
+    assert data.startswith(head), "the mark by which Excel knows UTF-8, and cells for people"
     cells = [cell for line in csv.reader(io.StringIO(data.decode("utf-8-sig"))) for cell in line]
     assert not [cell for cell in cells if cell[:1] in "=+@" and cell], "no formula"
     assert "'-1" in cells or "-1" in cells

@@ -54,8 +54,7 @@ def answer(body):
     options = [one.strip() for one in re.split(r",|\bor\b", line[2])] if line else []
     text = f"{line[1]}: {draw.choice(options)}" if line else str(draw.randint(0, 10))
     text = json.dumps(of_schema(schema, draw)) if schema else text
-    said = right(text, tokens=[(text, -draw.random())])
-    return said
+    return right(text, tokens=[(text, -draw.random())])
 
 
 class Trial:

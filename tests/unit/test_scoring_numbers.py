@@ -376,7 +376,7 @@ def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, mon
     nobody = Judge()
     line = line_of(InputInvalid, list, files.results(nobody, rows.RowFile(path, EXCAM), 4, to))
     assert line.startswith(
-        f"{to}: has results of other rows, the first is 1; expected none; name another file, or give"
+        f"{to}: has results of other rows, the first is 1; expected those of the input; name another file, or give"
     )
     assert nobody.batches == []
     again = list(files.results(nobody, rows.RowFile(path, EXCAM), 4, to, overwrite=True))
@@ -391,7 +391,7 @@ def test_another_file_is_never_overwritten(tmp_path, content):
     to.write_bytes(content)
     judge = Judge()
     line = line_of(InputInvalid, list, files.results(judge, rows.RowFile(path, EXCAM), 1, to))
-    assert line == f"{to}: is there, and is no file of results; expected none; name another file, or give --overwrite"
+    assert line == f"{to}: is there, and is no file of results; expected one; name another file, or give --overwrite"
     assert (to.read_bytes(), judge.batches) == (content, [])
     list(files.results(judge, rows.RowFile(path, EXCAM), 1, to, overwrite=True))
     assert judge.batches == [1]
@@ -404,4 +404,4 @@ def test_results_of_another_signature_are_never_overwritten(tmp_path):
     other = Judge()
     other.signature = "excam|model:n"
     line = line_of(InputInvalid, list, files.results(other, rows.RowFile(path, EXCAM), 1, to))
-    assert line.startswith(f"{to}: has results of excam|model:m; expected those of excam|model:n; expected none;")
+    assert line.startswith(f"{to}: has results of excam|model:m; expected those of excam|model:n; name")
