@@ -349,7 +349,7 @@ def test_a_file_that_is_there_is_not_written_over(backend):
     for name, content in (("a.jsonl", "mine\n"), ("a.csv", "a,b\n1,2\n"), ("a.parquet", "mine"), ("b.jsonl", "")):
         Path(name).write_text(content)
         line = stopped("score", file, "--to", name)
-        assert line == f"excam: {name}: is there, and is no file of results; {advice}"
+        assert line == f"excam: {name}: is there, and is no file of results; expected one; {advice}"
         assert Path(name).read_text() == content
     excam("score", file, "--to", "c.jsonl")
     before = Path("c.jsonl").read_bytes()
