@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +18,7 @@ import typer
 from excam.core.exceptions import BudgetSpent
 from excam.core.offline import switch_on
 from excam.core.provenance import say
-from excam.core.terminal import exit_on_error, print_json, stop
+from excam.core.terminal import JSON, exit_on_error, print_json, stop
 from excam.scoring.spans import SEVERITIES
 from excam.scoring.target import OVERWRITE, target
 
@@ -208,7 +209,9 @@ def _targets(files: list[Path], to: Path | None) -> list[Path | None]:
     from excam.scoring.result_files import suffix_of
 
     if to is None:
-        return [None] * len(files)
+        if len(files) > 1:
+            stop(f"--to: missing for {len(files)} files, whose rows would be mixed; expected a folder, such as scored")
+        return [None]
     if len(files) == 1 and not to.is_dir():
         suffix_of(to)
         return [target(to, *files)]
@@ -263,6 +266,7 @@ def explain(
     only: Annotated[str, typer.Option(help="show errors, failures, or all")] = "all",
     limit: Annotated[int | None, typer.Option(min=1, help="stop after this number of shown rows")] = None,
     whole: Annotated[bool, typer.Option("--whole", help="show long texts whole, not only around marked words")] = False,
+    as_json: JSON = False,
 ) -> None:
     """Show results in the terminal: the texts with erroneous words marked, what is wrong, and why.
 
@@ -280,6 +284,10 @@ def explain(
             with spooled(file) as source:
                 if source.exists() and not result_files.is_scored(source):
                     stop(f"{file}: no scored rows; score it first: excam score {file} --to scored.jsonl")
+                if as_json:
+                    for one in islice(filter(display.ONLY[only], result_files.read(source)), limit):
+                        print_json(one.to_dict())
+                    continue
                 if len(files) > 1:
                     display.heading(str(file))
                 display.show(result_files.read(source), only, limit, whole=whole)

@@ -415,7 +415,9 @@ def test_several_files_have_one_result_file_each(backend):
     assert [len(Path("scored", name).read_text().splitlines()) for name in (a, b)] == [1, 2]
     shown = excam("explain", "scored/a.jsonl", "scored/b.jsonl").stdout
     assert "═══ scored/a.jsonl\n" in shown
-    assert len(excam("score", a, b).stdout.splitlines()) == 3
+    assert "--to: missing for 2 files, whose rows would be mixed" in stopped("score", a, b)
+    errors = excam("explain", "scored/a.jsonl", "scored/b.jsonl", "--only", "errors", "--json").stdout
+    assert [json.loads(line)["texts"]["output"] for line in errors.splitlines()] == ["Sushi"]
     assert "found one.jsonl for 2 files; expected a folder" in stopped("score", a, b, "--to", "one.jsonl")
     Path("other").mkdir()
     texts({"output": "x"}, name="other/a.jsonl")
