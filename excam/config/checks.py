@@ -221,7 +221,9 @@ def first_error(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
         return f"{path}: unknown key; {hint}{more}"
     found = json.dumps(to_jsonable_python(first["input"], fallback=str), ensure_ascii=False)
-    return f"{path}{': ' * bool(path)}{first['msg'].lower()}; found {found[:60]}{more}"
+    is_number = first["type"] == "string_type" and isinstance(first["input"], int | float)
+    advice = "; put quotes around it in a file, or write ./ before a path after --config" if is_number else ""
+    return f"{path}{': ' * bool(path)}{first['msg'].lower()}; found {found[:60]}{advice}{more}"
 
 
 def _json_escaped(text: str) -> str:

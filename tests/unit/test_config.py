@@ -395,3 +395,8 @@ def test_a_recipe_of_a_models_own():
 def test_a_recipe_of_its_own_that_cannot_be(entry, parts):
     line = refused(put("models/other", {"licence": "MIT", **entry}))
     assert all(part in line for part in parts), line
+
+
+def test_a_name_that_was_read_as_a_number_says_how_to_write_it():
+    line = refused(put("texts", 123))
+    assert line.endswith("found 123; put quotes around it in a file, or write ./ before a path after --config")
