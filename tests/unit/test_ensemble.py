@@ -73,14 +73,8 @@ def loaded(monkeypatch):
 @pytest.fixture
 def two(adapter):  # noqa: F811
     """Two adapters of one base, as the workflow lays them out; the models of tests go by the name in the manifest."""
-    second = adapter.parent / "without-blend"
-    second.mkdir()
-    weights = second / "adapter_model.safetensors"
-    weights.write_bytes(b"other weights")
-    (second / "adapter_config.json").write_text((adapter / "adapter_config.json").read_text())
-    first = json.loads((adapter / "manifest.json").read_text())
-    changes = {"trained_on": "without-blend", "outputs": {weights.name: room.sha256(weights)}}
-    room.put(second, **{**first, **changes, "model": "second", "weights": "tiny"})
+    second = room.make(adapter.parents[2], trained_on="without-blend")
+    room.put(second, model="second", weights="tiny")
     return [adapter, second]
 
 
@@ -88,8 +82,9 @@ def by_id(found):
     return {one.id: one for one in found}
 
 
-def rows_of(path: Path) -> RowFile:
-    return RowFile(path, metric.load("excam"))
+def rows_file(folder: Path) -> RowFile:
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return RowFile(folder / "rows.jsonl", metric.load("excam"))
 
 
 def test_two_adapters_judge_one_after_another(two, loaded):
@@ -158,8 +153,7 @@ def test_one_model_asked_again(adapter, loaded):  # noqa: F811
 def test_a_single_greedy_judgement_is_the_default_and_what_it_was(adapter, loaded, tmp_path):  # noqa: F811
     opened = excam.load([adapter])
     assert isinstance(opened, Scorer)
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    found = list(files.results(opened, rows_of(tmp_path / "rows.jsonl"), len(ROWS)))
+    found = list(files.results(opened, rows_file(tmp_path), len(ROWS)))
     assert found == list(excam.load(adapter).score(ROWS))
     assert {one.agreement for one in found} == {None}
     assert "temp" not in opened.signature
@@ -253,9 +247,8 @@ def test_a_probability_is_the_mean_of_all_or_none(two, loaded):
 
 def test_results_are_whole_or_absent_and_a_killed_run_goes_on(two, loaded, tmp_path, monkeypatch):
     monkeypatch.setattr("excam.scoring.files.BATCH", 2)
-    rows, to = tmp_path / "rows.jsonl", tmp_path / "scored.jsonl"
-    rows.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    scoring = excam.load(two).score_file(rows_of(rows), to)
+    rows, to = rows_file(tmp_path), tmp_path / "scored.jsonl"
+    scoring = excam.load(two).score_file(rows, to)
     grown, calls = files.grown, []
 
     def killed(member, items, growing, what):
@@ -271,7 +264,7 @@ def test_results_are_whole_or_absent_and_a_killed_run_goes_on(two, loaded, tmp_p
     assert not to.exists()
     monkeypatch.setattr(files, "grown", grown)
     loaded["asked"].clear()
-    found = list(excam.load(two).score_file(rows_of(rows), to))
+    found = list(excam.load(two).score_file(rows, to))
     assert [(name, rows) for name, *_, rows in loaded["asked"]] == [("second", 1)], "the one row without a judgement"
     assert list(result_files.read(to)) == found == list(excam.load(two).score(ROWS))
     assert sorted(path.name for path in tmp_path.glob("*scored*")) == ["scored.jsonl"]
@@ -329,14 +322,6 @@ def test_the_command(two, loaded, own_environment, tmp_path, monkeypatch):
     )
     assert "   output, 'eat Ramen': marked by 2\n" in shown
     assert "   warnings: language-untested\n" in shown
-    loaded["asked"].clear()
-    again = CliRunner().invoke(cli.app, [*words, "--to", "out.jsonl"])
-    assert again.exit_code == 0
-    assert "out.jsonl: has all 5 rows already; nothing is asked" in again.stderr
-    assert loaded["asked"] == []
-    result = CliRunner().invoke(cli.app, ["score", "rows.jsonl", *adapters, "--combine", "max"])
-    assert result.exit_code == 2
-    assert result.stderr.splitlines()[-1] == "excam: combine: found max; expected mean, median, reciprocal-rank"
 
 
 # --- the embedded model

@@ -2,32 +2,24 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from one_line_errors import line_of
-from small_adapters import LORA
+from small_adapters import answer, make
 
 import excam
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import sha256
 from excam.error_reports.judges import report
-from excam.error_reports.records import CulturalError, Report
+from excam.error_reports.records import Report
 from excam.inference import backend_factory, fake
 from excam.scoring import files, metric, result_files, scorer
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.rows import RowFile
 
-SUSHI = Report((CulturalError("output", "Sushi", "major", "incorrect answer"),), "Sushi is Japanese.")
 ROOT = Path(__file__).parents[2]
-
-
-def answer(request) -> str:
-    """A model that knows one dish."""
-    text = request.messages[-1].content
-    if "mumble" in text:
-        return "I think there is no error."
-    return report.write(SUSHI if "Sushi" in text else Report())
 
 
 @pytest.fixture
@@ -50,24 +42,9 @@ def adapter(tmp_path):
     return make(tmp_path / "results")
 
 
-def make(results: Path) -> Path:
-    folder, base = results / "adapters" / "tiny" / "all", results / "models" / "tiny"
-    for path in (folder, base):
-        path.mkdir(parents=True)
-    weights = folder / "adapter_model.safetensors"
-    weights.write_bytes(b"weights")
-    (folder / "adapter_config.json").write_text(json.dumps(LORA))
-    put(folder, model="tiny", base="c" * 40, trained_on="all", outputs={weights.name: sha256(weights)})
-    settings = {"context": 512, "hub": "owner/tiny"}
-    put(base, revision="c" * 40, licence="MIT", settings=settings, outputs={"model.safetensors": "0" * 64})
-    return folder
-
-
 def put(folder: Path, **changes) -> None:
     path = folder / "manifest.json"
-    manifest = json.loads(path.read_text()) if path.exists() else {}
-    manifest |= changes
-    path.write_text(json.dumps({key: value for key, value in manifest.items() if value is not None}))
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
 def test_pairs_are_judged_in_order(adapter, backend):
@@ -86,19 +63,9 @@ def test_pairs_are_judged_in_order(adapter, backend):
     assert backend.opened == 1
 
 
-def test_a_failure_is_stated_and_has_no_score(adapter, backend):
-    (scored,) = excam.load(adapter).score([{"output": "mumble"}])
-    assert (scored.score, scored.report, scored.failure) == (None, None, "no-json")
-
-
 def test_a_report_that_was_cut_is_a_failure(adapter, backend):
     (scored,) = excam.load(adapter, max_tokens=3).score([{"output": "Sushi."}])
     assert (scored.score, scored.failure) == (None, "truncated")
-
-
-def test_the_public_entry(adapter, backend):
-    (scored,) = excam.load(adapter).score([{"output": "x"}])
-    assert scored.score > 0
 
 
 def test_the_signature_names_everything_the_score_hangs_on(adapter, backend):
@@ -118,19 +85,6 @@ def test_the_signature_names_the_order_of_reports_that_is_not_the_papers(adapter
     assert excam.load(adapter).signature == plain.replace("|dtype", "|report:explanation-first|dtype")
 
 
-def test_the_signature_is_on_every_row(adapter, backend):
-    opened = excam.load(adapter)
-    assert {one.signature for one in opened.score([{"output": "a"}, {"output": "mumble"}])} == {opened.signature}
-
-
-def test_scored_is_json(adapter, backend):
-    (scored,) = excam.load(adapter).score([{"output": "Sushi \ud800", "id": 7}])
-    row = json.loads(json.dumps(scored.to_dict()))
-    assert row["id"] == "7"
-    assert row["report"]["errors"][0]["severity"] == "major"
-    assert row["texts"]["output"] == "Sushi \ud800"
-
-
 def test_a_second_call_asks_only_for_what_is_missing(adapter, backend, tmp_path):
     journal = tmp_path / "journal.jsonl"
     rows = [{"output": f"dish {number}"} for number in range(20)]
@@ -144,50 +98,22 @@ def test_a_second_call_asks_only_for_what_is_missing(adapter, backend, tmp_path)
     assert backend.opened == 0, "no model is loaded when every answer is there"
 
 
-def test_long_files_are_given_back_in_parts(adapter, backend, monkeypatch):
-    monkeypatch.setattr(scorer, "BATCH", 4)
-    results = excam.load(adapter).score([{"output": str(number)} for number in range(10)])
-    next(results)
-    assert len(backend.asked) == 4
-    assert [one.id for one in results] == [str(number) for number in range(2, 11)]
-
-
-def test_a_row_that_repeats_an_id_is_a_failure_and_is_not_asked_about(adapter, backend):
-    rows = [{"output": "a", "id": "x"}, {"output": "b", "id": "x"}, {"output": "c", "id": "y"}]
-    scored = list(excam.load(adapter).score(rows))
-    assert [(one.id, one.failure) for one in scored] == [("x", None), ("x#2", "duplicate-id"), ("y", None)]
-    assert [one.output for one in scored] == ["a", "b", "c"]
-    assert len(backend.asked) == 2
-
-
-def test_an_id_of_null_is_none(adapter, backend):
-    rows = [{"output": "a", "id": None}, {"output": "b", "id": None}]
-    assert [one.id for one in excam.load(adapter).score(rows)] == ["1", "2"]
-
-
 @pytest.mark.parametrize(
-    ("row", "failure"),
+    ("row", "name", "failure"),
     [
-        ({}, "missing-output"),
-        ({"text": "x"}, "missing-output"),
-        ({"output": None}, "missing-output"),
-        ({"output": float("nan")}, "missing-output"),
-        ({"output": ""}, "empty-output"),
-        ({"output": " \n"}, "empty-output"),
-        ({"output": 1}, "not-text-output"),
-        ({"output": "x", "instruction": ["y"]}, "not-text-instruction"),
-        ({"output": "x", "language": ["y"]}, "not-text-language"),
-        ({"output": "x", "id": ["y"]}, "no-id"),
-        ("Sushi.", "not-an-object"),
-        (None, "not-an-object"),
-        ({"k" * 10_000: 1}, "missing-output"),
+        ({"k" * 10_000: 1}, "2", "missing-output"),
+        ("Sushi.", "2", "not-an-object"),
+        ({"output": "Sushi.", "id": "1"}, "1#2", "duplicate-id"),
     ],
 )
-def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place_and_is_not_asked_about(adapter, backend, row, failure):
+def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place_and_is_not_asked_about(
+    adapter, backend, row, name, failure
+):
     opened = excam.load(adapter)
     first, found, last = opened.score([{"output": "fine"}, row, {"output": "fine too"}])
-    assert (found.id, found.score, found.report, found.failure) == ("2", None, None, failure)
-    assert found.signature == opened.signature
+    assert (found.id, found.score, found.report, found.failure) == (name, None, None, failure)
+    assert found.output == ("Sushi." if failure == "duplicate-id" else "")
+    assert {one.signature for one in (first, found, last)} == {opened.signature}
     assert [first.failure, last.failure] == [None, None]
     assert [request.messages for request in backend.asked] == [
         report.messages(STAND_IN_INSTRUCTION, text) for text in ("fine", "fine too")
@@ -198,9 +124,8 @@ def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place_and_is_not_asked_
     ("rows", "found"),
     [
         ([{"text": "x"}, {"label": 1}], "text, label"),
-        ([{}], "none"),
+        (iter([{"text": "x"}, {"output": "y"}]), "text"),
         (["Sushi.", None], "none"),
-        ([{"k" * 10_000: 1}], "k" * 200),
     ],
 )
 def test_a_column_that_no_row_has_is_refused_before_anything_is_asked(adapter, backend, rows, found):
@@ -217,20 +142,6 @@ def test_an_iterator_of_any_length_takes_the_memory_of_a_batch(adapter, backend,
     assert given == [1], "the first row says where the columns are"
     assert next(results).output == "1"
     assert given == [1, 2, 3, 4]
-
-
-def test_a_row_of_an_iterator_that_cannot_be_scored_is_a_failure_in_its_place(adapter, backend, monkeypatch):
-    monkeypatch.setattr(scorer, "BATCH", 2)
-    rows = [{"output": "a"}, {"output": "b"}, {"text": "c"}, {"output": "d"}]
-    scored = list(excam.load(adapter).score(iter(rows)))
-    assert [(one.output, one.failure) for one in scored] == [
-        ("a", None),
-        ("b", None),
-        ("", "missing-output"),
-        ("d", None),
-    ]
-    line = line_of(InputInvalid, excam.load(adapter).score, iter([{"text": "c"}, {"output": "d"}]))
-    assert line.startswith("rows: column output: not found; found text")
 
 
 def rows_file(path: Path, count: int) -> RowFile:
@@ -323,6 +234,7 @@ def test_a_manifest_that_is_none(adapter, text):
 
 def test_a_base_model_is_no_adapter_and_the_reverse(adapter):
     base = adapter.parents[2] / "models" / "tiny"
+    shutil.rmtree(base / "files")  # with its weights it is a model
     line = line_of(ModelInvalid, excam.load, base)
     assert re.search(r"manifest.json: model: field required; found .*; expected the manifest of an adapter", line)
     line = line_of(ModelInvalid, excam.load, adapter, base=adapter)
