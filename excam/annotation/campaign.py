@@ -21,7 +21,6 @@ from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.provenance import write_text
 
 FORMAT = "excam-campaign/2"
-FORMAT_1 = "excam-campaign/1"  # soft errors only, before forms were data
 
 Passage = tuple[tuple[str, bool], ...]  # a text in pieces, each with whether it was changed; an empty piece: a gap
 
@@ -99,10 +98,12 @@ def parse_campaign(text: str, name: str) -> Campaign:
     """Return the campaign in a file's text; messages call the file `name`. Raises InputInvalid as `read` does."""
     try:
         raw = json.loads(text)
-        if not isinstance(raw, dict) or raw.get("format") not in (FORMAT, FORMAT_1):
-            raise ValueError(f"no {FORMAT}")
-        if raw["format"] == FORMAT_1:
-            return _checked(_first_format(raw, name))
+        if not isinstance(raw, dict):
+            raise TypeError(f"found {type(raw).__name__}, expected an object")
+        if raw.get("format") != FORMAT:
+            raise InputInvalid(
+                f"{name}: format: found {raw.get('format')!r:.40}; expected {FORMAT}; draw the campaign again"
+            )
         if set(raw) != {"format", "id", "title", "form", "tasks"} or not isinstance(raw["title"], str):
             raise ValueError("expected format, id, title, form and tasks")
         form = forms.parse(raw["form"], f"{name}: form")
@@ -110,31 +111,8 @@ def parse_campaign(text: str, name: str) -> Campaign:
     except (ValueError, KeyError, TypeError, RecursionError, ValidationError) as problem:
         raise _no_campaign(name, problem) from None
     if _digest({key: raw[key] for key in ("title", "form", "tasks")}) != found.id:
-        raise _changed(name)
+        raise InputInvalid(f"{name}: changed after it was drawn: its id is not that of its tasks; draw it again")
     return _checked(found)
-
-
-def _first_format(raw: Mapping[str, Any], name: str) -> Campaign:
-    """Return the campaign of a file of the first format: the form of soft errors, whose codes hid the systems."""
-    tasks, sources = raw["tasks"], raw["sources"]
-    content = json.dumps([raw["title"], tasks, dict(sources)], sort_keys=True)
-    if hashlib.sha256(content.encode()).hexdigest()[:16] != raw["id"]:
-        raise _changed(name)
-    return Campaign(
-        raw["id"],
-        raw["title"],
-        forms.load("soft_errors"),
-        _TASKS.validate_python([_first_task(task, sources) for task in tasks]),
-        raw,
-    )
-
-
-def _first_task(raw: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, Any]:
-    own = ("id", "row", "language", "culture", "annotators")
-    shown = {name: value for name, value in raw.items() if name not in (*own, "comparisons")}
-    texts = {f"comparison_{at}": one["text"] for at, one in enumerate(raw["comparisons"], 1)}
-    hidden = {f"source_{at}": sources[one["code"]] for at, one in enumerate(raw["comparisons"], 1)}
-    return {**{name: raw[name] for name in own}, "shown": {**shown, **texts}, "hidden": hidden}
 
 
 def _digest(content: Mapping[str, Any]) -> str:
@@ -209,10 +187,6 @@ def _refuse_half_characters(where: str, content: Any) -> None:
         raise InputInvalid(
             f"{where}: holds {half}, a lone surrogate; expected Unicode text; draw the campaign without that row"
         ) from None
-
-
-def _changed(name: str) -> InputInvalid:
-    return InputInvalid(f"{name}: changed after it was drawn: its id is not that of its tasks; draw it again")
 
 
 def _no_campaign(name: str, problem: Exception) -> InputInvalid:

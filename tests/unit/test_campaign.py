@@ -186,7 +186,10 @@ def test_a_file_that_another_program_sorted_is_refused(tmp_path):
         (lambda raw: raw["tasks"][0].update(annotators="some"), "no campaign"),
         (lambda raw: raw["form"].update(steps=[]), "form: no field"),
         (lambda raw: raw.update(more=1), "no campaign"),
-        (lambda raw: raw.update(format="other/1"), "no excam-campaign/2"),
+        (
+            lambda raw: raw.update(format="excam-campaign/1"),
+            "format: found 'excam-campaign/1'; expected excam-campaign/2",
+        ),
     ],
 )
 def test_a_file_that_is_no_campaign_is_refused(tmp_path, change, said):
