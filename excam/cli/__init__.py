@@ -111,7 +111,6 @@ def verify(paths: _JOURNALS = None) -> None:
             total = sum(map(len, found.answers.values()))
             notes = [f"{total} answers"]
             notes += [f"{found.duplicates} duplicates"] * bool(found.duplicates)
-            notes += [f"{found.outdated} of an earlier release"] * bool(found.outdated)
             notes += ["an incomplete last line"] * found.partial
             notes += [f"damaged lines: {', '.join(map(str, found.damaged[:20]))}"] * bool(found.damaged)
             print(f"{path}: {'; '.join(notes)}")
@@ -120,7 +119,7 @@ def verify(paths: _JOURNALS = None) -> None:
 
 @journal_app.command()
 def compact(paths: _JOURNALS = None) -> None:
-    """Drop lines that are damaged, duplicated, or written by an earlier release. Safe while jobs write.
+    """Drop lines that are damaged or duplicated. Safe while jobs write.
 
     Damaged lines are saved next to the journal, in NAME.jsonl.damaged. A file that is not a journal is left unchanged:
     it is skipped in a folder and refused if it was named.

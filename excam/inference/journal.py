@@ -56,24 +56,19 @@ def _digest(identity: str) -> str:
     return hashlib.sha256(identity.encode("utf-8", "backslashreplace")).hexdigest()[:12]
 
 
-def _parse_line(line: bytes) -> Entry | Identity | None:
-    """Return the parsed line; None for an answer in the format of an earlier release, whose keys are no longer used.
-
-    Raise ValueError, TypeError or KeyError for anything else, including a wrong checksum.
-    """
+def _parse_line(line: bytes) -> Entry | Identity:
+    """Return the parsed line. Raise ValueError, TypeError or KeyError for anything else, including a wrong checksum."""
     row = json.loads(line)
     if row.keys() == {"by", "identity"}:
         if row["by"] != _digest(row["identity"]):
             raise ValueError("not the digest of this identity")
         return Identity(**row)
-    if row.keys() == {"key", "completion"}:
-        return None
     if row.keys() != {"key", "by", "answer", "check"} or row["check"] != _check(row):
         raise ValueError("not what was written")
     return Entry(row["key"], row["by"], answer_from_row(row["answer"]))
 
 
-def read(path: Path) -> Iterator[tuple[int, Entry | Identity | ValueError | None]]:
+def read(path: Path) -> Iterator[tuple[int, Entry | Identity | ValueError]]:
     """Yield (line number, parsed line) of every complete line, with a ValueError for a damaged one."""
     with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
@@ -105,7 +100,7 @@ class Journal:
                 self._answers.setdefault(found.key, found.answer)
             elif isinstance(found, Identity):
                 self._known.add(found.by)
-            elif isinstance(found, ValueError):
+            else:
                 raise ArtifactBroken(
                     f"{path}: line {number} is not a journal entry; expected an answer as it was written; "
                     f"`excam journal compact {path}` puts it aside and its row is asked again"

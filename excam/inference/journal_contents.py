@@ -29,7 +29,6 @@ class Contents:
 
     answers: Mapping[str, tuple[Answer, ...]]  # by the identity of the model
     duplicates: int  # lines with a key that an earlier line has
-    outdated: int  # lines in the format of an earlier release
     damaged: tuple[int, ...]  # line numbers
     partial: bool  # whether the last line is incomplete
 
@@ -40,22 +39,20 @@ def contents(path: Path) -> Contents:
     names: dict[str, str] = {}
     seen: set[str] = set()
     answers: defaultdict[str, list[Answer]] = defaultdict(list)
-    duplicates = outdated = 0
+    duplicates = 0
     damaged: list[int] = []
     for number, found in read(path):
         if isinstance(found, Identity):
             names[found.by] = found.identity
         elif isinstance(found, ValueError):
             damaged.append(number)
-        elif found is None:
-            outdated += 1
         elif found.key in seen:
             duplicates += 1
         else:
             seen.add(found.key)
             answers[found.by].append(found.answer)
     named = {names.get(by, by): tuple(found) for by, found in answers.items()}
-    return Contents(named, duplicates, outdated, tuple(damaged), _ends_in_partial_line(path))
+    return Contents(named, duplicates, tuple(damaged), _ends_in_partial_line(path))
 
 
 def _require_file(path: Path) -> None:
@@ -79,7 +76,7 @@ class Compacted:
 
 
 def compact(path: Path) -> Compacted:
-    """Compact a journal: drop unreachable lines, that is damaged, partial, outdated and duplicate ones.
+    """Compact a journal: drop unreachable lines, that is damaged, partial and duplicate ones.
 
     Damaged lines are saved in a separate file. Other processes may write meanwhile: they wait for the lock and continue
     in the new file. Raise ArtifactBroken if the file is missing or not a journal.
@@ -118,7 +115,7 @@ def _save_damaged_lines(path: Path, aside: Path) -> int:
     return len(lines)
 
 
-def _unique_lines(lines: Iterable[Entry | Identity | ValueError | None]) -> Iterator[bytes]:
+def _unique_lines(lines: Iterable[Entry | Identity | ValueError]) -> Iterator[bytes]:
     seen: set[str] = set()
     for found in lines:
         if isinstance(found, Identity) and found.by not in seen:

@@ -52,7 +52,6 @@ def test_a_line_is_what_was_written_or_none():
     first, second = lines("a").splitlines()
     assert journal._parse_line(first) == Identity(BY, "m")
     assert journal._parse_line(second) == Entry("a", BY, said("a"))
-    assert journal._parse_line(b'{"key": "a", "completion": {}}') is None
     for wrong in (first.replace(b'"m"', b'"n"'), second.replace(b'"a"', b'"b"', 1), b"[]", b'{"key": "a"}'):
         with pytest.raises((ValueError, AttributeError)):
             journal._parse_line(wrong)
@@ -123,18 +122,12 @@ def test_a_write_in_parts_and_one_that_fails(tmp_path, monkeypatch):
 
 def test_contents_are_counted(tmp_path):
     other = journal._digest("other")
-    data = (
-        lines("a", "b")
-        + lines("a", by=other)
-        + b'{"key": "x", "completion": {}}\n'
-        + b"damaged\n"
-        + lines("c", by=other)
-    )
+    data = lines("a", "b") + lines("a", by=other) + b"damaged\n" + lines("c", by=other)
     told = contents(put(tmp_path / "j.jsonl", data + b"{"))
     assert {name: len(given) for name, given in told.answers.items()} == {"m": 2, other: 1}, (
         "an unknown digest names itself"
     )
-    assert (told.duplicates, told.outdated, told.damaged, told.partial) == (1, 1, (7,), True)
+    assert (told.duplicates, told.damaged, told.partial) == (1, (6,), True)
     assert not contents(put(tmp_path / "j.jsonl", data)).partial
     assert not contents(put(tmp_path / "j.jsonl", b"")).partial
     assert contents(put(tmp_path / "j.jsonl", b"{")).partial
@@ -144,8 +137,8 @@ def test_contents_are_counted(tmp_path):
 
 def test_compacting_drops_and_counts(tmp_path):
     path, aside = tmp_path / "j.jsonl", tmp_path / "j.jsonl.damaged"
-    put(path, lines("a") + b"damaged\n" + lines("a", "b") + b'{"key": "x", "completion": {}}\n' + b'{"by":"par')
-    assert compact(path) == Compacted(5, 2, aside), "damaged, partial, outdated, a second a and a second name"
+    put(path, lines("a") + b"damaged\n" + lines("a", "b") + b'{"by":"par')
+    assert compact(path) == Compacted(4, 2, aside), "damaged, partial, a second a and a second name"
     assert path.read_bytes() == lines("a", "b")
     assert aside.read_bytes() == b'damaged\n{"by":"par\n'
     assert compact(path) == Compacted(0, 0, aside)
