@@ -5,7 +5,6 @@ What it wrote is compared, shown and put on a page by the same commands as ExCAM
 
 import json
 import sys
-from collections import deque
 from functools import partial
 
 import multiple_choice
@@ -13,36 +12,18 @@ import pytest
 import tiny
 from typer.testing import CliRunner
 
-from excam import cli
+from excam import cli, load
 from excam.core import provenance
-from excam.core.exceptions import InputInvalid
-from excam.error_reports.judges import report
-from excam.error_reports.records import CulturalError, Report
-from excam.inference import Choice, Sampling, backend_factory, fake, transcript
+from excam.inference import Choice, Sampling, backend_factory, transcript
 from excam.inference.backends import transformers
-from excam.inference.journal import InMemory, Journal, ask
-from excam.inference.run import run
-from excam.scoring import files, metric, result_files, results
-from excam.scoring.metric import Setup
-from excam.scoring.models import open_model
-from excam.scoring.rows import RowFile
-from excam.scoring.scorer import Scorer
+from excam.inference.journal import Journal, ask
+from excam.scoring import metric, result_files
 
 ROWS = [
     {"id": f"q{n}", "question": f"What is {n} + 1?", **dict(zip("abcd", map(str, range(n, n + 4)), strict=True)), "answer": "B"}
     for n in range(6)
 ]  # fmt: skip
 MULTIPLE_CHOICE = multiple_choice.MultipleChoice()
-
-
-def scorer_of(model):
-    opened = open_model(str(model))
-    return Scorer(MULTIPLE_CHOICE.prepared(Setup(opened)), opened)
-
-
-def scored_into(model, rows, to):
-    rows = RowFile(rows, MULTIPLE_CHOICE)
-    return files.results(scorer_of(model), rows, rows.survey().rows, to)
 
 
 @pytest.fixture(scope="module")
@@ -94,30 +75,6 @@ def test_the_command_scores_a_file_with_it(model, tmp_path, monkeypatch):
     assert score(*words, "--to", tmp_path / "scored.jsonl").exit_code == 0
     assert [json.loads(line) for line in (tmp_path / "scored.jsonl").read_text().splitlines()] == found
     assert not list(tmp_path.glob(".*.journal"))
-
-
-def test_a_run_that_was_stopped_goes_on_from_the_results_beside_its_file(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "BATCH", 2)
-    to, asked = tmp_path / "scored.jsonl", []
-
-    def choose(backend, requests):
-        for at, request in enumerate(requests):
-            asked.append(request)
-            yield [(at, Choice((-1.0, -0.5, -2.0, -3.0), (1, 1, 1, 1), 5))]
-
-    monkeypatch.setattr(backend_factory.LazyBackend, "choose", choose)
-    rows = rows_file(tmp_path)
-    coming = scored_into(model, rows, to)
-    assert next(coming).id == "q0"
-    coming.close()
-    assert (len(asked), to.exists(), len(list(result_files.read_part(tmp_path / ".scored.jsonl.part")))) == (
-        2,
-        False,
-        2,
-    )
-    assert len(list(scored_into(model, rows, to))) == 6
-    assert len(asked) == len({request.messages for request in asked}) == 6
-    assert not list(tmp_path.glob(".*"))
 
 
 def metric_file(folder, text="from multiple_choice import MultipleChoice as Base\nclass Own(Base): pass\n"):
@@ -180,17 +137,11 @@ def test_a_metric_is_named_by_its_file_its_module_or_its_class(tmp_path, monkeyp
     assert metric.load(MULTIPLE_CHOICE) is MULTIPLE_CHOICE
 
 
-def test_a_row_without_a_column_is_a_failure_and_a_file_without_it_is_refused(model, tmp_path):
+def test_a_row_without_a_column_is_a_failure_and_no_model_is_refused(model, tmp_path):
     place = metric_file(tmp_path)
     without = {name: value for name, value in ROWS[1].items() if name != "c"}
     found = score(rows_file(tmp_path, [ROWS[0], without]), "--metric", place, "--model", model)
     assert [json.loads(line)["failure"] for line in found.stdout.splitlines()] == [None, "missing-c"]
-    assert "failed because: missing-c (1)" in found.stderr
-    refused = score(rows_file(tmp_path, [without]), "--metric", place, "--model", model)
-    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
-    assert "column c: not found; found id, question, a, b, d, answer; give --column c=NAME" in refused.stderr
-    twice = score(rows_file(tmp_path, [ROWS[0], ROWS[0]]), "--metric", place, "--model", model)
-    assert [json.loads(line)["failure"] for line in twice.stdout.splitlines()] == [None, "duplicate-id"]
     absent = score(rows_file(tmp_path), "--metric", place)
     assert "--model: missing; metric multiple-choice asks one; expected an adapter" in absent.stderr
 
@@ -198,7 +149,7 @@ def test_a_row_without_a_column_is_a_failure_and_a_file_without_it_is_refused(mo
 # --- its results in the commands for scored files
 
 
-def scored_file(model, folder, monkeypatch, letters, direction="higher"):
+def scored_file(model, folder, monkeypatch, letters):
     """A scored file of twelve rows in two languages; `letters` are the model's answers, " " for a failure."""
 
     def choose(_, requests):
@@ -211,10 +162,8 @@ def scored_file(model, folder, monkeypatch, letters, direction="higher"):
         ROWS[0] | {"id": f"q{n}", "question": f"What is {n} ?", "language": ("Thai", "Lao")[n % 2]} for n in range(12)
     ]
     folder.mkdir()
-    with monkeypatch.context() as patch:
-        patch.setattr(backend_factory.LazyBackend, "choose", choose)
-        patch.setattr(multiple_choice.MultipleChoice, "direction", direction)
-        deque(scored_into(model, rows_file(folder, rows), folder / "scored.jsonl"), 0)
+    monkeypatch.setattr(backend_factory.LazyBackend, "choose", choose)
+    result_files.write(folder / "scored.jsonl", load(model, MULTIPLE_CHOICE).score(rows))
     return folder / "scored.jsonl"
 
 
@@ -240,53 +189,16 @@ def test_results_are_read_as_they_were_written(two):
     assert (found[0].language, found[0].metric.direction) == ("Thai", "higher")
     assert found[0].texts["question"] == "What is 0 ?"
     assert (found[-1].score, found[-1].failure) == (None, "no-probabilities")
-    assert [results.from_dict(line) for line in lines] == found
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"score": None},
-        {"score": "1"},
-        {"failure": "empty"},
-        {"parts": []},
-        {"texts": None},
-        {"texts": {"a": 1}},
-        {"metric": {"direction": "up"}},
-        {"metric": {"title": 1}},
-        {"metric": {"unknown": 1}},
-        {"metric": {"pair": ["a"]}},
-        {"metric": []},
-        {"report": {"errors": [{"where": "e", "span": "", "severity": "major", "type": ""}], "explanation": ""}},
-        {"report": {"errors": [1], "explanation": ""}},
-        {"report": {"errors": [], "explanation": 1}},
-    ],
-)
-def test_a_line_that_was_damaged_is_refused(two, change):
-    row = json.loads(two[0].read_text().splitlines()[0])
-    lacks = ": no failure, though the score is null" if change == {"score": None} else ""
-    with pytest.raises(InputInvalid, match=rf"^row: no scored row{lacks}; expected a line that `excam score` wrote"):
-        results.from_dict(row | change)
 
 
 def test_two_systems_are_compared_by_score(two):
-    whole, *groups = map(json.loads, excam("compare", *two, "--jsonl").splitlines())
-    assert (whole["rows_a"], whole["compared"], whole["not_judged_b"]) == (12, 11, 1)
+    whole, *_ = map(json.loads, excam("compare", *two, "--jsonl").splitlines())
     (score,) = whole["measures"]
-    assert (score["name"], score["a"], round(score["b"], 3), score["a_better"]) == ("score", 1.0, 0.455, 6)
-    assert {group["name"] for group in groups if group["kind"] == "group"} == {"Lao", "Thai"}
+    assert (whole["not_judged_b"], score["name"], score["a"], score["a_better"]) == (1, "score", 1.0, 6)
     shown = excam("compare", *two)
     assert "score: share of right answers, more is better. p: paired permutation test" in shown
     assert "with errors" not in shown
     assert "p(R)" not in shown
-
-
-def test_a_metric_of_which_less_is_better(model, tmp_path, monkeypatch):
-    a = scored_file(model, tmp_path / "a", monkeypatch, "B" * 12, "lower")
-    b = scored_file(model, tmp_path / "b", monkeypatch, "A" * 12, "lower")
-    (score,) = json.loads(excam("compare", a, b, "--jsonl").splitlines()[0])["measures"]
-    assert (score["a_better"], score["b_better"]) == (0, 12)
-    assert "score: share of right answers, more is better." in excam("compare", a, b), "the metric's own words"
 
 
 def test_results_are_shown_and_put_on_a_page(two, tmp_path):
@@ -302,14 +214,3 @@ def test_results_are_shown_and_put_on_a_page(two, tmp_path):
     assert "12 rows: 11 scored, 1 failed. Mean score 0.45 (<bdi>share of right answers, more is better</bdi>)." in page
     assert "Score: <bdi>1: the right option is likeliest</bdi>." in page
     assert "error" not in page.split("<script")[0].split("<body")[1].lower(), "it lists none"
-
-
-def test_excam_is_a_metric_with_the_same_interface():
-    excam_ = metric.load("excam").prepared(Setup(judge="report"))
-    wrong = Report((CulturalError("output", "Sushi", "major", "incorrect answer"),), "Sushi is Japanese.")
-    backend = fake.Backend(lambda request: report.write(wrong) if "Sushi" in request.messages[-1].content else "no")
-    rows = [metric.Row(text, {"instruction": "Name a dish.", "output": text}) for text in ("Sushi.", "Soup.")]
-    asking = partial(ask, backend, Sampling(max_tokens=excam_.max_tokens), InMemory())
-    found, failed = run(excam_.flow, rows, asking)
-    assert (found.score, found.explanation, found.spans[0].start, found.spans[0].end) == (-5.0, wrong.explanation, 0, 5)
-    assert (failed.score, failed.failure) == (None, "no-json")
