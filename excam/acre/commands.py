@@ -70,6 +70,7 @@ def judge(
     from excam.core import tables
     from excam.inference.run import run
     from excam.scoring.asking import kept_answers
+    from excam.scoring.models import parse
 
     with exit_on_error():
         found = translations.from_frame(file)
@@ -81,10 +82,9 @@ def judge(
         variants = [asks.checked("--variant", one, asks.VARIANTS) for one in variant or ["full"]]
         asks.checked("--quality", quality, list(COMBINATIONS))
         tasks = asks.tasks(found, variants, asks.checked("--by", by, asks.MODES), quality)
-        name = Path(model).name if "@" not in model else model.partition("@")[0]
         with kept_answers(model, engine, max_tokens, to, "judging, requests") as ask:
             given = run(asks.flow, tasks, ask)
-            tables.write_frame(to, judgements.to_frame(name, tasks, given))
+            tables.write_frame(to, judgements.to_frame(parse(model).label, tasks, given))
         invalid = sum(one.valid is False for one in given)
         failures = judgements.failure_counts(given)
         say(f"{to}: {len(given)} verdicts, {invalid} invalid; failures: {failures}")

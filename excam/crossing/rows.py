@@ -257,7 +257,7 @@ def read(path: Path) -> list[Row]:
 def for_metric(rows: Iterable[Row], metric: Metric) -> list[MetricRow]:
     """Return the rows that have all columns of a metric, as it takes them, with their labels."""
     return [
-        metric_rows.row({"id": one.id} | one.columns, metric_rows.Columns({}), metric)
+        metric_rows.row({"id": one.id, **one.columns}, metric_rows.Columns({}), metric)
         for one in rows
         if one.has(metric.columns)
     ]

@@ -266,13 +266,14 @@ def ask(
     from excam.inference.run import run
     from excam.macaron import answers, asks, derive
     from excam.scoring.asking import kept_answers
+    from excam.scoring.models import parse
 
     with exit_on_error():
         asked, found = asks.check_mode(mode), derive.read(file)
         limit = max_tokens or (4096 if asked == "thinking" else 64)
         with kept_answers(model, engine, limit, to, "asking, requests") as put:
             given = run(partial(asks.answer, mode=asked), found, put)
-            tables.write_frame(to, answers.to_frame(found, model, asked, given))
+            tables.write_frame(to, answers.to_frame(found, parse(model).label, asked, given))
         say(f"{to}: {len(given)} answers; failures: {answers.failure_counts(given)}")
 
 

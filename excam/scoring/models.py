@@ -36,6 +36,15 @@ class Address:
     def __str__(self) -> str:
         return self.text
 
+    @property
+    def label(self) -> str:
+        """Return the model's name for tables and figures: never an address, and of a folder the last parts."""
+        if self.endpoint:
+            return self.name
+        path = Path(self.text)
+        path = path.parent if path.name == "files" else path  # as the workflow keeps the files of a model
+        return path.name if local_model.is_weights(Path(self.text)) else "/".join(path.parts[-2:])
+
 
 def parse(model: str | Path | Address) -> Address:
     """Return the address in the value of `--model`. Raises InputInvalid for one that is half a server's."""

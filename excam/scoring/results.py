@@ -194,6 +194,9 @@ class Results(Iterator[Result]):
     def __next__(self) -> Result:
         return next(self._results)
 
+    def __repr__(self) -> str:
+        return "Results: iterate over it, once, or call to_polars()"
+
     def to_polars(self) -> pl.DataFrame:
         """Return the remaining results as a table, see `frame`."""
         return frame(self)

@@ -15,6 +15,7 @@ from excam.core.provenance import write_manifest
 from excam.inference import sources
 from excam.inference.backend_factory import LazyBackend
 from excam.scoring import local_model
+from excam.scoring.models import parse
 
 PAIR = {"id": "1", "instruction": "Name a Greek dish.", "output": "Sushi."}
 
@@ -108,3 +109,16 @@ def test_a_manifest_without_weights_identifies_nothing(model, tmp_path):
     (folder / "manifest.json").write_text(json.dumps(manifest | {"outputs": {}}))
     line = line_of(ModelInvalid, local_model.open_weights, folder, "transformers")
     assert line.startswith(f"{folder}/manifest.json: lists no weights")
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("qwen3:14b@http://host/v1", "qwen3:14b"),
+        ("claude@20240620@https://host/v1", "claude@20240620"),
+        ("results/adapters/tiny/all", "tiny/all"),
+        ("tiny/all", "tiny/all"),
+    ],
+)
+def test_tables_name_a_model_and_never_its_address(text, label):
+    assert parse(text).label == label
