@@ -123,16 +123,6 @@ def test_what_is_no_budget_is_one_line_and_nothing_is_asked(served, words, line)
     assert not served.calls
 
 
-def test_a_server_of_scores_has_no_budget_here(served):
-    words = ["score", "rows.jsonl", "--to", "scored.jsonl", "--server", served.endpoint, "--budget", "5"]
-    found = CliRunner().invoke(cli.app, words)
-    assert found.exit_code == 2
-    assert found.stderr == (
-        "excam: --budget: not beside --server, which scores each row once, as it was started; leave it out\n"
-    )
-    assert not served.calls
-
-
 def test_a_budget_below_one_request_is_one_line(served):
     found = score("--budget", "0.001", "--price", "1", "10", model=model(served))
     assert found.exit_code == 2
@@ -159,14 +149,6 @@ def test_a_row_that_cannot_be_scored_costs_nothing(served, tmp_path):
     assert len(asked(served)) == 1
     scored = [json.loads(line) for line in (tmp_path / "scored.jsonl").open()]
     assert [one["failure"] for one in scored] == [None, "missing-output"]
-
-
-def test_with_strict_a_wrong_row_is_found_before_anything_is_asked(served, tmp_path):
-    (tmp_path / "rows.jsonl").write_text('{"output": "a"}\n{"text": "b"}\n')
-    found = score("--strict", "--budget", "5", "--price", "1", "2", model=model(served))
-    assert found.exit_code == 2
-    assert "rows.jsonl: row 2 (2): missing-output; expected none with --strict" in found.stderr
-    assert not served.calls
 
 
 def test_the_price_of_an_entry_of_the_configuration(served, tmp_path):

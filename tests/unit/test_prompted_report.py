@@ -72,7 +72,7 @@ def test_an_adapter_behind_a_server_is_asked_as_it_was_trained(server):
     assert "|judge:report.1." in one.signature
     assert "structure" not in one.signature
     probe, asked = served.calls
-    assert (probe["max_tokens"], len(asked["messages"])) == (8, 2)
+    assert (probe["max_tokens"], len(asked["messages"]), asked["model"]) == (8, 2, "m")
     assert "response_format" not in probe | asked
 
 
@@ -114,6 +114,10 @@ def test_what_is_no_judge_or_no_model_is_refused(tmp_path):
         excam.load("m@http://127.0.0.1:1/v1", judge="count")
     with pytest.raises(ModelInvalid, match=r"no manifest\.json; expected the folder of an adapter"):
         excam.load(tmp_path)
+    with pytest.raises(ModelInvalid, match="no address"):
+        excam.load("m@http://no where/v1")
+    with pytest.raises(InputInvalid, match=r"no http:// in it; expected excam-all@http://no\.where/v1"):
+        excam.load("excam-all@no.where/v1")
 
 
 def test_the_schema_admits_what_the_parser_reads():
