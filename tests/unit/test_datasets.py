@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from one_line_errors import line_of
 
 from excam.core import sanitize, source_tables
 from excam.core.exceptions import ConfigInvalid, SourceInvalid
@@ -26,6 +28,9 @@ MINI = ROOT / "mini"
 DATASETS = ROOT / "excam/excam40k/datasets"
 REAL = ROOT.parent / "shared" / "data"
 NAMES = benchmarks.available()
+
+
+LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
 
 
 def write_csv(path, columns, *rows):
@@ -51,11 +56,6 @@ def rows_of(path, *arguments, **options):
     return frame.select(name for name in frame.columns if not name.startswith("_")).rows(named=True)
 
 
-def one_line(caught):
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 # --- the registry -----------------------------------------------------------------------------------------------------
 
 
@@ -64,9 +64,7 @@ def test_directory_is_the_registry():
 
 
 def test_unknown_name_is_one_line_with_the_known_ones():
-    with pytest.raises(ConfigInvalid, match="blnd: no such benchmark; known: blend, calmqa") as caught:
-        benchmarks.load("blnd")
-    one_line(caught)
+    assert "blnd: no such benchmark; known: blend, calmqa" in line_of(ConfigInvalid, benchmarks.load, "blnd")
 
 
 @pytest.mark.parametrize("name", ["base", "_cells", "../blend", "os", ""])
@@ -86,30 +84,34 @@ def test_module_keeps_the_contract(name):
     assert not any(pattern.startswith("/") or ".." in pattern for pattern in module.SOURCE.files)
 
 
-def test_import_needs_no_heavy_library():
+def test_import_and_reading_need_no_heavy_library_no_cache_and_no_network(tmp_path):
+    """In a process of its own: `datasets` reads its settings at import."""
     code = (
-        "import sys, excam.excam40k.datasets as d; [d.load(n) for n in d.available()]; print('datasets' in sys.modules)"
+        "import socket, sys, excam.excam40k.datasets as d\n"
+        "from pathlib import Path\n"
+        "def refuse(*a): raise SystemExit('network')\n"
+        "socket.create_connection = socket.getaddrinfo = refuse\n"
+        "for name in d.available(): d.load(name).read(Path(sys.argv[1], name))\n"
+        "print('datasets' in sys.modules)\n"
     )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).stdout == "False\n"
+    surroundings = {k: v for k, v in os.environ.items() if not k.startswith("HF_")} | {"HF_HOME": str(tmp_path)}
+    command = [sys.executable, "-c", code, str(MINI)]
+    done = subprocess.run(command, cwd=ROOT, env=surroundings, capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"least_vote": 3}, r"datasets\.blend\.reading\.least_vote: no such setting; known: least_votes"),
-        (
-            {"least_votes": 2.5},
-            r"datasets\.blend\.reading\.least_votes: found 2\.5; expected a whole number, 0 or more",
-        ),
+        ({"least_vote": 3}, "datasets.blend.reading.least_vote: no such setting; known: least_votes"),
+        ({"least_votes": 2.5}, "datasets.blend.reading.least_votes: found 2.5; expected a whole number, 0 or more"),
         ({"least_votes": -1}, "found -1; expected a whole number"),
     ],
 )
 def test_an_impossible_setting_of_a_reader_is_one_line(settings, message):
-    with pytest.raises(ConfigInvalid, match=message) as caught:
-        benchmarks.check_settings("blend", settings)
-    one_line(caught)
-    with pytest.raises(ConfigInvalid, match="known: none"):
-        benchmarks.check_settings("culturalbench", settings)
+    assert message in line_of(ConfigInvalid, benchmarks.check_settings, "blend", settings)
+    assert "known: none" in line_of(ConfigInvalid, benchmarks.check_settings, "culturalbench", settings)
 
 
 @pytest.mark.parametrize(
@@ -119,69 +121,39 @@ def test_an_impossible_setting_of_a_reader_is_one_line(settings, message):
         ({"ERRORS": "Hard"}, "ERRORS: found 'Hard'; expected one of hard, soft"),
         ({"MISTAKE": "fiction"}, "MISTAKE: found 'fiction'; expected one of fact, opinion, irony"),
         ({"SOURCE": None}, "no SOURCE; expected a base.Source"),
-        ({"read": None}, r"no function read; expected read\(folder\)"),
+        ({"read": None}, "no function read; expected read(folder)"),
     ],
 )
 def test_an_incomplete_module_is_one_line(monkeypatch, change, message):
     module = benchmarks.load("culturalbench")
     for name, value in change.items():
         monkeypatch.setattr(module, name, value)
-    with pytest.raises(ConfigInvalid, match=rf"^excam/excam40k/datasets/culturalbench\.py: {message}") as caught:
-        benchmarks.load("culturalbench")
-    one_line(caught)
+    line = line_of(ConfigInvalid, benchmarks.load, "culturalbench")
+    assert line.startswith(f"excam/excam40k/datasets/culturalbench.py: {message}")
 
 
 def test_a_column_that_a_module_has_not_is_one_line(monkeypatch, tmp_path):
     module = benchmarks.load("culturalbench")
     monkeypatch.setattr(module, "read", lambda folder: pl.DataFrame({"a": [1]}).select("b"))
-    with pytest.raises(SourceInvalid, match=r"culturalbench\.py: read failed: ColumnNotFoundError: .*b") as caught:
-        benchmarks.read("culturalbench", tmp_path, {})
-    one_line(caught)
+    line = line_of(SourceInvalid, benchmarks.read, "culturalbench", tmp_path, {})
+    assert re.search(r"culturalbench\.py: read failed: ColumnNotFoundError: .*b", line)
 
 
 # --- table ------------------------------------------------------------------------------------------------------------
 
 
-def test_csv_cells_stay_text(tmp_path):
-    path = write_csv(tmp_path / "a.csv", ["", "x", "y"], [0, "no", "NA"], [1, "None", "nan"], [2, "007", "a\nb"])
-    rows = rows_of(path, ["x", "y"])
-    assert rows == [{"x": "no", "y": "NA"}, {"x": "None", "y": "nan"}, {"x": "007", "y": "a\nb"}]
-
-
-def test_gz_tsv_byte_order_mark_and_glob_characters(tmp_path):
-    folder = tmp_path / "odd [1] *name"
-    folder.mkdir()
-    path = folder / "a[0].tsv.gz"
-    path.write_bytes(gzip.compress("\ufeffx\ty\n1\ta, b\n".encode()))
-    assert rows_of(path, ["x", "y"]) == [{"x": "1", "y": "a, b"}]
-
-
-def test_json_array_and_lines(tmp_path):
-    lines = write_jsonl(tmp_path / "a.jsonl", {"x": "1", "y": None}, {"x": "b", "y": "c"})
-    array = tmp_path / "a.json"
-    array.write_text(json.dumps([{"x": "1", "y": None}, {"x": "b", "y": "c"}], indent=1))
-    for path in (lines, array):
-        assert rows_of(path, ["x"], ["y", "z"]) == [{"x": "1", "y": ""}, {"x": "b", "y": "c"}]
-
-
-def test_json_values_are_not_guessed(tmp_path):
-    """Neither dates nor leading zeros; a number, a truth value, a list are text."""
-    rows = [{"x": "2020-01-01", "y": 1}, {"x": "2020-01-02", "y": "007"}, {"x": True, "y": [1]}, {"x": 0.5, "y": 2.0}]
-    path = write_jsonl(tmp_path / "a.jsonl", *rows)
-    texts = [("2020-01-01", "1"), ("2020-01-02", "007"), ("true", "[1]"), ("0.5", "2")]
-    assert [tuple(row.values()) for row in rows_of(path, ["x", "y"])] == texts
-
-
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_json_lines_with_blank_ones_and_a_byte_order_mark(tmp_path, ends):
-    path = tmp_path / "a.jsonl"
-    path.write_text(f'\ufeff{{"x": "\\ud83d\\ude00"}}{ends}{ends}{{"z": 1}}{ends}{{"x": "é"}}', newline="")
-    assert rows_of(path, ["x"], ["y"]) == [{"x": "😀"}, {"x": ""}, {"x": "é"}]
-
-
-def test_glob_characters_in_a_json_path(tmp_path):
-    path = write_jsonl(tmp_path / "odd [1] *name" / "a[0].jsonl", {"x": "1"})
-    assert rows_of(path, ["x"]) == [{"x": "1"}]
+@pytest.mark.parametrize(
+    ("name", "content", "cells"),
+    [
+        ("a.csv", ",x,y\n0,no,NA\n1,None,nan\n2,007,2020-01-01\n", [("no", "NA"), ("None", "nan"), ("007", "2020-01-01")]),
+        ("a.csv", "x,y\n1\n\n2,3\n", [("1", ""), ("2", "3")]),
+        ("a.jsonl", '{"x": "2020-01-01", "y": 1}\n{"x": "007", "y": null}', [("2020-01-01", "1"), ("007", "")]),
+        ("a.json", '[{"x": true, "y": [1]}, {"x": 0.5, "y": 2.0}]', [("true", "[1]"), ("0.5", "2")]),
+    ],
+)  # fmt: skip
+def test_cells_are_text_and_are_not_guessed(tmp_path, name, content, cells):
+    (tmp_path / name).write_text(content)
+    assert [tuple(row.values()) for row in rows_of(tmp_path / name, ["x"], ["y", "z"])] == cells
 
 
 def test_lists_of_json_csv_and_parquet(tmp_path):
@@ -193,100 +165,51 @@ def test_lists_of_json_csv_and_parquet(tmp_path):
         assert [row["y"] for row in rows_of(tmp_path / name, ["x"], lists=["y"])] == [kept, None, None]
 
 
-def test_blank_lines_and_missing_cells_of_a_csv(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("x,y\n\n1\n\n2,3\n\n", newline="")
-    assert rows_of(path, ["x", "y"]) == [{"x": "1", "y": ""}, {"x": "2", "y": "3"}]
-
-
-def test_class_label_of_a_parquet_file_comes_back_as_its_name(tmp_path):
-    from datasets import ClassLabel, Dataset, Features, Value
-
-    features = Features({"label": ClassLabel(names=["agnostic", "specific"]), "q": Value("string")})
-    Dataset.from_dict({"label": [1, 0, None], "q": ["a", "b", None]}, features).to_parquet(tmp_path / "a.parquet")
-    rows = rows_of(tmp_path / "a.parquet", ["label", "q"])
-    assert rows == [{"label": "specific", "q": "a"}, {"label": "agnostic", "q": "b"}, {"label": "", "q": ""}]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.csv", b""),
-        ("a.csv", b"x,y\n"),
-        ("a.csv", b'x,y\n"open,1\n2,3\n'),
-        ("a.csv", b"x,y\n1,2,3\n"),
-        ("a.csv", b"x,y\n1,2\n1,2,3\n"),
-        ("a.csv", b"x,x\n1,2\n"),
-        ("a.csv", b"x,y\n\xff\xfe,1\n"),
-        ("a.csv.gz", b"no gzip"),
-        ("a.csv.gz", gzip.compress(b"x,y\n1,2\n" * 900, mtime=0)[:-20]),
-        ("a.jsonl", b""),
-        ("a.jsonl", b'{"x": 1}\nbroken\n'),
-        ("a.jsonl", b'{"x": 1}\n{"x":'),
-        ("a.jsonl", b"1\n2\n"),
-        ("a.json", b"[]"),
-        ("a.json", b"[[1], [2]]"),
-        ("a.parquet", b"PAR1 broken"),
-        ("a.parquet", b""),
-        ("a.xlsx", b"x"),
-    ],
-)
-def test_broken_file_is_one_line_naming_it(tmp_path, name, content):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(SourceInvalid, match=rf"^d: {name}: ") as caught:
-        base.table(tmp_path / name, "d", ["x"])
-    one_line(caught)
-
-
-POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
-
-
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.csv", POINTER, "a git-LFS pointer; expected the file itself; run `git lfs pull`"),
-        ("a.parquet", POINTER, "a git-LFS pointer"),
-        ("a.jsonl.gz", POINTER, "a git-LFS pointer"),
-        ("a.csv", b"\n<!DOCTYPE html>\n<html>", "an HTML page; expected the data file; download the file itself"),
-        ("a.jsonl", b"<html lang='en'>", "an HTML page"),
-        ("a.csv.gz", gzip.compress(b"<html>", mtime=0), "an HTML page"),
-        ("a.csv", b"PK\x03\x04....", r"an Excel workbook or zip archive; .*save the sheet as CSV \(UTF-8\)"),
-        ("a.csv", "x,y\n1,2\n3,é\n".encode("latin-1"), r"not UTF-8, maybe Latin-1 .*\(byte 0xe9 in line 3\)"),
-        ("a.jsonl", '{"x": 1}\n{"x": "é"}\n'.encode("latin-1"), "row 2: not UTF-8; expected UTF-8"),
+        ("a.csv", b"", "no rows; expected rows with x, y; fetch the file again"),
+        ("a.csv", b"x,y\n", "no rows"),
+        ("a.json", b"[]", "no rows"),
+        ("a.csv", b"x,y\n1,2\n1,2,3\n", "row 2: 3 fields; expected 2"),
+        ("a.csv", b"x,x\n1,2\n", "column x: occurs twice"),
+        ("a.csv", b"x,y\n\xff\xfe,1\n", "not UTF-8, maybe Latin-1 or Windows-1252 (byte 0xff in line 2)"),
+        ("a.csv.gz", gzip.compress(b"x,y\n1,2\n" * 900, mtime=0)[:-20], "compressed file ended"),
+        ("a.jsonl", b'{"x": 1}\n' * 29 + b'\n{"x":\n', "row 31: not JSON (Expecting value, column "),
+        ("a.jsonl", b'{"x": 1}\n\n[2]\n', "row 3: found list; expected an object"),
+        ("a.json", b'[{"x": 1},\n 2]', "row 2: found int; expected an object"),
+        ("a.parquet", b"PAR1 broken", ""),
+        ("a.csv", LFS_POINTER, "a git-LFS pointer; expected the file itself; run `git lfs pull`"),
+        ("a.csv.gz", gzip.compress(b"<html>", mtime=0), "an HTML page; expected the data file"),
+        ("a.jsonl", b'{"x": 1, "z": 2}\n', "no column y; expected x, y; found x, z; check the pinned revision"),
+        ("a.csv", b"x;y,w\n1,2\n", "no column x, y; expected x, y; found x;y, w;"),
     ],
 )
-def test_a_file_of_another_kind_is_named_for_what_it_is(tmp_path, name, content, said):
+def test_a_file_that_cannot_be_read_is_one_line_naming_it(tmp_path, name, content, said):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(SourceInvalid, match=rf"^d: {name}: {said}") as caught:
-        base.table(tmp_path / name, "d", ["x", "y"])
-    one_line(caught)
-
-
-def test_a_semicolon_in_a_name_is_no_separator(tmp_path):
-    (tmp_path / "a.csv").write_text("x;y,w\n1,2\n")
-    with pytest.raises(SourceInvalid, match="no column z; expected z; found x;y, w;"):
-        base.table(tmp_path / "a.csv", "d", ["z"])
+    assert line_of(SourceInvalid, base.table, tmp_path / name, "d", ["x", "y"]).startswith(f"d: {name}: {said}")
 
 
 @pytest.mark.parametrize(
     ("name", "file", "columns", "row", "said"),
     [
         ("culturalbench", "CulturalBench-Easy.csv", "EASY", [1, 1, "Q?", "w", "x", "y", "z", "E", "Peru"],
-         r"row 1: answer: found 'E'; expected A, B, C or D"),
+         "row 1: answer: found 'E'; expected A, B, C or D"),
         ("epic", "EPICorpus.csv", "EPIC", ["u", "maybe", "p", "T.", "P.", "26", "Male", "Asian", "India"],
-         r"row 1: label: found 'maybe'; expected iro or not"),
+         "row 1: label: found 'maybe'; expected iro or not"),
         ("blend", "mc_questions.csv", "MCQ", ["K_0", "K", "UK", "Q? Without any explanation", "[]", "{}", "A"],
-         r"row 1: answer_idx: found 'A'; expected a letter of choices"),
+         "row 1: answer_idx: found 'A'; expected a letter of choices"),
         ("globalopinionqa", "global_opinions.csv", "OPINIONS", ["Q?", "{'Peru': [1.0]}", "['Yes', 'No']", ""],
-         r"row 1: selections: found '{'Peru': \[1.0\]}'; expected one share for each option"),
+         "row 1: selections: found '{'Peru': [1.0]}'; expected one share for each option"),
+        ("normad", "normad_yes_no.csv", "NORMAD", [1, "peru", "", "", "", "", "Rule.", "Story?", "", "perhaps"],
+         "row 1: Gold Label: found 'perhaps'; expected yes, no or neutral"),
     ],
 )  # fmt: skip
 def test_wrong_values_name_file_row_column_found_and_expected(tmp_path, name, file, columns, row, said):
     path = write_csv(tmp_path / file, globals()[columns], row)
-    with pytest.raises(
-        SourceInvalid, match=rf"^{name}: none of 1 rows is usable \([a-z-]+ 1\); e\.g\. {path.name}, {said}"
-    ):
-        read(name, tmp_path)
+    line = line_of(SourceInvalid, read, name, tmp_path)
+    assert re.match(rf"{name}: none of 1 rows is usable \([a-z-]+ 1\); e\.g\. ", line)
+    assert f" 1); e.g. {path.name}, {said}" in line
 
 
 def test_a_wrong_value_among_right_ones_is_shown_with_the_counts(tmp_path):
@@ -315,46 +238,12 @@ def test_names_of_the_benchmarks_are_known(name):
         assert read(name, REAL / name).unknown == {}
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
-def test_missing_column_names_expected_and_found(tmp_path, name):
-    path = tmp_path / name
-    if name == "a.csv":
-        write_csv(path, ["x", "z"], [1, 2])
-    else:
-        write_jsonl(path, {"x": 1, "z": 2})
-    with pytest.raises(SourceInvalid, match=rf"d: {name}: no column y; expected x, y; found x, z;"):
-        base.table(path, "d", ["x", "y"])
-
-
-def test_reading_leaves_no_cache_and_asks_no_network(tmp_path):
-    """In a process of its own: `datasets` reads its settings at import."""
-    write_csv(tmp_path / "a.csv", ["x"], ["1"])
-    code = (
-        "import socket, sys\n"
-        "def refuse(*a): raise SystemExit('network')\n"
-        "socket.create_connection = socket.getaddrinfo = refuse\n"
-        "from pathlib import Path; from excam.excam40k.datasets import base\n"
-        "print(base.table(Path(sys.argv[1]), 'd', ['x'])['x'].to_list())\n"
-    )
-    home = tmp_path / "home"
-    surroundings = {k: v for k, v in os.environ.items() if not k.startswith("HF_")} | {"HF_HOME": str(home)}
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "a.csv")],
-        cwd=ROOT,
-        env=surroundings,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "['1']\n", done.stderr
-    assert not [path for path in home.rglob("*") if path.is_file()]
-
-
 def test_find_takes_the_first_pattern_with_a_match(tmp_path):
     for name in ("b.csv", "a.csv", "c.tsv"):
         (tmp_path / name).touch()
     assert [path.name for path in base.find(tmp_path, "d", ["*.parquet", "*.csv", "*.tsv"])] == ["a.csv", "b.csv"]
-    with pytest.raises(SourceInvalid, match=r"no file matches \*.json; found a.csv, b.csv, c.tsv"):
-        base.find(tmp_path, "d", ["*.json"])
+    line = line_of(SourceInvalid, base.find, tmp_path, "d", ["*.json"])
+    assert "no file matches *.json; found a.csv, b.csv, c.tsv" in line
 
 
 def test_of_several_files_none_is_left_out_unseen(tmp_path):
@@ -362,9 +251,8 @@ def test_of_several_files_none_is_left_out_unseen(tmp_path):
     for name in ("mc_questions.csv", "data/mc_questions_part2.csv", "a.parquet", "b.parquet"):
         (tmp_path / name).touch()
     for one in (base.find_one, base.shards):
-        with pytest.raises(SourceInvalid, match=r"found data/mc_questions_part2\.csv, mc_questions\.csv;") as caught:
-            one(tmp_path, "d", ["**/mc_*.csv"])
-        assert one_line(caught).startswith("d: expected one file; ")
+        line = line_of(SourceInvalid, one, tmp_path, "d", ["**/mc_*.csv"])
+        assert line.startswith("d: expected one file; found data/mc_questions_part2.csv, mc_questions.csv;")
         assert one(tmp_path, "d", ["mc_*.csv"]) in (tmp_path / "mc_questions.csv", [tmp_path / "mc_questions.csv"])
     assert len(base.shards(tmp_path, "d", ["*.parquet"])) == 2
 
@@ -383,27 +271,8 @@ def test_a_second_copy_of_a_file_is_refused(tmp_path, name, first, second):
     for path in (tmp_path / first, tmp_path / second):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    with pytest.raises(SourceInvalid) as caught:
-        read(name, tmp_path)
-    assert one_line(caught) == f"{name}: expected one file; found {first} and {second}; leave one in the folder"
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "place"),
-    [
-        ("a.jsonl", '{"x": 1}\n' * 29 + '\n{"x":\n', "row 31: not JSON .Expecting value, column "),
-        ("a.jsonl", '{"x": 1}\n\n[2]\n', "row 3: found list; expected an object"),
-        ("a.jsonl", '{"x": 1}\n{"x": ' + "[" * 100_000, "row 2: not JSON"),
-        ("a.jsonl", '{"x": 1}\n{"x": ' + "1" * 5_000 + "}", "row 2: not JSON"),
-        ("a.json", '[{"x": 1},\n 2]', "row 2: found int; expected an object"),
-    ],
-)
-def test_a_broken_row_names_its_line(tmp_path, name, content, place):
-    (tmp_path / name).write_text(content)
-    for lists in ((), ("y",)):
-        with pytest.raises(SourceInvalid, match=f"^d: {name}: {place}") as caught:
-            base.table(tmp_path / name, "d", ["x"], lists=lists)
-        one_line(caught)
+    line = line_of(SourceInvalid, read, name, tmp_path)
+    assert line == f"{name}: expected one file; found {first} and {second}; leave one in the folder"
 
 
 # --- cells and gathering ----------------------------------------------------------------------------------------------
@@ -584,14 +453,13 @@ def test_a_row_repeated_word_for_word_is_no_conflict():
     reading = gather(row("d/0"), *same)
     assert [kept.id for kept in reading.samples()] == ["d/0", "d/1"]
     assert reading.dropped == {"duplicate": 1}
-    with pytest.raises(SourceInvalid, match=r"d: h\.csv: id d/1 occurs twice"):
-        gather(*same, row("d/1", options=["p"], _file="h.csv"))
+    line = line_of(SourceInvalid, gather, *same, row("d/1", options=["p"], _file="h.csv"))
+    assert line.startswith("d: h.csv: id d/1 occurs twice")
 
 
 def test_repeated_id():
     twice = [row("d/1", answer="b"), row("d/1", answer="a", _file="g.csv")]
-    with pytest.raises(SourceInvalid, match=r"d: g\.csv: id d/1 occurs twice"):
-        gather(*twice)
+    assert line_of(SourceInvalid, gather, *twice).startswith("d: g.csv: id d/1 occurs twice")
     for order in (twice, twice[::-1]):  # which of them stays does not depend on its place
         reading = gather(row("d/2"), *order, repeated="drop")
         assert reading.dropped == {"duplicate": 1}
@@ -599,8 +467,8 @@ def test_repeated_id():
 
 
 def test_nothing_usable_is_refused():
-    with pytest.raises(SourceInvalid, match=r"none of 2 rows is usable \(neutral 2\)"):
-        gather(row("d/1", reason="neutral"), row("d/2", reason="neutral"))
+    rows = row("d/1", reason="neutral"), row("d/2", reason="neutral")
+    assert "none of 2 rows is usable (neutral 2)" in line_of(SourceInvalid, gather, *rows)
 
 
 def test_options_that_are_no_list_are_dropped():
@@ -810,8 +678,7 @@ def test_blend_asks_for_as_many_votes_as_it_is_told(tmp_path):
     write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "tea", "milk", "nuts"))
     annotate(tmp_path, UK={"K": [(2, ["toast"])]})
     assert len(benchmarks.read("blend", tmp_path, {"least_votes": 2}).samples()) == 1
-    with pytest.raises(SourceInvalid, match="few-votes 1"):
-        benchmarks.read("blend", tmp_path, {"least_votes": 3})
+    assert "few-votes 1" in line_of(SourceInvalid, benchmarks.read, "blend", tmp_path, {"least_votes": 3})
 
 
 @pytest.mark.parametrize(
@@ -827,9 +694,7 @@ def test_blend_broken_annotations(tmp_path, content):
     write_csv(tmp_path / "mc_questions.csv", MCQ, mcq("K_0", "K", "UK", "A", "toast", "rice", "tea", "cake"))
     (tmp_path / "annotations").mkdir()
     (tmp_path / "annotations" / "Iran_data.json").write_text(content)
-    with pytest.raises(SourceInvalid, match=r"blend: Iran_data\.json: not readable") as caught:
-        read("blend", tmp_path)
-    one_line(caught)
+    assert line_of(SourceInvalid, read, "blend", tmp_path).startswith("blend: Iran_data.json: not readable")
 
 
 EASY = ("data_idx", "question_idx", "prompt_question", *(f"prompt_option_{x}" for x in "abcd"), "answer", "country")
@@ -850,8 +715,8 @@ def test_duplicate_question_idx_is_refused(tmp_path):
     write_csv(
         tmp_path / "CulturalBench-Easy.csv", EASY, *[[i, 7, "Q?", "w", "x", "y", "z", "AB"[i], "Peru"] for i in (0, 1)]
     )
-    with pytest.raises(SourceInvalid, match=r"CulturalBench-Easy\.csv: id culturalbench/7 occurs twice"):
-        read("culturalbench", tmp_path)
+    line = line_of(SourceInvalid, read, "culturalbench", tmp_path)
+    assert "CulturalBench-Easy.csv: id culturalbench/7 occurs twice" in line
 
 
 def exam(feature="region implicit", answer=2, **changed):
@@ -893,8 +758,7 @@ def test_include_both_layouts_and_regions(tmp_path):
 def test_include_without_options(tmp_path):
     row = {name: value for name, value in exam().items() if not name.startswith("option_")}
     write_jsonl(tmp_path / "Polish" / "test.jsonl", row)
-    with pytest.raises(SourceInvalid, match="no column option_a"):
-        read("include", tmp_path)
+    assert "no column option_a" in line_of(SourceInvalid, read, "include", tmp_path)
 
 
 def test_mango_topic(tmp_path):
@@ -931,20 +795,15 @@ def test_mango_zip(tmp_path):
     assert [kept.id for kept in read("mango", tmp_path).samples()] == ["mango/1"]
 
 
-@pytest.mark.parametrize("name", ["../a.jsonl", "/a.jsonl", "C:/a.jsonl", "b/../../a.jsonl"])
+@pytest.mark.parametrize("name", ["../a.jsonl", "/a.jsonl", "C:/a.jsonl", "b/../../a.jsonl", "link"])
 def test_mango_zip_refuses_members_that_point_outside(tmp_path, name):
-    mango_zip(tmp_path, name)
-    with pytest.raises(SourceInvalid, match="unsafe member"):
-        read("mango", tmp_path)
+    mango_zip(tmp_path, name, link=name == "link")
+    assert "unsafe member" in line_of(SourceInvalid, read, "mango", tmp_path)
 
 
-def test_mango_zip_refuses_links_and_damage(tmp_path):
-    mango_zip(tmp_path, "a.jsonl", link=True)
-    with pytest.raises(SourceInvalid, match="unsafe member"):
-        read("mango", tmp_path)
+def test_mango_zip_refuses_damage(tmp_path):
     (tmp_path / "mango_dataset_v1.jsonl.zip").write_bytes(b"PK broken")
-    with pytest.raises(SourceInvalid, match="not a readable zip"):
-        read("mango", tmp_path)
+    assert "not a readable zip" in line_of(SourceInvalid, read, "mango", tmp_path)
 
 
 OPINIONS = ("question", "selections", "options", "source")
@@ -1066,11 +925,8 @@ def test_nativqa_in_two_formats_that_differ(tmp_path):
     for config in ("bangla_in", "hindi_in"):
         write_csv(tmp_path / config / "NativQA_dev.tsv", ["data_id\tquestion\tanswer"], ["1\tQ?\tA."])
     (tmp_path / "bangla_in" / "NativQA_dev.json").write_text('[{"data_id": 1, "question": "Q?", "answer": "A."}]')
-    with pytest.raises(
-        SourceInvalid, match=r"differ: bangla_in/NativQA_dev\.json, hindi_in/NativQA_dev\.tsv;"
-    ) as caught:
-        read("nativqa", tmp_path)
-    one_line(caught)
+    line = line_of(SourceInvalid, read, "nativqa", tmp_path)
+    assert "differ: bangla_in/NativQA_dev.json, hindi_in/NativQA_dev.tsv;" in line
     (tmp_path / "hindi_in" / "NativQA_dev.tsv").unlink()
     assert len(read("nativqa", tmp_path).samples()) == 1
 
@@ -1090,8 +946,7 @@ def test_nativqa(tmp_path):
     )
     assert reading.dropped == {"no-answer": 1}
     folder.rename(tmp_path / "klingon_qo")
-    with pytest.raises(SourceInvalid, match="unknown config klingon_qo; known: arabic_qa"):
-        read("nativqa", tmp_path)
+    assert "unknown config klingon_qo; known: arabic_qa" in line_of(SourceInvalid, read, "nativqa", tmp_path)
 
 
 NORMAD = (
@@ -1134,16 +989,6 @@ def test_normad_variant_says_what_it_lacks(tmp_path):
     assert reading.lacks == ("Background", "Explanation")
     (sample,) = reading.samples()
     assert (sample.context, sample.answer) == ("", "No, explanation: Rule."), "the rule once, in the answer"
-
-
-def test_normad_names_the_cell_with_an_unknown_label(tmp_path):
-    columns = ("ID", "Country", "Rule-of-Thumb", "Story", "Gold Label")
-    rows = ([1, "peru", "Rule.", "Story?", "no"], [2, "peru", "Rule.", "Story?", "perhaps"])
-    write_csv(tmp_path / "normad_yes_no.csv", columns, *rows)
-    reading = read("normad", tmp_path)
-    assert reading.dropped == {"unknown-label": 1}
-    shown = "normad_yes_no.csv, row 2: Gold Label: found 'perhaps'; expected yes, no or neutral"
-    assert reading.examples == {"unknown-label": shown}
 
 
 def hub_calmqa(folder, answer="A."):
