@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
+import test_compare
 from base_samples import HOSTILE
 from row_pages_driver import SHOWN, choose, shown
 from typer.testing import CliRunner
@@ -16,7 +17,7 @@ from excam.scoring import metric, report_page
 from excam.scoring import report_numbers as numbers
 from excam.scoring.agreement import agreement
 from excam.scoring.metric import Description
-from excam.scoring.results import Result, frame
+from excam.scoring.results import frame
 
 EXCAM = metric.load("excam").description
 ATTACKS = (
@@ -29,22 +30,13 @@ ATTACKS = (
 )
 
 
-def judged(number, output="Sushi, of course.", *spans, certainty=0.5, **changes):
+def judged(number, output="Sushi, of course.", *spans, **changes):
     """A row with errors at spans (start, end, severity, type). `changes` may name the instruction."""
     errors = tuple(
         CulturalError("output", output[start:end] if start >= 0 else "gone", severity, kind, start, end)
         for start, end, severity, kind in spans
     )
-    made = Result(
-        id=f"r{number}",
-        texts={"instruction": changes.pop("instruction", f"What is eaten on day {number}?"), "output": output},
-        score=float(sum({"minor": -1, "major": -5}[error.severity] for error in errors)) or certainty,
-        report=Report(errors, "Because." if errors else ""),
-        certainty=certainty,
-        metric=EXCAM,
-        signature="excam|m",
-    )
-    return replace(made, **changes)
+    return test_compare.judged(number, *errors, output=output, **changes)
 
 
 def failed(number, reason="truncated", **changes):
@@ -78,20 +70,6 @@ def test_every_table_adds_up_to_all_rows():
     assert sum(number for _, number in numbers.bands(SIX, EXCAM)) == 6
 
 
-@pytest.mark.parametrize(
-    ("score", "name"),
-    [
-        (-21.0, "below -20"), (-20.0, "-20 to below -10"), (-10.0, "-10 to below -5"), (-6.0, "-10 to below -5"),
-        (-5.0, "-5 to below -2"), (-2.0, "-2 to below 0"), (-1.0, "-2 to below 0"),
-        (0.0, "p(R) 0.0 to 0.2"), (0.2, "p(R) 0.2 to 0.4"), (1.0, "p(R) 0.8 to 1.0"), (None, "failed"),
-        (1e308, "p(R) 0.8 to 1.0"), (-1e308, "below -20"),
-    ],
-)  # fmt: skip
-def test_scores_lie_in_their_band(score, name):
-    found = dict(numbers.bands([replace(judged(1), score=score)], EXCAM))
-    assert (found[name], sum(found.values())) == (1, 1)
-
-
 def test_a_table_holds_no_half_of_a_character():
     half = "half \ud83d a sign"
     fields = dict.fromkeys(("id", "instruction", "language", "system", "culture", "signature"), half)
@@ -122,16 +100,6 @@ def test_a_table_of_texts_whose_columns_have_names_of_ours():
     assert table["score"].to_list() == [None, 0.5]
     assert table["errors"].to_list() == [None, "[]"]
     assert len(set(table.columns)) == len(table.columns)
-
-
-def test_many_names_are_cut_and_counted(monkeypatch):
-    monkeypatch.setattr(numbers, "MOST", 2)
-    rows = [judged(n, culture=f"c{min(n, 5)}") for n in range(20)]
-    found = numbers.lines(rows, "culture")
-    assert [(one.name, one.n) for one in found] == [("c5", 15), ("c0", 1), ("4 smaller ones", 4)]
-    assert found[0].score_interval is None, "all alike"
-    kinds = numbers.kinds([["a", "a"], ["b"], ["c"], ["d"]])
-    assert [(one.name, one.times, one.rows) for one in kinds] == [("a", 2, 1), ("b", 1, 1), ("2 rarer ones", 2, 0)]
 
 
 # --- the page as it is written
@@ -216,7 +184,7 @@ def test_filters_search_and_order(browser, tmp_path):
         ("severity", "major", [0, 2]), ("severity", "minor", [1, 2]), ("type", "taste", [1, 2]),
         ("language", "English", [0, 3, 4]), ("culture", "Turkey", [1]), ("system", "b", [2, 3, 4, 5]),
         ("failure", "no-json", [5]), ("warning", "truncated", [3, 5]), ("q", "cay icilir", [1]),
-        ("q", "עולם", [2]), ("q", "BECAUSE", [0, 1, 2]), ("q", "greece", [0, 3, 4]), ("q", "nowhere", []),
+        ("q", "עולם", [2]), ("q", "WHY", [0, 1, 2]), ("q", "greece", [0, 3, 4]), ("q", "nowhere", []),
     ]:  # fmt: skip
         choose(browser, name, value)
         assert shown(browser) == [f"r{n}" for n in kept], (name, value)

@@ -198,12 +198,14 @@ def test_a_line_by_hand():
 
 
 def test_edges_of_bands():
-    scores = (-20.5, -20, -11, -10, -6, -5, -3, -2, -1, -0.5, 0, 0.19, 0.2, 0.99, 1)
+    scores = (-1e308, -20.5, -20, -11, -10, -6, -5, -3, -2, -1, -0.5, 0, 0.19, 0.2, 0.99, 1, 1e308)
     found = numbers.bands(
         [judged(n, score=float(score)) for n, score in enumerate(scores)] + [failed(99)], failed(99).metric
     )
-    assert [count for _, count in found] == [1, 2, 2, 2, 3, 2, 1, 0, 0, 2, 1]
-    assert [name for name, _ in found][4:6] == ["-2 to below 0", "p(R) 0.0 to 0.2"]
+    assert [count for _, count in found] == [2, 2, 2, 2, 3, 2, 1, 0, 0, 3, 1]
+    names = [name for name, _ in found]
+    assert names[:4] == ["below -20", "-20 to below -10", "-10 to below -5", "-5 to below -2"]
+    assert names[4:7] == ["-2 to below 0", "p(R) 0.0 to 0.2", "p(R) 0.2 to 0.4"]
 
 
 def test_groups_in_order_of_size_then_name():
@@ -214,16 +216,18 @@ def test_groups_in_order_of_size_then_name():
     assert numbers.MOST == 200
 
 
-def test_tables_of_just_as_many_lines_as_there_may_be(monkeypatch):
+def test_tables_of_as_many_lines_as_there_may_be_and_of_more(monkeypatch):
     monkeypatch.setattr(numbers, "MOST", 2)
     assert [one.name for one in numbers.lines([judged(0, culture="a"), judged(1, culture="b")], "culture")] == [
         "a",
         "b",
     ]
     assert [one.name for one in numbers.kinds([["a"], ["b"]])] == ["a", "b"]
-    assert [(one.name, one.n) for one in numbers.lines([judged(n, culture=f"{n}") for n in range(5)], "culture")] == [
-        ("0", 1), ("1", 1), ("3 smaller ones", 3),
-    ]  # fmt: skip
+    cut = numbers.lines([judged(n, culture=f"c{min(n, 5)}") for n in range(20)], "culture")
+    assert [(one.name, one.n) for one in cut] == [("c5", 15), ("c0", 1), ("4 smaller ones", 4)]
+    assert cut[0].score_interval is None, "all alike"
+    kinds = numbers.kinds([["a", "a"], ["b"], ["c"], ["d"]])
+    assert [(one.name, one.times, one.rows) for one in kinds] == [("a", 2, 1), ("b", 1, 1), ("2 rarer ones", 2, 0)]
 
 
 # --- rows of files and programs
@@ -288,20 +292,14 @@ def test_rows_of_a_table_are_numbered_without_empty_lines(tmp_path):
 def test_parquet_of_exactly_one_part(tmp_path, monkeypatch):
     monkeypatch.setattr(row_files, "CHUNK", 3)
     path = tmp_path / "a.parquet"
-    for count in (2, 3, 4):
+    for count in (2, 3, 4, 10):
         pl.DataFrame({"output": [str(n) for n in range(count)]}).write_parquet(path)
-        assert [number for number, _ in row_files.rows(path)] == list(range(1, count + 1))
+        assert list(row_files.rows(path)) == [(n + 1, {"output": str(n)}) for n in range(count)]
 
 
 def test_rows_of_an_arrow_stream_are_counted_from_one(tmp_path):
     pl.DataFrame({"output": ["x", "y"]}).write_ipc_stream(tmp_path / "a.arrow")
     assert list(row_files.rows(tmp_path / "a.arrow")) == [(1, {"output": "x"}), (2, {"output": "y"})]
-
-
-def test_numbers_go_through_the_files_of_a_folder(tmp_path):
-    for name, count in (("a", 2), ("b", 3), ("c", 1), ("an empty one", 0)):
-        pl.DataFrame({"output": [name] * count}).write_parquet(tmp_path / f"{name}.parquet")
-    assert [number for number, _ in row_files.rows(tmp_path)] == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_bad_row_has_a_number_of_its_own(tmp_path):
