@@ -1,6 +1,7 @@
 """Comparison, agreement, calibration, tables and files of results: edges and orders, by hand."""
 
 import gzip
+import math
 from dataclasses import replace
 
 import polars as pl
@@ -146,7 +147,7 @@ def test_what_an_edited_agreement_may_hold(changes, sound):
 
 def test_a_band_may_be_all_or_one_number():
     assert [calibration.checked_band(band) for band in ((0, 1), (0.5, 0.5))] == [(0, 1), (0.5, 0.5)]
-    for band in ((-0.01, 0.5), (0.5, 1.01), (0.6, 0.5)):
+    for band in ((-0.01, 0.5), (0.5, 1.01), (0.6, 0.5), (math.nan, 0.5)):
         line = line_of(InputInvalid, calibration.checked_band, band)
         assert line.startswith(f"band {band[0]:g} {band[1]:g}: expected two probabilities, the lower first")
 
