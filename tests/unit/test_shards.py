@@ -23,6 +23,7 @@ from scripts import score_shards, summarize_scores
 
 EXCAM = metric.load("excam")
 SETTINGS = {"metric": "excam", "model": "small"}
+COMMON = ["--texts", "texts", "--job-megabytes", "1", "--metric", "excam", "--model", "small", "--scores", "scores"]
 ROWS = [
     {"id": f"{at}", "instruction": f"What is eaten at feast {at}?", "output": f"Tea and {at} breads. 茶"}
     for at in range(700)
@@ -178,19 +179,11 @@ def test_tables_of_other_texts_are_not_replaced(texts, tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("rows", "line"),
-    [
-        ('{"id": "1", "text": "x"}\n', "{path}: column output: not found; found id, text; give --output NAME"),
-        ("", "{path}: 0 rows; expected one JSON object a line, or a table with a header"),
-        ("<html>", "{path}: an HTML page; expected the data file; download the file itself, not its page"),
-    ],
-)
-def test_a_shard_that_cannot_be_read_is_one_line_and_the_others_are_scored(texts, tmp_path, rows, line):
+def test_a_shard_that_cannot_be_read_is_one_line_and_the_others_are_scored(texts, tmp_path):
     path = texts / "aa.jsonl"
-    path.write_text(rows)
+    path.write_text("<html>")
     counts, problems = score(texts, tmp_path / "scores")
-    assert problems == [line.format(path=path)]
+    assert problems == [f"{path}: an HTML page; expected the data file; download the file itself, not its page"]
     assert list(counts) == ["a", "b", "de/a", "de/c"]
     assert not (tmp_path / "scores/shards/aa.parquet").exists()
 
@@ -206,24 +199,11 @@ def test_a_bad_row_of_a_shard_is_counted_and_not_asked_about(tmp_path):
     assert [counts["a"][name] for name in ("rows", "scored", "failed")] == [5, 1, 4]
     reasons = ("duplicate-id", "not-an-object", "not-json", "not-text-output")
     assert counts["a"]["failures"] == dict.fromkeys(reasons, 1)
-    table = tmp_path / "scores/shards/a.parquet"
-    assert [(one.id, one.failure) for one in result_files.read(table)] == [
-        ("1", None),
-        ("2", "not-json"),
-        ("1#3", "duplicate-id"),
-        ("2#4", "not-text-output"),
-        ("5", "not-an-object"),
-    ]
+    table = result_files.read(tmp_path / "scores/shards/a.parquet")
+    assert [one.id for one in table] == ["1", "2", "1#3", "2#4", "5"]
     again = Dies(answer)
     assert score(path.parent, tmp_path / "scores", again) == (counts, [])
     assert not again.asked
-
-
-def test_an_empty_table_is_one_line(texts, tmp_path):
-    path = texts / "aa.parquet"
-    pl.DataFrame(ROWS).head(0).write_parquet(path)
-    _, problems = score(texts, tmp_path / "scores")
-    assert problems == [f"{path}: 0 rows; expected one JSON object a line, or a table with a header"]
 
 
 def test_a_shard_that_changes_while_it_is_read_is_not_published(tmp_path):
@@ -281,33 +261,19 @@ def test_a_table_holds_every_field(tmp_path):
 def test_counts_are_added_up_and_a_shard_without_scores_is_one_line(texts, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(score_shards, "open_scorer", lambda _: scorer(Dies(answer)))
-    scores = tmp_path / "results/scores"
-    common = [
-        "--texts",
-        "texts",
-        "--job-megabytes",
-        "1",
-        "--metric",
-        "excam",
-        "--model",
-        "small",
-        "--scores",
-        f"{scores}",
-    ]
     (batch,) = shards.batches(shards.find(texts), 10**6)
-    end = ["--table", f"{scores}/shards.csv", "--page", f"{scores}/summary.md"]
-    line = line_of(InputInvalid, summarize_scores.main, [*common, *end])
-    assert line == (
-        f"{scores}: 4 of 4 shards have no scores, the first is a; "
+    summary = [*COMMON, "--table", "scores/shards.csv", "--page", "scores/summary.md"]
+    assert line_of(InputInvalid, summarize_scores.main, summary) == (
+        "scores: 4 of 4 shards have no scores, the first is a; "
         "run again with --forcerun score_shards: only those are scored"
     )
-    score_shards.main([*common, "--batch", batch, "--counts", f"{scores}/batches/{batch}.json"])
-    assert list(read_json(scores / f"batches/{batch}.json")) == ["a", "b", "de/a", "de/c"]
-    summarize_scores.main([*common, *end])
-    lines = pl.read_csv(scores / "shards.csv")
+    score_shards.main([*COMMON, "--batch", batch, "--counts", f"scores/batches/{batch}.json"])
+    assert list(read_json(Path(f"scores/batches/{batch}.json"))) == ["a", "b", "de/a", "de/c"]
+    summarize_scores.main(summary)
+    lines = pl.read_csv("scores/shards.csv")
     assert lines.columns == list(shard_summary.COLUMNS)
     assert lines["rows"].to_list() == [300, 300, 50, 50]
-    page = (scores / "summary.md").read_text()
+    page = Path("scores/summary.md").read_text()
     assert "| rows | 700 |\n| scored | 699 |\n| failed | 1 |\n" in page
     assert "## Failures\n\n| failure | rows |\n| --- | --- |\n| no-json | 1 |\n" in page
     said = capsys.readouterr().err
@@ -336,8 +302,7 @@ def test_a_job_with_a_broken_shard_fails_after_the_others(texts, tmp_path, monke
     monkeypatch.setattr(score_shards, "open_scorer", lambda _: scorer(Dies(answer)))
     (texts / "aa.jsonl").write_text("")
     (batch,) = shards.batches(shards.find(texts), 10**6)
-    words = ["--texts", "texts", "--job-megabytes", "1", "--metric", "excam", "--model", "small", "--scores", "scores"]
-    words += ["--counts", "counts.json"]
+    words = [*COMMON, "--counts", "counts.json"]
     assert line_of(InputInvalid, score_shards.main, [*words, "--batch", batch]) == (
         "texts/aa.jsonl: 0 rows; expected one JSON object a line, or a table with a header "
         "(4 of 5 shards of this job are scored)"
