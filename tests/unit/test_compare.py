@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from one_line_errors import line_of
 from typer.testing import CliRunner
 
 from excam import cli
 from excam.core.exceptions import InputInvalid
 from excam.error_reports.records import CulturalError, Report
 from excam.scoring import compare, metric
-from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.metric import Description
 from excam.scoring.results import Result
 from excam.stats.permutation import holm, paired_permutation
@@ -49,15 +49,6 @@ def compared(a, b, rows=5):
     return found
 
 
-def line_of(a, b):
-    with pytest.raises(InputInvalid) as caught:
-        compared(a, b)
-    line = str(caught.value)
-    assert "\n" not in line
-    assert len(line) < 500
-    return line
-
-
 def test_every_row_is_somewhere():
     a = [judged(1), judged(2, MAJOR), failed(3), judged(4), failed(5), judged(6), judged(7)]
     b = [judged(2), judged(1), judged(3), failed(4), failed(5), judged(8)]
@@ -76,14 +67,18 @@ def test_every_row_is_somewhere():
 
 def test_what_is_not_comparable_is_refused_in_one_line():
     other = judged(1, instruction="Something else?")
-    assert line_of([judged(1)], [other]).startswith("id r1: A asks 'What is eaten on day 1?', B asks 'Something else?'")
-    line = line_of([judged(1)], [judged(1, signature="excam|model:n")])
+    assert line_of(InputInvalid, compared, [judged(1)], [other]).startswith(
+        "id r1: A asks 'What is eaten on day 1?', B asks 'Something else?'"
+    )
+    line = line_of(InputInvalid, compared, [judged(1)], [judged(1, signature="excam|model:n")])
     assert "A: excam|model:m B: excam|model:n" in line
-    assert "unlike signatures" in line_of([judged(1), judged(2, signature="x")], [judged(1)]), "nor within a file"
-    assert line_of([judged(1), judged(1)], [judged(1)]).startswith("A: id r1 occurs twice")
-    assert "A has 1 rows, B 1, 0 with an id of the other" in line_of([judged(1)], [judged(2)])
-    assert "1 with an id of the other, none of them judged" in line_of([judged(1)], [failed(1)])
-    assert "A has 0 rows" in line_of([], [judged(1)])
+    assert "unlike signatures" in line_of(InputInvalid, compared, [judged(1), judged(2, signature="x")], [judged(1)]), (
+        "nor within a file"
+    )
+    assert line_of(InputInvalid, compared, [judged(1), judged(1)], [judged(1)]).startswith("A: id r1 occurs twice")
+    assert "A has 1 rows, B 1, 0 with an id of the other" in line_of(InputInvalid, compared, [judged(1)], [judged(2)])
+    assert "1 with an id of the other, none of them judged" in line_of(InputInvalid, compared, [judged(1)], [failed(1)])
+    assert "A has 0 rows" in line_of(InputInvalid, compared, [], [judged(1)])
 
 
 def test_a_system_that_is_better_is_found_and_the_other_way_round_is_the_mirror():
@@ -107,10 +102,6 @@ def test_a_system_against_itself():
 
 
 def test_rows_that_share_content_are_one():
-    assert compare.cluster(judged(1, id="blend/1/0/right")) == compare.cluster(judged(1, id="blend/1/2/wrong"))
-    assert compare.cluster(judged(1)) == compare.cluster(judged(1, id="other"))
-    free = judged(1, instruction=STAND_IN_INSTRUCTION)
-    assert compare.cluster(free) != compare.cluster(replace(free, id="other")), "the neutral instruction says nothing"
     a = [judged(1, id=str(n)) for n in range(20)]
     b = [judged(1, MAJOR, id=str(n)) for n in range(20)]
     score = compared(a, b).measures[0]
@@ -332,10 +323,7 @@ def test_the_command_stops_in_one_line(tmp_path):
         {"verdict": "perhaps"},
         {"probability": "high"},
         {"agreement": {"judgements": 2}},
-        {"agreement": AGREED | {"found": "2"}},
-        {"agreement": AGREED | {"scores": [math.nan]}},
         {"agreement": AGREED | {"spans": [{"where": "output", "start": 0, "end": 999, "share": 1.0, "major": 1.0}]}},
-        {"agreement": AGREED | {"spans": [{"where": "id", "start": 0, "end": 1, "share": 1.0, "major": 1.0}]}},
     ],
 )
 def test_a_line_that_was_edited_is_refused(tmp_path, changes):
