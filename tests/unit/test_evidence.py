@@ -3,7 +3,6 @@
 import json
 import math
 import resource
-from dataclasses import replace
 from pathlib import Path
 
 import multiple_choice
@@ -15,7 +14,7 @@ from typer.testing import CliRunner
 
 import excam
 from excam import cli
-from excam.core import hashing, provenance, tables
+from excam.core import hashing, tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.error_reports import judges, metrics
 from excam.inference import Completion
@@ -62,10 +61,8 @@ def test_paragraphs_are_passages_of_their_document(tmp_path):
         ({"id": None}, "no id; expected each"),
         ({"licence": math.nan}, "no licence; expected each"),
         ({"text": {"a": [1]}}, "document a: text: found dict; expected text"),
-        ({"text": 5}, "document a: text: found int; expected text"),
         ({"licence": [[]]}, "document a: licence: found list; expected text"),
         ({"licence": True}, "document a: licence: found bool; expected text"),
-        ({"licence": 1}, "document a: licence: found int; expected text"),
         ({"id": True}, "document True: id: found bool; expected text"),
         ({"id": 1.5}, "document 1.5: id: found float; expected text"),
         ({"id": {"a": 1}}, "id: found dict; expected text"),
@@ -329,11 +326,7 @@ def test_a_judge_that_asks_nothing_keeps_its_verdict_beside_passages():
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    files = sorted(tiny.model(folder / "files", positions=4096).iterdir())
-    facts = {"revision": "c" * 40, "licence": "MIT"}
-    provenance.write_manifest(folder / "manifest.json", inputs=[], outputs=files, settings={}, seconds=1, **facts)
-    return folder / "files"
+    return tiny.model(tmp_path_factory.mktemp("models") / "tiny", positions=4096)
 
 
 def test_the_open_book_is_in_the_signature_and_off_by_default(model, tmp_path):
@@ -344,21 +337,8 @@ def test_the_open_book_is_in_the_signature_and_off_by_default(model, tmp_path):
     assert "evidence" not in closed.signature
     assert f"|{index.signature}x3|" in opened.signature
     assert opened.signature.replace(f"|{index.signature}x3", "") == closed.signature
-    assert replace(index.search("haggis", 1)[0]).passage.id == "a"
-
-
-def test_the_command_takes_evidence(model, tmp_path):
-    evidence.build(folder_of(tmp_path / "d"), tmp_path / "i")
-    rows = tmp_path / "rows.jsonl"
-    rows.write_text('{"id": "1", "instruction": "Name a Scottish dish.", "output": "Haggis"}\n')
-    words = ["score", rows, "--model", model, "--max-tokens", 8]
-    done = CliRunner().invoke(cli.app, [str(word) for word in [*words, "--evidence", tmp_path / "i"]])
-    assert done.exit_code in (0, 1), done.output
-    (row,) = map(json.loads, done.stdout.splitlines())
-    assert "|evidence:" in row["signature"]
-    done = CliRunner().invoke(cli.app, [str(word) for word in [*words, "--evidence", tmp_path / "d"]])
-    assert done.exit_code == 2
-    assert "no index.json" in done.stderr
+    assert index.search("haggis", 1)[0].passage.id == "a"
+    assert "no index.json" in line_of(InputInvalid, excam.load, model, evidence=tmp_path / "d")
 
 
 def test_passages_stand_before_the_question_of_any_metric_with_a_text_and_its_instruction(tmp_path):
