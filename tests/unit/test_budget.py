@@ -142,15 +142,6 @@ def test_a_budget_needs_a_file_and_one_model_behind_a_server(served):
     )
 
 
-def test_a_row_that_cannot_be_scored_costs_nothing(served, tmp_path):
-    (tmp_path / "rows.jsonl").write_text('{"output": "a"}\n{"text": "b"}\n')
-    found = score("--budget", "5", "--price", "1", "2", model=model(served))
-    assert found.exit_code == 0
-    assert len(asked(served)) == 1
-    scored = [json.loads(line) for line in (tmp_path / "scored.jsonl").open()]
-    assert [one["failure"] for one in scored] == [None, "missing-output"]
-
-
 def test_the_price_of_an_entry_of_the_configuration(served, tmp_path):
     entry = {"backend": "openai", "licence": "x", "gpus": 0}
     entry["server"] = {"endpoint": served.endpoint, "name": "m", "price": {"prompt": 1.0, "completion": 10.0}}
