@@ -70,13 +70,24 @@ class Browser:
     @contextmanager
     def tab(self, session=None):
         """Inside, everything happens in another tab, a new one or that of `session`, which is what is handed out."""
-        before, self.session = self.session, session or self._attach()
-        self.call("Page.bringToFront")
+        before = self.session
+        self._look_at(session or self._attach())
         try:
             yield self.session
         finally:
-            self.session = before
-            self.call("Page.bringToFront")
+            self._look_at(before)
+
+    def _look_at(self, session):
+        """The tab of `session` is in front, the one before is hidden, also in the headless shell, where each is a window
+        of its own and would stay visible.
+        """
+        behind = self.call("Browser.getWindowForTarget")["windowId"]
+        self.session = session
+        front = self.call("Browser.getWindowForTarget")["windowId"]
+        if front != behind:
+            for window, state in ((behind, "minimized"), (front, "normal")):
+                self.call("Browser.setWindowBounds", windowId=window, bounds={"windowState": state})
+        self.call("Page.bringToFront")
 
     def __enter__(self):
         return self
