@@ -10,7 +10,7 @@ from excam.annotation import campaign, page
 from excam.core.provenance import write_text
 from scripts import run
 
-VERSION = 10
+VERSION = 11
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -13,7 +13,7 @@ from excam.rubric import campaign
 from scripts import run
 from scripts._rubric import add_rubric_options, responses_of, rubric_of
 
-VERSION = 4
+VERSION = 5
 
 
 def main(argv: Sequence[str] | None = None) -> None:
