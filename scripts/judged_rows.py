@@ -13,7 +13,7 @@ from excam.error_reports.evaluation import judged_rows
 from excam.pages.row_browser import FITS
 from scripts import run
 
-VERSION = 5
+VERSION = 6
 
 
 def main(argv: Sequence[str] | None = None) -> None:
