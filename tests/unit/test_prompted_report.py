@@ -6,10 +6,8 @@ from pathlib import Path
 import fake_chat_server
 import pytest
 import tiny
-from typer.testing import CliRunner
 
 import excam
-from excam import cli
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.error_reports import read
 from excam.error_reports.judges import prompted_report, report
@@ -82,17 +80,6 @@ def test_an_answer_that_ignores_the_schema_is_a_failure(server, answer):
     (one,) = excam.load(f"m@{served.endpoint}").score([PAIR])
     assert (one.score, one.report) == (None, None)
     assert one.failure in prompted_report.REASONS
-
-
-def test_a_wrong_key_or_name_is_one_line(server, tmp_path):
-    for status, message in ((401, "Incorrect API key"), (404, "model `m` not found")):
-        served = server(lambda body, code=status, why=message: fake_chat_server.wrong(code, why))
-        file = tmp_path / "pairs.jsonl"
-        file.write_text(json.dumps(PAIR) + "\n")
-        found = CliRunner().invoke(cli.app, ["score", str(file), "--model", f"m@{served.endpoint}"])
-        assert found.exit_code == 2
-        assert f"HTTP {status}: {message}" in found.stderr
-        assert "Traceback" not in found.output
 
 
 def test_a_folder_of_plain_weights_judges(tmp_path):
