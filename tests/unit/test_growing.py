@@ -75,11 +75,6 @@ def test_wherever_a_run_was_killed_no_row_is_taken_that_was_not_written(killed, 
         assert not killed.part.exists() or rows.startswith(killed.part.read_bytes())
 
 
-def test_a_file_without_seals_is_judged_again(killed):
-    killed.seals.unlink()
-    assert done(killed) == 0
-
-
 @pytest.mark.parametrize(
     ("maker", "said"),
     [
