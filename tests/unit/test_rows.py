@@ -111,7 +111,6 @@ def test_what_is_read_as_what_is_one_line(tmp_path):
         ({"instruction": "a"}, "missing-output"),
         ({"output": math.nan}, "missing-output"),
         ({"output": 5}, "not-text-output"),
-        ({"output": ["x"]}, "not-text-output"),
         ({"output": "x", "instruction": 1}, "not-text-instruction"),
         ({"output": ""}, "empty-output"),
         ({"output": " \n\t"}, "empty-output"),
