@@ -13,15 +13,16 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import polars as pl
 
 from excam.core import row_files
 from excam.core.exceptions import ArtifactBroken, InputInvalid, ModelInvalid
-from excam.core.row_files import BadRow
 from excam.scoring import result_files, rows
 from excam.scoring.metric import Outcome, Row, available
 from excam.scoring.results import Result
+from excam.scoring.scorer import Scorer
 
 METRICS = [available()[name] for name in ("excam", "rubric", "bleu", "acre", "acre-equivalent", "calmqa")]
 TEXTS = ("Sushi.", 'Knödel, "groß"; ja', "寿司", "line\nbreak", "=1+1", "'", "\u202e", "a\u2028b", "x" * 700)
@@ -202,14 +203,8 @@ def sound_results(draw: Random) -> list[Result]:
             Outcome(None, "no-json") if draw.random() < 0.2 else Outcome(draw.uniform(-9, 1), certainty=draw.random())
         )
         row = Row(one["id"], {"instruction": one["instruction"], "output": one["output"]})
-        made.append(_result(metric, row, outcome))
+        made.append(Scorer(metric, None)._result(row, outcome))
     return made
-
-
-def _result(metric, row, outcome) -> Result:
-    from excam.scoring.scorer import Scorer
-
-    return Scorer(metric, None)._result(row, outcome)
 
 
 def check_results(draw: Random, folder: Path, suffix: str) -> None:
@@ -232,8 +227,6 @@ def check_results(draw: Random, folder: Path, suffix: str) -> None:
 
 def check_growing(draw: Random, folder: Path, _: str) -> None:
     """Damage a file that grows: what is kept of it are its first rows as they were; nothing else counts as done."""
-    from types import SimpleNamespace
-
     before = sound_results(draw)
     items = [Row(one.id, dict(one.texts)) for one in before]
     maker = SimpleNamespace(signature=before[0].signature, identity="m")
@@ -291,4 +284,3 @@ CHECKS: Mapping[str, tuple[Callable[[Random, Path, str], None], str]] = {
     "growing": (check_growing, ""),
     "labels, truths, calibrations, documents": (check_tables, ""),
 }
-__all__ = ["CHECKS", "BadRow"]
