@@ -177,6 +177,7 @@ def test_lists_of_json_csv_and_parquet(tmp_path):
         ("a.csv.gz", gzip.compress(b"x,y\n1,2\n" * 900, mtime=0)[:-20], "compressed file ended"),
         ("a.jsonl", b'{"x": 1}\n' * 29 + b'\n{"x":\n', "row 31: not JSON (Expecting value, column "),
         ("a.jsonl", b'{"x": 1}\n\n[2]\n', "row 3: found list; expected an object"),
+        ("a.jsonl", b'{"x": 1}\n{"x": "\xe9"}\n', "row 2: not UTF-8; expected UTF-8"),
         ("a.json", b'[{"x": 1},\n 2]', "row 2: found int; expected an object"),
         ("a.parquet", b"PAR1 broken", ""),
         ("a.csv", LFS_POINTER, "a git-LFS pointer; expected the file itself; run `git lfs pull`"),
