@@ -128,13 +128,9 @@ def test_the_equivalents_of_mini_hold_in_the_references_and_glosses_do_not():
 def test_example_of_one_shot_prompts_is_not_in_the_test_set(tmp_path):
     example = items.held_out(ITEMS, MINI / "example.jsonl")
     assert example.id not in ITEMS
-    first = next(iter(ITEMS.values()))
-    row = json.loads((MINI / "items.jsonl").read_text(encoding="utf-8").splitlines()[0])
-    for changed in (row, row | {"id": "other"}):
-        write(tmp_path / "e.jsonl", [changed])
-        with pytest.raises(InputInvalid, match="not in the test set"):
-            items.held_out(ITEMS, tmp_path / "e.jsonl")
-    assert first.id == row["id"]
+    for changed in (first_row(), first_row(id="other")):
+        path = write(tmp_path / "e.jsonl", [changed])
+        assert "not in the test set" in line_of(InputInvalid, items.held_out, ITEMS, path)
 
 
 # --- items: bad input
@@ -187,17 +183,14 @@ TRADITIONAL = "她穿著一件月白色的旗袍,站在巷口等人。"
 )
 def test_a_bad_item_is_one_line_that_names_the_row(tmp_path, changes, words):
     path = write(tmp_path / "items.jsonl", [first_row(id="good"), first_row(**changes)])
-    with pytest.raises(InputInvalid) as problem:
-        items.read(path)
-    assert f"{path}:2: " in str(problem.value)
-    assert words in str(problem.value)
-    assert "\n" not in str(problem.value)
+    line = line_of(InputInvalid, items.read, path)
+    assert line.startswith(f"{path}:2: ")
+    assert words in line
 
 
 def test_items_twice_none_or_no_objects_are_refused(tmp_path):
     for rows, words in ([[first_row(), first_row()], "occurs twice"], [[], "0 items"]):
-        with pytest.raises(InputInvalid, match=words):
-            items.read(write(tmp_path / "items.jsonl", rows))
+        assert words in line_of(InputInvalid, items.read, write(tmp_path / "items.jsonl", rows))
 
 
 def test_an_item_without_explication_is_read_and_a_protocol_can_be_given(tmp_path):
@@ -223,8 +216,7 @@ def test_rows_survive_a_table(tmp_path):
     tables.write_frame(tmp_path / "rows.parquet", translations.to_frame(ROWS))
     assert translations.from_frame(tmp_path / "rows.parquet") == [replace(one, label=None) for one in ROWS]
     tables.write_frame(tmp_path / "other.parquet", pl.DataFrame({"id": ["a"]}))
-    with pytest.raises(InputInvalid, match="no item, system"):
-        translations.from_frame(tmp_path / "other.parquet")
+    assert "no item, system" in line_of(InputInvalid, translations.from_frame, tmp_path / "other.parquet")
 
 
 def cell(column, value):
@@ -248,14 +240,10 @@ def cell(column, value):
         (cell("target_end", None), "target_end: found None; expected a whole number"),
         (cell("category", "Food"), "category: found Food"),
         (cell("system", " "), "no system"),
-        (cell("system", None), "row 1: no system"),
         (cell("translation", None), "row 1: no translation"),
         (cell("shots", -1), "shots: found -1"),
         (cell("system", "other"), "id 'qipao/careful/0'; expected qipao/other/0"),
         (cell("explication", "Another."), "row 2: item qipao has other texts in an earlier row"),
-        (lambda frame: frame.cast({"shots": pl.String}), "column shots: found String; expected rows"),
-        (lambda frame: frame.with_columns(accepted=pl.lit("x")), "column accepted: found String"),
-        (lambda frame: frame.with_columns(source=pl.lit(3)), "column source: found Int32"),
     ],
 )
 def test_damaged_rows_are_one_line(tmp_path, change, words):
@@ -292,7 +280,8 @@ def test_rows_in_two_files_are_refused(tmp_path):
     [
         (lambda row: [row, row], "id qipao occurs twice; expected unique ids"),
         (lambda row: [row, row | {"id": "x", "reference": "Another."}], "the sentence of qipao with another reference"),
-        (lambda row: [row | {"id": 3}], "expected texts under id, source"),
+        (lambda row: [row | {"id": 3}], "expected texts under id, source, reference, domain, licence"),
+        (lambda row: [{"id": "a", "source": "x"}], "expected texts under id, source"),
         (lambda row: [row | {"licence": "\ud83d"}], "expected texts under id, source"),
         (lambda row: [], "0 sentences"),
     ],
@@ -325,7 +314,6 @@ def test_bad_sentences_of_a_corpus_are_one_line(tmp_path, rows, words):
         ([{"id": "nobody", "translation": "x"}], "expected the id of an item"),
         ([{"id": "qipao"}], "translation 'None'; expected"),
         ([{"id": "qipao", "translation": 5}], "translation '5'"),
-        (["text"], "found str; expected an object"),
         ([{"id": "qipao", "translation": "a"}, {"id": "qipao", "translation": "b"}], "qipao/ours/0 is there twice"),
         ([], "0 translations"),
         ([{"id": "qipao", "translation": "\ud83d"}], "id 'qipao', translation '\\ud83d'"),
@@ -343,17 +331,13 @@ def test_bad_sentences_of_a_corpus_are_one_line(tmp_path, rows, words):
     ],
 )
 def test_a_bad_translation_is_one_line(tmp_path, rows, words):
-    with pytest.raises(InputInvalid) as problem:
-        translations.read(write(tmp_path / "ours.jsonl", rows), ITEMS)
-    assert words in str(problem.value)
-    assert "\n" not in str(problem.value)
+    assert words in line_of(InputInvalid, translations.read, write(tmp_path / "ours.jsonl", rows), ITEMS)
 
 
 def test_a_system_in_two_files_is_refused(tmp_path):
     row = {"id": "qipao", "translation": "x", "system": "ours"}
     paths = [write(tmp_path / name, [row]) for name in ("a.jsonl", "b.jsonl")]
-    with pytest.raises(InputInvalid, match="qipao/ours/0 is in another file too"):
-        source.written(paths, ITEMS)
+    assert "qipao/ours/0 is in another file too" in line_of(InputInvalid, source.written, paths, ITEMS)
 
 
 @pytest.mark.parametrize(
@@ -373,15 +357,7 @@ def test_a_system_in_two_files_is_refused(tmp_path):
 )
 def test_a_label_that_contradicts_itself_is_refused(tmp_path, label, words):
     path = write(tmp_path / "labels.jsonl", [{"id": "qipao", "system": "careful"} | label])
-    with pytest.raises(InputInvalid) as problem:
-        translations.read_labels(path)
-    assert words in str(problem.value)
-
-
-def test_a_label_that_is_no_object_is_one_line(tmp_path):
-    path = write(tmp_path / "labels.jsonl", [["a"]])
-    with pytest.raises(InputInvalid, match=r"labels\.jsonl:1: found list; expected an object"):
-        translations.read_labels(path)
+    assert words in line_of(InputInvalid, translations.read_labels, path)
 
 
 def test_shots_are_read_from_numbers_and_digits(tmp_path):
@@ -391,10 +367,10 @@ def test_shots_are_read_from_numbers_and_digits(tmp_path):
 
 def test_two_labels_and_labels_without_a_row_are_refused(tmp_path):
     row = {"id": "qipao", "system": "careful", "correct": True, "errors": []}
-    with pytest.raises(InputInvalid, match="has two labels"):
-        translations.read_labels(write(tmp_path / "l.jsonl", [row, row]))
-    with pytest.raises(InputInvalid, match="a label without its translation"):
-        translations.with_labels(ROWS, write(tmp_path / "l.jsonl", [row | {"system": "nobody"}]))
+    path = write(tmp_path / "l.jsonl", [row, row])
+    assert "has two labels" in line_of(InputInvalid, translations.read_labels, path)
+    write(path, [row | {"system": "nobody"}])
+    assert "a label without its translation" in line_of(InputInvalid, translations.with_labels, ROWS, path)
 
 
 # --- errors and quality
@@ -411,8 +387,7 @@ def test_the_primary_error_is_the_first_of_the_priority():
         for some in itertools.combinations(order, size):
             for given in (some, some[::-1]):
                 assert errors.primary(given) == some[0]
-    with pytest.raises(InputInvalid, match="found typo"):
-        errors.primary(["omission", "typo"])
+    assert "found typo" in line_of(InputInvalid, errors.primary, ["omission", "typo"])
 
 
 @pytest.mark.parametrize(
@@ -434,10 +409,8 @@ def test_quality_of_a_valid_row_is_above_0_and_at_most_1(name):
 
 def test_quality_refuses_other_ratings():
     for f, c in ((0, 3), (3, 6), (math.nan, 3)):
-        with pytest.raises(InputInvalid):
-            quality.combine(f, c)
-    with pytest.raises(InputInvalid, match="found median"):
-        quality.combine(3, 3, "median")
+        line_of(InputInvalid, quality.combine, f, c)
+    assert "found median" in line_of(InputInvalid, quality.combine, 3, 3, "median")
 
 
 # --- the judge without a model
@@ -480,8 +453,7 @@ def test_no_sentence_in_a_translation_changes_a_verdict_of_equivalent():
 
 def test_equivalent_needs_something_to_compare_with():
     bare = replace(LOCK, explication="", equivalent=None, accepted=())
-    with pytest.raises(InputInvalid, match="no equivalent and no explication"):
-        equivalent.judge(bare, "x")
+    assert "no equivalent and no explication" in line_of(InputInvalid, equivalent.judge, bare, "x")
     assert not equivalent.judge(replace(LOCK, explication=""), "a lock").valid
 
 
@@ -677,9 +649,9 @@ def test_metric_is_found_and_scores_a_row():
     assert found.parts["valid"] is True
     (failed,) = run(TEXT.flow, [row], Judge(nuance="?"))
     assert (failed.score, failed.failure) == (None, "nuance: no-json")
-    with pytest.raises(InputInvalid, match="category: found Food"):
-        run(TEXT.flow, [Row("a", values | {"category": "Food"})], Judge())
-    results = run(Scorer(TEXT, None).flow, [Row("a", values | {"category": "Food"}), row], Judge())
+    wrong = Row("a", values | {"category": "Food"})
+    assert "category: found Food" in line_of(InputInvalid, run, TEXT.flow, [wrong], Judge())
+    results = run(Scorer(TEXT, None).flow, [wrong, row], Judge())
     assert [one.failure for one in results] == [
         "category: found Food; expected Material, Social, Religious, Ecological, Linguistic", None,
     ]  # fmt: skip
@@ -694,8 +666,8 @@ def test_the_protocol_of_a_row_overrides_that_of_its_category():
             wanted = next(asks.acre(replace(one, protocol=protocol), mode=metric.mode))
             assert next(metric.flow(Row(one.id, texts | {"protocol": protocol}))) == wanted
     assert next(TEXT.flow(Row("a", texts))) != next(TEXT.flow(Row("a", texts | {"protocol": "B"})))
-    with pytest.raises(InputInvalid, match="a: protocol: found C; expected A, B"):
-        next(TEXT.flow(Row("a", texts | {"protocol": "C"})))
+    line = line_of(InputInvalid, next, TEXT.flow(Row("a", texts | {"protocol": "C"})))
+    assert "a: protocol: found C; expected A, B" in line
 
 
 def test_a_row_without_explication_is_refused_and_not_its_file(tmp_path):
@@ -788,6 +760,7 @@ def test_labels_come_back_from_a_campaign(tmp_path):
     drawn = campaign.labelling(ROWS, 2, 0)
     shown = json.dumps([task.shown for task in drawn.tasks])
     assert not any(system in shown for system in SYSTEMS), "systems are hidden"
+    assert drawn.content["format"] == "excam-campaign/2"
     assert [task.id for task in drawn.tasks] != [task.id for task in campaign.labelling(ROWS, 2, 1).tasks]
     labels = {one.id: one.label for one in ROWS}
 
@@ -834,12 +807,6 @@ def test_items_come_back_from_a_campaign(tmp_path):
     same = ("term", "target", "category", "domain", "explication", "accepted", "licence")
     for name, one in back.items():
         assert [getattr(one, field) for field in same] == [getattr(ITEMS[name], field) for field in same]
-
-
-def test_campaigns_of_another_form_and_bad_sentences_are_refused(tmp_path):
-    with pytest.raises(InputInvalid, match="expected texts under id, source, reference, domain, licence"):
-        campaign.marking(write(tmp_path / "s.jsonl", [{"id": "a", "source": "x"}]), 1, 0)
-    assert campaign.labelling(ROWS[:2], 1, 0).content["format"] == "excam-campaign/2"
 
 
 # --- commands
