@@ -4,7 +4,6 @@ import csv
 import json
 import math
 import random
-import re
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 import yaml
 from fake_chat_server import Server
+from one_line_errors import line_of
 from snakemake.utils import update_config
 from test_rubric_rules import RUBRIC, SHORT, TABLE, draft, findings, response
 from typer.testing import CliRunner
@@ -244,38 +244,28 @@ def test_a_table_of_ratings_is_read_back_equal(tmp_path):
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ({"prompt": "p", "response": "r"}, "task_id: found None; expected text"),
-        ({"task_id": "a", "prompt": "p", "response": " "}, "response: found ' '"),
-        (
-            {"task_id": "a", "prompt": "p", "response": "r", "complexity": "High"},
-            "complexity: found 'High'; expected low",
-        ),
-        (
-            {"task_id": "a", "prompt": "p", "response": "r", "unsafe": "no"},
-            "unsafe: found 'no'; expected true or false",
-        ),
-        ({"task_id": "a", "prompt": "p", "response": "r", "unsafe": 1}, "unsafe: found 1"),
-        ({"task_id": "a", "prompt": "p", "response": "r", "culture": 3}, "culture: found 3; expected text or null"),
-        ({"task_id": "a", "prompt": "\ud800", "response": "r"}, "prompt: found '\\ud800'"),
+        ({"task_id": None}, "task_id: found None; expected text"),
+        ({"response": " "}, "response: found ' '"),
+        ({"complexity": "High"}, "complexity: found 'High'; expected low"),
+        ({"unsafe": "no"}, "unsafe: found 'no'; expected true or false"),
+        ({"unsafe": 1}, "unsafe: found 1"),
+        ({"culture": 3}, "culture: found 3; expected text or null"),
+        ({"prompt": "\ud800"}, "prompt: found '\\ud800'"),
     ],
 )
 def test_a_bad_response_is_one_line(tmp_path, row, problem):
-    with pytest.raises(InputInvalid, match=re.escape(problem)):
-        responses.read([write(tmp_path / "r.jsonl", row)])
+    path = write(tmp_path / "r.jsonl", {"task_id": "a", "prompt": "p", "response": "r"} | row)
+    assert problem in line_of(InputInvalid, responses.read, [path])
 
 
 def test_files_of_responses(tmp_path):
-    with pytest.raises(InputInvalid, match=r"no \.jsonl file"):
-        responses.files(tmp_path)
-    (tmp_path / "r.jsonl").write_text("")
-    with pytest.raises(InputInvalid, match="0 responses"):
-        responses.read(responses.files(tmp_path))
-    (tmp_path / "r.jsonl").write_text("[1]\n")
-    with pytest.raises(InputInvalid, match=r"r.jsonl:1: not a JSON object; expected one JSON object a line"):
-        responses.read(responses.files(tmp_path))
+    assert "no .jsonl file" in line_of(InputInvalid, responses.files, tmp_path)
+    path = write(tmp_path / "r.jsonl")
+    assert "0 responses" in line_of(InputInvalid, responses.read, responses.files(tmp_path))
+    line = line_of(InputInvalid, responses.read, [write(path, [1])])
+    assert line == f"{path}:1: not a JSON object; expected one JSON object a line"
     one = {"task_id": "a", "prompt": "p", "response": "r"}
-    with pytest.raises(InputInvalid, match="task a is there twice"):
-        responses.read([write(tmp_path / "r.jsonl", one, one)])
+    assert "task a is there twice" in line_of(InputInvalid, responses.read, [write(path, one, one)])
 
 
 # --- statistics
@@ -435,8 +425,12 @@ def answered(**changes):
     return json.dumps(values | changes)
 
 
+def completion(text, finish="stop"):
+    return Completion(text, None, None, finish, 1, 1)
+
+
 def read(text, finish="stop", task=None):
-    return asks.read(Completion(text, None, None, finish, 1, 1), task or KNOWN[0], RUBRIC, "m")
+    return asks.read(completion(text, finish), task or KNOWN[0], RUBRIC, "m")
 
 
 def test_a_good_answer_needs_no_correction():
@@ -557,8 +551,7 @@ def test_choose_keeps_the_distribution():
     assert sum(found.chances["accuracy"]) == pytest.approx(1, abs=1e-5)
     (failed,) = run(asks.rater("choose", RUBRIC, "m"), KNOWN[:1], lambda given: [Choice(None, None, 1) for _ in given])
     assert (failed.failure, failed.scores) == ("no-likelihood", None)
-    with pytest.raises(InputInvalid, match="ask: found guess; expected text or choose"):
-        asks.rater("guess", RUBRIC, "m")
+    assert "ask: found guess; expected text or choose" in line_of(InputInvalid, asks.rater, "guess", RUBRIC, "m")
 
 
 def test_the_metric():
@@ -567,20 +560,13 @@ def test_the_metric():
     phrase = "Chinese people always refuse a gift three times"
     found = {name: known[0] for name, known in manual.FINDINGS.items()} | {"stereotype_phrase": phrase}
     row = Row("7", {"prompt": task.prompt, "response": task.response, "unsafe": "false", "complexity": "high"})
-    flow = metric.flow(row)
-    next(flow)
-    with pytest.raises(StopIteration) as end:
-        flow.send([Completion(answered(findings=found), None, None, "stop", 1, 1)])
-    outcome = end.value.value
+    (outcome,) = run(metric.flow, [row], lambda asked: [completion(answered(findings=found)) for _ in asked])
     assert (outcome.score, outcome.failure) == (4.0, None)
     assert (outcome.parts["sensitivity"], outcome.parts["draft_sensitivity"]) == (2, 4)
     (span,) = outcome.spans
     assert task.response[span.start : span.end] == phrase
-    flow = metric.flow(row)
-    next(flow)
-    with pytest.raises(StopIteration) as end:
-        flow.send([Completion("no", None, None, "stop", 1, 1)])
-    assert (end.value.value.score, end.value.value.failure) == (None, "no-json")
+    (failed,) = run(metric.flow, [row], lambda asked: [completion("no") for _ in asked])
+    assert (failed.score, failed.failure) == (None, "no-json")
 
 
 def test_the_metric_by_likelihoods():
@@ -613,9 +599,7 @@ def test_the_metric_by_likelihoods():
 )
 def test_a_fact_about_a_task_that_is_none_is_the_failure_of_its_row(change, failure):
     row = Row("7", {"prompt": "How do I greet my host?", "response": "With a bow.", **change})
-    (found,) = run(Scorer(load("rubric"), None).flow, [row], lambda asked: [
-        Completion(answered(), None, None, "stop", 1, 1) for _ in asked
-    ])  # fmt: skip
+    (found,) = run(Scorer(load("rubric"), None).flow, [row], lambda asked: [completion(answered()) for _ in asked])
     assert (found.failure or "None").startswith(str(failure))
     assert (found.score is None) == (failure is not None)
 
@@ -741,11 +725,11 @@ def test_a_campaign_is_drawn_answered_and_collected(tmp_path):
         ("nia", "validator"),
     }
     assert set(found.ratings[0].flags) == {"hallucination", "unsafe"}
-    with pytest.raises(InputInvalid, match="found overlap 2 and calibration 4 of 24"):
-        campaign.drawn(KNOWN, "eva", ["li"], 2, 4, RUBRIC, 0)
+    line = line_of(InputInvalid, campaign.drawn, KNOWN, "eva", ["li"], 2, 4, RUBRIC, 0)
+    assert "found overlap 2 and calibration 4 of 24" in line
     for name in ("eva", "", "e@/x"):
-        with pytest.raises(InputInvalid, match=f"raters: found eva, {name}; expected each name once"):
-            campaign.drawn(KNOWN, "eva", [name], 0.2, 4, RUBRIC, 0)
+        line = line_of(InputInvalid, campaign.drawn, KNOWN, "eva", [name], 0.2, 4, RUBRIC, 0)
+        assert f"raters: found eva, {name}; expected each name once" in line
 
 
 def test_draw_and_collect_as_commands(tmp_path):
@@ -793,10 +777,10 @@ def test_a_change_makes_the_next_version_and_a_chained_line(tmp_path):
     assert second.line["previous"] == first.line["hash"]
     assert second.rubric.name == "manual-0.1.2"
     assert len(changes.read_log(tmp_path / changes.LOG)) == 2
-    with pytest.raises(InputInvalid, match=r"the last version is manual-0\.1\.2; found manual-0\.1; expected the last"):
-        changes.change(tmp_path, RUBRIC, None, "Late.", ["a"], "2026-11-25T09:00:00+00:00")
-    with pytest.raises(InputInvalid, match="found no reason or no example"):
-        changes.change(tmp_path, second.rubric, None, " ", ["a"], "2026-11-25T09:00:00+00:00")
+    line = line_of(InputInvalid, changes.change, tmp_path, RUBRIC, None, "Late.", ["a"], "2026-11-25T09:00:00+00:00")
+    assert "the last version is manual-0.1.2; found manual-0.1; expected the last" in line
+    line = line_of(InputInvalid, changes.change, tmp_path, second.rubric, None, " ", ["a"], "2026-11-25T09:00:00+00:00")
+    assert "found no reason or no example" in line
 
 
 @pytest.mark.parametrize("edit", ["reason", "last", "removed", "swapped", "inserted", "broken"])
@@ -816,9 +800,7 @@ def test_an_edited_log_is_refused_naming_the_line(tmp_path, edit):
     }
     place = {"reason": 1, "last": 3, "removed": 2, "swapped": 1, "inserted": 2, "broken": 2}
     path.write_text("\n".join(edited[edit]) + "\n")
-    with pytest.raises(InputInvalid, match=rf"log.jsonl:{place[edit]}: was edited") as raised:
-        changes.read_log(path)
-    assert "\n" not in str(raised.value)
+    assert f"log.jsonl:{place[edit]}: was edited" in line_of(InputInvalid, changes.read_log, path)
 
 
 def test_new_words_come_from_a_file_and_an_edited_version_is_refused(tmp_path):
@@ -832,8 +814,7 @@ def test_new_words_come_from_a_file_and_an_edited_version_is_refused(tmp_path):
     version = tmp_path / "study/manual-0.1.1.yaml"
     assert "notable problems" in changes.opened(str(version)).manual.scale[2].text
     version.write_text(version.read_text().replace("notable problems", "notable flaws"))
-    with pytest.raises(InputInvalid, match=r"changed after line 1 of log\.jsonl"):
-        changes.opened(str(version))
+    assert "changed after line 1 of log.jsonl" in line_of(InputInvalid, changes.opened, str(version))
 
 
 # --- the configuration
@@ -853,8 +834,7 @@ def test_a_bad_section_is_one_line(section, problem):
     update_config(raw, yaml.safe_load((ROOT / "experiments/mini.yaml").read_text()))
     assert config.load(raw).rubric.ask == "choose"
     raw["rubric"] |= section
-    with pytest.raises(ConfigInvalid, match=re.escape(problem)):
-        config.load(raw)
+    assert problem in line_of(ConfigInvalid, config.load, raw)
 
 
 def test_a_model_that_gives_no_rating_is_counted_and_shown():
