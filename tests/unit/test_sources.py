@@ -17,8 +17,12 @@ from typing import Any
 
 import fake_hub
 import fake_package_index
+import huggingface_hub
 import pytest
 import transformers
+from huggingface_hub.errors import HTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
+from huggingface_hub.utils import filter_repo_objects
+from one_line_errors import line_of
 from pydantic import ValidationError
 from transformers import GenerationConfig
 
@@ -48,14 +52,6 @@ def write(path: Path, text: str = "text") -> Path:
 
 def inside(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-
-
-def line_of(kind, call, *args) -> str:
-    with pytest.raises(kind) as caught:
-        call(*args)
-    line = str(caught.value)
-    assert "\n" not in line
-    return line
 
 
 def test_matching_is_sorted_and_without_twins():
@@ -223,9 +219,6 @@ def test_an_address_that_gives_nothing(server, address, part):
 @pytest.fixture
 def hub(monkeypatch):
     """A hub with one file in a data set and `files` in a model; it notes what it was asked for."""
-    import huggingface_hub
-    from huggingface_hub.utils import filter_repo_objects
-
     asked = []
 
     class Api:
@@ -277,25 +270,20 @@ def test_a_pin_of_an_address_holds_for_the_hub_too(hub):
     assert hub.asked[0] == ("info", "owner/blend", "dataset", "main")
 
 
-def problems() -> list:
-    from huggingface_hub.errors import HTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
-
-    return [
+@pytest.mark.parametrize(
+    "problem",
+    [
         HTTPError("Connection refused\nsecond line"),
         LocalEntryNotFoundError("not on disk"),
         OfflineModeIsEnabled("offline"),
         OSError(),
         OSError("disk full"),
-    ]
-
-
-@pytest.mark.parametrize("number", range(5))
-def test_a_hub_that_cannot_be_reached(monkeypatch, number):
-    import huggingface_hub
-
+    ],
+)
+def test_a_hub_that_cannot_be_reached(monkeypatch, problem):
     class Api:
         def repo_info(self, *_: object, **__: object) -> None:
-            raise problems()[number]
+            raise problem
 
     monkeypatch.setattr(huggingface_hub, "HfApi", Api)
     line = line_of(SourceInvalid, sources.fetch_dataset, "blend", Dataset(hub="owner/blend"), ["*"], Path("to"))
