@@ -13,6 +13,7 @@ from excam.acre.asks import filled
 from excam.acre.items import shown
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
+from excam.core.phrases import PhraseFinder
 from excam.core.text import id_text, is_text
 from excam.inference import Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
@@ -83,15 +84,14 @@ def parse(one: Sentence, answer: Completion) -> Found:
     listed = value.get("expressions") if isinstance(value, dict) else None
     if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
         return Found(failure="no-list")
-    terms = list(dict.fromkeys(each.strip() for each in listed if each.strip()))
-    at = {term: one.source.find(term) for term in terms}
-    held = sorted((place, term) for term, place in at.items() if place >= 0)
+    finder = PhraseFinder(one.source)
+    places = [next(finder.places(term), None) for term in dict.fromkeys(map(str.strip, listed)) if term]
     rows = [
-        {"id": f"{one.id}/{number}", "source": one.source, "term": term}
-        | {"source_start": place, "source_end": place + len(term), **one.rest}
-        for number, (place, term) in enumerate(held, 1)
+        {"id": f"{one.id}/{number}", "source": one.source, "term": one.source[start:end]}
+        | {"source_start": start, "source_end": end, **one.rest}
+        for number, (start, end) in enumerate(sorted({place for place in places if place}), 1)
     ]
-    return Found(tuple(rows), len(terms) - len(rows))
+    return Found(tuple(rows), places.count(None))
 
 
 def summary(found: Iterable[Found]) -> str:

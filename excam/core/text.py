@@ -10,6 +10,10 @@ import regex
 INVISIBLE = regex.compile(r"(?V1)[\p{DI}--[\U000e0020-\U000e007f]]")  # except tag characters, which distinguish flags
 QUOTES = str.maketrans("‘’‛ʻʼ`´＇׳“”„‟＂״", "'" * 9 + '"' * 6)
 SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{scx=Hira}\p{scx=Kana}\p{Thai}\p{Khmer}\p{Lao}\p{Myanmar}"
+# Part of a word that spaces end. In the scripts that set none, any neighbour may be another word.
+WORD = regex.compile(rf"(?V1)[[\p{{L}}\p{{M}}\p{{N}}_]--[{SCRIPTS}]]")
+# A grapheme cluster. In a row of flags \X alone would look back to the beginning of the row at each of them.
+CLUSTER = regex.compile(r"\p{RI}{2}(?![\p{GCB=EX}\p{GCB=ZWJ}\p{GCB=SM}])|\X")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 

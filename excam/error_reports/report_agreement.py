@@ -22,12 +22,11 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from excam.core.text import INVISIBLE, QUOTES, SCRIPTS
+from excam.core.text import INVISIBLE, QUOTES, WORD
 from excam.error_reports.records import CulturalError, Report
 
 # Around an answer: punctuation that says nothing of it. Signs that do are kept ("50%", "AT&T", "#1", "-5").
 OUTER = regex.compile(r"(?V1)^[\s\p{P}--[%‰&#@*§\p{Pd}]]+|[\s\p{P}--[%‰&#@*§\p{Pd}]]+$")
-BESIDE = rf"(?V1)[[\p{{L}}\p{{M}}\p{{N}}_]--[{SCRIPTS}]]"  # where no spaces are set, any neighbour may be another word
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +172,8 @@ def mentions(text: str, words: str) -> list[tuple[int, int]]:
     wanted = OUTER.sub("", wanted) or wanted
     if not wanted:
         return []
-    before = f"(?<!{BESIDE})" if regex.match(BESIDE, wanted[0]) else ""
-    after = f"(?!{BESIDE})" if regex.match(BESIDE, wanted[-1]) else ""
+    before = f"(?<!{WORD.pattern})" if WORD.match(wanted[0]) else ""
+    after = f"(?!{WORD.pattern})" if WORD.match(wanted[-1]) else ""
     before += r"(?<!\p{N}[.,])" if wanted[0].isdigit() else ""
     after += r"(?![.,]\p{N})" if wanted[-1].isdigit() else ""
     found = regex.finditer(before + regex.escape(wanted, literal_spaces=True) + after, normalise_text(text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -14,6 +13,7 @@ import polars as pl
 
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
+from excam.core.phrases import is_whole_word
 from excam.core.typed_tables import read_typed
 from excam.macaron.scenarios import Scenario
 
@@ -140,7 +140,10 @@ def _restated(one: Scenario, name: str, option: int) -> str | None:
     """Return a false statement with another option in place of the one it states; None where that is not safe."""
     text, options = getattr(one, name), one.options_en if name == "false_en" else one.options_local
     stated = options[one.false_option]
-    if text is None or len(re.findall(rf"(?<!\w){re.escape(stated)}(?!\w)", text)) != 1 or text.count(stated) != 1:
+    if text is None or text.count(stated) != 1:
+        return None
+    start = text.find(stated)
+    if not is_whole_word(text, start, start + len(stated)):
         return None
     return text.replace(stated, options[option])
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar
 
+from excam.core.phrases import PhraseFinder
 from excam.inference import Flow
 from excam.rubric import asks, manual, responses
 from excam.rubric.manual import Rubric
@@ -29,7 +30,8 @@ def rubric() -> Rubric:
 class RubricText(Metric):
     """A rating of a response with findings and rationales."""
 
-    name, version = "rubric", asks.VERSION
+    name = "rubric"
+    version = asks.VERSION + 1  # before, phrases in another spelling than the response's had no place
     columns = pair = ("prompt", "response")
     # without `complexity` and `unsafe`, rules stay open
     optional = ("task_id", "culture", "language", "scenario", "complexity", "unsafe")
@@ -88,13 +90,15 @@ def _outcome(rating: Rating, response: responses.Response) -> Outcome:
 
 def _spans(rating: Rating, response: responses.Response) -> Iterator[ErrorSpan]:
     """Yield the made-up claim and the stereotyping phrase, with their places where the response holds them."""
+    finder = PhraseFinder(response.response)
     for kind, words in (
         ("hallucination", rating.findings.false_claim),
         ("stereotype", rating.findings.stereotype_phrase),
     ):
         if words:
-            start = response.response.find(words)
-            yield ErrorSpan("response", words, "major", kind, start, start + len(words) if start >= 0 else -1)
+            start, end = next(finder.places(words), (-1, -1))
+            span = finder.text[start:end] if start >= 0 else words
+            yield ErrorSpan("response", span, "major", kind, start, end)
 
 
 METRICS = (RubricText(), RubricChoice())

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
 from excam.core.hash_order import digest
+from excam.core.phrases import PhraseFinder
 from excam.error_reports import scoring
 from excam.error_reports.judges.base import SHARED_REASONS, Version, complete, failed, fill
 from excam.error_reports.records import (
@@ -31,7 +32,7 @@ from excam.inference import Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
 from excam.inference.json_answers import Rejected, answer_decoder, objects
 
-VERSION = Version(asks=1, reads=2)
+VERSION = Version(asks=1, reads=3)
 SCHEMA = 1  # version of the JSON below; the paper's own schema is only in a figure we do not have
 SYSTEM = "You compute a metric that judges the cultural correctness of a generation task."
 USER = (  # Table 5; its line breaks are not in our copy of the paper
@@ -222,32 +223,21 @@ def _text(value: Any) -> str:
 def locate(report: Report, instruction: str, output: str) -> Report:
     """Fill `start` and `end` (characters, half-open) by searching each span in the text it names.
 
-    The n-th identical span takes the n-th place. Whole words come first, then any exact match, then one that ignores
-    case; there the span becomes what the text says, so that `text[start:end] == span`. Not found: -1 and -1.
+    The n-th identical span takes the n-th place that `PhraseFinder` finds. The span becomes what the text says there,
+    so that `text[start:end] == span`. Not found: -1 and -1.
     """
-    texts: Mapping[str, str] = {"instruction": instruction, "output": output}
+    texts = {"instruction": PhraseFinder(instruction), "output": PhraseFinder(output)}
     places: dict[tuple[str, str], Iterator[tuple[int, int]]] = {}
     errors = []
     for error in report.errors:
-        text = texts[error.where]
+        finder = texts[error.where]
         key = (error.where, error.span)
         if key not in places:
-            places[key] = _places(error.span, text)
+            places[key] = finder.places(error.span)
         start, end = next(places[key], (-1, -1))
-        span = text[start:end] if start >= 0 else error.span
+        span = finder.text[start:end] if start >= 0 else error.span
         errors.append(replace(error, span=span, start=start, end=end))
     return replace(report, errors=tuple(errors))
-
-
-def _places(span: str, text: str) -> Iterator[tuple[int, int]]:
-    if not span:
-        return iter(())
-    exact = re.escape(span)
-    words = ("" if not span[0].isalnum() else r"(?<!\w)") + exact + ("" if not span[-1].isalnum() else r"(?!\w)")
-    for pattern in (re.compile(words), re.compile(exact), re.compile(exact, re.IGNORECASE)):
-        if pattern.search(text):
-            return (match.span() for match in pattern.finditer(text))
-    return iter(())
 
 
 def judge(sample: Sample) -> Flow[Verdict]:

@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 import regex
 
-from excam.core.text import INVISIBLE, QUOTES, SCRIPTS
+from excam.core.text import CLUSTER, INVISIBLE, QUOTES, SCRIPTS
 
 Mode = Literal["paper", "strict"]
 Kind = Literal["replace", "insert", "delete"]
@@ -32,8 +32,6 @@ Kind = Literal["replace", "insert", "delete"]
 MAX_TOKENS = 10_000  # of either side; an ordinary answer has under 1,000
 MAX_PAIRS = 300_000  # equal (original, modified) token pairs: what one pass of difflib walks over
 
-# A grapheme cluster. In a row of flags \X alone would look back to the beginning of the row at each of them.
-CLUSTER = regex.compile(r"\p{RI}{2}(?![\p{GCB=EX}\p{GCB=ZWJ}\p{GCB=SM}])|\X")
 BLANK = regex.compile(r"(?=[\p{P}\p{Z}\p{Cc}\p{Cf}\p{Cs}`´])(?:[^\p{L}\p{N}\p{S}\u20e3]|[`´])+")  # 20E3: keycap, "#️⃣"
 UNSPACED = regex.compile(rf"(?V1)[{SCRIPTS}]+")
 

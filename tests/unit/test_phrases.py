@@ -1,0 +1,356 @@
+"""Phrases are found where a person would find them, whatever the spelling."""
+
+import json
+import random
+import time
+import unicodedata
+from collections.abc import Callable
+
+import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from excam.acre import candidates
+from excam.core.phrases import PhraseFinder, is_whole_word
+from excam.error_reports.judges.report import locate
+from excam.error_reports.records import CulturalError, Report
+from excam.inference import Completion
+from excam.macaron import derive
+from excam.rubric import metrics as rubric_metrics
+
+
+def composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def decomposed(text: str) -> str:
+    return unicodedata.normalize("NFD", text)
+
+
+def found(text: str, phrase: str) -> list[str]:
+    return [text[start:end] for start, end in PhraseFinder(text).places(phrase)]
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "expected"),
+    [
+        # composed and decomposed
+        (decomposed("Bữa sáng là phở bò và cà phê"), composed("phở bò"), decomposed("phở bò")),
+        (composed("Bữa sáng là phở bò và cà phê"), decomposed("cà phê"), composed("cà phê")),
+        (decomposed("한국의 김치찌개"), "김치", decomposed("김치")),
+        (decomposed("ガラスのコップ"), "ガラス", decomposed("ガラス")),
+        ("एक ख़ास फ़सल", "\u0959ास", "ख़ास"),  # a nukta that NFC never composes
+        ("एक \u0959ास \u095eसल", "फ़सल", "\u095eसल"),
+        ("পোশাক \u09dcাল", "ড়াল", "\u09dcাল"),
+        ("e\u0323\u0301a", "e\u0301\u0323a", "e\u0323\u0301a"),  # marks in another order
+        ("Ångström", "Ångstro\u0308m", "Ångström"),
+        # compatible forms
+        ("合計ＡＢＣ１２３円", "ABC123", "ＡＢＣ１２３"),
+        ("ｶﾞｲﾄﾞのｶﾌｪ", "ガイド", "ｶﾞｲﾄﾞ"),
+        ("die ﬁnale Waﬀe", "finale waffe", "ﬁnale Waﬀe"),
+        ("10 m² groß", "10 m2", "10 m²"),
+        # apostrophes, quotation marks, dashes
+        ("l’huile d’olive", "l'huile d'olive", "l’huile d’olive"),
+        ("rock 'n' roll", "rock ‘n’ roll", "rock 'n' roll"),
+        ("the ʻohana spirit", "'ohana", "ʻohana"),
+        ("the Qurʾan school", "Qur'an", "Qurʾan"),
+        ("they say «ciao» twice", "say “ciao” twice", "say «ciao» twice"),
+        ("彼は「乾杯」と言う", '"乾杯"', "「乾杯」"),
+        ("צה״ל ויום", 'צה"ל', "צה״ל"),
+        ("1990–1995", "1990-1995", "1990–1995"),
+        ("a two‑day feast", "two-day", "two‑day"),
+        # white space and line ends
+        ("guests  take\ttheir\nshoes off", "guests take their shoes off", "guests  take\ttheir\nshoes off"),
+        ("take their\r\nshoes off", "their\nshoes", "their\r\nshoes"),
+        ("un thé\u00a0: à cinq heures", "un thé : à", "un thé\u00a0: à"),
+        ("東京\u3000大阪", "東京 大阪", "東京\u3000大阪"),
+        ("one\u2028two", "one two", "one\u2028two"),
+        ("take their shoes", "\n their  shoes ", "their shoes"),
+        # what is invisible
+        ("Kaffee\u00adkränzchen", "Kaffeekränzchen", "Kaffee\u00adkränzchen"),
+        ("Kaffeekränzchen", "Kaffee\u00adkränz\u200bchen", "Kaffeekränzchen"),
+        ("\u200fالشاي\u200f الأخضر\u200f", "الشاي الأخضر", "الشاي\u200f الأخضر"),
+        ("\u2067שבת שלום\u2069", "\u200eשבת שלום", "שבת שלום"),
+        ("a \ufefftea house", "tea house", "tea house"),
+        ("می\u200cروم خانه", "می‌روم خانه", "می\u200cروم خانه"),
+        ("میروم خانه", "می\u200cروم", "میروم"),
+        ("I ❤\ufe0f tea", "I ❤ tea", "I ❤\ufe0f tea"),
+        # vowel marks that readers leave out
+        ("القَهْوَةُ العَرَبِيَّةُ", "القهوة العربية", "القَهْوَةُ العَرَبِيَّةُ"),
+        ("القهوة العربية", "القَهْوَة", "القهوة"),
+        ("رمـــضان كريم", "رمضان", "رمـــضان"),
+        ("שַׁבָּת שָׁלוֹם", "שבת שלום", "שַׁבָּת שָׁלוֹם"),
+        # case
+        ("İzmir köfte", "izmir", "İzmir"),
+        ("izmir köfte", "İZMİR", "izmir"),
+        (decomposed("İzmir köfte"), "izmir", decomposed("İzmir")),
+        ("Isparta gülü", "ısparta", "Isparta"),
+        ("eine Straße in Köln", "STRASSE", "Straße"),
+        ("ΟΔΥΣΣΕΥΣ", "οδυσσευς", "ΟΔΥΣΣΕΥΣ"),
+        # signs at the ends
+        ("guests leave early", "Guests leave early.", "guests leave early"),
+        ("guests leave early, as ever", '"guests leave early."', "guests leave early"),
+        ("a dish, „Labskaus“, of sailors", '"Labskaus"', "„Labskaus“"),
+        ("a dish, Labskaus, of sailors", "“Labskaus”", "Labskaus"),
+        ("客人脱鞋然后进屋", "客人脱鞋。", "客人脱鞋"),
+        ("मेहमान जूते उतारते हैं और", "जूते उतारते हैं।", "जूते उतारते हैं"),
+        ("مہمان جوتے اتارتے ہیں اور", "جوتے اتارتے ہیں۔", "جوتے اتارتے ہیں"),
+        ("guests leave early", "... leave early", "leave early"),
+        ("guests leave early", "guests leave…", "guests leave"),
+        ("Wait... then eat", "wait… then", "Wait... then"),
+        # an ellipsis inside
+        ("They bow, sit and, after a toast, eat.", "They bow ... eat", "They bow, sit and, after a toast, eat"),
+        ("They bow, sit and eat.", "“They bow, […] and eat.”", "They bow, sit and eat"),
+        ("先脱鞋，再鞠躬，最后入座", "先脱鞋……入座", "先脱鞋，再鞠躬，最后入座"),
+        ("eat. They bow. They sit and eat, and eat.", "They sit … eat", "They sit and eat"),
+    ],
+)
+def test_a_phrase_in_another_spelling_is_found(text, phrase, expected):
+    assert found(text, phrase)[:1] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("tea", ""),
+        ("tea", "."),
+        ("They eat", "..."),
+        ("tea \u200b", "\u200b\u00ad"),
+        ("कालीन", "क"),  # only a vowel sign makes the letters of the text
+        ("क्या", "या"),  # half of a conjunct
+        ("각", "가"),
+        ("น้ำ", "น้"),
+        ("👩‍👧", "👩"),
+        ("👩‍👧", "👧"),
+        ("🇯🇵🇫🇷", "🇵🇫"),
+        ("👍🏽", "👍"),
+        (decomposed("café"), "cafe"),
+        ("Straße", "Stras"),
+        ("½", "1"),
+        ("أمير", "امير"),  # another letter
+        ("They bow. They leave. They bow and leave.", "bow ... leave"),  # two stretches
+        ("They leave, then bow", "bow ... leave"),  # in another order
+        ("a b c d", "a ... b ... d"),
+        ("t.a", "tea"),
+        ("they eat", "they ate"),
+    ],
+)
+def test_what_a_person_would_not_find_is_nowhere(text, phrase):
+    assert found(text, phrase) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "starts"),
+    [
+        ("का क, कि क", "क", [3, 9]),  # a vowel sign continues a word
+        ("काला लाल", "ला", [2, 5]),
+        ("चायवाला चाय", "चाय", [8]),
+        ("தமிழ்நாடு தமிழ்", "தமிழ்", [10]),
+        (decomposed("été ét"), composed("ét"), [6]),
+        ("الشايُ", "الشاي", [0]),
+        ("steak, TEA, tea", "Tea", [7, 12]),  # whole words come first in any spelling
+        ("steak, tea", "TEA", [7]),
+        ("STEAK", "tea", [1]),
+        ("tea, tea. Tea", "tea", [0, 5]),
+        ("他吃sushi和tea", "sushi", [2]),  # letters of a script without spaces continue no word
+        ("คนไทยกินข้าว ไทย", "ไทย", [2, 13]),
+        ("我吃寿司。寿司", "寿司", [2, 5]),
+        ("寿司を食べる寿司", "寿司", [0, 6]),
+        ("ab ab ab ab", "ab ab", [0, 6]),
+        ("xab ab ab", "ab ab", [4]),
+        ("کتاب\u200cها کتاب", "کتاب", [0, 8]),  # what a non-joiner divides are parts of a word
+        ("🇯🇵🇫🇷", "🇫🇷", [2]),
+    ],
+)
+def test_places(text, phrase, starts):
+    assert [start for start, _ in PhraseFinder(text).places(phrase)] == starts
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "whole"),
+    [("tea", "tea", True), ("a_b", "b", False), ("_tea", "_", True), ("काला", "का", False), ("用tea", "tea", True)],
+)
+def test_whole_words(text, phrase, whole):
+    start = text.find(phrase)
+    assert is_whole_word(text, start, start + len(phrase)) == whole
+
+
+# --- a phrase from a random place of a random text, changed
+
+WORDS = {
+    "Vietnamese": "phở bánh cuốn nước mắm người Việt thường uống cà-phê",
+    "Turkish": "İstanbul ılık çorba güzel şeker bayramı kahvaltısı",
+    "French": "l'été déjeuner août Noël s'appelle œuvre garçon",
+    "Russian": "гости всегда снимают обувь йогурт ёлка праздничный",
+    "Greek": "φιλοξενία γλυκό καφές Ελλάδα σπίτι ούζο",
+    "Arabic": "القَهْوَة العَرَبِيَّة ضيوف شاي رمضان كريم",
+    "Hebrew": "שַׁבָּת שלום חלה אורחים מגיעים יין",
+    "Hindi": "मेहमान जूते उतारते हैं फ़सल मिठाई क्षत्रिय",
+    "Tamil": "பொங்கல் விருந்து தமிழர் கோலம் வாழை",
+    "Korean": "설날에는 떡국을 먹는다 김치 한복 세배",
+    "Chinese": "春节 吃饺子 压岁钱 红包 拜年 舞龙",
+    "Japanese": "お正月 ガラス 初詣 年賀状 雑煮 おみくじ",
+    "Thai": "สงกรานต์ ผู้ใหญ่ รดน้ำ ข้าวเหนียว วัด",
+    "Burmese": "သင်္ကြန် ထမင်း မုန့်ဟင်းခါး ဘုရား",
+}
+UNSPACED = ("Chinese", "Japanese", "Thai", "Burmese")
+INVISIBLE = "\u00ad\u200b\u200e\u200f\u2060\ufeff"
+APOSTROPHES = str.maketrans("'", "’")
+FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
+
+
+def between_clusters(text: str) -> str:
+    draw = random.Random(text)
+    clusters = regex.findall(r"\X", text)
+    return clusters[0] + "".join(draw.choice(("", *INVISIBLE)) + cluster for cluster in clusters[1:])
+
+
+CHANGES: dict[str, Callable[[str], str]] = {
+    "none": str,
+    "composed": composed,
+    "decomposed": decomposed,
+    "compatible": lambda text: unicodedata.normalize("NFKC", text),
+    "apostrophes": lambda text: text.translate(APOSTROPHES),
+    "full width": lambda text: text.translate(FULL_WIDTH),
+    "white space": lambda text: text.replace(" ", " \r\n\u00a0"),
+    "invisible": between_clusters,
+    "no vowel marks": lambda text: regex.sub("[\u064b-\u0652\u05b0-\u05c2]", "", text),
+    "upper case": str.upper,
+    "lower case": str.lower,
+}
+AT_THE_ENDS: dict[str, Callable[[str], str]] = {
+    "nothing": str,
+    "full stop": "{}.".format,
+    "ideographic full stop": "{}。".format,
+    "quotation marks": "“{}”".format,
+    "more of them": "'{}!' ".format,
+    "ellipses": "…{} ...".format,
+}
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.data())
+def test_a_harmless_change_moves_no_place(data):
+    language = data.draw(st.sampled_from(sorted(WORDS)))
+    words = data.draw(st.permutations(WORDS[language].split()))
+    start = data.draw(st.integers(0, len(words) - 1))
+    end = data.draw(st.integers(start + 1, len(words)))
+    blank = "" if language in UNSPACED else " "
+    of_text = CHANGES[data.draw(st.sampled_from(sorted(CHANGES)))]
+    of_phrase = [CHANGES[one] for one in data.draw(st.lists(st.sampled_from(sorted(CHANGES)), max_size=3))]
+    before, target, behind = (
+        of_text(blank.join(part)) if part else "" for part in (words[:start], words[start:end], words[end:])
+    )
+    before, behind = before + blank * bool(before), blank * bool(behind) + behind
+    phrase = blank.join(words[start:end])
+    for change in of_phrase:
+        phrase = change(phrase)
+    phrase = AT_THE_ENDS[data.draw(st.sampled_from(sorted(AT_THE_ENDS)))](phrase)
+    text = before + target + behind
+    assert list(PhraseFinder(text).places(phrase)) == [(len(before), len(before) + len(target))], (text, phrase)
+
+
+PIECES = [
+    *"aB1 .,'-_\n",
+    "é",
+    "e\u0301",
+    "का",
+    "क",
+    "्",
+    "चाय ",
+    "中",
+    "。",
+    "ไทย",
+    "مرحبا",
+    "َ",
+    "👍🏽",
+    "ß",
+    "İ",
+    "\u200d",
+    "각",
+]
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=14).map("".join), st.data())
+def test_words_that_are_in_the_text_are_found_as_they_are(text, data):
+    clusters = regex.findall(r"\X", text)
+    start = data.draw(st.integers(0, len(clusters) - 1))
+    phrase = "".join(clusters[start : data.draw(st.integers(start + 1, len(clusters)))])
+    places = list(PhraseFinder(text).places(phrase))
+    assert [text[start:end] for start, end in places] == [phrase] * len(places) != []
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.text(), st.data())
+def test_places_are_in_order_and_divide_no_cluster(text, data):
+    phrase = data.draw(st.lists(st.sampled_from(PIECES), max_size=3).map("".join) | st.text(max_size=4))
+    edges = {0, *(match.end() for match in regex.finditer(r"\X|(?=\u200c)", text))}
+    last = 0
+    for start, end in PhraseFinder(text).places(phrase):
+        assert last <= start < end
+        assert {start, end} <= edges
+        last = end
+
+
+MILLION, MANY = 1_000_000, 10_000
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("a" * MILLION, "a" * (MANY - 1) + "b"),
+        ("ab " * (MILLION // 3) + "c", "AB " * (MANY // 3) + "c d"),
+        ("é " * (MILLION // 2), "e\u0301 " * (MANY // 3) + "e"),
+        ("a" + "\u0301\u0323" * (MILLION // 2), "a" + "\u0323\u0301" * (MANY // 2)),
+        ("क्" * (MILLION // 2), "क"),
+        ("👨\u200d" * (MILLION // 2), "👨" * MANY),
+        ("🇯🇵" * (MILLION // 2), "🇯" * MANY),
+        (". " * (MILLION // 2), "a" + ". " * (MANY // 2) + "b"),
+        ("a b " * (MILLION // 4), "a ... b"),
+        (" " * MILLION, "\u00a0" * MANY + "x"),
+        ("\u064b" * MILLION, "\u064b" * MANY + "x"),
+    ],
+)
+def test_hostile_texts_take_linear_time(text, phrase):
+    began = time.monotonic()
+    assert list(PhraseFinder(text).places(phrase)) == []
+    assert time.monotonic() - began < 30
+
+
+# --- who searches
+
+
+def test_equal_spans_of_a_report_take_the_places_in_turn_in_any_spelling():
+    def error(span: str, where="output") -> CulturalError:
+        return CulturalError(where, span, "minor", "t")
+
+    report = Report((error("l'eau"), error("l'eau"), error("l'eau"), error("L’EAU."), error("l'eau", "instruction")))
+    places = [(one.span, one.start, one.end) for one in locate(report, "De l'eau ?", "L’eau, l’eau").errors]
+    assert places == [("L’eau", 0, 5), ("l’eau", 7, 12), ("l'eau", -1, -1), ("L’eau", 0, 5), ("l'eau", 3, 8)]
+
+
+def test_candidates_in_another_spelling_are_those_of_the_sentence():
+    sentence = candidates.Sentence("s", "The steak; l’été, tea.", {})
+    said = Completion(json.dumps({"expressions": ["tea", "l'été", "L'ÉTÉ.", "sake", " "]}), (), None, "stop", 1, 1)
+    parsed = candidates.parse(sentence, said)
+    assert [(row["term"], row["source_start"], row["source_end"]) for row in parsed.rows] == [
+        ("l’été", 11, 16),
+        ("tea", 18, 21),
+    ]
+    assert parsed.absent == 1
+
+
+def test_a_statement_is_not_restated_inside_a_word():
+    scenario = type("Scenario", (), {"options_en": ("क", "ख"), "false_option": 0})
+    for text, restated in (("का", None), ("यह क है", "यह ख है"), ("क और क", None), (None, None), ("", None)):
+        scenario.false_en = text
+        assert derive._restated(scenario, "false_en", 1) == restated
+
+
+def test_findings_of_a_rubric_are_marked_in_any_spelling():
+    findings = type("Findings", (), {"false_claim": "it's old.", "stereotype_phrase": "they all drink"})
+    rating, response = type("Rating", (), {"findings": findings}), type("Response", (), {"response": "And it’s old"})
+    spans = [(one.span, one.start, one.end) for one in rubric_metrics._spans(rating, response)]
+    assert spans == [("it’s old", 4, 12), ("they all drink", -1, -1)]
