@@ -29,7 +29,7 @@ from excam.scoring.metric import Row
 from excam.scoring.result_files import Growing
 from excam.scoring.results import Result, Results
 from excam.scoring.scorer import Scorer
-from excam.scoring.warnings import LINES
+from excam.scoring.warnings import LINES, NOT_FOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +180,8 @@ class Ensemble:
         chance = sum(known) / len(known) if known and len(known) == len(chances) else None
         majority = _majority(judged, agreed.found, agreed.judgements)
         chosen = min(majority, key=lambda one: abs((one.score or 0.0) - score))
+        if NOT_FOUND not in chosen.warnings:  # nor is another judgement's report shown
+            common["warnings"] = tuple(code for code in common["warnings"] if code != NOT_FOUND)
         found = bool(chosen.errors) if self.metric.lists_errors else None
         decided = verdict(found, chance, self._how.band)
         if found is not None and chance is None and agreed.against * 2 == agreed.judgements:

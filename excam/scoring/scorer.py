@@ -181,6 +181,7 @@ class Scorer:
 
     def _result(self, row: Row, outcome: Outcome) -> Result:
         metric, known = self.metric, outcome.score is not None
+        report = Report(tuple(outcome.spans), outcome.explanation) if known else None
         found = bool(outcome.spans) if metric.lists_errors and known else None
         signal = metric.error_signal(outcome.score, outcome.certainty) if outcome.score is not None else None
         chance = self._calibrated.probability(signal) if self._calibrated else None
@@ -191,12 +192,12 @@ class Scorer:
             texts=row.texts,
             score=outcome.score,
             failure=outcome.failure,
-            report=Report(tuple(outcome.spans), outcome.explanation) if known else None,
+            report=report,
             parts=outcome.parts,
             certainty=outcome.certainty,
             probability=chance,
             verdict=calibration.verdict(found, chance, band),
-            warnings=self._warnings.codes(row, metric.pair, outcome.failure),
+            warnings=self._warnings.codes(row, metric.pair, outcome.failure, report.errors if report else ()),
             recovered=outcome.recovered,
             thinking=outcome.thinking,
             metric=metric.description,

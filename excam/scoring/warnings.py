@@ -1,7 +1,7 @@
 """Warnings that come with a score, from a closed list: a short code each, and a line for people.
 
 None of them changes a score. They follow from the language of a row, the names of the judged system and of the judge,
-and whether the answer was truncated.
+whether the answer was truncated, and whether the text has the marked words.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from excam.core import language_identity, languages
 from excam.scoring.families import families
 from excam.scoring.metric import Row
+from excam.scoring.spans import ErrorSpan
 
+NOT_FOUND = "span-not-found"
 LINES: Mapping[str, str] = {
     "language-untested": "in a language that is not in the metric's training data; do not rely on the score",
     "language-unknown": f"no language given, and none detected with certainty (that takes {languages.ENOUGH} letters "
     "and the package py3langid); give it in a column language",
     "language-differs": "the text is in another language than its instruction, which does not ask for it",
+    NOT_FOUND: "marked words that are not in the text; they are listed and counted as errors, and have no place in it",
     "truncated": "the answer was cut at the token limit; raise --max-tokens",
     "same-family": "the judge is of the model family that wrote the text, and may be kind to its own",
 }
@@ -38,7 +41,9 @@ class WarningRules:
         """Return the rules for the names of a judge and its base, and the languages of its metric."""
         return cls(tested, frozenset[str]().union(*(families(name) for name in names if name)))
 
-    def codes(self, row: Row, pair: tuple[str, str] | None, failure: str | None) -> tuple[str, ...]:
+    def codes(
+        self, row: Row, pair: tuple[str, str] | None, failure: str | None, spans: Iterable[ErrorSpan] = ()
+    ) -> tuple[str, ...]:
         """Return the warnings of one row, in the order of LINES; `pair` are the columns of instruction and text.
 
         A row that nothing was asked about has none.
@@ -50,6 +55,8 @@ class WarningRules:
             asked, given = (row.texts.get(name, "") for name in pair)
             found.update(self._language_codes(row.labels.get("language", ""), asked, given))
             found.update(of_texts(asked, given))
+        if any(span.start < 0 for span in spans):
+            found.add(NOT_FOUND)
         if failure == "truncated":
             found.add("truncated")
         if self.families & families(row.labels.get("system", "")):

@@ -1,4 +1,4 @@
-"""Phrases are found where a person would find them, whatever the spelling."""
+"""Phrases are found where a person would find them, whatever the spelling; what is nowhere in a text is a warning."""
 
 import json
 import random
@@ -18,6 +18,11 @@ from excam.error_reports.records import CulturalError, Report
 from excam.inference import Completion
 from excam.macaron import derive
 from excam.rubric import metrics as rubric_metrics
+from excam.scoring import ensemble, warnings
+from excam.scoring.metric import Metric, Outcome, Row
+from excam.scoring.scorer import Scorer
+from excam.scoring.spans import ErrorSpan
+from excam.scoring.summary import Summary
 
 
 def composed(text: str) -> str:
@@ -354,3 +359,47 @@ def test_findings_of_a_rubric_are_marked_in_any_spelling():
     rating, response = type("Rating", (), {"findings": findings}), type("Response", (), {"response": "And it’s old"})
     spans = [(one.span, one.start, one.end) for one in rubric_metrics._spans(rating, response)]
     assert spans == [("it’s old", 4, 12), ("they all drink", -1, -1)]
+
+
+# --- the warning
+
+
+class Quoting(Metric):
+    """Marks the words of column `words`; without any, the row has no score."""
+
+    name, version, columns, asks, lists_errors = "quoting", 1, ("output", "words"), "nothing", True
+    pair = None
+
+    def flow(self, row):
+        yield from ()
+        output, words = row.texts["output"], row.texts["words"]
+        start, end = next(PhraseFinder(output).places(words), (-1, -1))
+        score = None if words == "?" else -5.0
+        return Outcome(score, None if score else "?", spans=[ErrorSpan("output", words, "major", "t", start, end)])
+
+
+ROWS = [{"id": words, "output": "a cup of tea", "words": words} for words in ("Tea.", "sake", "ouzo", "?")]
+
+
+def test_a_result_that_marks_words_nowhere_is_warned_about():
+    summary = Summary()
+    results = list(summary.counting(Scorer(Quoting(), None).score(ROWS)))
+    assert [one.warnings for one in results] == [(), ("span-not-found",), ("span-not-found",), ()]
+    assert f"warning: span-not-found (2 rows): {warnings.LINES['span-not-found']}" in summary.lines
+
+
+def test_of_several_judgements_only_the_one_shown_warns_of_its_words():
+    scorer = Scorer(Quoting(), None)
+    found, nowhere = scorer.score(ROWS[:2])
+    both = ensemble.Ensemble([scorer], ensemble.Repetition())
+    for shown, other in ((found, nowhere), (nowhere, found)):
+        combined = both._combined([shown, other])
+        assert combined.report == shown.report
+        assert combined.warnings == shown.warnings
+
+
+def test_spans_that_are_in_the_text_give_no_warning():
+    rules, row = warnings.WarningRules(None, frozenset()), Row("1", {}, {})
+    places = [ErrorSpan("output", "tea", "major", "t", 0, 0), ErrorSpan("output", "tea", "major", "t")]
+    assert rules.codes(row, None, None, places[:1]) == ()
+    assert rules.codes(row, None, None, places) == ("span-not-found",)
