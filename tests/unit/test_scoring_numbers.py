@@ -11,7 +11,6 @@ from test_compare import MAJOR, compared, failed, judged
 
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid
-from excam.core.row_files import BadRow
 from excam.error_reports.records import CulturalError, Report
 from excam.scoring import calibration, compare, files, metric, rows
 from excam.scoring import report_numbers as numbers
@@ -301,14 +300,6 @@ def test_parquet_of_exactly_one_part(tmp_path, monkeypatch):
 def test_rows_of_an_arrow_stream_are_counted_from_one(tmp_path):
     pl.DataFrame({"output": ["x", "y"]}).write_ipc_stream(tmp_path / "a.arrow")
     assert list(row_files.rows(tmp_path / "a.arrow")) == [(1, {"output": "x"}), (2, {"output": "y"})]
-
-
-def test_a_bad_row_has_a_number_of_its_own(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"id,output\n1,x\n1,x,y\n3,z\n")
-    found = list(row_files.records(path))
-    assert [number for number, _ in found] == [1, 2, 3]
-    assert [isinstance(one, BadRow) for _, one in found] == [False, True, False]
 
 
 def test_rows_of_a_generator_come_one_at_a_time():
