@@ -238,32 +238,19 @@ def test_a_file_that_cannot_be_scored_is_one_line(backend):
     assert backend.asked == []
 
 
-ODD = b"""{"output": "x", "id": 1}
-no json
-{"instruction": "y"}
-{"output": "caf\xff"}
-{"output": "y", "id": "1"}
-{"output": " "}
-["output"]
-{"output": 5}
-{"output": "z"}
-"""
-FAILURES = [None, "not-json", "missing-output", "not-utf8", "duplicate-id", "empty-output", "not-an-object", "not-text-output", None]  # fmt: skip
-
-
 def test_a_bad_row_is_a_failed_row_and_the_others_are_scored(backend):
-    Path("in.jsonl").write_bytes(ODD)
+    rows = b'{"output": "x", "id": 1}', b"no json", b'{"output": "caf\xff"}', b'{"output": "y", "id": "1"}'
+    Path("in.jsonl").write_bytes(b"\n".join(rows))
     result = excam("score", "in.jsonl")
     found = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [one["failure"] for one in found] == FAILURES
-    assert [one["id"] for one in found] == ["1", "2", "3", "4", "1#5", "6", "7", "8", "9"]
-    assert (result.exit_code, len(backend.asked)) == (0, 2)
+    assert [one["failure"] for one in found] == [None, "not-json", "not-utf8", "duplicate-id"]
+    assert (result.exit_code, len(backend.asked)) == (0, 1)
     first, *_ = result.stderr.splitlines()
-    assert first == "excam: warning: 7 of 9 rows cannot be scored; the first: in.jsonl: row 2 (2): not-json"
-    assert "9 rows: 0 with errors, 7 not judged\nfailed because: " in result.stderr
+    assert first == "excam: warning: 3 of 4 rows cannot be scored; the first: in.jsonl: row 2 (2): not-json"
+    assert "4 rows: 0 with errors, 3 not judged\nfailed because: " in result.stderr
     assert "not-json (1)" in result.stderr
     shown = excam("explain", "-", "--only", "failures", stdin=result.stdout).stdout
-    assert "── 1#5 · failure: duplicate-id" in shown
+    assert "── 1#4 · failure: duplicate-id" in shown
 
 
 def test_strict_stops_at_a_bad_row(backend):
@@ -428,7 +415,7 @@ def test_read_an_empty_report():
     [
         (b"", "empty"),
         (b"\xff\xfe\x00garbage", "no-json"),
-        (b'{"errors": []}', "wrong-schema"),
+        (b"{}", "wrong-schema"),
         (b'{"errors": [], "explanation": ""} ' * 400_000, "too-long"),
     ],
 )
