@@ -104,15 +104,6 @@ def test_two_adapters_judge_one_after_another(two, loaded):
     assert (unread.score, unread.failure, unread.verdict, unread.agreement.judgements) == (None, "no-json", None, 0)
 
 
-def test_where_they_agree(two, loaded):
-    rows = [{"output": "Sushi and Ramen"}]
-    (found,) = excam.load(two).score(rows)
-    assert [(one.start, one.end, one.share, one.major) for one in found.agreement.spans] == [
-        (0, 5, 1.0, 1.0),
-        (10, 15, 0.5, 0.0),
-    ]
-
-
 def test_the_report_is_that_of_the_majority_and_nearest_in_score(two, loaded):
     (found,) = excam.load(two, combine="median").score([{"output": "Sushi and Ramen"}])
     assert found.score == -5.5
