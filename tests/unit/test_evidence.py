@@ -2,7 +2,6 @@
 
 import json
 import math
-import resource
 from pathlib import Path
 
 import multiple_choice
@@ -10,6 +9,7 @@ import polars as pl
 import pytest
 import tiny
 from one_line_errors import line_of
+from test_tables import files_of_at_most
 from typer.testing import CliRunner
 
 import excam
@@ -235,15 +235,11 @@ def test_an_index_that_cannot_be_written_is_no_half_index(tmp_path):
     assert [path.name for path in (tmp_path / "i").iterdir()] == [INDEX]
     evidence.build(tmp_path / "d", tmp_path / "j")
     kept = {path.name: path.read_bytes() for path in (tmp_path / "j").iterdir()}
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-    try:
-        for name in "jk":
+    for name in "jk":
+        with files_of_at_most(1000):
             done = CliRunner().invoke(cli.app, ["calmqa", "index", str(tmp_path / "d"), "--to", str(tmp_path / name)])
-            assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-            assert f"{tmp_path / name / PASSAGES}: file too large" in done.stderr
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+        assert f"{tmp_path / name / PASSAGES}: file too large" in done.stderr
     assert {path.name: path.read_bytes() for path in (tmp_path / "j").iterdir()} == kept
     assert list((tmp_path / "k").iterdir()) == []
 

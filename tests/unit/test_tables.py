@@ -7,6 +7,7 @@ import json
 import random
 import resource
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import campaigns
@@ -253,18 +254,25 @@ def test_a_cell_that_no_file_can_hold_is_one_line(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@contextmanager
+def files_of_at_most(size):
+    """No file grows beyond so many bytes, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
 @pytest.mark.parametrize("write", [tables.write_frame, tables.write_csv])
 def test_no_room_for_a_table_names_the_file(tmp_path, write):
     """Polars writes itself, and tells of the system's refusal in other words and as another exception."""
     numbers = random.Random(0)
     frame = pl.DataFrame({"number": [numbers.random() for _ in range(5000)]})
-    path, (soft, hard) = tmp_path / "rows", resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
-    try:
-        with pytest.raises(OSError, match="File too large") as caught:
-            write(path, frame)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    path = tmp_path / "rows"
+    with files_of_at_most(10_000), pytest.raises(OSError, match="File too large") as caught:
+        write(path, frame)
     assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
     assert list(tmp_path.iterdir()) == []
     write(path, frame)
@@ -278,17 +286,13 @@ def _in_frames(path, frame):
 def test_no_room_for_what_describes_a_column_names_the_file_too(tmp_path, write):
     """Polars writes these parts through another library, which tells of a refusal without its number."""
     frame = pl.DataFrame({f"column {at}": [at * 1.1] for at in range(200)})
-    path, (soft, hard) = tmp_path / "rows", resource.getrlimit(resource.RLIMIT_FSIZE)
+    path = tmp_path / "rows"
     write(path, frame)
     size = path.stat().st_size
     path.unlink()
     for limit in range(0, size, size // 40):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
-        try:
-            with pytest.raises(OSError, match="File too large") as caught:
-                write(path, frame)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        with files_of_at_most(limit), pytest.raises(OSError, match="File too large") as caught:
+            write(path, frame)
         assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
         assert list(tmp_path.iterdir()) == []
 
