@@ -8,22 +8,19 @@ from typing import Any
 
 from excam.annotation.campaign import Task
 from excam.annotation.form import Form
-from excam.core.exceptions import ArtifactBroken, InputInvalid
+from excam.core import row_files
+from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
-from excam.core.tables import read_jsonl
 
 OWN = ("id", "language", "culture", "hidden", "assigned")  # the rest is shown
 
 
 def tasks(path: Path, form: Form, annotators: int) -> list[Task]:
-    """Return one task for each row of a JSON Lines file, in its order. Raise InputInvalid for a row that is none."""
-    try:
-        rows = list(read_jsonl(path))
-    except (ArtifactBroken, OSError) as problem:
-        raise InputInvalid(f"{path}: no JSON Lines ({str(problem)[:150]}); expected an object in each line") from None
-    if not rows:
+    """Return one task for each row of a file, in its order. Raise InputInvalid for a row that is none."""
+    found = [_task(f"{path}:{number}", row, form, annotators) for number, row in row_files.rows(path)]
+    if not found:
         raise InputInvalid(f"{path}: no rows; expected an object in each line")
-    return [_task(f"{path}: line {number}", row, form, annotators) for number, row in enumerate(rows, 1)]
+    return found
 
 
 def _task(where: str, row: Mapping[str, Any], form: Form, annotators: int) -> Task:

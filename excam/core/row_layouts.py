@@ -106,8 +106,6 @@ def layout_of(path: Path, encoding: str | None = None) -> Layout:
         raise InputInvalid(f"{path}: is not packed, as its name says; expected {PACKED[path.suffix.lower()]}")
     if kind in ("parquet", "arrow", "eval-log"):
         return Layout(path, (path,), kind)
-    if kind is None:
-        raise InputInvalid(f"{path}: unknown kind {suffix or 'of file'}; expected {', '.join(SUFFIXES)}, or a folder")
     found = encoding or _encoding(path, start, is_json=kind != "csv")
     text = _decoded(path, start, found)
     if kind != "csv":
@@ -124,8 +122,8 @@ def mistaken_for(start: bytes) -> str | None:
     return next((said for signature, said in _MISTAKEN if plain.startswith(signature)), None)
 
 
-def _kind_of_content(start: bytes) -> Kind | None:
-    """Return the kind of a file whose suffix says nothing; None for an empty or a binary one."""
+def _kind_of_content(start: bytes) -> Kind:
+    """Return the kind of a file whose suffix says nothing."""
     for magic, kind in ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrow")):
         if start.startswith(magic):
             return cast(Kind, kind)

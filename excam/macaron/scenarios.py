@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from excam.core import tables
-from excam.core.exceptions import ArtifactBroken, InputInvalid
+from excam.core import row_files
+from excam.core.exceptions import InputInvalid
 from excam.core.folders import files_below
 from excam.core.sanitize import rejection_reason
 from excam.core.text import SURROGATE, is_text
@@ -98,18 +98,12 @@ class Built:
         return dict(sorted(Counter(one.reason for one in self.dropped).items()))
 
 
-def read_exports(path: Path) -> list[dict[str, Any]]:
+def read_exports(path: Path) -> list[Mapping[str, Any]]:
     """Return the submissions of a JSON Lines file, or of all such files of a folder. Raise InputInvalid for none."""
     files = [file for file in files_below(path) if file.suffix == ".jsonl"] if path.is_dir() else [path]
     if not files or not files[0].is_file():
         raise InputInvalid(f"{path}: no submissions; expected .jsonl files that authors exported")
-    rows = []
-    for file in files:
-        try:
-            rows += list(tables.read_jsonl(file))
-        except ArtifactBroken as problem:
-            raise InputInvalid(str(problem).replace("delete the file and run again", "export it again")) from None
-    return rows
+    return [row for file in files for _, row in row_files.rows(file)]
 
 
 def build(

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from excam.core.exceptions import ArtifactBroken, InputInvalid
-from excam.core.tables import read_jsonl
+from excam.core import row_files
+from excam.core.exceptions import InputInvalid
 from excam.core.text import is_text
 
 Complexity = Literal["low", "medium", "high"]
@@ -51,18 +51,14 @@ def files(place: Path) -> list[Path]:
     return found
 
 
-def rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a JSON Lines file, each with its place. Raise InputInvalid for anything else."""
-    try:
-        for number, row in enumerate(read_jsonl(path), 1):
-            yield f"{path}:{number}", row
-    except (ArtifactBroken, OSError) as problem:
-        reason = str(problem).replace("; delete the file and run again", "")
-        raise InputInvalid(f"{reason}; expected one JSON object a line") from None
+def rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the rows of a file, each with its place. Raise InputInvalid for what is no row."""
+    for number, row in row_files.rows(path):
+        yield f"{path}:{number}", row
 
 
 def read(paths: Sequence[Path]) -> list[Response]:
-    """Return the responses of JSON Lines files, in order. Raise InputInvalid naming the first invalid row."""
+    """Return the responses of files, in order. Raise InputInvalid naming the first invalid row."""
     found = [parse(row, where) for path in paths for where, row in rows(path)]
     if twice := [name for name, count in Counter(one.task_id for one in found).items() if count > 1]:
         raise InputInvalid(f"{paths[0]}: task {twice[0]} is there twice; expected each `task_id` once")

@@ -52,9 +52,10 @@ def _further(rows: Iterable[Mapping[str, Any]], name: str) -> str:
     turns: list[Any] = [row.get(name) for row in rows]
     roles = [[_role(turn) for turn in each] for each in turns if _is_turns(each)]
     earlier = sum(sum(role in PEOPLE for role in each) > 1 for each in roles)
-    notes = f"; earlier turns stand before the instruction ({earlier} of the first {len(roles)} rows)" if earlier else ""
     system = sum(any(role not in PEOPLE | ANSWERS for role in each) for each in roles)
-    return notes + (f"; turns of a system or a tool are not read ({system} of the first {len(roles)} rows)" if system else "")
+    of_rows = f"of the first {len(roles)} rows)"
+    notes = f"; earlier turns stand before the instruction ({earlier} {of_rows}" if earlier else ""
+    return notes + (f"; turns of a system or a tool are not read ({system} {of_rows}" if system else "")
 
 
 def _is_turns(value: Any) -> bool:

@@ -332,6 +332,7 @@ def complete(path: Path, items: Iterable[Row], signature: str) -> int | None:
         if one is None:
             break
         if item is None or not is_of(one, item, signature):
-            raise InputInvalid(f"{path}: has results of other rows, the first is {one.id}; expected those of the input; {advice}")
+            first_other = f"has results of other rows, the first is {one.id}"
+            raise InputInvalid(f"{path}: {first_other}; expected those of the input; {advice}")
         count += 1
     return count

@@ -461,11 +461,11 @@ def test_a_lead_makes_a_form_of_their_own(tmp_path):
     ("rows", "said"),
     [
         ("", "no rows"),
-        ("[1]\n", "no JSON Lines"),
-        ('{"text": "x"}\n', "line 1: no `id`"),
-        ('{"id": "a", "language": 3}\n', "line 1: language is 3"),
-        ('{"id": "a", "hidden": {"g": 1}}\n', "line 1: hidden is"),
-        ('{"id": "a", "assigned": "eva"}\n', "line 1: assigned is"),
+        ("[1]\n", "found list; expected an object"),
+        ('{"text": "x"}\n', ":1: no `id`"),
+        ('{"id": "a", "language": 3}\n', ":1: language is 3"),
+        ('{"id": "a", "hidden": {"g": 1}}\n', ":1: hidden is"),
+        ('{"id": "a", "assigned": "eva"}\n', ":1: assigned is"),
         ('{"id": "a", "language": "Hebrew"}\n', "lacks text, which the form small shows"),
     ],
 )
