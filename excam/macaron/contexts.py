@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from excam.core.exceptions import ArtifactBroken, InputInvalid
-from excam.core.tables import read_lines
+from excam.core import row_files
+from excam.core.exceptions import InputInvalid
 
 COLUMNS = ("country", "language", "script")
 
@@ -23,11 +23,9 @@ class Context:
 
 def csv_lines(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
     """Return the lines of a CSV file that a person wrote, with these columns. Raise InputInvalid for anything else."""
-    try:
-        lines = read_lines(path)
-    except (ArtifactBroken, OSError) as problem:
-        reason = str(problem).replace("; delete it and run again", "")
-        raise InputInvalid(f"{reason}; expected CSV with {', '.join(columns)}") from None
+    lines = [
+        {name: "" if value is None else str(value) for name, value in row.items()} for _, row in row_files.rows(path)
+    ]
     if not lines or set(columns) - lines[0].keys():
         found = ", ".join(lines[0]) if lines else "no lines"
         raise InputInvalid(f"{path}: found {found}; expected lines with {', '.join(columns)}")

@@ -263,7 +263,7 @@ def test_files_of_responses(tmp_path):
     path = write(tmp_path / "r.jsonl")
     assert "0 responses" in line_of(InputInvalid, responses.read, responses.files(tmp_path))
     line = line_of(InputInvalid, responses.read, [write(path, [1])])
-    assert line == f"{path}:1: not a JSON object; expected one JSON object a line"
+    assert line == f"{path}:1: found list; expected an object"
     one = {"task_id": "a", "prompt": "p", "response": "r"}
     assert "task a is there twice" in line_of(InputInvalid, responses.read, [write(path, one, one)])
 
