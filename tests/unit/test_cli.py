@@ -360,13 +360,6 @@ def test_a_long_text_is_shown_around_its_marked_words(backend):
     assert len(excam("explain", "scored.jsonl", "--whole").stdout) > 6000
 
 
-def test_no_adapter(backend):
-    file = texts({"output": "x"})
-    assert stopped("score", file, "--adapter", "nowhere") == (
-        "excam: nowhere: no such folder; expected that of an adapter, or one of results/adapters: smollm2-135m/all"
-    )
-
-
 def test_the_input_is_not_written_over(backend):
     file = texts({"output": "x"})
     before = Path(file).read_bytes()

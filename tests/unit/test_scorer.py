@@ -215,12 +215,13 @@ def test_a_base_elsewhere(adapter, backend, tmp_path):
     assert list(excam.load(adapter, base=elsewhere).score([{"output": "x"}]))
 
 
-def test_an_adapter_far_from_any_results(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("place", "known"), [("/", "none"), (".", "tiny/all")])
+def test_an_adapter_that_is_not_there(adapter, tmp_path, monkeypatch, place, known):
     """Two folders up there may be nothing."""
-    monkeypatch.chdir("/")
+    monkeypatch.chdir(tmp_path / place)
     line_of(ModelInvalid, excam.load, tmp_path)
     assert line_of(ModelInvalid, excam.load, "no-such-folder") == (
-        "no-such-folder: no such folder; expected that of an adapter, or one of results/adapters: none"
+        f"no-such-folder: no such folder; expected that of an adapter, or one of results/adapters: {known}"
     )
 
 
