@@ -200,7 +200,6 @@ def test_scores_from_elsewhere_need_three_fields(files, tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"signature": ""}, "no scored row: no signature; expected"),
         ({"score": None}, "no scored row: no failure, though the score is null; expected"),
         ({"report": {"errors": []}}, "no scored row: no explanation; expected"),
         ({"report": "[]"}, "no scored row; expected"),

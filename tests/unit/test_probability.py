@@ -119,7 +119,6 @@ def test_a_calibration_of_another_metric_or_way_of_judging_is_refused(adapter, b
         lambda made: "[]",
         lambda made: "{",
         lambda made: json.dumps({**made, "calibration": {}}),
-        lambda made: json.dumps({**made, "calibration": {**made["calibration"], "slope": None}}),
         lambda made: json.dumps({**made, "calibration": {**made["calibration"], "method": "magic"}}),
         lambda made: json.dumps({**made, "calibration": {**made["calibration"], "probability": ["x"]}}),
         lambda made: json.dumps({**made, "calibration": {**made["calibration"], "slope": "steep"}}),
