@@ -43,7 +43,7 @@ class Address:
             return self.name
         path = Path(self.text)
         path = path.parent if path.name == "files" else path  # as the workflow keeps the files of a model
-        return path.name if local_model.is_weights(Path(self.text)) else "/".join(path.parts[-2:])
+        return path.name if local_model.is_weights(Path(self.text)) else f"{path.parent.name}/{path.name}"
 
 
 def parse(model: str | Path | Address) -> Address:
