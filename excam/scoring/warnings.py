@@ -21,6 +21,7 @@ LINES: Mapping[str, str] = {
     "and the package py3langid); give it in a column language",
     "language-differs": "the text is in another language than its instruction, which does not ask for it",
     NOT_FOUND: "marked words that are not in the text; they are listed and counted as errors, and have no place in it",
+    "empty-text": "a text is empty, and this metric scores it as such",
     "truncated": "the answer was cut at the token limit; raise --max-tokens",
     "same-family": "the judge is of the model family that wrote the text, and may be kind to its own",
 }
@@ -55,6 +56,8 @@ class WarningRules:
             asked, given = (row.texts.get(name, "") for name in pair)
             found.update(self._language_codes(row.labels.get("language", ""), asked, given))
             found.update(of_texts(asked, given))
+        if not all(text.strip() for text in row.texts.values()):  # elsewhere such a row is a failure
+            found.add("empty-text")
         if any(span.start < 0 for span in spans):
             found.add(NOT_FOUND)
         if failure == "truncated":

@@ -26,7 +26,9 @@ PAIR = ("instruction", "output")
 
 
 def of(output: str = ENGLISH, failure: str | None = None, judge: WarningRules = JUDGE, **more: str) -> set[str]:
-    texts = {"instruction": more.pop("instruction", "Name a Greek dish."), "output": output}
+    instruction = more.pop("instruction", "Name a Greek dish.")
+    texts = {"instruction": instruction} if instruction else {}
+    texts["output"] = output
     found = judge.codes(Row("1", texts, more), PAIR, failure)
     assert list(found) == [code for code in warnings.LINES if code in found], "in the order of the list"
     return set(found)
@@ -61,7 +63,7 @@ def test_every_row_told_to_be_outside_the_list_is_warned_about(given, output):
         (ENGLISH, YORUBA, {"language-untested", "language-differs"}),  # errors in the instruction count too
         ("Option B: sushi", ENGLISH, {"language-unknown"}),  # the instruction's language is not the output's
         ("Option B: sushi", YORUBA, {"language-unknown", "language-untested"}),
-        ("", "", {"language-unknown"}),
+        (" ", "", {"language-unknown", "empty-text"}),  # by a metric that scores it as such
         ("1234567890 " * 20, "", {"language-unknown"}),
         ("qzx vvk jjp wwq xkz " * 5, "", {"language-unknown"}),
     ],
