@@ -6,6 +6,7 @@ from pathlib import Path
 import fake_chat_server
 import pytest
 import tiny
+from one_line_errors import line_of
 
 import excam
 from excam.core.exceptions import InputInvalid, ModelInvalid
@@ -80,6 +81,12 @@ def test_an_answer_that_ignores_the_schema_is_a_failure(server, answer):
     (one,) = excam.load(f"m@{served.endpoint}").score([PAIR])
     assert (one.score, one.report) == (None, None)
     assert one.failure in prompted_report.REASONS
+
+
+@pytest.mark.parametrize(("status", "message"), [(401, "Incorrect API key"), (404, "model `m` not found")])
+def test_a_wrong_key_or_name_is_one_line(server, status, message):
+    served = server(lambda body: fake_chat_server.wrong(status, message))
+    assert f"HTTP {status}: {message}" in line_of(ModelInvalid, excam.load, f"m@{served.endpoint}")
 
 
 def test_a_folder_of_plain_weights_judges(tmp_path):
