@@ -52,7 +52,7 @@ SECTIONS = {
         Case("a refactoring: a rename, a new optional field of a shared record, a citation", "nothing; planning names the edited files", REFACTORED),
         Case("comments, docstrings", "nothing", PROSE),
         Case("a judge's prompt, `asks` raised", "its answers are asked for again, and Table 11", all_of(edited(JUDGE, "VERY BRIEFLY", "BRIEFLY"), edited(JUDGE, "asks=1", "asks=2"))),
-        Case("a judge's parser, `reads` raised", "its answers are read again, none is asked for", all_of(edited(JUDGE, '"COUNT"', '"Count"'), edited(JUDGE, "reads=2", "reads=3"))),
+        Case("a judge's parser, `reads` raised", "its answers are read again, none is asked for", all_of(edited(JUDGE, '"COUNT"', '"Count"'), edited(JUDGE, "reads=3", "reads=4"))),
         Case("a template of multiple choice, its version raised", "BLEnD from `build_samples` on, the only multiple choice", edited("excam/excam40k/templates/qa/version.txt", "2", "3")),
         Case("the reader of one benchmark (`normad`), `VERSION` raised", "NormAd from `build_samples` on", edited("excam/excam40k/datasets/normad.py", "VERSION = 3", "VERSION = 4")),
         Case("a backend (`vllm`), `VERSION` raised", "all that a vLLM model answers: soft errors too", edited("excam/inference/backends/vllm.py", "VERSION = 1", "VERSION = 2")),

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from excam.error_reports.judges.base import SHARED_REASONS, Stated, Version, ask_baseline
 from excam.error_reports.records import WEIGHTS, Sample, Verdict
 from excam.inference import Flow
-from excam.inference.answer_text import last_value
+from excam.inference.answer_text import last_value, without_remark
 
-VERSION = Version(asks=1, reads=2)
+VERSION = Version(asks=1, reads=3)
 REASONS = (*SHARED_REASONS, "no-problem-line", "bad-problem-line")
 # The paper gives no score. "very problematic" takes the weight of a major error; no measure of the paper depends on
 # the choice, since every one of them looks at signs or ranks of two values.
@@ -29,4 +29,4 @@ def judge(sample: Sample) -> Flow[Verdict]:
 def read(answer: str) -> Stated | str:
     """Return one error for the last stated "very problematic", none for "no problem", or a reason of `REASONS`."""
     value = last_value("Problem", answer)
-    return "no-problem-line" if value is None else VALUES.get(value, "bad-problem-line")
+    return "no-problem-line" if value is None else VALUES.get(without_remark(value), "bad-problem-line")

@@ -7,9 +7,9 @@ import re
 from excam.error_reports.judges.base import SHARED_REASONS, Stated, Version, ask_baseline
 from excam.error_reports.records import Sample, Verdict
 from excam.inference import Flow
-from excam.inference.answer_text import last_value
+from excam.inference.answer_text import last_value, without_remark
 
-VERSION = Version(asks=1, reads=2)
+VERSION = Version(asks=1, reads=3)
 REASONS = (*SHARED_REASONS, "no-count", "bad-count")
 PROMPT = (  # Table 11; its line breaks are not in our copy of the paper
     "Please evaluate the cultural correctness of this instruction and the text that was generated from it."
@@ -17,7 +17,7 @@ PROMPT = (  # Table 11; its line breaks are not in our copy of the paper
     " Do not take anything besides cultural correctness into account. If the instruction or the text is culturally"
     " correct, the error count should be 0. At the end, return your final count in the format 'COUNT: count'."
 )
-NUMBER = re.compile(r"([0-9]{1,4})(?: (?:cultural )?errors?)?")  # no word, sign, range or fraction is a count
+NUMBER = re.compile(r"(\d{1,4})(?: (?:cultural )?errors?)?")  # no word, sign, range or fraction
 
 
 def judge(sample: Sample) -> Flow[Verdict]:
@@ -30,5 +30,5 @@ def read(answer: str) -> Stated | str:
     value = last_value("COUNT", answer)
     if value is None:
         return "no-count"
-    number = NUMBER.fullmatch(value)
+    number = NUMBER.fullmatch(without_remark(without_remark(value), " ("))
     return Stated(int(number[1]), -int(number[1])) if number else "bad-count"

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from excam.error_reports.judges.base import SHARED_REASONS, Stated, Version, ask_baseline
 from excam.error_reports.records import WEIGHTS, Sample, Verdict
 from excam.inference import Flow
-from excam.inference.answer_text import last_value
+from excam.inference.answer_text import last_value, without_remark
 
-VERSION = Version(asks=1, reads=2)
+VERSION = Version(asks=1, reads=3)
 REASONS = (*SHARED_REASONS, "no-severity", "bad-severity")
 # The paper gives no score for "critical"; -25 is its weight in GEMBA-MQM, where ExCAM's other weights come from.
 SCORES: Mapping[str, int] = {"none": 0, **WEIGHTS, "critical": -25}
@@ -31,4 +31,5 @@ def read(answer: str) -> Stated | str:
     value = last_value("Severity", answer)
     if value is None:
         return "no-severity"
-    return Stated(int(SCORES[value] < 0), SCORES[value]) if value in SCORES else "bad-severity"
+    level = without_remark(value).removesuffix(" error")
+    return Stated(int(SCORES[level] < 0), SCORES[level]) if level in SCORES else "bad-severity"
