@@ -1,7 +1,7 @@
 """JSON objects in a model's answer: all of them (`objects`) or the last one (`last_object`). Linear time.
 
 Both are lenient about the syntax around an object and strict about its content: an answer that may mean two things is
-`Rejected`, never guessed.
+`Rejected`, never guessed. `decode_at` repairs the syntax of an object where it has one meaning; `last_object` does not.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from excam.inference import lenient_json
+
 IGNORED = (  # what `objects` ignores around and in the objects of an answer
     "byte-order-mark",
     "fence",  # Markdown's marks of a block of code
     "prose",  # any other words or marks around the objects
     "repeated",  # a further object; whether it differs is for the caller to judge
     "control-character",  # a line break or a tab inside a string, bare
+    "encoded",  # the object is a JSON string, written as one
+    *lenient_json.REPAIRED,
 )
 MAX_OBJECTS = 100  # different ones that `objects` decodes
 MAX_STARTS = 200  # of objects that `last_object` tries
@@ -30,17 +34,19 @@ PIECES = re.compile(r'"\s*+(?:[\]}]|:\s*+["\[{])|"\0|\0"|</think(?:ing)?>', re.I
 FENCE = re.compile(r"(?:```|~~~)(?:json)?", re.IGNORECASE)
 BYTE_ORDER_MARK = "\ufeff"
 BLANK = " \t\r\n" + BYTE_ORDER_MARK
+ENCODED = re.compile(rf'(?:[{BLANK}]|{FENCE.pattern})*+(?="|\{{\s*+\\")', re.IGNORECASE)
 
 
 class Rejected(Exception):
     """An answer that cannot be used; the text is the reason, one of a closed list of the reader."""
 
 
-def answer_decoder(twice: str, not_finite: str) -> json.JSONDecoder:
-    """Return a decoder for answers without numeric fields.
+def answer_decoder(twice: str, not_finite: str, number: Any = None) -> json.JSONDecoder:
+    """Return a decoder for answers without numeric fields: any number is replaced by `number`.
 
-    It raises `Rejected(twice)` for a duplicate key of an object, which is ambiguous, and `Rejected(not_finite)` for NaN
-    and Infinity. It accepts unescaped control characters in strings, since models write line breaks there.
+    So an integer of a million digits costs no time. It raises `Rejected(twice)` for a duplicate key of an object, which
+    is ambiguous, and `Rejected(not_finite)` for NaN and Infinity. It accepts unescaped control characters in strings,
+    since models write line breaks there.
     """
 
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -51,17 +57,38 @@ def answer_decoder(twice: str, not_finite: str) -> json.JSONDecoder:
     def constant(name: str) -> None:
         raise Rejected(not_finite)
 
+    def replace(digits: str) -> Any:
+        return number
+
     return json.JSONDecoder(
         object_pairs_hook=pairs,
-        parse_int=_discard_number,
-        parse_float=_discard_number,
+        parse_int=replace,
+        parse_float=replace,
         parse_constant=constant,
         strict=False,
     )
 
 
-def _discard_number(digits: str) -> None:
-    """Replace any number by None, so that an integer of a million digits costs no time."""
+def decode_at(text: str, start: int, decoder: json.JSONDecoder, ignored: set[str]) -> tuple[Any, int]:
+    """Return the value that begins at `start`, strict JSON or a repaired object, and its end.
+
+    Add to `ignored` what is repaired. Raises JSONDecodeError, RecursionError and what the decoder raises.
+    """
+    try:
+        value, end = decoder.raw_decode(text, start)
+        strict = text[start:end]
+    except json.JSONDecodeError as broken:
+        if not (found := lenient_json.rewrite(text, start)):
+            raise
+        strict, end, repaired = found
+        try:
+            value = decoder.decode(strict)
+        except json.JSONDecodeError:
+            raise broken from None
+        ignored |= repaired
+    if CONTROL.search(strict) and not _is_strict(strict):
+        ignored.add("control-character")
+    return value, end
 
 
 def objects(answer: str, decoder: json.JSONDecoder, ignored: set[str]) -> Iterator[Any]:
@@ -86,27 +113,44 @@ def objects(answer: str, decoder: json.JSONDecoder, ignored: set[str]) -> Iterat
                 continue
         if decoded == MAX_OBJECTS:
             raise Rejected("too-long")
-        value, position = _decode(body, start, decoder)
+        value, position = _decode(body, start, decoder, ignored)
         written, decoded = body[start:position], decoded + 1
         yield value
-        if CONTROL.search(written) and not _is_strict(written):
-            ignored.add("control-character")
-    if not decoded:
+    if decoded:
+        _check_around([*around, body[position:], answer[len(body) :]], ignored)
+    elif encoded := _encoded(body):
+        start, inner = encoded
+        _check_around([body[:start], answer[len(body) :]], ignored)
+        ignored.add("encoded")
+        yield from objects(inner, decoder, ignored)
+    else:
         raise Rejected("bad-json" if "{" in body else "no-json")
-    _check_around([*around, body[position:], answer[len(body) :]], ignored)
 
 
-def _decode(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
+def _encoded(body: str) -> tuple[int, str] | None:
+    """Return the start and the text of a JSON string, with its marks or without, that is all of an answer."""
+    begins = ENCODED.match(body)
+    if not begins:
+        return None
+    text = body[begins.end() :].rstrip(BLANK)
     try:
-        return decoder.raw_decode(text, start)
+        inner = json.loads(text if text.startswith('"') else f'"{text}"', strict=False)
+    except json.JSONDecodeError:
+        return None
+    return (begins.end(), inner) if "{" in inner else None
+
+
+def _decode(text: str, start: int, decoder: json.JSONDecoder, ignored: set[str]) -> tuple[Any, int]:
+    try:
+        return decode_at(text, start, decoder, ignored)
     except json.JSONDecodeError as broken:
-        cut = _is_cut(broken) or (len(text) - broken.pos < 6 and "escape" in broken.msg)
+        cut = is_cut(broken) or (len(text) - broken.pos < 6 and "escape" in broken.msg)
         raise Rejected("truncated" if cut else "bad-json") from broken
     except RecursionError as deep:
         raise Rejected("too-deep") from deep
 
 
-def _is_cut(broken: json.JSONDecodeError) -> bool:
+def is_cut(broken: json.JSONDecodeError) -> bool:
     """Return whether the text ends there: within a string or between two tokens."""
     return broken.msg.startswith("Unterminated string") or not broken.doc[broken.pos :].strip()
 
@@ -114,7 +158,7 @@ def _is_cut(broken: json.JSONDecodeError) -> bool:
 def _is_strict(text: str) -> bool:
     """Return whether an object that our decoder accepts has no bare control character in a string."""
     try:
-        json.loads(text, parse_int=_discard_number)
+        json.loads(text, parse_int=len)
     except json.JSONDecodeError:
         return False
     return True
@@ -135,6 +179,24 @@ def _check_around(around: Sequence[str], ignored: set[str]) -> None:
         ignored.add("prose")
 
 
+def fields(value: Any, known: Sequence[str], ignored: set[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the known fields of an object, whatever the case of their keys ("case"), and the others ("extra-key").
+
+    Raise Rejected ("wrong-schema") for no object, and for other fields that may say more: lists, objects, truth values.
+    """
+    if not isinstance(value, dict):
+        raise Rejected("wrong-schema")
+    found = {name: one for key, one in value.items() if (name := key.strip().lower()) in known}
+    others = {key: one for key, one in value.items() if key.strip().lower() not in known}
+    if len(found) + len(others) < len(value) or any(isinstance(one, dict | list | bool) for one in others.values()):
+        raise Rejected("wrong-schema")
+    if not found.keys() <= value.keys():
+        ignored.add("case")
+    if others:
+        ignored.add("extra-key")
+    return found, others
+
+
 def last_object(text: str, begins: re.Pattern[str], decoder: json.JSONDecoder) -> tuple[dict[str, Any] | None, int]:
     """Return the last of the objects that follow `begins`, and its end; 0 if there is none. None: it is broken.
 
@@ -149,7 +211,7 @@ def last_object(text: str, begins: re.Pattern[str], decoder: json.JSONDecoder) -
         try:
             last, end = decoder.raw_decode(text, match.end())
         except json.JSONDecodeError as broken:
-            if _is_cut(broken):
+            if is_cut(broken):
                 raise Rejected("truncated") from broken
             last, end = None, broken.pos
         except RecursionError as deep:

@@ -83,12 +83,12 @@ def test_edges_of_the_reader(monkeypatch):
 
 def test_drafts_in_the_thinking(monkeypatch):
     monkeypatch.setattr(report, "MAX_DRAFTS", 2)
-    assert not report._reasoning_splits_report(f"{CLEAN}, I think")
-    assert report._reasoning_splits_report(f"{CLEAN} {CLEAN}")
-    assert report._reasoning_splits_report('Then {"errors": [')
-    assert not report._reasoning_splits_report('{"other": [')
+    assert not report._reasoning_splits_report(f"{CLEAN}, I think</think>")
+    assert report._reasoning_splits_report(f"{CLEAN} {CLEAN}</think>")
+    assert report._reasoning_splits_report('Then {"errors": [</think>')
+    assert not report._reasoning_splits_report('{"other": [</think>')
     monkeypatch.undo()
-    assert [report._reasoning_splits_report(CLEAN * drafts) for drafts in (99, 100)] == [False, True]
+    assert [report._reasoning_splits_report(CLEAN * drafts + "</think>") for drafts in (99, 100)] == [False, True]
 
 
 def test_the_text_ends_within_an_object():

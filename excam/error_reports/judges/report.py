@@ -29,10 +29,10 @@ from excam.error_reports.records import (
     Where,
 )
 from excam.inference import Completion, Flow, Message, ask_for_text
-from excam.inference.answer_text import split_reasoning
-from excam.inference.json_answers import Rejected, answer_decoder, objects
+from excam.inference.answer_text import ENDS, skip_reasoning, split_reasoning
+from excam.inference.json_answers import BLANK, FENCE, IGNORED, Rejected, answer_decoder, fields, is_cut, objects
 
-VERSION = Version(asks=1, reads=3)
+VERSION = Version(asks=1, reads=4)
 SCHEMA = 1  # version of the JSON below; the paper's own schema is only in a figure we do not have
 SYSTEM = "You compute a metric that judges the cultural correctness of a generation task."
 USER = (  # Table 5; its line breaks are not in our copy of the paper
@@ -58,19 +58,37 @@ REASONS = (
     "not-finite",  # NaN or Infinity
     "bad-text",  # a lone surrogate: no file can hold it
 )
-# What `read` ignores around or in a report whose meaning is plain; an answer after its reasoning is exactly a report
-# where none of it occurs. White space, the order of keys and JSON escapes are the model's own affair.
+# What `read` ignores or repairs around or in a report whose meaning is plain; an answer after its reasoning is exactly
+# a report where none of it occurs. White space, the order of keys and JSON escapes are the model's own affair.
 RECOVERED = (
-    *("byte-order-mark", "fence", "prose", "repeated"),  # `json_answers.IGNORED` says what each is
-    "case",  # "Major", or white space around it
-    "control-character",
+    *IGNORED[:4],  # around the object
+    "case",  # "Major" or "Errors", or a full stop or white space around it
+    *IGNORED[4:],  # in the object
+    "wrapper",  # the report is the value of a key of `WRAPPERS`
+    "extra-key",  # a string, a number or null under another key
+    "no-explanation",  # null, or missing beside errors
+    "no-list",  # "none" or null for an empty list of errors
 )
+# Keys, in lower case and letters alone: of a value that may be the report, beside it, and beside an empty list of
+# errors. That is the best report: it is complete, and any other key may say that there is an error after all.
+WRAPPERS = {
+    *("report", "errorreport", "culturalerrorreport", "response", "result", "answer", "finalanswer", "output", "json"),
+    *("function", "arguments", "parameters", "properties"),
+}
+BESIDE_REPORT = {
+    *("name", "type", "id", "title", "description", "tool", "role", "schema", "required", "additionalproperties"),
+}
+BESIDE_NO_ERRORS = {"id", "title", "language", "culture", "model", "version", "confidence", "certainty"}
+MAX_WRAPPERS = 4
 MAX_CHARS = 12_000_000  # Table 6 allows 2048 tokens; this only bounds the time spent on what cannot be a report
 MAX_DRAFTS = 100  # whole reports in the reasoning; with more of them it is none
 
 REPORT_BEGINS = re.compile(rf'\{{\s*+"(?:{"|".join(REPORT_KEYS)})"')
+REPORT_OR_END = re.compile(rf"{REPORT_BEGINS.pattern}|(?i:{ENDS.pattern})")
+CLOSED = re.compile(ENDS.pattern + r"\Z", re.IGNORECASE)
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-DECODER = answer_decoder(twice="wrong-schema", not_finite="not-finite")
+NO_LETTERS = re.compile(r"[\W_]+")
+DECODER = answer_decoder(twice="wrong-schema", not_finite="not-finite", number=0)
 
 
 def messages(instruction: str, output: str) -> tuple[Message, ...]:
@@ -142,15 +160,15 @@ def read(text: str) -> Report | Unreadable:
 
     Never raises; linear time.
     """
-    return _read(text, *split_reasoning(text))[0]
+    return _read(text, split_reasoning(text)[1])[0]
 
 
 def recovered(text: str) -> tuple[str, ...]:
     """Return what `read` ignored to parse this answer, in the order of `RECOVERED`; nothing for a parse failure."""
-    return _read(text, *split_reasoning(text))[1]
+    return _read(text, split_reasoning(text)[1])[1]
 
 
-def _read(text: str, reasoning: str, answer: str | None) -> tuple[Report | Unreadable, tuple[str, ...]]:
+def _read(text: str, answer: str | None) -> tuple[Report | Unreadable, tuple[str, ...]]:
     """Return the report in the answer, which is the part of the text after the reasoning, and what was ignored."""
     ignored: set[str] = set()
     try:
@@ -158,7 +176,7 @@ def _read(text: str, reasoning: str, answer: str | None) -> tuple[Report | Unrea
             raise Rejected("too-long")
         if answer is None:
             raise Rejected("truncated")
-        if _reasoning_splits_report(reasoning):
+        if _reasoning_splits_report(text[: len(text) - len(answer)]):
             raise Rejected("in-pieces")
         report = _only_report(answer, ignored)
     except Rejected as rejected:
@@ -166,18 +184,42 @@ def _read(text: str, reasoning: str, answer: str | None) -> tuple[Report | Unrea
     return report, tuple(kind for kind in RECOVERED if kind in ignored)
 
 
-def _reasoning_splits_report(reasoning: str) -> bool:
-    """Return whether the apparent reasoning holds the beginning of a report, split by a quoted end-of-thinking tag."""
-    position = 0
-    for _ in range(MAX_DRAFTS):
-        begins = REPORT_BEGINS.search(reasoning, position)
+def _reasoning_splits_report(before: str) -> bool:
+    """Return whether a report may begin before the end of the reasoning, whose tag would then stand quoted in it.
+
+    Between an opening and a closing tag there may be any drafts. Elsewhere a broken one must not be split by the tag
+    or stand where the answer begins.
+    """
+    closed = CLOSED.search(before)
+    if not closed:  # no reasoning, or that of another marker, which begins the answer
+        return False
+    before = before[: closed.start()]
+    start = position = skip_reasoning(before, 0)
+    drafts = 0
+    while drafts < MAX_DRAFTS:
+        begins = REPORT_OR_END.search(before, position)
         if not begins:
             return False
+        if begins[0].startswith("<"):
+            start = position = skip_reasoning(before, begins.end())
+            continue
+        drafts += 1
         try:
-            _, position = DECODER.raw_decode(reasoning, begins.start())
-        except (json.JSONDecodeError, Rejected, RecursionError):
+            _, position = DECODER.raw_decode(before, begins.start())
+        except json.JSONDecodeError as broken:
+            is_first = not FENCE.sub("", before[start : begins.start()]).strip(BLANK)
+            if is_first or _may_be_split(before[begins.start() : broken.pos], broken):
+                return True
+            position = broken.pos
+        except (Rejected, RecursionError):
             return True
     return True
+
+
+def _may_be_split(draft: str, broken: json.JSONDecodeError) -> bool:
+    """Return whether a draft breaks where a string may go on, elsewhere than where it is abbreviated (`[...]`)."""
+    behind_string = "','" in broken.msg and draft.rstrip().endswith('"')
+    return is_cut(broken) or "escape" in broken.msg or behind_string
 
 
 def _only_report(answer: str, ignored: set[str]) -> Report:
@@ -193,23 +235,68 @@ def _only_report(answer: str, ignored: set[str]) -> Report:
 
 
 def _report(value: Any, ignored: set[str]) -> Report:
-    if not isinstance(value, dict) or value.keys() != set(REPORT_KEYS) or not isinstance(value["errors"], list):
+    found, others = fields(_unwrapped(value, ignored), REPORT_KEYS, ignored)
+    listed = _errors(found.get("errors", ""), found.get("explanation"), ignored)
+    if not listed and ("explanation" not in found or not {_letters(key) for key in others} <= BESIDE_NO_ERRORS):
         raise Rejected("wrong-schema")
-    return Report(tuple(_error(error, ignored) for error in value["errors"]), _text(value["explanation"]))
+    if found.get("explanation") is None:
+        ignored.add("no-explanation")
+        found["explanation"] = ""
+    return Report(tuple(_error(error, ignored) for error in listed), _text(found["explanation"]))
+
+
+def _unwrapped(value: Any, ignored: set[str]) -> Any:
+    """Return the value of the one key of `WRAPPERS`, perhaps of several nested ones, or the value itself."""
+    for _ in range(MAX_WRAPPERS):
+        if not isinstance(value, dict):
+            return value
+        named = {_letters(key): one for key, one in value.items()}
+        inner = [one for key, one in named.items() if key in WRAPPERS]
+        beside = [one for key, one in named.items() if key in BESIDE_REPORT]
+        if len(inner) != 1 or len(beside) + 1 < len(value) or any(isinstance(one, dict) for one in beside):
+            return value
+        value = inner[0]
+        ignored.add("wrapper")
+        if isinstance(value, str):
+            ignored.add("encoded")
+            try:
+                value = DECODER.decode(value)
+            except (json.JSONDecodeError, RecursionError) as broken:
+                raise Rejected("wrong-schema") from broken
+    return value
+
+
+def _letters(key: str) -> str:
+    return NO_LETTERS.sub("", key.lower())
+
+
+def _errors(value: Any, explanation: Any, ignored: set[str]) -> list[Any]:
+    """Return the list of errors; null may also stand for one that was not made, unless it is known to need no words."""
+    if isinstance(value, list):
+        return value
+    if explanation == "" if value is None else isinstance(value, str) and _word(value) in ("none", "no errors"):
+        ignored.add("no-list")
+        return []
+    raise Rejected("wrong-schema")
 
 
 def _error(value: Any, ignored: set[str]) -> CulturalError:
-    if not isinstance(value, dict) or value.keys() != set(ERROR_KEYS):
+    found, _ = fields(value, ERROR_KEYS, ignored)
+    if len(found) < len(ERROR_KEYS):
         raise Rejected("wrong-schema")
-    where, span, severity, kind = (_text(value[key]) for key in ERROR_KEYS)
+    where, span, severity, kind = (_text(found[key]) for key in ERROR_KEYS)
     if where not in WHERE or severity not in SEVERITIES:
         ignored.add("case")
-        where, severity = where.strip().lower(), severity.strip().lower()
+        where, severity = _word(where), _word(severity)
     if where not in WHERE:
         raise Rejected("bad-where")
     if severity not in SEVERITIES:
         raise Rejected("bad-severity")
     return CulturalError(cast(Where, where), span, cast(Severity, severity), kind)
+
+
+def _word(text: str) -> str:
+    return text.strip().removesuffix(".").rstrip().lower()
 
 
 def _text(value: Any) -> str:
@@ -249,7 +336,7 @@ def judge(sample: Sample) -> Flow[Verdict]:
 def verdict(answer: Completion, instruction: str, output: str) -> Verdict:
     """Return the verdict on a pair from this answer of a model. The score is the heuristic without the fallback."""
     reasoning, rest = split_reasoning(answer.text)
-    report, ignored = _read(answer.text, reasoning, rest)
+    report, ignored = _read(answer.text, rest)
     if isinstance(report, Unreadable):
         return complete(failed(report.reason), answer, reasoning)
     found = Verdict(
