@@ -14,7 +14,7 @@ from excam.core.provenance import say
 from excam.inference import transcript
 from scripts import run
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:

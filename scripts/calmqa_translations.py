@@ -11,7 +11,7 @@ from excam.inference import transcript
 from scripts import run
 from scripts._calmqa import add_stage_options, items
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:

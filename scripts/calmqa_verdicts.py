@@ -12,7 +12,7 @@ from excam.core.provenance import say
 from excam.inference import transcript
 from scripts import run
 
-VERSION = 2
+VERSION = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:

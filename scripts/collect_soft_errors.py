@@ -14,7 +14,7 @@ from excam.error_reports.records import SEVERITIES, Sample
 from excam.excam40k.construction import soft
 from scripts import run
 
-VERSION = 3
+VERSION = 4
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -16,7 +16,7 @@ from excam.inference import transcript
 from scripts import run
 from scripts._asking import Asker, add_asking_options
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -13,7 +13,7 @@ from excam.inference import transcript
 from excam.macaron import answers, asks, derive
 from scripts import run
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:

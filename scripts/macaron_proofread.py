@@ -14,7 +14,7 @@ from excam.macaron import proofread, scenarios
 from scripts import run
 from scripts._asking import Asker, add_asking_options
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:

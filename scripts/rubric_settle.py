@@ -14,7 +14,7 @@ from excam.rubric import asks, ratings
 from scripts import run
 from scripts._rubric import add_rubric_options, responses_of, rubric_of
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:

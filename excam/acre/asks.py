@@ -24,7 +24,7 @@ from excam.inference import Choice, Choose, Completion, Flow, Generate, Message
 from excam.inference.answer_text import split_reasoning
 from excam.inference.json_answers import Rejected, objects
 
-VERSION = 2  # of prompts and parser
+VERSION = 3  # of prompts and parser
 Variant = Literal["full", "no-gate", "no-routing", "no-explication", "no-reference"]
 VARIANTS: tuple[Variant, ...] = ("full", "no-gate", "no-routing", "no-explication", "no-reference")
 Mode = Literal["choose", "text"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -13,16 +13,29 @@ import regex
 
 from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion, Flow, Generate, Message
-from excam.inference.answer_text import split_reasoning
-from excam.inference.json_answers import Rejected, answer_decoder
+from excam.inference.answer_text import DECORATION, split_reasoning
+from excam.inference.json_answers import IGNORED, Rejected, answer_decoder, fields, objects
 from excam.macaron.derive import Instance
 
-VERSION = 1  # of the parser
+VERSION = 2  # of the parser
 Mode = Literal["choose", "text", "thinking"]
 MODES: tuple[Mode, ...] = ("choose", "text", "thinking")
 FAILURES = ("refused", "empty", "in-thought", "truncated", "no-answer-line")
-RECOVERED = ("other-lines", "fence", "case", "word")  # what was overlooked around or in an answer
+RECOVERED = (  # what was overlooked around or in an answer
+    *("other-lines", "fence", "case"),
+    "word",  # True or False for T or F
+    "marks",  # (B), **B** or B.
+    "option",  # the text of the option behind its letter
+    "no-json",  # a letter alone, or "The answer is B."
+    "extra-key",
+    *(kind for kind in IGNORED if kind != "fence"),
+)
 WORDS = {"TRUE": "T", "FALSE": "F"}
+LETTER_AND_TEXT = regex.compile(r"([A-Z])[*_]{0,2} ?[).:,–-][*_]{0,2}\s++(\S.*)")
+STATES = regex.compile(  # before the letter in an answer that is no JSON
+    r"(?i)(?:(?:so|thus|therefore|hence),? )?(?:the |my )?(?:(?:final|correct|right|best) )?"
+    r"(?:(?:answer|option|choice)(?: is)?[*_]{0,2}:?[*_]{0,2} )?"
+)
 NAME = regex.compile(r"\{(question|option[1-4]|context|text)\}")
 
 
@@ -96,11 +109,11 @@ def _likeliest(valid: Sequence[str], logprobs: Sequence[float]) -> str:
 def _text(one: Instance, asked: tuple[Message, ...]) -> Flow[Answered]:
     (completion,) = yield [Generate(asked)]
     assert isinstance(completion, Completion), "a Generate is answered by a Completion"
-    return read_completion(completion, one.valid)
+    return read_completion(completion, one.valid, one.options)
 
 
-def read_completion(completion: Completion, valid: Sequence[str]) -> Answered:
-    """Return what a text says: the last line that is one JSON object whose `answer` is valid, after any reasoning."""
+def read_completion(completion: Completion, valid: Sequence[str], options: Sequence[str] = ()) -> Answered:
+    """Return what a text says after any reasoning, as `read_text`; an answer without JSON must not be cut."""
     thinking, said = split_reasoning(completion.text)
     if completion.finish == "refused":
         return Answered(None, "refused", "text")
@@ -108,52 +121,126 @@ def read_completion(completion: Completion, valid: Sequence[str]) -> Answered:
         return Answered(None, "empty", "text")
     if said is None:
         return Answered(None, "in-thought", "text", thinking=thinking)
-    found = read_text(said, valid)
-    if found is None:
+    found = read_text(said, valid, options)
+    if found is None or (completion.finish == "length" and "no-json" in found[1]):
         failure = "truncated" if completion.finish == "length" else "no-answer-line"
         return Answered(None, failure, "text", thinking=thinking)
     value, recovered = found
     return Answered(value, None, "text", recovered=recovered, thinking=thinking)
 
 
-_DECODER = answer_decoder("twice", "not-finite")
+_DECODER = answer_decoder("twice", "not-finite", number=0)
 _FENCE = regex.compile(r"```(?:json)?|~~~", regex.IGNORECASE)
+Options = Mapping[str, str]  # of each valid answer its text, empty if unknown
 
 
-def read_text(text: str, valid: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
-    """Return the answer of the last line that holds nothing but one, and what was overlooked; None if there is none."""
-    lines = [stripped for one in text.splitlines() if (stripped := one.strip())]
-    for at in range(len(lines) - 1, -1, -1):
-        bare = _FENCE.sub("", lines[at]).strip()
-        if value := _answer_of(bare, valid):
-            others = [one for place, one in enumerate(lines) if place != at and _FENCE.sub("", one).strip()]
-            fenced = bare != lines[at] or any(_FENCE.fullmatch(one) for one in lines)
-            marks = {
-                "other-lines": bool(others),
-                "fence": fenced,
-                "case": value[1] == "case",
-                "word": value[1] == "word",
-            }
-            return value[0], tuple(name for name in RECOVERED if marks[name])
+def read_text(text: str, valid: Sequence[str], options: Sequence[str] = ()) -> tuple[str, tuple[str, ...]] | None:
+    """Return the answer of a text, and what was overlooked; None if there is none, or if it may be another one.
+
+    It is the answer of the last line that holds nothing but one, as asked for; or that of all JSON objects in the text;
+    or, if there are none, what the last line states ("B", "The answer is B.") and no other line contradicts.
+    """
+    known = dict(zip(valid, (*options, *("" for _ in valid)), strict=False))
+    for read in (_last_line, _objects, _stated):
+        overlooked: set[str] = set()
+        if found := read(text, known, overlooked):
+            return found, tuple(name for name in RECOVERED if name in overlooked)
     return None
 
 
-def _answer_of(text: str, valid: Sequence[str]) -> tuple[str, str] | None:
-    if not (text.startswith("{") and text.endswith("}")):
+def _last_line(text: str, options: Options, overlooked: set[str]) -> str | None:
+    lines = [stripped for one in text.splitlines() if (stripped := one.strip())]
+    for at in range(len(lines) - 1, -1, -1):
+        bare = _FENCE.sub("", lines[at]).strip()
+        if found := _strict_answer(bare, options, overlooked):
+            if any(place != at and _FENCE.sub("", one).strip() for place, one in enumerate(lines)):
+                overlooked.add("other-lines")
+            if bare != lines[at] or any(_FENCE.fullmatch(one) for one in lines):
+                overlooked.add("fence")
+            return found
+    return None
+
+
+def _strict_answer(line: str, options: Options, overlooked: set[str]) -> str | None:
+    if not (line.startswith("{") and line.endswith("}")):
         return None
     try:
-        found: Any = _DECODER.decode(text)
+        found: Any = _DECODER.decode(line)
     except (ValueError, RecursionError, Rejected):
         return None
     said = found.get("answer") if isinstance(found, dict) and len(found) == 1 else None
-    if not isinstance(said, str):
-        return None
-    if said in valid:
-        return said, ""
+    return _letter(said, options, overlooked) if isinstance(said, str) else None
+
+
+def _letter(said: str, options: Options, overlooked: set[str]) -> str | None:
+    """Return the answer that a text is, but for its case, or that a word stands for."""
+    if said in options:
+        return said
     upper = said.strip().upper()
-    if upper in valid:
-        return upper, "case"
-    return (WORDS[upper], "word") if WORDS.get(upper) in valid else None
+    if upper in options:
+        overlooked.add("case")
+        return upper
+    if WORDS.get(upper) in options:
+        overlooked.add("word")
+        return WORDS[upper]
+    return None
+
+
+def _objects(text: str, options: Options, overlooked: set[str]) -> str | None:
+    try:
+        said = {_value(found, overlooked) for found in objects(text, _DECODER, overlooked)}
+    except Rejected:
+        return None
+    answers = {_option(one, options, overlooked) for one in said}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _value(found: Any, overlooked: set[str]) -> str:
+    """Return the answer of an object. Raise Rejected."""
+    said = fields(found, ("answer",), overlooked)[0].get("answer")
+    if not isinstance(said, bool | str):
+        raise Rejected("no-answer")
+    return str(said)
+
+
+def _option(said: str, options: Options, overlooked: set[str]) -> str | None:
+    """Return the answer that a text states as a letter, in marks or with its option; another one contradicts it."""
+    if found := _letter(said, options, overlooked):
+        return found
+    bare = said.strip(DECORATION + ".")
+    if found := _letter(bare, options, overlooked):
+        overlooked.add("marks")
+        return found
+    both = LETTER_AND_TEXT.fullmatch(bare)
+    if not both or both[1] not in options:
+        return None
+    letter, text = both[1], both[2].casefold()
+    texts = {option.strip(DECORATION + ".").casefold(): one for one, option in options.items() if option}
+    if texts.get(text) != letter and (
+        _named(both[2], options) - {letter} or any(option in text for option, one in texts.items() if one != letter)
+    ):
+        return None
+    overlooked.add("option")
+    return letter
+
+
+def _named(text: str, options: Options) -> set[str]:
+    """Return the answers whose letter, or word, stands alone in a text."""
+    words = {one.upper() for one in regex.findall(r"(?i)\b(?:true|false)\b", text)}
+    return {*regex.findall(r"\b[A-Z]\b", text), *(WORDS[one] for one in words)} & options.keys()
+
+
+def _stated(text: str, options: Options, overlooked: set[str]) -> str | None:
+    unfenced = _FENCE.sub("", text)
+    lines = [line for one in unfenced.splitlines() if (line := one.strip(DECORATION))]
+    if not lines or "{" in text:
+        return None
+    begins = STATES.match(lines[-1])
+    found = _option(lines[-1][begins.end() if begins else 0 :], options, overlooked)
+    if not found or _named("\n".join(lines[:-1]), options) - {found}:
+        return None
+    overlooked |= {"no-json"} | ({"other-lines"} if lines[1:] else set()) | ({"fence"} if unfenced != text else set())
+    return found
 
 
 def check_mode(mode: str) -> Mode:

@@ -16,11 +16,11 @@ import regex
 
 from excam.inference import Completion, Flow, Generate, Message
 from excam.inference.answer_text import split_reasoning
-from excam.inference.json_answers import OBJECT_BEGINS
+from excam.inference.json_answers import OBJECT_BEGINS, decode_at
 from excam.macaron.asks import filled
 from excam.macaron.scenarios import Scenario, text_problem
 
-VERSION = 1
+VERSION = 2
 MOST_CHANGED = 0.1  # of the characters of a field
 FEW_CHANGED = 3  # characters, which a short field may change too
 SMALL = frozenset(  # words that grammar adds, drops and exchanges
@@ -161,7 +161,7 @@ def read(completion: Completion) -> tuple[str | None, str] | None:
     if said is None or completion.finish != "stop" or not (begins := OBJECT_BEGINS.search(said)):
         return None
     try:
-        found, _ = json.JSONDecoder(strict=False).raw_decode(said, begins.start())
+        found, _ = decode_at(said, begins.start(), json.JSONDecoder(strict=False), set())
     except (ValueError, RecursionError):
         return None
     wrong, text, explanation = (found.get(key) for key in ("has_errors", "corrected", "explanation"))

@@ -23,7 +23,7 @@ from excam.rubric.ratings import Rating
 from excam.rubric.responses import Response
 from excam.rubric.rules import Draft, Findings, settle
 
-VERSION = 1  # of the prompts and the parser; part of the metric's signature
+VERSION = 2  # of the prompts and the parser; part of the metric's signature
 MAX_CHARS = 400  # of a text in an answer, under structured output
 KEYS = ("findings", *SCORES, "edge_case", "flags", "confidence")
 MISSING = "no-likelihood"  # the server reports none

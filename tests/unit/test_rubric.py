@@ -461,7 +461,7 @@ def test_flags_of_a_model_are_mended_and_said():
 FAILURES = {
     "empty": " ",
     "no-json": "I give it a four.",
-    "bad-json": "{accuracy: 4}",
+    "bad-json": "{accuracy: four}",
     "truncated": answered()[:-30],
     "wrong-keys": '{"accuracy": 4}',
     "off-scale": answered(confidence=9),
@@ -477,6 +477,10 @@ FAILURES = {
     "key-twice": answered()[:-1] + ', "confidence": 4}',
     "in-thought": "<think>" + answered(),
 }
+
+
+def test_an_answer_in_almost_json_is_the_answer():
+    assert read(f"[THINK]{{...[/THINK]Here: {answered()[:-1]},}}") == read(answered())
 
 
 @pytest.mark.parametrize("reason", FAILURES)

@@ -1,0 +1,393 @@
+"""Answers that are not quite what was asked for: what has one meaning is read and named, what may have two is not."""
+
+import json
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from excam.acre import asks as acre
+from excam.calmqa.asks import read_claims
+from excam.error_reports.judges import binary, count, report, severity
+from excam.error_reports.records import SEVERITIES, CulturalError, Report, Unreadable
+from excam.inference import Completion, lenient_json
+from excam.inference.answer_text import split_reasoning
+from excam.inference.json_answers import Rejected, answer_decoder, decode_at, fields, objects
+from excam.macaron import asks as macaron
+from excam.macaron import proofread
+
+DECODER = answer_decoder("twice", "not-finite")
+FOUND = Report((CulturalError("output", "Feijoada", "minor", "wrong dish"),), "It is Brazilian.")
+STRICT = report.write(FOUND)
+CLEAN = report.write(Report())
+
+
+def complete(text, finish="stop"):
+    return Completion(text, None, None, finish, 1, 1)
+
+
+# Reports
+
+
+texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=20)
+errors = st.builds(CulturalError, st.sampled_from(report.WHERE), texts, st.sampled_from(SEVERITIES), texts)
+reports = st.builds(Report, st.lists(errors, max_size=3).map(tuple), texts)
+
+
+class Loose:
+    """Write a report as models do: every choice leaves its meaning alone."""
+
+    def __init__(self, draw: Random) -> None:
+        self.draw = draw
+        self.mark = draw.choice(('"', "'", "“", "‘", ""))  # of keys, the same in a report
+
+    def answer(self, found: Report) -> str:
+        listed = [{key: getattr(error, key) for key in report.ERROR_KEYS} for error in found.errors]
+        lists = f"[{self.blank()}{','.join(self.blank() + self.error(one) for one in listed)}{self.comma(listed)}]"
+        items = [f"{self.key('errors')}{lists}", f"{self.key('explanation')}{self.text(found.explanation)}"]
+        if not found.explanation and self.draw.random() < 0.3:
+            null = [f"{self.key('explanation')}{self.draw.choice(('null', 'None'))}"]
+            items[1:] = self.draw.choice(([] if listed else null, null))
+        if self.draw.random() < 0.3:
+            items.append(f"{self.key('confidence')}0.9")
+        made = f"{{{', '.join(items)}{self.comma(items)}}}"
+        if self.draw.random() < 0.2:
+            made = f"{{{self.key('error_report')}{made}}}"
+        before = self.draw.choice(
+            ("", "", "<think>Or {'errors': [ ... ]?</think>\n", "[THINK]{[/THINK]", '{"errors": [...]}?</think>')
+        )
+        around = ("", ""), ("```json\n", "\n```"), ("The report: ", ""), ("<answer>", "</answer>"), ("", "<|im_end|>")
+        begin, end = self.draw.choice(around if not before.startswith("{") else around[:1])
+        return f"{'So ' if before.startswith('{') else ''}{before}{begin}{made}{end}"
+
+    def error(self, fields: dict[str, str]) -> str:
+        items = list(fields.items())
+        self.draw.shuffle(items)
+        written = [f"{self.key(key)}{self.value(key, value)}" for key, value in items]
+        if self.draw.random() < 0.2:
+            written.insert(0, f"{self.key('id')}{self.draw.choice(('1', 'null', self.text('e1')))}")
+        return f"{{{', '.join(written)}{self.comma(written)}}}"
+
+    def value(self, key: str, value: str) -> str:
+        if key in ("where", "severity"):
+            value = self.draw.choice((value, value.upper(), value.capitalize() + ".", f" {value}"))
+        return self.text(value)
+
+    def key(self, key: str) -> str:
+        key = self.draw.choice((key, key, key.capitalize()))
+        closing = {"“": "”", "‘": "’"}.get(self.mark, self.mark)
+        return f"{self.mark}{key}{closing}{self.draw.choice((':', ' :', '：' if self.mark else ':'))}{self.blank()}"
+
+    def text(self, text: str) -> str:
+        mark = self.draw.choice("\"'“‘")
+        if mark in "“‘":
+            closing = {"“": "”", "‘": "’"}[mark]
+            kind = '"“”„‟' if mark == "“" else "'‘’‚‛"
+            if not set(text) & {*kind, "\\"}:
+                return f"{mark}{text}{closing}"
+            mark = '"'
+        written = json.dumps(text, ensure_ascii=self.draw.random() < 0.5)[1:-1]
+        if mark == "'":
+            written = written.replace('\\"', '"').replace("'", "\\'")
+        return f"{mark}{written}{mark}"
+
+    def comma(self, items: list) -> str:
+        return "," if items and self.draw.random() < 0.3 else ""
+
+    def blank(self) -> str:
+        return self.draw.choice(
+            ("", " ", "\n\t", "\u00a0", "\u3000", " // it's one\n", "/* so * it is */", " # next\n")
+        )
+
+
+@settings(max_examples=200, deadline=None)
+@given(reports, st.integers(0, 2**32))
+def test_harmless_changes_leave_a_report_what_it_is(found, seed):
+    said = Loose(Random(seed)).answer(found)
+    assert report.read(said) == found, said
+    assert set(report.recovered(said)) <= set(report.RECOVERED)
+    assert report.read(report.write(found)) == found
+
+
+@settings(max_examples=200, deadline=None)
+@given(reports, st.integers(0, 2**32), st.integers(0, 400), st.sampled_from(["'", '"', "”", "{", "]", ",", "//", "\\", "x", "</think>"]))  # fmt: skip
+def test_a_damaged_loose_report_is_never_a_clean_one(found, seed, place, junk):
+    said = Loose(Random(seed)).answer(found)
+    read = report.read(said[:place] + junk + said[place:])
+    if found.errors and isinstance(read, Report):
+        assert len(read.errors) == len(found.errors), said
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        '{"errors": [ ... ]} or {"errors": []}?',
+        STRICT.replace("minor", "major"),
+        '{"errors": [{"where": "output", "span": "Fei',
+        '```json\n{"errors": [{"where": "output", ...}]}\n```',
+        "{'errors': []}, {x}, {",
+        f"{CLEAN} " * 200,
+    ],
+)
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [
+        ("<think>", "</think>"),
+        ("<thinking>\n", "\n</thinking>\n"),
+        ("[THINK]", "[/THINK]"),
+        ("<seed:think>", "</seed:think>"),
+        ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+        ("analysis", "assistantfinal"),
+        ("<|START_THINKING|>", "\n<|END_THINKING|>"),
+    ],
+)
+def test_a_draft_between_the_marks_of_reasoning_never_hides_the_report(begin, end, draft):
+    if "</think" not in end:
+        draft = draft.replace('"Fei', '"Fei"')
+    said = f"{begin}{draft}\n{end}{STRICT}"
+    assert report.read(said) == FOUND
+    assert split_reasoning(said)[1].strip() == STRICT
+
+
+def test_without_an_opening_tag_a_draft_may_be_abbreviated_but_not_be_split():
+    assert report.read(f'Is it {{"errors": [...]}} or {CLEAN}? No.</think>{STRICT}') == FOUND
+    for answer in ('So: {"errors": [{"span": "a', 'So: {"errors": [{"span": "a "b" c', '{"errors": [...', "```\n{\"errors\": [..."):  # fmt: skip
+        assert report.read(f"{answer}\n</think>{CLEAN}").reason == "in-pieces"
+        assert report.read(f"<think>Hm.</think>{answer}\n</think>{CLEAN}").reason == "in-pieces"
+    for begin in ("[THINK]", "analysis: ", "<reasoning>"):
+        assert report.read(f'{begin}{{"errors": [{{"span": "a\n</think>{CLEAN}').reason == "in-pieces"
+
+
+def test_reasoning_that_a_server_took_out_is_between_marks():
+    """As `_openai_bodies` puts it back, whatever it quotes."""
+    thought = 'The text says "</think>" and {"errors": [{"span": "an open'
+    assert report.read(f"<think>\n{thought}\n</think>\n{STRICT}") == FOUND
+
+
+@pytest.mark.parametrize(
+    ("text", "repaired"),
+    [
+        ("{'a': 'b'}", {"quotes"}),
+        ('{“a”: "b",}', {"quotes", "comma"}),
+        ("{a: 'b'}", {"quotes"}),
+        ('{"a"：\u00a0"b" /* c */}', {"punctuation", "white-space", "comment"}),
+        ('{""a"": "\\x62"}', {"quotes", "escape"}),
+    ],
+)
+def test_the_objects_of_an_answer_are_repaired(text, repaired):
+    ignored = set()
+    assert list(objects(text, DECODER, ignored)) == [{"a": "b"}]
+    assert ignored == repaired
+    assert decode_at(text, 0, DECODER, set()) == ({"a": "b"}, len(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["{``a``: 'b'}", "{'a' 'b'}", "{'a': b}", "{'a': 'b'c'}", "{a; 'b'}", "{'a': 'b']", "{'a'"]
+)
+def test_what_may_have_two_meanings_is_not_repaired(text):
+    with pytest.raises(Rejected, match=r"^(bad|no)-json$"):
+        list(objects(text, DECODER, set()))
+
+
+def test_numbers_and_nesting_of_a_repaired_object_are_the_decoders():
+    assert decode_at("{'a': 1e5, 'b': [True, False, None]}", 0, DECODER, set())[0] == {
+        "a": None,
+        "b": [True, False, None],
+    }
+    assert report.read("{'errors': " + "[" * 200_000).reason == "bad-json"
+    assert report.read("{'errors': " + "[" * 200_000 + "]" * 200_000 + "}").reason == "too-deep"
+    assert report.read("{'errors': [], 'explanation': NaN}").reason == "not-finite"
+    assert report.read("{'errors': [], 'errors': [], 'explanation': ''}").reason == "wrong-schema"
+    assert report.read("{'errors': [], 'explanation': '\\ud800'}").reason == "bad-text"
+    long = "{'errors': [], 'explanation': '%s'}"
+    assert report.read(long % ("a" * (lenient_json.LONGEST // 2))).explanation
+    assert report.read(long % ("a'b" * lenient_json.LONGEST)).reason == "bad-json"
+
+
+@pytest.mark.parametrize(
+    ("before", "piece", "after"),
+    [
+        ("{'a': [", "{'b': 'c',},", "]}"),
+        ("{'a': '", "\\'", "'}"),
+        ("{'a': ", "/* b */", "1}"),
+        ("{'a': ", "/", "1}"),
+        ("{'a': '", "b\"", "'}"),
+        ("{", "'", "}"),
+        ("{", "“", "}"),
+        ("{'a'", "\u00a0", "}"),
+        ("{a", "\u00a0", "x}"),
+        ("", "{a: ", ""),
+        ("", "{'a': 'b'} ", ""),
+        ("", "{\\\"", ""),
+        ('"{', "\\\\", '"'),
+        ("[THINK]", "[/THINK]", "x"),
+        ("[THINK]", '"[/THINK]"\n', "x"),
+        ("analysis", "assistantfinal", ""),
+        ("<think>", "<think></think>", "{}"),
+        ("", "The answer is B. ", ""),
+        ("COUNT: 1 (", "(the ", ""),
+        ("COUNT: 1 because ", "\u200b ", ""),
+    ],
+)  # fmt: skip
+def test_repairing_takes_linear_time(before, piece, after):
+    def seconds(size):
+        said = before + piece * (size // len(piece)) + after
+        start = time.process_time()
+        for read in (report.read, count.read, lambda text: macaron.read_text(text, "ABCD"), read_claims):
+            read(said)
+        return time.process_time() - start
+
+    assert any(seconds(800_000) / max(seconds(80_000), 2e-3) < 40 for _ in range(3))
+
+
+# Short answers
+
+ABCD, TRUTH = ("A", "B", "C", "D"), ("T", "F")
+DISHES = ("Sushi", "Moussaka", "Vitamin C", "A pie")
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "recovered"),
+    [
+        ('```json\n{\n  "answer": "C"\n}\n```', "C", ["fence"]),
+        ('{\n"answer":\n"C"}', "C", []),
+        ('Here you are: {"answer": "C"}', "C", ["prose"]),
+        ('{"answer": "C"}, as I said.', "C", ["prose"]),
+        ("{'answer': 'C'}", "C", ["quotes"]),
+        ("{answer: 'c',}", "C", ["case", "quotes", "comma"]),
+        ('{“answer”： “C”}', "C", ["quotes", "punctuation"]),
+        ('{"Answer": "C"}', "C", ["case"]),
+        ('{"answer": "(C)"}', "C", ["marks"]),
+        ('{"answer": "C.", "why": "It is."}', "C", ["marks", "extra-key"]),
+        ('{"answer": "B. Moussaka"}', "B", ["option"]),
+        ('{"answer": "B) moussaka."}', "B", ["option"]),
+        ('{"answer": "C: Vitamin C"}', "C", ["option"]),
+        ('{"answer": "D. A pie"}', "D", ["option"]),
+        ('{"answer": "B. It is a Greek dish"}', "B", ["option"]),
+        ('{"answer": "C"} {"answer": "c"}', "C", ["case", "repeated"]),
+        ('"{\\"answer\\": \\"C\\"}"', "C", ["encoded"]),
+        ("C", "C", ["no-json"]),
+        ("**C**\n", "C", ["no-json"]),
+        ("```\nC\n```", "C", ["fence", "no-json"]),
+        ("b", "B", ["case", "no-json"]),
+        ("B. Moussaka", "B", ["option", "no-json"]),
+        ("The answer is C.", "C", ["marks", "no-json"]),
+        ("**Answer:** C", "C", ["no-json"]),
+        ("So, the correct answer is: (B) Moussaka", "B", ["option", "no-json"]),
+        ("It is Greek.\n\nThe final answer is C", "C", ["other-lines", "no-json"]),
+        ("Option B", "B", ["no-json"]),
+        # what may be another answer, or none
+        ('{"answer": "B. Sushi"}', None, []),
+        ('{"answer": "B or C"}', None, []),
+        ('{"answer": "B. Or C"}', None, []),
+        ('{"answer": "B, not A"}', None, []),
+        ('{"answer": "AB"}', None, []),
+        ('{"answer": "E"}', None, []),
+        ('{"answer": ["C"]}', None, []),
+        ('{"answer": 1}', None, []),
+        ('{"answer": null}', None, []),
+        ('{"answer": "C", "correct": false}', None, []),
+        ('{"answer": "A"} or {"answer": "B"}', None, []),
+        ('{"answer": "A"} or {\'answer\': "X"}', None, []),
+        ('{"answer": "A", "answer": "B"}', None, []),
+        ('{"answer": "C"', None, []),
+        ("A dish from Greece", None, []),
+        ("A or B", None, []),
+        ("The answer is not B.", None, []),
+        ("It is not B", None, []),
+        ("The answer is B, or rather C.", None, []),
+        ("A is wrong.\nThe answer is B.", None, []),
+        ("Moussaka", None, []),
+        ("", None, []),
+    ],
+)  # fmt: skip
+def test_an_answer_of_macaron_in_any_form(said, answer, recovered):
+    assert macaron.read_text(said, ABCD, DISHES) == (None if answer is None else (answer, tuple(recovered)))
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ('{"answer": true}', "T"),
+        ('{"answer": False}', "F"),
+        ("{'answer': 'True.'}", "T"),
+        ("False", "F"),
+        ("The answer is true.", "T"),
+        ("It is false that he is.\nTrue", None),
+        ("T or F", None),
+        ('{"answer": "Doğru"}', None),
+        ('{"answer": "not true"}', None),
+    ],
+)
+def test_an_answer_to_a_statement_in_any_form(said, answer):
+    assert (macaron.read_text(said, TRUTH) or (None,))[0] == answer
+
+
+def test_an_answer_without_json_must_not_be_cut():
+    assert macaron.read_completion(complete("[THINK]A?[/THINK]B"), ABCD).answer == "B"
+    assert macaron.read_completion(complete("The answer is B", "length"), ABCD).failure == "truncated"
+    assert macaron.read_completion(complete('{"answer": "B"} so', "length"), ABCD).answer == "B"
+    assert macaron.read_completion(complete("B. Sushi"), ABCD, DISHES).failure == "no-answer-line"
+    assert set(macaron.RECOVERED) >= {"no-json", "quotes", "prose"}
+
+
+def test_other_readers_of_json_repair_it_too():
+    assert read_claims("Claims: {'claims': ['It\\'s Greek.', \"b\",]} That is all.") == ["It's Greek.", "b"]
+    assert read_claims('{"claims": ["a"], "more": ["b"]}') == read_claims("{'claims': ['a'b']}") == "no-claims-list"
+    assert proofread.read(complete("{'has_errors': True, 'corrected': 'It is.', 'explanation': None}")) == (
+        "It is.",
+        "",
+    )
+    assert proofread.read(complete('{"has_errors": false, "corrected": "It is.", // none\n}')) == (None, "")
+    said = acre.read(acre.VALIDATOR, complete(f"{{'{acre.VALIDATOR.key}': True, 'rationale': 'so',}}"))
+    assert (said.value, said.rationale) == (1.0, "so")
+
+
+def test_the_known_fields_of_an_object_and_the_others():
+    ignored = set()
+    assert fields({"A ": 1, "b": None}, ("a",), ignored) == ({"a": 1}, {"b": None})
+    assert ignored == {"case", "extra-key"}
+    for found in ({"a": 1, "A": 2}, {"a": 1, "b": []}, {"a": 1, "b": True}, ["a"]):
+        with pytest.raises(Rejected, match="wrong-schema"):
+            fields(found, ("a",), set())
+
+
+@pytest.mark.parametrize(
+    ("read", "said", "expected"),
+    [
+        (count.read, "COUNT: 2 (both of the drinks)", (2, -2)),
+        (count.read, "COUNT: ๓", (3, -3)),
+        (count.read, "COUNT: 4\u00a0errors", (4, -4)),
+        (count.read, "COUNT: 2 because of the drinks", (2, -2)),
+        (count.read, "COUNT: 2 (or so)", "bad-count"),
+        (count.read, "COUNT: 2 (out of 5)", "bad-count"),
+        (count.read, "COUNT: 2 of 5", "bad-count"),
+        (count.read, "COUNT: 2 because it is not 3", "bad-count"),
+        (severity.read, "Severity: critical error.", (1, -25)),
+        (severity.read, "Severity: mi\u00adnor", (1, -1)),
+        (severity.read, "Severity: minor because of the tea", (1, -1)),
+        (severity.read, "Severity: minor (but it could be major)", "bad-severity"),
+        (severity.read, "Severity: minor because it is no major error", "bad-severity"),
+        (binary.read, "Problem: no\u2009 problem", (0, 0)),
+        (binary.read, "Problem:\ufeff very problematic because of the tea", (1, -5)),
+        (binary.read, "Problem: no problem because it is fine, unless read otherwise", "bad-problem-line"),
+    ],
+)
+def test_the_line_of_a_baseline_in_any_form(read, said, expected):
+    assert read(said) == expected
+
+
+def test_the_codes_of_what_was_overlooked_are_documented():
+    docs = Path(__file__).parents[2] / "docs"
+    section = (docs / "api.md").read_text("utf-8").split("### What `recovered` says")[1].split("\n### ")[0]
+    assert [code for code in report.RECOVERED if f"`{code}`" not in section] == []
+    macaron_codes = {*macaron.RECOVERED} - {*report.RECOVERED}
+    assert [code for code in macaron_codes if f"`{code}`" not in (docs / "macaron.md").read_text("utf-8")] == []
+
+
+def test_a_refused_report_keeps_its_text():
+    said = "{'errors': [], 'explanation': 'It's fine'}"
+    assert report.read(said) == Unreadable("bad-json", said)
