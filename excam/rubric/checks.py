@@ -75,7 +75,7 @@ def _when(rating: Rating) -> float:
     return rating.saved.timestamp() if rating.saved else -math.inf
 
 
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if path.suffix != ".parquet":
         for where, row in responses_.rows(path):
             scored = str(row.get("signature")).startswith("rubric|") and is_result(row)

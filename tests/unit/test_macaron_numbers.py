@@ -253,8 +253,8 @@ def test_every_instance_is_on_the_page_of_rows(systems):
     ("text", "problem"),
     [
         ("a,b\n", "expected lines with scenario, format, lang, answer"),
-        ("", "expected CSV with scenario, format, lang, answer"),
-        ("scenario,format,lang,answer\nx,MC\n", "expected CSV with scenario"),
+        ("", "found no lines; expected lines with scenario, format, lang, answer"),
+        ("scenario,format,lang,answer\nx,MC\n", "each row has 2 fields or fewer; expected 4"),
         ("scenario,format,lang,answer\nx,MC,EN,1\n", "found x/MC/EN"),
         ("scenario,format,lang,answer\njapan/1/jp-1,MC,EN,5\n", "found 5; expected one of 1, 2, 3, 4"),
         ("scenario,format,lang,answer\njapan/1/jp-1,T,EN,A\n", "found A; expected one of T, F"),
