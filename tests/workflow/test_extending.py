@@ -21,7 +21,7 @@ def extended(tmp_path_factory) -> Run:
     made = Run(tmp_path_factory.mktemp("extended"))
     copy_checkout(made.folder)
     tiny.model(made.folder / "models/my-model")
-    assert follow(PAGE, made.folder, made.environment) == 7
+    assert follow(PAGE, made.folder, made.environment) == 8
     return made
 
 
@@ -38,6 +38,7 @@ def test_it_adds_one_file_for_each_and_an_entry(extended):
         "experiments/extended.yaml",
         "scripts/table_dishes.py",
         "report/table-dishes.rst",
+        "my_metric.py",
     }
     assert not [name for name in made if (ROOT / name).exists()]
 
