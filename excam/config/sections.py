@@ -119,9 +119,10 @@ class Server(Section):
     name: str | None = Field(default=None, description="the model's name at the server if it is not the hub id")
     key_env: str | None = Field(default=None, description="name of the environment variable with the key")
     limit_field: str = Field(default="max_tokens", description="the request field for the maximum answer length")
-    omit: list[Literal["temperature", "top_p", "seed"]] = Field(
+    omit: list[Literal["temperature", "top_p", "seed", "logprobs"]] = Field(
         default=[], description="request fields the server refuses"
     )
+    system: bool = Field(default=True, description="it takes system messages; else they begin the user's first one")
     concurrency: int = Field(default=8, ge=1, description="concurrent requests")
     requests_per_minute: int | None = Field(default=None, ge=1)
     timeout: float = Field(default=600, gt=0, description="seconds to wait for one answer")

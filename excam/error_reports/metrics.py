@@ -57,7 +57,7 @@ class ErrorReports(Metric):
         other._way = ways.load(other._judge)
         order = tuned.settings.report if tuned else "errors-first"  # the paper's order is not named
         other._details = f"|report:{order}" if order != "errors-first" else ""
-        if other._judge == PROMPTED and model:
+        if other._judge == PROMPTED and model and "structure:none" not in model.computed:
             other._details += f"|structure:{'json_schema' if model.constrained else 'none'}"
         return other
 

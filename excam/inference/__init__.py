@@ -61,6 +61,7 @@ class Completion:
     finish: Literal["stop", "length", "refused"]
     prompt_tokens: int
     completion_tokens: int
+    problem: str = ""  # of a refused one: the server's words
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,15 @@ class Sampling:
 
 
 def answer_from_row(row: Mapping[str, Any]) -> Answer:
-    """Return the answer of a JSON row made by `dataclasses.asdict`. Raise TypeError or KeyError if invalid."""
+    """Return the answer of a JSON row made by `answer_to_row`. Raise TypeError or KeyError if invalid."""
     fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
     return Completion(**fields) if "text" in row else Choice(**fields)
+
+
+def answer_to_row(answer: Answer) -> dict[str, Any]:
+    """Return the answer as a JSON value; one without a problem has no `problem`, as before that field existed."""
+    row = asdict(answer)
+    return {name: value for name, value in row.items() if name != "problem" or value}
 
 
 def request_to_row(request: Request) -> dict[str, Any]:

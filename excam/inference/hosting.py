@@ -38,6 +38,7 @@ from excam.inference import (
     Missing,
     Sampling,
     answer_from_row,
+    answer_to_row,
     request_to_row,
 )
 from excam.inference.vllm_environment import python_with_vllm
@@ -147,7 +148,7 @@ def _free_engine(wanted: EngineSpec) -> Iterator[EngineSpec]:
 
 def answer_to_json(answer: Answer | Missing) -> dict[str, Any]:
     """Return an answer as a JSON value."""
-    return {"missing": answer.reason} if isinstance(answer, Missing) else asdict(answer)
+    return {"missing": answer.reason} if isinstance(answer, Missing) else answer_to_row(answer)
 
 
 def answer_from_json(row: Mapping[str, Any]) -> Answer | Missing:

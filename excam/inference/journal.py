@@ -21,7 +21,18 @@ from typing import Any
 from excam.config import Price
 from excam.core.exceptions import AnswersMissing, ArtifactBroken
 from excam.core.provenance import Progress, is_same_file, open_plain
-from excam.inference import Answer, Backend, Choose, Completion, Generate, Missing, Request, Sampling, answer_from_row
+from excam.inference import (
+    Answer,
+    Backend,
+    Choose,
+    Completion,
+    Generate,
+    Missing,
+    Request,
+    Sampling,
+    answer_from_row,
+    answer_to_row,
+)
 from excam.inference.answer_text import split_reasoning
 from excam.inference.cache_keys import cache_key, canonical_json
 
@@ -45,7 +56,10 @@ class Identity:
 
 def line_bytes(line: Entry | Identity) -> bytes:
     row = asdict(line)
-    return canonical_json(row | {"check": _check(row)} if isinstance(line, Entry) else row) + b"\n"
+    if isinstance(line, Entry):
+        row["answer"] = answer_to_row(line.answer)
+        row["check"] = _check(row)
+    return canonical_json(row) + b"\n"
 
 
 def _check(row: Mapping[str, Any]) -> str:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.provenance import publish
-from excam.inference import Answer, Ask, Flow, R, Request, answer_from_row, request_from_row, request_to_row
+from excam.inference import (
+    Answer,
+    Ask,
+    Flow,
+    R,
+    Request,
+    answer_from_row,
+    answer_to_row,
+    request_from_row,
+    request_to_row,
+)
 from excam.inference.run import ItemT, Round, run, run_with_rounds
 
 
@@ -38,7 +48,10 @@ def write(path: Path, entries: Iterable[Entry]) -> None:
 
 def _row(entry: Entry) -> dict[str, Any]:
     rounds = [
-        {"requests": [request_to_row(request) for request in one.requests], "answers": list(map(asdict, one.answers))}
+        {
+            "requests": [request_to_row(request) for request in one.requests],
+            "answers": list(map(answer_to_row, one.answers)),
+        }
         for one in entry.rounds
     ]
     return {"sample": entry.sample, "rounds": rounds}

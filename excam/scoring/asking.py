@@ -8,10 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from excam.core.provenance import Progress, quiet_libraries
-from excam.inference import Ask, Sampling
+from excam.inference import Ask, Generate, Message, Sampling
 from excam.inference.journal import Journal, ask
 from excam.scoring.files import journal_of
 from excam.scoring.models import open_model
+
+SHORT = Generate((Message("system", "Answer briefly."), Message("user", "Answer with {}")))
 
 
 @contextmanager
@@ -22,8 +24,8 @@ def kept_answers(model: str, engine: str | None, max_tokens: int, to: Path, what
     command continues. `what` is the first part of the progress lines. Raise as `open_model` does.
     """
     quiet_libraries()
-    opened = open_model(model, engine=engine)
-    kept = journal_of(to)
     sampling, progress = Sampling(max_tokens=max_tokens, logprobs=False), Progress(what, None)
+    opened = open_model(model, engine=engine, probe=lambda _: (SHORT, sampling))
+    kept = journal_of(to)
     yield partial(ask, opened.backend, sampling, Journal(kept), progress=progress)
     kept.unlink(missing_ok=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -13,10 +14,10 @@ from excam.config import Model, Server
 from excam.core import offline
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import say
-from excam.inference import Backend, Generate, Message, Missing, Sampling, backend_factory
+from excam.inference import Backend, Generate, Sampling, backend_factory
 from excam.inference.backends import openai
 from excam.inference.budget import Budget
-from excam.scoring import adapters, local_model, manifests
+from excam.scoring import adapters, local_model, manifests, negotiation
 from excam.scoring.manifests import AdapterManifest, BaseManifest
 
 KEY = "EXCAM_ENDPOINT_KEY"
@@ -81,28 +82,29 @@ class OpenedModel:
     served: bool = False
 
 
+Probe = Callable[[OpenedModel], tuple[Generate, Sampling]]  # returns what a model will be asked first
+
+
 def open_model(
     model: str | Path | Address,
     base: str | Path | None = None,
     engine: str | None = None,
     budget: Budget | None = None,
     *,
-    structured: bool = False,
-    probabilities: bool = False,
-    probe: bool = False,
+    probe: Probe | None = None,
 ) -> OpenedModel:
     """Open a model. `base` is the folder of an adapter's base model, `engine` one of `local_model.ENGINES`.
 
-    `budget` limits a model behind a server. Where that is asked for texts (`probe`), it is first asked briefly whether
-    it takes a JSON Schema and gives log-probabilities, as far as these are wanted. Raises ModelInvalid if there is no
-    such model, InputInvalid for an option that it cannot have, NotInstalled in a light install.
+    `budget` limits a model behind a server. Where that is asked for texts, `probe` returns the request with which it is
+    found out what the server takes. Raises ModelInvalid if there is no such model, InputInvalid for an option that it
+    cannot have, NotInstalled in a light install.
     """
     address = parse(model)
     if address.endpoint:
         for option, value in (("--backend", engine), ("--base", base)):
             if value is not None:
                 raise InputInvalid(f"{option}: found {value} for {address.name}, behind a server; leave it out")
-        return _served(address, budget, structured, probabilities, probe)
+        return _served(address, budget, probe)
     if local_model.is_weights(folder := Path(address.text)):
         if base is not None:
             raise InputInvalid(f"--base: found {base} for {folder}, a whole model; expected an adapter; leave it out")
@@ -177,11 +179,18 @@ class _ServerBackend(backend_factory.LazyBackend):
         super().__init__(name, model, None, None)
         self._budget = budget
 
+    def attempt(self, request: Generate, sampling: Sampling) -> None:
+        """Send a request to see whether the server takes it, see `openai.Backend.attempt`."""
+        self._opened_server().attempt(request, sampling)
+
     def _open(self) -> Backend:
+        return self._opened_server()
+
+    def _opened_server(self) -> openai.Backend:
         return openai.open_model(self.name, self.model, None, None, self.identity, self._budget)
 
 
-def server_backend(address: Address, structure: bool = True, budget: Budget | None = None) -> _ServerBackend:
+def server_backend(address: Address, budget: Budget | None = None, settings: Server | None = None) -> _ServerBackend:
     """Return the model or adapter that a server calls `name`. Nothing is requested yet, and nothing over the budget.
 
     Raises InputInvalid with --offline, ModelInvalid for an invalid address. The server's key, if it needs one, is in
@@ -191,54 +200,66 @@ def server_backend(address: Address, structure: bool = True, budget: Budget | No
     offline.refuse(f"{name} at a server", address.endpoint)
     key = KEY if os.environ.get(KEY) else None
     try:
-        server = Server(endpoint=address.endpoint, name=name, structure=structure, key_env=key)
+        server = settings or Server(endpoint=address.endpoint, name=name, key_env=key)
     except ValidationError:
         raise ModelInvalid(f"{name}: the server has no address; expected one like http://127.0.0.1:8000/v1") from None
     return _ServerBackend(name, Model(gpus=0, backend="openai", server=server, licence="the server's"), budget)
 
 
-def _served(address: Address, budget: Budget | None, structured: bool, probabilities: bool, probe: bool) -> OpenedModel:
-    """Open a model behind a server. Its version is unknown: the signature says so.
+def _served(address: Address, budget: Budget | None, probe: Probe | None) -> OpenedModel:
+    """Open a model behind a server. Its version is unknown: the signature says so, and what the server does not take.
 
     A server that ignores a schema or log-probabilities in silence counts as having them: its answers are parsed like
-    any other. Raises ModelInvalid if a short request gets no answer: results of an earlier run would otherwise be taken
-    for those of another judge.
+    any other. Raises ModelInvalid if the first request gets no answer: results of an earlier run would otherwise be
+    taken for those of another judge.
     """
     name = address.name
-    while True:
-        backend = server_backend(address, structured, budget)
-        reason = _refusal(backend, structured, probabilities) if probe else None
-        if reason is None:
-            break
-        if structured and openai.SCHEMA_REFUSED in reason:
-            say(f"{name}: the server takes no JSON Schema; answers are plain text")
-            structured = False
-        elif probabilities and "logprobs" in reason.lower():
-            say(f"{name}: the server gives no log-probabilities; p(R) is missing, and a clean report scores 0")
-            probabilities = False
-        else:
-            raise ModelInvalid(f"{name}: {reason}; expected {_expected_instead(reason)}")
-    return OpenedModel(
-        backend,
-        f"model:{name}|on:served",
-        names=(name,),
-        constrained=structured,
-        probabilities=probabilities,
-        served=True,
+    backend = server_backend(address, budget)
+    opened = OpenedModel(
+        backend, f"model:{name}|on:served", names=(name,), constrained=True, probabilities=True, served=True
+    )
+    if probe is None:
+        return opened
+    request, sampling = probe(opened)
+    settings = backend.model.server
+    assert settings is not None, "a model behind a server"
+    try:
+        found, lines = negotiation.negotiate(
+            settings, request, sampling, lambda one: server_backend(address, budget, one).attempt(request, sampling)
+        )
+    except ModelInvalid as problem:
+        reason = str(problem)
+        raise ModelInvalid(f"{name}: {reason}; expected {_expected_instead(reason)}") from None
+    for line in lines:
+        say(f"{name}: {line}")
+    return replace(
+        opened,
+        backend=server_backend(address, budget, found),
+        computed=_left_out(found, bool(request.schema)),
+        constrained=bool(request.schema) and found.structure,
+        probabilities="logprobs" not in found.omit,
     )
 
 
+def _left_out(server: Server, structured: bool) -> str:
+    """Return the part of a signature that says what is left out of requests, since it may change answers."""
+    omitted = ",".join(one for one in server.omit if one != "logprobs")  # the judge names that
+    parts = (
+        "" if server.limit_field == "max_tokens" else f"limit:{server.limit_field}",
+        f"omit:{omitted}" if omitted else "",
+        "" if server.system else "system:none",
+        "structure:none" if structured and not server.structure else "",
+    )
+    return "|".join(filter(None, parts))
+
+
 def _expected_instead(reason: str) -> str:
-    """Return what is expected of a server that did not answer a short request for this reason."""
-    if reason.startswith("HTTP 404"):
-        return "an address that ends with /v1, and a name that /v1/models lists"
-    return "an answer to a short request; run again"
-
-
-def _refusal(found: backend_factory.LazyBackend, structured: bool, probabilities: bool) -> str | None:
-    """Return why a short request got no answer; None if it got one."""
-    schema = '{"type": "object", "additionalProperties": false}' if structured else ""
-    probe = Generate((Message("user", "Answer with {}"),), schema)
-    answers = found.generate([probe], Sampling(8, logprobs=probabilities))
-    ((_, answer),) = (pair for batch in answers for pair in batch)
-    return answer.reason if isinstance(answer, Missing) else None
+    """Return what is expected of a server that did not answer the first request for this reason."""
+    expected = {
+        r"HTTP 404": "an address that ends with /v1, and a name that /v1/models lists",
+        r"HTTP (401|402|403)|HTTP 429.*quota": "a key, and an account, that may ask this model",
+        r"HTTP 4(?!08|09|25|29)": "a chat model that takes this request",
+        r"not a chat completion": "an OpenAI-compatible server, at an address that ends with /v1",
+        r"ConnectError": "a server that listens there; start it, or check the address",
+    }
+    return next((line for start, line in expected.items() if re.match(start, reason)), "an answer; run again")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 
 from excam.core.exceptions import InputInvalid
 from excam.core.paths import ADAPTERS
-from excam.inference import Sampling
+from excam.inference import Generate, Sampling
 from excam.inference.budget import Budget
 from excam.scoring import budgets, calibration, metric
 from excam.scoring.agreement import Combine
+from excam.scoring.asking import SHORT
 from excam.scoring.defaults import BAND
 from excam.scoring.ensemble import Ensemble, Repetition
 from excam.scoring.evidence import Index, open_index
-from excam.scoring.metric import Metric, Setup
+from excam.scoring.metric import Metric, Row, Setup
 from excam.scoring.models import Address, OpenedModel, open_model, parse
 from excam.scoring.scorer import Scorer
 
@@ -119,7 +121,9 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
     models: list[OpenedModel | None] = [None]
     if wanted.asks != "nothing" or wanted.needs_model:
         bases = options.bases or (None,) * len(addresses)
-        models = [_model(wanted, options, address, base, limit) for address, base in zip(addresses, bases, strict=True)]
+        models = [
+            _model(wanted, options, index, address, base, limit) for address, base in zip(addresses, bases, strict=True)
+        ]
     judges = [_judge(wanted, options, model, index) for model in models]
     if len(judges) > 1 or options.repeat > 1:
         how = Repetition(options.repeat, options.temperature, options.combine or "mean", options.band or BAND)
@@ -129,16 +133,31 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
     return one
 
 
-def _model(wanted: Metric, options: Options, address: Address, base: Path | None, limit: Budget | None) -> OpenedModel:
+def _model(
+    wanted: Metric, options: Options, index: Index | None, address: Address, base: Path | None, limit: Budget | None
+) -> OpenedModel:
     return open_model(
         address,
         base,
         options.backend,
         limit,
-        structured=wanted.sends_schema(options.judge),
-        probabilities=wanted.probabilities,
-        probe=wanted.asks == "texts",
+        probe=partial(_first_request, wanted, options, index) if wanted.asks == "texts" else None,
     )
+
+
+def _first_request(
+    wanted: Metric, options: Options, index: Index | None, model: OpenedModel
+) -> tuple[Generate, Sampling]:
+    """Return what a metric asks first about its example, and how; a short request for a metric without one."""
+    own = index if wanted.evidence == "own" else None
+    ready = wanted.prepared(Setup(model, own, options.judge))
+    how = Sampling(options.max_tokens or wanted.max_tokens, options.temperature or 0.0, logprobs=wanted.probabilities)
+    try:
+        asked = next(ready.flow(Row("example", {**wanted.defaults, **wanted.example}))) if wanted.example else ()
+    except (InputInvalid, StopIteration):
+        asked = ()
+    schema = '{"type": "object", "additionalProperties": false}' if wanted.sends_schema(options.judge) else ""
+    return next((one for one in asked if isinstance(one, Generate)), replace(SHORT, schema=schema)), how
 
 
 def _judge(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Scorer:

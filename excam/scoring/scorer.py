@@ -19,7 +19,7 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import Progress
 from excam.core.release import VERSION
-from excam.inference import Answer, Flow, Request, Sampling
+from excam.inference import Answer, Completion, Flow, Request, Sampling
 from excam.inference.budget import Budget
 from excam.inference.journal import InMemory, Journal, ask
 from excam.inference.run import run
@@ -171,12 +171,16 @@ class Scorer:
         if self._book and self.metric.pair:
             asked, given = (row.texts.get(name, "") for name in self.metric.pair)
             metric = open_book(metric, lambda _: self._book.passages_for(asked, given) if self._book else [])
+        answers: list[Answer] = []
         try:
-            outcome = yield from metric(row)
+            outcome = yield from _watched(metric(row), answers)
         except InputInvalid as problem:  # a value that is none of its column
             outcome = Outcome(None, str(problem).removeprefix(f"{row.id}: ").removeprefix(f"row {row.id}: "))
         if outcome.score is not None and not math.isfinite(outcome.score):
             outcome = Outcome(None, "not-finite", outcome.parts)
+        words = next((one.problem for one in answers if isinstance(one, Completion) and one.problem), "")
+        if words and outcome.failure and outcome.failure.endswith("refused"):
+            outcome = replace(outcome, failure=f"{outcome.failure}: {words}")
         return self._result(row, outcome)
 
     def _result(self, row: Row, outcome: Outcome) -> Result:
@@ -197,13 +201,31 @@ class Scorer:
             certainty=outcome.certainty,
             probability=chance,
             verdict=calibration.verdict(found, chance, band),
-            warnings=self._warnings.codes(row, metric.pair, outcome.failure, report.errors if report else ()),
+            warnings=self._warnings.codes(
+                row,
+                metric.pair,
+                outcome.failure,
+                report.errors if report else (),
+                lacks_certainty=self._sampling.logprobs and known and outcome.certainty is None,
+            ),
             recovered=outcome.recovered,
             thinking=outcome.thinking,
             metric=metric.description,
             signature=self.signature,
             **labels,
         )
+
+
+def _watched(flow: Flow[Outcome], seen: list[Answer]) -> Flow[Outcome]:
+    """Run a flow, and append the answers that it gets to `seen`."""
+    answers: Any = None
+    while True:
+        try:
+            requests = flow.send(answers)
+        except StopIteration as end:
+            return end.value
+        answers = yield requests
+        seen += answers
 
 
 def ask_nobody(requests: Sequence[Request]) -> list[Answer]:

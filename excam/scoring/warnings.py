@@ -15,12 +15,14 @@ from excam.scoring.metric import Row
 from excam.scoring.spans import ErrorSpan
 
 NOT_FOUND = "span-not-found"
+UNCERTAIN = "certainty-unknown"
 LINES: Mapping[str, str] = {
     "language-untested": "in a language that is not in the metric's training data; do not rely on the score",
     "language-unknown": f"no language given, and none detected with certainty (that takes {languages.ENOUGH} letters "
     "and the package py3langid); give it in a column language",
     "language-differs": "the text is in another language than its instruction, which does not ask for it",
     NOT_FOUND: "marked words that are not in the text; they are listed and counted as errors, and have no place in it",
+    UNCERTAIN: "no log-probabilities of the answer, or impossible ones: p(R) is missing, and a clean report scores 0",
     "empty-text": "a text is empty, and this metric scores it as such",
     "truncated": "the answer was cut at the token limit; raise --max-tokens",
     "same-family": "the judge is of the model family that wrote the text, and may be kind to its own",
@@ -43,7 +45,13 @@ class WarningRules:
         return cls(tested, frozenset[str]().union(*(families(name) for name in names if name)))
 
     def codes(
-        self, row: Row, pair: tuple[str, str] | None, failure: str | None, spans: Iterable[ErrorSpan] = ()
+        self,
+        row: Row,
+        pair: tuple[str, str] | None,
+        failure: str | None,
+        spans: Iterable[ErrorSpan] = (),
+        *,
+        lacks_certainty: bool = False,
     ) -> tuple[str, ...]:
         """Return the warnings of one row, in the order of LINES; `pair` are the columns of instruction and text.
 
@@ -60,6 +68,8 @@ class WarningRules:
             found.add("empty-text")
         if any(span.start < 0 for span in spans):
             found.add(NOT_FOUND)
+        if lacks_certainty:
+            found.add(UNCERTAIN)
         if failure == "truncated":
             found.add("truncated")
         if self.families & families(row.labels.get("system", "")):

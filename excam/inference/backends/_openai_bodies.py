@@ -7,6 +7,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -21,6 +22,24 @@ TOO_LONG = re.compile(
 )
 SCHEMA_REFUSED = re.compile(r"response_format|json_schema|structured|guided|grammar", re.IGNORECASE)
 FLOOR = -9999.0  # servers write this for "too small to represent"
+# Finish reasons that are not the end of a turn, in lower case; servers have many words for that end, and some have none
+CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
+STOPPED = frozenset({"content_filter", "safety", "recitation", "blocklist", "prohibited_content", "refusal"})
+LONG = 8000  # characters of a prompt; a shorter one fits every context
+MOST = 10  # characters a token, on average: more than in any text that is not one character again and again
+REPEATED = re.compile(r"(.)\1{3,}", re.DOTALL)
+
+
+class NoAnswer(Exception):
+    """A complete response without an answer; the message says what it has instead."""
+
+
+def parse(body: bytes) -> Any:
+    """Return the JSON value of a response: UTF-8 with or without a byte order mark, else Latin-1."""
+    try:
+        return json.loads(body.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return json.loads(body.decode("latin-1"))
 
 
 def response_format(schema: str) -> dict[str, Any]:
@@ -36,30 +55,77 @@ def is_about_schema(message: str) -> bool:
 def usage(body: Any) -> tuple[int, int]:
     """Return the server's counts of prompt and completion tokens, 0 if missing."""
     counted = body.get("usage") or {}
-    return int(counted.get("prompt_tokens") or 0), int(counted.get("completion_tokens") or 0)
+    return max(0, int(counted.get("prompt_tokens") or 0)), max(0, int(counted.get("completion_tokens") or 0))
+
+
+def is_prompt_cut(texts: Sequence[str], prompt_tokens: int) -> bool:
+    """Return whether the server counted far fewer tokens than the prompt has: it read a part of it only."""
+    characters = sum(len(REPEATED.sub(r"\1", text)) for text in texts)
+    return prompt_tokens > 0 and characters > max(LONG, MOST * prompt_tokens)
 
 
 def completion(body: Any) -> Completion:
-    """Parse a chat completion. Raise KeyError, TypeError or similar if it is not one."""
-    choice = body["choices"][0]
-    message, reason = choice["message"], choice["finish_reason"]
-    if reason not in ("stop", "length", "content_filter"):
-        raise ValueError(f"finish_reason {reason!r}")
+    """Parse a chat completion. Raise NoAnswer if it has none, KeyError, TypeError or similar if it is not one."""
+    choice = _choice(body)
+    message, reason = choice["message"], str(choice.get("finish_reason") or "stop").lower()
+    reason = "length" if reason in CUT else "content_filter" if reason in STOPPED else "stop"
     refusal = _string(message, "refusal")
-    text = _string(message, "content") or refusal
+    text, thinking = _parts(message)
     tokens = (choice.get("logprobs") or {}).get("content")
+    if tokens and thinking:
+        tokens = _of_text(tokens, text)
+    text = text or refusal
     ended = bool(tokens) and reason == "stop" and _ends_turn([_spelled(token) for token in tokens], text)
-    logprobs = [float(token["logprob"]) for token in tokens or ()]
+    logprobs = [_number(token.get("logprob")) for token in tokens or ()]
     end = _usable(logprobs[-1:]) if ended else None
     prompt, completion = usage(body)
     return Completion(
-        text=_with_thinking(message, text, cut=reason == "length"),
+        text=_with_thinking(thinking, text, cut=reason == "length"),
         logprobs=None if tokens is None else _usable(logprobs[: len(logprobs) - ended]),
         end_logprob=end[0] if end else None,
         finish="refused" if reason == "content_filter" or refusal else reason,
         prompt_tokens=prompt,
         completion_tokens=completion or len(logprobs),
     )
+
+
+def _choice(body: Any) -> Any:
+    """Return the first choice. Raise NoAnswer if there is none, or one that failed."""
+    choices = body["choices"]
+    if choices is None or choices == []:
+        raise NoAnswer("no choices in the answer")
+    problem = choices[0].get("error")
+    if problem or choices[0].get("finish_reason") == "error":
+        said = problem.get("message") if isinstance(problem, dict) else problem
+        raise NoAnswer(f"the answer is an error: {said or 'no reason given'}")
+    return choices[0]
+
+
+def _parts(message: Any) -> tuple[str, str]:
+    """Return the text of a message and its reasoning, which some servers send as parts of the content."""
+    thinking = _string(message, "reasoning_content") or _string(message, "reasoning")
+    content = message.get("content")
+    if not isinstance(content, list):
+        return _string(message, "content"), thinking
+    texts: list[str] = []
+    thoughts: list[str] = [thinking]
+    for part in content:
+        if "thinking" in part:
+            inner = part["thinking"]
+            thoughts += [inner] if isinstance(inner, str) else [_string(one, "text") for one in inner]
+        else:
+            texts.append(_string(part, "text"))
+    return "".join(texts), "".join(thoughts)
+
+
+def _of_text(tokens: Sequence[Any], text: str) -> Sequence[Any]:
+    """Return the last tokens that spell the text, without those of reasoning that the server lists too; else all."""
+    answer, at, size = text.encode("utf-8", "surrogatepass"), len(tokens), 0
+    while at and size < len(answer):
+        at -= 1
+        size += len(_spelled(tokens[at]))
+    spelled = b"".join(map(_spelled, tokens[at:]))
+    return tokens[at:] if answer and spelled.strip() == answer.strip() else tokens
 
 
 def _string(message: Any, name: str) -> str:
@@ -69,13 +135,12 @@ def _string(message: Any, name: str) -> str:
     return value or ""
 
 
-def _with_thinking(message: Any, text: str, *, cut: bool) -> str:
+def _with_thinking(thinking: str, text: str, *, cut: bool) -> str:
     """Return the text with the reasoning that the server separated put back, in <think> tags.
 
     There is no closing tag if the answer was cut during reasoning. The closing tag has its own line, so that quotation
     marks in the reasoning cannot make it look quoted.
     """
-    thinking = _string(message, "reasoning_content") or _string(message, "reasoning")
     if not thinking:
         return text
     return f"<think>\n{thinking}" if cut and not text else f"<think>\n{thinking}\n</think>\n{text}"
@@ -83,8 +148,13 @@ def _with_thinking(message: Any, text: str, *, cut: bool) -> str:
 
 def _spelled(token: Any) -> bytes:
     """Return the bytes of a token, or its text in UTF-8 if the server reports no bytes."""
-    spelled = token.get("bytes")
-    return token["token"].encode("utf-8", "surrogatepass") if spelled is None else bytes(spelled)
+    with suppress(TypeError, ValueError):  # none, or numbers that are no bytes
+        return bytes(token["bytes"])
+    return _string(token, "token").encode("utf-8", "surrogatepass")
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
 
 
 def _ends_turn(tokens: Sequence[bytes], text: str) -> bool:
@@ -103,7 +173,12 @@ def _ends_turn(tokens: Sequence[bytes], text: str) -> bool:
 
 
 def _usable(logprobs: Sequence[float]) -> tuple[float, ...] | None:
-    """Return the log-probabilities, None if one is a placeholder; a rounding error above 0 becomes 0."""
+    """Return the log-probabilities, None if one is a placeholder; a rounding error above 0 becomes 0.
+
+    Zeros alone are placeholders too: no model is sure of every token of an answer.
+    """
+    if len(logprobs) > 1 and not any(logprobs):
+        return None
     if all(math.isfinite(one) and FLOOR < one < 1e-3 for one in logprobs):
         return tuple(min(one, 0.0) for one in logprobs)
     return None
@@ -117,11 +192,11 @@ def choice_of(options: Sequence[str]) -> Callable[[Any], Choice]:
 
     def read(body: Any) -> Choice:
         prompt, _ = usage(body)
-        tokens = (body["choices"][0].get("logprobs") or {}).get("content")
+        tokens = (_choice(body).get("logprobs") or {}).get("content")
         listed: dict[bytes, float] = {}
         for one in (tokens[0].get("top_logprobs") or ()) if tokens else ():
             spelled = _spelled(one)  # of two tokens with equal bytes, the likelier
-            listed[spelled] = max(listed.get(spelled, -math.inf), float(one["logprob"]))
+            listed[spelled] = max(listed.get(spelled, -math.inf), _number(one.get("logprob")))
         known = [listed.get(option.encode("utf-8", "surrogatepass"), math.nan) for option in options]
         logprobs = _usable(known)
         return Choice(logprobs, None if logprobs is None else (1,) * len(options), prompt)
@@ -129,13 +204,21 @@ def choice_of(options: Sequence[str]) -> Callable[[Any], Choice]:
     return read
 
 
+NUMBER = re.compile(r"(inf|\d+(?:\.\d*)?)\s*(ms|s|m|h|)", re.IGNORECASE)
+UNITS = {"": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0, "h": 3600.0}
+SINCE_1970 = 1e9  # more seconds than this are a time, not a wait
+
+
 def problem(body: bytes) -> tuple[str, str]:
     """Return error code (as in OpenAI's list, "" if missing) and message of a server's error."""
     text = body.decode("utf-8", "replace")
     try:
-        found = json.loads(body)
-        found = found.get("error") or found
-        return str(found.get("code") or found.get("type") or ""), str(found.get("message") or text)
+        found: Any = parse(body)
+        found = found[0] if isinstance(found, list) and found else found
+        found = found.get("error") or found.get("detail") or found
+        if hasattr(found, "get"):
+            return str(found.get("code") or found.get("type") or ""), str(found.get("message") or text)
+        return "", found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
     except (ValueError, AttributeError, RecursionError):
         return "", text
 
@@ -146,12 +229,17 @@ def is_refusal(code: str, message: str) -> bool:
     return code in FILTERED or TOO_LONG.search(start) is not None
 
 
-def retry_after(value: str) -> float:
-    """Return the seconds in a Retry-After header, a number or a date (RFC 9110); 0 if unusable."""
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
+def retry_after(value: str, milliseconds: str = "") -> float:
+    """Return the seconds in a Retry-After header, 0 if unusable.
+
+    A number or a date (RFC 9110); some servers write the time in seconds since 1970, a unit, or another header with
+    `milliseconds`.
+    """
+    if number := NUMBER.fullmatch(milliseconds.strip()):
+        return float(number[1]) / 1000
+    if number := NUMBER.fullmatch(value.strip()):
+        seconds = float(number[1]) * UNITS[number[2].lower()]
+        return max(0.0, seconds - time.time()) if seconds > SINCE_1970 else seconds
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (ValueError, OverflowError):

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import random
+import re
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlsplit
@@ -28,6 +30,7 @@ from urllib.parse import urlsplit
 from excam.config import Model, Server
 from excam.core import offline
 from excam.core.exceptions import ModelInvalid
+from excam.core.provenance import say
 from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling
 from excam.inference.backends import _openai_bodies as bodies
 from excam.inference.budget import Budget
@@ -48,11 +51,16 @@ FINAL_CODES = frozenset(
     {"insufficient_quota", "invalid_api_key", "model_not_found"}
     | {"unknown_parameter", "unsupported_parameter", "unsupported_value"}
 )
-LONGEST_WAIT = 300.0  # seconds; a server that asks for more counts as down
+# Statuses that may be the fault of one request, and how often it is sent before its own refusal is believed
+OF_ONE_REQUEST = {400: 2, 413: 2, 415: 2, 422: 2, 500: 4}
+LONGEST_WAIT = 600.0  # seconds; a server that asks for more counts as down
+SAY_EVERY = 10.0  # seconds between two lines about attempts
 DOWN = 16  # number of consecutive requests without an answer after which the server counts as down
 LARGEST = 64 * 2**20  # bytes of a response
 CONNECT = 30.0  # seconds to connect, part of `timeout`
 SCHEMA_REFUSED = "it takes no JSON Schema: set models.*.server.structure: false"
+SHORT = {"role": "user", "content": "Answer with {}"}  # a message that every model answers, to see whether it does
+VARYING = re.compile(r"[0-9a-f-]{8,}|\d+", re.IGNORECASE)  # numbers and ids of requests in a message
 NO_KEY = "no key was sent; set EXCAM_ENDPOINT_KEY, or models.*.server.key_env in the workflow"
 TOP = 20  # maximum of alternatives per token that OpenAI and vLLM list
 
@@ -82,11 +90,29 @@ def open_model(
 
 
 class _Failed(Exception):  # not raised outside this module
-    """A request failed. `again`: retry after at least `wait` seconds; `final`: all other requests would fail too."""
+    """A request failed.
 
-    def __init__(self, reason: str, *, again: bool = False, wait: float = 0.0, final: bool = False) -> None:
+    `again`: retry after at least `wait` seconds; `later`: the server itself says that it is for now only; `final`: all
+    other requests would fail too; `believed`: after so many equal failures, the request itself is the cause, if others
+    are answered.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        again: bool = False,
+        later: bool = False,
+        wait: float = 0.0,
+        final: bool = False,
+        believed: int = 0,
+    ) -> None:
         super().__init__(reason)
-        self.again, self.wait, self.final = again, wait, final
+        self.again, self.later, self.wait, self.final, self.believed = again, later, wait, final, believed
+
+
+class Refusal(Exception):
+    """A server refuses a request as it is; the message has its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +121,12 @@ class _Question(Generic[A]):
 
     fields: Mapping[str, Any]
     read: Callable[[Any], A]
-    refused: A
+    refused: Callable[[str], A]  # by the server's words
     may_lack_logprobs: bool = False
+
+    @property
+    def has_schema(self) -> bool:
+        return "response_format" in self.fields
 
 
 @dataclass(slots=True)
@@ -107,6 +137,7 @@ class _Asking:
     over: asyncio.Event = field(default_factory=asyncio.Event)
     why: str = ""
     failed_in_a_row: int = 0
+    short: asyncio.Task[bool] | None = None  # whether a short request is answered, once that is in question
 
     def stop(self, why: str) -> None:
         self.why = self.why or why
@@ -152,6 +183,8 @@ class Backend:
         self._key = _key(name, server, self._shown)
         self._gap = 60 / server.requests_per_minute if server.requests_per_minute else 0.0
         self._free = 0.0  # when the next request may start, by time.monotonic()
+        self._has_answered = False  # whether any request was answered
+        self._said = -math.inf  # when a wait was last announced
         self._counts: Counter[str] = Counter()
         self._client()  # fail now, not in the middle of a job, if it cannot be created
 
@@ -179,14 +212,68 @@ class Backend:
         """Yield each answer as it arrives; at most `concurrency` requests are open or waiting to be yielded.
 
         A request that failed permanently is `Missing`, with the reason. After an error that all requests would get (a
-        wrong key, an unknown model, a server that is down) the others are not sent. "refused": the prompt does not fit
-        the context, or a content filter intervened; servers differ for a prompt that leaves less than `max_tokens`
-        (vLLM shortens the answer). Reasoning that the server separated is put back before the text, in <think> tags.
-        `logprobs` are the server's (vLLM: of the unmodified distribution), None if missing or a placeholder: not a
-        number, above 0, or -9999.
+        wrong key, an unknown model, a server that is down) the others are not sent. "refused", with the server's words:
+        the request itself was refused again and again while others are answered (a prompt that does not fit the
+        context, a content filter), or the server read a part of the prompt only; servers differ for a prompt that
+        leaves less than `max_tokens` (vLLM shortens the answer). Reasoning that the server separated is put back before
+        the text, in <think> tags. `logprobs` are the server's (vLLM: of the unmodified distribution), None if missing
+        or a placeholder: not a number, above 0, -9999, or all 0.
         """
-        refused = Completion("", None, None, "refused", 0, 0)
-        yield from self._all(_Question(self._text(one, sampling), bodies.completion, refused) for one in requests)
+        yield from self._all(self._question(one, sampling) for one in requests)
+
+    def attempt(self, request: Generate, sampling: Sampling) -> None:
+        """Send a request to see whether the server takes it; the answer is not read.
+
+        Raise Refusal with the server's words if it refuses this request, ModelInvalid if it answers nothing, BudgetSpent
+        if the request could exceed the budget.
+        """
+        question = self._question(request, sampling)
+        if self.budget and not self._may_send(question):
+            self.budget.refuse_rest(self._most_tokens(question.fields))
+        with _event_loop() as loop:
+            asking = _Asking(self._client())
+            try:
+                asyncio.run_coroutine_threadsafe(self._attempted(asking, question), loop).result()
+            finally:
+                self._settled(0, question)
+                asyncio.run_coroutine_threadsafe(_ended(asking.client), loop).result()
+
+    async def _attempted(self, asking: _Asking, question: _Question[Completion]) -> None:
+        reason = ""
+        for attempt in range(self.attempts):
+            self._counts.update(requests=1, retries=int(attempt > 0))
+            try:
+                await self._once(asking.client, replace(question, read=question.refused))
+            except _Failed as problem:
+                before, reason = reason, self._safe(str(problem))
+                twice = is_same_reason(before, reason)
+                if problem.believed and (twice or not problem.again):
+                    raise Refusal(reason) from None
+                if problem.final or not problem.again or (twice and not problem.later):
+                    raise ModelInvalid(reason) from None
+                await asking.sleep(max(problem.wait, self._delay(attempt, problem.wait, reason)))
+            else:
+                self._has_answered = True
+                return
+        raise ModelInvalid(f"{reason} ({self.attempts} attempts)")
+
+    def _question(self, request: Generate, sampling: Sampling) -> _Question[Completion]:
+        texts = [message.content for message in request.messages]
+
+        def read(body: Any) -> Completion:
+            answer = bodies.completion(body)
+            if bodies.is_prompt_cut(texts, answer.prompt_tokens):
+                characters = sum(map(len, texts))
+                return refused(
+                    f"the prompt was cut: the server read {answer.prompt_tokens} tokens of {characters} characters; "
+                    "give it a longer context (num_ctx of Ollama)"
+                )
+            return answer
+
+        def refused(words: str) -> Completion:
+            return Completion("", None, None, "refused", 0, 0, words)
+
+        return _Question(self._text(request, sampling), read, refused)
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice | Missing]]]:
         """Yield each choice as it arrives, read from the alternatives to the first token of an answer.
@@ -197,7 +284,10 @@ class Backend:
         """
         yield from self._all(
             _Question(
-                self._first_token(one), bodies.choice_of(one.options), Choice(None, None, 0), may_lack_logprobs=True
+                self._first_token(one),
+                bodies.choice_of(one.options),
+                lambda _: Choice(None, None, 0),
+                may_lack_logprobs=True,
             )
             for one in requests
         )
@@ -212,7 +302,7 @@ class Backend:
         if sampling.top_k:
             fields["top_k"] = sampling.top_k  # not in OpenAI's API; vLLM and others accept it
         if sampling.logprobs:
-            fields["logprobs"] = True
+            fields["logprobs"] = True  # left out by `omit`
         if request.schema and self.server.structure:
             fields["response_format"] = bodies.response_format(request.schema)
         return self._fields(request.messages, fields)
@@ -224,6 +314,9 @@ class Backend:
 
     def _fields(self, messages: Sequence[Message], settings: Mapping[str, Any]) -> dict[str, Any]:
         turns = [{"role": message.role, "content": replace_lone_surrogates(message.content)} for message in messages]
+        if not self.server.system and len(turns) > 1 and turns[0]["role"] == "system":
+            first = turns.pop(0)["content"]
+            turns[0]["content"] = f"{first}\n\n{turns[0]['content']}"
         sent = {field: value for field, value in settings.items() if field not in self.server.omit}
         return {"model": self.name, "messages": turns, **sent, **self._template}
 
@@ -263,7 +356,7 @@ class Backend:
         return at
 
     async def _answer(self, asking: _Asking, question: _Question[A]) -> A | Missing:
-        delay, reason = 0.0, ""
+        delay, reason, alike = 0.0, "", 0
         for attempt in range(self.attempts):
             await self._turn(asking, delay)
             if asking.why:
@@ -274,21 +367,59 @@ class Backend:
             try:
                 answer = await self._once(asking.client, question)
             except _Failed as problem:
-                reason = self._safe(str(problem))
+                before, reason = reason, self._safe(str(problem))
+                alike = alike + 1 if is_same_reason(before, reason) else 1
                 if problem.final:
                     asking.stop(reason)
-                if not problem.again:
+                    return Missing(reason)
+                if problem.believed and alike >= problem.believed:
+                    if await self._answers_others(asking, question):
+                        asking.failed_in_a_row = 0
+                        return question.refused(reason)
+                    if not problem.again:
+                        asking.stop(reason)
+                        return Missing(reason)
+                if not problem.again and not problem.believed:
                     asking.failed_in_a_row = 0
                     return Missing(reason)
                 self._free = max(self._free, time.monotonic() + problem.wait)
-                delay = min(60.0, self.first_wait * 2**attempt) * random.uniform(0.5, 1.0)
+                delay = self._delay(attempt, problem.wait, reason) if problem.again else 0.0
             else:
                 asking.failed_in_a_row = 0
+                self._has_answered = True
                 return answer
         asking.failed_in_a_row += 1
         if asking.failed_in_a_row >= DOWN:
             asking.stop(f"the server is down, {DOWN} requests in a row failed: {reason}")
         return Missing(f"{reason} ({self.attempts} attempts)")
+
+    async def _answers_others(self, asking: _Asking, question: _Question[Any]) -> bool:
+        """Return whether the server answers other requests: any so far, else a short one with the same settings."""
+        if self._has_answered:
+            return True
+        if asking.short is None:
+            asking.short = asyncio.ensure_future(self._answers_short(asking, question))
+        return await asking.short
+
+    async def _answers_short(self, asking: _Asking, question: _Question[Any]) -> bool:
+        self._counts.update(requests=1)
+        try:
+            fields = {**question.fields, "messages": [SHORT]}
+            await self._once(asking.client, replace(question, fields=fields, read=question.refused))
+        except _Failed:
+            return False
+        return True
+
+    def _delay(self, attempt: int, wait: float, reason: str) -> float:
+        """Return the seconds before the next attempt, at least, and say so, at most once in ten seconds.
+
+        `wait` are the seconds that the server asks for; all requests wait so long.
+        """
+        delay = min(60.0, self.first_wait * 2**attempt) * random.uniform(0.5, 1.0)
+        if (now := time.monotonic()) - self._said > SAY_EVERY and attempt + 1 < self.attempts:
+            self._said = now
+            say(f"{self.name}: attempt {attempt + 2} of {self.attempts} in {max(delay, wait):.0f} s: {reason}")
+        return delay
 
     async def _turn(self, asking: _Asking, delay: float) -> None:
         """Wait for this request's delay, and for its turn under the rate limit and Retry-After."""
@@ -313,20 +444,19 @@ class Backend:
             where = response.headers.get("Location", "nowhere")
             raise _Failed(f"HTTP {response.status_code}: redirected to {where}; expected an answer", final=True)
         if response.status_code in (400, 403, 413, 422) and bodies.is_refusal(code, message):
-            return question.refused
+            return question.refused(self._safe(reason))
         if question.may_lack_logprobs and response.status_code in (400, 403, 422) and "logprobs" in message.lower():
-            return question.refused
-        if (
-            response.status_code in (400, 422)
-            and "response_format" in question.fields
-            and bodies.is_about_schema(message)
-        ):
-            raise _Failed(f"{reason}; {SCHEMA_REFUSED}", final=True)
-        delay = bodies.retry_after(response.headers.get("Retry-After", ""))
+            return question.refused(self._safe(reason))
+        believed = OF_ONE_REQUEST.get(response.status_code, 0)
+        if believed and question.has_schema and bodies.is_about_schema(message):
+            raise _Failed(f"{self._safe(reason)}; {SCHEMA_REFUSED}", final=True, believed=believed)
+        delay = bodies.retry_after(response.headers.get("Retry-After", ""), response.headers.get("Retry-After-Ms", ""))
         if delay > LONGEST_WAIT:
             raise _Failed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
         final = response.status_code in FINAL or code in FINAL_CODES
-        raise _Failed(reason, again=response.status_code in TRANSIENT and not final, wait=delay, final=final)
+        again = response.status_code in TRANSIENT and not final
+        later = again and response.status_code != 500
+        raise _Failed(reason, again=again, later=later, wait=delay, final=final, believed=believed)
 
     async def _posted(self, client: httpx.AsyncClient, fields: Mapping[str, Any]) -> tuple[httpx.Response, bytes]:
         """Return the response and its body. Raise _Failed if it is not complete in time."""
@@ -358,11 +488,16 @@ class Backend:
         """Parse the answer in a body of status 200. Raise _Failed, with a retry, if there is none."""
         counted = 0, 0
         try:
-            found = json.loads(body)
+            found = bodies.parse(body)
             counted = bodies.usage(found)
             if "error" in found and not found.get("choices"):
                 raise _Failed(f"HTTP 200 with a problem: {bodies.problem(body)[1]}", again=True)
             return question.read(found)
+        except bodies.NoAnswer as problem:
+            raise _Failed(f"HTTP 200: {problem}", believed=2) from None
+        except json.JSONDecodeError:
+            start = " ".join(body[:60].decode("utf-8", "replace").split())
+            raise _Failed(f"not a chat completion; found {start or 'nothing'}", again=True) from None
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
             detail = f"{type(problem).__name__}: {problem}"
             raise _Failed(f"not a chat completion ({detail[:80]})", again=True) from None
@@ -449,6 +584,11 @@ def _event_loop() -> Iterator[asyncio.AbstractEventLoop]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+def is_same_reason(one: str, other: str) -> bool:
+    """Return whether two reasons are one, without what differs from one request to the next."""
+    return VARYING.sub("", one)[:150] == VARYING.sub("", other)[:150]
 
 
 async def _ended(client: httpx.AsyncClient) -> None:
