@@ -175,7 +175,7 @@ def score(
             stop("--budget: found without --to; expected a file, where a later run goes on; give --to FILE")
         if server and (given := [*options.given, *(["metric"] if metric != "excam" else [])]):
             names = ", ".join(map(option_name, given))
-            stop(f"{names}: not beside --server, which scores each row once, as it was started; leave it out")
+            stop(f"{names}: not beside --server, whose metric and settings were given to excam serve; leave it out")
         client = connect(server) if server else None
         wanted = client.metric if client else checked(options)
         if fail_on and not wanted.description.lists_errors:
@@ -232,6 +232,8 @@ def _named(column: list[str] | None, *known: str | None) -> dict[str, str]:
         name, sign, value = one.partition("=")
         if not sign or not name or not value:
             stop(f"--column: found {one}; expected NAME=COLUMN, such as translation=mt_output")
+        if found.get(name, value) != value:
+            stop(f"--column: found {found[name]} and {value} for {name}; expected one of them")
         found[name] = value
     return found
 
@@ -254,7 +256,7 @@ def _explain_interruption(to: Path | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        say("excam: interrupted" + ("; the same command goes on from here" if to else ""))
+        say("excam: interrupted" + ("; the same command goes on from what was answered" if to else ""))
         raise typer.Exit(130) from None
     except BudgetSpent as problem:
         say(f"excam: {problem}; what was answered is kept, and the same command goes on from here")

@@ -284,14 +284,15 @@ class Progress:
             return
         self.printed = now
         rate = self.done / max(now - self.started, 1e-9)
+        speed = f"{rate:.1f}" if rate >= 0.1 else f"{rate:.2g}"
         if self.total is None:
-            say(f"{self.what}: {so_far}, {rate:.1f} a second")
+            say(f"{self.what}: {so_far}, {speed} a second")
             return
         if so_far > self.total:
-            say(f"{self.what}: {so_far} answers about {self.total}, {rate:.1f} a second")
+            say(f"{self.what}: {so_far} answers, several a row of {self.total}, {speed} a second")
             return
         left = (self.total - so_far) / rate if rate else 0
-        say(f"{self.what}: {so_far}/{self.total}, {rate:.1f} a second, {left:.0f} s left")
+        say(f"{self.what}: {so_far}/{self.total}, {speed} a second, {left:.0f} s left")
 
     def skip(self, rows: int) -> None:
         """Count rows that an earlier run completed."""

@@ -52,11 +52,15 @@ def records(path: Path, encoding: str | None = None) -> Records:
 
 
 def rows(path: Path, encoding: str | None = None) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the rows of a file of which every row must be sound. Raises InputInvalid naming the first that is not."""
+    """Yield the rows of a file of which every row must be sound, or empty: that one is left out.
+
+    Raises InputInvalid naming the first that is not.
+    """
     for number, record in records(path, encoding):
-        if isinstance(record, BadRow):
+        if isinstance(record, BadRow) and record is not EMPTY:
             raise InputInvalid(f"{path}:{number}: {record.detail}")
-        yield number, record
+        if not isinstance(record, BadRow):
+            yield number, record
 
 
 def records_of(layout: Layout) -> Records:
@@ -87,6 +91,7 @@ def records_of(layout: Layout) -> Records:
 
 _ESCAPED = "surrogateescape"
 _NOT_TEXT = re.compile("[\udc80-\udcff]")  # what it makes of bytes that are no UTF-8
+EMPTY = BadRow("empty-row", "no cell has a text")
 NOT_UTF8 = BadRow("not-utf8", "not UTF-8; expected UTF-8; save the file as UTF-8")
 TOO_LONG = BadRow("too-long", f"a row of more than {MAX_ROW} characters; expected shorter ones")
 
@@ -185,8 +190,17 @@ def _json_value(path: Path, layout: Layout) -> Records:
         ) from None
     if isinstance(value, dict) and isinstance(value.get("samples"), list):
         value = value["samples"]
+    elif isinstance(value, dict) and _is_by_column(value):
+        raise InputInvalid(f"{path}: one object with columns; expected an array of objects, a row each")
     for number, row in enumerate(value if isinstance(value, list) else [value], 1):
         yield number, _checked(row)
+
+
+def _is_by_column(value: Mapping[str, Any]) -> bool:
+    """Return whether an object holds columns, as pandas writes a table: values by row number, or lists of values."""
+    lists = all(isinstance(one, list) and not any(isinstance(cell, dict) for cell in one) for one in value.values())
+    numbered = all(isinstance(one, dict) and all(key.isdigit() for key in one) for one in value.values())
+    return bool(value) and (lists or numbered)
 
 
 def _eval_log(path: Path, layout: Layout) -> Records:
@@ -209,6 +223,8 @@ def _eval_log(path: Path, layout: Layout) -> Records:
 def _csv(path: Path, layout: Layout) -> Records:
     """Yield the rows of a CSV file as texts by column. Missing cells at the end of a row are None.
 
+    Rows of empty cells at the end of the file, and empty lines among several columns, are no rows.
+
     Raises InputInvalid at the end if each row has some: then the first row stands in the line of the header.
     """
     with open_text(path, layout.encoding, errors=_ESCAPED) as stream:
@@ -225,7 +241,7 @@ def _csv(path: Path, layout: Layout) -> Records:
         if len(names) > len(set(names)):
             raise InputInvalid(f"{path}: column {in_a_line(_most_frequent(names))}: occurs twice; expected each once")
         lines = csv.reader(raw, delimiter=layout.separator, skipinitialspace=blanks, strict=True)
-        number = widest = 0
+        number = widest = empty = 0
         while True:
             raw.row, began = 0, raw.number + 1
             try:
@@ -236,14 +252,21 @@ def _csv(path: Path, layout: Layout) -> Records:
                 continue
             except csv.Error as problem:
                 number += 1
-                yield number, BadRow("not-csv", f"lines {began} to {raw.number}: {problem}; expected CSV")
+                lines_read = f"lines {began} to {raw.number}" if raw.number > began else f"line {began}"
+                yield number, BadRow(f"not-csv ({lines_read})", f"{lines_read}: {problem}; expected CSV")
                 continue
             if line is None:
                 break
-            if any(line):
-                number, widest = number + 1, max(widest, len(line))
-                yield number, _csv_row(names, line)
-        if number and widest < len(header):
+            if not any(line):  # a row, if others follow; Excel writes many at the end
+                empty += bool(line) or len(names) == 1
+                continue
+            for _ in range(empty):
+                number += 1
+                yield number, EMPTY
+            empty = 0
+            number, widest = number + 1, max(widest, len(line))
+            yield number, _csv_row(names, line)
+        if 0 < widest < len(header):
             expected = f"expected {len(header)}, as in its header; is a line end missing behind that?"
             raise InputInvalid(f"{path}: each row has {widest} fields or fewer; {expected}")
 

@@ -175,15 +175,23 @@ def open_text(path: Path, encoding: str = "utf-8-sig", newline: str = "", errors
 def _is_json_lines(start: str, kind: Kind) -> bool:
     """Return whether a JSON text has a row on each line; an array, or an object over several lines, has not."""
     text = start.lstrip("\ufeff \r\n\t")
-    if kind == "json-lines":
-        return True
     first, more, rest = text.partition("\n")
+    if kind == "json-lines":  # people call an array so, too
+        return not text.startswith("[") or (_is_json(first) and bool(rest.strip()))
     if not text.startswith("{") or not more or not rest.strip():
         return not text.startswith(("{", "["))  # no JSON: each line is a bad row
     try:
         return isinstance(json.loads(first), dict)
     except (ValueError, RecursionError):
         return not first.strip().startswith("{") or (len(first.strip()) > 1 and rest.lstrip().startswith("{"))
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _separator(header: str, suffix: str) -> str:
@@ -224,7 +232,9 @@ def _folder(path: Path) -> Layout:
     kinds: set[Kind] = {SUFFIXES[file.suffix.lower()] for file in found}
     if len(kinds) != 1:
         what = "Parquet and Arrow files" if kinds else "no Parquet or Arrow files"
-        raise InputInvalid(f"{path}: is a folder with {what}; expected a saved data set, or files of one kind")
+        raise InputInvalid(
+            f"{path}: is a folder with {what}; expected a saved data set, or one kind of these; else give the files"
+        )
     if len(names := {name for file in found if (name := _split_of(file, path))}) > 1:
         several = ", ".join(sorted(names))
         raise InputInvalid(f"{path}: splits {several}; expected one of them; give its file or folder")

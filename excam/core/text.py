@@ -23,9 +23,12 @@ def is_text(value: object) -> TypeGuard[str]:
 
 
 def id_text(value: object) -> str | None:
-    """Return an id as text: a text that is not blank, or a whole number; None for anything else."""
-    if isinstance(value, float) and value.is_integer():
+    """Return an id as text: a text that is not blank, or a whole number; None for anything else.
+
+    A float beyond 2^53 may stand for several whole numbers, so it is no id.
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**100:
         return str(value)
     return value if is_text(value) and value.strip() else None

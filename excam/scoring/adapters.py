@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
 from excam.core.exceptions import ModelInvalid
@@ -26,7 +27,12 @@ def folder(name: str | Path) -> Path:
         return ADAPTERS / path
     there = available()
     known = ", ".join(there[:8]) + (", …" if len(there) > 8 else "") if there else "none"
-    raise ModelInvalid(f"{name}: no such folder; expected that of an adapter, or one of {ADAPTERS}: {known}")
+    close = difflib.get_close_matches(str(name), there, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise ModelInvalid(
+        f"{name}: no such model{hint}; expected the folder of a model or adapter, an adapter in ./{ADAPTERS} (there: "
+        f"{known}), or NAME@http://host/v1"
+    )
 
 
 def available() -> list[str]:

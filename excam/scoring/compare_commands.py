@@ -28,7 +28,7 @@ def compare(
     from excam.scoring.meta_rows import names_of
 
     if len(files) < 2:
-        stop("compare: found one file; expected two or more, one for each system")
+        stop(f"compare: found {files[0]} alone; expected two or more files, one for each system")
     if twice := next(
         (path for at, path in enumerate(files) if path.resolve() in {p.resolve() for p in files[:at]}), None
     ):

@@ -7,6 +7,7 @@ file of their own until the end, so that a run that was killed continues with th
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
@@ -45,8 +46,10 @@ class Repetition:
         """Validate and return unchanged. Raises InputInvalid for invalid or contradictory settings."""
         if self.combine not in COMBINE:
             raise InputInvalid(f"combine: found {self.combine}; expected {', '.join(COMBINE)}")
-        if self.repeat < 1 or self.temperature < 0:
-            raise InputInvalid(f"repeat {self.repeat}, temperature {self.temperature:g}: expected 1 or more, 0 or more")
+        if self.repeat < 1:
+            raise InputInvalid(f"repeat {self.repeat}: expected 1 or more")
+        if not 0 <= self.temperature < math.inf:
+            raise InputInvalid(f"temperature {self.temperature:g}: expected 0 or more")
         if self.repeat > 1 and not self.temperature:
             raise InputInvalid(f"repeat {self.repeat}: greedy answers are all the same; give a temperature, such as .7")
         return self

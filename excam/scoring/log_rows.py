@@ -119,6 +119,7 @@ def _lm_eval(row: Mapping[str, Any]) -> Record:
         "id": f"{name}/{kept}" if isinstance(kept, str) and kept not in ("", "none") else name,
         "instruction": asked if isinstance(asked, str) else _prompt(row.get("arguments")),
         "output": answer,
+        "target": row.get("target"),
     }
 
 
@@ -157,5 +158,6 @@ def _inspect(row: Mapping[str, Any]) -> Record:
         "id": f"{name}/{epoch}" if isinstance(epoch, int) and epoch > 1 else name,
         "instruction": _instruction(asked) if isinstance(asked, list) else asked,
         "output": answer if answer is not None else "",
+        "target": row.get("target"),
         "system": output.get("model") if isinstance(output.get("model"), str) else None,
     }

@@ -24,6 +24,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -134,8 +135,16 @@ class Metric:
         """Return the metric's part of a signature: all that decides its scores beside the model and the sampling."""
         return f"metric:{self.version}"
 
-    def flow(self, row: Row) -> Flow[Outcome]:
-        """Ask about one row and return its outcome. Raises InputInvalid for a value that is none of its column."""
+    @property
+    def is_own(self) -> bool:
+        """Return whether a user wrote it; what it returns is checked."""
+        return not type(self).__module__.startswith("excam.")
+
+    def flow(self, row: Row) -> Flow[Outcome] | Outcome:
+        """Ask about one row and return its outcome; a metric that asks nothing may return it at once.
+
+        Raises InputInvalid for a value that is none of its column.
+        """
         raise NotImplementedError
 
     def prepared(self, setup: Setup) -> Metric:
@@ -209,17 +218,28 @@ def load(name: str | Metric) -> Metric:
         own = {wanted: own[wanted]}
     if len(own) != 1 or (wanted and wanted not in own):
         found = ", ".join(own) or "none"
-        raise InputInvalid(f"--metric: {place}: found {found}; expected one class of Metric; name it, {place}:MyMetric")
+        name = f"; name it, {place}:{next(iter(own))}" if own else ""
+        raise InputInvalid(
+            f"--metric: {place}{':' * bool(wanted)}{wanted}: found {found}; expected one class of Metric{name}"
+        )
     return _checked(next(iter(own.values()))(), name)
 
 
 def _module(place: str) -> Any:
     """Return the module in a file, or of a dotted name, in the working folder too; None if there is none."""
     file = Path(place)
-    folder, module = (file.parent, file.stem) if file.suffix == ".py" and file.is_file() else (Path(), place)
-    if (added := str(folder.resolve())) not in sys.path:
+    is_file = file.suffix == ".py" and file.is_file()
+    if (added := str((file.parent if is_file else Path()).resolve())) not in sys.path:
         sys.path.append(added)  # last, so that nothing in this folder hides a library
+    module = place
     try:
+        if is_file:  # by its place, since it may be called like a library
+            loader = SourceFileLoader(f"metric_{file.stem}", str(file.resolve()))
+            spec = importlib.util.spec_from_loader(loader.name, loader)
+            assert spec is not None, "a file of Python"
+            made = sys.modules[loader.name] = importlib.util.module_from_spec(spec)  # dataclasses look there
+            loader.exec_module(made)
+            return made
         return importlib.import_module(module) if importlib.util.find_spec(module) else None
     except (ModuleNotFoundError, ValueError) as problem:  # ValueError: a name that is no module's, such as "."
         if isinstance(problem, ValueError) or (problem.name or "") in (module, *module.split(".")[:1]):

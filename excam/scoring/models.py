@@ -229,7 +229,7 @@ def _served(address: Address, budget: Budget | None, probe: Probe | None) -> Ope
         )
     except ModelInvalid as problem:
         reason = str(problem)
-        raise ModelInvalid(f"{name}: {reason}; expected {_expected_instead(reason)}") from None
+        raise ModelInvalid(f"{name}: {reason}; expected {_expected_instead(reason, settings.endpoint)}") from None
     for line in lines:
         say(f"{name}: {line}")
     return replace(
@@ -253,13 +253,13 @@ def _left_out(server: Server, structured: bool) -> str:
     return "|".join(filter(None, parts))
 
 
-def _expected_instead(reason: str) -> str:
+def _expected_instead(reason: str, endpoint: str) -> str:
     """Return what is expected of a server that did not answer the first request for this reason."""
     expected = {
         r"HTTP 404": "an address that ends with /v1, and a name that /v1/models lists",
         r"HTTP (401|402|403)|HTTP 429.*quota": "a key, and an account, that may ask this model",
         r"HTTP 4(?!08|09|25|29)": "a chat model that takes this request",
         r"not a chat completion": "an OpenAI-compatible server, at an address that ends with /v1",
-        r"ConnectError": "a server that listens there; start it, or check the address",
+        r"ConnectError": f"a server at {_without_secrets(endpoint)}; start it, or check the address",
     }
     return next((line for start, line in expected.items() if re.match(start, reason)), "an answer; run again")

@@ -17,7 +17,7 @@ from excam.scoring.asking import SHORT
 from excam.scoring.defaults import BAND
 from excam.scoring.ensemble import Ensemble, Repetition
 from excam.scoring.evidence import Index, open_index
-from excam.scoring.metric import Metric, Row, Setup
+from excam.scoring.metric import Metric, Outcome, Row, Setup
 from excam.scoring.models import Address, OpenedModel, open_model, parse
 from excam.scoring.scorer import Scorer
 
@@ -104,6 +104,8 @@ def checked(options: Options) -> Metric:
             f"--base: {len(options.bases)} bases of {len(options.models) or 1} models; expected none, or one each in "
             "order"
         )
+    if options.max_tokens is not None and (not isinstance(options.max_tokens, int) or options.max_tokens < 1):
+        raise InputInvalid(f"--max-tokens: found {options.max_tokens}; expected a whole number from 1")
     Repetition(options.repeat, options.temperature, options.combine or "mean").checked()
     calibration.checked_band(options.band or BAND)
     return wanted
@@ -153,7 +155,8 @@ def _first_request(
     ready = wanted.prepared(Setup(model, own, options.judge))
     how = Sampling(options.max_tokens or wanted.max_tokens, options.temperature or 0.0, logprobs=wanted.probabilities)
     try:
-        asked = next(ready.flow(Row("example", {**wanted.defaults, **wanted.example}))) if wanted.example else ()
+        started = ready.flow(Row("example", {**wanted.defaults, **wanted.example})) if wanted.example else iter(())
+        asked = () if isinstance(started, Outcome) else next(started)
     except (InputInvalid, StopIteration):
         asked = ()
     schema = '{"type": "object", "additionalProperties": false}' if wanted.sends_schema(options.judge) else ""

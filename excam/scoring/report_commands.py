@@ -28,6 +28,8 @@ def report(
     from excam.scoring import report_page, result_files
 
     with exit_on_error():
+        if to.suffix.lower() not in (".html", ".htm"):
+            stop(f"--to: found {to}; expected a page, such as {to.with_suffix('.html').name}")
         to = target(to, file)
         refuse_foreign(to, report_page.is_own, overwrite=overwrite)
         with spooled(file) as source:
@@ -35,4 +37,4 @@ def report(
             if not rows:
                 stop(f"{file}: 0 rows; expected what `excam score --to` wrote")
             write_text(to, report_page.write(file.name, sha256(source), rows))
-    say(f"{to}: {len(rows)} rows, {to.stat().st_size / 1e6:.1f} MB")
+    say(f"{to}: {len(rows)} rows, {to.stat().st_size / 1000:,.0f} kB")

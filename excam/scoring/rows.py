@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -20,12 +20,16 @@ from typing import Any
 from excam.core.exceptions import InputInvalid, in_a_line
 from excam.core.row_files import BadRow, Record, records_of
 from excam.core.row_layouts import Layout, layout_of
+from excam.core.spreadsheets import remove_guard
 from excam.core.text import id_text
 from excam.scoring import log_rows
 from excam.scoring.metric import LABELS, Metric, Row
 
+WRITTEN = frozenset({"id", "score", "signature"})  # columns by which a CSV file is one that excam score wrote
+MADE = frozenset({"instruction", "output", "target"})  # columns that are made of turns and of logs
 LOOKED_AT = 1000  # rows whose columns are taken for those of the file
 ROLES = ("id", *LABELS)  # of columns beside those of the metric
+PROGRAM = "rows"  # the place of rows that are in no file
 OPTIONS = ("instruction", "output", *ROLES)  # names of columns that have an option of their own
 
 
@@ -50,7 +54,7 @@ def _plain(name: str) -> str:
     return " ".join(name.replace("_", " ").casefold().split())
 
 
-def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str], where: str = "rows") -> Columns:
+def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str], where: str = PROGRAM) -> Columns:
     """Return where the columns of a metric are among the `names` of a file.
 
     `named` has the user's choices: our name, or `instruction` and `output` for the two columns of `metric.pair`. Other
@@ -60,7 +64,7 @@ def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str],
     chosen = _chosen(named, metric, where)
     theirs: dict[str, str] = {}
     asked, given = metric.pair or ("", "")
-    roles = {asked: "asked", given: "given", **{name: name for name in ROLES}}
+    roles = {name: name for name in (*metric.reads, *ROLES)} | {asked: "asked", given: "given"}
     free = [name for name in names if name not in metric.reads]
     for column in (*metric.reads, *ROLES):
         if column in chosen:
@@ -76,10 +80,11 @@ def columns_of(names: Collection[str], metric: Metric, named: Mapping[str, str],
                 theirs[column] = found[0]
             elif found and column in (*metric.columns, asked):
                 options = " or ".join(_option(column, name, metric) for name in found)
-                raise InputInvalid(f"{where}: column {column}: found {_listed(found)}; expected one; give {options}")
+                option = f"give {options}" if where != PROGRAM else f"rename one to {column}"
+                raise InputInvalid(f"{where}: column {column}: found {_listed(found)}; expected one; {option}")
             elif column in metric.columns:
-                option = _option(column, "NAME", metric)
-                raise InputInvalid(f"{where}: column {column}: not found; found {_listed(names)}; give {option}")
+                option = f"give {_option(column, 'NAME', metric)}" if where != PROGRAM else "rename the key"
+                raise InputInvalid(f"{where}: column {column}: not found; found {_listed(names)}; {option}")
     renamed = tuple(f"{in_a_line(name)} as {column}" for column, name in theirs.items() if name != column)
     used = set(theirs.values())
     return Columns(theirs, renamed, tuple(name for name in names if name not in used))
@@ -96,6 +101,8 @@ def _chosen(named: Mapping[str, str], metric: Metric, where: str) -> dict[str, s
             raise InputInvalid(
                 f"{where}: metric {metric.name} has no column {name}; it reads {', '.join(known)}; expected one of them"
             )
+        if chosen.get(column, value) != value:
+            raise InputInvalid(f"{where}: column {column}: found {chosen[column]} and {value}; expected one of them")
         chosen[column] = value
     return chosen
 
@@ -137,7 +144,7 @@ def row(record: Record, columns: Columns, metric: Metric) -> Row:
             failures.append(f"not-text-{name}")
     given_id = record.get(columns.theirs.get("id", "id"))
     name = id_text(given_id)
-    if name is None and given_id not in (None, ""):
+    if name is None and not _is_absent(given_id) and str(given_id).strip():
         failures.append("no-id")
     return Row(name or "", values, labels, failures[0] if failures else None)
 
@@ -151,14 +158,14 @@ def _text_of(value: str | float) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def with_unique_ids(rows: Iterable[tuple[int, Row]]) -> Iterator[Row]:
+def with_unique_ids(rows: Iterable[tuple[int, Row]], *, have_ids: bool) -> Iterator[Row]:
     """Yield rows with unique ids: a row without one gets its number; one that repeats an id becomes a failure.
 
-    Where an id or a number is there already, # and the number follow it.
+    The number follows a # where other rows have ids, which may be numbers, and behind an id that is there already.
     """
     seen: set[int] = set()  # digests instead of ids: 8 bytes each however long an id is
     for number, one in rows:
-        name, failure = one.id or str(number), one.failure
+        name, failure = one.id or f"{'#' * have_ids}{number}", one.failure
         if not _is_new(name, seen):
             failure = failure or ("duplicate-id" if one.id else None)
             name += f"#{number}"
@@ -175,15 +182,33 @@ def _is_new(name: str, seen: set[int]) -> bool:
     return is_new
 
 
+_EXPECTED = 'expected dictionaries, one for each row, such as [{"instruction": "...", "output": "..."}]'
+
+
+def _refuse_no_rows(given: Any) -> None:
+    """Raise InputInvalid for what programs give in place of rows: a path, one row, a table of pandas or polars."""
+    kind = type(given).__name__
+    table = {"pandas": 'table.to_dict("records")', "polars": "table.to_dicts()"}.get(
+        type(given).__module__.split(".")[0]
+    )
+    if table:
+        raise InputInvalid(f"rows: found {kind}; {_EXPECTED}; give {table}")
+    if isinstance(given, str | Mapping | Path) or not isinstance(given, Iterable):
+        raise InputInvalid(f"rows: found {kind}; {_EXPECTED}")
+
+
 def of_mappings(given: Iterable[Mapping[str, Any] | Row], metric: Metric) -> Iterator[Row]:
     """Return an iterator over the rows of a program; their columns are found as those of a file.
 
     Raises InputInvalid for a column that no row has: of a sequence at once, else where the first row is read.
     """
+    _refuse_no_rows(given)
     coming = iter(given)
     first = list(coming) if isinstance(given, list | tuple) else list(islice(coming, 1))
     names = dict.fromkeys(name for one in first if isinstance(one, Mapping) for name in one)
     are_rows = all(isinstance(one, Row) for one in first)
+    if first and not names and not are_rows:
+        raise InputInvalid(f"rows: found {type(first[0]).__name__}; {_EXPECTED}")
     columns = Columns({}) if are_rows else columns_of(list(map(str, names)), metric, {})
 
     def found() -> Iterator[tuple[int, Row]]:
@@ -196,7 +221,7 @@ def of_mappings(given: Iterable[Mapping[str, Any] | Row], metric: Metric) -> Ite
                 bad = BadRow("not-an-object", "") if not isinstance(one, Mapping) else one
                 yield number, row(bad, columns, metric)
 
-    return with_unique_ids(found())
+    return with_unique_ids(found(), have_ids=are_rows or "id" in columns.theirs)
 
 
 @dataclass
@@ -225,8 +250,8 @@ class RowFile:
         named = named or {}
         first = [record for _, record in islice(records_of(self._layout), LOOKED_AT)]
         objects = [record for record in first if not isinstance(record, BadRow)]
-        pair_is_named = bool(_chosen(named, metric, str(path)).keys() & set(metric.pair or ()))
-        self._shape = log_rows.shape_of(objects) if metric.pair and not pair_is_named else None
+        self._is_guarded = self._layout.kind == "csv" and any(one.keys() >= WRITTEN for one in objects[:1])
+        self._shape = log_rows.shape_of(objects) if self._reads_turns(objects, named) else None
         if self._shape:
             objects = [made for one in objects if not isinstance(made := self._shape.read(one), BadRow)] or [{}]
         if not first:
@@ -234,11 +259,20 @@ class RowFile:
         names = dict.fromkeys(name for one in objects for name in one)
         self.columns = columns_of(list(names), metric, named, str(path)) if objects else Columns({})
 
+    def _reads_turns(self, objects: Sequence[Mapping[str, Any]], named: Mapping[str, str]) -> bool:
+        """Return whether an instruction and an output are wanted that may be in turns, or in the log of a program."""
+        pair = set(self.metric.pair or ())
+        if _chosen(named, self.metric, str(self.path)).keys() & pair or not pair:
+            return not MADE.isdisjoint(named.values())
+        return not any(all(isinstance(one.get(name), str) for name in pair) for one in objects)
+
     def __iter__(self) -> Iterator[Row]:
-        return islice(with_unique_ids(self._rows()), self.limit)
+        return islice(with_unique_ids(self._rows(), have_ids="id" in self.columns.theirs), self.limit)
 
     def _rows(self) -> Iterator[tuple[int, Row]]:
         for number, record in records_of(self._layout):
+            if self._is_guarded and not isinstance(record, BadRow):
+                record = {name: remove_guard(value) if value else value for name, value in record.items()}
             if self._shape and not isinstance(record, BadRow):
                 record = self._shape.read(record)
             yield number, row(record, self.columns, self.metric)

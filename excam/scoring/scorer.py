@@ -23,7 +23,7 @@ from excam.inference import Answer, Completion, Flow, Request, Sampling
 from excam.inference.budget import Budget
 from excam.inference.journal import InMemory, Journal, ask
 from excam.inference.run import run
-from excam.scoring import async_bridge, calibration, rows
+from excam.scoring import async_bridge, calibration, own_metrics, rows
 from excam.scoring.calibration import Calibrated
 from excam.scoring.defaults import BAND, BATCH
 from excam.scoring.evidence import OPEN_BOOK_PASSAGES, Index, open_book
@@ -167,15 +167,22 @@ class Scorer:
         """Ask about one row and return its result. Nothing is asked about a row with a failure."""
         if row.failure:
             return self._result(row, Outcome(None, row.failure))
-        metric = self.metric.flow
+        metric: Any = self.metric.flow  # a flow, or an outcome at once
         if self._book and self.metric.pair:
             asked, given = (row.texts.get(name, "") for name in self.metric.pair)
             metric = open_book(metric, lambda _: self._book.passages_for(asked, given) if self._book else [])
         answers: list[Answer] = []
         try:
-            outcome = yield from _watched(metric(row), answers)
+            started = metric(row)
+            outcome = started if isinstance(started, Outcome) else (yield from _watched(started, answers))
         except InputInvalid as problem:  # a value that is none of its column
             outcome = Outcome(None, str(problem).removeprefix(f"{row.id}: ").removeprefix(f"row {row.id}: "))
+        except Exception as problem:
+            if not self.metric.is_own:
+                raise
+            raise own_metrics.failed(self.metric, row, problem) from problem
+        if self.metric.is_own:
+            outcome = own_metrics.checked(self.metric, row, outcome)
         if outcome.score is not None and not math.isfinite(outcome.score):
             outcome = Outcome(None, "not-finite", outcome.parts)
         words = next((one.problem for one in answers if isinstance(one, Completion) and one.problem), "")

@@ -302,7 +302,7 @@ def test_a_layout_that_is_not_there():
         (
             "models/served/server/omit",
             ["messages"],
-            ("models.served.server.omit.0", "'temperature', 'top_p' or 'seed'"),
+            ("models.served.server.omit.0", "'temperature', 'top_p', 'seed' or 'logprobs'"),
         ),
         ("models/tiny/backend", "openai", ("models.tiny.server: missing",)),
         ("models/tiny/backend", "vlm", ("models.tiny.backend: no such backend: `vlm`; did you mean `vllm`?",)),

@@ -49,8 +49,8 @@ def test_a_model_behind_a_server_is_asked_with_examples_and_a_schema(server):
     assert (one.score, one.report.errors[0].start) == (-5.0, 0)
     assert "|on:served|judge:prompted-report.1." in one.signature
     assert "|structure:json_schema|" in one.signature
-    probe, asked = served.calls
-    assert probe["max_tokens"] == 8
+    tried, asked = served.calls
+    assert {**tried, "seed": 0} == {**asked, "seed": 0}, "the example is asked as the rows are"
     assert asked["response_format"]["json_schema"]["schema"] == prompted_report.schema()
     assert [turn["role"] for turn in asked["messages"]] == ["system", *("user", "assistant") * 2, "user"]
     assert asked["messages"][-1]["content"] == "Instruction:\nName a Greek dish.\n\nText:\nSushi."
@@ -70,9 +70,9 @@ def test_an_adapter_behind_a_server_is_asked_as_it_was_trained(server):
     (one,) = excam.load(f"m@{served.endpoint}", judge="report").score([PAIR])
     assert "|judge:report.1." in one.signature
     assert "structure" not in one.signature
-    probe, asked = served.calls
-    assert (probe["max_tokens"], len(asked["messages"]), asked["model"]) == (8, 2, "m")
-    assert "response_format" not in probe | asked
+    tried, asked = served.calls
+    assert (len(asked["messages"]), asked["model"]) == (2, "m")
+    assert "response_format" not in tried | asked
 
 
 @pytest.mark.parametrize("answer", ["I think it is fine.", '{"errors": [], "expl', "", '{"errors": "none"}'])

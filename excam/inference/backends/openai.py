@@ -224,8 +224,8 @@ class Backend:
     def attempt(self, request: Generate, sampling: Sampling) -> None:
         """Send a request to see whether the server takes it; the answer is not read.
 
-        Raise Refusal with the server's words if it refuses this request, ModelInvalid if it answers nothing, BudgetSpent
-        if the request could exceed the budget.
+        Raise Refusal with the server's words if it refuses this request, ModelInvalid if it answers nothing, and
+        BudgetSpent if the request could exceed the budget.
         """
         question = self._question(request, sampling)
         if self.budget and not self._may_send(question):
