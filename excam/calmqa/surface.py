@@ -9,6 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+from excam.core.exceptions import InputInvalid
 from excam.core.extras import require_extra
 from excam.core.language_identity import Detector, identify, language_code
 
@@ -95,6 +96,8 @@ def most_repeats(text: str, tokens: int = TOKENS) -> int:
 
     Strings such as <|endoftext|> are plain text.
     """
+    if tokens < 1:
+        raise InputInvalid(f"tokens: found {tokens}; expected 1 or more")
     ids = _token_ids(text)
     if len(ids) < tokens:
         return 0

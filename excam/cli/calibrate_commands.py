@@ -76,8 +76,14 @@ def calibrate(
         if joined.note:
             say(joined.note)
         by_id = {name: truth[other] for name, other in joined.theirs.items()}
-        wanted = metrics.load(metric or judged.partition("|")[0])
-        made = calibration.fitted(rows, by_id, calibration.METHODS[method], wanted)
+        labelled = [one for one in rows if one.id in by_id]
+        if len(labelled) < len(rows):
+            say(f"{len(labelled)} of {len(rows)} rows have a truth in {gold}; the others are left out")
+        name = judged.partition("|")[0]
+        if not metric and name not in metrics.available():
+            raise InputInvalid(f"{scored}: scored by {name}, a metric of your own; expected its file; give --metric")
+        wanted = metrics.load(metric or name)
+        made = calibration.fitted(labelled, by_id, calibration.METHODS[method], wanted)
         made |= {"rows": sha256(results), "gold": sha256(known)}
         write_json(place, made)
         if (n := made["calibration"]["n"]) < calibration.FEW:
@@ -86,7 +92,10 @@ def calibrate(
 
 
 def truths(path: Path, id_: str, column: str) -> dict[str, bool]:
-    """Return whether each row has an error, by id. Raises InputInvalid for a row without id or truth."""
+    """Return whether each row has an error, by id, without rows whose truth is empty.
+
+    Raises InputInvalid for a row without id or column, or with another value.
+    """
     from excam.core.row_files import rows
     from excam.core.text import id_text
 
@@ -98,7 +107,8 @@ def truths(path: Path, id_: str, column: str) -> dict[str, bool]:
             raise InputInvalid(f"{where}: no {id_} or no {column}; expected both; name them with --id and --column")
         if key in found:
             raise InputInvalid(f"{where}: {id_} {key} occurs twice; expected one truth for each row")
-        found[key] = _truth(row[column], where, column)
+        if (value := row[column]) is not None and str(value).strip():
+            found[key] = _truth(value, where, column)
     return found
 
 
@@ -121,5 +131,6 @@ def _truth(value: Any, where: str, column: str) -> bool:
     if isinstance(number, int | float) and number < 0:  # a gold score: the sum of severities
         return True
     raise InputInvalid(
-        f"{where}: {column} is {str(value)[:40]}; expected true or false, 1 or 0, or a score of 0 or less"
+        f"{where}: {column} is {str(value)[:40]}; expected true or false, 1 or 0, or a score of 0 or less; of a scale, "
+        "write first which values are errors"
     )

@@ -196,6 +196,22 @@ def _json_value(path: Path, layout: Layout) -> Records:
         yield number, _checked(row)
 
 
+def log_status(layout: Layout) -> str:
+    """Return the status that a log of inspect_ai states of its run, such as success or error; "" for any other file."""
+    try:
+        if layout.kind == "eval-log":
+            with zipfile.ZipFile(layout.files[0]) as archive:
+                found = json.loads(archive.read("header.json"))
+        elif layout.kind == "json":
+            with open_text(layout.files[0], layout.encoding, errors=_ESCAPED) as stream:
+                found = json.load(stream)
+        else:
+            return ""
+        return str(found.get("status") or "") if isinstance(found, dict) else ""
+    except (*DAMAGED, ValueError, KeyError, RecursionError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        return ""
+
+
 def _is_by_column(value: Mapping[str, Any]) -> bool:
     """Return whether an object holds columns, as pandas writes a table: values by row number, or lists of values."""
     lists = all(isinstance(one, list) and not any(isinstance(cell, dict) for cell in one) for one in value.values())

@@ -84,7 +84,7 @@ def refusal(metric: Metric) -> str | None:
 def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, metric: Metric) -> dict[str, Any]:
     """Return the content of a calibration, fitted on results of one judge with gold verdicts by id.
 
-    Raises InputInvalid for rows of several judges, a row without a gold verdict, or if there is nothing to fit.
+    Each result has a verdict. Raises InputInvalid for rows of several judges, or if there is nothing to fit.
     """
     from excam import stats
 
@@ -97,8 +97,6 @@ def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, 
         judged = judged or judge_of(one.signature)
         if judge_of(one.signature) != judged:
             raise InputInvalid(f"row {one.id}: scored by {judge_of(one.signature)}; expected {judged}; score it again")
-        if one.id not in gold:
-            raise InputInvalid(f"row {one.id}: no gold verdict; expected one for every scored row")
         truth.append(gold[one.id])
         signals.append(None if one.score is None else metric.error_signal(one.score, one.certainty))
     calibration = stats.fit_calibration(truth, signals, method)
@@ -118,6 +116,8 @@ def fitted(results: Iterable[Result], gold: Mapping[str, bool], method: Method, 
 def read(path: Path, signature: str, band: tuple[float, float]) -> Calibrated:
     """Return the calibration in a file. Raises ModelInvalid if it is none, or one of another judge."""
     try:
+        if not path.exists():
+            raise ModelInvalid(f"{path}: no such file; expected what `excam calibrate` wrote")
         kept = json.loads(path.read_text(encoding="utf-8"))
         calibration, judged = _calibration(kept["calibration"]), kept["judged"]
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):

@@ -102,6 +102,7 @@ def _pairs(out: Console, found: Sequence[Comparison]) -> None:
     for one in found:
         if one.joined:
             _text(out, f"{visible_line(f'{one.a} and {one.b}')}: {one.joined}.")
+    _text(out, "Groups, and the rows that differ most, are shown for two files at a time; --json has those of all.")
 
 
 def _groups(out: Console, by: str, groups: Sequence[Group]) -> None:

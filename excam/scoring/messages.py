@@ -14,8 +14,6 @@ from excam.scoring import summary
 from excam.scoring.metric import Description, Metric, Row
 from excam.scoring.results import Result
 
-EXPECTED = 'expected {"rows": [{"instruction": ..., "output": ...}, ...]}'
-
 
 class Asked(BaseModel):
     """Rows to score. Ids are unique; a row without id gets its number, from 1. Other keys are ignored."""
@@ -84,13 +82,15 @@ def metric_of(found: ServedMetric) -> Metric:
 
 def read(body: bytes, metric: Metric, max_rows: int) -> list[Row]:
     """Return the rows of a request. Raises InputInvalid for no rows, too many, or rows without a column."""
+    row = ", ".join(f'"{name}": ...' for name in metric.pair or metric.columns)
+    expected = f'expected {{"rows": [{{{row}}}, ...]}}'
     try:
         asked = json.loads(body.decode("utf-8-sig"))
     except (ValueError, RecursionError):  # ValueError: also digits beyond Python's limit
-        raise InputInvalid(f"body: no JSON in UTF-8; {EXPECTED}") from None
+        raise InputInvalid(f"body: no JSON in UTF-8; {expected}") from None
     if not isinstance(asked, Mapping) or asked.keys() != {"rows"} or not isinstance(asked["rows"], list):
         found = f"keys {', '.join(map(str, asked))[:100]}" if isinstance(asked, Mapping) else type(asked).__name__
-        raise InputInvalid(f"body: found {found}; {EXPECTED}")
+        raise InputInvalid(f"body: found {found}; {expected}")
     given = asked["rows"]
     if not 0 < len(given) <= max_rows:
         raise InputInvalid(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 
-from excam.core.exceptions import InputInvalid
+from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.paths import ADAPTERS
 from excam.inference import Generate, Sampling
 from excam.inference.budget import Budget
@@ -117,11 +117,17 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
     Raises InputInvalid for an option that the metric cannot have, ModelInvalid for a model that there is not.
     """
     wanted = checked(options)
+    needs_model = wanted.asks != "nothing" or wanted.needs_model
+    if needs_model and not options.models and not DEFAULT.exists():
+        raise ModelInvalid(
+            f"--model: missing, and there is no adapter ./{DEFAULT}; expected the folder of a model or adapter, or "
+            "NAME@http://host/v1"
+        )
     addresses = [parse(one) for one in options.models or (DEFAULT,)]
     limit = budgets.checked(options.budget, options.price, addresses)
     index = open_index(options.evidence) if options.evidence else None
     models: list[OpenedModel | None] = [None]
-    if wanted.asks != "nothing" or wanted.needs_model:
+    if needs_model:
         bases = options.bases or (None,) * len(addresses)
         models = [
             _model(wanted, options, index, address, base, limit) for address, base in zip(addresses, bases, strict=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from excam.core.exceptions import InputInvalid, in_a_line
-from excam.core.row_files import BadRow, Record, records_of
+from excam.core.row_files import BadRow, Record, log_status, records_of
 from excam.core.row_layouts import Layout, layout_of
 from excam.core.spreadsheets import remove_guard
 from excam.core.text import id_text
@@ -293,6 +293,8 @@ class RowFile:
         notes = [*self._layout.notes]
         if self._shape:
             notes.append(self._shape.said)
+        if self._shape and (status := log_status(self._layout)) not in ("", "success"):
+            notes.append(f"the log says of its run: {in_a_line(status)}; samples may be missing or without an answer")
         if self.columns.renamed:
             notes.append(f"read {', '.join(self.columns.renamed)}")
         if not notes:

@@ -18,8 +18,10 @@ NOT_FOUND = "span-not-found"
 UNCERTAIN = "certainty-unknown"
 LINES: Mapping[str, str] = {
     "language-untested": "in a language that is not in the metric's training data; do not rely on the score",
-    "language-unknown": f"no language given, and none detected with certainty (that takes {languages.ENOUGH} letters "
-    "and the package py3langid); give it in a column language",
+    "language-unknown": f"no language given, and a text of fewer than {languages.ENOUGH} letters shows none with "
+    "certainty; give it in a column language"
+    if language_identity.is_installed("langid")
+    else "no language given, and none detected: pip install 'excam[language]', or give it in a column language",
     "language-differs": "the text is in another language than its instruction, which does not ask for it",
     NOT_FOUND: "marked words that are not in the text; they are listed and counted as errors, and have no place in it",
     UNCERTAIN: "no log-probabilities of the answer, or impossible ones: p(R) is missing, and a clean report scores 0",

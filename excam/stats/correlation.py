@@ -37,6 +37,8 @@ def kendall(gold: Numbers, metric: Numbers, variant: Literal["b", "c", "23"] = "
     (Deutsch et al. 2023). Raise InputInvalid for unequal lengths, fewer than two items, NaN or infinity.
     """
     gold_scores, scores = score_vectors(gold, metric)
+    if variant not in ("b", "c", "23"):
+        raise InputInvalid(f"variant: found {variant}; expected b, c or 23")
     if variant == "23":
         pairs = Pairs(gold_scores, scores)
         return 2 * pairs.counts_at(0.0).agreeing / pairs.total - 1

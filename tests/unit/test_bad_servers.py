@@ -128,7 +128,11 @@ def test_an_answer_that_never_comes_is_one_line_and_asked_for_again(served, tmp_
             None,
             "excam: m: HTTP 404: model `m` not found; expected an address that ends with /v1",
         ),
-        (wrong(400, "no such model", "model_not_found"), None, "excam: m: HTTP 400: no such model; expected a chat model"),
+        (
+            wrong(400, "no such model", "model_not_found"),
+            None,
+            "excam: m: HTTP 400: no such model; expected a chat model",
+        ),
         (fake_chat_server.hang_up, None, "excam: m: RemoteProtocolError: Server disconnected"),
     ],
 )

@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import threading
 import time
+from contextlib import nullcontext
 from email.utils import formatdate
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from fake_chat_server import Server, echo, half, hang_up, right, send, wrong
 from excam import config
 from excam.core.exceptions import AnswersMissing, ModelInvalid
 from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling
+from excam.inference.backends import _openai_bodies as bodies
 from excam.inference.backends import openai
 from excam.inference.cache_keys import request_seed
 from excam.inference.journal import Journal, ask
@@ -195,9 +197,28 @@ def test_a_caller_who_leaves_ends_what_is_open(serve):
          Completion("a", None, None, "stop", 0, 0)),
         ((200, {"choices": [right(text)[1]["choices"][0] for text in ("first", "second")]}),
          Completion("first", (-0.5, -0.25), None, "stop", 0, 2)),
+        *((right("a", end, [("a", -1.0)]), Completion("a", (-1.0,), None, "stop", 7, 2))
+          for end in ("tool_calls", "eos", "", None, 3)),
+        *((right("a", end, [("a", -1.0)]), Completion("a", (-1.0,), None, "length", 7, 2))
+          for end in ("MAX_TOKENS", "model_length")),
+        (right("a", "SAFETY", [("a", -1.0)]), Completion("a", (-1.0,), None, "refused", 7, 2)),
+        ((200, {"choices": [{"message": {"content": "a"}}]}), Completion("a", None, None, "stop", 0, 0)),
+        ((200, '{"choices": [{"message": {"content": "caf\u00e9"}}]}'.encode("latin-1")),
+         Completion("caf\u00e9", None, None, "stop", 0, 0)),
+        ((200, b' \n\xef\xbb\xbf{"choices": [{"message": {"content": "a"}}]}'[2:]),
+         Completion("a", None, None, "stop", 0, 0)),
+        (right([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "a"},
+                {"type": "thinking", "thinking": "m"}, {"type": "text", "text": "b"}], tokens=[]),
+         Completion("<think>\nhmm\n</think>\nab", (), None, "stop", 7, 2)),
+        (right("ab", tokens=[("hm", -3.0), (".", -2.0), ("a", -1.0), ("b", -0.5)], reasoning_content="hm."),
+         Completion("<think>\nhm.\n</think>\nab", (-1.0, -0.5), None, "stop", 7, 2)),
+        (right("ab", tokens=[("a", 0.0), ("b", 0.0)]), Completion("ab", None, None, "stop", 7, 2)),
+        ((200, b'{"choices": [{"message": {"content": "a"}, "logprobs": {"content": [{"token": "a"}]}}]}'),
+         Completion("a", None, None, "stop", 0, 1)),
+        ((200, b'{"choices": [{"message": {"content": "a"}, "logprobs": {"content": [{"token": "a", "bytes": [300],'
+               b' "logprob": -1}]}}]}'), Completion("a", (-1.0,), None, "stop", 0, 1)),
         (right("\ud800", tokens=[("\ud800", -1.0)]), Completion("\ud800", (-1.0,), None, "stop", 7, 2)),
     ],
-    ids=["cut", "filtered", "filtered midway", "refusal", "null content", "no logprobs", "two choices", "surrogate"],
 )  # fmt: skip
 def test_ends_are_told_apart(serve, step, expected):
     assert one(serve(step)) == expected
@@ -246,6 +267,7 @@ def test_tokens_are_compared_by_their_bytes(serve):
     [
         ((-0.5, 1e-7), (-0.5, 0.0)),
         ((-0.5, float("nan")), None),
+        ((-0.5, None), None),
         ((-0.5, float("-inf")), None),
         ((-0.5, -9999.0), None),
         ((-0.5, 0.7), None),
@@ -326,6 +348,11 @@ PASSING = {
     "429 for a moment": wrong(429, Retry_After="0.05"),
     "429 until a date": wrong(429, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
     "429 until some time": wrong(429, Retry_After="soon"),
+    "429 with a unit": wrong(429, Retry_After="5ms"),
+    "429 in milliseconds": wrong(429, Retry_After_Ms="5"),
+    "429 since 1970": wrong(429, Retry_After="1700000000"),
+    "429 of no number": wrong(429, Retry_After="nan"),
+    "503 in the past": wrong(503, Retry_After="-1"),
     "500": (500, b"oops"),
     "502": (502, b"<html>Bad Gateway</html>"),
     "503": wrong(503),
@@ -334,19 +361,13 @@ PASSING = {
     "a list": (200, []),
     "null": (200, b"null"),
     "deep": (200, b"[" * 100_000),
-    "no choices": (200, {"choices": []}),
     "choices of nothing": (200, {"choices": [None]}),
     "choices are a number": (200, {"choices": 3}),
     "no message": (200, {"choices": [{"finish_reason": "stop"}]}),
-    "content in parts": right([{"type": "text", "text": "x"}], tokens=[("x", -1.0)]),
-    "odd end": right("x", "tool_calls"),
-    "null end": right("x", None),
+    "content of parts that are none": right([3], tokens=[]),
+    "content is a number": right(3, tokens=[]),
     "endless count": (200, right("x")[1] | {"usage": {"prompt_tokens": 1e999}}),
     "usage is a list": (200, right("x")[1] | {"usage": [1]}),
-    "a token of 300": (200, b'{"choices": [{"message": {"content": "a"}, "finish_reason": "stop", "logprobs":'
-                            b' {"content": [{"bytes": [300], "logprob": -1}]}}]}'),
-    "no logprob": (200, b'{"choices": [{"message": {"content": "a"}, "finish_reason": "stop", "logprobs":'
-                        b' {"content": [{"token": "a"}]}}]}'),
     "error in a 200": (200, {"error": {"message": "overloaded", "code": 502}}),
     "half": half,
     "hang up": hang_up,
@@ -370,11 +391,9 @@ def test_trouble_that_passes(serve, tmp_path, trouble):
     [
         ("429 without a word", "HTTP 429: no (3 attempts)"),
         ("502", "HTTP 502: <html>Bad Gateway</html> (3 attempts)"),
-        ("garbage", "not a chat completion (JSONDecodeError: Expecting value: line 1 column 1 (char 0)) (3 attempts)"),
-        ("no choices", "not a chat completion (IndexError: list index out of range) (3 attempts)"),
-        ("content in parts", "not a chat completion (TypeError: content is not a text) (3 attempts)"),
+        ("garbage", "not a chat completion; found garbage (3 attempts)"),
+        ("content is a number", "not a chat completion (TypeError: content is not a text) (3 attempts)"),
         ("error in a 200", "HTTP 200 with a problem: overloaded (3 attempts)"),
-        ("odd end", "not a chat completion (ValueError: finish_reason 'tool_calls') (3 attempts)"),
     ],
 )
 def test_trouble_that_stays_is_missing_with_its_reason(serve, tmp_path, name, reason):
@@ -393,37 +412,100 @@ def test_trouble_that_stays_is_missing_with_its_reason(serve, tmp_path, name, re
 
 
 @pytest.mark.parametrize(
-    ("refusal", "finish"),
+    ("refusal", "times"),
     [
-        (wrong(400, "This model's maximum context length is 9 tokens", "context_length_exceeded"), "refused"),
-        (wrong(400, "'max_tokens' is too large: 9. This model's maximum context length is 9 tokens", 400), "refused"),
-        (wrong(400, "The decoder prompt (length 9) is longer than the maximum model length of 8.", 400), "refused"),
-        (wrong(400, "request (9 tokens) exceeds the available context size (8)", 400), "refused"),
-        ((400, {"object": "error", "message": "maximum context length is 8", "code": 400}), "refused"),
-        (wrong(413, "prompt is too long: 9 tokens > 8 maximum"), "refused"),
-        ((422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8"}), "refused"),
-        (wrong(400, "filtered", "content_filter"), "refused"),
-        (wrong(400, "Your request was rejected", "content_policy_violation"), "refused"),
-        (wrong(400, "Invalid prompt: your prompt was flagged", "invalid_prompt"), "refused"),
-        (wrong(400, "content_filter is no known field"), None),
-        (wrong(400, "max_tokens is too large: 99. This model supports at most 16 completion tokens"), None),
-        (wrong(400, "'messages' is a required property"), None),
-        ((400, b"<html>Bad Request</html>"), None),
-        ((422, {"detail": [{"loc": ["body", "seed"], "msg": "extra"}]}), None),
+        (wrong(400, "This model's maximum context length is 9 tokens", "context_length_exceeded"), 1),
+        (wrong(400, "'max_tokens' is too large: 9. This model's maximum context length is 9 tokens", 400), 1),
+        (wrong(400, "The decoder prompt (length 9) is longer than the maximum model length of 8.", 400), 1),
+        (wrong(400, "request (9 tokens) exceeds the available context size (8)", 400), 1),
+        ((400, {"object": "error", "message": "maximum context length is 8", "code": 400}), 1),
+        (wrong(413, "prompt is too long: 9 tokens > 8 maximum"), 1),
+        ((422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8"}), 1),
+        (wrong(400, "filtered", "content_filter"), 1),
+        (wrong(400, "Your request was rejected", "content_policy_violation"), 1),
+        (wrong(400, "Invalid prompt: your prompt was flagged", "invalid_prompt"), 1),
+        (wrong(400, "content_filter is no known field"), 2),
+        (wrong(400, "max_tokens is too large: 99. This model supports at most 16 completion tokens"), 2),
+        (wrong(413, "9000 tokens are over the 6000 a minute of this account", "rate_limit_exceeded"), 2),
+        ((400, b"<html>Bad Request</html>"), 2),
+        ((422, {"detail": [{"loc": ["body", "seed"], "msg": "extra"}]}), 2),
+        ((200, {"choices": None}), 2),
+        ((200, {"choices": [{"error": {"code": 502, "message": "died"}, "finish_reason": "error"}]}), 2),
+        (wrong(500, "larger than the context"), 4),
         (wrong(418, "teapot"), None),
     ],
 )
-def test_what_is_wrong_with_one_request(serve, refusal, finish):
-    """Refused or missing, asked once; the others are asked as if nothing had been."""
-    server = serve(right("first"), refusal)
-    first, answer, *others = answered(client(server, concurrency=1), REQUESTS[:5])
-    assert [first.text, *(other.text for other in others)] == ["first", *(said(one) for one in REQUESTS[2:5])]
-    assert len(server.calls) == 5
-    if finish:
-        assert answer == Completion("", None, None, "refused", 0, 0)
-    else:
-        assert isinstance(answer, Missing)
-        assert answer.reason.startswith(f"HTTP {refusal[0]}: ")
+@pytest.mark.parametrize("is_first", [False, True])
+def test_what_is_wrong_with_one_request(serve, refusal, times, is_first):
+    """Refused after so many equal words, or missing; the others are asked as if nothing had been.
+
+    Where none was answered yet, a short request says whether others are.
+    """
+    server = serve(*[right("first")] * (not is_first), *[refusal] * (times or 1))
+    requests = REQUESTS[is_first:5]
+    answers = answered(client(server, concurrency=1), requests)
+    assert [one.text for one in answers[2 - is_first :]] == [said(one) for one in REQUESTS[2:5]]
+    is_asked_about_others = is_first and (times or 1) > 1
+    assert len(server.calls) == len(requests) + (times or 1) - 1 + is_asked_about_others
+    answer = answers[1 - is_first]
+    words = answer.problem if times else answer.reason
+    assert words.startswith(f"HTTP {refusal[0]}: ")
+    assert answer == (Completion("", None, None, "refused", 0, 0, words) if times else Missing(words))
+
+
+def test_a_server_that_refuses_a_short_request_too_is_asked_no_more(serve):
+    server = serve(default=lambda body: wrong(400, f"request {len(server.calls)}: no"))
+    first, *others = answered(client(server, concurrency=1), REQUESTS)
+    assert first == Missing("HTTP 400: request 2: no")
+    assert {other.reason for other in others} == {f"not asked any more: {first.reason}"}
+    assert len(server.calls) == 3
+    assert server.calls[2]["messages"] == [openai.SHORT]
+
+
+@pytest.mark.parametrize(("prompt", "is_cut"), [(2050, True), (30_000, False), (0, False)])
+def test_a_prompt_of_which_the_server_read_a_part_is_refused(serve, prompt, is_cut):
+    request = Generate((Message("user", "many words " * 6000),))
+    answer = one(serve(right("fine", prompt=prompt)), request)
+    assert (answer.finish, answer.text) == (("refused", "") if is_cut else ("stop", "fine"))
+    assert answer.problem.startswith("the prompt was cut: the server read 2050 tokens of 66000 char") is is_cut
+
+
+def test_attempts_are_announced_at_most_once_in_ten_seconds(serve, capsys, monkeypatch):
+    monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)
+    busy = [wrong(429, "busy")] * 5
+    answered(client(serve(*busy, right("a"), *busy), concurrency=1), REQUESTS[:2])
+    assert capsys.readouterr().err == "gpt-x: attempt 2 of 8 in 0 s: HTTP 429: busy\n"
+
+
+@pytest.mark.parametrize(
+    ("steps", "error", "words", "times"),
+    [
+        ([], None, "", 1),
+        ([wrong(400, "no")], openai.Refusal, "HTTP 400: no", 1),
+        ([wrong(500, "no")] * 2, openai.Refusal, "HTTP 500: no", 2),
+        ([hang_up] * 2, ModelInvalid, "RemoteProtocolError", 2),
+        ([wrong(401, "no")], ModelInvalid, "HTTP 401: no", 1),
+        ([wrong(429, "no", "insufficient_quota")], ModelInvalid, "HTTP 429: no", 1),
+        ([wrong(429, "no", Retry_After="601")], ModelInvalid, r"HTTP 429: no \(wants 601 s", 1),
+        ([wrong(503, "loading")] * 4, None, "", 5),
+        ([wrong(503, "loading")] * 8, ModelInvalid, r"HTTP 503: loading \(8 attempts\)", 8),
+        ([hang_up, wrong(429), hang_up, wrong(500)], None, "", 5),
+        ([(200, {"choices": []})], None, "", 1),  # the answer is not read
+    ],
+)
+def test_a_first_attempt_ends_after_two_equal_failures_unless_it_is_to_come_later(serve, steps, error, words, times):
+    server = serve(*steps)
+    with pytest.raises(error, match=words) if error else nullcontext():
+        client(server).attempt(REQUESTS[0], GREEDY)
+    assert len(server.calls) == times
+
+
+def test_so_many_seconds_are_waited():
+    ahead = time.time() + 550
+    for value in (str(int(ahead)), formatdate(ahead, usegmt=True), "9m", "550s", "550"):
+        assert bodies.retry_after(value) == pytest.approx(545, abs=7)
+    assert bodies.retry_after("7", "1500") == 1.5
+    assert [bodies.retry_after(value) for value in ("nan", "-1", "soon", "")] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -435,7 +517,7 @@ def test_what_is_wrong_with_one_request(serve, refusal, finish):
         (wrong(404, "The model `gpt-x` does not exist", "model_not_found"), "HTTP 404: The model `gpt-x` does not exist"),
         ((405, b""), "HTTP 405:"),
         (wrong(429, "You exceeded your current quota", "insufficient_quota"), "HTTP 429: You exceeded your current quota"),
-        (wrong(429, "come tomorrow", Retry_After="86400"), "HTTP 429: come tomorrow (wants 86400 s of waiting)"),
+        (wrong(429, "come soon", Retry_After="601"), "HTTP 429: come soon (wants 601 s of waiting)"),
         (wrong(503, "come never", Retry_After="inf"), "HTTP 503: come never (wants inf s of waiting)"),
         (wrong(400, "Unsupported value: 'temperature'", "unsupported_value"), "HTTP 400: Unsupported value: 'temperature'"),
     ],

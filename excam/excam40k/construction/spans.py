@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import regex
 
+from excam.core.exceptions import InputInvalid
 from excam.core.text import CLUSTER, INVISIBLE, QUOTES, SCRIPTS
 
 Mode = Literal["paper", "strict"]
@@ -75,6 +76,8 @@ def diff_spans(original: str, modified: str, mode: Mode = "paper") -> Diff:
     Bounded: if more than MAX_TOKENS words or MAX_PAIRS equal pairs remain between the common beginning and the common
     end, all of the middle is one replacement.
     """
+    if mode not in get_args(Mode):
+        raise InputInvalid(f"mode: found {mode}; expected {' or '.join(get_args(Mode))}")
     if original == modified:
         return Diff(0, ())
     after = tokens(modified, mode)
