@@ -669,7 +669,7 @@ def test_requests_start_evenly_however_many_may_be_open(serve):
 
 
 def test_waits_grow(serve):
-    server = serve(*[wrong(500)] * 5)
+    server = serve(*[wrong(502)] * 5)
     backend = openai.Backend("x", config.Server(endpoint=server.endpoint), first_wait=0.1)
     answered(backend, REQUESTS[:1])
     gaps = [after - before for before, after in zip(server.times, server.times[1:], strict=False)]

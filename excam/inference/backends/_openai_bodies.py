@@ -149,7 +149,7 @@ def _with_thinking(thinking: str, text: str, *, cut: bool) -> str:
 def _spelled(token: Any) -> bytes:
     """Return the bytes of a token, or its text in UTF-8 if the server reports no bytes."""
     with suppress(TypeError, ValueError):  # none, or numbers that are no bytes
-        return bytes(token["bytes"])
+        return bytes(list(token.get("bytes")))
     return _string(token, "token").encode("utf-8", "surrogatepass")
 
 
