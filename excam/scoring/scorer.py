@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -174,7 +174,7 @@ class Scorer:
         answers: list[Answer] = []
         try:
             started = metric(row)
-            outcome = started if isinstance(started, Outcome) else (yield from _watched(started, answers))
+            outcome = (yield from _watched(started, answers)) if isinstance(started, Generator) else started
         except InputInvalid as problem:  # a value that is none of its column
             outcome = Outcome(None, str(problem).removeprefix(f"{row.id}: ").removeprefix(f"row {row.id}: "))
         except Exception as problem:

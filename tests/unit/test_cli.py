@@ -90,7 +90,7 @@ def test_data_goes_to_stdout_and_the_rest_to_stderr(backend):
     result = excam("score", texts({"id": "a", "output": "Moussaka."}, {"output": "Sushi rolls."}))
     assert result.exit_code == 0
     rows = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [row["id"] for row in rows] == ["a", "2"]
+    assert [row["id"] for row in rows] == ["a", "#2"]
     assert [row["score"] < 0 for row in rows] == [False, True]
     assert rows[1]["report"]["errors"][0]["span"] == "Sushi"
     assert "2 rows: 1 with errors, 0 not judged" in result.stderr
@@ -246,7 +246,7 @@ def test_a_bad_row_is_a_failed_row_and_the_others_are_scored(backend):
     assert [one["failure"] for one in found] == [None, "not-json", "not-utf8", "duplicate-id"]
     assert (result.exit_code, len(backend.asked)) == (0, 1)
     first, *_ = result.stderr.splitlines()
-    assert first == "excam: warning: 3 of 4 rows cannot be scored; the first: in.jsonl: row 2 (2): not-json"
+    assert first == "excam: warning: 3 of 4 rows cannot be scored; the first: in.jsonl: row 2 (#2): not-json"
     assert "4 rows: 0 with errors, 3 not judged\nfailed because: " in result.stderr
     assert "not-json (1)" in result.stderr
     shown = excam("explain", "-", "--only", "failures", stdin=result.stdout).stdout

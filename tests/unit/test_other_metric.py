@@ -110,7 +110,7 @@ def test_what_is_no_metric_is_one_line(model, tmp_path, name, said):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x = 1\n", "found none; expected one class of Metric; name it"),
+        ("x = 1\n", "found none; expected one class of Metric"),
         ("class A(Metric): pass\nclass B(Metric): pass\n", "found A, B; expected one class of Metric; name it"),
         ("class A(Metric): pass\n", "has no name, version, columns; expected those of excam.scoring.metric"),
         ("class A(Metric):\n    name, version, columns = 'a', 1, ('b',)\n", "has no flow; expected a method flow"),
@@ -126,6 +126,43 @@ def test_a_file_that_holds_no_metric_is_one_line(model, tmp_path, text, said):
     found = score(rows_file(tmp_path), "--metric", place, "--model", model)
     assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
     assert said in found.stderr
+
+
+CLASS = """from excam.scoring.metric import Metric, Outcome
+class A(Metric):
+    name, version, columns, asks, range = "a", 1, ("question",), "nothing", (0.0, 1.0)
+    def flow(self, row):
+        {body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("return 0.5", "flow returned float; expected an Outcome"),
+        ("return Outcome(None)", "flow returned neither a score nor a failure; expected one of them"),
+        ("return Outcome(1.0, 'bad')", "flow returned a score and a failure; expected one of them"),
+        ("return Outcome(True)", "flow returned a score of True; expected a number, or None with a failure"),
+        ("return Outcome(1.0, parts={'a': {1}})", "flow returned parts that are no JSON"),
+        ("return Outcome(1 / 0)", "ZeroDivisionError: division by zero (my_metric.py, line 5)"),
+    ],
+)
+def test_a_mistake_in_a_metric_is_one_line_with_the_row(tmp_path, body, found):
+    done = score(rows_file(tmp_path), "--metric", metric_file(tmp_path, CLASS.format(body=body)))
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f"excam: metric a: row q0: {found}")
+
+
+def test_a_metric_that_asks_nothing_returns_at_once_and_its_range_is_kept(tmp_path):
+    body = "return Outcome(7.0 if row.id == 'q1' else 1.0)"
+    done = score(rows_file(tmp_path), "--metric", metric_file(tmp_path, CLASS.format(body=body)))
+    assert done.exit_code == 0
+    assert "failed because: out-of-range (7) (1)" in done.stderr
+
+
+def test_a_file_that_is_called_like_a_library_is_that_file(tmp_path):
+    place = metric_file(tmp_path, CLASS.format(body="return Outcome(1.0)"))
+    assert metric.load(str(place.rename(tmp_path / "json.py"))).name == "a"
 
 
 def test_a_metric_is_named_by_its_file_its_module_or_its_class(tmp_path, monkeypatch):

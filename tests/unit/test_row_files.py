@@ -205,8 +205,12 @@ def test_a_bad_line_is_counted_and_the_others_are_read(tmp_path, line, reason, d
     ("body", "found"),
     [
         ("1,x,y\n2,z\n", [(1, "other-width"), (2, {"id": "2", "output": "z"})]),
-        ('1,"x" y\n2,z\n', [(1, "not-csv"), (2, {"id": "2", "output": "z"})]),
-        ('1,x\n2,"y\n3,z\n', [(1, {"id": "1", "output": "x"}), (2, "not-csv")]),
+        ('1,"x" y\n2,z\n', [(1, "not-csv (line 2)"), (2, {"id": "2", "output": "z"})]),
+        ('1,x\n2,"y\n3,z\n', [(1, {"id": "1", "output": "x"}), (2, "not-csv (lines 3 to 5)")]),
+        (
+            ",\n1,x\n\n,\n2,y\n,\n\n,\n",
+            [(1, "empty-row"), (2, {"id": "1", "output": "x"}), (3, "empty-row"), (4, {"id": "2", "output": "y"})],
+        ),
     ],
 )
 def test_a_bad_line_of_a_table(tmp_path, body, found):

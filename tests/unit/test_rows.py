@@ -115,7 +115,6 @@ def test_what_is_read_as_what_is_one_line(tmp_path):
         ({"output": ""}, "empty-output"),
         ({"output": " \n\t"}, "empty-output"),
         ({"output": "x", "language": ["en"]}, "not-text-language"),
-        ({"output": "x", "id": math.nan}, "no-id"),
         ({"output": "x", "id": True}, "no-id"),
         ({"output": "x", "id": ["a"]}, "no-id"),
         (BadRow("not-json", ""), "not-json"),
@@ -147,9 +146,72 @@ def test_an_id_that_occurs_twice_is_a_failure_under_a_name_of_its_own(tmp_path):
     assert len({one.id for one in found}) == len(found), "results are joined by id"
 
 
-def test_a_row_without_an_id_is_no_duplicate_of_one_that_is_called_by_its_number(tmp_path):
-    found = read(file(tmp_path, {"output": "x", "id": 2}, {"output": "y"}, {"output": "z", "id": None}))
-    assert [(one.id, one.failure) for one in found] == [("2", None), ("2#2", None), ("3", None)]
+def test_a_row_without_an_id_never_takes_that_of_another(tmp_path):
+    absent = [{"output": "y"}, *({"output": "z", "id": none} for none in (None, math.nan, "", " "))]
+    found = read(file(tmp_path, *absent, {"output": "x", "id": 2}, {"output": "x", "id": "1"}))
+    assert [(one.id, one.failure) for one in found] == [
+        *((f"#{number}", None) for number in range(1, 6)),
+        ("2", None),
+        ("1", None),
+    ]
+    assert [one.id for one in read(file(tmp_path, *absent[:1], {"output": "x"}))] == ["1", "2"]
+
+
+@pytest.mark.parametrize("number", [1870000000000000001, 2**64 - 1, 10**30, -5])
+def test_a_whole_number_of_any_size_is_an_id(tmp_path, number):
+    assert [one.id for one in read(file(tmp_path, {"output": "x", "id": number}))] == [str(number)]
+
+
+def test_a_float_that_stands_for_several_numbers_is_no_id(tmp_path):
+    (found,) = read(file(tmp_path, {"output": "x", "id": float(2**53)}))
+    assert found.failure == "no-id"
+
+
+def test_a_table_that_excam_wrote_is_read_without_its_guards(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,score,output,signature\na,0.5,\"'- one\n'- two\",x|y\n")
+    assert texts(read(path)) == [(STAND_IN_INSTRUCTION, "- one\n- two")]
+    path.write_text("id,output\na,'- one\n")
+    assert texts(read(path)) == [(STAND_IN_INSTRUCTION, "'- one")]
+
+
+def test_columns_of_the_metric_s_own_names_come_before_turns(tmp_path):
+    turns = [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "A."}]
+    own = {"instruction": "I", "output": "O"}
+    assert texts(read(file(tmp_path, {**own, "messages": turns}, own))) == [("I", "O")] * 2
+
+
+def test_parts_of_a_log_are_named_for_a_metric_without_a_pair(tmp_path):
+    sample = {"doc_id": 0, "doc": {"question": "Q?"}, "target": "B.", "resps": [["A."]], "filtered_resps": ["A."]}
+    found = read(file(tmp_path, sample), BLEU, {"translation": "output", "reference": "target"})
+    assert [one.values for one in found] == [{"translation": "A.", "reference": "B."}]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("a.jsonl", "str"),
+        ({"output": "x"}, "dict"),
+        (5, "int"),
+        (None, "NoneType"),
+        (["x"], "str"),
+        (pl.DataFrame({"output": ["x"]}), "DataFrame"),
+    ],
+)
+def test_what_is_no_rows_is_named(given, found):
+    line = line_of(InputInvalid, rows.of_mappings, given, EXCAM)
+    assert line.startswith(f"rows: found {found}; expected dictionaries, one for each row")
+    assert ("give table.to_dicts()" in line) == (found == "DataFrame")
+
+
+def test_a_program_is_told_of_keys_and_not_of_options():
+    line = line_of(InputInvalid, rows.of_mappings, [{"text": "x"}], EXCAM)
+    assert line == "rows: column output: not found; found text; rename the key"
+
+
+def test_one_column_is_named_once():
+    line = line_of(InputInvalid, rows.columns_of, ("a", "b"), RUBRIC, {"output": "a", "response": "b"})
+    assert line == "rows: column response: found a and b; expected one of them"
 
 
 def test_a_blank_text_has_a_score_where_the_metric_gives_it_one():
@@ -220,7 +282,7 @@ def test_the_last_turns_of_a_conversation_are_read(tmp_path):
         ("user: Name a dish.\n\nassistant: Tea.\n\nA Greek one.", "Sushi."),
         ("Name a dish.", "Tea."),
     ]
-    assert [(one.id, one.labels) for one in found] == [("a", {"culture": "Greece"}), ("2", {})]
+    assert [(one.id, one.labels) for one in found] == [("a", {"culture": "Greece"}), ("#2", {})]
     assert "earlier turns stand before the instruction (1 of the first 2 rows)" in found.said
     assert "turns of a system or a tool are not read (1 of the first 2 rows)" in found.said
     plain = rows.RowFile(file(tmp_path, {"messages": turns[1:3]}), EXCAM).said
@@ -268,7 +330,7 @@ def test_samples_of_lm_eval_that_generated_nothing(tmp_path):
         file(tmp_path, text, chosen, {**text, "filter": "strict"}, {**text, "doc_id": 2, "filtered_resps": [5]})
     )
     assert [one.failure for one in found] == [None, "no-generated-text", None, "no-answer"]
-    assert [one.id for one in found] == ["0", "2", "0/strict", "4"]
+    assert [one.id for one in found] == ["0", "#2", "0/strict", "#4"]
 
 
 def test_epochs_of_a_sample_are_rows_of_their_own(tmp_path):

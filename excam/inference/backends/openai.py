@@ -394,7 +394,10 @@ class Backend:
         return Missing(f"{reason} ({self.attempts} attempts)")
 
     async def _answers_others(self, asking: _Asking, question: _Question[Any]) -> bool:
-        """Return whether the server answers other requests: any so far, else a short one with the same settings."""
+        """Return whether the server answers other requests: any so far, else a short one with the same settings.
+
+        Log-probabilities that an answer may lack are left out of that one.
+        """
         if self._has_answered:
             return True
         if asking.short is None:
@@ -403,8 +406,10 @@ class Backend:
 
     async def _answers_short(self, asking: _Asking, question: _Question[Any]) -> bool:
         self._counts.update(requests=1)
+        lacking = {"logprobs", "top_logprobs"} if question.may_lack_logprobs else set[str]()
         try:
-            fields = {**question.fields, "messages": [SHORT]}
+            fields = {name: value for name, value in question.fields.items() if name not in lacking}
+            fields["messages"] = [SHORT]
             await self._once(asking.client, replace(question, fields=fields, read=question.refused))
         except _Failed:
             return False

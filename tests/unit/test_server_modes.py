@@ -1,0 +1,323 @@
+"""Servers that differ from OpenAI's in one way: scored, a failure of a row with the server's words, or one line.
+
+The wordings are our own: only the row and the exit code may depend on a server, never a word of it.
+"""
+
+import json
+import re
+from itertools import count
+from pathlib import Path
+
+import fake_chat_server
+import pytest
+from fake_chat_server import right, wrong
+from typer.testing import CliRunner
+
+from excam import cli
+from excam.config import Server
+from excam.core import tables
+from excam.core.exceptions import ModelInvalid
+from excam.error_reports.judges import report
+from excam.error_reports.records import Report
+from excam.inference import Generate, Message, Sampling
+from excam.inference.backends import openai
+from excam.macaron import derive, source
+from excam.rubric import manual
+from excam.scoring.negotiation import negotiate
+
+MINI = Path(__file__).parents[2] / "mini/macaron"
+TEXT = report.write(Report())
+CLEAN = right(TEXT)
+RATED = {name: {"rationale": "So it is.", "score": 4} for name in (*manual.DIMENSIONS, "overall")}
+RATED |= {"findings": {name: known[0] for name, known in manual.FINDINGS.items()}}
+RATED |= {"edge_case": "", "flags": [], "confidence": 3}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Score two rows, the second of which holds TROUBLE, with a server that answers so. `run.rows` are the results."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EXCAM_ENDPOINT_KEY", raising=False)
+    monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)  # no waiting before another attempt
+    for file, columns in (("two.jsonl", {"output": 0}), ("rubric.jsonl", {"prompt": 0, "response": 0})):
+        rows = [{"id": text[0], **dict.fromkeys(columns, text)} for text in ("Moussaka.", "TROUBLE.")]
+        (tmp_path / file).write_text("\n".join(map(json.dumps, rows)))
+    servers = []
+
+    def start(mode, *words, script=()):
+        servers.append(fake_chat_server.Server(script, mode if callable(mode) else lambda body: mode))
+        run.calls = servers[-1].calls
+        file = "rubric.jsonl" if "rubric" in words else "two.jsonl"
+        command = words if "--to" in words else ("score", file, "--to", "out.jsonl", *words)
+        found = CliRunner().invoke(cli.app, [*command, "--model", f"m@{servers[-1].endpoint}"])
+        assert found.exception is None or isinstance(found.exception, SystemExit), found.exception
+        out = tmp_path / "out.jsonl"
+        run.rows = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+        return found
+
+    yield (run := start)
+    for server in servers:
+        server.stop()
+
+
+def roles(body):
+    return [message["role"] for message in body["messages"]]
+
+
+def refusing(is_refused, step, answer=CLEAN):
+    return lambda body: step if is_refused(body) else answer
+
+
+def odd(body, **choice):
+    """A completion whose choice has other fields."""
+    return 200, {**body[1], "choices": [{**body[1]["choices"][0], **choice}]}
+
+
+def with_schema(body):
+    return "response_format" in body
+
+
+def of_a_reasoning_model(body):
+    if "max_tokens" in body:
+        return wrong(400, "this model counts differently: max_completion_tokens", "unsupported_parameter")
+    return (
+        wrong(400, "a value other than 1: temperature", "unsupported_value") if body.get("temperature") == 0 else CLEAN
+    )
+
+
+TAKEN = {  # mode, what the signature says is left out
+    "of a reasoning model": (of_a_reasoning_model, "limit:max_completion_tokens|omit:temperature"),
+    "no seed": (refusing(lambda body: "seed" in body, (422, {"detail": "body.seed: extra"})), "omit:seed"),
+    "no seed, as a list": (refusing(lambda body: "seed" in body, (400, [{"error": {"message": "no"}}])), "omit:seed"),
+    "no top_p": (refusing(lambda body: "top_p" in body, (400, b"no")), "omit:top_p"),
+    "no system": (refusing(lambda body: "system" in roles(body), wrong(400, "what is this role?")), "system:none"),
+    "no schema": (refusing(with_schema, wrong(400, "a grammar that cannot be read")), "structure:none"),
+    "no schema, 500": (refusing(with_schema, wrong(500, "internal fault")), "structure:none"),
+    "no log-probabilities": (refusing(lambda body: "logprobs" in body, wrong(403 - 3, "not here")), "logprobs:none"),
+    "any end": (right(TEXT, "eos_token"), ""),
+    "no end": (odd(CLEAN, finish_reason=None), ""),
+    "parts": (right([{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": TEXT}], tokens=[]), ""),
+    "latin-1": ((200, json.dumps(CLEAN[1] | {"id": "é"}, ensure_ascii=False).encode("latin-1")), ""),
+    "byte order mark": ((200, json.dumps(CLEAN[1]).encode("utf-8-sig")), ""),
+    "blank lines": ((200, b"\n\n  \n" + json.dumps(CLEAN[1]).encode()), ""),
+}  # fmt: skip
+LEFT_OUT = re.compile(r"limit:\w+|omit:[\w,]+|system:none|structure:none|logprobs:none")
+
+
+@pytest.mark.parametrize(("mode", "left_out"), TAKEN.values(), ids=TAKEN)
+def test_both_rows_are_scored_without_what_the_server_refuses(run, mode, left_out):
+    found = run(mode)
+    assert (found.exit_code, [row["score"] is not None for row in run.rows]) == (0, [True] * 2), found.stderr
+    (signature,) = {row["signature"] for row in run.rows}
+    assert "|".join(LEFT_OUT.findall(signature)) == left_out
+    assert found.stderr.count("m: the ") == len(LEFT_OUT.findall(left_out))
+    assert len(run.calls) <= 16
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [[wrong(503, "the model is being loaded")] * 4, [wrong(429, "busy", Retry_After_Ms="3")] * 2],
+    ids=["loaded", "busy"],
+)
+def test_a_server_that_says_to_come_later_is_waited_for(run, steps):
+    assert run(CLEAN, script=steps).exit_code == 0
+    assert len(run.calls) == len(steps) + 3
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "code", "times"),
+    [
+        (400, "the input may be unsuitable", "data_inspection_failed", 2),
+        (400, "131072 tokens at most; found 200000", None, 2),
+        (413, "9000 tokens are over the 6000 a minute", "rate_limit_exceeded", 2),
+        (400, "no answer to this", "content_filter", 1),
+        (422, "[{'msg': 'no'}]", None, 2),
+        (500, "an internal fault, request 0123abcd-0000", None, 4),
+    ],
+)
+@pytest.mark.parametrize("metric", ["error-reports", "rubric"])
+def test_a_row_that_is_refused_fails_with_the_words_of_the_server(run, status, message, code, times, metric):
+    answer = right(json.dumps(RATED)) if metric == "rubric" else CLEAN
+    is_trouble = lambda body: "TROUBLE" in body["messages"][-1]["content"]  # noqa: E731
+    found = run(refusing(is_trouble, wrong(status, message, code), answer), *(["--metric", "rubric"] * (metric == "rubric")))  # fmt: skip
+    assert found.exit_code == 0, found.stderr
+    assert [row["failure"] for row in run.rows] == [None, f"refused: HTTP {status}: {message}"]
+    assert sum(map(is_trouble, run.calls)) == times
+
+
+@pytest.mark.parametrize(
+    ("mode", "failure", "times"),
+    [
+        (odd(right(None, reasoning_content="hm " * 9), finish_reason="length"), "truncated", 1),
+        (right("", tokens=[], reasoning_content=f"So: {TEXT}"), "empty", 1),
+        (right(None, tokens=[], reasoning=TEXT), "empty", 1),
+        (right([], tokens=[]), "empty", 1),
+        ((200, {"choices": []}), "refused: HTTP 200: no choices in the answer", 2),
+        ((200, {"choices": None, "usage": {}}), "refused: HTTP 200: no choices in the answer", 2),
+        (odd(CLEAN, error={"message": "died"}), "refused: HTTP 200: the answer is an error: died", 2),
+        (right(TEXT, "safety"), "refused", 1),
+    ],
+)
+def test_a_server_that_never_gives_a_text_is_a_failure_of_each_row(run, mode, failure, times):
+    found = run(mode)
+    assert (found.exit_code, [row["failure"] for row in run.rows]) == (1, [failure] * 2), found.stderr
+    assert len(run.calls) <= 2 + 2 * times  # one for what the server takes, one short one
+
+
+@pytest.mark.parametrize(
+    ("mode", "line", "times"),
+    [
+        ((200, b"<!DOCTYPE html><html>Sign in</html>"), "not a chat completion; found <!DOCTYPE html>", 2),
+        ((200, b'data: {"choices": []}\n\ndata: [DONE]\n\n'), "not a chat completion; found data: {", 2),
+        (wrong(429, "no quota", "insufficient_quota"), "HTTP 429: no quota; expected a key, and an account", 1),
+        (wrong(429, "come in an hour", Retry_After="3600"), "HTTP 429: come in an hour (wants 3600 s of waiting)", 1),
+        (wrong(503, "later", Retry_After="11m"), "HTTP 503: later (wants 660 s of waiting)", 1),
+        ((400, {"error": "m is no chat model"}), "HTTP 400: m is no chat model; expected a chat model", 9),
+        (wrong(500, "out of order"), "HTTP 500: out of order", 18),
+        (wrong(404, "no such page"), "HTTP 404: no such page; expected an address that ends with /v1", 1),
+    ],
+)
+def test_a_server_that_is_none_is_one_line(run, mode, line, times):
+    found = run(mode)
+    *waits, last = found.stderr.splitlines()
+    assert (found.exit_code, last.startswith(f"excam: m: {line}")) == (2, True), found.stderr
+    assert all(wait.startswith("m: attempt 2 of 8") for wait in waits)
+    assert len(waits) <= 3
+    assert len(run.calls) <= times
+
+
+# --- log-probabilities
+
+
+def listed(*pairs):
+    return {"content": [{"token": token, "logprob": logprob} for token, logprob in pairs]}
+
+
+@pytest.mark.parametrize(
+    ("logprobs", "is_known"),
+    [
+        (None, False),
+        (listed(), False),
+        ({"content": None}, False),
+        ({"tokens": ["x"], "token_logprobs": [-0.1]}, False),
+        (listed(("x", None)), False),
+        (listed(*((one, 0.0) for one in TEXT)), False),
+        (listed(*((one, -0.01) for one in TEXT)), True),
+        (listed(*((one, -1.0) for one in "I think so. "), *((one, -0.01) for one in TEXT)), True),  # reasoning too
+    ],
+)
+def test_without_log_probabilities_there_is_no_certainty_and_a_warning_counts_it(run, logprobs, is_known):
+    found = run(odd(right(TEXT, reasoning_content="I think so. "), logprobs=logprobs))
+    assert found.exit_code == 0, found.stderr
+    of_answer = pytest.approx(run.rows[0]["certainty"]) if is_known else None
+    assert [row.get("certainty") for row in run.rows] == [of_answer] * 2
+    if is_known:
+        alone = run.rows[0]["certainty"]
+        run(odd(CLEAN, logprobs=listed(*((one, -0.01) for one in TEXT))), "--force")
+        assert run.rows[0]["certainty"] == alone
+    assert ["certainty-unknown" in row.get("warnings", ()) for row in run.rows] == [not is_known] * 2
+    assert ("no log-probabilities of the answer" in found.stderr) is not is_known
+
+
+def test_a_prompt_that_was_cut_is_no_score(run, tmp_path):
+    (tmp_path / "two.jsonl").write_text("\n".join(json.dumps({"id": one, "output": "A word. " * size}) for one, size in (("a", 2), ("b", 9000))))  # fmt: skip
+    assert run(right(TEXT, prompt=2050)).exit_code == 0
+    first, second = (row["failure"] for row in run.rows)
+    assert first is None
+    assert second.startswith("refused: the prompt was cut: the server read 2050 tokens of ")
+
+
+# --- other commands
+
+
+@pytest.mark.parametrize("name", ["no system", "no schema", "parts", "no log-probabilities"])
+def test_the_rubric_is_asked_without_what_the_server_refuses(run, name):
+    mode, left_out = TAKEN[name]
+
+    def rated(body):
+        step = mode(body) if callable(mode) else mode
+        return json.loads(json.dumps(step).replace(json.dumps(TEXT), json.dumps(json.dumps(RATED))))
+
+    found = run(rated, "--metric", "rubric")
+    assert (found.exit_code, [row["score"] for row in run.rows]) == (0, [4, 4]), found.stderr
+    assert left_out in run.rows[0]["signature"] or name == "no log-probabilities"  # it needs none
+    if name == "no system":
+        assert roles(run.calls[-1]).count("system") == 0
+        assert run.calls[-1]["messages"][0]["content"].startswith(run.calls[0]["messages"][0]["content"])
+
+
+@pytest.mark.parametrize("mode", ["choose", "text"])
+@pytest.mark.parametrize(
+    ("is_refused", "step"),
+    [
+        (lambda body: "logprobs" in body, wrong(400, "not with this model")),
+        (lambda body: "logprobs" in body, wrong(403, "logprobs: not allowed")),
+        (lambda body: "seed" in body, wrong(400, "an unknown field")),
+        (lambda body: "max_tokens" in body, wrong(400, "a field of another model")),
+        (lambda body: "system" in roles(body), wrong(400, "what is this role?")),
+        (lambda body: False, None),
+    ],
+)
+def test_macaron_asks_without_what_the_server_refuses(run, tmp_path, is_refused, step, mode):
+    instances = derive.instances(source.read(source.files(MINI), {}).scenarios[:1], seed=1)
+    tables.write_frame(tmp_path / "instances.parquet", derive.to_frame(instances))
+
+    def answer(body):
+        letter = "T" if '"T"' in body["messages"][-1]["content"] else "A"
+        return right([{"type": "text", "text": json.dumps({"answer": letter})}], tokens=[])
+
+    found = run(lambda body: step if is_refused(body) else answer(body), "macaron", "ask", "instances.parquet", "--mode", mode, "--to", "a.parquet")  # fmt: skip
+    assert found.exit_code == 0, found.stderr
+    assert "6 answers; failures: none" in found.stderr
+
+
+# --- what is left out
+
+
+REQUEST = Generate((Message("system", "Be brief."), Message("user", "Answer.")), '{"type": "object"}')
+PARTS = {"limit", "temperature", "top_p", "seed", "logprobs", "structure", "system"}
+IDS = ("request 0123abcd-4567", "request {}", "req_{}zqwv")
+
+
+def left_out(server):
+    limit = {"limit"} if server.limit_field != "max_tokens" else set()
+    return {*server.omit, *limit} | {name for name in ("structure", "system") if not getattr(server, name)}
+
+
+def negotiated(*refused, words="{refused} not taken", most=24):
+    """What is left out for a server that refuses a request with any of these parts, and how often it was asked."""
+    number = count(7)
+
+    def attempt(server):
+        found = sorted({*refused} - left_out(server))
+        at = next(number)
+        assert at < 7 + most, "it never ends"
+        if found:
+            raise openai.Refusal(f"HTTP 400: {words.format(at, refused=found[0])}")
+
+    server, lines = negotiate(Server(endpoint="http://x/v1"), REQUEST, Sampling(8), attempt)
+    assert len(lines) == len(left_out(server))
+    return left_out(server)
+
+
+@pytest.mark.parametrize("words", ["{refused} not taken", "no", *(f"no ({one})" for one in IDS)])
+@pytest.mark.parametrize(
+    "refused",
+    [(), ("limit",), ("seed",), ("system",), ("seed", "logprobs"), ("limit", "temperature"), ("structure", "system"),
+     ("limit", "temperature", "top_p", "logprobs"), tuple(sorted(PARTS))],
+)  # fmt: skip
+def test_as_little_as_possible_is_left_out(refused, words):
+    assert negotiated(*refused, words=words) == {*refused}
+
+
+@pytest.mark.parametrize("refused", [("temperature",), ("system",), ("limit", "structure"), ("logprobs", "top_p")])
+@pytest.mark.parametrize(
+    "words", ["the system does not take this seed of a schema", "see max_tokens, seed; request {}"]
+)
+def test_words_that_name_another_part_are_not_believed(refused, words):
+    assert negotiated(*refused, words=words) == {*refused}
+
+
+def test_what_nothing_helps_against_is_said_in_the_first_words():
+    with pytest.raises(ModelInvalid, match="HTTP 400: no 7"):
+        negotiated("all", words="no {}")
