@@ -118,7 +118,7 @@ def test_what_is_no_request_is_refused_in_a_line(server, body, part):
 def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place(server):
     rows = [{"output": "Sushi.", "id": 1}, "x", {"output": ["x"]}, {"output": "y", "id": "1"}, {"output": "Moussaka."}]
     answer = post(server, {"rows": rows}).json()
-    assert [one["id"] for one in answer["results"]] == ["1", "2", "3", "1#4", "5"]
+    assert [one["id"] for one in answer["results"]] == ["1", "#2", "#3", "1#4", "#5"]
     failures = [None, "not-an-object", "not-text-output", "duplicate-id", None]
     assert [one["failure"] for one in answer["results"]] == failures
     assert answer["summary"] == {"rows": 5, "with_errors": 1, "failed": 3}

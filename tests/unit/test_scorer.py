@@ -101,16 +101,16 @@ def test_a_second_call_asks_only_for_what_is_missing(adapter, backend, tmp_path)
 @pytest.mark.parametrize(
     ("row", "name", "failure"),
     [
-        ({"k" * 10_000: 1}, "2", "missing-output"),
-        ("Sushi.", "2", "not-an-object"),
-        ({"output": "Sushi.", "id": "1"}, "1#2", "duplicate-id"),
+        ({"k" * 10_000: 1}, "#2", "missing-output"),
+        ("Sushi.", "#2", "not-an-object"),
+        ({"output": "Sushi.", "id": "first"}, "first#2", "duplicate-id"),
     ],
 )
 def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place_and_is_not_asked_about(
     adapter, backend, row, name, failure
 ):
     opened = excam.load(adapter)
-    first, found, last = opened.score([{"output": "fine"}, row, {"output": "fine too"}])
+    first, found, last = opened.score([{"output": "fine", "id": "first"}, row, {"output": "fine too"}])
     assert (found.id, found.score, found.report, found.failure) == (name, None, None, failure)
     assert found.output == ("Sushi." if failure == "duplicate-id" else "")
     assert {one.signature for one in (first, found, last)} == {opened.signature}
@@ -125,12 +125,11 @@ def test_a_row_that_cannot_be_scored_is_a_failure_in_its_place_and_is_not_asked_
     [
         ([{"text": "x"}, {"label": 1}], "text, label"),
         (iter([{"text": "x"}, {"output": "y"}]), "text"),
-        (["Sushi.", None], "none"),
     ],
 )
 def test_a_column_that_no_row_has_is_refused_before_anything_is_asked(adapter, backend, rows, found):
     line = line_of(InputInvalid, excam.load(adapter).score, rows)
-    assert line == f"rows: column output: not found; found {found}; give --output NAME"
+    assert line == f"rows: column output: not found; found {found}; rename the key"
     assert backend.asked == []
 
 
@@ -221,7 +220,8 @@ def test_an_adapter_that_is_not_there(adapter, tmp_path, monkeypatch, place, kno
     monkeypatch.chdir(tmp_path / place)
     line_of(ModelInvalid, excam.load, tmp_path)
     assert line_of(ModelInvalid, excam.load, "no-such-folder") == (
-        f"no-such-folder: no such folder; expected that of an adapter, or one of results/adapters: {known}"
+        "no-such-folder: no such model; expected the folder of a model or adapter, an adapter in ./results/adapters "
+        f"(there: {known}), or NAME@http://host/v1"
     )
 
 

@@ -60,7 +60,7 @@ LARGEST = 64 * 2**20  # bytes of a response
 CONNECT = 30.0  # seconds to connect, part of `timeout`
 SCHEMA_REFUSED = "it takes no JSON Schema: set models.*.server.structure: false"
 SHORT = {"role": "user", "content": "Answer with {}"}  # a message that every model answers, to see whether it does
-VARYING = re.compile(r"[0-9a-f-]{8,}|\d+", re.IGNORECASE)  # numbers and ids of requests in a message
+VARYING = re.compile(r"[0-9a-f-]{8,}|[\w-]*\d[\w-]*", re.IGNORECASE)  # numbers and ids of requests in a message
 NO_KEY = "no key was sent; set EXCAM_ENDPOINT_KEY, or models.*.server.key_env in the workflow"
 TOP = 20  # maximum of alternatives per token that OpenAI and vLLM list
 
