@@ -16,7 +16,10 @@ from excam.scoring.results import Result
 
 
 class Asked(BaseModel):
-    """Rows to score. Ids are unique; a row without id gets its number, behind a # if others have ids. Other keys are ignored."""
+    """Rows to score. Ids are unique; a row without one gets its number, behind a # if others have ids.
+
+    Other keys are ignored.
+    """
 
     rows: list[dict[str, Any]] = Field(min_length=1, description="the columns of the metric, and labels")
 

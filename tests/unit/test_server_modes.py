@@ -93,7 +93,7 @@ TAKEN = {  # mode, what the signature says is left out
     "no system": (refusing(lambda body: "system" in roles(body), wrong(400, "what is this role?")), "system:none"),
     "no schema": (refusing(with_schema, wrong(400, "a grammar that cannot be read")), "structure:none"),
     "no schema, 500": (refusing(with_schema, wrong(500, "internal fault")), "structure:none"),
-    "no log-probabilities": (refusing(lambda body: "logprobs" in body, wrong(403 - 3, "not here")), "logprobs:none"),
+    "no log-probabilities": (refusing(lambda body: "logprobs" in body, wrong(400, "not here")), "logprobs:none"),
     "any end": (right(TEXT, "eos_token"), ""),
     "no end": (odd(CLEAN, finish_reason=None), ""),
     "parts": (right([{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": TEXT}], tokens=[]), ""),
@@ -125,21 +125,21 @@ def test_a_server_that_says_to_come_later_is_waited_for(run, steps):
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "code", "times"),
+    ("status", "message", "code", "times", "metric"),
     [
-        (400, "the input may be unsuitable", "data_inspection_failed", 2),
-        (400, "131072 tokens at most; found 200000", None, 2),
-        (413, "9000 tokens are over the 6000 a minute", "rate_limit_exceeded", 2),
-        (400, "no answer to this", "content_filter", 1),
-        (422, "[{'msg': 'no'}]", None, 2),
-        (500, "an internal fault, request 0123abcd-0000", None, 4),
+        (400, "the input may be unsuitable", "data_inspection_failed", 2, "excam"),
+        (400, "131072 tokens at most; found 200000", None, 2, "rubric"),
+        (413, "9000 tokens are over the 6000 a minute", "rate_limit_exceeded", 2, "excam"),
+        (400, "no answer to this", "content_filter", 1, "rubric"),
+        (422, "[{'msg': 'no'}]", None, 2, "excam"),
+        (500, "an internal fault, request 0123abcd-0000", None, 4, "excam"),
+        (500, "a text that is longer than the context", 500, 4, "rubric"),
     ],
 )
-@pytest.mark.parametrize("metric", ["error-reports", "rubric"])
 def test_a_row_that_is_refused_fails_with_the_words_of_the_server(run, status, message, code, times, metric):
     answer = right(json.dumps(RATED)) if metric == "rubric" else CLEAN
     is_trouble = lambda body: "TROUBLE" in body["messages"][-1]["content"]  # noqa: E731
-    found = run(refusing(is_trouble, wrong(status, message, code), answer), *(["--metric", "rubric"] * (metric == "rubric")))  # fmt: skip
+    found = run(refusing(is_trouble, wrong(status, message, code), answer), "--metric", metric)
     assert found.exit_code == 0, found.stderr
     assert [row["failure"] for row in run.rows] == [None, f"refused: HTTP {status}: {message}"]
     assert sum(map(is_trouble, run.calls)) == times
@@ -246,19 +246,18 @@ def test_the_rubric_is_asked_without_what_the_server_refuses(run, name):
         assert run.calls[-1]["messages"][0]["content"].startswith(run.calls[0]["messages"][0]["content"])
 
 
-@pytest.mark.parametrize("mode", ["choose", "text"])
 @pytest.mark.parametrize(
-    ("is_refused", "step"),
+    ("mode", "is_refused", "step"),
     [
-        (lambda body: "logprobs" in body, wrong(400, "not with this model")),
-        (lambda body: "logprobs" in body, wrong(403, "logprobs: not allowed")),
-        (lambda body: "seed" in body, wrong(400, "an unknown field")),
-        (lambda body: "max_tokens" in body, wrong(400, "a field of another model")),
-        (lambda body: "system" in roles(body), wrong(400, "what is this role?")),
-        (lambda body: False, None),
+        ("choose", lambda body: "logprobs" in body, wrong(400, "not with this model")),
+        ("choose", lambda body: "logprobs" in body, wrong(403, "logprobs: not allowed")),
+        ("choose", lambda body: "max_tokens" in body, wrong(400, "a field of another model")),
+        ("text", lambda body: "seed" in body, wrong(400, "an unknown field")),
+        ("text", lambda body: "system" in roles(body), wrong(400, "what is this role?")),
     ],
+    ids=["no log-probabilities", "none allowed", "another limit", "no seed", "no system"],
 )
-def test_macaron_asks_without_what_the_server_refuses(run, tmp_path, is_refused, step, mode):
+def test_macaron_asks_without_what_the_server_refuses(run, tmp_path, mode, is_refused, step):
     instances = derive.instances(source.read(source.files(MINI), {}).scenarios[:1], seed=1)
     tables.write_frame(tmp_path / "instances.parquet", derive.to_frame(instances))
 
@@ -276,7 +275,7 @@ def test_macaron_asks_without_what_the_server_refuses(run, tmp_path, is_refused,
 
 REQUEST = Generate((Message("system", "Be brief."), Message("user", "Answer.")), '{"type": "object"}')
 PARTS = {"limit", "temperature", "top_p", "seed", "logprobs", "structure", "system"}
-IDS = ("request 0123abcd-4567", "request {}", "req_{}zqwv")
+IDS = ("request 0123abcd-{}", "req_011{letter}Hoqz{letter}")  # they differ in each answer
 
 
 def left_out(server):
@@ -285,7 +284,7 @@ def left_out(server):
 
 
 def negotiated(*refused, words="{refused} not taken", most=24):
-    """What is left out for a server that refuses a request with any of these parts, and how often it was asked."""
+    """What is left out for a server that refuses a request with any of these parts, in at most so many attempts."""
     number = count(7)
 
     def attempt(server):
@@ -293,7 +292,7 @@ def negotiated(*refused, words="{refused} not taken", most=24):
         at = next(number)
         assert at < 7 + most, "it never ends"
         if found:
-            raise openai.Refusal(f"HTTP 400: {words.format(at, refused=found[0])}")
+            raise openai.Refusal(f"HTTP 400: {words.format(at, refused=found[0], letter=chr(64 + at))}")
 
     server, lines = negotiate(Server(endpoint="http://x/v1"), REQUEST, Sampling(8), attempt)
     assert len(lines) == len(left_out(server))
@@ -311,9 +310,7 @@ def test_as_little_as_possible_is_left_out(refused, words):
 
 
 @pytest.mark.parametrize("refused", [("temperature",), ("system",), ("limit", "structure"), ("logprobs", "top_p")])
-@pytest.mark.parametrize(
-    "words", ["the system does not take this seed of a schema", "see max_tokens, seed; request {}"]
-)
+@pytest.mark.parametrize("words", ["a seed of a system of schemas", *(f"see max_tokens, seed ({one})" for one in IDS)])
 def test_words_that_name_another_part_are_not_believed(refused, words):
     assert negotiated(*refused, words=words) == {*refused}
 
