@@ -29,6 +29,8 @@ LONG = 8000  # characters of a prompt; a shorter one fits every context
 MOST = 10  # characters a token, on average: more than in any text that is not one character again and again
 REPEATED = re.compile(r"(.)\1{3,}", re.DOTALL)
 
+VARYING = re.compile(r"[0-9a-f-]{8,}|[\w-]*\d[\w-]*", re.IGNORECASE)  # numbers and ids of requests in a message
+
 
 class NoAnswer(Exception):
     """A complete response without an answer; the message says what it has instead."""
@@ -244,3 +246,8 @@ def retry_after(value: str, milliseconds: str = "") -> float:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (ValueError, OverflowError):
         return 0.0
+
+
+def is_same_reason(one: str, other: str) -> bool:
+    """Return whether two reasons are one, without what differs from one request to the next."""
+    return VARYING.sub("", one)[:150] == VARYING.sub("", other)[:150]

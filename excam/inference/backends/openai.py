@@ -13,19 +13,15 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import os
 import random
-import re
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from urllib.parse import urlsplit
 
 from excam.config import Model, Server
 from excam.core import offline
@@ -33,6 +29,9 @@ from excam.core.exceptions import ModelInvalid
 from excam.core.provenance import say
 from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling
 from excam.inference.backends import _openai_bodies as bodies
+from excam.inference.backends import _openai_connection as connection
+from excam.inference.backends._openai_bodies import is_same_reason
+from excam.inference.backends._openai_connection import Failed
 from excam.inference.budget import Budget
 from excam.inference.cache_keys import request_seed
 from excam.inference.chat import replace_lone_surrogates, template_variables
@@ -57,10 +56,8 @@ LONGEST_WAIT = 600.0  # seconds; a server that asks for more counts as down
 SAY_EVERY = 10.0  # seconds between two lines about attempts
 DOWN = 16  # number of consecutive requests without an answer after which the server counts as down
 LARGEST = 64 * 2**20  # bytes of a response
-CONNECT = 30.0  # seconds to connect, part of `timeout`
 SCHEMA_REFUSED = "it takes no JSON Schema: set models.*.server.structure: false"
 SHORT = {"role": "user", "content": "Answer with {}"}  # a message that every model answers, to see whether it does
-VARYING = re.compile(r"[0-9a-f-]{8,}|[\w-]*\d[\w-]*", re.IGNORECASE)  # numbers and ids of requests in a message
 NO_KEY = "no key was sent; set EXCAM_ENDPOINT_KEY, or models.*.server.key_env in the workflow"
 TOP = 20  # maximum of alternatives per token that OpenAI and vLLM list
 
@@ -87,28 +84,6 @@ def open_model(
         )
     at_server = model.server.name or model.hub or name
     return Backend(at_server, model.server, identity, thinking=model.thinking, budget=budget)
-
-
-class _Failed(Exception):  # not raised outside this module
-    """A request failed.
-
-    `again`: retry after at least `wait` seconds; `later`: the server itself says that it is for now only; `final`: all
-    other requests would fail too; `believed`: after so many equal failures, the request itself is the cause, if others
-    are answered.
-    """
-
-    def __init__(
-        self,
-        reason: str,
-        *,
-        again: bool = False,
-        later: bool = False,
-        wait: float = 0.0,
-        final: bool = False,
-        believed: int = 0,
-    ) -> None:
-        super().__init__(reason)
-        self.again, self.later, self.wait, self.final, self.believed = again, later, wait, final, believed
 
 
 class Refusal(Exception):
@@ -178,15 +153,15 @@ class Backend:
         self.identity = identity or f"openai|{name}"
         variables = template_variables(thinking)
         self._template = {"chat_template_kwargs": variables} if variables else {}
-        self._url, self._shown = _address(name, server.endpoint)
+        self._url, self._shown = connection.address(name, server.endpoint)
         offline.refuse(f"{name} at {self._shown}", server.endpoint)
-        self._key = _key(name, server, self._shown)
+        self._key = connection.key_of(name, server, self._shown)
         self._gap = 60 / server.requests_per_minute if server.requests_per_minute else 0.0
         self._free = 0.0  # when the next request may start, by time.monotonic()
         self._has_answered = False  # whether any request was answered
         self._said = -math.inf  # when a wait was last announced
         self._counts: Counter[str] = Counter()
-        self._client()  # fail now, not in the middle of a job, if it cannot be created
+        connection.client(name, self._shown, self._key)  # fail now, not in the middle of a job, if it cannot be created
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -230,13 +205,13 @@ class Backend:
         question = self._question(request, sampling)
         if self.budget and not self._may_send(question):
             self.budget.refuse_rest(self._most_tokens(question.fields))
-        with _event_loop() as loop:
-            asking = _Asking(self._client())
+        with connection.event_loop() as loop:
+            asking = _Asking(connection.client(self.name, self._shown, self._key))
             try:
                 asyncio.run_coroutine_threadsafe(self._attempted(asking, question), loop).result()
             finally:
                 self._settled(0, question)
-                asyncio.run_coroutine_threadsafe(_ended(asking.client), loop).result()
+                asyncio.run_coroutine_threadsafe(connection.end(asking.client), loop).result()
 
     async def _attempted(self, asking: _Asking, question: _Question[Completion]) -> None:
         reason = ""
@@ -244,7 +219,7 @@ class Backend:
             self._counts.update(requests=1, retries=int(attempt > 0))
             try:
                 await self._once(asking.client, replace(question, read=question.refused))
-            except _Failed as problem:
+            except Failed as problem:
                 before, reason = reason, self._safe(str(problem))
                 twice = is_same_reason(before, reason)
                 if problem.believed and (twice or not problem.again):
@@ -325,8 +300,8 @@ class Backend:
         waiting = enumerate(questions)
         coming = next(waiting, None)
         opened: dict[Future[A | Missing], tuple[int, _Question[A]]] = {}
-        with _event_loop() as loop:
-            asking = _Asking(self._client())
+        with connection.event_loop() as loop:
+            asking = _Asking(connection.client(self.name, self._shown, self._key))
             try:
                 while True:
                     while coming and len(opened) < self.server.concurrency and self._may_send(coming[1]):
@@ -339,7 +314,7 @@ class Backend:
                 if self.budget:
                     self.budget.refuse_rest(coming and self._most_tokens(coming[1].fields))
             finally:
-                asyncio.run_coroutine_threadsafe(_ended(asking.client), loop).result()
+                asyncio.run_coroutine_threadsafe(connection.end(asking.client), loop).result()
 
     def _most_tokens(self, fields: Mapping[str, Any]) -> tuple[int, int]:
         """Return upper limits of the tokens of a prompt and its answer; a token has at least a byte of the request."""
@@ -366,7 +341,7 @@ class Backend:
             self._counts.update(requests=1, retries=int(attempt > 0))
             try:
                 answer = await self._once(asking.client, question)
-            except _Failed as problem:
+            except Failed as problem:
                 before, reason = reason, self._safe(str(problem))
                 alike = alike + 1 if is_same_reason(before, reason) else 1
                 if problem.final:
@@ -411,7 +386,7 @@ class Backend:
             fields = {name: value for name, value in question.fields.items() if name not in lacking}
             fields["messages"] = [SHORT]
             await self._once(asking.client, replace(question, fields=fields, read=question.refused))
-        except _Failed:
+        except Failed:
             return False
         return True
 
@@ -435,7 +410,7 @@ class Backend:
         self._free = max(self._free, time.monotonic()) + self._gap
 
     async def _once(self, client: httpx.AsyncClient, question: _Question[A]) -> A:
-        """Send the request once and return the answer. Raise _Failed."""
+        """Send the request once and return the answer. Raise Failed."""
         response, body = await self._posted(client, question.fields)
         if response.status_code == 200:
             return self._read(question, body)
@@ -447,24 +422,24 @@ class Backend:
             )
         if response.is_redirect:
             where = response.headers.get("Location", "nowhere")
-            raise _Failed(f"HTTP {response.status_code}: redirected to {where}; expected an answer", final=True)
+            raise Failed(f"HTTP {response.status_code}: redirected to {where}; expected an answer", final=True)
         if response.status_code in (400, 403, 413, 422) and bodies.is_refusal(code, message):
             return question.refused(self._safe(reason))
         if question.may_lack_logprobs and response.status_code in (400, 403, 422) and "logprobs" in message.lower():
             return question.refused(self._safe(reason))
         believed = OF_ONE_REQUEST.get(response.status_code, 0)
         if believed and question.has_schema and bodies.is_about_schema(message):
-            raise _Failed(f"{self._safe(reason)}; {SCHEMA_REFUSED}", final=True, believed=believed)
+            raise Failed(f"{self._safe(reason)}; {SCHEMA_REFUSED}", final=True, believed=believed)
         delay = bodies.retry_after(response.headers.get("Retry-After", ""), response.headers.get("Retry-After-Ms", ""))
         if delay > LONGEST_WAIT:
-            raise _Failed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
+            raise Failed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
         final = response.status_code in FINAL or code in FINAL_CODES
         again = response.status_code in TRANSIENT and not final
         later = again and response.status_code != 500
-        raise _Failed(reason, again=again, later=later, wait=delay, final=final, believed=believed)
+        raise Failed(reason, again=again, later=later, wait=delay, final=final, believed=believed)
 
     async def _posted(self, client: httpx.AsyncClient, fields: Mapping[str, Any]) -> tuple[httpx.Response, bytes]:
-        """Return the response and its body. Raise _Failed if it is not complete in time."""
+        """Return the response and its body. Raise Failed if it is not complete in time."""
         import httpx
 
         body = bytearray()
@@ -477,35 +452,35 @@ class Backend:
                 async for chunk in response.aiter_bytes():
                     body += chunk
                     if len(body) > LARGEST:
-                        raise _Failed(f"HTTP {response.status_code} with more than {LARGEST} bytes")
+                        raise Failed(f"HTTP {response.status_code} with more than {LARGEST} bytes")
                 return response, bytes(body)
         except TimeoutError:
             self._count(fields, 0, 0)
-            raise _Failed(f"no complete answer within {self.server.timeout:g} s", again=True) from None
+            raise Failed(f"no complete answer within {self.server.timeout:g} s", again=True) from None
         except httpx.RequestError as problem:  # refused, reset, incomplete body
             reason = f"{type(problem).__name__}: {problem}"
             if not isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
                 self._count(fields, 0, 0)  # the server may bill an answer that did not arrive
             untrusted = "CERTIFICATE_VERIFY_FAILED" in reason
-            raise _Failed(reason, again=not untrusted, final=untrusted) from None
+            raise Failed(reason, again=not untrusted, final=untrusted) from None
 
     def _read(self, question: _Question[A], body: bytes) -> A:
-        """Parse the answer in a body of status 200. Raise _Failed, with a retry, if there is none."""
+        """Parse the answer in a body of status 200. Raise Failed, with a retry, if there is none."""
         counted = 0, 0
         try:
             found = bodies.parse(body)
             counted = bodies.usage(found)
             if "error" in found and not found.get("choices"):
-                raise _Failed(f"HTTP 200 with a problem: {bodies.problem(body)[1]}", again=True)
+                raise Failed(f"HTTP 200 with a problem: {bodies.problem(body)[1]}", again=True)
             return question.read(found)
         except bodies.NoAnswer as problem:
-            raise _Failed(f"HTTP 200: {problem}", believed=2) from None
+            raise Failed(f"HTTP 200: {problem}", believed=2) from None
         except json.JSONDecodeError:
             start = " ".join(body[:60].decode("utf-8", "replace").split())
-            raise _Failed(f"not a chat completion; found {start or 'nothing'}", again=True) from None
+            raise Failed(f"not a chat completion; found {start or 'nothing'}", again=True) from None
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
             detail = f"{type(problem).__name__}: {problem}"
-            raise _Failed(f"not a chat completion ({detail[:80]})", again=True) from None
+            raise Failed(f"not a chat completion ({detail[:80]})", again=True) from None
         finally:
             self._count(question.fields, *counted)
 
@@ -517,89 +492,5 @@ class Backend:
         elif self.budget:
             self.budget.count_unreported(*self._most_tokens(fields))
 
-    def _client(self) -> httpx.AsyncClient:
-        """Return a connection pool. Raise ModelInvalid if proxy or TLS settings of the environment are invalid."""
-        import httpx
-
-        headers = {"Accept-Encoding": "gzip", **({"Authorization": f"Bearer {self._key}"} if self._key else {})}
-        try:
-            return httpx.AsyncClient(
-                headers=headers,
-                timeout=httpx.Timeout(None, connect=CONNECT),
-                limits=httpx.Limits(max_connections=None),
-                follow_redirects=False,
-                mounts=dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]")),  # no proxy to this machine
-            )
-        except (httpx.InvalidURL, ValueError, ImportError, OSError) as problem:
-            raise ModelInvalid(
-                f"{self.name}: {self._shown} cannot be asked: {self._safe(str(problem))}; check HTTPS_PROXY, "
-                "ALL_PROXY, NO_PROXY and SSL_CERT_FILE in the environment"
-            ) from None
-
     def _safe(self, text: str) -> str:
-        """Return one short line without the key, which a server may echo."""
-        text = text.replace(self._key, "***") if self._key else text
-        return " ".join(text.split())[:200]
-
-
-def _address(name: str, endpoint: str) -> tuple[str, str]:
-    """Return the URL of requests, and the endpoint without user, password and query for messages.
-
-    Raise ModelInvalid if it is not a valid address.
-    """
-    import httpx
-
-    try:
-        parts = urlsplit(endpoint)
-        url = parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions", fragment="").geturl()
-        if httpx.URL(url).host and parts.port != 0:  # reading an invalid port raises ValueError
-            return url, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-    except (httpx.InvalidURL, ValueError):
-        pass
-    raise ModelInvalid(f"{name}: models.*.server.endpoint is not an address; expected one like https://host/v1")
-
-
-def _key(name: str, server: Server, shown: str) -> str:
-    """Return the key, "" if the server needs none. Raise ModelInvalid if it is missing or invalid.
-
-    A key with characters that a header cannot have is refused here, because the exception of a library would quote it.
-    """
-    if not server.key_env:
-        return ""
-    key = os.environ.get(server.key_env, "").strip()
-    if not key:
-        raise ModelInvalid(f"{name}: environment variable {server.key_env} is not set; expected the key of {shown}")
-    if not key.isascii() or not key.isprintable():
-        raise ModelInvalid(
-            f"{name}: environment variable {server.key_env} holds a line break or other characters that no key has; "
-            f"expected the key of {shown} alone"
-        )
-    return key
-
-
-@contextmanager
-def _event_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """Yield an event loop in a separate thread, since a notebook already runs one in the caller's."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="asking", daemon=True)
-    thread.start()
-    try:
-        yield loop
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-
-
-def is_same_reason(one: str, other: str) -> bool:
-    """Return whether two reasons are one, without what differs from one request to the next."""
-    return VARYING.sub("", one)[:150] == VARYING.sub("", other)[:150]
-
-
-async def _ended(client: httpx.AsyncClient) -> None:
-    """Cancel open requests (the caller has stopped) and close the connections."""
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-    await client.aclose()
+        return connection.without_key(text, self._key)

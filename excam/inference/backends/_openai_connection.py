@@ -1,0 +1,125 @@
+"""Connections to OpenAI-compatible servers: address, key, pool of connections, event loop, and how a request fails."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from excam.config import Server
+from excam.core.exceptions import ModelInvalid
+
+if TYPE_CHECKING:
+    import httpx
+
+CONNECT = 30.0  # seconds to connect, part of the time for an answer
+
+
+class Failed(Exception):  # not raised outside the backend
+    """A request failed.
+
+    `again`: retry after at least `wait` seconds; `later`: the server itself says that it is for now only; `final`: all
+    other requests would fail too; `believed`: after so many equal failures, the request itself is the cause, if others
+    are answered.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        again: bool = False,
+        later: bool = False,
+        wait: float = 0.0,
+        final: bool = False,
+        believed: int = 0,
+    ) -> None:
+        super().__init__(reason)
+        self.again, self.later, self.wait, self.final, self.believed = again, later, wait, final, believed
+
+
+def client(name: str, shown: str, key: str) -> httpx.AsyncClient:
+    """Return a connection pool. Raise ModelInvalid if proxy or TLS settings of the environment are invalid."""
+    import httpx
+
+    headers = {"Accept-Encoding": "gzip", **({"Authorization": f"Bearer {key}"} if key else {})}
+    try:
+        return httpx.AsyncClient(
+            headers=headers,
+            timeout=httpx.Timeout(None, connect=CONNECT),
+            limits=httpx.Limits(max_connections=None),
+            follow_redirects=False,
+            mounts=dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]")),  # no proxy to this machine
+        )
+    except (httpx.InvalidURL, ValueError, ImportError, OSError) as problem:
+        raise ModelInvalid(
+            f"{name}: {shown} cannot be asked: {without_key(str(problem), key)}; check HTTPS_PROXY, ALL_PROXY, "
+            "NO_PROXY and SSL_CERT_FILE in the environment"
+        ) from None
+
+
+def without_key(text: str, key: str) -> str:
+    """Return one short line without the key, which a server may echo."""
+    text = text.replace(key, "***") if key else text
+    return " ".join(text.split())[:200]
+
+
+def address(name: str, endpoint: str) -> tuple[str, str]:
+    """Return the URL of requests, and the endpoint without user, password and query for messages.
+
+    Raise ModelInvalid if it is not a valid address.
+    """
+    import httpx
+
+    try:
+        parts = urlsplit(endpoint)
+        url = parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions", fragment="").geturl()
+        if httpx.URL(url).host and parts.port != 0:  # reading an invalid port raises ValueError
+            return url, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    except (httpx.InvalidURL, ValueError):
+        pass
+    raise ModelInvalid(f"{name}: models.*.server.endpoint is not an address; expected one like https://host/v1")
+
+
+def key_of(name: str, server: Server, shown: str) -> str:
+    """Return the key, "" if the server needs none. Raise ModelInvalid if it is missing or invalid.
+
+    A key with characters that a header cannot have is refused here, because the exception of a library would quote it.
+    """
+    if not server.key_env:
+        return ""
+    key = os.environ.get(server.key_env, "").strip()
+    if not key:
+        raise ModelInvalid(f"{name}: environment variable {server.key_env} is not set; expected the key of {shown}")
+    if not key.isascii() or not key.isprintable():
+        raise ModelInvalid(
+            f"{name}: environment variable {server.key_env} holds a line break or other characters that no key has; "
+            f"expected the key of {shown} alone"
+        )
+    return key
+
+
+@contextmanager
+def event_loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """Yield an event loop in a separate thread, since a notebook already runs one in the caller's."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="asking", daemon=True)
+    thread.start()
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def end(client: httpx.AsyncClient) -> None:
+    """Cancel open requests (the caller has stopped) and close the connections."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await client.aclose()
