@@ -79,7 +79,7 @@ class Server:
                 prompt, code = json.loads(body)["messages"][-1]["content"], status
                 said = answer(prompt) if status == 200 else _wrong(f"Incorrect key: {self.headers['Authorization']}")
                 if refuse(prompt):
-                    said, code = _wrong("not today"), 400
+                    said, code = _wrong("not today"), 418
                 data = json.dumps(said).encode()
                 self.send_response(code)
                 self.send_header("Content-Length", str(len(data)))

@@ -158,7 +158,7 @@ def test_a_single_judgement_is_the_default_and_no_ensemble(adapter, loaded, tmp_
     [
         ({"repeat": 3}, "greedy answers are all the same"),
         ({"repeat": 0}, "expected 1 or more"),
-        ({"temperature": -1}, "expected 1 or more, 0 or more"),
+        ({"temperature": -1}, "temperature -1: expected 0 or more"),
         (
             {"combine": "max", "repeat": 2, "temperature": 1},
             "combine: found max; expected mean, median, reciprocal-rank",
@@ -187,9 +187,9 @@ def test_bases_are_none_or_one_each(two, tmp_path):
 
 
 def test_a_row_that_cannot_be_scored_is_a_failure_of_all_and_nobody_is_asked_about_it(two, loaded):
-    rows = [{"output": "Sushi"}, {"text": "b"}, {"id": "1", "output": "a"}]
+    rows = [{"id": "1", "output": "Sushi"}, {"text": "b"}, {"id": "1", "output": "a"}]
     found = list(excam.load(two).score(rows))
-    assert [(one.id, one.failure) for one in found] == [("1", None), ("2", "missing-output"), ("1#3", "duplicate-id")]
+    assert [(one.id, one.failure) for one in found] == [("1", None), ("#2", "missing-output"), ("1#3", "duplicate-id")]
     assert [one.agreement.failures for one in found] == [(), ("missing-output",) * 2, ("duplicate-id",) * 2]
     assert [rows for *_, rows in loaded["asked"]] == [1, 1]
     line_of(InputInvalid, excam.load(two).score, [{"text": "b"}])

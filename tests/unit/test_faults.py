@@ -251,7 +251,7 @@ def test_rows_a_server_left_unanswered_are_named_and_asked_again(kind, tmp_path,
         port = server.endpoint
     rows = sorted(line.split(": ")[1] for line in said.splitlines() if line.startswith("unanswered: "))
     assert rows == sorted(f"blend/{row}/minor/right" for row in (7, 11))
-    assert "HTTP 400: not today" in said
+    assert "HTTP 418: not today" in said
     assert code == 1
     is_one_line(said, f"{len(rows)} requests unanswered", "run again: only those are asked")
     assert killed_jobs.results(folder) == {}

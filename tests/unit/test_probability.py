@@ -149,7 +149,7 @@ def test_a_calibration_in_a_file_of_its_own(adapter, backend, tmp_path):  # noqa
     assert "--calibration: found beside --temperature" in room.line_of(
         InputInvalid, excam.load, adapter, calibration=kept, temperature=0.5
     )
-    assert "no calibration; expected what" in room.line_of(
+    assert "absent.json: no such file; expected what" in room.line_of(
         ModelInvalid, excam.load, adapter, calibration=tmp_path / "absent.json"
     )
 
@@ -277,7 +277,10 @@ def test_calibrating_again_replaces_what_was_there(here):
             ["--column", "truth"],
             "excam: gold.jsonl:1: no id or no truth; expected both; name them with --id and --column",
         ),
-        (["--column", "id"], "excam: gold.jsonl:3: id is 2; expected true or false, 1 or 0, or a score of 0 or less"),
+        (
+            ["--column", "id"],
+            "excam: gold.jsonl:3: id is 2; expected true or false, 1 or 0, or a score of 0 or less; of a scale, write first which values are errors",
+        ),
     ],
 )
 def test_what_cannot_be_fitted_is_said(here, more, line):
@@ -285,11 +288,13 @@ def test_what_cannot_be_fitted_is_said(here, more, line):
     assert not Path(ADAPTER, calibration.FILE).exists()
 
 
-def test_every_scored_row_needs_its_truth(here):
+def test_rows_without_a_truth_are_left_out_and_counted(here):
     scored()
-    texts({"id": "0", "error": True}, name="gold.jsonl")
-    line = stopped("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
-    assert line == "excam: row 1: no gold verdict; expected one for every scored row"
+    some = [{"id": str(at), "error": at % 2 == 0} for at in range(20)]
+    texts(*some, {"id": "20", "error": None}, {"id": "21", "error": " "}, name="gold.jsonl")
+    result = excam_("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.startswith("20 of 40 rows have a truth in gold.jsonl; the others are left out\n")
     texts({"id": "0", "error": True}, {"id": 0, "error": False}, name="gold.jsonl")
     line = stopped("calibrate", "scored.jsonl", "--gold", "gold.jsonl", "--adapter", ADAPTER)
     assert line == "excam: gold.jsonl:2: id 0 occurs twice; expected one truth for each row"

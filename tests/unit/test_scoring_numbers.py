@@ -234,13 +234,13 @@ def test_tables_of_as_many_lines_as_there_may_be_and_of_more(monkeypatch):
 def test_rows_are_counted_from_one():
     given = [{"output": "x"}, {"output": "y", "id": 0}, {"output": "z", "id": None}, {"output": "v", "id": ""}]
     found = [one.id for one in rows.of_mappings(given, EXCAM)]
-    assert found == ["1", "0", "3", "4"], "a number is an id, none is not"
+    assert found == ["#1", "0", "#3", "#4"], "a number is an id, none is not"
 
 
 def test_of_many_columns_so_many_are_named():
     many = {f"key{number}": "" for number in range(60)}
     line = line_of(InputInvalid, rows.of_mappings, [many], EXCAM)
-    assert line == f"rows: column output: not found; found {', '.join(many)[:200]}; give --output NAME"
+    assert line == f"rows: column output: not found; found {', '.join(many)[:200]}; rename the key"
 
 
 def test_a_line_that_is_not_utf8_is_named_by_its_number(tmp_path):

@@ -200,7 +200,7 @@ def test_a_bad_row_of_a_shard_is_counted_and_not_asked_about(tmp_path):
     reasons = ("duplicate-id", "not-an-object", "not-json", "not-text-output")
     assert counts["a"]["failures"] == dict.fromkeys(reasons, 1)
     table = result_files.read(tmp_path / "scores/shards/a.parquet")
-    assert [one.id for one in table] == ["1", "2", "1#3", "2#4", "5"]
+    assert [one.id for one in table] == ["1", "#2", "1#3", "2", "#5"]
     again = Dies(answer)
     assert score(path.parent, tmp_path / "scores", again) == (counts, [])
     assert not again.asked
@@ -281,17 +281,17 @@ def test_counts_are_added_up_and_a_shard_without_scores_is_one_line(texts, tmp_p
 
 def test_a_metric_without_a_model_and_columns_of_other_names(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    mine = [{"id": f"{at}", "mt": "a tea house", "ref": "the tea house"} for at in range(3)]
+    mine = [{"id": f"{at}", "mt": "a tea house", "said": "the tea house"} for at in range(3)]
     for name in ("a.jsonl", "b.csv"):
         written(tmp_path / "texts" / name, mine)
     (batch,) = shards.batches(shards.find(Path("texts")), 10**6)
     words = ["--texts", "texts", "--job-megabytes", "1", "--metric", "chrf", "--batch", batch, "--scores", "scores"]
-    words += ["--column", "translation=mt", "--column", "reference=ref", "--counts", "counts.json"]
+    words += ["--column", "translation=mt", "--column", "reference=said", "--counts", "counts.json"]
     score_shards.main(words)
     assert [read_json(Path("counts.json"))[name]["scored"] for name in "ab"] == [3, 3]
-    assert capsys.readouterr().err.count("read mt as translation, ref as reference") == 1  # not for each shard
+    assert capsys.readouterr().err.count("read mt as translation, said as reference") == 1  # not for each shard
     assert line_of(InputInvalid, score_shards.main, [*words[:-4], *words[-2:]]).startswith(
-        "texts/a.jsonl: column reference: not found; found id, mt, ref; give --column reference=NAME"
+        "texts/a.jsonl: column reference: not found; found id, mt, said; give --column reference=NAME"
     )
 
 

@@ -287,7 +287,7 @@ def test_a_name_is_looked_up_below_the_results():
     assert adapters.folder("tiny/all") == Path("results/adapters/tiny/all")
     for name in ("tiny/al", "../adapters/tiny/all", "/tiny/all"):
         with pytest.raises(
-            ModelInvalid, match=r"expected that of an adapter, or one of results/adapters: tiny/all, tiny/"
+            ModelInvalid, match=r"no such model(; did you mean tiny/all\?)?; expected .* \(there: tiny/all, tiny/"
         ):
             excam.load(name)
 
