@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from excam.config import Model, Server
-from excam.core import offline
-from excam.core.exceptions import InputInvalid, ModelInvalid
-from excam.core.provenance import say
-from excam.inference import Backend, Generate, Sampling, backend_factory
-from excam.inference.backends import openai
+from excam.config import Model
+from excam.core.exceptions import InputInvalid
+from excam.inference import Generate, Sampling, backend_factory
 from excam.inference.budget import Budget
-from excam.scoring import adapters, local_model, manifests, negotiation
+from excam.scoring import adapters, local_model, manifests, served_model
 from excam.scoring.manifests import AdapterManifest, BaseManifest
+from excam.scoring.served_model import without_secrets
 
-KEY = "EXCAM_ENDPOINT_KEY"
 EXAMPLE = "NAME@http://host/v1"
 _SERVED = re.compile(r"(?P<name>.+)@(?P<endpoint>https?://.+)", re.IGNORECASE)  # a name may hold an @ itself
 _WITHOUT_SCHEME = re.compile(r"(?P<name>.+)@(?P<host>[\w.\-]+(:\d+)?(/.*)?)")
@@ -55,15 +49,10 @@ def parse(model: str | Path | Address) -> Address:
     if served := _SERVED.fullmatch(text):
         return Address(text, served["name"], served["endpoint"])
     if re.match(r"https?://", text, re.IGNORECASE):
-        raise InputInvalid(f"--model: {_without_secrets(text)}: no name before it; expected {EXAMPLE}")
+        raise InputInvalid(f"--model: {without_secrets(text)}: no name before it; expected {EXAMPLE}")
     if not Path(text).exists() and (half := _WITHOUT_SCHEME.fullmatch(text)) and ("." in half["host"] or half[3]):
         raise InputInvalid(f"--model: {text}: no http:// in it; expected {half['name']}@http://{half['host']}")
     return Address(text, text)
-
-
-def _without_secrets(address: str) -> str:
-    """Return an address without what may be a password or a key."""
-    return re.sub(r"//[^/@]*@", "//", address.partition("?")[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,97 +158,23 @@ def adapter_part(manifest: AdapterManifest) -> str:
     return f"{base}|on:{manifest.trained_on}@{manifest.outputs[adapters.ADAPTER][:8]}"
 
 
-# --- models behind servers
-
-
-class _ServerBackend(backend_factory.LazyBackend):
-    """A model behind a server, within a budget if there is one."""
-
-    def __init__(self, name: str, model: Model, budget: Budget | None) -> None:
-        super().__init__(name, model, None, None)
-        self._budget = budget
-
-    def attempt(self, request: Generate, sampling: Sampling) -> None:
-        """Send a request to see whether the server takes it, see `openai.Backend.attempt`."""
-        self._opened_server().attempt(request, sampling)
-
-    def _open(self) -> Backend:
-        return self._opened_server()
-
-    def _opened_server(self) -> openai.Backend:
-        return openai.open_model(self.name, self.model, None, None, self.identity, self._budget)
-
-
-def server_backend(address: Address, budget: Budget | None = None, settings: Server | None = None) -> _ServerBackend:
-    """Return the model or adapter that a server calls `name`. Nothing is requested yet, and nothing over the budget.
-
-    Raises InputInvalid with --offline, ModelInvalid for an invalid address. The server's key, if it needs one, is in
-    EXCAM_ENDPOINT_KEY; EXCAM_SERVER_KEY is that of `excam serve`.
-    """
-    name = address.name
-    offline.refuse(f"{name} at a server", address.endpoint)
-    key = KEY if os.environ.get(KEY) else None
-    try:
-        server = settings or Server(endpoint=address.endpoint, name=name, key_env=key)
-    except ValidationError:
-        raise ModelInvalid(f"{name}: the server has no address; expected one like http://127.0.0.1:8000/v1") from None
-    return _ServerBackend(name, Model(gpus=0, backend="openai", server=server, licence="the server's"), budget)
-
-
 def _served(address: Address, budget: Budget | None, probe: Probe | None) -> OpenedModel:
     """Open a model behind a server. Its version is unknown: the signature says so, and what the server does not take.
 
     A server that ignores a schema or log-probabilities in silence counts as having them: its answers are parsed like
-    any other. Raises ModelInvalid if the first request gets no answer: results of an earlier run would otherwise be
-    taken for those of another judge.
+    any other.
     """
     name = address.name
-    backend = server_backend(address, budget)
-    opened = OpenedModel(
-        backend, f"model:{name}|on:served", names=(name,), constrained=True, probabilities=True, served=True
-    )
+    opened = served_model.open_server(name, address.endpoint, budget)
+    model = OpenedModel(opened, f"model:{name}|on:served", names=(name,), constrained=True, served=True)
     if probe is None:
-        return opened
-    request, sampling = probe(opened)
-    settings = backend.model.server
-    assert settings is not None, "a model behind a server"
-    try:
-        found, lines = negotiation.negotiate(
-            settings, request, sampling, lambda one: server_backend(address, budget, one).attempt(request, sampling)
-        )
-    except ModelInvalid as problem:
-        reason = str(problem)
-        raise ModelInvalid(f"{name}: {reason}; expected {_expected_instead(reason, settings.endpoint)}") from None
-    for line in lines:
-        say(f"{name}: {line}")
+        return model
+    request, sampling = probe(model)
+    found = opened.with_what_it_takes(request, sampling)
     return replace(
-        opened,
-        backend=server_backend(address, budget, found),
-        computed=_left_out(found, bool(request.schema)),
-        constrained=bool(request.schema) and found.structure,
-        probabilities="logprobs" not in found.omit,
+        model,
+        backend=found,
+        computed=found.left_out(request),
+        constrained=bool(request.schema) and found.server.structure,
+        probabilities="logprobs" not in found.server.omit,
     )
-
-
-def _left_out(server: Server, structured: bool) -> str:
-    """Return the part of a signature that says what is left out of requests, since it may change answers."""
-    omitted = ",".join(one for one in server.omit if one != "logprobs")  # the judge names that
-    parts = (
-        "" if server.limit_field == "max_tokens" else f"limit:{server.limit_field}",
-        f"omit:{omitted}" if omitted else "",
-        "" if server.system else "system:none",
-        "structure:none" if structured and not server.structure else "",
-    )
-    return "|".join(filter(None, parts))
-
-
-def _expected_instead(reason: str, endpoint: str) -> str:
-    """Return what is expected of a server that did not answer the first request for this reason."""
-    expected = {
-        r"HTTP 404": "an address that ends with /v1, and a name that /v1/models lists",
-        r"HTTP (401|402|403)|HTTP 429.*quota": "a key, and an account, that may ask this model",
-        r"HTTP 4(?!08|09|25|29)": "a chat model that takes this request",
-        r"not a chat completion": "an OpenAI-compatible server, at an address that ends with /v1",
-        r"ConnectError": f"a server at {_without_secrets(endpoint)}; start it, or check the address",
-    }
-    return next((line for start, line in expected.items() if re.match(start, reason)), "an answer; run again")

@@ -23,7 +23,7 @@ from excam.inference import Generate, Message, Sampling
 from excam.inference.backends import openai
 from excam.macaron import derive, source
 from excam.rubric import manual
-from excam.scoring.negotiation import negotiate
+from excam.scoring.served_model import negotiate
 
 MINI = Path(__file__).parents[2] / "mini/macaron"
 TEXT = report.write(Report())
