@@ -187,7 +187,7 @@ def score(
         if line := unchecked_line():
             say(line)
         scorer = client or open_scorer(options)
-        for rows, total, target_ in zip(inputs, totals, targets, strict=True):
+        for file, rows, total, target_ in zip(files, inputs, totals, targets, strict=True):
             if not isinstance(scorer, Client) and scorer.budget and target_:
                 judge_ = scorer.for_rows(rows)
                 done = 0 if overwrite else result_files.complete(target_, rows, judge_.signature) or 0
@@ -197,6 +197,8 @@ def score(
             for result in summary.counting(found):
                 if not target_:
                     print_json(result.to_dict())
+            if target_ and to and target_.name != to.name:
+                say(f"{file}: results in {target_}")
         if not isinstance(scorer, Client) and scorer.budget:
             say(scorer.budget.line)
     for line in summary.lines:
