@@ -177,7 +177,7 @@ def _is_json_lines(start: str, kind: Kind) -> bool:
     text = start.lstrip("\ufeff \r\n\t")
     first, more, rest = text.partition("\n")
     if kind == "json-lines":  # people call an array of objects so, too
-        return not re.match(r"\[\s*\{", text) or (_is_json(first) and bool(rest.strip()))
+        return not re.match(r"\[\s*[{\]]", text) or (_is_json(first) and bool(rest.strip()))
     if not text.startswith("{") or not more or not rest.strip():
         return not text.startswith(("{", "["))  # no JSON: each line is a bad row
     try:

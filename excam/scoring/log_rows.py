@@ -28,8 +28,11 @@ class Shape:
     read: Callable[[Mapping[str, Any]], Record]
 
 
-def shape_of(rows: Sequence[Mapping[str, Any]]) -> Shape | None:
-    """Return the form of these rows; None for a table with columns."""
+def shape_of(rows: Sequence[Mapping[str, Any]], *, answered: bool = False) -> Shape | None:
+    """Return the form of these rows; None for a table with columns.
+
+    With `answered`, a column has the text that answers the turns: they are the instruction alone.
+    """
     for row in rows:
         if "doc" in row and "resps" in row:
             return Shape(
@@ -38,6 +41,9 @@ def shape_of(rows: Sequence[Mapping[str, Any]]) -> Shape | None:
         if isinstance(row.get("output"), Mapping) and "input" in row:
             return Shape("samples of inspect_ai: input as instruction, output.completion as output", _inspect)
         for name in TURNS:
+            if _is_turns(row.get(name)) and answered:
+                said = f"{name}: the last turn of a person as instruction" + _further(rows, name)
+                return Shape(said, lambda row, name=name: {**row, "instruction": _instruction_of(row.get(name))})
             if _is_turns(row.get(name)):
                 said = f"{name}: the last turn of a person as instruction, the last answer as output"
                 return Shape(said + _further(rows, name), lambda row, name=name: _conversation(row, row.get(name)))
@@ -93,6 +99,10 @@ def _instruction(turns: Sequence[Any]) -> str | None:
         return None
     earlier = "".join(f"{'user' if role in PEOPLE else 'assistant'}: {text}\n\n" for role, text in spoken[:-1])
     return earlier + spoken[-1][1]
+
+
+def _instruction_of(turns: Any) -> str | None:
+    return _instruction(turns) if _is_turns(turns) else None
 
 
 def _conversation(row: Mapping[str, Any], turns: Any) -> Record:

@@ -251,13 +251,26 @@ class RowFile:
         first = [record for _, record in islice(records_of(self._layout), LOOKED_AT)]
         objects = [record for record in first if not isinstance(record, BadRow)]
         self._is_guarded = self._layout.kind == "csv" and any(one.keys() >= WRITTEN for one in objects[:1])
-        self._shape = log_rows.shape_of(objects) if self._reads_turns(objects, named) else None
+        answered = self._is_answered(objects, named)
+        reads_turns = self._reads_turns(objects, named)
+        self._shape = log_rows.shape_of(objects, answered=answered) if reads_turns or answered else None
         if self._shape:
             objects = [made for one in objects if not isinstance(made := self._shape.read(one), BadRow)] or [{}]
         if not first:
             raise InputInvalid(f"{path}: 0 rows; expected one JSON object a line, or a table with a header")
         names = dict.fromkeys(name for one in objects for name in one)
         self.columns = columns_of(list(names), metric, named, str(path)) if objects else Columns({})
+
+    def _is_answered(self, objects: Sequence[Mapping[str, Any]], named: Mapping[str, str]) -> bool:
+        """Return whether a column, by its name or the user's, has the text that answers, and none the instruction."""
+        if self.metric.pair is None:
+            return False
+        asked, given = self.metric.pair
+        chosen = _chosen(named, self.metric, str(self.path))
+        usual = {_plain(given), *_aliases()["given"]}
+        texts = {name for one in objects for name, value in one.items() if isinstance(value, str)}
+        found = {chosen[given]} & texts if given in chosen else {name for name in texts if _plain(name) in usual}
+        return bool(found) and asked not in chosen and asked not in texts
 
     def _reads_turns(self, objects: Sequence[Mapping[str, Any]], named: Mapping[str, str]) -> bool:
         """Return whether an instruction and an output are wanted that may be in turns, or in the log of a program."""

@@ -44,6 +44,7 @@ class ServedBackend(backend_factory.LazyBackend):
         def attempt(server: Server) -> None:
             ServedBackend(server, self._budget)._opened_server().attempt(request, sampling)
 
+        self._opened_server()  # raises for an invalid address or key
         try:
             found, lines = negotiate(self.server, request, sampling, attempt)
         except ModelInvalid as problem:
@@ -156,6 +157,7 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
     parts += [SCHEMA] if request.schema and server.structure else []
     parts += [SYSTEM] if any(message.role == "system" for message in request.messages) else []
     left_out: list[Part] = []
+    whole = server
     first = refusal = _refusal(server, attempt)
     while refusal:
         for part in [part for part in parts if part not in left_out and part.named.search(refusal.lower())]:
@@ -168,6 +170,8 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
             server, more = _barest(server, [part for part in parts if part not in left_out], attempt, first or refusal)
             left_out += more
             break
+    if left_out and _refusal(whole, attempt) is None:  # a fault that passed
+        return whole, []
     return server, [part.line for part in parts if part in left_out]
 
 

@@ -48,7 +48,7 @@ def score(served, *words):
 def asked(served):
     """The letters of the rows that were asked about, without the requests of the beginning."""
     texts = [body["messages"][-1]["content"] for body in served.calls]
-    return [text.removesuffix(".")[-1] for text in texts if EXAMPLE not in text]
+    return [text.removesuffix(".")[-1] for text in texts if EXAMPLE not in text and text != openai.SHORT["content"]]
 
 
 def lines(found):
@@ -69,8 +69,8 @@ def scored(tmp_path):
         (right(None, refusal="I cannot help with that."), "refused", 1),
         (right("", finish="content_filter"), "refused", 1),
         (wrong(400, "flagged", "content_policy_violation"), "refused: HTTP 400: flagged", 1),
-        ((200, {"choices": []}, ()), "refused: HTTP 200: no choices in the answer", 2),
-        (wrong(500, "out of memory"), "refused: HTTP 500: out of memory", 4),
+        ((200, {"choices": []}, ()), "refused: HTTP 200: no choices in the answer", 3),
+        (wrong(500, "out of memory"), "refused: HTTP 500: out of memory", 6),
     ],
 )
 def test_an_answer_without_a_report_is_a_failure_of_its_row(served, tmp_path, step, failure, times):
@@ -205,4 +205,4 @@ def test_a_server_that_refuses_log_probabilities_is_asked_without_them(served, t
     rows = scored(tmp_path)
     assert {(row["score"], row.get("certainty")) for row in rows} == {(0.0, None)}
     assert "|structure:json_schema|logprobs:none|" in rows[0]["signature"]
-    assert len(script.calls) == 2 + len(IDS)
+    assert len(script.calls) == 3 + len(IDS)

@@ -181,6 +181,13 @@ def test_columns_of_the_metric_s_own_names_come_before_turns(tmp_path):
     assert texts(read(file(tmp_path, {**own, "messages": turns}, own))) == [("I", "O")] * 2
 
 
+@pytest.mark.parametrize(("name", "named"), [("output", {}), ("response", {}), ("said", {"output": "said"})])
+@pytest.mark.parametrize("answer", [(), ({"role": "assistant", "content": "A."},)])
+def test_turns_are_the_instruction_of_a_text_in_a_column(tmp_path, name, named, answer):
+    row = {"messages": [{"role": "user", "content": "Q?"}, *answer], name: "O"}
+    assert texts(read(file(tmp_path, row), EXCAM, named)) == [("Q?", "O")]
+
+
 def test_parts_of_a_log_are_named_for_a_metric_without_a_pair(tmp_path):
     sample = {"doc_id": 0, "doc": {"question": "Q?"}, "target": "B.", "resps": [["A."]], "filtered_resps": ["A."]}
     found = read(file(tmp_path, sample), BLEU, {"translation": "output", "reference": "target"})

@@ -132,8 +132,8 @@ def test_a_server_that_says_to_come_later_is_waited_for(run, steps):
         (413, "9000 tokens are over the 6000 a minute", "rate_limit_exceeded", 2, "excam"),
         (400, "no answer to this", "content_filter", 1, "rubric"),
         (422, "[{'msg': 'no'}]", None, 2, "excam"),
-        (500, "an internal fault, request 0123abcd-0000", None, 4, "excam"),
-        (500, "a text that is longer than the context", 500, 4, "rubric"),
+        (500, "an internal fault, request 0123abcd-0000", None, 6, "excam"),
+        (500, "a text that is longer than the context", 500, 6, "rubric"),
     ],
 )
 def test_a_row_that_is_refused_fails_with_the_words_of_the_server(run, status, message, code, times, metric):
@@ -152,16 +152,16 @@ def test_a_row_that_is_refused_fails_with_the_words_of_the_server(run, status, m
         (right("", tokens=[], reasoning_content=f"So: {TEXT}"), "empty", 1),
         (right(None, tokens=[], reasoning=TEXT), "empty", 1),
         (right([], tokens=[]), "empty", 1),
-        ((200, {"choices": []}), "refused: HTTP 200: no choices in the answer", 2),
-        ((200, {"choices": None, "usage": {}}), "refused: HTTP 200: no choices in the answer", 2),
-        (odd(CLEAN, error={"message": "died"}), "refused: HTTP 200: the answer is an error: died", 2),
+        ((200, {"choices": []}), "refused: HTTP 200: no choices in the answer", 3),
+        ((200, {"choices": None, "usage": {}}), "refused: HTTP 200: no choices in the answer", 3),
+        (odd(CLEAN, error={"message": "died"}), "refused: HTTP 200: the answer is an error: died", 3),
         (right(TEXT, "safety"), "refused", 1),
     ],
 )
 def test_a_server_that_never_gives_a_text_is_a_failure_of_each_row(run, mode, failure, times):
     found = run(mode)
     assert (found.exit_code, [row["failure"] for row in run.rows]) == (1, [failure] * 2), found.stderr
-    assert len(run.calls) <= 2 + 2 * times  # one for what the server takes, one short one
+    assert len(run.calls) <= 3 + 2 * times  # one for what the server takes, short ones
 
 
 @pytest.mark.parametrize(
@@ -217,6 +217,18 @@ def test_without_log_probabilities_there_is_no_certainty_and_a_warning_counts_it
         assert run.rows[0]["certainty"] == alone
     assert ["certainty-unknown" in row.get("warnings", ()) for row in run.rows] == [not is_known] * 2
     assert ("no log-probabilities of the answer" in found.stderr) is not is_known
+
+
+def test_a_fault_that_passes_leaves_nothing_out(run):
+    steps = [wrong(500, "operating system error")] * 2
+    assert run(CLEAN, script=steps).exit_code == 0
+    assert not LEFT_OUT.findall(run.rows[0]["signature"])
+
+
+def test_a_server_that_does_not_count_what_it_has_in_a_cache_cuts_nothing(run, tmp_path):
+    (tmp_path / "two.jsonl").write_text("\n".join(json.dumps({"id": one, "output": "A word. " * 9000}) for one in "ab"))
+    assert run(right(TEXT, prompt=18)).exit_code == 0
+    assert [row["failure"] for row in run.rows] == [None, None]
 
 
 def test_a_prompt_that_was_cut_is_no_score(run, tmp_path):

@@ -24,7 +24,9 @@ SCHEMA_REFUSED = re.compile(r"response_format|json_schema|structured|guided|gram
 FLOOR = -9999.0  # servers write this for "too small to represent"
 # Finish reasons that are not the end of a turn, in lower case; servers have many words for that end, and some have none
 CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
-STOPPED = frozenset({"content_filter", "safety", "recitation", "blocklist", "prohibited_content", "refusal"})
+STOPPED = re.compile("content_filter|safety|recitation|blocklist|prohibited_content|refusal")  # how they begin
+BROKEN = re.compile("abort|cancel|error|insufficient")
+LEAST_CONTEXT = 500  # tokens; no server has a shorter context
 LONG = 8000  # characters of a prompt; a shorter one fits every context
 MOST = 10  # characters a token, on average: more than in any text that is not one character again and again
 REPEATED = re.compile(r"(.)\1{3,}", re.DOTALL)
@@ -57,26 +59,42 @@ def is_about_schema(message: str) -> bool:
 def usage(body: Any) -> tuple[int, int]:
     """Return the server's counts of prompt and completion tokens, 0 if missing."""
     counted = body.get("usage") or {}
-    return max(0, int(counted.get("prompt_tokens") or 0)), max(0, int(counted.get("completion_tokens") or 0))
+    prompt, completion = (_number(counted.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+    return _count(prompt), _count(completion)
 
 
-def is_prompt_cut(texts: Sequence[str], prompt_tokens: int) -> bool:
-    """Return whether the server counted far fewer tokens than the prompt has: it read a part of it only."""
-    characters = sum(len(REPEATED.sub(r"\1", text)) for text in texts)
-    return prompt_tokens > 0 and characters > max(LONG, MOST * prompt_tokens)
+def _count(value: float) -> int:
+    return int(value) if math.isfinite(value) and value > 0 else 0
+
+
+def is_prompt_cut(text: str, prompt_tokens: int) -> bool:
+    """Return whether the server counted far fewer tokens than a prompt's last message has: it read a part of it only.
+
+    Smaller cuts are not noticed. A server that does not count what it has in a cache of prefixes counts fewer than
+    `LEAST_CONTEXT`, or all of the last message.
+    """
+    if prompt_tokens < LEAST_CONTEXT or len(text) <= max(LONG, MOST * prompt_tokens):
+        return False
+    return len(REPEATED.sub(r"\1", text)) > max(LONG, MOST * prompt_tokens)
 
 
 def completion(body: Any) -> Completion:
     """Parse a chat completion. Raise NoAnswer if it has none, KeyError, TypeError or similar if it is not one."""
     choice = _choice(body)
-    message, reason = choice["message"], str(choice.get("finish_reason") or "stop").lower()
-    reason = "length" if reason in CUT else "content_filter" if reason in STOPPED else "stop"
+    reason = str(choice.get("finish_reason") or "stop").lower()
+    reason = "length" if reason in CUT else "content_filter" if STOPPED.match(reason) else "stop"
+    message = choice.get("message")
+    if message is None and reason != "content_filter":
+        raise NoAnswer("no message in the answer")
+    message = message or {}
     refusal = _string(message, "refusal")
     text, thinking = _parts(message)
     tokens = (choice.get("logprobs") or {}).get("content")
     if tokens and thinking:
         tokens = _of_text(tokens, text)
     text = text or refusal
+    if tokens and 2 * sum(len(_spelled(token)) for token in tokens) < len(text.encode("utf-8", "surrogatepass")):
+        tokens = None  # of a part of the answer only
     ended = bool(tokens) and reason == "stop" and _ends_turn([_spelled(token) for token in tokens], text)
     logprobs = [_number(token.get("logprob")) for token in tokens or ()]
     end = _usable(logprobs[-1:]) if ended else None
@@ -96,10 +114,10 @@ def _choice(body: Any) -> Any:
     choices = body["choices"]
     if choices is None or choices == []:
         raise NoAnswer("no choices in the answer")
-    problem = choices[0].get("error")
-    if problem or choices[0].get("finish_reason") == "error":
+    problem, reason = choices[0].get("error"), str(choices[0].get("finish_reason") or "")
+    if problem or BROKEN.search(reason.lower()):
         said = problem.get("message") if isinstance(problem, dict) else problem
-        raise NoAnswer(f"the answer is an error: {said or 'no reason given'}")
+        raise NoAnswer(f"the answer is an error: {said or reason}")
     return choices[0]
 
 
@@ -122,12 +140,15 @@ def _parts(message: Any) -> tuple[str, str]:
 
 def _of_text(tokens: Sequence[Any], text: str) -> Sequence[Any]:
     """Return the last tokens that spell the text, without those of reasoning that the server lists too; else all."""
-    answer, at, size = text.encode("utf-8", "surrogatepass"), len(tokens), 0
-    while at and size < len(answer):
-        at -= 1
-        size += len(_spelled(tokens[at]))
-    spelled = b"".join(map(_spelled, tokens[at:]))
-    return tokens[at:] if answer and spelled.strip() == answer.strip() else tokens
+    answer = text.encode("utf-8", "surrogatepass")
+    for last in (len(tokens), len(tokens) - 1):  # the end of turn may be listed behind them
+        at, size = last, 0
+        while at and size < len(answer):
+            at -= 1
+            size += len(_spelled(tokens[at]))
+        if answer and b"".join(map(_spelled, tokens[at:last])).strip() == answer.strip():
+            return tokens[at:]
+    return tokens
 
 
 def _string(message: Any, name: str) -> str:
@@ -250,4 +271,9 @@ def retry_after(value: str, milliseconds: str = "") -> float:
 
 def is_same_reason(one: str, other: str) -> bool:
     """Return whether two reasons are one, without what differs from one request to the next."""
-    return VARYING.sub("", one)[:150] == VARYING.sub("", other)[:150]
+    return _kind(one) == _kind(other)
+
+
+def _kind(reason: str) -> tuple[str, str]:
+    status, _, words = reason.partition(": ")
+    return status, VARYING.sub("", words)

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     import httpx
 
 CONNECT = 30.0  # seconds to connect, part of the time for an answer
+TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+FINAL = frozenset({401, 402, 404, 405})  # errors that all other requests would get too, as with these codes of OpenAI
+FINAL_CODES = frozenset(
+    {"insufficient_quota", "invalid_api_key", "model_not_found"}
+    | {"unknown_parameter", "unsupported_parameter", "unsupported_value"}
+)
+# Statuses that may be the fault of one request, and how often it is sent before its own refusal is believed
+OF_ONE_REQUEST = {**dict.fromkeys((400, 403, 413, 414, 415, 422, 431, 451), 2), 500: 6}
 
 
 class Failed(Exception):  # not raised outside the backend
@@ -61,9 +69,10 @@ def client(name: str, shown: str, key: str) -> httpx.AsyncClient:
         ) from None
 
 
-def without_key(text: str, key: str) -> str:
-    """Return one short line without the key, which a server may echo."""
-    text = text.replace(key, "***") if key else text
+def without_key(text: str, *secrets: str) -> str:
+    """Return one short line without the key, or the query of an address, which a server may echo."""
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "***")
     return " ".join(text.split())[:200]
 
 
@@ -81,7 +90,8 @@ def address(name: str, endpoint: str) -> tuple[str, str]:
             return url, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
     except (httpx.InvalidURL, ValueError):
         pass
-    raise ModelInvalid(f"{name}: models.*.server.endpoint is not an address; expected one like https://host/v1")
+    shown = endpoint.partition("?")[0].rpartition("@")[2]
+    raise ModelInvalid(f"{name}: {shown} is not an address; expected one like https://host/v1")
 
 
 def key_of(name: str, server: Server, shown: str) -> str:

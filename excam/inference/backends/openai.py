@@ -22,6 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from urllib.parse import urlsplit
 
 from excam.config import Model, Server
 from excam.core import offline
@@ -31,7 +32,7 @@ from excam.inference import Choice, Choose, Completion, Generate, Message, Missi
 from excam.inference.backends import _openai_bodies as bodies
 from excam.inference.backends import _openai_connection as connection
 from excam.inference.backends._openai_bodies import is_same_reason
-from excam.inference.backends._openai_connection import Failed
+from excam.inference.backends._openai_connection import FINAL, FINAL_CODES, OF_ONE_REQUEST, TRANSIENT, Failed
 from excam.inference.budget import Budget
 from excam.inference.cache_keys import request_seed
 from excam.inference.chat import replace_lone_surrogates, template_variables
@@ -42,16 +43,7 @@ if TYPE_CHECKING:
 VERSION = 1
 PACKAGES = ()  # packages that affect answers are on the server
 
-TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-FINAL = frozenset(
-    {401, 402, 403, 404, 405}
-)  # errors that all other requests would get too, as with these codes of OpenAI
-FINAL_CODES = frozenset(
-    {"insufficient_quota", "invalid_api_key", "model_not_found"}
-    | {"unknown_parameter", "unsupported_parameter", "unsupported_value"}
-)
-# Statuses that may be the fault of one request, and how often it is sent before its own refusal is believed
-OF_ONE_REQUEST = {400: 2, 413: 2, 415: 2, 422: 2, 500: 4}
+NO_ANSWERS = 3  # how often a response without an answer is believed to be meant
 LONGEST_WAIT = 600.0  # seconds; a server that asks for more counts as down
 SAY_EVERY = 10.0  # seconds between two lines about attempts
 DOWN = 16  # number of consecutive requests without an answer after which the server counts as down
@@ -112,7 +104,7 @@ class _Asking:
     over: asyncio.Event = field(default_factory=asyncio.Event)
     why: str = ""
     failed_in_a_row: int = 0
-    short: asyncio.Task[bool] | None = None  # whether a short request is answered, once that is in question
+    short: asyncio.Task[bool] | None = None  # whether a short request is answered, when that is in question
 
     def stop(self, why: str) -> None:
         self.why = self.why or why
@@ -159,6 +151,7 @@ class Backend:
         self._gap = 60 / server.requests_per_minute if server.requests_per_minute else 0.0
         self._free = 0.0  # when the next request may start, by time.monotonic()
         self._has_answered = False  # whether any request was answered
+        self._lacks_logprobs = False  # whether it was refused what `choose` asks for
         self._said = -math.inf  # when a wait was last announced
         self._counts: Counter[str] = Counter()
         connection.client(name, self._shown, self._key)  # fail now, not in the middle of a job, if it cannot be created
@@ -216,6 +209,8 @@ class Backend:
     async def _attempted(self, asking: _Asking, question: _Question[Completion]) -> None:
         reason = ""
         for attempt in range(self.attempts):
+            if attempt and self.budget and not self.budget.allows_repetition():
+                raise ModelInvalid(f"{reason}; not asked again: that could exceed the budget")
             self._counts.update(requests=1, retries=int(attempt > 0))
             try:
                 await self._once(asking.client, replace(question, read=question.refused))
@@ -237,7 +232,7 @@ class Backend:
 
         def read(body: Any) -> Completion:
             answer = bodies.completion(body)
-            if bodies.is_prompt_cut(texts, answer.prompt_tokens):
+            if texts and bodies.is_prompt_cut(texts[-1], answer.prompt_tokens):
                 characters = sum(map(len, texts))
                 return refused(
                     f"the prompt was cut: the server read {answer.prompt_tokens} tokens of {characters} characters; "
@@ -332,6 +327,8 @@ class Backend:
 
     async def _answer(self, asking: _Asking, question: _Question[A]) -> A | Missing:
         delay, reason, alike = 0.0, "", 0
+        if question.may_lack_logprobs and self._lacks_logprobs:
+            return question.refused(reason)
         for attempt in range(self.attempts):
             await self._turn(asking, delay)
             if asking.why:
@@ -350,6 +347,7 @@ class Backend:
                 if problem.believed and alike >= problem.believed:
                     if await self._answers_others(asking, question):
                         asking.failed_in_a_row = 0
+                        self._lacks_logprobs |= question.may_lack_logprobs and "logprobs" in reason.lower()
                         return question.refused(reason)
                     if not problem.again:
                         asking.stop(reason)
@@ -358,7 +356,7 @@ class Backend:
                     asking.failed_in_a_row = 0
                     return Missing(reason)
                 self._free = max(self._free, time.monotonic() + problem.wait)
-                delay = self._delay(attempt, problem.wait, reason) if problem.again else 0.0
+                delay = self._delay(attempt, problem.wait, reason)
             else:
                 asking.failed_in_a_row = 0
                 self._has_answered = True
@@ -369,17 +367,17 @@ class Backend:
         return Missing(f"{reason} ({self.attempts} attempts)")
 
     async def _answers_others(self, asking: _Asking, question: _Question[Any]) -> bool:
-        """Return whether the server answers other requests: any so far, else a short one with the same settings.
+        """Return whether the server answers other requests now: a short one with the same settings.
 
         Log-probabilities that an answer may lack are left out of that one.
         """
-        if self._has_answered:
-            return True
-        if asking.short is None:
+        if asking.short is None or asking.short.done():
             asking.short = asyncio.ensure_future(self._answers_short(asking, question))
         return await asking.short
 
     async def _answers_short(self, asking: _Asking, question: _Question[Any]) -> bool:
+        if self.budget and not self.budget.allows_repetition():
+            return False
         self._counts.update(requests=1)
         lacking = {"logprobs", "top_logprobs"} if question.may_lack_logprobs else set[str]()
         try:
@@ -425,15 +423,15 @@ class Backend:
             raise Failed(f"HTTP {response.status_code}: redirected to {where}; expected an answer", final=True)
         if response.status_code in (400, 403, 413, 422) and bodies.is_refusal(code, message):
             return question.refused(self._safe(reason))
-        if question.may_lack_logprobs and response.status_code in (400, 403, 422) and "logprobs" in message.lower():
-            return question.refused(self._safe(reason))
         believed = OF_ONE_REQUEST.get(response.status_code, 0)
-        if believed and question.has_schema and bodies.is_about_schema(message):
+        if believed and question.has_schema and not self._has_answered and bodies.is_about_schema(message):
             raise Failed(f"{self._safe(reason)}; {SCHEMA_REFUSED}", final=True, believed=believed)
         delay = bodies.retry_after(response.headers.get("Retry-After", ""), response.headers.get("Retry-After-Ms", ""))
         if delay > LONGEST_WAIT:
             raise Failed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
-        final = response.status_code in FINAL or code in FINAL_CODES
+        may_be_key = response.status_code == 403 and not self._has_answered and not question.may_lack_logprobs
+        for_all = response.status_code in FINAL or may_be_key
+        final = for_all or code in FINAL_CODES
         again = response.status_code in TRANSIENT and not final
         later = again and response.status_code != 500
         raise Failed(reason, again=again, later=later, wait=delay, final=final, believed=believed)
@@ -474,23 +472,23 @@ class Backend:
                 raise Failed(f"HTTP 200 with a problem: {bodies.problem(body)[1]}", again=True)
             return question.read(found)
         except bodies.NoAnswer as problem:
-            raise Failed(f"HTTP 200: {problem}", believed=2) from None
+            raise Failed(f"HTTP 200: {problem}", again=True, believed=NO_ANSWERS) from None
         except json.JSONDecodeError:
-            start = " ".join(body[:60].decode("utf-8", "replace").split())
+            start = self._safe(body[:2000].decode("utf-8", "replace"))[:60]
             raise Failed(f"not a chat completion; found {start or 'nothing'}", again=True) from None
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
             detail = f"{type(problem).__name__}: {problem}"
-            raise Failed(f"not a chat completion ({detail[:80]})", again=True) from None
+            raise Failed(f"not a chat completion ({self._safe(detail)[:80]})", again=True) from None
         finally:
             self._count(question.fields, *counted)
 
     def _count(self, fields: Mapping[str, Any], prompt: int, completion: int) -> None:
         """Count the tokens of a request; for the budget, the most that it can have if the server counts none."""
         self._counts.update(prompt_tokens=prompt, completion_tokens=completion)
-        if self.budget and prompt > 0:
+        if self.budget and prompt > 0 and completion > 0:
             self.budget.count(prompt, completion)
         elif self.budget:
             self.budget.count_unreported(*self._most_tokens(fields))
 
     def _safe(self, text: str) -> str:
-        return connection.without_key(text, self._key)
+        return connection.without_key(text, self._key, urlsplit(self._url).query)
