@@ -51,8 +51,9 @@ def parse(model: str | Path | Address) -> Address:
     if re.match(r"https?://", text, re.IGNORECASE):
         raise InputInvalid(f"--model: {without_secrets(text)}: no name before it; expected {EXAMPLE}")
     if not Path(text).exists() and (half := _WITHOUT_SCHEME.fullmatch(text)) and ("." in half["host"] or half[3]):
-        shown = re.sub(r":[^@/]*@", ":***@", text.partition("?")[0])
-        raise InputInvalid(f"--model: {shown}: no http:// in it; expected {EXAMPLE}")
+        if "?" in text or re.search("@.*:", half["name"]):  # a query or a password, which may be secret
+            raise InputInvalid(f"--model: no http:// in the address; expected {EXAMPLE}")
+        raise InputInvalid(f"--model: {text}: no http:// in it; expected {half['name']}@http://{half['host']}")
     return Address(text, text)
 
 
