@@ -496,6 +496,12 @@ def test_a_server_that_refuses_a_short_request_too_is_asked_no_more(serve):
     assert server.calls[2]["messages"] == [openai.SHORT]
 
 
+def test_a_wait_for_the_first_answer_is_said(serve, monkeypatch, capsys):
+    monkeypatch.setattr(openai, "SAY_EVERY", 0.02)
+    client(serve(lambda handler: (time.sleep(0.2), send(handler, *right("x"))))).attempt(REQUESTS[0], GREEDY)
+    assert capsys.readouterr().err.startswith("gpt-x: no answer to a first request yet; waiting up to ")
+
+
 @pytest.mark.parametrize(("prompt", "is_cut"), [(2050, True), (30_000, False), (0, False)])
 def test_a_prompt_of_which_the_server_read_a_part_is_refused(serve, prompt, is_cut):
     request = Generate((Message("user", "many words " * 6000),))

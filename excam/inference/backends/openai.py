@@ -212,8 +212,11 @@ class Backend:
             if attempt and self.budget and not self.budget.allows_repetition():
                 raise ModelInvalid(f"{reason}; not asked again: that could exceed the budget")
             self._counts.update(requests=1, retries=int(attempt > 0))
+            sent = asyncio.ensure_future(self._once(asking.client, replace(question, read=question.refused)))
+            if not (await asyncio.wait([sent], timeout=SAY_EVERY))[0]:
+                say(f"{self.name}: no answer to a first request yet; waiting up to {self.server.timeout:g} s")
             try:
-                await self._once(asking.client, replace(question, read=question.refused))
+                await sent
             except Failed as problem:
                 before, reason = reason, self._safe(str(problem))
                 twice = is_same_reason(before, reason)
