@@ -76,7 +76,7 @@ def calibrate(
         if joined.note:
             say(joined.note)
         by_id = {name: truth[other] for name, other in joined.theirs.items()}
-        labelled = [one for one in rows if one.id in by_id]
+        labelled = [result for result in rows if result.id in by_id]
         if len(labelled) < len(rows):
             say(f"{len(labelled)} of {len(rows)} rows have a truth in {gold}; the others are left out")
         name = judged.partition("|")[0]

@@ -60,8 +60,10 @@ class PhraseFinder:
         yield self._around_ellipsis(folded)
 
     def _spelled_otherwise(self, folded: str) -> Iterator[Place]:
-        either = dict.fromkeys((folded, _without_ends(folded)))
-        return _first_that_finds(self._matches(self._folded[0], one, self._original_place) for one in either if one)
+        spellings = dict.fromkeys((folded, _without_ends(folded)))
+        return _first_that_finds(
+            self._matches(self._folded[0], spelling, self._original_place) for spelling in spellings if spelling
+        )
 
     def _around_ellipsis(self, folded: str) -> Iterator[Place]:
         halves = ELLIPSIS.split(_without_ends(folded))

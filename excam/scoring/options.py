@@ -157,11 +157,13 @@ def _first_request(
     wanted: Metric, options: Options, index: Index | None, model: OpenedModel
 ) -> tuple[Generate, Sampling]:
     """Return what a metric asks first about its example, and how; a short request for a metric without one."""
-    own = index if wanted.evidence == "own" else None
-    ready = wanted.prepared(Setup(model, own, options.judge))
-    how = Sampling(options.max_tokens or wanted.max_tokens, options.temperature or 0.0, logprobs=wanted.probabilities)
+    how = Sampling(options.max_tokens or wanted.max_tokens, options.temperature, logprobs=wanted.probabilities)
     try:
-        started = ready.flow(Row("example", {**wanted.defaults, **wanted.example})) if wanted.example else iter(())
+        started = (
+            _prepared(wanted, options, model, index).flow(Row("example", {**wanted.defaults, **wanted.example}))
+            if wanted.example
+            else iter(())
+        )
         asked = () if isinstance(started, Outcome) else next(started)
     except (InputInvalid, StopIteration):
         asked = ()
@@ -169,15 +171,18 @@ def _first_request(
     return next((one for one in asked if isinstance(one, Generate)), replace(SHORT, schema=schema)), how
 
 
+def _prepared(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Metric:
+    """Return a metric for its model, with the index where it reads evidence itself."""
+    return wanted.prepared(Setup(model, index if wanted.evidence == "own" else None, options.judge))
+
+
 def _judge(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Scorer:
     """Return a metric with one model: with passages, and with the calibration that is given or lies beside its adapter.
 
     One beside an adapter is of its plain judgements: with passages or sampled answers there is none.
     """
-    own = index if wanted.evidence == "own" else None
-    one = Scorer(
-        wanted.prepared(Setup(model, own, options.judge)), model, Sampling(options.max_tokens or wanted.max_tokens)
-    )
+    ready = _prepared(wanted, options, model, index)
+    one = Scorer(ready, model, Sampling(options.max_tokens or wanted.max_tokens))
     one = one.with_open_book(index) if index and wanted.evidence == "before" else one
     beside = model.folder / calibration.FILE if model and model.tuned and model.folder else None
     plain = not options.evidence and not options.temperature and wanted.name == "excam"

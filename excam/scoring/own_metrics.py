@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import traceback
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def checked(metric: Metric, row: Row, outcome: Any) -> Outcome:
         json.dumps(dict(outcome.parts))
     except (TypeError, ValueError) as problem:
         raise mistake(f"parts that are no JSON ({in_a_line(problem)})", "texts, numbers and lists of them") from None
-    low, high = metric.range or (-float("inf"), float("inf"))
-    if score is not None and not low - TOLERANCE <= score <= high + TOLERANCE and score == score:
+    low, high = metric.range or (-math.inf, math.inf)
+    if score is not None and (score < low - TOLERANCE or score > high + TOLERANCE):
         return Outcome(None, f"out-of-range ({score:g})", outcome.parts, certainty=outcome.certainty)
     return outcome

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from itertools import islice
 from pathlib import Path
@@ -251,8 +251,9 @@ class RowFile:
         first = [record for _, record in islice(records_of(self._layout), LOOKED_AT)]
         objects = [record for record in first if not isinstance(record, BadRow)]
         self._is_guarded = self._layout.kind == "csv" and any(one.keys() >= WRITTEN for one in objects[:1])
-        answered = self._is_answered(objects, named)
-        reads_turns = self._reads_turns(objects, named)
+        chosen = _chosen(named, metric, str(path))
+        answered = self._is_answered(objects, chosen)
+        reads_turns = self._reads_turns(objects, chosen)
         self._shape = log_rows.shape_of(objects, answered=answered) if reads_turns or answered else None
         if self._shape:
             objects = [made for one in objects if not isinstance(made := self._shape.read(one), BadRow)] or [{}]
@@ -261,22 +262,21 @@ class RowFile:
         names = dict.fromkeys(name for one in objects for name in one)
         self.columns = columns_of(list(names), metric, named, str(path)) if objects else Columns({})
 
-    def _is_answered(self, objects: Sequence[Mapping[str, Any]], named: Mapping[str, str]) -> bool:
+    def _is_answered(self, objects: Sequence[Mapping[str, Any]], chosen: Mapping[str, str]) -> bool:
         """Return whether a column, by its name or the user's, has the text that answers, and none the instruction."""
         if self.metric.pair is None:
             return False
         asked, given = self.metric.pair
-        chosen = _chosen(named, self.metric, str(self.path))
         usual = {_plain(given), *_aliases()["given"]}
         texts = {name for one in objects for name, value in one.items() if isinstance(value, str)}
         found = {chosen[given]} & texts if given in chosen else {name for name in texts if _plain(name) in usual}
         return bool(found) and asked not in chosen and asked not in texts
 
-    def _reads_turns(self, objects: Sequence[Mapping[str, Any]], named: Mapping[str, str]) -> bool:
+    def _reads_turns(self, objects: Sequence[Mapping[str, Any]], chosen: Mapping[str, str]) -> bool:
         """Return whether an instruction and an output are wanted that may be in turns, or in the log of a program."""
         pair = set(self.metric.pair or ())
-        if _chosen(named, self.metric, str(self.path)).keys() & pair or not pair:
-            return not MADE.isdisjoint(named.values())
+        if chosen.keys() & pair or not pair:
+            return not MADE.isdisjoint(chosen.values())
         return not any(all(isinstance(one.get(name), str) for name in pair) for one in objects)
 
     def __iter__(self) -> Iterator[Row]:
@@ -300,7 +300,7 @@ class RowFile:
                 found.first = found.first or f"{self.path}: row {number} ({one.id}): {one.failure}"
         return found
 
-    @property
+    @cached_property
     def said(self) -> str:
         """Return in a line how the file is read where that is not as its names say; else ""."""
         notes = [*self._layout.notes]
