@@ -1,0 +1,68 @@
+"""Words of a text with their places, folded so that case, width, accents and apostrophes make no difference."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import regex
+
+from excam.core.text import SCRIPTS
+
+UNSPACED = regex.compile(rf"(?V1)[{SCRIPTS}ー々〆]+")
+# A number with its separators, letters of a script that sets spaces, a run of one that sets none, or a sign of value.
+PIECE = regex.compile(
+    rf"(?V1)\p{{Nd}}+(?:[.,:٫٬]\p{{Nd}}+)*|[{SCRIPTS}ー々〆]+|[[\p{{L}}\p{{M}}\p{{N}}]--[{SCRIPTS}\p{{Nd}}]]+|[%٪°]|\p{{Sc}}"
+)
+LATIN = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}]")
+LETTERS = str.maketrans({"ı": "i", "ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "ł": "l", "þ": "th", "ə": "e"})
+ARABIC = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه", "ـ": None, "ک": "ك", "ی": "ي"})
+MARKS = regex.compile(r"\p{Mn}")
+HARAKAT = regex.compile("[\u064b-\u0652\u0670\u0654\u0655]")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a text: characters [start, end), and its folded form."""
+
+    start: int
+    end: int
+    key: str
+
+
+def words(text: str) -> tuple[Word, ...]:
+    """Return the words of a text in order; digits and letters that touch are apart ("5km"), hyphens divide."""
+    return tuple(_words(text))
+
+
+def _words(text: str) -> Iterator[Word]:
+    for match in PIECE.finditer(text):
+        start, end = match.span()
+        if UNSPACED.fullmatch(text, start, end):
+            yield from _unspaced(text, start, end)
+        elif key := fold(match.group()):
+            yield Word(start, end, key)
+
+
+def _unspaced(text: str, start: int, end: int) -> Iterator[Word]:
+    """Divide a run of a script without spaces into ICU's words."""
+    from icu4py.breakers import WordBreaker  # loads 40 MB of tables
+
+    for piece in WordBreaker(text[start:end], "root"):
+        yield Word(start, start + len(piece), fold(piece))
+        start += len(piece)
+
+
+@cache
+def fold(word: str) -> str:
+    """Return a word as it is compared: NFKC, case-folded, without accents of Latin, Greek and Cyrillic letters.
+
+    Digits of every script become ASCII; Arabic letters lose their vowel signs and the forms of alif and ya.
+    """
+    folded = unicodedata.normalize("NFKC", word).casefold()
+    if LATIN.search(folded):
+        folded = MARKS.sub("", unicodedata.normalize("NFD", folded)).translate(LETTERS)
+    folded = HARAKAT.sub("", folded).translate(ARABIC)
+    return "".join(str(unicodedata.digit(sign)) if sign.isdecimal() else sign for sign in folded)
