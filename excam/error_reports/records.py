@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from excam.core.splits import Split
@@ -102,6 +102,7 @@ class Verdict:
     certainty_without_end: float | None = None
     thinking: str = ""  # what the model wrote before its answer, as far as it is marked as such
     recovered: tuple[str, ...] = ()  # what a tolerant reader overlooked (`excam.error_reports.judges.report.RECOVERED`)
+    parts: Mapping[str, Any] = field(default_factory=dict[str, Any])  # what the verdict follows from, as in JSON
 
 
 def flat(record: BaseSample | Sample | CulturalError) -> dict[str, Any]:
