@@ -1,0 +1,49 @@
+"""Ask a model a question of yes or no, and return its leaning as a margin in nats."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from excam.inference import Choice, Choose, Flow, Message, ask_for_text
+from excam.inference.answer_text import split_reasoning
+
+ANSWERS = ("Yes", "No")
+WORD = 2.0  # nats: the margin of a word without a likelihood
+FENCE = "===="
+_SAID = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaning:
+    """How much likelier yes is than no, minus the same for the contrast; None if the answer is neither."""
+
+    margin: float | None
+    reason: str
+
+
+def one_line(text: str) -> str:
+    """Return a text in one line that cannot end a block between lines of equal signs."""
+    return " ".join(text.replace(FENCE, "== ==").split())
+
+
+def ask_yes_no(asked: tuple[Message, ...], contrast: tuple[Message, ...] = ()) -> Flow[Leaning]:
+    """Ask for the likelihoods of yes and no, and subtract those after `contrast`.
+
+    A model or server without likelihoods is asked for a word, and its margin is `WORD` or -`WORD`.
+    """
+    choices = yield [Choose(messages, ANSWERS) for messages in (asked, contrast) if messages]
+    margins: list[float] = []
+    for choice in choices:
+        assert isinstance(choice, Choice), "a Choose is answered by a Choice"
+        margins += [] if choice.logprobs is None else [choice.logprobs[0] - choice.logprobs[1]]
+    if len(margins) == len(choices):
+        base = margins[1] if contrast else 0.0
+        return Leaning(
+            margins[0] - base, f"yes over no {margins[0]:+.2f}" + f", in contrast {base:+.2f}" * bool(contrast)
+        )
+    answer = yield from ask_for_text(asked)
+    said = _SAID.match(split_reasoning(answer.text)[1] or "")
+    if said is None or answer.finish == "refused":
+        return Leaning(None, "neither yes nor no")
+    return Leaning(WORD if said[1].lower() == "yes" else -WORD, f"said {said[1].lower()}")
