@@ -1,0 +1,151 @@
+"""The shipped qualification set: identifiers, balance, lengths, and what baselines without reading make of it."""
+
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from excam.core.languages import language_name
+
+FOLDER = Path(__file__).parents[2] / "excam" / "error_reports" / "qualification"
+DOCUMENT_FIELDS = {"id", "language", "culture", "title", "text", "licence", "kind"}
+ROW_FIELDS = {"id", "document", "language", "culture", "question", "text", "expected", "label", "wrong_words", "kind"}
+KINDS = {
+    "right": {"paraphrase", "order"},
+    "wrong": {"near-miss", "contradiction", "order"},
+    "undecidable": {"not-stated"},
+}
+WITHOUT_SPACES = {"Chinese", "Japanese"}
+
+
+def _lines(name: str) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
+
+
+DOCUMENTS = {document["id"]: document for document in _lines("documents.jsonl")}
+ROWS = _lines("rows.jsonl")
+DECIDED = [row for row in ROWS if row["label"] != "undecidable"]
+
+
+def _words(text: str, language: str) -> list[str]:
+    """Words in lower case; pairs of characters in languages without spaces."""
+    words = re.findall(r"[\w\u0300-\u036f\u0900-\u097f]+", text.casefold())
+    if language not in WITHOUT_SPACES:
+        return words
+    return [word[start : start + 2] for word in words for start in range(max(1, len(word) - 1))]
+
+
+def _auc(scores: list[float], positive: list[bool]) -> float:
+    """Chance that a positive scores above a negative; ties count half."""
+    above = [score for score, is_positive in zip(scores, positive, strict=True) if is_positive]
+    below = [score for score, is_positive in zip(scores, positive, strict=True) if not is_positive]
+    difference = np.sign(np.subtract.outer(above, below))
+    return float((difference.mean() + 1) / 2)
+
+
+def _overlap(row: dict[str, str]) -> float:
+    """Share of the text's words that stand in its document."""
+    words = _words(row["text"], row["language"])
+    known = set(_words(DOCUMENTS[row["document"]]["text"], row["language"]))
+    return sum(word in known for word in words) / len(words)
+
+
+def _fold_of_document(document: str, documents_per_group: int) -> str:
+    """Documents 1 and 2 of a language are one pair of near misses, then 3 and 4, and so on."""
+    prefix, number = document.rsplit("-", 1)
+    return f"{prefix}-{(int(number) - 1) // documents_per_group}"
+
+
+def _words_only_accuracy(documents_per_group: int, folds: int = 10) -> float:
+    """Accuracy of naive Bayes on the words of question and text, cross-validated by group of documents."""
+    groups = sorted({_fold_of_document(row["document"], documents_per_group) for row in DECIDED})
+    fold_of = {group: index % folds for index, group in enumerate(groups)}
+    rows_of_fold: dict[int, list[dict[str, str]]] = defaultdict(list)
+    for row in DECIDED:
+        rows_of_fold[fold_of[_fold_of_document(row["document"], documents_per_group)]].append(row)
+    hits = 0.0
+    for fold, held_out in rows_of_fold.items():
+        counts = {"right": Counter(), "wrong": Counter()}
+        for other, rows in rows_of_fold.items():
+            for row in rows if other != fold else []:
+                counts[row["label"]].update(set(_words(row["text"], row["language"])))
+        totals = {label: sum(count.values()) for label, count in counts.items()}
+        for row in held_out:
+            log_odds = sum(
+                math.log((counts["right"][word] + 1) / totals["right"])
+                - math.log((counts["wrong"][word] + 1) / totals["wrong"])
+                for word in set(_words(row["text"], row["language"]))
+            )
+            hits += 0.5 if log_odds == 0 else float((log_odds > 0) == (row["label"] == "right"))
+    return hits / len(DECIDED)
+
+
+def test_documents_are_whole() -> None:
+    lines = _lines("documents.jsonl")
+    assert len(DOCUMENTS) == len(lines) >= 48
+    for document in lines:
+        assert set(document) == DOCUMENT_FIELDS, document["id"]
+        assert all(value.strip() == value and value for value in document.values()), document["id"]
+        assert language_name(document["language"]) == document["language"]
+        assert document["kind"] in {"real", "invented"}
+        spaced = document["language"] not in WITHOUT_SPACES
+        length = len(document["text"].split()) if spaced else len(document["text"])
+        low, high = (60, 160) if spaced else (120, 400)
+        assert low <= length <= high, (document["id"], length)
+    assert len({document["language"] for document in lines}) >= 8
+    assert 0.4 <= sum(document["kind"] == "real" for document in lines) / len(lines) <= 0.6
+
+
+def test_rows_are_whole() -> None:
+    assert len({row["id"] for row in ROWS}) == len(ROWS) >= 240
+    assert len({(row["document"], row["question"], row["text"]) for row in ROWS}) == len(ROWS)
+    for row in ROWS:
+        assert set(row) == ROW_FIELDS, row["id"]
+        document = DOCUMENTS[row["document"]]
+        assert (row["language"], row["culture"]) == (document["language"], document["culture"]), row["id"]
+        assert row["kind"] in KINDS[row["label"]], row["id"]
+        assert row["question"]
+        assert row["text"]
+        assert bool(row["expected"]) == (row["label"] != "undecidable"), row["id"]
+        assert bool(row["wrong_words"]) == (row["label"] == "wrong"), row["id"]
+        assert not row["wrong_words"] or row["text"].count(row["wrong_words"]) == 1, row["id"]
+        assert row["text"].casefold().strip(".。।") not in document["text"].casefold(), row["id"]
+    assert {row["document"] for row in ROWS} == set(DOCUMENTS)
+
+
+def test_labels_are_balanced_in_each_language() -> None:
+    for language in {row["language"] for row in ROWS}:
+        labels = Counter(row["label"] for row in ROWS if row["language"] == language)
+        assert labels["right"] == labels["wrong"]
+        assert 0.15 <= labels["undecidable"] / labels.total() <= 0.25, (language, labels)
+
+
+def test_orders_are_spread_over_documents_labels_and_directions() -> None:
+    orders = [row for row in ROWS if row["kind"] == "order"]
+    assert len(orders) >= 12
+    assert len({row["document"] for row in orders}) >= 6
+    assert Counter(row["label"] for row in orders)["right"] * 2 == len(orders)
+
+
+@pytest.mark.parametrize("documents_per_group", [1, 2])
+def test_words_alone_do_not_tell_right_from_wrong(documents_per_group: int) -> None:
+    accuracy = _words_only_accuracy(documents_per_group)
+    print(f"words only, {documents_per_group} document(s) a group: {accuracy:.3f}, n = {len(DECIDED)}")
+    assert accuracy <= 0.60
+
+
+def test_neither_length_nor_overlap_tells_the_label() -> None:
+    right = [row["label"] == "right" for row in DECIDED]
+    length = _auc([len(row["text"]) for row in DECIDED], right)
+    overlap = _auc([_overlap(row) for row in DECIDED], right)
+    decided = _auc([len(row["text"]) for row in ROWS], [row["label"] != "undecidable" for row in ROWS])
+    near_verbatim = sum(_overlap(row) >= 0.8 for row in ROWS) / len(ROWS)
+    print(f"AUC of length {length:.3f}, of overlap {overlap:.3f}; decided against undecidable by length {decided:.3f}")
+    print(f"share of rows with at least 80 % of their words in the document: {near_verbatim:.3f}")
+    assert 0.40 <= length <= 0.60
+    assert 0.40 <= overlap <= 0.60
+    assert near_verbatim <= 0.05
