@@ -1,0 +1,203 @@
+"""Documents about one culture made of verified facts: prose of 60 to 200 words, or a passage for each fact.
+
+Facts of a document are of one culture and, as far as there are enough, of one topic; each stands in the middle in a
+wording of its own, behind an introduction and before an end that say nothing about any culture. A document names the
+base samples it was made from, so that a row's own fact can be left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from excam.core.hash_order import digest
+from excam.error_reports.records import BaseSample
+from excam.excam40k.construction.cultures import in_a_sentence
+from excam.excam40k.question_forms import lowered
+from excam.excam40k.statements import is_norm, stated_answer, statement, statements, with_synonyms
+
+LEAST, MOST = 60, 200  # words of a prose document
+FACTS = 4  # of a prose document, fewer where they are long
+TOPICS = {
+    "Food and drink": "food eat dish drink meal snack fruit soup cook dinner lunch breakfast restaurant tea coffee "
+    "beer sauce dessert cuisine",
+    "Sports and games": "sport soccer football athlete olympic basketball volleyball game player coach team",
+    "School and study": "school student universit exam teacher education study graduat subject",
+    "Weddings, funerals and the family": "wedding marri funeral bride birth baby parent famil mother father child",
+    "Holidays and festivals": "holiday festival christmas new.year celebrat independence tradition",
+    "Work and money": "work job compan occupation profession salary econom entrepreneur business retire export trade",
+    "Towns and travel": "city region tourist transport destination bus train travel airport street",
+    "Manners": "greet polite rude etiquette manners acceptable guest visit gift respect",
+    "Music, stories and television": "song music movie film tv television book story writer actor singer animation",
+    "Politics and the world": "president government election countr threat war politic democra law united.nations",
+}  # beginnings of words
+OTHER = "Everyday life"
+OPENINGS = (
+    "These notes are about {topic} in {place}.",
+    "Readers who want to know more about {topic} in {place} will find some facts below.",
+    "This short text collects what is known about {topic} in {place}.",
+    "Much has been written about {topic} in {place}, and here is a small part of it.",
+    "A newcomer to {place} will have questions about {topic}.",
+)
+LINKS = (
+    "Besides, ",
+    "In addition, ",
+    "Apart from that, ",
+    "Here is another point: ",
+    "There is more to say: ",
+    "On a related note, ",
+    "One more thing is worth mentioning: ",
+    "Something else belongs here: ",
+)
+FILLERS = (
+    "None of this has to hold for every single person.",
+    "Habits differ from one household to the next, and from one generation to another.",
+    "Those who grew up there rarely think about it, while visitors notice it at once.",
+    "It is easy to find people who see it in another way, as everywhere in the world.",
+    "Such things are best learned by talking with people who live there.",
+    "What is said here was put together from answers of people who know the place well.",
+)
+ENDINGS = (
+    "Things may change with time, so it is wise to ask again from time to time.",
+    "That is enough for a first impression, and more can be learned on the spot.",
+    "Anyone who stays longer will find out much more than a page can hold.",
+    "Other texts of this collection describe further sides of daily life.",
+    "As always, a text of this kind can only give an outline.",
+)
+
+
+_FRAME = re.compile(  # first words of statements that are no names
+    r"(?:The|An?|In|People|When|It|Whoever|This|What|As|Asked|If|More|Those|Interviewers|According|Guides|Visitors|One|"
+    r"On|At|During)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text about one culture, with the ids of the base samples whose facts it states."""
+
+    id: str
+    title: str
+    text: str
+    language: str
+    culture: str
+    licence: str
+    sources: tuple[str, ...]
+
+
+def topic(base: BaseSample) -> str:
+    """Return the topic of a question: the first of TOPICS with a word of it, or OTHER."""
+    text = (base.answer if is_norm(base) else base.question).casefold()
+    return next((name for name, words in TOPICS.items() if re.search(rf"\b(?:{words.replace(' ', '|')})", text)), OTHER)
+
+
+def prose(id: str, bases: Sequence[BaseSample], licence: str, seed: int) -> Document:
+    """Return a prose document of facts about the culture of the first of `bases`, in their order.
+
+    It has 60 to 200 words if the facts leave room for that. English only.
+    """
+    first = bases[0]
+    place = in_a_sentence(first.culture, first.language, first.task)
+    theme = topic(first)
+    facts = [_fact(base, seed, id, number) for number, base in enumerate(bases)]
+    opening = _drawn(OPENINGS, 1, seed, id, "opening")[0].format(topic=_small(theme), place=place)
+    closing = _drawn(ENDINGS, 1, seed, id, "ending")
+    links = _drawn(LINKS, len(facts), seed, id, "links")
+    body = [facts[0], *(f"{link}{_joined(fact)}" for link, fact in zip(links, facts[1:], strict=False))]
+    sentences = [opening, *body, *closing]
+    for filler in _drawn(FILLERS, len(FILLERS), seed, id, "fillers"):
+        if _words(sentences) < LEAST + 8:
+            sentences.insert(-1 if len(sentences) % 2 else 2, filler)
+    return Document(
+        id,
+        f"{theme} in {place}",
+        " ".join(sentences),
+        first.language,
+        first.culture,
+        licence,
+        tuple(base.id for base in bases),
+    )
+
+
+def prose_documents(bases: Iterable[BaseSample], licence: str, seed: int) -> list[Document]:
+    """Return prose documents that together state each English fact once; facts of one topic stand together."""
+    groups: defaultdict[tuple[str, str], list[BaseSample]] = defaultdict(list)
+    for base in sorted(bases, key=lambda base: digest(seed, "prose", base.id)):
+        if base.language == "English":
+            groups[base.culture, topic(base)].append(base)
+    made = []
+    for (culture, theme), group in sorted(groups.items()):
+        for number, part in enumerate(_parts(group), 1):
+            made.append(prose(f"{culture}/{theme}/{number}".replace(" ", "-").casefold(), part, licence, seed))
+    return made
+
+
+def fact_documents(bases: Iterable[BaseSample], licence: str, seed: int) -> Iterator[Document]:
+    """Yield a document for each fact: one statement, under a title that names topic and culture."""
+    for base in bases:
+        place = in_a_sentence(base.culture, base.language, base.task)
+        title = f"{topic(base)} in {place}" if base.language == "English" else base.culture
+        yield Document(base.id, title, statement(base, seed, "fact"), base.language, base.culture, licence, (base.id,))
+
+
+def knowledge_documents(bases: Iterable[BaseSample], licence: str, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file for `excam knowledge build`: one fact each, `source` is its base sample."""
+    for document in fact_documents(bases, licence, seed):
+        yield to_row(document) | {"source": document.sources[0]}
+
+
+def to_row(document: Document) -> dict[str, Any]:
+    """Return a document as a flat row with the list `sources`."""
+    return {name: getattr(document, name) for name in Document.__slots__ if name != "sources"} | {
+        "sources": list(document.sources)
+    }
+
+
+def _fact(base: BaseSample, seed: int, id: str, number: int) -> str:
+    """Return a statement with synonyms outside of its answer."""
+    said = statement(base, seed, id, str(number))
+    if base.task == "impersonation" or "“" in said:
+        return said
+    answer = stated_answer(base)
+    places = [place for place in (said.find(answer), said.find(lowered(answer))) if place >= 0]
+    if not places:
+        return said
+    start = places[0]
+    before, kept, after = said[:start], said[start : start + len(answer)], said[start + len(answer) :]
+    return f"{with_synonyms(before, seed, id)}{kept}{with_synonyms(after, seed, id)}"
+
+
+def _joined(fact: str) -> str:
+    """Return a fact as it stands behind a linking word: its first letter small where it is that of a frame."""
+    return fact[0].lower() + fact[1:] if _FRAME.match(fact) else fact
+
+
+def _small(theme: str) -> str:
+    return theme[0].lower() + theme[1:]
+
+
+def _words(sentences: Sequence[str]) -> int:
+    return sum(len(sentence.split()) for sentence in sentences)
+
+
+def _parts(group: Sequence[BaseSample]) -> Iterator[list[BaseSample]]:
+    """Yield the facts in parts that fit into a document."""
+    part: list[BaseSample] = []
+    length = 0
+    for base in group:
+        longest = max(len(text.split()) for text in statements(base))
+        if part and (len(part) == FACTS or length + longest > MOST - 50):
+            yield part
+            part, length = [], 0
+        part.append(base)
+        length += longest + 4
+    if part:
+        yield part
+
+
+def _drawn(texts: Sequence[str], count: int, seed: int, *parts: str) -> list[str]:
+    order = sorted(texts, key=lambda text: digest(seed, *parts, text))
+    return [order[number % len(order)] for number in range(count)]

@@ -1,0 +1,229 @@
+"""What most people of a country answer in a survey, as the rest of a sentence: "have a favorable opinion of China".
+
+The right answer of GlobalOpinionQA is the most frequent one, not always that of a majority: frames say "most often".
+"""
+
+from __future__ import annotations
+
+import re
+
+_YES_NO = {"yes": "", "no": "not "}
+_INTRODUCTION = re.compile(
+    r"^(?:\((?:now )?I am going[^()]*\)\s*|(?:and |next,? )?(?:now,? )?(?:I['’]m|I am|I['’ ]+d like|I will|"
+    r"we would like|here (?:is|are)|as I read|for each|on a (?:different|scale)|turning to|changing)[^.?:]*[.:?]\s*)+"
+    r"(?=\S.{25})",
+    re.I | re.S,
+)
+_THEIRS = (
+    (r"\byou yourself\b", "they themselves"),
+    (r"\b(?:your|our) country['’]s\b", "their country’s"),
+    (r"\b(?:your|our|my)\b", "their"),
+    (r"\b(?:you|we|(?-i:us)|me)\b", "them"),
+    (r"\bthis country\b", "their country"),
+)
+
+
+def core(question: str) -> str:
+    """Return a survey question without the interviewer's introduction, on one line."""
+    text = " ".join(question.split())
+    shorter = _INTRODUCTION.sub("", text)
+    return (
+        shorter if "?" in shorter and len(shorter.split()) > 11 and re.search(r"\byou(?:r|rself)?\b", shorter) else text
+    )
+
+
+def view(question: str, answer: str) -> str:
+    """Return what people do who give this answer, behind "people": a verb phrase; "" where no rule takes it."""
+    text = " ".join(question.split())
+    said = answer.strip().rstrip(".")
+    for pattern, writes, _ in _RULES:
+        if (found := re.search(pattern, text)) and (phrase := writes(found, said[:1].lower() + said[1:])):
+            return " ".join(phrase.split())
+    return ""
+
+
+def third_person(text: str) -> str:
+    """Return words addressed to a person as words about people: "your country" -> "their country"."""
+    for pattern, instead in _THEIRS:
+        text = re.sub(pattern, instead, text, flags=re.I)
+    return text
+
+
+def _item(text: str) -> str:
+    text = third_person(text.strip().rstrip(".?:,! "))
+    return re.sub(
+        r"^(?:The|An?|Our|People|Having|Politics|Religion|Work|Family|Friends|Leisure) ?",
+        lambda word: word[0].lower(),
+        text,
+    )
+
+
+def _short(text: str, words: int = 18) -> bool:
+    return 0 < len(text.split()) <= words and not re.search(r"\?|\. | OR |\bor not\b", text)
+
+
+def _opinion(found: re.Match[str], said: str) -> str:
+    subject = _item(found["x"])
+    return f"have a {said} opinion of {subject}" if "favorable" in said and _short(subject) else ""
+
+
+def _threat(found: re.Match[str], said: str) -> str:
+    subject, kind = _item(found["x"]), found["kind"] if "kind" in found.groupdict() else ""
+    if not _short(subject) or "threat" not in said:
+        return ""
+    behind = f" to {third_person(kind)}" if kind else " to their country"
+    return (
+        f"do not see {subject} as a threat{behind}" if said == "not a threat" else f"see {subject} as a {said}{behind}"
+    )
+
+
+def _confidence(found: re.Match[str], said: str) -> str:
+    leader = found["x"].strip(" .?:")
+    return (
+        f"have {said} in {leader}"
+        if said.endswith("confidence") or (said.endswith("at all") and _short(leader, 9))
+        else ""
+    )
+
+
+def _problem(found: re.Match[str], said: str) -> str:
+    item = _item(found["x"])
+    if not _short(item) or "problem" not in said:
+        return ""
+    return (
+        f"do not consider {item} a problem"
+        if said.startswith("not a")
+        else f"consider {item} a {said} for their country"
+    )
+
+
+def _approve(found: re.Match[str], said: str) -> str:
+    item = _item(found["x"])
+    return (
+        f"{said} of {item}" if said in ("approve", "disapprove") and _short(item, 24) and "each one" not in item else ""
+    )
+
+
+def _favour(found: re.Match[str], said: str) -> str:
+    item = _item(found["x"])
+    return f"{said} {item}" if said in ("support", "oppose", "favor") and _short(item, 24) else ""
+
+
+def _important(found: re.Match[str], said: str) -> str:
+    item = _item(found["x"])
+    return f"find it {said} {item}" if said.split()[-1] in ("important",) and _short(item, 24) else ""
+
+
+def _in_life(found: re.Match[str], said: str) -> str:
+    item = _item(found["x"])
+    return f"say that {item} is {said} in their life" if "important" in said and _short(item, 5) else ""
+
+
+def _moral(found: re.Match[str], said: str) -> str:
+    item = _item(found["x"])
+    if not _short(item, 14):
+        return ""
+    return f"hold that {item} is {'not a moral issue' if said.startswith('not a') else said}"
+
+
+def _belief(found: re.Match[str], said: str) -> str:
+    return f"say that they do {_YES_NO[said]}believe in {_item(found['x'])}" if said in _YES_NO else ""
+
+
+def _justified(found: re.Match[str], said: str) -> str:
+    item = _item(found["x"])
+    return (
+        f"hold that {item} can {said.split()[0]} be justified"
+        if said.startswith(("never", "always")) and _short(item, 14)
+        else ""
+    )
+
+
+_RULES = (  # what a question looks like; its view; two questions that ask the same of a place
+    (
+        r"unfavou?rable opinion of (?P<x>[^?]+)\??$",
+        _opinion,
+        ("What do people in {place} mostly think of {x}?", "Is {x} seen well or badly in {place}?"),
+    ),
+    (
+        r"[Dd]o you think (?:that )?(?P<x>[^?]+?) (?:is|are|as|poses?|pose\(s\)) a major threat, a minor threat,? or "
+        r"(?:not a|no) threat to (?P<kind>[^?]+)\?$",
+        _threat,
+        (
+            "How dangerous is {x} in the eyes of people in {place}?",
+            "What do people from {place} say of the danger from {x}?",
+        ),
+    ),
+    (
+        r"confidence,? or no confidence at all[.?:]* (?P<x>[A-Z][^?:]{4,70})\??$",
+        _confidence,
+        (
+            "How far do people in {place} trust {x}?",
+            "How do people from {place} rate {x} as a leader in world affairs?",
+        ),
+    ),
+    (
+        r"problem at all[:.)]+ (?P<x>[^:]+)$",
+        _problem,
+        ("How serious a problem is {x} for people in {place}?", "How much does {x} trouble people in {place}?"),
+    ),
+    (
+        r"approve or disapprove of (?P<x>the way [^?]+|[A-Z][^?]+|the international [^?]+|allowing [^?]+)[.?]?$",
+        _approve,
+        ("What do people in {place} think of {x}?", "Are people from {place} happy with {x}?"),
+    ),
+    (
+        r"(?:[Dd]o you|[Ww]ould you) (?:support or oppose|favou?r or oppose|oppose or favou?r) (?P<x>[^?:]+)\?$",
+        _favour,
+        ("Are people in {place} for or against {x}?", "What is the attitude of people in {place} to {x}?"),
+    ),
+    (
+        r"How important is it to you (?P<x>to [^?]+)\?",
+        _important,
+        ("How much does it matter to people in {place} {x}?", "Do people in {place} care whether it is possible {x}?"),
+    ),
+    (
+        r"how important it is in your life.* (?P<x>[A-Z][\w ]+)$",
+        _in_life,
+        (
+            "How much does {x} matter to people in {place}?",
+            "What place does {x} have in the life of people in {place}?",
+        ),
+    ),
+    (
+        r"[Dd]o you (?:personally )?believe that (?P<x>[^?]+?) is morally acceptable",
+        _moral,
+        (
+            "Is {x} right or wrong in the eyes of people in {place}?",
+            "What do people from {place} think of {x} morally?",
+        ),
+    ),
+    (
+        r"In which of the following things do you believe, if you believe in any\? (?P<x>\w+)$",
+        _belief,
+        ("Do people in {place} believe in {x}?", "What do people from {place} say about believing in {x}?"),
+    ),
+    (
+        r"can always be justified, never be justified.*?(?:[.?:]) (?P<x>[A-Z][^?:.]+)$",
+        _justified,
+        ("Can {x} be justified, in the eyes of people in {place}?", "What do people from {place} think of {x}?"),
+    ),
+)
+_YOU = re.compile(r"\b(?P<aux>do|are|have|would|did|can|could|should|were) you\b", re.I)
+_OPTIONS = re.compile(
+    r"\s*[-–—]+\s*(?:a|very|all|one|strongly|completely|great|none)\b[^?]*(?=\?)|"
+    r"(?<=\?) (?:Is it|Are you) (?:a )?very [^?]+\?$"
+)
+
+
+def questions(question: str, place: str) -> tuple[str, ...]:
+    """Return questions that ask the same about people of a place; none where no rule takes the question."""
+    text = " ".join(question.split())
+    for pattern, _, asked in _RULES:
+        if (found := re.search(pattern, text)) and _short(item := _item(found["x"]), 24):
+            return tuple(one.format(place=place, x=item) for one in asked)
+    shorter = _OPTIONS.sub("", core(question))
+    if not _YOU.search(shorter):
+        return ()
+    changed = third_person(_YOU.sub(lambda found: f"{found['aux']} PEOPLE", shorter))
+    return tuple(changed.replace("PEOPLE", one) for one in (f"most people in {place}", f"people from {place} mostly"))

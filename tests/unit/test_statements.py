@@ -1,0 +1,123 @@
+"""Facts as statements, questions in other words, and documents about one culture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from excam.error_reports.records import BaseSample
+from excam.excam40k.culture_documents import (
+    LEAST,
+    MOST,
+    fact_documents,
+    knowledge_documents,
+    prose_documents,
+    topic,
+)
+from excam.excam40k.question_forms import form
+from excam.excam40k.statements import paraphrase, paraphrases, stated_answer, statement, statements
+
+SEED = 7
+
+
+def base(question: str, answer: str, culture: str = "Greece", **more: str) -> BaseSample:
+    fields = {"id": f"own/{question}", "dataset": "own", "task": "qa", "language": "English", "stratum": culture}
+    return BaseSample(**(fields | {"question": question, "answer": answer, "culture": culture} | more))  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "expected"),
+    [
+        ("What is a common snack for children in Greece?", "toast", "A common snack for children in Greece is toast."),
+        (
+            "What do people in Greece eat on a name day?",
+            "honey cake",
+            "What people in Greece eat on a name day is honey cake.",
+        ),
+        ("In Greek culture, how do people say no?", "By lifting the chin", "say no by lifting the chin."),
+        ("How do people in Greece say no?", "Lifting the chin", "People in Greece say no by lifting the chin."),
+        ("Why do people in Greece nap?", "Because it is hot", "People in Greece nap because it is hot."),
+        ("Where do families in Greece gather?", "At the harbour", "Families in Greece gather at the harbour."),
+        ("How long (in weeks) is the winter holiday in Greece?", "2", "the winter holiday in Greece is 2 weeks."),
+        ("At what age does school begin in Greece?", "6", "The age at which school begins in Greece is 6."),
+        ("What should a guest in Greece wear?", "white", "What a guest in Greece should wear is white."),
+        ("Which drink is served at weddings in Greece?", "wine", "Wine is served at weddings in Greece."),
+        (
+            "Fill in the blank: in Greece, a door is painted ____ in spring",
+            "Blue",
+            "In Greece, a door is painted blue in spring.",
+        ),
+        ("What is a lucky colour?", "blue", "In Greece, a lucky colour is blue."),
+    ],
+)
+def test_question_and_answer_become_one_of_the_statements(question: str, answer: str, expected: str) -> None:
+    made = statements(base(question, answer))
+    assert len(set(made)) >= 6
+    assert any(expected in text for text in made), made
+
+
+def test_every_statement_holds_the_answer_and_ends() -> None:
+    rows = [
+        base("What is a common snack in Greece?", "Toast with honey."),
+        base("Is it polite to shout in Greece?", "No"),
+        base("In Greece, what do guests bring and why?", "Flowers; Sweets"),
+        base("How should one greet an elder in Greece?", "Bow slightly and wait until they speak to you"),
+    ]
+    for row in rows:
+        for text in statements(row):
+            assert stated_answer(row).casefold() in text.casefold()
+            assert text[-1] in '.?!”"', text
+
+
+def test_what_no_rule_takes_is_quoted_and_other_languages_are_only_joined() -> None:
+    question = "Being asked to sing, what is it that a Greek does and why?"
+    assert form(question) is None
+    assert question in statements(base(question, "sings"))[0]
+    german = base("Was isst man an Ostern?", "Zopf", "Switzerland", language="German")
+    assert statements(german)[0] == "Was isst man an Ostern? Zopf."
+    assert paraphrases(german) == ("Was isst man an Ostern?",)
+
+
+def test_a_norm_and_a_survey_say_what_the_row_says() -> None:
+    story = "Ann kept her shoes on. Is what Ann did acceptable?"
+    norm = base(story, "No, explanation: Shoes are taken off at the door.", "Tonga", task="impersonation")
+    assert all("Shoes are taken off at the door." in text and "Tonga" in text for text in statements(norm))
+    asked = "Please tell me if you have a very favorable, somewhat favorable or very unfavorable opinion of Peru?"
+    survey = base(asked, "Very favorable", "Mali", task="impersonation")
+    assert "In a survey, people in Mali most often said that they have a very favorable opinion of Peru." in statements(
+        survey
+    )
+    assert "What do people in Mali mostly think of Peru?" in paraphrases(survey)
+
+
+def test_a_paraphrase_asks_in_other_words_and_names_the_culture() -> None:
+    row = base("In Greek culture, what is the most popular drink?", "coffee")
+    made = {paraphrase(replace(row, id=str(number)), SEED) for number in range(40)}
+    assert row.question not in made
+    assert all("Greece" in text and "coffee" not in text for text in made)
+    assert any("best-liked" in text or "most favoured" in text for text in made)
+    assert len(made) > 6
+
+
+def test_prose_is_of_one_culture_and_states_each_fact_once() -> None:
+    rows = [base(f"What is a common {thing} in {place}?", f"{thing} {n}", place) for n, place in enumerate(("Greece", "Peru"))
+            for thing in ("snack", "dish", "drink", "soup", "sport", "song")]  # fmt: skip
+    documents = prose_documents(rows, "CC0-1.0", SEED)
+    assert documents == prose_documents(reversed(rows), "CC0-1.0", SEED)
+    assert sorted(source for document in documents for source in document.sources) == sorted(row.id for row in rows)
+    by_id = {row.id: row for row in rows}
+    for document in documents:
+        assert LEAST <= len(document.text.split()) <= MOST
+        for source in document.sources:
+            assert by_id[source].culture == document.culture
+            assert by_id[source].answer in document.text.casefold()
+    assert topic(rows[0]) == "Food and drink"
+
+
+def test_knowledge_documents_name_the_base_sample_they_are_of() -> None:
+    row = base("What is a common snack in Greece?", "toast")
+    (document,) = knowledge_documents([row], "CC0-1.0", SEED)
+    assert set(document) >= {"id", "title", "text", "licence", "language", "culture", "source"}
+    assert document["source"] == row.id
+    assert document["text"] == next(fact_documents([row], "CC0-1.0", SEED)).text == statement(row, SEED, "fact")
