@@ -29,8 +29,8 @@ from excam.core.provenance import Progress
 from excam.inference import Sampling
 from excam.inference.journal import InMemory, ask
 from excam.inference.run import run as run_flows
-from excam.scoring import evidence
-from excam.scoring.evidence import Passage
+from excam.knowledge import index as packs
+from excam.knowledge.passages import Passage
 from excam.scoring.models import open_model
 from scripts import run
 
@@ -84,13 +84,13 @@ def build_index(count: int) -> None:
         with (folder / "documents.csv").open("w", encoding="utf-8") as stream:
             stream.write("id,title,text,licence\n" + "".join(f"{one.id},T,{one.text},CC0-1.0\n" for one in found))
         started = time.perf_counter()
-        index = evidence.build(folder, Path(scratch, "one"))
+        index = packs.build([folder], Path(scratch, "one"))
         built = time.perf_counter() - started
-        evidence.build(folder, Path(scratch, "two"))
-        same = all(Path(scratch, "one", n).read_bytes() == Path(scratch, "two", n).read_bytes() for n in evidence.FILES)
-        size = sum(Path(scratch, "one", name).stat().st_size for name in evidence.FILES) / 1e6
+        packs.build([folder], Path(scratch, "two"))
+        same = all(Path(scratch, "one", n).read_bytes() == Path(scratch, "two", n).read_bytes() for n in packs.FILES)
+        size = sum(Path(scratch, "one", name).stat().st_size for name in packs.FILES) / 1e6
         started = time.perf_counter()
-        index = evidence.open_index(Path(scratch, "one"))
+        index = packs.open_index(Path(scratch, "one"))
         opened = time.perf_counter() - started
         queries = [" ".join(chance.choices(words, k=15)) for _ in range(200)]
         started = time.perf_counter()
@@ -108,7 +108,7 @@ def inject(model: str | None, count: int) -> None:
     questions = {one.id: one for one in source.read_questions(source.files(MINI / "questions", "questions"))}
     sheets = [one for path in source.files(MINI / "sheets", "sheets") for one in source.read_sheet(path, questions)]
     with tempfile.TemporaryDirectory() as scratch:
-        index = evidence.build(MINI / "corpus", Path(scratch))
+        index = packs.build([MINI / "corpus"], Path(scratch))
     stated = [
         claim
         for one in sheets

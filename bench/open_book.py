@@ -29,8 +29,9 @@ from excam.error_reports.records import Sample
 from excam.inference import Flow, Message, Sampling, ask_for_choice
 from excam.inference.journal import InMemory, ask
 from excam.inference.run import run as run_flows
-from excam.scoring import evidence
-from excam.scoring.evidence import Index, open_book
+from excam.knowledge import index as packs
+from excam.knowledge.index import Index
+from excam.knowledge.open_book import open_book
 from excam.scoring.models import open_model
 from excam.scoring.options import Options, open_scorer
 from excam.scoring.scorer import Scorer
@@ -62,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             if way != "closed":
                 stated = others if way == "others" else pairs
                 folder = DISTRACTING if way == "distracts" else documents(stated, way, Path(scratch, way))
-                index = evidence.build(folder, Path(scratch, f"{way}-index"))
+                index = packs.build([folder], Path(scratch, f"{way}-index"))
             print(line(way, lambda rows, index=index: judge.scores(rows, index), pairs), flush=True)
 
 

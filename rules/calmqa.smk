@@ -220,7 +220,7 @@ rule calmqa_index:
         "../envs/data.yaml"
     params:
         version=versions("calmqa_index"),
-        folder=lambda w, input: os.path.dirname(input.documents[0]),
+        folder=EXPERIMENT.calmqa.evidence if EXPERIMENT.calmqa else "",
     shell:
         "python -m scripts.calmqa_index --folder {params.folder:q} --to {output.index:q} 2>&1 | tee {log:q}"
 

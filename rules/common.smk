@@ -26,7 +26,7 @@ from excam.core.versions import edited, version
 from excam.excam40k import datasets as benchmarks
 from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES
 from excam.scoring import shards
-from excam.scoring.evidence import FILES as EVIDENCE_FILES
+from excam.knowledge.documents import FILES as EVIDENCE_FILES
 from excam.inference.sources import WEIGHTS, matching_files
 from excam.macaron import source as macaron_source
 from excam.rubric import changes as rubric_changes, responses as rubric_responses
@@ -82,8 +82,8 @@ try:
         else []
     )
     CALMQA_FILES = {  # of each local folder of the section
-        name: input_names(f"calmqa.{name}", calmqa_source.files(Path(folder), f"calmqa.{name}")) if folder else []
-        for name in ("questions", "sheets", "evidence")
+        name: input_names(f"calmqa.{name}", files_of(Path(folder), f"calmqa.{name}")) if folder else []
+        for name, files_of in calmqa_source.LOCAL_FILES.items()
         for folder in [EXPERIMENT.calmqa and getattr(EXPERIMENT.calmqa, name)]
     }
     EXPORTS = input_names("annotation.answers", exported_files(EXPERIMENT.annotation.answers))

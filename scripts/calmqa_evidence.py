@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam.calmqa import stages
-from excam.scoring import evidence
+from excam.knowledge import index as packs
 from scripts import run
 
 VERSION = 2
@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--to", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    index = evidence.open_index(args.index.parent)
+    index = packs.open_index(args.index.parent)
     stages.write(args.to, "evidence", stages.evidence_rows(stages.read_claims(args.claims), index, args.passages))
 
 

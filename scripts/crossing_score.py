@@ -12,8 +12,8 @@ from excam.core import provenance
 from excam.core.exceptions import InputInvalid
 from excam.crossing import rows
 from excam.inference import transcript
+from excam.knowledge.index import open_index
 from excam.scoring import models, options, result_files
-from excam.scoring.evidence import open_index
 from excam.scoring.metric import Setup
 from excam.scoring.options import Options
 from excam.scoring.scorer import Scorer, ask_nobody

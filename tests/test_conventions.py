@@ -79,7 +79,7 @@ def test_a_page_declares_the_options_of_its_script(name, capsys):
     assert (ROOT / "report" / f"{name.replace('_', '-')}.rst").exists(), "its caption"
 
 
-GROUND = {"core", "stats", "config", "inference", "pages", "training", "annotation", "lineage", "scoring"}
+GROUND = {"core", "stats", "config", "inference", "knowledge", "pages", "training", "annotation", "lineage", "scoring"}
 SYSTEMS = {"acre", "calmqa", "error_reports", "excam40k", "macaron", "rubric"}
 
 

@@ -18,7 +18,7 @@ from excam.core.language_identity import code_name
 from excam.inference import Completion, Flow, Generate, Message, ask_for_choice, ask_for_text
 from excam.inference.answer_text import split_reasoning
 from excam.inference.json_answers import Rejected, answer_decoder, decode_at
-from excam.scoring.evidence import shown
+from excam.knowledge.open_book import shown
 
 VERSIONS = {"answers": 2, "translations": 3, "claims": 3, "verdicts": 3, "relevance": 3, "filter": 3}
 FAILURES = ("refused", "empty", "in-thought", "truncated", "no-answer-line", "two-answers", "no-claims-list")

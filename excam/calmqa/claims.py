@@ -8,7 +8,7 @@ from typing import Literal
 
 import regex
 
-from excam.scoring.evidence import Passage, words
+from excam.knowledge.passages import Passage, words
 
 Verdict = Literal["supported", "unsupported", "contradicted", "failed"]
 ENOUGH = 0.8  # share of a claim's content words that one passage must hold

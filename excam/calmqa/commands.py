@@ -1,6 +1,7 @@
 """`excam calmqa`: what needs no judge, and what prepares one. Tables go to stdout or files, counts to stderr.
 
-S of a file of answers is `excam score FILE --metric calmqa --model M --evidence INDEX`.
+S of a file of answers is `excam score FILE --metric calmqa --model M --evidence PACK`; the pack is made by
+`excam knowledge build`.
 """
 
 from __future__ import annotations
@@ -120,25 +121,6 @@ def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, tim
 
 def _shown(value: Any) -> str:
     return "–" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-@app.command()
-def index(
-    folder: Annotated[Path, typer.Argument(help="documents as .jsonl, .csv or .parquet: id, title, text, licence ...")],
-    to: Annotated[Path, typer.Option(help="folder of the index")],
-) -> None:
-    """Index a folder of documents, so that claims can be compared with their passages. No network.
-
-    Documents have id, text and licence, and may have title, url, language and revision. The same documents give the
-    same bytes.
-
-    Example: excam calmqa index wiki/ --to evidence/
-    """
-    from excam.scoring import evidence
-
-    with exit_on_error():
-        found = evidence.build(folder, to)
-        say(f"{to}: {len(found.passages)} passages, {found.signature}")
 
 
 @app.command()

@@ -23,7 +23,7 @@ from excam.core.extras import require_extra
 from excam.core.language_identity import code_name
 from excam.inference import Flow
 from excam.inference.run import together
-from excam.scoring.evidence import Index
+from excam.knowledge.index import Index
 from excam.scoring.metric import Asks, Evidence, Metric, Outcome, Row, Setup
 
 PASSAGES = 10  # for a claim

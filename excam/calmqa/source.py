@@ -13,11 +13,12 @@ from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.text import is_text
 from excam.core.typed_tables import read_typed
-from excam.scoring.evidence import SUFFIXES
+from excam.knowledge.documents import files_of
 
 if TYPE_CHECKING:
     import polars as pl
 
+SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")  # of questions and answers
 Type = Literal["specific", "agnostic"]
 TYPES: Mapping[Any, Type] = {
     **{"culturally specific": "specific", "specific": "specific", "cult": "specific", 1: "specific"},
@@ -56,6 +57,17 @@ def files(folder: Path, where: str) -> list[Path]:
     if not found:
         raise InputInvalid(f"{where}: {folder}: no file; expected {', '.join(SUFFIXES)}; see docs/calmqa.md")
     return found
+
+
+def documents(folder: Path, where: str) -> list[Path]:
+    """Return the files of a folder of documents. Raises InputInvalid if there is none; `where` names the setting."""
+    found = [file for file, _ in files_of([folder])] if folder.exists() else []
+    if not found:
+        raise InputInvalid(f"{where}: {folder}: no file; expected documents; see docs/knowledge.md")
+    return found
+
+
+LOCAL_FILES = {"questions": files, "sheets": files, "evidence": documents}  # of each folder that a setting names
 
 
 def read_questions(paths: Iterable[Path]) -> list[Question]:

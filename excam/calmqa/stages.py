@@ -18,7 +18,8 @@ from excam.calmqa.source import Answer, Question
 from excam.core import tables
 from excam.core.language_identity import Detector
 from excam.core.typed_tables import read_typed
-from excam.scoring.evidence import Index, Passage
+from excam.knowledge.index import Index
+from excam.knowledge.passages import Passage
 
 if TYPE_CHECKING:
     import polars as pl

@@ -22,6 +22,7 @@ from excam.core.release import VERSION
 from excam.core.terminal import JSON, exit_on_error, print_json, print_text, stdout, stdout_can_encode, stop
 from excam.error_reports.evaluation.rows_command import rows
 from excam.error_reports.records import Unreadable
+from excam.knowledge.commands import app as knowledge_app
 from excam.lineage import commands
 from excam.macaron.commands import app as macaron_app
 from excam.rubric.commands import app as rubric_app
@@ -67,6 +68,7 @@ def read() -> None:
 journal_app = typer.Typer(no_args_is_help=True, help="Inspect and repair journals, the caches of model answers.")
 app.add_typer(journal_app, name="journal")
 app.add_typer(annotate_app, name="annotate")
+app.add_typer(knowledge_app, name="knowledge")
 app.add_typer(macaron_app, name="macaron")
 app.add_typer(rubric_app, name="rubric")
 app.add_typer(acre_app, name="acre")

@@ -52,7 +52,7 @@ ENGINE = Annotated[
 ]
 MAX_TOKENS = Annotated[int | None, typer.Option(min=1, help="token limit of an answer; by default the metric's")]
 EVIDENCE = Annotated[
-    Path | None, typer.Option(help="an index of `excam calmqa index`: its passages are put before the judge")
+    Path | None, typer.Option(help="a pack of `excam knowledge build`: its passages are put before the judge")
 ]
 CALIBRATION = Annotated[
     Path | None, typer.Option(help="a file of `excam calibrate`; that of an adapter is found beside it")

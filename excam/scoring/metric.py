@@ -35,7 +35,7 @@ from excam.scoring.spans import ErrorSpan, Severity
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from excam.scoring.evidence import Index
+    from excam.knowledge.index import Index
     from excam.scoring.models import OpenedModel
 
 Direction = Literal["higher", "lower"]  # which scores are better

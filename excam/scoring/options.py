@@ -11,12 +11,12 @@ from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.paths import ADAPTERS
 from excam.inference import Generate, Sampling
 from excam.inference.budget import Budget
+from excam.knowledge.index import Index, open_index
 from excam.scoring import budgets, calibration, metric
 from excam.scoring.agreement import Combine
 from excam.scoring.asking import SHORT
 from excam.scoring.defaults import BAND
 from excam.scoring.ensemble import Ensemble, Repetition
-from excam.scoring.evidence import Index, open_index
 from excam.scoring.metric import Metric, Outcome, Row, Setup
 from excam.scoring.models import Address, OpenedModel, open_model, parse
 from excam.scoring.scorer import Scorer
@@ -93,7 +93,7 @@ def checked(options: Options) -> Metric:
         )
     if wanted.evidence == "own" and options.evidence is None:
         raise InputInvalid(
-            f"--evidence: missing; metric {wanted.name} needs an index: `excam calmqa index FOLDER --to INDEX`"
+            f"--evidence: missing; metric {wanted.name} needs an index: `excam knowledge build SOURCE --to INDEX`"
         )
     if options.calibration and options.temperature:
         raise InputInvalid("--calibration: found beside --temperature; expected greedy answers; leave one of them out")

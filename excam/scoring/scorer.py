@@ -23,10 +23,11 @@ from excam.inference import Answer, Completion, Flow, Request, Sampling
 from excam.inference.budget import Budget
 from excam.inference.journal import InMemory, Journal, ask
 from excam.inference.run import run
+from excam.knowledge.index import Index
+from excam.knowledge.open_book import OPEN_BOOK_PASSAGES, open_book
 from excam.scoring import async_bridge, calibration, own_metrics, rows
 from excam.scoring.calibration import Calibrated
 from excam.scoring.defaults import BAND, BATCH
-from excam.scoring.evidence import OPEN_BOOK_PASSAGES, Index, open_book
 from excam.scoring.metric import Metric, Outcome, Row
 from excam.scoring.models import OpenedModel
 from excam.scoring.results import Result, Results

@@ -252,7 +252,8 @@ def check_growing(draw: Random, folder: Path, _: str) -> None:
 def check_tables(draw: Random, folder: Path, _: str) -> None:
     """Labels of `excam meta`, truths of `excam calibrate`, a calibration, documents: one line or sound values."""
     from excam.cli.calibrate_commands import truths
-    from excam.scoring import calibration, evidence, meta_rows
+    from excam.knowledge import documents
+    from excam.scoring import calibration, meta_rows
 
     table = [
         {"id": f"r{at}", "label": draw.choice((0, 1, 3.5, "true", *ODD)), "error": draw.choice((0, 1, "no", *ODD)),
@@ -268,7 +269,7 @@ def check_tables(draw: Random, folder: Path, _: str) -> None:
         lambda: meta_rows.read_gold(path, "label", cluster=draw.choice((None, "cluster"))),
         lambda: truths(path, "id", "error"),
         lambda: calibration.read(kept, "x", (0.4, 0.6)),
-        lambda: evidence.read_passages(place),
+        lambda: documents.read([place]),
         lambda: list(row_files.rows(path)),
     ]
     for read in readers:

@@ -20,7 +20,8 @@ from test_metric_server import serving
 from typer.testing import CliRunner
 
 from excam import cli
-from excam.scoring import evidence, metric
+from excam.knowledge import index as packs
+from excam.scoring import metric
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/api.md"
@@ -289,7 +290,7 @@ def index(tmp_path_factory):
     text = "So it is in Japan: a host is greeted with a bow. Sushi is no Greek dish. A month of rest after childbirth."
     document = {"id": "1", "title": "Customs", "text": text, "licence": "CC0-1.0"}
     (folder / "documents.jsonl").write_text(json.dumps(document) + "\n")
-    evidence.build(folder, folder / "index")
+    packs.build([folder], folder / "index")
     return folder / "index"
 
 

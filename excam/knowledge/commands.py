@@ -1,0 +1,121 @@
+"""`excam knowledge`: documents to a pack of passages, which scoring puts before a judge or compares claims with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from excam.core.provenance import say
+from excam.core.terminal import JSON, exit_on_error, print_json, print_text
+
+if TYPE_CHECKING:
+    from excam.knowledge.documents import Reading
+
+app = typer.Typer(no_args_is_help=True, help="Make, search and describe packs of passages from your documents.")
+PACK = Annotated[Path, typer.Argument(help="folder that `excam knowledge build` wrote")]
+LISTED = 10  # skipped files and rows that are named
+
+
+@app.command()
+def build(
+    sources: Annotated[list[Path], typer.Argument(help="files or folders: Markdown, HTML, text, tables of documents")],
+    to: Annotated[Path, typer.Option(help="folder of the pack")],
+    language: Annotated[str, typer.Option(help="of documents that state none: German, or de")] = "",
+    culture: Annotated[str, typer.Option(help="of documents that state none, such as Norway")] = "",
+    licence: Annotated[str, typer.Option(help="of documents that state none, such as CC-BY-SA-4.0")] = "",
+) -> None:
+    """Make a pack of passages from documents, so that texts can be judged with them. No network.
+
+    Sources are Markdown, HTML, plain text (also of PDFs), JSON Lines, CSV or Parquet files with id, text and licence,
+    Wikipedia extracts, Mango's assertions, and folders of these. The same documents give the same bytes.
+
+    Example: excam knowledge build notes/ norway.html --licence CC-BY-4.0 --culture Norway --to pack/
+    """
+    from excam.core.language_identity import language_code
+    from excam.knowledge import documents, index
+
+    with exit_on_error():
+        code = language_code(language) if language else ""
+        reading = documents.read(sources, documents.Stated(code, culture.strip(), licence.strip()))
+        found = index.write(reading, to)
+        _say_what_was_read(reading)
+        say(f"{to}: {len(found.passages)} passages, {found.signature}")
+
+
+def _say_what_was_read(reading: Reading) -> None:
+    kinds: dict[str, list[int]] = {}
+    for file in reading.files:
+        kinds.setdefault(file.kind, []).append(file.documents)
+    for kind, counts in kinds.items():
+        say(f"{kind}: {sum(counts)} documents in {len(counts)} files")
+    for skipped in reading.skipped[:LISTED]:
+        say(f"skipped: {skipped.where}: {skipped.reason}")
+    if len(reading.skipped) > LISTED:
+        say(f"skipped: {len(reading.skipped) - LISTED} more")
+    notes = {
+        "skipped files and rows": len(reading.skipped),
+        "passages that repeat another": reading.repeated,
+        "page numbers and running heads left out": reading.left_out,
+    }
+    say("; ".join(f"{name}: {count}" for name, count in notes.items()))
+
+
+@app.command()
+def search(
+    pack: PACK,
+    query: Annotated[str, typer.Argument(help="words to look for")],
+    count: Annotated[int, typer.Option(min=1, help="passages at most")] = 3,
+    language: Annotated[str, typer.Option(help="only passages of it, or that state none")] = "",
+    culture: Annotated[str, typer.Option(help="only passages of it, or that state none")] = "",
+    as_json: JSON = False,
+) -> None:
+    """Print the passages of a pack that share most with a query, best first, with score, id and licence.
+
+    Exit codes: 0 found, 1 no passage shares a word with the query, 2 not searched.
+
+    Example: excam knowledge search pack/ "When is brown cheese eaten?"
+    """
+    from dataclasses import asdict
+
+    from excam.knowledge.index import open_index
+
+    with exit_on_error():
+        index = open_index(pack)
+        if problem := index.mismatch(language, culture):
+            say(f"{pack}: {problem}")
+            raise typer.Exit(1)
+        hits = index.search(query, count, language=language, culture=culture)
+        for number, hit in enumerate(hits, 1):
+            if as_json:
+                print_json({"score": round(hit.score, 4), **asdict(hit.passage)})
+                continue
+            facts = [hit.passage.id, hit.passage.licence, hit.passage.language, hit.passage.culture, hit.passage.url]
+            print_text(f"[{number}] {hit.score:.2f}  {'  '.join(fact for fact in facts if fact)}")
+            print_text(f"    {hit.passage.title}" if hit.passage.title else "    –")
+            print_text("\n".join(f"    {line}" for line in hit.passage.text.split("\n")) + "\n")
+        if not hits:
+            say(f"{pack}: no passage shares a word with the query")
+            raise typer.Exit(1)
+
+
+@app.command()
+def card(
+    pack: PACK, to: Annotated[Path | None, typer.Option(help="Markdown file to write, instead of stdout")] = None
+) -> None:
+    """Describe a pack in Markdown: passages, words, languages, cultures, licences, sources, how to build it again.
+
+    Example: excam knowledge card pack/ --to pack/README.md
+    """
+    from excam.core.provenance import write_text
+    from excam.knowledge import pack_card
+    from excam.knowledge.index import open_index
+
+    with exit_on_error():
+        text = pack_card.card(open_index(pack), pack.resolve().name)
+        if to:
+            write_text(to, text)
+            say(f"{to}: written")
+        else:
+            print(text, end="")

@@ -1,0 +1,287 @@
+"""A knowledge pack: passages of documents, a BM25 index with an identity.
+
+A pack is a folder of two files: `index.json` (identity, settings, counts, licences, what it was built from) and
+`passages.parquet`. The arrays that are searched are made of the passages each time it is opened (13 s for 100,000
+passages of 100 words), so that the identity, which is over the passages, covers all that is found, whoever wrote the
+folder. The same documents give the same bytes. Passages are data: a passage is never an instruction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from excam.core import tables
+from excam.core.exceptions import ArtifactBroken, InputInvalid
+from excam.core.extras import require_extra
+from excam.core.hashing import sha256
+from excam.core.language_identity import code_name
+from excam.core.provenance import read_json, remove_published, write_json
+from excam.core.typed_tables import read_typed
+from excam.knowledge import documents
+from excam.knowledge.documents import FILES, INDEX, NEEDED, PASSAGES, Reading, Stated
+from excam.knowledge.names import culture_key, language_key
+from excam.knowledge.open_book import OPEN_BOOK_PASSAGES
+from excam.knowledge.passages import LONGEST, VERSION, Found, Passage, words
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from bm25s import BM25
+
+__all__ = ["FILES", "INDEX", "PASSAGES", "Index", "build", "in_memory", "open_index", "write"]
+K1, B, METHOD = 1.5, 0.75, "lucene"  # of BM25, the defaults of bm25s and Lucene's formula
+NAMED = 5  # languages or cultures that a message lists
+
+
+def build(sources: Sequence[Path], to: Path, stated: Stated = Stated()) -> Index:  # noqa: B008  # it is frozen
+    """Index the documents of files and folders in the folder `to`, and return the index.
+
+    `stated` is what holds for documents that do not say it themselves. Raises InputInvalid as `documents.read` and
+    `write` do.
+    """
+    return write(documents.read(sources, stated), to)
+
+
+def write(reading: Reading, to: Path) -> Index:
+    """Write documents that were read as a pack, and return its index.
+
+    Raises InputInvalid if no passage has a word, or `to` is the index of other documents. If it cannot be written,
+    `to` is left without an index, or with the one that it had.
+    """
+    passages = reading.passages
+    if not _has_words(passages):
+        where = ", ".join(map(str, reading.sources))
+        raise InputInvalid(f"{where}: {len(passages)} passages without a word; expected texts that can be searched")
+    identity = _identity(passages)
+    is_known = (to / INDEX).is_file()
+    if is_known and (there := str(read_json(to / INDEX, "identity")["identity"])) != identity:
+        raise InputInvalid(
+            f"{to}: holds the index {there[:12]} of other documents; expected {identity[:12]}; delete it, or name "
+            "another folder"
+        )
+    searched = _bm25(passages)
+    built = reading.facts()
+    try:
+        tables.write_frame(to / PASSAGES, _frame(passages))
+        write_json(to / INDEX, _facts(identity, passages, sha256(to / PASSAGES)) | {"built": built})
+    except BaseException:
+        if not is_known and (to / PASSAGES).is_file():
+            remove_published(to / PASSAGES)
+        raise
+    return Index(identity, passages, searched, built)
+
+
+def in_memory(passages: Sequence[Passage]) -> Index:
+    """Return the index of passages that lie in no folder."""
+    return Index(_identity(passages), passages, _bm25(passages))
+
+
+def open_index(folder: Path) -> Index:
+    """Return the index of a pack. Raises InputInvalid if there is none, or its passages are none.
+
+    Raises ArtifactBroken if `index.json` is not that of the passages: the identity is computed from them again, and so
+    are the arrays that are searched.
+    """
+    require_extra("knowledge", "bm25s")
+    if not (folder / INDEX).is_file():
+        raise InputInvalid(f"{folder}: no {INDEX}; expected a pack; `excam knowledge build SOURCE --to {folder}`")
+    facts = read_json(folder / INDEX, "identity", "files")
+    digest = sha256(folder / PASSAGES) if (folder / PASSAGES).is_file() else "none"
+    recorded = facts["files"].get(PASSAGES) if isinstance(facts["files"], dict) else None
+    if recorded != digest:
+        raise ArtifactBroken(
+            f"{folder / PASSAGES}: not the file of this index; expected {str(recorded)[:12]}; build it again"
+        )
+    passages = _opened_passages(folder / PASSAGES)
+    if (identity := _identity(passages)) != facts["identity"]:
+        raise ArtifactBroken(
+            f"{folder}: passages of {identity[:12]}; expected those of {str(facts['identity'])[:12]}; build it again"
+        )
+    expected = _facts(identity, passages, digest)
+    if other := [name for name in expected if name != "files" and facts.get(name) != expected[name]]:
+        raise ArtifactBroken(f"{folder / INDEX}: {', '.join(other)} of other passages; build it again")
+    built = facts.get("built")
+    return Index(identity, passages, _bm25(passages), built if isinstance(built, dict) else {})
+
+
+def _opened_passages(path: Path) -> list[Passage]:
+    frame = read_typed(path, _schema(), "passages of an index", _schema(), ("id",))
+    passages = [Passage(**row) for row in frame.iter_rows(named=True)]
+    if any(not getattr(passage, name).strip() for passage in passages for name in NEEDED):
+        raise InputInvalid(f"{path}: a passage without {', '.join(NEEDED)}; expected passages of an index")
+    if not _has_words(passages):
+        raise InputInvalid(f"{path}: {len(passages)} passages without a word; expected texts that can be searched")
+    return passages
+
+
+def _has_words(passages: Iterable[Passage]) -> bool:
+    return any(words(f"{passage.title} {passage.text}") for passage in passages)
+
+
+def _facts(identity: str, passages: Sequence[Passage], digest: str) -> dict[str, Any]:
+    """Return what `index.json` holds and the passages decide; `digest` is that of their file."""
+    licences = dict(sorted(Counter(passage.licence for passage in passages).items()))
+    settings = {"k1": K1, "b": B, "method": METHOD, "version": VERSION}
+    counted = {"passages": len(passages), "licences": licences}
+    return {"identity": identity, **counted, "settings": settings, "files": {PASSAGES: digest}}
+
+
+def _identity(passages: Iterable[Passage]) -> str:
+    """Return the SHA-256 of the passages and of everything that decides what is found."""
+    digest = hashlib.sha256(json.dumps([VERSION, K1, B, METHOD, LONGEST]).encode())
+    for passage in passages:
+        digest.update(json.dumps(asdict(passage), sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def _schema() -> dict[str, Any]:
+    import polars as pl
+
+    return dict.fromkeys((field.name for field in fields(Passage)), pl.String)
+
+
+def _frame(passages: Iterable[Passage]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame([asdict(passage) for passage in passages], schema=_schema())
+
+
+def _bm25(passages: Iterable[Passage]) -> BM25:
+    require_extra("knowledge", "bm25s")
+    from bm25s import BM25
+
+    vocabulary: dict[str, int] = {}
+    ids = [
+        [vocabulary.setdefault(word, len(vocabulary)) for word in words(f"{passage.title} {passage.text}")]
+        for passage in passages
+    ]
+    searched = BM25(k1=K1, b=B, method=METHOD, backend="numpy", csc_backend="numpy")
+    searched.index((ids, vocabulary), show_progress=False)
+    return searched
+
+
+class Index:
+    """Passages that can be searched. Build one with `build`, open one with `open_index`."""
+
+    def __init__(
+        self, identity: str, passages: Sequence[Passage], searched: BM25, built: Mapping[str, Any] | None = None
+    ) -> None:
+        """`built` is what the pack was built from, as its writer recorded it: no passage proves it."""
+        self.identity, self.passages, self.built, self._searched = identity, passages, built or {}, searched
+        self._masks: dict[tuple[str, str], np.ndarray] = {}
+
+    @cached_property
+    def signature(self) -> str:
+        """Return the index's part of a signature."""
+        return f"evidence:{self.identity[:12]}"
+
+    def search(
+        self,
+        query: str,
+        count: int,
+        *,
+        language: str = "",
+        culture: str = "",
+        without: Collection[str] = frozenset(),
+    ) -> list[Found]:
+        """Return up to `count` passages that share a word with the query, best first; equal scores in file order.
+
+        Only passages of `language` and `culture` are returned, or that state none; none whose source is in `without`.
+        Of passages with the same title and text, the first is returned.
+        """
+        import numpy as np
+
+        known = self._searched.vocab_dict
+        asked = [known[word] for word in words(query) if word in known]
+        if not asked:
+            return []
+        scores = self._searched.get_scores_from_ids(asked)
+        if language or culture:
+            scores = np.where(self._allowed(language, culture), scores, 0)
+        best: list[Found] = []
+        texts: set[tuple[str, str]] = set()
+        for at in np.argsort(-scores, kind="stable"):
+            if len(best) == count or scores[at] <= 0:
+                break
+            passage = self.passages[at]
+            if passage.source not in without and (passage.title, passage.text) not in texts:
+                texts.add((passage.title, passage.text))
+                best.append(Found(passage, float(scores[at])))
+        return best
+
+    def passages_for(
+        self,
+        instruction: str,
+        output: str,
+        *,
+        language: str = "",
+        culture: str = "",
+        without: Collection[str] = frozenset(),
+    ) -> list[Passage]:
+        """Return the passages of an open book for a pair, see `search`."""
+        query = f"{instruction}\n{output}"
+        hits = self.search(query, OPEN_BOOK_PASSAGES, language=language, culture=culture, without=without)
+        return [hit.passage for hit in hits]
+
+    def unrelated(self, query: str) -> str:
+        """Return a passage ("title: text") that shares least with a query, for contrast; of equal ones by hash."""
+        import numpy as np
+
+        known = self._searched.vocab_dict
+        asked = [known[word] for word in words(query) if word in known]
+        scores = self._searched.get_scores_from_ids(asked) if asked else np.zeros(len(self.passages))
+        least = np.flatnonzero(scores <= scores.min())
+        passage = self.passages[int(least[int(hashlib.sha256(query.encode()).hexdigest()[:8], 16) % len(least)])]
+        return f"{passage.title}: {passage.text}" if passage.title else passage.text
+
+    def mismatch(self, language: str = "", culture: str = "") -> str | None:
+        """Return in a line why no passage can be of use for texts of a language and culture; None if one can."""
+        for name, kept in (("language", self._allowed(language, "")), ("culture", self._allowed("", culture))):
+            if not kept.any():
+                wanted = language if name == "language" else culture
+                return f"no passage of {name} {_shown(name, wanted)}; the pack has {self._named(name)}"
+        if not self._allowed(language, culture).any():
+            return f"no passage in {_shown('language', language)} of culture {culture}"
+        return None
+
+    def _named(self, field: str) -> str:
+        """Return the most frequent languages or cultures with their numbers of passages."""
+        counts = Counter(_shown(field, getattr(passage, field)) for passage in self.passages)
+        more = f" and {len(counts) - NAMED} more" if len(counts) > NAMED else ""
+        return ", ".join(f"{name} ({count})" for name, count in counts.most_common(NAMED)) + more
+
+    def _allowed(self, language: str, culture: str) -> np.ndarray:
+        """Return for each passage whether it is of a language and culture, or states none; "" allows all."""
+        import numpy as np
+
+        wanted = language_key(language), culture_key(culture)
+        if wanted not in self._masks:
+            languages, cultures = self._keys
+            kept = [
+                wanted[0] in ("", spoken) or not spoken for spoken in languages
+            ], [
+                wanted[1] in ("", lived) or not lived for lived in cultures
+            ]  # fmt: skip
+            self._masks[wanted] = np.array(kept[0]) & np.array(kept[1])
+        return self._masks[wanted]
+
+    @cached_property
+    def _keys(self) -> tuple[list[str], list[str]]:
+        """Return the language and the culture of each passage, as they are compared."""
+        languages = {name: language_key(name) for name in {passage.language for passage in self.passages}}
+        cultures = {name: culture_key(name) for name in {passage.culture for passage in self.passages}}
+        return (
+            [languages[passage.language] for passage in self.passages],
+            [cultures[passage.culture] for passage in self.passages],
+        )
+
+
+def _shown(field: str, value: str) -> str:
+    return code_name(language_key(value)) if field == "language" else value

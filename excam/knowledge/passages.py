@@ -1,0 +1,105 @@
+"""A passage, the words of a text, and cutting a text into passages."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import regex
+
+from excam.core.text import INVISIBLE, SCRIPTS
+
+VERSION = 3  # of words and passages; part of the identity of an index
+LONGEST = 200  # words of a passage; a longer paragraph is cut
+_WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*")
+_UNSPACED = regex.compile(f"[{SCRIPTS}]")
+_EMPTY_LINE = regex.compile(r"\n\s*\n")
+# where a long paragraph may be cut: behind a sentence and its quotes, or at the end of a line
+_CUT = regex.compile(r"[.!?…؟।]+[\"'”’»)\]]*\s+|[。！？]+[」』”’]*\s*|\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A paragraph of a document. `id` is unique in an index: the document's, with #2, #3 ... for later paragraphs.
+
+    `document` is the id of the document, `source` that of what the document was made from, such as a base sample of a
+    benchmark. `language` and `culture` are "" where the document states none.
+    """
+
+    id: str
+    title: str
+    text: str
+    url: str = ""
+    language: str = ""
+    licence: str = ""
+    revision: str = ""
+    document: str = ""
+    culture: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage with its BM25 score for a query."""
+
+    passage: Passage
+    score: float
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in NFKC, case-folded, without invisible signs; by ICU if its script has no spaces."""
+    plain = INVISIBLE.sub("", unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode())).casefold()
+    if not _UNSPACED.search(plain):
+        return _WORD.findall(plain)
+    from icu4py.breakers import WordBreaker  # loads 40 MB of tables
+
+    return [word for piece in WordBreaker(plain.replace("\0", " "), "root") for word in _WORD.findall(piece)]
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a text, which empty lines part, each of `LONGEST` words at most."""
+    return [piece for paragraph in _EMPTY_LINE.split(text) for piece in pieces(paragraph)]
+
+
+def pieces(paragraph: str) -> Iterator[str]:
+    """Yield a paragraph in parts of `LONGEST` words at most, cut behind sentences where they are short enough.
+
+    No word is in two parts, and none is lost. Words are those between blanks, or ICU's in a script without them.
+    """
+    kept: list[str] = []
+    for sentence in _sentences(paragraph):
+        tokens = _tokens(sentence)
+        if kept and len(kept) + len(tokens) > LONGEST:
+            yield "".join(kept).strip()
+            kept = []
+        kept += tokens
+        while len(kept) > LONGEST:
+            yield "".join(kept[:LONGEST]).strip()
+            kept = kept[LONGEST:]
+    if rest := "".join(kept).strip():
+        yield rest
+
+
+def _sentences(text: str) -> Iterator[str]:
+    start = 0
+    for match in _CUT.finditer(text):
+        yield text[start : match.end()]
+        start = match.end()
+    if start < len(text):
+        yield text[start:]
+
+
+def _tokens(text: str) -> list[str]:
+    """Return a text cut behind each word; together they are the text."""
+    if not _UNSPACED.search(text):
+        return regex.findall(r"\s*\S+\s*|\s+", text)
+    from icu4py.breakers import WordBreaker
+
+    tokens: list[str] = []
+    for piece in WordBreaker(text.replace("\0", " "), "root"):
+        if tokens and not _WORD.search(piece):
+            tokens[-1] += piece
+        else:
+            tokens.append(piece)
+    return tokens

@@ -1,0 +1,173 @@
+"""Prose as people have it: the paragraphs of plain text and of Markdown, each below its headings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import regex
+
+from excam.core.extras import require_extra
+
+HEADING_WORDS = 10  # of a line of plain text that is taken for a heading, at most
+HEADS = 3  # pages that begin or end with one line before it is taken for a running head
+_FRONT_MATTER = regex.compile(r"---[ \t]*\n(?:(.*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", regex.S)
+_ENTRY = regex.compile(r"([A-Za-z]+)[ \t]*:[ \t]*(.*?)[ \t]*")
+_NAMES = {"license": "licence", "lang": "language"}
+_STATED = frozenset({"title", "url", "language", "licence", "revision", "culture", "source"})
+_EMPTY_LINE = regex.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
+_HYPHEN = regex.compile(r"(\p{L}+)[-\u2010\u00ad]\n[^\S\n]*(\p{Ll}[\p{L}\p{M}]*)")
+_ENDS = regex.compile(r"[.!?…؟।。！？:;,][\"'”’»)\]」』]*$")
+_UNDERLINE = regex.compile(r"\n[ \t]*(?:={3,}|-{3,}|~{3,})[ \t]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph with the headings above it."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """The paragraphs of a document, what it states of itself (licence, language, url ...), and lines left out."""
+
+    blocks: Sequence[Block]
+    stated: Mapping[str, str] = field(default_factory=dict)
+    left_out: int = 0  # running heads and page numbers
+
+
+class Outline:
+    """Collects paragraphs below headings. A heading with nothing below it becomes a paragraph: no word is lost."""
+
+    def __init__(self, title: str = "") -> None:
+        """`title` stands above paragraphs that no heading of the first level is above."""
+        self.title = title
+        self._trail: list[tuple[int, str]] = []
+        self._is_open = False  # whether the last heading waits for its first paragraph
+        self._blocks: list[tuple[tuple[tuple[int, str], ...], str]] = []
+
+    def heading(self, level: int, text: str) -> None:
+        """Begin a section; `level` is 1 to 6."""
+        self._close(level)
+        self._trail = [above for above in self._trail if above[0] < level] + [(level, text)]
+        self._is_open = True
+
+    def paragraph(self, text: str) -> None:
+        """Add a paragraph. One that follows a colon is part of the paragraph before it, as a list is."""
+        trail = tuple(self._trail)
+        if self._blocks and not self._is_open and self._blocks[-1][0] == trail and self._blocks[-1][1].endswith(":"):
+            text = f"{self._blocks.pop()[1]}\n{text}"
+        self._blocks.append((trail, text))
+        self._is_open = False
+
+    def blocks(self) -> list[Block]:
+        """Return the paragraphs in order, titled by the headings above them."""
+        self._close(0)
+        return [Block(self._titled(trail), text) for trail, text in self._blocks]
+
+    def _close(self, level: int) -> None:
+        if self._is_open and self._trail[-1][0] >= level:
+            self._blocks.append((tuple(self._trail[:-1]), self._trail[-1][1]))
+        self._is_open = False
+
+    def _titled(self, trail: Sequence[tuple[int, str]]) -> str:
+        top = [] if any(level == 1 for level, _ in trail) else [self.title]
+        names = [name for name in (*top, *(text for _, text in trail)) if name]
+        return ": ".join(name for at, name in enumerate(names) if at == 0 or name != names[at - 1])
+
+
+def read_markdown(text: str, title: str) -> Prose:
+    """Return the paragraphs of Markdown (CommonMark with tables). Its front matter may state licence, title, url ..."""
+    require_extra("knowledge", "markdown_it")
+    from markdown_it import MarkdownIt
+
+    from excam.knowledge.web_page import read_html
+
+    stated, body = _front_matter(text)
+    page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(body)
+    found = read_html(page, stated.get("title") or title)
+    return Prose(found.blocks, dict(found.stated) | stated)
+
+
+def _front_matter(text: str) -> tuple[dict[str, str], str]:
+    """Return the entries of the block of YAML at the beginning that a document states of itself, and the rest."""
+    text = text.replace("\r\n", "\n")
+    if not (match := _FRONT_MATTER.match(text)):
+        return {}, text
+    stated = {}
+    for line in (match[1] or "").split("\n"):
+        if entry := _ENTRY.fullmatch(line):
+            name = _NAMES.get(entry[1].lower(), entry[1].lower())
+            if name in _STATED and (value := entry[2].strip("\"'").strip()):
+                stated[name] = value
+    return stated, text[match.end() :]
+
+
+def read_plain(text: str, title: str) -> Prose:
+    """Return the paragraphs of plain text, which empty lines part; a line alone above a paragraph is its heading.
+
+    Of the text of a PDF, words that a line end parts are joined, and so are paragraphs that a page end parts; page
+    numbers, and lines that many pages begin or end with, are left out and counted.
+    """
+    pages = [page.strip("\n") for page in regex.sub(r"\r\n?", "\n", text).split("\f")]
+    kept, left_out = _without_heads(pages) if len(pages) > 1 else (pages, 0)
+    joined = _joined_lines(_joined_pages(kept))
+    found = [paragraph.strip() for paragraph in _EMPTY_LINE.split(joined) if paragraph.strip()]
+    outline = Outline(title)
+    for at, paragraph in enumerate(found):
+        heading = _heading(paragraph)
+        if heading and at + 1 < len(found) and not _heading(found[at + 1]):
+            outline.heading(2, heading)
+        else:
+            outline.paragraph(_UNDERLINE.sub("", paragraph) if heading else paragraph)
+    return Prose(outline.blocks(), left_out=left_out)
+
+
+def _heading(paragraph: str) -> str:
+    """Return a paragraph as a heading, "" if it is none: one short line that no sentence ends, maybe underlined."""
+    line = _UNDERLINE.sub("", paragraph)
+    is_short = "\n" not in line and len(line.split()) <= HEADING_WORDS and any(map(str.isalpha, line))
+    return line if is_short and not _ENDS.search(line) and len(line) <= 100 else ""
+
+
+def _without_heads(pages: Sequence[str]) -> tuple[list[str], int]:
+    """Return pages without page numbers and running heads, and how many lines those are."""
+    edges = Counter(_head(line) for page in pages for line in {*page.split("\n")[:1], *page.split("\n")[-1:]})
+    kept, left_out = [], 0
+    for page in pages:
+        lines = page.split("\n")
+        for at in (0, -1):
+            if lines and lines[at].strip() and (not _head(lines[at]) or edges[_head(lines[at])] >= HEADS):
+                lines.pop(at)
+                left_out += 1
+        kept.append("\n".join(lines).strip("\n"))
+    return kept, left_out
+
+
+def _head(line: str) -> str:
+    """Return a line without its page number, "" if it is nothing else."""
+    return regex.sub(r"[\p{N}\s–—|-]+", " ", line).strip()
+
+
+def _joined_pages(pages: Sequence[str]) -> str:
+    """Return the text of pages: a paragraph goes on if a page ends within a sentence and the next begins within one."""
+    text = ""
+    for page in pages:
+        begins_within = bool(regex.match(r"\s*\p{Ll}", page))
+        within = text and begins_within and (not _ENDS.search(text) or text[-1] in ",;")
+        text += ("\n" if within else "\n\n") + page
+    return text
+
+
+def _joined_lines(text: str) -> str:
+    """Return a text with words that a hyphen at a line end parts in one; a hyphen that the word has elsewhere stays."""
+    compounds = {match.casefold() for match in regex.findall(r"\p{L}+-\p{L}+", text)}
+
+    def joined(match: regex.Match[str]) -> str:
+        is_compound = f"{match[1]}-{match[2]}".casefold() in compounds
+        return f"{match[1]}{'-' if is_compound else ''}{match[2]}"
+
+    return _HYPHEN.sub(joined, text)

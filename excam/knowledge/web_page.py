@@ -1,0 +1,156 @@
+"""The paragraphs of an HTML page: what a reader sees of its main part, each paragraph below its headings.
+
+By the parser of the standard library, which accepts any page; nothing is fetched and no script is run.
+"""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import regex
+
+from excam.knowledge.prose import Outline, Prose
+
+DROPPED = frozenset(
+    {"script", "style", "template", "noscript", "svg", "math", "nav", "footer", "form", "button", "select", "iframe"}
+    | {"object", "audio", "video", "canvas", "dialog"}
+)
+_VOID = frozenset(
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+)
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_GROUPS = frozenset({"ul", "ol", "dl", "table"})  # one paragraph each, with a line for each item
+_BLOCKS = frozenset(
+    {"p", "div", "section", "article", "main", "header", "aside", "blockquote", "pre", "figure", "figcaption", "body"}
+    | {"address", "details", "summary", "hgroup", "fieldset", "center", "hr", "li", "dt", "dd", "tr", "caption"}
+    | {"thead", "tbody", "tfoot"}
+)
+_HIDDEN = regex.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", regex.I)
+_BREAK = "\0"  # a line end that a reader sees, between pieces of text
+
+
+def read_html(text: str, title: str) -> Prose:
+    """Return the paragraphs of a page that a reader sees; those of `<main>` if it has one.
+
+    Navigation, scripts, forms and hidden elements are left out: what a reader does not see must not reach a judge. An
+    element to be left out that never ends is kept.
+    """
+    dropped = DROPPED
+    page = _parsed(text, title, dropped, only_main=False)
+    while page.unclosed and page.unclosed in dropped:
+        dropped -= {page.unclosed}
+        page = _parsed(text, title, dropped, only_main=False)
+    blocks = page.outline.blocks()
+    if page.has_main:
+        blocks = _parsed(text, title, dropped, only_main=True).outline.blocks() or blocks
+    return Prose(blocks, page.stated)
+
+
+def _parsed(text: str, title: str, dropped: frozenset[str], *, only_main: bool) -> _Page:
+    page = _Page(title, dropped, only_main)
+    page.feed(text.replace(_BREAK, ""))
+    page.close()
+    page.end_paragraph()
+    return page
+
+
+class _Page(HTMLParser):
+    """Collects paragraphs and headings while it parses. `unclosed` names a dropped element that did not end."""
+
+    def __init__(self, title: str, dropped: frozenset[str], only_main: bool) -> None:
+        super().__init__(convert_charrefs=True)
+        self.outline, self.stated = Outline(title), dict[str, str]()
+        self.has_main = False
+        self._only_main, self._names = only_main, dropped
+        self._inside = ["", 0]  # the dropped element that we are in, and how many of its name are open
+        self._main = self._groups = 0  # open elements
+        self._level = 0  # of the heading that we are in
+        self._in_title = False
+        self._pieces: list[str] = []
+
+    @property
+    def unclosed(self) -> str:
+        return str(self._inside[0])
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if self._inside[0]:
+            self._inside[1] += tag == self._inside[0]
+        elif tag in _VOID:
+            self._void(tag, given)
+        elif tag in self._names or "hidden" in given or _HIDDEN.search(given.get("style", "")):
+            self._inside = [tag, 1]
+        else:
+            self._start(tag, given)
+
+    def _start(self, tag: str, given: dict[str, str]) -> None:
+        if tag == "html" and given.get("lang"):
+            self.stated["language"] = given["lang"]
+        self._in_title = self._in_title or (tag == "title" and "title" not in self.stated)
+        self._separate(tag)
+        if tag == "main":
+            self.has_main, self._main = True, self._main + 1
+        self._groups += tag in _GROUPS
+        if tag in ("td", "th"):
+            self._pieces.append(" | ")
+        self._level = _HEADINGS.get(tag, self._level)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._inside[0]:
+            self._inside[1] -= tag == self._inside[0]
+            self._inside = self._inside if self._inside[1] else ["", 0]
+            return
+        if tag == "title":
+            self._in_title = False
+        if tag in _GROUPS and self._groups:
+            self._groups -= 1
+        self._separate(tag)
+        if tag in _HEADINGS:
+            self._level = 0
+        if tag == "main" and self._main:
+            self._main -= 1
+
+    def handle_data(self, data: str) -> None:
+        if self._in_title:
+            self.stated["title"] = " ".join(f"{self.stated.get('title', '')} {data}".split())
+            self.outline.title = self.stated["title"] or self.outline.title
+        elif not self._inside[0] and (self._main or not self._only_main):
+            self._pieces.append(data)
+
+    def _void(self, tag: str, given: dict[str, str]) -> None:
+        if tag == "br":
+            self._pieces.append(_BREAK)
+        elif tag == "img" and (self._main or not self._only_main):
+            self._pieces.append(f" {given.get('alt', '')} ")
+        elif tag == "link" and given.get("rel", "").lower() in ("license", "canonical"):
+            address = given.get("href", "").strip()
+            self.stated["licence" if given["rel"].lower() == "license" else "url"] = _licence_name(address)
+        elif tag == "meta" and given.get("name", "").lower() in ("license", "licence", "dc.rights", "dcterms.license"):
+            self.stated["licence"] = given.get("content", "").strip()
+        else:
+            self._separate(tag)
+
+    def _separate(self, tag: str) -> None:
+        """End the paragraph at a block element; within a list or table, only the line."""
+        if tag in _HEADINGS or (tag in _BLOCKS and not self._groups) or (tag in _GROUPS and self._groups == 0):
+            self.end_paragraph()
+        elif tag in _BLOCKS or tag in _GROUPS:
+            self._pieces.append(_BREAK)
+
+    def end_paragraph(self) -> None:
+        """Add the pieces of text since the last paragraph to the outline."""
+        lines = [" ".join(line.split()) for line in "".join(self._pieces).split(_BREAK)]
+        lines = [regex.sub(r"^(?:\|\s*)+|(?:\s*\|)+$", "", line) for line in lines]
+        self._pieces.clear()
+        if not (text := "\n".join(line for line in lines if line)):
+            return
+        if self._level:
+            self.outline.heading(self._level, text.replace("\n", " "))
+        else:
+            self.outline.paragraph(text)
+
+
+def _licence_name(address: str) -> str:
+    """Return the SPDX identifier of an address of Creative Commons; any other text unchanged."""
+    match = regex.search(r"creativecommons\.org/(?:licenses/([a-z-]+)|publicdomain/(zero))/([\d.]+)", address)
+    return (f"CC-{match[1].upper()}-{match[3]}" if match[1] else f"CC0-{match[3]}") if match else address
