@@ -14,7 +14,8 @@ from excam.core.text import SCRIPTS
 UNSPACED = regex.compile(rf"(?V1)[{SCRIPTS}ー々〆]+")
 # A number with its separators, letters of a script that sets spaces, a run of one that sets none, or a sign of value.
 PIECE = regex.compile(
-    rf"(?V1)\p{{Nd}}+(?:[.,:٫٬]\p{{Nd}}+)*|[{SCRIPTS}ー々〆]+|[[\p{{L}}\p{{M}}\p{{N}}]--[{SCRIPTS}\p{{Nd}}]]+|[%٪°]|\p{{Sc}}"
+    r"(?V1)\p{Nd}{1,3}(?:[ \u00a0\u202f]\p{Nd}{3})+(?!\p{Nd})|\p{Nd}+(?:[.,:٫٬]\p{Nd}+)*"
+    rf"|[{SCRIPTS}ー々〆]+|[[\p{{L}}\p{{M}}\p{{N}}]--[{SCRIPTS}\p{{Nd}}]]+|[%٪°]|\p{{Sc}}"
 )
 LATIN = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}]")
 LETTERS = str.maketrans({"ı": "i", "ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "ł": "l", "þ": "th", "ə": "e"})
@@ -66,3 +67,28 @@ def fold(word: str) -> str:
         folded = MARKS.sub("", unicodedata.normalize("NFD", folded)).translate(LETTERS)
     folded = HARAKAT.sub("", folded).translate(ARABIC)
     return "".join(str(unicodedata.digit(sign)) if sign.isdecimal() else sign for sign in folded)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """What phrases are made of: a word, or a character of a script without spaces.
+
+    `alone` is whether it is a word: true of every atom but a character inside a longer word.
+    """
+
+    start: int
+    end: int
+    key: str
+    alone: bool
+
+
+def atoms(text: str, known: tuple[Word, ...] | None = None) -> tuple[Atom, ...]:
+    """Return the atoms of a text in order; `known` are its words, if they are there already."""
+    found: list[Atom] = []
+    for word in words(text) if known is None else known:
+        if UNSPACED.fullmatch(text, word.start, word.end):
+            alone = word.end - word.start == 1
+            found += [Atom(at, at + 1, fold(text[at]), alone) for at in range(word.start, word.end)]
+        else:
+            found.append(Atom(word.start, word.end, word.key, True))
+    return tuple(found)

@@ -1,28 +1,133 @@
-"""Containment: the share of the expected statement's content words that the text holds. No model is asked."""
+"""Containment: typed values first, else the share of the expected statement's content that the text holds.
+
+No model is asked. Where both sides state a value of one kind (a number, a date, a colour, yes or no, an option letter)
+and the values differ, that decides; so do a negation and an opposite that only one side has.
+"""
 
 from __future__ import annotations
 
-from excam.error_reports.comparators._words import words
+from dataclasses import dataclass
+
+from excam.error_reports.comparators._lexicon import variants
+from excam.error_reports.comparators._statements import (
+    Forms,
+    Held,
+    Statement,
+    alternatives,
+    contradiction,
+    language_of,
+    options,
+    prefix_opposite,
+    resolved,
+    sentences,
+    statement,
+)
 from excam.error_reports.comparators.base import Case, Comparison, Need
 from excam.error_reports.comparators.differences import unsupported
 from excam.inference import Flow
 
 VERSION = 1
 NEEDS: tuple[Need, ...] = ("expected",)
-THRESHOLD = 0.5  # share of content words
+THRESHOLD = 0.5  # share of content
+MANY = 8  # content units from which a statement is long: then the F-measure instead of the share
+THRESHOLD_OF_MANY = 0.4
+POLARITY = 0.5  # share from which a negation on one side only means the opposite
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The statements of a case, options and letters resolved."""
+
+    expected: Statement
+    text: Statement
+    question: Statement
 
 
 def compare(case: Case) -> Flow[Comparison]:
-    """Compare without asking anything: margin is the share minus `THRESHOLD`."""
-    return contained(case)
+    """Compare without asking anything: margin is a share of content minus a threshold, -1 to 1."""
+    return contained(case, variants)
     yield
 
 
-def contained(case: Case) -> Comparison:
-    """Return the comparison of a case."""
-    expected = {word.key for word in words(case.expected)}
-    if not expected or not case.text.strip():
-        return Comparison(None, reason="no expected statement" if not expected else "empty text")
-    held = expected & {word.key for word in words(case.text)}
-    margin = len(held) / len(expected) - THRESHOLD
-    return Comparison(margin, unsupported(case) if margin < 0 else (), f"{len(held)} of {len(expected)} words")
+def contained(case: Case, forms: Forms) -> Comparison:
+    """Return the comparison of a case, with words compared by their forms."""
+    if not case.expected.strip() or not case.text.strip():
+        return Comparison(None, reason="empty text" if case.expected.strip() else "no expected statement")
+    sides = _sides(case)
+    if not sides.expected.units and not sides.expected.negations:
+        return Comparison(None, reason="the expected statement has no word that can be compared")
+    if not sides.text.units and not sides.text.negations:
+        return Comparison(None, reason="the text has no word that can be compared")
+    decided = _typed(sides, forms)
+    margin, reason = decided or _share(sides, case.expected, forms)
+    return Comparison(margin, unsupported(case, forms) if margin < 0 else (), reason)
+
+
+def _sides(case: Case) -> Sides:
+    language = language_of(case.language, case.question)
+    asked, by_letter = options(case.question)
+    texts = [resolved(text, statement(text, language), by_letter) for text in (case.expected, case.text)]
+    return Sides(*(statement(text, language) for text in (*texts, asked)))
+
+
+def _typed(sides: Sides, forms: Forms) -> tuple[float, str] | None:
+    """Return margin and reason where values, a negation or an opposite decide."""
+    if pair := contradiction(sides.expected, sides.text, sides.question):
+        return -THRESHOLD, f"{pair[0].kind} {pair[0].shown} against {pair[1].shown}"
+    if unit := prefix_opposite(sides.expected, sides.text):
+        return -THRESHOLD, f"opposite: {unit.key}"
+    return _yes_no(sides) or _polarity(sides, forms)
+
+
+def _yes_no(sides: Sides) -> tuple[float, str] | None:
+    """Return what yes or no alone is worth beside a text that says neither: whether the text negates."""
+    stated = [unit.value for unit in sides.expected.units if unit.value and unit.value.kind == "yes-no"]
+    if not stated or len(sides.expected.units) > 1:
+        return None
+    if any(value.kind == "yes-no" for value in sides.text.values()):
+        return 1 - THRESHOLD, "the same yes or no"
+    agrees = ("no" in stated[0].values) == bool(sides.text.negations)
+    return (0.1 if agrees else -0.1), "yes or no by negation"
+
+
+def _polarity(sides: Sides, forms: Forms) -> tuple[float, str] | None:
+    """Return that the text says the opposite if only one side negates and they share their content."""
+    if bool(sides.expected.negations) == _negates(sides, forms):
+        return None
+    if _share_of(sides.expected, Held([sides.text], forms), sides.question, forms) < POLARITY:
+        return None
+    return -THRESHOLD, "negation on one side"
+
+
+def _negates(sides: Sides, forms: Forms) -> bool:
+    """Return whether the sentence of the text that is closest to the expected statement negates."""
+    if not sides.text.negations:
+        return False
+    parts = [statement(part, sides.text.languages[0]) for part in sentences(sides.text.text)]
+    closest = max(parts, key=lambda part: _share_of(sides.expected, Held([part], forms), sides.question, forms))
+    return bool(closest.negations)
+
+
+def _share(sides: Sides, expected: str, forms: Forms) -> tuple[float, str]:
+    """Return margin and reason by the content in common; of alternatives ("A or B") the best counts."""
+    held = Held([sides.text], forms)
+    parts = [statement(part, sides.expected.languages[0]) for part in alternatives(expected)]
+    stated = [part for part in parts if part.units] if len(parts) > 1 else [sides.expected]
+    share, count = max(
+        (_share_of(part, held, sides.question, forms), len(part.content())) for part in stated or [sides.expected]
+    )
+    if count < MANY:
+        return share - THRESHOLD, f"{share:.2f} of the expected content"
+    known = Held([sides.expected, sides.question], forms)
+    content = sides.text.content()
+    precision = sum(map(known.holds, content)) / max(len(content), 1)
+    measure = 2 * share * precision / (share + precision) if share + precision else 0.0
+    return measure - THRESHOLD_OF_MANY, f"F-measure {measure:.2f} of the content"
+
+
+def _share_of(expected: Statement, held: Held, question: Statement, forms: Forms) -> float:
+    """Return the share of the expected content, without what the question says already, that is held."""
+    content = expected.content()
+    asked = Held([question], forms)
+    new = [unit for unit in content if not asked.holds(unit)] or content
+    return sum(map(held.holds, new)) / len(new) if new else 0.0

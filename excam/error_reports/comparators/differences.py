@@ -1,39 +1,93 @@
-"""Which words of a text nothing supports: neither the expected statement nor the question nor a passage."""
+"""Which words of a text nothing supports: neither the expected statement nor the question nor a passage.
+
+Every comparator marks words with it. As a comparator of its own, it says how much of the text is unsupported.
+"""
 
 from __future__ import annotations
 
-from excam.error_reports.comparators._words import words
+from collections.abc import Sequence
+
+from excam.error_reports.comparators._lexicon import variants
+from excam.error_reports.comparators._statements import (
+    Forms,
+    Held,
+    Statement,
+    Unit,
+    contradiction,
+    language_of,
+    options,
+    prefix_opposite,
+    resolved,
+    statement,
+)
 from excam.error_reports.comparators.base import Case, Comparison, Need, Range
 from excam.inference import Flow
 
 VERSION = 1
 NEEDS: tuple[Need, ...] = ("expected",)
-THRESHOLD = 0.5
+THRESHOLD = 0.5  # share of unsupported content
 
 
 def compare(case: Case) -> Flow[Comparison]:
-    """Compare without asking anything: margin is `THRESHOLD` minus the share of the text's words without support."""
+    """Compare without asking anything: margin is `THRESHOLD` minus the share of unsupported content."""
+    if not case.expected.strip() or not case.text.strip():
+        return Comparison(None, reason="empty text" if case.expected.strip() else "no expected statement")
+    content = statement(case.text, language_of(case.language, case.question)).content()
+    if not content:
+        return Comparison(None, reason="the text has no word that can be compared")
     ranges = unsupported(case)
-    total = sum(word.end - word.start for word in words(case.text))
-    if not total or not case.expected.strip():
-        return Comparison(None, reason="no expected statement" if total else "empty text")
-    margin = THRESHOLD - sum(end - start for start, end in ranges) / total
-    return Comparison(margin, ranges if margin < 0 else ())
+    marked = sum(any(start <= unit.start < end for start, end in ranges) for unit in content)
+    margin = THRESHOLD - marked / len(content)
+    return Comparison(margin, ranges if margin < 0 else (), f"{marked} of {len(content)} words unsupported")
     yield
 
 
-def unsupported(case: Case) -> tuple[Range, ...]:
-    """Return the character ranges of `case.text` that nothing supports, in order, neighbouring words joined."""
-    known = {word.key for text in (case.expected, case.question, *case.passages) for word in words(text)}
+def unsupported(case: Case, forms: Forms = variants) -> tuple[Range, ...]:
+    """Return the character ranges of `case.text` that nothing supports, in order.
+
+    These are the content words, values and negations that stand neither in the expected statement nor in the question
+    nor in a passage, neighbours joined across function words. Answer options in the question support nothing. Where a
+    text names an option only by its letter, that is marked. Empty if all is supported.
+    """
+    language = language_of(case.language, case.question)
+    asked, by_letter = options(case.question)
+    text, question = statement(case.text, language), statement(asked, language)
+    expected = statement(resolved(case.expected, statement(case.expected, language), by_letter), language)
+    if resolved(case.text, text, by_letter) != case.text:
+        return tuple((unit.start, unit.end) for unit in text.units)
+    known = Held([expected, question, *(statement(passage, language) for passage in case.passages)], forms)
+    decisive = _decisive(expected, text, question)
+    if decisive and _only_values_differ(expected, text, forms):
+        return _joined(decisive, text)
+    marked = [*decisive, *(unit for unit in text.units if not known.holds(unit))]
+    if not expected.negations and not question.negations:
+        marked += [Unit(word.start, word.end, word.key) for word in text.negations]
+    return _joined(marked, text)
+
+
+def _decisive(expected: Statement, text: Statement, question: Statement) -> list[Unit]:
+    """Return the value or the word that contradicts the expected statement, though a passage may hold it."""
+    pair = contradiction(expected, text, question)
+    units = [unit for unit in text.units if pair and unit.value == pair[1]]
+    opposite = prefix_opposite(expected, text)
+    return [*units, opposite] if opposite else units
+
+
+def _only_values_differ(expected: Statement, text: Statement, forms: Forms) -> bool:
+    """Return whether the text holds every word of the expected statement that is no value."""
+    held = Held([text], forms)
+    return all(held.holds(unit) for unit in expected.content() if unit.value is None)
+
+
+def _joined(marked: Sequence[Unit], text: Statement) -> tuple[Range, ...]:
+    """Return the ranges of units, joined where no other unit stands between two of them."""
     ranges: list[Range] = []
-    joins = False
-    for word in words(case.text):
-        if word.key in known:
-            joins = False
+    kept = [unit.start for unit in text.units if unit not in marked]
+    for unit in sorted(set(marked), key=lambda unit: unit.start):
+        if ranges and unit.start < ranges[-1][1]:
             continue
-        if joins:
-            ranges[-1] = ranges[-1][0], word.end
+        if ranges and not any(ranges[-1][1] <= start < unit.start for start in kept):
+            ranges[-1] = ranges[-1][0], unit.end
         else:
-            ranges.append((word.start, word.end))
-        joins = True
+            ranges.append((unit.start, unit.end))
     return tuple(ranges)

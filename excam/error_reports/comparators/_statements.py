@@ -1,0 +1,243 @@
+"""A text as what it states: typed values, content words, negations; and how far two of them say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import regex
+
+from excam.error_reports.comparators._lexicon import Languages, languages_of, variants, word_list
+from excam.error_reports.comparators._values import SOFT, Value, comparable, equal, read_values
+from excam.error_reports.comparators._words import UNSPACED, Word, words
+
+SHORT = 4  # content units of a short statement: there, soft kinds of values decide too
+LONG = 12  # content units beyond which a soft kind is one of several things said
+OPTION = regex.compile(r"(?<![\p{L}\p{Nd}])(?:[Oo]ption |[Cc]hoice )?\(?([A-H])[):.]\s+")
+ALTERNATIVES = regex.compile(r"\s(?:or|oder|ou|veya|atau|या|أو|или)\s|\s*/\s*|或者|或|または|또는")
+SENTENCE = regex.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
+BOUND_NEGATION = regex.compile(
+    r"(?:ない|ません|なかっ|않|없|못)|^안$|\p{Latin}{2,}(?:maz|mez|miyor|muyor|memeli|mamali|mamis|memis)\p{Latin}*$|n['’]t$"
+)
+PAIRED = frozenset(("neither", "nor", "weder", "noch", "ni", "nem", "ne"))  # "neither good nor bad" is neither
+NEGATING = ("un", "in", "im", "ir", "il", "dis", "non")
+COLON = regex.compile(r"[:：](?!\p{Nd})")
+
+Forms = Callable[[str], Iterable[str]]  # a folded word to the forms under which it is compared
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A content word or a typed value of a text: characters [start, end)."""
+
+    start: int
+    end: int
+    key: str
+    value: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a text states.
+
+    `units` are its content words and values without carrier phrases ("The answer is option"); `carrier` are those.
+    """
+
+    text: str
+    languages: Languages
+    units: tuple[Unit, ...]
+    carrier: tuple[Unit, ...]
+    negations: tuple[Word, ...]
+
+    def values(self) -> list[Value]:
+        """Return its typed values, those of carrier phrases (option letters) too."""
+        return [unit.value for unit in (*self.carrier, *self.units) if unit.value]
+
+    def content(self) -> tuple[Unit, ...]:
+        """Return the units that count: all but option letters, unless there is nothing else."""
+        content = tuple(
+            unit for unit in self.units if unit.value is None or unit.value.kind not in ("option", "yes-no")
+        )
+        return content or self.units
+
+
+def language_of(language: str, question: str) -> str:
+    """Return the language to read short texts in: the stated one, else that of the question."""
+    return language if language else languages_of(words(question))[0]
+
+
+@lru_cache(maxsize=4096)
+def statement(text: str, language: str = "") -> Statement:
+    """Return what a text states; `language` decides only where the text does not."""
+    known = words(text)
+    languages = languages_of(known, language)
+    values = read_values(text, languages, known)
+    values, negations = _negated(text, values, known, languages)
+    functions = word_list("function_words", languages)
+    held = {word.start for word in negations}
+    content = [
+        Unit(word.start, word.end, word.key)
+        for word in known
+        if word.key not in functions
+        and word.start not in held
+        and not any(value.start < word.end and word.start < value.end for value in values)
+    ]
+    units = sorted([*content, *(Unit(v.start, v.end, _value_key(v), v) for v in values)], key=lambda unit: unit.start)
+    carrier, stated = _without_carrier(text, units, known, languages)
+    return Statement(text, languages, tuple(stated), tuple(carrier), negations)
+
+
+def _value_key(value: Value) -> str:
+    return f"{value.kind}={'/'.join(sorted(map(str, value.values)))}"
+
+
+def _negated(
+    text: str, values: Sequence[Value], known: Sequence[Word], languages: Languages
+) -> tuple[tuple[Value, ...], tuple[Word, ...]]:
+    """Turn opposites after a negation to the other side; return the values, and the negations that turned none.
+
+    A negation inside a value ("not very", "No,") belongs to it.
+    """
+    listed = word_list("negations", languages)
+    negations = [
+        word
+        for word in known
+        if (word.key in listed or BOUND_NEGATION.search(word.key))
+        and not any(value.start <= word.start < value.end for value in values)
+    ]
+    turned: list[Value] = []
+    for value in values:
+        before = [
+            word for word in negations if value.start - word.start > 0 and _words_between(known, word, value) <= 1
+        ]
+        if value.kind.startswith("opposite:") and len(before) == 1 and before[0].key not in PAIRED:
+            negations.remove(before[0])
+            other = frozenset("other" if side == "one" else "one" for side in value.values)
+            value = replace(value, values=other, start=before[0].start, shown=text[before[0].start : value.end])
+        turned.append(value)
+    return tuple(turned), tuple(negations)
+
+
+def _words_between(known: Sequence[Word], word: Word, value: Value) -> int:
+    return sum(word.end <= other.start and other.end <= value.start for other in known)
+
+
+def _without_carrier(
+    text: str, units: Sequence[Unit], known: Sequence[Word], languages: Languages
+) -> tuple[list[Unit], list[Unit]]:
+    """Divide units into those of carrier phrases at either end, and those that state something."""
+    listed = word_list("carriers", languages)
+    colon = COLON.search(text)
+    if colon:
+        wide = listed | word_list("carriers", ("before a colon",)) | word_list("function_words", languages)
+        head = [word for word in known if word.end <= colon.start()]
+        letters = {unit.start for unit in units if unit.value and unit.value.kind == "option"}
+        if head and all(word.key in wide or word.start in letters for word in head):
+            after = [unit for unit in units if unit.start >= colon.end()]
+            if after:
+                return [unit for unit in units if unit.start < colon.end()], after
+
+    def carries(unit: Unit) -> bool:
+        return unit.key in listed if unit.value is None else unit.value.kind == "option"
+
+    first, last = 0, len(units)
+    while first < last and carries(units[first]):
+        first += 1
+    while last > first and carries(units[last - 1]):
+        last -= 1
+    return ([*units[:first], *units[last:]], list(units[first:last])) if first < last else ([], list(units))
+
+
+def options(question: str) -> tuple[str, dict[str, str]]:
+    """Return a question without its answer options, and the options by letter; "A" and "B" are the fewest."""
+    marks = list(OPTION.finditer(question))
+    for at, mark in enumerate(marks):
+        run = marks[at : at + 8]
+        letters = [other[1] for other in run]
+        count = next((n for n, letter in enumerate(letters) if letter != "ABCDEFGH"[n]), len(letters))
+        if count >= 2:
+            ends = [other.start() for other in run[1:count]] + [len(question)]
+            texts = [question[other.end() : end].strip(" ;\n,") for other, end in zip(run[:count], ends, strict=True)]
+            return question[: mark.start()], dict(zip(letters, texts, strict=False))
+    return question, {}
+
+
+def resolved(text: str, stated: Statement, by_letter: dict[str, str]) -> str:
+    """Return the option that a text names by its letter alone, or the text."""
+    letters = [unit.value for unit in stated.units if unit.value and unit.value.kind == "option"]
+    if len(letters) == 1 and len(stated.units) == 1:
+        return by_letter.get(str(next(iter(letters[0].values))), text)
+    return text
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text that are not blank."""
+    return [part for part in SENTENCE.split(text) if part.strip()]
+
+
+def alternatives(text: str) -> list[str]:
+    """Return the parts of a statement that each would do ("rice or noodles"), the statement if there are none."""
+    return [part for part in ALTERNATIVES.split(text) if part.strip()] or [text]
+
+
+class Held:
+    """The forms and values that some texts hold, to look up whether a unit of another text is among them."""
+
+    def __init__(self, statements: Iterable[Statement], forms: Forms = variants) -> None:
+        self.forms = forms
+        units = [unit for stated in statements for unit in (*stated.carrier, *stated.units)]
+        self.values = [unit.value for unit in units if unit.value]
+        self.known = {form for unit in units if unit.value is None for form in forms(unit.key)}
+        self.unspaced = "\n".join(key for key in self.known if UNSPACED.fullmatch(key))
+
+    def holds(self, unit: Unit) -> bool:
+        """Return whether a unit is among them: an equal value, a word with a form in common."""
+        if unit.value:
+            return any(equal(unit.value, value) for value in self.values)
+        if any(form in self.known for form in self.forms(unit.key)):
+            return True
+        return len(unit.key) > 1 and UNSPACED.fullmatch(unit.key) is not None and unit.key in self.unspaced
+
+
+def contradiction(expected: Statement, text: Statement, question: Statement) -> tuple[Value, Value] | None:
+    """Return the first pair of values of one kind in which a text differs from the expected statement.
+
+    A value of the question is no answer, unless the expected statement has no other of its kind. A text that holds all
+    expected values may hold more. Weak values, and kinds that describe, decide only between short statements.
+    """
+    asked = question.values()
+    short = len(expected.content()) <= SHORT
+    given = [value for value in expected.values() if not _among(value, asked)] or expected.values()
+    lacking = [value for value in given if not _among(value, text.values()) and _decides(value, expected, short)]
+    for value in lacking:
+        for other in text.values():
+            new = not _among(other, expected.values()) and not _among(other, asked)
+            if new and comparable(value, other) and _decides(other, text, short):
+                return value, other
+    return None
+
+
+def _among(value: Value, values: Iterable[Value]) -> bool:
+    return any(equal(value, other) for other in values)
+
+
+def _decides(value: Value, stated: Statement, short: bool) -> bool:
+    if value.weak:
+        return short and len(stated.content()) <= SHORT
+    if value.kind in SOFT or value.kind.startswith("opposite:"):
+        return len(stated.content()) <= LONG
+    return True
+
+
+def prefix_opposite(expected: Statement, text: Statement) -> Unit | None:
+    """Return the word of a text that negates an expected one by its prefix, or the reverse ("unlucky")."""
+    if "English" not in expected.languages:
+        return None
+    wanted, stated = ({unit.key: unit for unit in each.content() if unit.value is None} for each in (expected, text))
+    for key, unit in stated.items():
+        for prefix in NEGATING:
+            bare = key.removeprefix(prefix)
+            if len(key) > 5 and key not in wanted and ((bare != key and bare in wanted) or prefix + key in wanted):
+                return unit
+    return None

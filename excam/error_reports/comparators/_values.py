@@ -1,0 +1,395 @@
+"""Typed values of a text: numbers with units, dates, clock times, option letters, yes and no, and listed concepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import regex
+
+from excam.error_reports.comparators._lexicon import Entry, Languages, phrases, variants
+from excam.error_reports.comparators._words import Atom, Word, atoms, fold
+
+HAN_DIGITS = {sign: at for at, sign in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
+HAN_POWERS = {"十": 10, "百": 100, "千": 1000, "万": 10_000, "萬": 10_000, "亿": 10**8, "億": 10**8}
+HAN = regex.compile("[〇零一二三四五六七八九两兩十百千万萬亿億]+")
+SINO_KOREAN = regex.compile(
+    "(?:[일이삼사오육칠팔구]?[천백십])+[일이삼사오육칠팔구]?|[일이삼사오육칠팔구십]+(?=[월분세층년]$)"
+)
+KOREAN_DIGITS = {sign: at for at, sign in enumerate("일이삼사오육칠팔구", 1)}
+KOREAN_POWERS = {"십": 10, "백": 100, "천": 1000}
+COUNTERS = frozenset("个個月日号年点點时時岁歲天次人元つ回本度分秒円才名枚杯条件家位层层楼周里米斤")
+CLOCK = frozenset(("uhr", "oclock", "点", "點", "时", "時", "시", "बजे", "h", "uur"))
+BEFORE_CLOCK = frozenset(("saat", "jam", "pukul", "الساعه"))
+MORNING = frozenset(("am", "a.m", "morning"))
+EVENING = frozenset(("pm", "p.m", "afternoon", "evening", "night"))
+TIME = regex.compile(
+    r"(?<![\p{Nd}.:])(\p{Nd}{1,2})[:.](\p{Nd}{2})(?:[:.]\p{Nd}{2})?(?![\p{Nd}:%]|[.]\p{Nd})(?:\s*([ap])\.?m\b)?(\s*uhr)?",
+    regex.I,
+)
+HOUR = regex.compile(r"(?<![\p{Nd}.:])(\p{Nd}{1,2})\s*(?:([ap])\.?\s?m\b\.?|(o['’]?\s?clock)\b)", regex.I)
+ISO = regex.compile(r"(?<!\p{Nd})(\p{Nd}{4})[-/.](\p{Nd}{1,2})[-/.](\p{Nd}{1,2})(?!\p{Nd})")
+DAY_FIRST = regex.compile(
+    r"(?<![\p{Nd}.])(\p{Nd}{1,2})([-/.])(\p{Nd}{1,2})\2(\p{Nd}{4}|\p{Nd}{2})(?!\p{Nd})|(?<![\p{Nd}.])(\p{Nd}{1,2})/(\p{Nd}{1,2})(?![\p{Nd}/])"
+)
+LETTER = regex.compile(
+    r"(?<!(?i:vitamin|hepatitis|grade|type|plan|group|class)\s)(?<![\p{L}\p{Nd}'’.&+-])"
+    r"\(?([A-H])(?:\)|(?=\s*[:,;]|[.]?\s*$|[.]\s|\s+(?:is|which|that|as|and|or)\b|\s+\())(?![.]\p{L})"
+)
+AFTER_LETTER = regex.compile(
+    r"(?i)\b(?:option|choice|letter|opción|opção|opzione|optie|seçenek|şık|pilihan)\s+\(?(?-i:([A-H]))(?![\p{L}\p{Nd}'’])"
+    r"|(?:选项|選項|選択肢|विकल्प|الخيار|선택지)\s*\(?(?-i:([A-H]))(?![\p{L}\p{Nd}])"
+)
+ENDS = regex.compile(r"\s*(?:$|[.,;:!?。，、！？।)\"”'’—–]|-\s)")
+CAPITALISED = frozenset(("may", "march", "mar", "mon", "sun", "sat", "jan", "dec"))
+DECIDING = (
+    "option",
+    "yes-no",
+    "date",
+    "month",
+    "weekday",
+    "clock",
+    "percent",
+    "temperature",
+    "length",
+    "mass",
+    "volume",
+)
+SOFT = ("colour", "kin", "side", "season", "part-of-day", "place", "degree")  # decide only between short statements
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A typed value at characters [start, end).
+
+    `values` are its readings (7 o'clock is in the morning or in the evening); two values of a kind are equal if they
+    share one. `plain` are the numbers without their unit. `weak` ones ("one", "first") seldom mean the number.
+    """
+
+    kind: str
+    values: frozenset[float | str]
+    start: int
+    end: int
+    shown: str
+    plain: frozenset[float] = frozenset()
+    weak: bool = False
+
+
+def equal(one: Value, other: Value) -> bool:
+    """Return whether two values are the same; a number without unit equals that number with any unit."""
+    if one.kind == other.kind and one.values & other.values:
+        return True
+    bare = "number" in (one.kind, other.kind) and one.kind != other.kind
+    return bare and bool(one.plain & other.plain)
+
+
+def comparable(one: Value, other: Value) -> bool:
+    """Return whether two values are of the same kind; a number without unit is of the kind of any other number."""
+    if one.kind == other.kind:
+        return True
+    return "number" in (one.kind, other.kind) and bool(one.plain) and bool(other.plain)
+
+
+def read_values(text: str, languages: Languages, words: tuple[Word, ...]) -> tuple[Value, ...]:
+    """Return the values of a text in order; none overlaps another."""
+    fixed = list(_without_overlap([*_dates(text), *_times(text), *_letters(text)]))
+    taken = [(value.start, value.end) for value in fixed]
+    free = tuple(
+        atom for atom in atoms(text, words) if not any(start < atom.end and atom.start < end for start, end in taken)
+    )
+    scanned = _Scanner(text, free, languages).values()
+    return tuple(sorted([*fixed, *scanned], key=lambda value: value.start))
+
+
+def _without_overlap(values: Sequence[Value]) -> Iterator[Value]:
+    end = 0
+    for value in sorted(values, key=lambda value: (value.start, -value.end)):
+        if value.start >= end:
+            yield value
+            end = value.end
+
+
+def _dates(text: str) -> Iterator[Value]:
+    for match in ISO.finditer(text):
+        year, month, day = (int(fold(part)) for part in match.groups())
+        if 1 <= month <= 12 and 1 <= day <= 31:
+            readings = frozenset((f"{month}-{day}", f"{year}-{month}-{day}"))
+            yield Value("date", readings, *match.span(), match.group())
+    for match in DAY_FIRST.finditer(text):
+        one, _, other, year, short_one, short_other = match.groups()
+        first, second = (int(fold(part)) for part in ((one, other) if one else (short_one, short_other)))
+        readings = (
+            [(second, first), (first, second)]
+            if first <= 12 and second <= 12
+            else [(min(first, second), max(first, second))]
+        )
+        if all(1 <= month <= 12 and 1 <= day <= 31 for month, day in readings):
+            stated = {f"{month}-{day}" for month, day in readings}
+            if year and len(year) == 4:
+                stated |= {f"{fold(year)}-{reading}" for reading in stated}
+            yield Value("date", frozenset(stated), *match.span(), match.group())
+
+
+def clock(hour: int, minute: int = 0, half: str = "") -> frozenset[float | str]:
+    """Return the minutes of the day that a clock time may mean; `half` is "a" or "p", or "" if not stated."""
+    if half:
+        return frozenset(((hour % 12 + (12 if half == "p" else 0)) * 60.0 + minute,))
+    return frozenset(at % 24 * 60.0 + minute for at in ((hour, hour + 12) if 1 <= hour <= 12 else (hour,)))
+
+
+def _times(text: str) -> Iterator[Value]:
+    for match in TIME.finditer(text):
+        hour, minute = int(fold(match[1])), int(fold(match[2]))
+        colon = ":" in match.group() or match[3] or match[4]  # "7.30" alone is a number
+        if hour <= 24 and minute < 60 and colon:
+            yield Value("clock", clock(hour, minute, (match[3] or "").lower()), *match.span(), match.group())
+    for match in HOUR.finditer(text):
+        if (hour := int(fold(match[1]))) <= 24:
+            readings = clock(hour, 0, (match[2] or "").lower())
+            yield Value("clock", readings, *match.span(), match.group(), frozenset((float(hour),)))
+
+
+def _letters(text: str) -> Iterator[Value]:
+    for pattern in (LETTER, AFTER_LETTER):
+        for match in pattern.finditer(text):
+            group = 1 if match[1] else 2
+            yield Value("option", frozenset((match[group],)), *match.span(group), match[group])
+
+
+class _Scanner:
+    """Reads numbers and listed phrases from atoms, left to right, the longest phrase first."""
+
+    def __init__(self, text: str, free: tuple[Atom, ...], languages: Languages) -> None:
+        self.text, self.atoms, self.phrases = text, free, phrases(languages)
+
+    def values(self) -> list[Value]:
+        """Return the values in order."""
+        values: list[Value] = []
+        at = 0
+        while at < len(self.atoms):
+            value, after = self._number(at) or self._concept(at) or (None, at + 1)
+            if value:
+                values.append(value)
+            at = max(after, at + 1)
+        return list(_dated(values, self.text))
+
+    def _entry(self, at: int, kinds: Sequence[str] = (), barred: Sequence[str] = ()) -> Entry | None:
+        """Return the longest phrase that begins at an atom, of these kinds if any are given."""
+        for first in variants(self.atoms[at].key):
+            for entry in self.phrases.get(first, ()):
+                if (not kinds or entry.kind in kinds) and entry.kind not in barred and self._stands(at, entry):
+                    return entry
+        return None
+
+    def _stands(self, at: int, entry: Entry) -> bool:
+        """Return whether a phrase stands here; in a script without spaces, one character only as a word of its own."""
+        part = self.atoms[at : at + len(entry.key)]
+        if len(part) < len(entry.key) or (len(part) == 1 and not part[0].alone):
+            return False
+        return all(key in variants(atom.key) for atom, key in zip(part, entry.key, strict=True))
+
+    def _concept(self, at: int) -> tuple[Value, int] | None:
+        entry = self._entry(at, barred=("cardinal", "ordinal", "multiplier", "unit"))
+        if entry is None:
+            return None
+        last = self.atoms[at + len(entry.key) - 1]
+        start, end = self.atoms[at].start, last.end
+        if entry.key[0] in CAPITALISED and not self.text[start].isupper():
+            return None
+        if entry.kind == "yes-no" and not ENDS.match(self.text, end):
+            return None
+        value = Value(entry.kind, frozenset((entry.value,)), start, end, self.text[start:end])
+        return value, at + len(entry.key)
+
+    def _number(self, at: int) -> tuple[Value, int] | None:
+        """Return a number with its unit, and the atom after both."""
+        money = self._entry(at, ("unit",)) if regex.match(r"\p{Sc}", self.atoms[at].key) else None
+        begun = at + 1 if money else at
+        number = self._plain(begun) if begun < len(self.atoms) else None
+        if number is None:
+            return None
+        readings, after, weak, suffix = number
+        start, end = self.atoms[at].start, self.atoms[after - 1].end
+        value = Value("number", frozenset(readings), start, end, self.text[start:end], frozenset(readings), weak)
+        if suffix:  # Korean: the counter is a part of the word
+            return self._counted(value, suffix), after
+        if money:
+            return self._with_unit(value, money, end), after
+        if after < len(self.atoms) and self._near(after):
+            return self._measured(value, at, after)
+        return self._year(value), after
+
+    def _near(self, after: int) -> bool:
+        """Return whether only spaces, a full stop or a hyphen divide an atom from the one before it."""
+        gap = self.text[self.atoms[after - 1].end : self.atoms[after].start]
+        return not gap.strip(" \u00a0\u202f.-'’")
+
+    def _measured(self, value: Value, at: int, after: int) -> tuple[Value, int]:
+        """Return the number with the unit, month or clock word that follows it."""
+        unit = self._entry(after, ("unit",))
+        key = next(
+            (key for key in variants(self.atoms[after].key)[::-1] if key in CLOCK | {"月", "월", "日", "号", "일"}), ""
+        )
+        if unit and not (key and len(unit.key) == 1):
+            end = self.atoms[after + len(unit.key) - 1].end
+            return self._with_unit(value, unit, end), after + len(unit.key)
+        if key in CLOCK or self._clock_before(at):
+            after += key in CLOCK
+            return self._at_clock(value, at, self.atoms[after - 1].end), after
+        if key:
+            return replace(self._counted(value, key), end=self.atoms[after].end), after + 1
+        if self.atoms[after].key in ("年", "년"):
+            kind = "year" if min(value.plain) >= 1000 else "month-count"
+            readings = frozenset(number * (1 if kind == "year" else 12) for number in value.plain)
+            return replace(value, kind=kind, values=readings, end=self.atoms[after].end), after + 1
+        return self._year(value), after
+
+    def _clock_before(self, at: int) -> bool:
+        return at > 0 and any(key in BEFORE_CLOCK for key in variants(self.atoms[at - 1].key))
+
+    def _at_clock(self, value: Value, at: int, end: int) -> Value:
+        part = self._part_of_day(at)
+        readings = frozenset(reading for hour in value.plain if hour <= 24 for reading in clock(int(hour), 0, part))
+        return replace(value, kind="clock", values=readings, end=end, shown=self.text[value.start : end])
+
+    def _part_of_day(self, at: int) -> str:
+        """Return "a" or "p" if the words before a clock time say so."""
+        for back in range(max(at - 2, 0), at):
+            entry = self._entry(back, ("part-of-day",))
+            if entry and entry.value in MORNING | EVENING:
+                return "a" if entry.value in MORNING else "p"
+        return ""
+
+    def _counted(self, value: Value, key: str) -> Value:
+        """Return the number as a month or as a day of one, if that is what its counter means."""
+        kind = {"月": "month", "월": "month", "日": "day", "号": "day", "일": "day"}.get(key)
+        if kind is None:
+            return value
+        return replace(value, kind=kind, values=frozenset(str(int(number)) for number in value.plain))
+
+    def _with_unit(self, value: Value, unit: Entry, end: int) -> Value:
+        dimension, factor = unit.value.split(" ")
+        readings = frozenset(round(number * float(factor), 6) for number in value.plain)
+        start = min(value.start, end)
+        return replace(value, kind=dimension, values=readings, end=end, shown=self.text[start:end], weak=False)
+
+    def _year(self, value: Value) -> Value:
+        number = max(value.plain, default=0)
+        digits = self.text[value.start : value.end].isdecimal()
+        return replace(value, kind="year") if digits and 1000 <= number <= 2100 else value
+
+    def _plain(self, at: int) -> tuple[set[float], int, bool, str] | None:
+        """Return readings of a number, the atom after it, whether it is weak, and a counter inside its last word."""
+        key = self.atoms[at].key
+        if key[0].isdecimal():
+            readings = _digits(key)
+            after = at + 1
+            if after < len(self.atoms) and self.atoms[after].key in (
+                "st",
+                "nd",
+                "rd",
+                "th",
+                "e",
+                "er",
+                "eme",
+                "inci",
+                "nci",
+            ):
+                return readings, after + 1, False, ""
+            return *self._multiplied(readings, after), False, ""
+        if HAN.fullmatch(key):
+            return self._han(at)
+        if (match := SINO_KOREAN.match(key)) and (korean := _korean(match.group())):
+            rest = key[match.end() :]
+            counter = rest[:1] if rest[:1] in ("월", "일") else ""
+            return {korean}, at + 1, False, counter
+        entry = self._entry(at, ("cardinal", "ordinal"))
+        if entry is None:
+            return None
+        readings = {float(entry.value)}
+        weak = entry.value in ("0", "1") or (entry.kind == "ordinal" and entry.value == "2")
+        if entry.kind == "ordinal":
+            return readings, at + len(entry.key), weak, ""
+        readings, after = self._multiplied(readings, at + len(entry.key))
+        return readings, after, weak and readings == {float(entry.value)}, ""
+
+    def _multiplied(self, readings: set[float], after: int) -> tuple[set[float], int]:
+        """Return readings times the multipliers that follow ("2 million", "three hundred and five")."""
+        while after < len(self.atoms) and (entry := self._entry(after, ("multiplier",))) and self._near(after):
+            readings, after = {number * float(entry.value) for number in readings}, after + len(entry.key)
+            rest = after + (after < len(self.atoms) and self.atoms[after].key in ("and", "und", "y", "e"))
+            small = self._entry(rest, ("cardinal",)) if rest < len(self.atoms) else None
+            if small and float(small.value) < float(entry.value):
+                readings, after = {number + float(small.value) for number in readings}, rest + len(small.key)
+        return readings, after
+
+    def _han(self, at: int) -> tuple[set[float], int, bool, str] | None:
+        """Return a Han numeral: of two signs, before a counter, or all of the text."""
+        after = at
+        while after < len(self.atoms) and HAN.fullmatch(self.atoms[after].key):
+            after += 1
+        following = self.atoms[after].key if after < len(self.atoms) and self._near(after) else ""
+        counted = following in COUNTERS and not (after - at == 1 and self.atoms[at].key + following == "十分")
+        if after - at < 2 and not counted and len(self.atoms) > 1:
+            return None
+        number = _han_number("".join(atom.key for atom in self.atoms[at:after]))
+        return {number}, after, number == 1, ""
+
+
+def _dated(values: Sequence[Value], text: str) -> Iterator[Value]:
+    """Join a month and the number beside it to a date ("3 May", "May 3rd", "5月3日")."""
+    at = 0
+    while at < len(values):
+        pair = values[at : at + 2]
+        date = _date(pair[0], pair[1], text) if len(pair) == 2 else None
+        yield date or values[at]
+        at += 2 if date else 1
+
+
+def _date(one: Value, other: Value, text: str) -> Value | None:
+    gap = fold(text[one.end : other.start]).strip(" .,")
+    month, day = (one, other) if one.kind == "month" else (other, one)
+    if month.kind != "month" or gap not in ("", "of", "de", "di", "the", "के", "की"):
+        return None
+    days = [number for number in day.plain if number == int(number) and 1 <= number <= 31]
+    if day.kind not in ("number", "day") or not days:
+        return None
+    readings = frozenset(f"{month_number}-{int(number)}" for month_number in month.values for number in days)
+    return Value("date", readings, one.start, other.end, text[one.start : other.end])
+
+
+def _digits(key: str) -> set[float]:
+    """Return what digits with separators may mean: "1.000" is a thousand, or one."""
+    key = regex.sub(r"\s", "", key).replace("٫", ".").replace("٬", ",").rstrip(".,:")
+    if regex.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", key):
+        return {float(key.replace(",", ""))}
+    if regex.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?|\d{1,3}(?:\.\d{3})+,\d+", key):
+        return {float(key.replace(".", "").replace(",", "."))}
+    if regex.fullmatch(r"\d{1,3}\.\d{3}", key):
+        return {float(key.replace(".", "")), float(key)}
+    if regex.fullmatch(r"\d+[.,]\d+", key):
+        return {float(key.replace(",", "."))}
+    return {float(regex.sub(r"\D", "", key)[:300])}
+
+
+def _han_number(signs: str) -> float:
+    """Return the value of a Han numeral, positional ("二〇二〇") or with powers ("二十一")."""
+    if not any(sign in HAN_POWERS for sign in signs):
+        return float("".join(str(HAN_DIGITS[sign]) for sign in signs)[:300])
+    return _by_powers(signs, HAN_DIGITS, HAN_POWERS)
+
+
+def _korean(signs: str) -> float:
+    return _by_powers(signs, KOREAN_DIGITS, KOREAN_POWERS)
+
+
+def _by_powers(signs: str, digits: dict[str, int], powers: dict[str, int]) -> float:
+    total, section, digit = 0, 0, 0
+    for sign in signs:
+        if sign in digits:
+            digit = digits[sign]
+        elif powers[sign] >= 10_000:
+            total, section, digit = total + max(section + digit, 1) * powers[sign], 0, 0
+        else:
+            section, digit = section + (digit or 1) * powers[sign], 0
+    return float(total + section + digit)
