@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--set", nargs="+", default=["blend", "culturalbench", "globalopinionqa", *VARIANTS])
-    parser.add_argument("--comparators", nargs="+", default=["containment", "differences"])
+    parser.add_argument("--comparators", nargs="+", default=["containment", "lemmas", "differences"])
     parser.add_argument("--part", choices=["dev", "test"], default="test")
     parser.add_argument("--wrong", type=int, default=0, help="show so many rows on which a comparator errs")
     args = parser.parse_args(argv)
@@ -111,7 +111,7 @@ def _variants(data: Path, name: str) -> Iterator[Labelled]:
         for key, row in json.loads(gzip.decompress(path.read_bytes())).items():
             groups = [list(dict.fromkeys(str(text) for text in group[answers])) for group in row["annotations"]]
             groups = [group for group in groups if group and all(text.strip() for text in group)]
-            if len(groups) < 2 or len(groups[0]) < 2:
+            if len(groups) < 2 or len(groups[0]) < 2 or {text.casefold() for text in groups[0]} & set(groups[1]):
                 continue
             expected, other, *_ = groups[0]
             case = Case(row[asked], other, expected, language=language)

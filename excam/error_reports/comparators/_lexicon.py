@@ -101,14 +101,14 @@ def phrases(languages: Languages) -> Mapping[str, tuple[Entry, ...]]:
 
 
 @cache
-def aliases() -> Mapping[Key, str]:
-    """Return folded atoms -> the first form of their line, for every form of `aliases.tsv`."""
-    table: dict[Key, str] = {}
+def aliases() -> Mapping[Key, tuple[str, ...]]:
+    """Return the folded words of a name -> other names of the same thing, of every line of `aliases.tsv`."""
+    table: defaultdict[Key, list[str]] = defaultdict(list)
     for row in _rows("aliases"):
         forms = row["forms"].split("|")
         for form in forms:
-            table.setdefault(_key(form), fold(forms[0].replace(" ", "_")))
-    return table
+            table[_key(form)] += [other for other in forms if _key(other) != _key(form)]
+    return {key: tuple(dict.fromkeys(others)) for key, others in table.items()}
 
 
 @cache

@@ -13,7 +13,7 @@ from excam.error_reports.comparators._values import SOFT, Value, comparable, equ
 from excam.error_reports.comparators._words import UNSPACED, Word, words
 
 SHORT = 4  # content units of a short statement: there, soft kinds of values decide too
-LONG = 12  # content units beyond which a soft kind is one of several things said
+LONG = 16  # content units beyond which a soft kind is one of several things said
 OPTION = regex.compile(r"(?<![\p{L}\p{Nd}])(?:[Oo]ption |[Cc]hoice )?\(?([A-H])[):.]\s+")
 ALTERNATIVES = regex.compile(r"\s(?:or|oder|ou|veya|atau|या|أو|или)\s|\s*/\s*|或者|或|または|또는")
 SENTENCE = regex.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
@@ -53,6 +53,10 @@ class Statement:
     def values(self) -> list[Value]:
         """Return its typed values, those of carrier phrases (option letters) too."""
         return [unit.value for unit in (*self.carrier, *self.units) if unit.value]
+
+    def negates(self) -> bool:
+        """Return whether anything in it is negated; "never" is both a degree and a negation."""
+        return bool(self.negations) or any(value.kind == "degree" and "none" in value.values for value in self.values())
 
     def content(self) -> tuple[Unit, ...]:
         """Return the units that count: all but option letters, unless there is nothing else."""
@@ -134,9 +138,15 @@ def _without_carrier(
         head = [word for word in known if word.end <= colon.start()]
         letters = {unit.start for unit in units if unit.value and unit.value.kind == "option"}
         if head and all(word.key in wide or word.start in letters for word in head):
-            after = [unit for unit in units if unit.start >= colon.end()]
-            if after:
-                return [unit for unit in units if unit.start < colon.end()], after
+            before = [unit for unit in units if unit.start < colon.end()]
+            carried, stated = _trimmed([unit for unit in units if unit.start >= colon.end()], listed)
+            if stated:
+                return [*before, *carried], stated
+    return _trimmed(units, listed)
+
+
+def _trimmed(units: Sequence[Unit], listed: frozenset[str]) -> tuple[list[Unit], list[Unit]]:
+    """Divide units into carrier words and option letters at either end, and the rest; without a rest, all is that."""
 
     def carries(unit: Unit) -> bool:
         return unit.key in listed if unit.value is None else unit.value.kind == "option"
@@ -181,15 +191,30 @@ def alternatives(text: str) -> list[str]:
     return [part for part in ALTERNATIVES.split(text) if part.strip()] or [text]
 
 
+def asked_beside(expected: Statement, question: Statement, forms: Forms) -> Held:
+    """Return what a question says already, so that it is no answer.
+
+    That is nothing where the question holds all of the expected content: it lists the answers to choose from.
+    """
+    asked = Held([question], forms)
+    chosen = bool(expected.content()) and all(map(asked.holds, expected.content()))
+    return Held([], forms) if chosen else asked
+
+
 class Held:
     """The forms and values that some texts hold, to look up whether a unit of another text is among them."""
 
-    def __init__(self, statements: Iterable[Statement], forms: Forms = variants) -> None:
+    def __init__(self, statements: Sequence[Statement], forms: Forms = variants) -> None:
         self.forms = forms
         units = [unit for stated in statements for unit in (*stated.carrier, *stated.units)]
         self.values = [unit.value for unit in units if unit.value]
         self.known = {form for unit in units if unit.value is None for form in forms(unit.key)}
+        self.words = {word.key for stated in statements for word in words(stated.text)}
         self.unspaced = "\n".join(key for key in self.known if UNSPACED.fullmatch(key))
+
+    def knows_words(self, text: str) -> bool:
+        """Return whether every word of a text is among them, function words too."""
+        return all(word.key in self.words for word in words(text))
 
     def holds(self, unit: Unit) -> bool:
         """Return whether a unit is among them: an equal value, a word with a form in common."""
@@ -212,7 +237,8 @@ def contradiction(expected: Statement, text: Statement, question: Statement) -> 
     lacking = [value for value in given if not _among(value, text.values()) and _decides(value, expected, short)]
     for value in lacking:
         for other in text.values():
-            new = not _among(other, expected.values()) and not _among(other, asked)
+            listed = _among(value, asked)  # the question lists the answers to choose from
+            new = not _among(other, expected.values()) and (listed or not _among(other, asked))
             if new and comparable(value, other) and _decides(other, text, short):
                 return value, other
     return None

@@ -14,6 +14,7 @@ from excam.error_reports.comparators._statements import (
     Held,
     Statement,
     alternatives,
+    asked_beside,
     contradiction,
     language_of,
     options,
@@ -22,15 +23,17 @@ from excam.error_reports.comparators._statements import (
     sentences,
     statement,
 )
+from excam.error_reports.comparators._words import words
 from excam.error_reports.comparators.base import Case, Comparison, Need
 from excam.error_reports.comparators.differences import unsupported
 from excam.inference import Flow
 
 VERSION = 1
 NEEDS: tuple[Need, ...] = ("expected",)
-THRESHOLD = 0.5  # share of content
+THRESHOLD = 0.55  # share of content
 MANY = 8  # content units from which a statement is long: then the F-measure instead of the share
 THRESHOLD_OF_MANY = 0.4
+FEW = 3  # content units of each alternative: "or" between longer parts joins clauses
 POLARITY = 0.5  # share from which a negation on one side only means the opposite
 
 
@@ -53,14 +56,24 @@ def contained(case: Case, forms: Forms) -> Comparison:
     """Return the comparison of a case, with words compared by their forms."""
     if not case.expected.strip() or not case.text.strip():
         return Comparison(None, reason="empty text" if case.expected.strip() else "no expected statement")
+    if not words(case.expected) or not words(case.text):
+        return Comparison(
+            None, reason=f"{'the text' if words(case.expected) else 'the expected statement'} has no word"
+        )
     sides = _sides(case)
-    if not sides.expected.units and not sides.expected.negations:
-        return Comparison(None, reason="the expected statement has no word that can be compared")
-    if not sides.text.units and not sides.text.negations:
-        return Comparison(None, reason="the text has no word that can be compared")
-    decided = _typed(sides, forms)
-    margin, reason = decided or _share(sides, case.expected, forms)
+    margin, reason = _typed(sides, forms) or _word_for_word(sides) or _polarity(sides, forms) or _share(sides, forms)
     return Comparison(margin, unsupported(case, forms) if margin < 0 else (), reason)
+
+
+def _word_for_word(sides: Sides) -> tuple[float, str] | None:
+    """Return that the text agrees if it holds the expected statement as it is, and negates as often."""
+    wanted, stated = ([word.key for word in words(side.text)] for side in (sides.expected, sides.text))
+    starts = range(len(stated) - len(wanted) + 1)
+    if len(sides.expected.negations) != len(sides.text.negations):
+        return None
+    if any(stated[at : at + len(wanted)] == wanted for at in starts):
+        return 1 - THRESHOLD, "the expected statement word for word"
+    return None
 
 
 def _sides(case: Case) -> Sides:
@@ -76,7 +89,7 @@ def _typed(sides: Sides, forms: Forms) -> tuple[float, str] | None:
         return -THRESHOLD, f"{pair[0].kind} {pair[0].shown} against {pair[1].shown}"
     if unit := prefix_opposite(sides.expected, sides.text):
         return -THRESHOLD, f"opposite: {unit.key}"
-    return _yes_no(sides) or _polarity(sides, forms)
+    return _yes_no(sides)
 
 
 def _yes_no(sides: Sides) -> tuple[float, str] | None:
@@ -86,13 +99,13 @@ def _yes_no(sides: Sides) -> tuple[float, str] | None:
         return None
     if any(value.kind == "yes-no" for value in sides.text.values()):
         return 1 - THRESHOLD, "the same yes or no"
-    agrees = ("no" in stated[0].values) == bool(sides.text.negations)
+    agrees = ("no" in stated[0].values) == sides.text.negates()
     return (0.1 if agrees else -0.1), "yes or no by negation"
 
 
 def _polarity(sides: Sides, forms: Forms) -> tuple[float, str] | None:
     """Return that the text says the opposite if only one side negates and they share their content."""
-    if bool(sides.expected.negations) == _negates(sides, forms):
+    if sides.expected.negates() == _negates(sides, forms):
         return None
     if _share_of(sides.expected, Held([sides.text], forms), sides.question, forms) < POLARITY:
         return None
@@ -101,33 +114,47 @@ def _polarity(sides: Sides, forms: Forms) -> tuple[float, str] | None:
 
 def _negates(sides: Sides, forms: Forms) -> bool:
     """Return whether the sentence of the text that is closest to the expected statement negates."""
-    if not sides.text.negations:
+    if not sides.text.negates():
         return False
     parts = [statement(part, sides.text.languages[0]) for part in sentences(sides.text.text)]
     closest = max(parts, key=lambda part: _share_of(sides.expected, Held([part], forms), sides.question, forms))
-    return bool(closest.negations)
+    return closest.negates()
 
 
-def _share(sides: Sides, expected: str, forms: Forms) -> tuple[float, str]:
-    """Return margin and reason by the content in common; of alternatives ("A or B") the best counts."""
+def _share(sides: Sides, forms: Forms) -> tuple[float, str]:
+    """Return margin and reason by the content in common; of alternatives ("A or B") the best counts, of a list all."""
     held = Held([sides.text], forms)
-    parts = [statement(part, sides.expected.languages[0]) for part in alternatives(expected)]
-    stated = [part for part in parts if part.units] if len(parts) > 1 else [sides.expected]
-    share, count = max(
-        (_share_of(part, held, sides.question, forms), len(part.content())) for part in stated or [sides.expected]
-    )
-    if count < MANY:
-        return share - THRESHOLD, f"{share:.2f} of the expected content"
-    known = Held([sides.expected, sides.question], forms)
-    content = sides.text.content()
-    precision = sum(map(known.holds, content)) / max(len(content), 1)
+    language = sides.expected.languages[0]
+    parts = [statement(part, language) for part in alternatives(sides.expected.text)]
+    each_would_do = not sides.expected.negates() and all(0 < len(part.content()) <= FEW for part in parts)
+    texts = [part.text for part in parts] if each_would_do else [sides.expected.text]
+    share = max(_share_of_list(text, language, held, sides.question, forms) for text in texts)
+    precision = _precision(sides, forms)
     measure = 2 * share * precision / (share + precision) if share + precision else 0.0
+    if len(sides.expected.content()) < MANY:
+        share = max(share, measure)  # "cleaning" beside "house cleaning"
+        return share - THRESHOLD, f"{share:.2f} of the expected content"
     return measure - THRESHOLD_OF_MANY, f"F-measure {measure:.2f} of the content"
+
+
+def _precision(sides: Sides, forms: Forms) -> float:
+    """Return the share of the text's content that is expected, without what the question says already."""
+    expected, asked = Held([sides.expected], forms), asked_beside(sides.expected, sides.question, forms)
+    supported = [expected.holds(unit) for unit in sides.text.content() if expected.holds(unit) or not asked.holds(unit)]
+    return sum(supported) / max(len(supported), 1)
+
+
+def _share_of_list(text: str, language: str, held: Held, question: Statement, forms: Forms) -> float:
+    """Return the least share of the items of a list; semicolons divide it."""
+    items = [statement(item, language) for item in text.split(";") if words(item)] or [statement(text, language)]
+    return min(_share_of(item, held, question, forms) for item in items)
 
 
 def _share_of(expected: Statement, held: Held, question: Statement, forms: Forms) -> float:
     """Return the share of the expected content, without what the question says already, that is held."""
     content = expected.content()
-    asked = Held([question], forms)
+    if not content:
+        return float(held.knows_words(expected.text))
+    asked = asked_beside(expected, question, forms)
     new = [unit for unit in content if not asked.holds(unit)] or content
     return sum(map(held.holds, new)) / len(new) if new else 0.0

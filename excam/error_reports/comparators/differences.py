@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from excam.error_reports.comparators._lexicon import variants
+from excam.error_reports.comparators._lexicon import variants, word_list
 from excam.error_reports.comparators._statements import (
     Forms,
     Held,
     Statement,
     Unit,
+    asked_beside,
     contradiction,
     language_of,
     options,
@@ -20,6 +21,7 @@ from excam.error_reports.comparators._statements import (
     resolved,
     statement,
 )
+from excam.error_reports.comparators._words import words
 from excam.error_reports.comparators.base import Case, Comparison, Need, Range
 from excam.inference import Flow
 
@@ -55,12 +57,13 @@ def unsupported(case: Case, forms: Forms = variants) -> tuple[Range, ...]:
     expected = statement(resolved(case.expected, statement(case.expected, language), by_letter), language)
     if resolved(case.text, text, by_letter) != case.text:
         return tuple((unit.start, unit.end) for unit in text.units)
-    known = Held([expected, question, *(statement(passage, language) for passage in case.passages)], forms)
+    support = [expected, *(statement(passage, language) for passage in case.passages)]
+    known, asked = Held(support, forms), asked_beside(expected, question, forms)
     decisive = _decisive(expected, text, question)
     if decisive and _only_values_differ(expected, text, forms):
         return _joined(decisive, text)
-    marked = [*decisive, *(unit for unit in text.units if not known.holds(unit))]
-    if not expected.negations and not question.negations:
+    marked = [*decisive, *(unit for unit in text.units if not (known.holds(unit) or asked.holds(unit)))]
+    if not expected.negates() and not question.negations:
         marked += [Unit(word.start, word.end, word.key) for word in text.negations]
     return _joined(marked, text)
 
@@ -80,7 +83,9 @@ def _only_values_differ(expected: Statement, text: Statement, forms: Forms) -> b
 
 
 def _joined(marked: Sequence[Unit], text: Statement) -> tuple[Range, ...]:
-    """Return the ranges of units, joined where no other unit stands between two of them."""
+    """Return the ranges of units, each with the articles and prepositions before it, joined where nothing is kept
+    between two of them.
+    """
     ranges: list[Range] = []
     kept = [unit.start for unit in text.units if unit not in marked]
     for unit in sorted(set(marked), key=lambda unit: unit.start):
@@ -89,5 +94,26 @@ def _joined(marked: Sequence[Unit], text: Statement) -> tuple[Range, ...]:
         if ranges and not any(ranges[-1][1] <= start < unit.start for start in kept):
             ranges[-1] = ranges[-1][0], unit.end
         else:
-            ranges.append((unit.start, unit.end))
+            ranges.append((_phrase_start(unit, text), unit.end))
     return tuple(ranges)
+
+
+def _phrase_start(unit: Unit, text: Statement) -> int:
+    """Return where the phrase of a unit begins: at the articles, prepositions and degrees directly before it."""
+    if unit.value and not unit.value.kind.startswith("opposite:"):
+        return unit.start
+    joining = word_list("function_words", ("before a noun",))
+    degrees = {other.end: other.start for other in text.units if other.value and other.value.kind == "degree"}
+    start = unit.start
+    for word in reversed([word for word in words(text.text) if word.end <= unit.start]):
+        if text.text[word.end : start].strip():
+            break
+        if word.key in joining:
+            start = word.start
+        elif word.end in degrees:
+            start = degrees[word.end]
+        elif word.start >= start:
+            continue
+        else:
+            break
+    return start
