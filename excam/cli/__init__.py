@@ -13,7 +13,7 @@ import typer
 from excam.acre.commands import app as acre_app
 from excam.annotation.commands import app as annotate_app
 from excam.calmqa.commands import app as calmqa_app
-from excam.cli import calibrate_commands, meta_commands, score_commands, serve_commands
+from excam.cli import calibrate_commands, compare_commands, meta_commands, score_commands, serve_commands
 from excam.core.command_input import standard_input
 from excam.core.folders import files_below
 from excam.core.paths import JOURNALS, RESULTS
@@ -26,7 +26,7 @@ from excam.knowledge.commands import app as knowledge_app
 from excam.lineage import commands
 from excam.macaron.commands import app as macaron_app
 from excam.rubric.commands import app as rubric_app
-from excam.scoring import compare_commands, report_commands
+from excam.scoring import report_commands
 from excam.scoring.sharing import commands as sharing_commands
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, help=__doc__)

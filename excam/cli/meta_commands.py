@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from excam.core.escapes import visible
 from excam.core.exceptions import InputInvalid
 from excam.core.extras import is_installed
 from excam.core.terminal import JSON, exit_on_error, print_json
 from excam.scoring.warnings import of_texts
 
 if TYPE_CHECKING:
-    from excam.scoring.meta import Agreement, Result, Test
-    from excam.scoring.meta_rows import Gold
-    from excam.stats.binary_gold import Estimate
+    from collections.abc import Callable, Mapping
 
-HEAD = ("metric", "rows", "n", "failed", "Kendall's tau-b", "tie-calibrated", "AUC", "ICC(2,1)")
-TEST_HEAD = ("a", "b", "n", "clusters", "a - b", "p", "p (Holm)")
+    from excam.scoring.meta_rows import Gold
 
 
 def meta(
     gold: Annotated[Path, typer.Argument(help="labelled rows with id and label: JSON Lines, CSV, Parquet, ...")],
-    scored: Annotated[list[Path], typer.Argument(help="files written by `excam score --to`, one for each metric")],
+    scored: Annotated[
+        list[Path] | None,
+        typer.Argument(help="files written by `excam score --to`, one for each metric; without any, baselines only"),
+    ] = None,
     label: Annotated[str, typer.Option(help="column of labels: numbers, true or false; more is better")] = "label",
     group: Annotated[
         str | None, typer.Option(help="column by which numbers are repeated, e.g. error_type; may have lists")
@@ -35,7 +34,14 @@ def meta(
     ] = None,
     item: Annotated[
         str | None,
-        typer.Option(help="column by which the tie-calibrated accuracy is averaged, e.g. the segment"),
+        typer.Option(help="column of what systems answered: pairs of one item are counted, e.g. the segment"),
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option(help="column of the systems that wrote the texts; by default system, or scored rows'")
+    ] = None,
+    within: Annotated[
+        list[str] | None,
+        typer.Option(help="numbers of pairs inside one value of this column too, e.g. language; again for more"),
     ] = None,
     part: Annotated[
         list[str] | None,
@@ -51,25 +57,38 @@ def meta(
 
     Each metric on its own rows and on those that all of them scored; failures are counted and in no number. With
     --group, also for each value: its rows with the rows of no group that share a cluster, e.g. an error with its twins.
-    Tie-calibrated accuracy is over all pairs of rows, with --item the mean over items at one epsilon, as in WMT.
+    Tie-calibrated accuracy is over all pairs of rows, with --item the mean over items at one epsilon, as in WMT. Where
+    rows name their systems, also system by system. It says which language or system alone makes a number.
 
-    Example: excam meta ratings.csv excam.jsonl rubric.jsonl --label overall --cluster question
+    Example: excam meta ratings.csv excam.jsonl rubric.jsonl --label overall --item question --within language
     """
     from excam.scoring import meta as evaluating
-    from excam.scoring import meta_rows
+    from excam.scoring import meta_baselines, meta_display, meta_rows
 
     with exit_on_error():
-        if len({path.resolve() for path in scored}) < len(scored):
-            raise InputInvalid(f"{_twice(scored)}: given twice; expected each metric once")
-        labels = meta_rows.read_gold(gold, label, cluster=cluster, group=group, text=text, item=item)
-        columns = meta_rows.read_metrics(scored, part or ())
-        further = {"(surface)": _surface} if is_installed("pycld2") and is_installed("bpe_openai") else {}
-        result = evaluating.evaluate(labels, [*columns, *meta_rows.baselines(labels.rows, further)], seed)
+        files, facets = scored or [], within or []
+        if len({path.resolve() for path in files}) < len(files):
+            raise InputInvalid(f"{_twice(files)}: given twice; expected each metric once")
+        named = {name: name for name in facets if name not in meta_rows.FACETS} | ({"system": system} if system else {})
+        labels = meta_rows.read_gold(gold, label, cluster=cluster, group=group, text=text, item=item, facets=named)
+        columns = meta_rows.read_metrics(files, part or ())
+        rows = meta_rows.with_facets(labels.rows, [meta_rows.aligned(one, labels.rows) for one in columns])
+        meta_rows.require_facets(rows, [*facets, *named])
+        further = surface_baselines()
+        columns += meta_baselines.baselines(rows, further, seed)
+        result = evaluating.evaluate(meta_rows.Labels(rows, labels.without_label), columns, seed, facets)
         if as_json:
             for line in result.lines():
                 print_json(line)
         else:
-            _show(result, text or meta_rows.TEXT, has_surface=bool(further))
+            meta_display.show(result, text or meta_rows.TEXT, item, has_surface=bool(further))
+
+
+def surface_baselines() -> Mapping[str, Callable[[Gold], float]]:
+    """Return the surface as a baseline of texts, nothing if its extra is not installed."""
+    from excam.scoring.meta_baselines import SURFACE
+
+    return {SURFACE: _surface} if is_installed("pycld2") and is_installed("bpe_openai") else {}
 
 
 def _twice(paths: Sequence[Path]) -> Path:
@@ -82,57 +101,3 @@ def _surface(row: Gold) -> float:
 
     text = row.text or ""
     return float(not repeated(text) and not of_texts(row.instruction, text))
-
-
-def _show(result: Result, text: str, has_surface: bool) -> None:
-    from excam.scoring import display
-
-    out = display.console()
-    unlabelled = f" {result.without_label} rows without a label are left out." if result.without_label else ""
-    print(f"{result.labelled} labelled rows, {result.common} of them scored by every metric.{unlabelled}")
-    if result.without_text:
-        lacking = f"{result.without_text} of {result.labelled} rows lack {visible(text)}"
-        print(f"No (length) and no (surface): {lacking}; name the column of the rated texts with --text.")
-    elif not has_surface:
-        print("No (surface): it needs the extra calmqa.")
-    for one in result.joined:
-        if one.signature:
-            print(
-                visible(f"{one.metric}: {one.rows} rows: {one.scored} scored, {one.failures} failed, ")
-                + visible(f"{one.unlabelled} without a label, {one.missing} labelled rows missing; {one.signature}")
-            )
-            if one.note:
-                print(visible(f"{one.metric}: {one.note}"))
-            if one.direction == "lower":
-                print(visible(f"{one.metric}: lower scores are better; each number is of its scores times -1"))
-            if one.without_icc:
-                print(visible(f"{one.metric}: no ICC with rows off the labels' scale: {one.without_icc}"))
-    for group in dict.fromkeys(one.group for one in result.agreements):
-        print(f"\n{visible(group) or 'All rows'}")
-        display.table(out, [HEAD, *(_cells(one) for one in result.agreements if one.group == group)])
-    print("\nIntervals: 95 %, resampled over clusters (ICC: rows). AUC .5 and tau 0 are chance.")
-    if result.tests:
-        print("\nDifferences of tau-b on the rows that both scored; paired permutation tests, adjusted after Holm:")
-        display.table(out, [TEST_HEAD, *map(_test_cells, result.tests)])
-    if result.untested:
-        print()
-    for why in dict.fromkeys(pair.why for pair in result.untested):
-        pairs = [f"{pair.a} and {pair.b} (n = {pair.n})" for pair in result.untested if pair.why == why]
-        print(visible(f"No test, since {why}: {'; '.join(pairs)}."))
-
-
-def _test_cells(one: Test) -> tuple[str, ...]:
-    numbers = (f"{one.n}", f"{one.clusters}", f"{one.difference:+.2f}", f"{one.p_value:.4f}", f"{one.p_holm:.4f}")
-    return (one.a, one.b, *numbers)
-
-
-def _cells(one: Agreement) -> tuple[str, ...]:
-    tie = "-" if one.tie_calibrated is None else f"{one.tie_calibrated:.3f}"
-    numbers = (_estimate(one.kendall), tie, _estimate(one.auc), _estimate(one.icc))
-    return (one.metric, one.on, f"{one.n}", f"{one.failures}", *numbers)
-
-
-def _estimate(one: Estimate) -> str:
-    if one.value is None:
-        return "-"
-    return f"{one.value:.2f}" + ("" if one.low is None or one.high is None else f" [{one.low:.2f}, {one.high:.2f}]")

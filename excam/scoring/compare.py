@@ -176,7 +176,7 @@ def _standing(name: str, results: Sequence[Result], common: set[str]) -> Standin
 
 def _compared(a: tuple[str, dict[str, Result]], b: tuple[str, dict[str, Result]], rows: int) -> Comparison:
     (name, ours), (other, theirs) = a, b
-    signature = _signature(a, b)
+    signature = shared_signature({name: ours.values(), other: theirs.values()})
     joined = join(ours, theirs)
     couples = [(ours[one], theirs[same]) for one, same in joined.theirs.items()]
     for one, twin in couples:
@@ -224,9 +224,9 @@ def _by_id(rows: Iterable[Result], name: str) -> dict[str, Result]:
     return found
 
 
-def _signature(a: tuple[str, Mapping[str, Result]], b: tuple[str, Mapping[str, Result]]) -> str:
+def shared_signature(systems: Mapping[str, Iterable[Result]]) -> str:
     """Return the signature of all rows. Raise InputInvalid if there are several, or if it identifies no model."""
-    found = {name: list(dict.fromkeys(one.signature for one in rows.values())) for name, rows in (a, b)}
+    found = {name: list(dict.fromkeys(one.signature for one in rows)) for name, rows in systems.items()}
     every = list(dict.fromkeys(signature for signatures in found.values() for signature in signatures))
     if len(every) > 1:
         named = " ".join(f"{name}: {', '.join(signatures)}" for name, signatures in found.items())

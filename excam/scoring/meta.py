@@ -7,45 +7,21 @@ its own rows, and all of them on the rows that they have in common: only those n
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
-
-import numpy as np
+from typing import Any
 
 from excam.core.exceptions import InputInvalid
-from excam.scoring.meta_rows import CONSTANT, Column, Gold, Labels, aligned
+from excam.scoring import meta_numbers
+from excam.scoring.meta_baselines import CONSTANT
+from excam.scoring.meta_numbers import Agreement, Influence, Number, Scale, Systems
+from excam.scoring.meta_rows import FACETS, Column, Gold, Labels, aligned
 from excam.scoring.metric import Direction
-from excam.stats import bootstrap, correlation
-from excam.stats.binary_gold import Estimate, association
-from excam.stats.icc import icc21, icc21_bootstrap
+from excam.stats.binary_gold import Estimate
 from excam.stats.permutation import holm
 from excam.stats.permutation_correlation import correlation_permutation
 
-DRAWS = 1000  # of intervals, and swaps of a test
-On = Literal["own", "common"]
-Pair = tuple[Estimate, Estimate]  # Kendall's tau-b and the AUC
-Scale = tuple[float, float]  # lowest and highest label
-UNDEFINED = Estimate(None, None, None)
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How one metric goes with the labels on `n` rows; None where a number is undefined.
-
-    `tie_calibrated` is 0 to 1, over all pairs, or the mean over items if rows have them; `auc` needs labels of two
-    values, `icc` labels of more and scores within the range of all labels. No baseline has an `icc`.
-    """
-
-    metric: str
-    group: str  # "" for all rows
-    on: On  # the metric's own rows, or those that all metrics scored
-    n: int
-    failures: int
-    kendall: Estimate
-    tie_calibrated: float | None
-    auc: Estimate
-    icc: Estimate
+DRAWS = 1000  # swaps of a test
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +49,7 @@ class Joined:
     missing: int  # labelled rows that the metric's file lacks
     failures: int  # of the labelled rows
     scored: int
+    baseline: bool  # a trivial baseline, such as the length, or a model's likelihoods
     without_icc: str  # why some of its rows have none with labels of more than two values; empty if all have one
     note: str = ""  # how its ids were joined beside equal ones
 
@@ -99,18 +76,27 @@ class Result:
     agreements: tuple[Agreement, ...]
     tests: tuple[Test, ...]
     untested: tuple[Untested, ...]
+    systems: tuple[Systems, ...] = ()  # empty if rows do not name their systems
+    influences: tuple[Influence, ...] = ()
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield JSON-ready lines, each with its kind."""
         counts = ("labelled", "without_label", "without_text", "common")
         yield {"kind": "labels"} | {name: getattr(self, name) for name in counts}
-        kinds = ("rows", self.joined), ("agreement", self.agreements), ("test", self.tests), ("untested", self.untested)
-        for kind, found in kinds:
-            yield from ({"kind": kind, **asdict(one)} for one in found)
+        kinds = (
+            ("rows", self.joined),
+            ("agreement", self.agreements),
+            ("systems", self.systems),
+            ("influence", self.influences),
+            ("test", self.tests),
+            ("untested", self.untested),
+        )
+        for kind, values in kinds:
+            yield from ({"kind": kind, **asdict(value)} for value in values)
 
 
-def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0) -> Result:
-    """Return how the metrics go with the labels.
+def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0, within: Sequence[str] = ()) -> Result:
+    """Return how the metrics go with the labels, also of pairs `within` each of these facets, which all rows have.
 
     Raises InputInvalid for the same metric twice, labels that are all equal, a metric without a labelled row, and two
     metrics without a labelled row in common.
@@ -132,14 +118,55 @@ def evaluate(labels: Labels, columns: Sequence[Column], seed: int = 0) -> Result
     scale = min(row.label for row in gold), max(row.label for row in gold)
     agreements: list[Agreement] = []
     for group, rows in _groups(gold).items():
-        shared = [row for row in rows if row.id in common]
-        for one in columns:
-            agreements.append(_agreement(one, group, "own", rows, scale, seed))
-            agreements.append(_agreement(one, group, "common", shared, scale, seed))
+        for facet in ("", *within) if not group else ("",):
+            for column in columns:
+                agreements += _on_own_and_common(column, rows, common, scale, seed, group, facet)
     tests, untested = _tests(gold, columns, seed)
     without_text = sum(row.text is None for row in gold)
     counts = len(gold), labels.without_label, without_text, len(common)
-    return Result(*counts, joined, tuple(agreements), tests, untested)
+    return Result(
+        *counts,
+        joined,
+        tuple(agreements),
+        tests,
+        untested,
+        systems=tuple(_systems(gold, columns, common, seed)),
+        influences=tuple(_influences(gold, columns, agreements, (*FACETS, *within))),
+    )
+
+
+def _on_own_and_common(
+    column: Column, rows: Sequence[Gold], common: set[str], scale: Scale, seed: int, group: str, within: str
+) -> list[Agreement]:
+    """Return a metric's numbers on its own rows and on those that all scored; computed once if these are equal."""
+    own = meta_numbers.agreement(column, rows, scale, seed, group=group, within=within)
+    shared = [row for row in rows if row.id in common]
+    if len(shared) == own.n:
+        return [own, replace(own, on="common", failures=0)]
+    return [own, meta_numbers.agreement(column, shared, scale, seed, group=group, within=within, on="common")]
+
+
+def _systems(gold: Sequence[Gold], columns: Sequence[Column], common: set[str], seed: int) -> Iterator[Systems]:
+    if not meta_numbers.has_systems(gold):
+        return
+    shared = [row for row in gold if row.id in common]
+    for column in columns:
+        own = meta_numbers.systems(column, gold, "own", seed)
+        scored = sum(column.scores.get(row.id) is not None for row in gold)
+        if own and len(shared) == scored:
+            yield from (own, replace(own, on="common"))
+        else:
+            yield from filter(None, (own, meta_numbers.systems(column, shared, "common", seed)))
+
+
+def _influences(
+    gold: Sequence[Gold], columns: Sequence[Column], agreements: Sequence[Agreement], facets: Sequence[str]
+) -> Iterator[Influence]:
+    whole = {one.metric: one for one in agreements if not one.group and not one.within and one.on == "own"}
+    for column in columns:
+        numbers = whole[column.name]
+        estimates: dict[Number, Estimate] = {"tau_b": numbers.kendall, "ordered": numbers.ordered}
+        yield from meta_numbers.influences(column, gold, tuple(dict.fromkeys(facets)), estimates)
 
 
 def _refuse_twice(columns: Sequence[Column]) -> None:
@@ -173,6 +200,7 @@ def _joined(one: Column, gold: Sequence[Gold]) -> Joined:
         missing=len(gold) - len(known),
         failures=failures,
         scored=len(scores),
+        baseline=one.is_baseline,
         without_icc=_other_scale(one, [row.label for row in gold], scores),
         note=one.joined,
     )
@@ -196,71 +224,15 @@ def _groups(gold: Sequence[Gold]) -> dict[str, list[Gold]]:
     return found
 
 
-def _agreement(one: Column, group: str, on: On, rows: Sequence[Gold], scale: Scale, seed: int) -> Agreement:
-    known = [row for row in rows if row.id in one.scores]
-    scored = [(row, score) for row in known if (score := one.scores[row.id]) is not None]
-    labels, scores = [row.label for row, _ in scored], [score for _, score in scored]
-    clusters = [row.cluster for row, _ in scored]
-    ordered = _with_many_labels if len(set(labels)) > 2 else _with_two_labels
-    kendall, auc = ordered(labels, scores, clusters, seed)
-    return Agreement(
-        metric=one.name,
-        group=group,
-        on=on,
-        n=len(scored),
-        failures=len(known) - len(scored),
-        kendall=kendall,
-        tie_calibrated=_tie_calibrated(labels, scores, [row.item for row, _ in scored]),
-        auc=auc,
-        icc=_icc(labels, scores, scale, seed) if one.signature else UNDEFINED,
-    )
-
-
-def _tie_calibrated(labels: list[float], scores: list[float], items: list[str]) -> float | None:
-    if any(items):
-        found = correlation.tie_calibration_by_item(labels, scores, items)
-        return None if found is None else found.accuracy
-    return correlation.tie_calibrated_accuracy(labels, scores).accuracy if len(labels) > 1 else None
-
-
-def _with_two_labels(labels: list[float], scores: list[float], clusters: list[str], seed: int) -> Pair:
-    """Return Kendall's tau-b and the AUC; no interval and no tau where all scores are equal, nothing for one label."""
-    if len(set(labels)) < 2:
-        return UNDEFINED, UNDEFINED
-    if len(set(scores)) == 1:
-        return UNDEFINED, Estimate(0.5, None, None)
-    found = association([label == max(labels) for label in labels], scores, clusters, DRAWS, seed)
-    return found.tau_b, found.auc
-
-
-def _with_many_labels(labels: list[float], scores: list[float], clusters: list[str], seed: int) -> Pair:
-    """Return Kendall's tau-b, and no AUC."""
-    value = correlation.kendall(labels, scores)
-    if np.isnan(value):
-        return UNDEFINED, UNDEFINED
-    gold, metric = np.array(labels), np.array(scores)
-    items = bootstrap.drawn_items(clusters, DRAWS, seed)
-    drawn = np.array([correlation.kendall(gold[at], metric[at]) for at in items])
-    drawn = np.where(np.isnan(drawn), 0, drawn)  # a draw of equal scores orders nothing
-    if np.ptp(drawn) == 0:
-        return Estimate(value, None, None), UNDEFINED
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return Estimate(value, float(low), float(high)), UNDEFINED
-
-
-def _icc(labels: list[float], scores: list[float], scale: Scale, seed: int) -> Estimate:
-    """Return the agreement of scores and labels as of two raters; nothing for two labels, or scores off the scale."""
-    if len(set(labels)) < 3 or min(scores) < scale[0] or max(scores) > scale[1]:
-        return UNDEFINED
-    ratings = list(zip(labels, scores, strict=True))
-    low, high = icc21_bootstrap(ratings, seed) or (None, None)
-    return Estimate(icc21(ratings).value, low, high)
-
-
 def _tests(gold: Sequence[Gold], columns: Sequence[Column], seed: int) -> tuple[tuple[Test, ...], tuple[Untested, ...]]:
-    """Return a test for each pair of metrics that order their common rows, and the other pairs of them."""
+    """Return a test for each pair of metrics that order their common rows, and the other pairs of them.
+
+    Two baselines of the labelled rows are not tested: each test more makes the others less sensitive.
+    """
     found, untested = [], list[Untested]()
     for one, other in combinations((each for each in columns if each.name != CONSTANT), 2):
+        if not one.signature and not other.signature:
+            continue
         rows = [row for row in gold if one.scores.get(row.id) is not None and other.scores.get(row.id) is not None]
         a, b = ([each.scores[row.id] for row in rows] for each in (one, other))
         labels = [row.label for row in rows]

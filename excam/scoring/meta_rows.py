@@ -1,10 +1,11 @@
-"""What `excam meta` reads: labelled rows, the columns of scores of metrics, and baselines that judge nothing."""
+"""What `excam meta` reads: labelled rows, and the columns of scores of metrics."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from excam.scoring.joining import join
 from excam.scoring.metric import Direction
 from excam.scoring.results import Result
 
-CONSTANT = "(constant)"  # a baseline that orders nothing
+FACETS = ("language", "system")  # columns that need no option, and labels of scored rows
+LIKELIHOOD = re.compile(r"(?<![a-z])likelihoods?(?![a-z])", re.IGNORECASE)  # in the signature of a baseline
 TEXT = "output"  # the column of rated texts, if none is named
 
 
@@ -33,6 +35,12 @@ class Gold:
     instruction: str
     text: str | None  # what was rated, for baselines
     item: str = ""  # what systems answered, where only pairs within an item are counted
+    facets: Mapping[str, str] = field(default_factory=dict[str, str])  # its language, its system, ...; "" where unknown
+
+    @property
+    def system(self) -> str:
+        """Return the system that wrote the text, "" if it is not known."""
+        return self.facets.get("system", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,12 @@ class Column:
     direction: Direction = "higher"  # of the metric: with "lower", `scores` are its own times -1
     part: str = ""  # the part of the metric's result that `scores` are; "" for its score
     joined: str = ""  # how its ids were joined with those of the labels beside equal ones
+    facets: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, dict[str, str]])  # labels by name and id
+
+    @property
+    def is_baseline(self) -> bool:
+        """Return whether this is a trivial baseline: made of the labelled rows, or likelihoods of a model."""
+        return not self.signature or bool(LIKELIHOOD.search(self.signature))
 
 
 def read_gold(
@@ -63,15 +77,19 @@ def read_gold(
     group: str | None = None,
     text: str | None = None,
     item: str | None = None,
+    facets: Mapping[str, str] | None = None,
 ) -> Labels:
     """Read labelled rows: `id`, a number in column `label`, and the named columns. Rows without a label are counted.
 
-    Without `cluster`, rows with the same instruction share content. A value is missing if it is null, blank or NaN.
-    Raises InputInvalid for a row without id, a label that is no number, an id that occurs twice, a labelled row without
-    cluster or item, one of these or a group that is no name, a named column that no row has, and a file without labels.
+    Without `cluster`, rows with the same instruction share content, or of the same item if they have no instruction. A
+    value is missing if it is null, blank or NaN. `facets` has further columns by name, beside those of `FACETS`, which
+    may be absent. Raises InputInvalid for a row without id, a label that is no number, an id that occurs twice, a
+    labelled row without cluster or item, one of these or a group that is no name, a named column that no row has, and
+    a file without labels.
     """
     found: dict[str, Gold] = {}
     seen: set[str] = set()
+    named = dict(facets or {})
     without, lacking = 0, dict[str, str]()
     for number, row in rows(path):
         where = f"{path}:{number}"
@@ -88,19 +106,22 @@ def read_gold(
             if _is_missing(row.get(name)):
                 lacking.setdefault(name, where)
         instruction = _text(row.get("instruction")) or ""
+        item_name = _name(row, item, where) if item else ""
         found[key] = Gold(
             id=key,
             label=_number(row.get(label), where, label),
-            cluster=_name(row, cluster, where) if cluster else instruction or key,
+            cluster=_name(row, cluster, where) if cluster else instruction or item_name or key,
             groups=_names(row, group, where) if group else (),
             instruction=instruction,
             text=_text(row.get(text or TEXT)),
-            item=_name(row, item, where) if item else "",
+            item=item_name,
+            facets={name: _text(row.get(name)) or "" for name in FACETS}
+            | {name: _name(row, column, where) for name, column in named.items()},
         )
     if not found and (label in seen or not without):
         what = f"{without} rows, none with a number in {label}" if without else "0 rows"
         raise InputInvalid(f"{path}: {what}; expected rows with id and {label}; name the column with --label")
-    for name in filter(None, (label, cluster, group, text, item)):
+    for name in filter(None, (label, cluster, group, text, item, *named.values())):
         if name not in seen:
             raise InputInvalid(f"{path}: no column {name}; found {', '.join(sorted(seen))}")
     for name, where in lacking.items():
@@ -188,33 +209,53 @@ def aligned(one: Column, gold: Sequence[Gold]) -> Column:
     if found.ambiguous:
         raise InputInvalid(f"{one.name}: {found.note}; expected the ids of the labelled rows in one form")
     ours = {theirs: name for name, theirs in found.theirs.items()}
-    return replace(one, scores={ours.get(name, name): score for name, score in one.scores.items()}, joined=found.note)
+    return replace(
+        one,
+        scores={ours.get(name, name): score for name, score in one.scores.items()},
+        joined=found.note,
+        facets={
+            facet: {ours.get(name, name): value for name, value in values.items()}
+            for facet, values in one.facets.items()
+        },
+    )
 
 
 def _column(path: Path, name: str, results: Iterable[Result]) -> Column:
     scores: dict[str, float | None] = {}
     signatures: dict[str, None] = {}
     directions: dict[Direction, None] = {}
+    facets: dict[str, dict[str, str]] = {name: {} for name in FACETS}
     for one in results:
         if one.id in scores:
             raise InputInvalid(f"{path}: id {one.id} occurs twice; expected unique ids, which join the rows")
         signatures[one.signature], directions[one.metric.direction] = None, None
         scores[one.id] = one.rising_score
+        for facet, values in facets.items():
+            if value := getattr(one, facet):
+                values[one.id] = value
     if not scores:
         raise InputInvalid(f"{path}: 0 rows; expected what `excam score --to` wrote")
     for what, several in (("signatures", signatures), ("directions", directions)):
         if len(several) > 1:
             raise InputInvalid(f"{path}: {len(several)} {what}: {', '.join(several)}; expected one metric in a file")
-    return Column(name, scores, next(iter(signatures)), next(iter(directions)))
+    return Column(name, scores, next(iter(signatures)), next(iter(directions)), facets=facets)
 
 
-def baselines(gold: Sequence[Gold], further: Mapping[str, Callable[[Gold], float]]) -> list[Column]:
-    """Return columns that judge nothing: a constant and, of the rated texts, the length and what `further` says.
+def with_facets(gold: Sequence[Gold], columns: Sequence[Column]) -> list[Gold]:
+    """Return labelled rows with the facets that only scored rows name, from the first column that has any."""
+    labels = {name: next((one.facets[name] for one in columns if one.facets.get(name)), {}) for name in FACETS}
+    unknown = [name for name in FACETS if labels[name] and not any(row.facets.get(name) for row in gold)]
+    return [
+        replace(row, facets={**row.facets, **{name: labels[name].get(row.id, "") for name in unknown}}) for row in gold
+    ]
 
-    If a row lacks the rated text there is only the constant.
-    """
-    constant = Column(CONSTANT, {row.id: 0.0 for row in gold})
-    if any(row.text is None for row in gold):
-        return [constant]
-    of_text: Mapping[str, Callable[[Gold], float]] = {"(length)": lambda row: len(row.text or ""), **further}
-    return [constant, *(Column(name, {row.id: float(of(row)) for row in gold}) for name, of in of_text.items())]
+
+def require_facets(gold: Sequence[Gold], names: Iterable[str]) -> None:
+    """Raise InputInvalid if a labelled row lacks one of these facets."""
+    for name in names:
+        lacking = [row.id for row in gold if not row.facets.get(name, "").strip()]
+        if lacking:
+            raise InputInvalid(
+                f"{len(lacking)} of {len(gold)} labelled rows without {name}, e.g. id {lacking[0]}; expected one "
+                "for each, in a column of the labels, or in the scored rows"
+            )

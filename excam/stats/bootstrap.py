@@ -86,14 +86,13 @@ def interval(
     return float(low), float(high)
 
 
-def drawn_items(clusters: Sequence[Hashable], draws: int, seed: int) -> Iterator[NDArray[np.intp]]:
-    """Yield the item indices of each draw of whole clusters, for statistics that are not computed from sums."""
+def drawn_weights(clusters: Sequence[Hashable], draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """Yield how often each item is in each draw of whole clusters, for statistics that are not computed from sums."""
     number = cluster_numbers(clusters, len(clusters))
-    order = np.argsort(number, kind="stable")
-    members = np.split(order, np.cumsum(np.bincount(number))[:-1])
+    size = int(number.max()) + 1
     generator = np.random.default_rng(seed)
     for _ in range(draws):
-        yield np.concatenate([members[at] for at in generator.integers(len(members), size=len(members))])
+        yield np.bincount(generator.integers(size, size=size), minlength=size)[number].astype(np.float64)
 
 
 def _cluster_sums(columns: Sequence[ArrayLike], clusters: Sequence[Hashable] | None) -> NDArray[np.float64]:

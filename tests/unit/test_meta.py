@@ -2,14 +2,16 @@
 
 import json
 import math
+from itertools import combinations
 
+import numpy as np
 import pytest
 from one_line_errors import line_of
 from typer.testing import CliRunner
 
 from excam.cli import app
 from excam.core.exceptions import InputInvalid
-from excam.scoring import meta, meta_rows
+from excam.scoring import meta, meta_baselines, meta_numbers, meta_rows
 from excam.scoring.metric import Description
 from excam.scoring.results import Result
 from excam.stats import correlation, icc21
@@ -38,6 +40,13 @@ def scored(path, scores, signature="mine.metric|1", direction="higher"):
 def sees_facts(row, at):
     """A metric that sees factual errors and no omission."""
     return -5.0 if row["error"] == "factual" else 1.0 - at / 100
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    """Few draws are enough for what is tested here, and fast."""
+    monkeypatch.setattr(meta_numbers, "DRAWS", 100)
+    monkeypatch.setattr(meta, "DRAWS", 50)
 
 
 @pytest.fixture
@@ -130,7 +139,7 @@ def test_icc_only_on_one_scale(tmp_path):
     gold = [meta_rows.Gold(f"{n}", 1.0 + n % 5, f"{n}", (), "", f"text {'x' * n}") for n in range(20)]
     close = meta_rows.Column("close", {row.id: min(5.0, row.label + (row.label > 3)) for row in gold}, "close|1")
     other = meta_rows.Column("other", {row.id: row.label * 20 for row in gold}, "other|1")
-    columns = [close, other, *meta_rows.baselines(gold, {"(last)": lambda row: len(row.text) % 3})]
+    columns = [close, other, *meta_baselines.baselines(gold, {"(last)": lambda row: len(row.text) % 3})]
     result = meta.evaluate(meta_rows.Labels(gold, 0), columns)
     found = {one.metric: one for one in result.agreements if one.on == "own"}
     ratings = [(row.label, close.scores[row.id]) for row in gold]
@@ -141,7 +150,7 @@ def test_icc_only_on_one_scale(tmp_path):
     assert found["other"].icc.value is None
     assert found["close"].auc.value is None, "labels of more than two values"
     assert found["(length)"].kendall.value != 0
-    assert list(found) == ["close", "other", "(constant)", "(length)", "(last)"]
+    assert list(found) == ["close", "other", "(constant)", "(length)", "(last)", "(words)"]
     assert found["(last)"].icc.value is None, "a baseline is no second rater, whatever its numbers"
 
 
@@ -174,7 +183,7 @@ def test_parts_are_metrics_of_their_own(files, tmp_path):
 def test_missing_baselines_and_tests_are_named(files, tmp_path):
     gold, facts, _ = files
     texts = write(tmp_path / "texts.jsonl", [row | {"answer": "x" * (at + 1)} for at, row in enumerate(GOLD)])
-    assert "No (length) and no (surface): 48 of 48 rows lack output; name the column" in run(texts, facts).stdout
+    assert "No (length), (surface) and (words): 48 of 48 rows lack output; name the column" in run(texts, facts).stdout
     assert "(length)" in run(texts, facts, "--text", "answer").stdout
     even = scored(tmp_path / "even.jsonl", {row["id"]: 3.0 for row in GOLD}, "even|1")
     lost = scored(tmp_path / "lost.jsonl", {row["id"]: None for row in GOLD}, "lost|1")
@@ -325,3 +334,147 @@ def test_bad_input_is_one_line(files, tmp_path):
     assert "id 0/right occurs twice" in refused(twice, facts)
     words = write(tmp_path / "words.jsonl", [row | {"label": "good"} for row in GOLD])
     assert "label is good; expected a number or true or false" in refused(words, facts)
+
+
+def answers(count=30):
+    """Answers of three systems to questions in two languages: c is good in both, and b only in German."""
+    quality = {"a": {"de": 1, "en": 1}, "b": {"de": 3, "en": 1}, "c": {"de": 4, "en": 3}}
+    return [
+        {
+            "id": f"{n}/{system}",
+            "label": quality[system][language] + (n * 7 + at) % 3,
+            "instruction": f"q{n}",
+            "output": f"{system} answers {'x' * (n % 5 + at)}",
+            "system": system,
+            "language": language,
+        }
+        for n in range(count)
+        for language in (("de", "en")[n % 2],)
+        for at, system in enumerate("abc")
+    ]
+
+
+def test_the_place_of_a_system_is_of_the_other_questions_and_equal_within_it():
+    rows = [
+        meta_rows.Gold(f"{system}{n}", label, f"q{n}", (), "", "", facets={"system": system})
+        for system, labels in (("a", (1, 2, 9)), ("b", (3, 4, 3)), ("c", (2, 2, 2)))
+        for n, label in enumerate(labels)
+    ]
+    found = dict(zip((row.id for row in rows), meta_baselines.places_of_systems(rows).tolist(), strict=True))
+    assert [found[f"a{n}"] for n in range(3)] == [3, 3, 1], "without q2, a has the mean 1.5"
+    assert [found[f"b{n}"] for n in range(3)] == [2, 2, 3]
+    assert [found[f"c{n}"] for n in range(3)] == [1, 1, 2]
+
+
+def test_baselines_of_systems_words_and_surface_then_length():
+    gold = [
+        meta_rows.Gold(f"{n}", n % 3, f"{n}", (), "", "x" * (n % 4), facets={"system": "ab"[n % 2]}) for n in range(24)
+    ]
+    found = {one.name: one.scores for one in meta_baselines.baselines(gold, {"(surface)": lambda row: row.label > 0})}
+    assert list(found) == ["(constant)", "(length)", "(surface)", "(surface, length)", "(words)", "(system)"]
+    keys = [(row.label > 0, len(row.text)) for row in gold]
+    order = [found["(surface, length)"][row.id] for row in gold]
+    assert sorted(range(24), key=lambda at: keys[at]) == sorted(range(24), key=lambda at: order[at])
+    assert len(set(order)) == len(set(keys))
+    nameless = [meta_rows.Gold(f"{n}", n % 3, f"{n}", (), "", None, facets={"system": "ab"[n % 2]}) for n in range(23)]
+    nameless.append(meta_rows.Gold("23", 1, "23", (), "", None))
+    assert [one.name for one in meta_baselines.baselines(nameless, {})] == ["(constant)"]
+
+
+def test_pairs_within_a_language_and_within_an_item(tmp_path):
+    """Every number of pairs is that of a list of pairs."""
+    rows = answers()
+    gold = write(tmp_path / "gold.jsonl", rows)
+    scores = {row["id"]: float(len(row["output"]) + (row["language"] == "de") * 9) for row in rows}
+    found = lines(gold, scored(tmp_path / "m.jsonl", scores), "--item", "instruction", "--within", "language")
+    numbers = {
+        one["within"]: one
+        for one in found
+        if one["kind"] == "agreement" and one["metric"] == "m" and one["on"] == "own"
+    }
+
+    def signs(same):
+        for i, j in combinations(rows, 2):
+            if all(i[name] == j[name] for name in same):
+                yield np.sign(i["label"] - j["label"]), np.sign(scores[i["id"]] - scores[j["id"]])
+
+    pairs = list(signs(["language"]))
+    tau = sum(a * b for a, b in pairs) / (sum(a != 0 for a, _ in pairs) * sum(b != 0 for _, b in pairs)) ** 0.5
+    assert numbers["language"]["kendall"]["value"] == pytest.approx(tau)
+    assert numbers["language"]["kendall"]["low"] < tau < numbers["language"]["kendall"]["high"]
+    assert numbers[""]["kendall"]["value"] == pytest.approx(
+        correlation.kendall([r["label"] for r in rows], list(scores.values()))
+    )
+    ordered = [(1 + a * b) / 2 for a, b in signs(["instruction"]) if a]
+    for one in numbers.values():
+        assert (one["pairs"], one["ordered"]["value"]) == (len(ordered), pytest.approx(np.mean(ordered)))
+    binary = [row | {"label": int(row["label"] > 3)} for row in rows]
+    auc = lines(write(tmp_path / "b.jsonl", binary), tmp_path / "m.jsonl", "--within", "language")
+    value = next(one["auc"]["value"] for one in auc if one.get("within") == "language")
+    rows = binary
+    assert value == pytest.approx(np.mean([(1 + a * b) / 2 for a, b in signs(["language"]) if a]))
+
+
+def test_it_says_which_language_or_system_makes_a_number(tmp_path):
+    rows = answers()
+    gold = write(
+        tmp_path / "gold.jsonl", [{k: v for k, v in row.items() if k not in ("system", "language")} for row in rows]
+    )
+    knows_c = {row["id"]: float(row["system"] == "c") for row in rows}
+    about = Description()
+    results = [
+        Result(
+            id=row["id"],
+            score=knows_c[row["id"]],
+            metric=about,
+            signature="m|1",
+            system=row["system"],
+            language=row["language"],
+        )
+        for row in rows
+    ]
+    file = write(tmp_path / "m.jsonl", [one.to_dict() for one in results])
+    found = lines(gold, file)
+    whole = next(one for one in found if one["kind"] == "agreement" and one["metric"] == "m")["kendall"]
+    (told,) = [one for one in found if one["kind"] == "influence" and one["metric"] == "m" and one["name"] == "c"]
+    assert (told["facet"], told["rows"], told["n"], told["without"]) == ("system", 30, 60, None)
+    assert told["half_width"] == pytest.approx((whole["high"] - whole["low"]) / 2)
+    for one in found:
+        if one["kind"] == "influence" and one["metric"] == "m" and one["without"] is not None:
+            kept = [row for row in rows if row[one["facet"]] != one["name"]]
+            rest = correlation.kendall([row["label"] for row in kept], [knows_c[row["id"]] for row in kept])
+            assert one["without"] == pytest.approx(rest)
+            assert abs(rest - one["value"]) > one["half_width"]
+    said = run(gold, file).stdout
+    assert f"m: tau-b {whole['value']:.2f}; without system c (30 rows) nothing is ordered (n = 60)" in said
+    assert [one["level"]["systems"] for one in found if one["kind"] == "systems" and one["metric"] == "m"] == [3, 3]
+    assert "soft accuracy" in said
+
+
+def test_likelihoods_are_a_baseline_and_baselines_need_no_scored_file(tmp_path):
+    rows = answers()
+    gold = write(tmp_path / "gold.jsonl", rows)
+    scores = {row["id"]: float(row["label"]) for row in rows}
+    said = run(gold, scored(tmp_path / "lm.jsonl", scores, "excam|likelihood:gain@0|v1"))
+    assert "\n(lm) " in said.stdout
+    assert "lm: a baseline: likelihoods" in said.stdout
+    tests = [(one["a"], one["b"]) for one in lines(gold, tmp_path / "lm.jsonl") if one["kind"] == "test"]
+    assert ("lm", "(length)") in tests
+    alone = lines(gold)
+    assert {one["metric"] for one in alone if one["kind"] == "rows"} >= {
+        "(constant)",
+        "(length)",
+        "(words)",
+        "(system)",
+    }
+    assert not [one for one in alone if one["kind"] == "test"]
+    assert "None is of tie-calibrated or ordered" in run(gold, tmp_path / "lm.jsonl", "--item", "instruction").stdout
+
+
+def test_rows_without_the_facet_of_an_option_are_refused(files, tmp_path):
+    gold, facts, _ = files
+    assert "48 of 48 labelled rows without language, e.g. id 0/right" in refused(gold, facts, "--within", "language")
+    assert "no column country; found error, id, label, question" in refused(gold, facts, "--within", "country")
+    some = write(tmp_path / "some.jsonl", [row | {"who": "x" * (at > 2)} for at, row in enumerate(GOLD)])
+    assert "3 of 48 labelled rows without system" in refused(some, facts, "--system", "who")
+    assert "No (system): it needs the system of every row" in run(gold, facts).stdout

@@ -1,0 +1,77 @@
+"""`excam compare`: systems on the same rows, from scored files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from excam.core.terminal import JSON, exit_on_error, print_json, stop
+
+if TYPE_CHECKING:
+    from excam.scoring.compare import System
+
+
+def compare(
+    files: Annotated[list[Path], typer.Argument(help="two or more files written by `excam score --to`, one a system")],
+    rows: Annotated[int, typer.Option(min=0, help="number of shown rows with the largest differences")] = 5,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="which of two answers is better; one file may have several systems")
+    ] = False,
+    gold: Annotated[
+        Path | None, typer.Option(help="with --pairs: people's labels of the answers, by id; more is better")
+    ] = None,
+    label: Annotated[str, typer.Option(help="column of the labels")] = "label",
+    item: Annotated[
+        str | None, typer.Option(help="column of the labels that says what was answered; by default the instruction")
+    ] = None,
+    as_json: JSON = False,
+) -> None:
+    """Compare systems on the same rows, scored by the same metric: which is better, and how certain is that?
+
+    Rows are joined by id; rows that are in one file only or that failed are left out and counted. Of several systems,
+    every two are compared, with p-values adjusted after Holm. With --pairs, which of two answers to one question the
+    metric prefers and, with --gold, how often people prefer the same, beside trivial baselines. Exit codes: 0 compared,
+    2 not: other instructions, different signatures, no rows in common.
+
+    Example: excam compare ours.jsonl theirs.jsonl; excam compare scored.jsonl --pairs --gold ratings.csv --label rating
+    """
+    from excam.scoring import compare as comparing
+    from excam.scoring import compare_display, result_files
+    from excam.scoring.meta_rows import names_of
+
+    if gold and not pairs:
+        stop("--gold: found no --pairs; expected both: labels say which of two answers is better")
+    if len(files) < 2 and not pairs:
+        stop(f"compare: found {files[0]} alone; expected two or more files, one for each system")
+    if twice := next(
+        (path for at, path in enumerate(files) if path.resolve() in {p.resolve() for p in files[:at]}), None
+    ):
+        stop(f"{twice}: given twice; expected one file for each system")
+    with exit_on_error():
+        systems = [(name, list(result_files.read(path))) for name, path in zip(names_of(files), files, strict=True)]
+        if pairs:
+            _pairs(systems, gold, label, item, as_json=as_json)
+            return
+        found = comparing.compare(systems, rows)
+        standings = comparing.standings(systems) if len(systems) > 2 else []
+        if as_json:
+            for line in [*comparing.standing_lines(standings), *(line for one in found for line in one.lines())]:
+                print_json(line)
+        else:
+            compare_display.show(found, standings)
+
+
+def _pairs(systems: Sequence[System], gold: Path | None, label: str, item: str | None, *, as_json: bool) -> None:
+    from excam.cli.meta_commands import surface_baselines
+    from excam.scoring import compare_pairs, compare_pairs_display, meta_rows
+
+    labels = meta_rows.read_gold(gold, label, item=item) if gold else None
+    found = compare_pairs.compare_pairs(systems, labels, surface_baselines())
+    if as_json:
+        for line in found.lines():
+            print_json(line)
+    else:
+        compare_pairs_display.show(found)

@@ -1,0 +1,289 @@
+"""Which of two answers to one question is better: what a metric prefers, and whether people prefer the same.
+
+A pair is two systems' answers to one item, both scored by one metric. Without labels: how often each system's answer is
+preferred, with a sign test. With labels: the share of pairs that the metric orders as the labels do, ties of the metric
+half, beside trivial baselines. Pairs with equal labels have no order, and are left out and counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from excam.core.exceptions import InputInvalid
+from excam.scoring import meta_baselines, meta_numbers
+from excam.scoring.compare import System, shared_signature
+from excam.scoring.joining import plain_id, same_text
+from excam.scoring.meta_numbers import Influence
+from excam.scoring.meta_rows import FACETS, Column, Gold, Labels, aligned
+from excam.scoring.results import Result
+from excam.stats.binary_gold import Estimate
+from excam.stats.grouped_pairs import GroupedPairs
+from excam.stats.permutation import holm
+from excam.stats.sign_permutation import sign_permutation
+
+Items = dict[str, dict[str, float]]  # the scores of an item by system, more is better
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One system's answer to an item, with its result."""
+
+    item: str
+    system: str
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """How often the metric prefers one of two systems' answers to the same item."""
+
+    a: str
+    b: str
+    items: int  # that both answered
+    failed: int  # of these, items of which an answer has no score
+    a_preferred: int
+    b_preferred: int
+    ties: int
+    p_value: float  # of a two-sided sign test, without the ties
+    p_holm: float  # adjusted for all pairs of systems
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """How often a metric, or a baseline, orders two answers as the labels do."""
+
+    metric: str
+    baseline: bool
+    pairs: int
+    ordered: Estimate  # the share of pairs, ties half; the interval is over items
+    difference: float | None  # the first metric's share minus this one
+    p_value: float | None  # of the difference, two-sided, by swaps of whole items
+    p_holm: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """How the metric orders pairs compared with people's labels, and what became of all pairs."""
+
+    labelled: int  # labelled rows
+    unscored: int  # of these, rows that no file has
+    systems: int
+    items: int  # with a pair that counts
+    pairs: int  # of labelled answers to one item
+    equal: int  # left out: equal labels
+    failed: int  # left out: an answer without a score
+    orderings: tuple[Ordering, ...]  # of the metric, then of the baselines
+    influences: tuple[Influence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """What the metric prefers, and how people see it, if their labels are given."""
+
+    signature: str
+    scores: Items
+    preferences: tuple[Preference, ...]
+    people: People | None
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return JSON-ready lines: people's view, one for each pair of systems, one for each item."""
+        found: list[dict[str, Any]] = [] if self.people is None else [{"kind": "people", **asdict(self.people)}]
+        found += [{"kind": "preference", "signature": self.signature, **asdict(one)} for one in self.preferences]
+        return found + [
+            {"kind": "item", "item": item, "preferred": preferred(scores), "scores": scores}
+            for item, scores in self.scores.items()
+        ]
+
+
+def preferred(scores: Mapping[str, float]) -> list[str]:
+    """Return the systems with the highest score, several if they are equal."""
+    return [system for system, score in scores.items() if score == max(scores.values())]
+
+
+def compare_pairs(
+    systems: Sequence[System],
+    labels: Labels | None = None,
+    further: Mapping[str, Callable[[Gold], float]] | None = None,
+    seed: int = 0,
+) -> Pairs:
+    """Return which answers the metric prefers and, with labels of the same ids, how often people agree.
+
+    A file alone has the systems in its label system, and items with one instruction; of several files each is a system,
+    joined by id or else by instruction. Items named by the labels take precedence. `further` are baselines of texts.
+    Raises InputInvalid for several signatures, a row without a system, two answers of a system to an item, one system
+    only, and labels of which no two have different values within an item.
+    """
+    signature = shared_signature(dict(systems))
+    answers = _answers(systems)
+    if labels is not None:
+        answers = _with_items(answers, labels)
+    _refuse_twice(answers)
+    scores = _scores(answers)
+    names = list(dict.fromkeys(answer.system for answer in answers))
+    if len(names) < 2:
+        raise InputInvalid(
+            f"{len(answers)} answers, of {names[0] if names else 'no system'} alone; expected two systems or more: a "
+            "file for each, or one with the label system"
+        )
+    preferences = _preferences(answers, names)
+    people = None if labels is None else _people(answers, labels, signature, further or {}, seed)
+    return Pairs(signature, scores, preferences, people)
+
+
+def _answers(systems: Sequence[System]) -> list[Answer]:
+    if len(systems) == 1:
+        ((name, results),) = systems
+        if lacking := next((one.id for one in results if not one.system), None):
+            raise InputInvalid(
+                f"{name}: id {lacking}: no system; expected the label system in each row, or a file for each system"
+            )
+        return [Answer(same_text(one.instruction) or one.id, one.system, one) for one in results]
+    ids = Counter(plain_id(one.id) for _, results in systems for one in results)
+    by_id = any(times > 1 for times in ids.values())
+    return [
+        Answer((not by_id and same_text(one.instruction)) or plain_id(one.id), name, one)
+        for name, results in systems
+        for one in results
+    ]
+
+
+def _with_items(answers: Sequence[Answer], labels: Labels) -> list[Answer]:
+    """Return the answers with the items that the labels name, if they do. Raises InputInvalid for an id twice."""
+    twice = [id_ for id_, times in Counter(answer.result.id for answer in answers).items() if times > 1]
+    if twice:
+        raise InputInvalid(f"id {twice[0]} occurs twice; with labels, expected an id for each answer, which joins them")
+    known = aligned(Column("scored rows", dict.fromkeys(one.result.id for one in answers)), labels.rows)
+    ours = dict(zip((one.result.id for one in answers), known.scores, strict=True))
+    items = {row.id: row.item for row in labels.rows}
+    return [
+        replace(
+            one, item=items.get(ours[one.result.id]) or one.item, result=replace(one.result, id=ours[one.result.id])
+        )
+        for one in answers
+    ]
+
+
+def _refuse_twice(answers: Sequence[Answer]) -> None:
+    seen: dict[tuple[str, str], str] = {}
+    for answer in answers:
+        key = answer.item, answer.system
+        if key in seen:
+            raise InputInvalid(
+                f"ids {seen[key]} and {answer.result.id}: two answers of {answer.system} to one item; expected one "
+                "of each system to an instruction, or labels with --item"
+            )
+        seen[key] = answer.result.id
+
+
+def _scores(answers: Sequence[Answer]) -> Items:
+    """Return the scores of the items that two systems or more answered."""
+    found: Items = defaultdict(dict)
+    for answer in answers:
+        if (score := answer.result.rising_score) is not None:
+            found[answer.item][answer.system] = score
+    return {item: scores for item, scores in found.items() if len(scores) > 1}
+
+
+def _preferences(answers: Sequence[Answer], names: Sequence[str]) -> tuple[Preference, ...]:
+    items: dict[str, dict[str, float | None]] = defaultdict(dict)
+    for answer in answers:
+        items[answer.item][answer.system] = answer.result.rising_score
+    counts = [_counts(items, a, b) for a, b in combinations(names, 2)]
+    p_values = [_sign_test(a, b) for _, _, a, b, _ in counts]
+    return tuple(
+        Preference(a, b, *count, p_value, p_holm)
+        for (a, b), count, p_value, p_holm in zip(combinations(names, 2), counts, p_values, holm(p_values), strict=True)
+    )
+
+
+def _counts(items: Mapping[str, Mapping[str, float | None]], a: str, b: str) -> tuple[int, int, int, int, int]:
+    """Return the items that both answered, those that one has no score of, and how often a, b, neither is preferred."""
+    both = [(scores[a], scores[b]) for scores in items.values() if a in scores and b in scores]
+    scored = [(one, other) for one, other in both if one is not None and other is not None]
+    first, second = sum(one > other for one, other in scored), sum(one < other for one, other in scored)
+    return len(both), len(both) - len(scored), first, second, len(scored) - first - second
+
+
+def _sign_test(a: int, b: int) -> float:
+    from scipy.stats import binomtest
+
+    return float(binomtest(a, a + b).pvalue) if a + b else 1.0
+
+
+def _people(
+    answers: Sequence[Answer],
+    labels: Labels,
+    signature: str,
+    further: Mapping[str, Callable[[Gold], float]],
+    seed: int,
+) -> People:
+    by_id = {answer.result.id: answer for answer in answers}
+    rows = [_gold(row, by_id[row.id]) for row in labels.rows if row.id in by_id]
+    metric = Column("the metric", {row.id: by_id[row.id].result.rising_score for row in rows}, signature)
+    scored = [row for row in rows if metric.scores[row.id] is not None]
+    every, kept = (_pairs_of_items(Counter(row.item for row in some)) for some in (rows, scored))
+    columns = [metric, *meta_baselines.baselines(rows, further, seed)]
+    orderings, items = _orderings(columns, scored, seed)
+    if not orderings or not orderings[0].pairs:
+        raise InputInvalid(
+            f"{len(rows)} of {len(labels.rows)} labelled rows are in the files, {kept} pairs of them are of one item, "
+            "none with different labels; expected labels of several systems' answers under the ids of the scored rows"
+        )
+    facets = [name for name in FACETS if any(row.facets.get(name) for row in rows)]
+    influences = [
+        one
+        for column, ordering in zip(columns, orderings, strict=True)
+        for one in meta_numbers.influences(column, scored, facets, {"ordered": ordering.ordered})
+    ]
+    return People(
+        labelled=len(labels.rows),
+        unscored=len(labels.rows) - len(rows),
+        systems=len({row.system for row in scored}),
+        items=items,
+        pairs=every,
+        equal=kept - orderings[0].pairs,
+        failed=every - kept,
+        orderings=tuple(orderings),
+        influences=tuple(influences),
+    )
+
+
+def _gold(row: Gold, answer: Answer) -> Gold:
+    """Return a labelled row as a pair has it: its item is its cluster, and texts and facets are those of its result."""
+    facets = {"language": answer.result.language or row.facets.get("language", ""), "system": answer.system}
+    text = answer.result.output if answer.result.metric.pair else row.text
+    instruction = answer.result.instruction or row.instruction
+    return replace(row, item=answer.item, cluster=answer.item, instruction=instruction, text=text, facets=facets)
+
+
+def _pairs_of_items(items: Mapping[str, int]) -> int:
+    return sum(rows * (rows - 1) // 2 for rows in items.values())
+
+
+def _orderings(columns: Sequence[Column], rows: Sequence[Gold], seed: int) -> tuple[list[Ordering], int]:
+    """Return how often each column orders the pairs, with tests of the first against the others, and their items."""
+    if len(rows) < 2:
+        return [], 0
+    labels, items = [row.label for row in rows], [row.item for row in rows]
+    values = [[score for row in rows if (score := column.scores[row.id]) is not None] for column in columns]
+    found = [meta_numbers.ordered_pairs(labels, scores, items, items, seed) for scores in values]
+    sums = [GroupedPairs(labels, scores, items).sums() for scores in values]
+    p_values = [sign_permutation(sums[0].balance - other.balance, seed=seed) for other in sums[1:]]
+    tests = [(None, None), *zip(p_values, holm(p_values), strict=True)]
+    orderings = [
+        Ordering(
+            metric=column.name,
+            baseline=column.is_baseline,
+            pairs=pairs,
+            ordered=ordered,
+            difference=None if at == 0 else sums[0].ordered - sums[at].ordered,
+            p_value=tests[at][0],
+            p_holm=tests[at][1],
+        )
+        for at, (column, (pairs, ordered)) in enumerate(zip(columns, found, strict=True))
+    ]
+    return orderings, int((sums[0].labels_differ > 0).sum())

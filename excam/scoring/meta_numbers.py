@@ -1,0 +1,243 @@
+"""The numbers of one metric on labelled rows: agreement of rows and of systems, and the groups that make them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from excam.scoring.meta_baselines import CONSTANT, MOST_SYSTEMS, SYSTEM
+from excam.scoring.meta_rows import Column, Gold
+from excam.stats import bootstrap, correlation
+from excam.stats.binary_gold import Estimate, association
+from excam.stats.grouped_pairs import GroupedPairs, PairSums
+from excam.stats.icc import icc21, icc21_bootstrap
+from excam.stats.system_level import SystemLevel, system_level
+
+DRAWS = 1000  # of intervals
+MOST_PAIRS = 20_000_000  # inside groups, for tie calibration, which lists them
+MOST_LEFT_OUT = 100  # groups of a facet, the largest ones
+On = Literal["own", "common"]
+Number = Literal["tau_b", "ordered"]
+Pair = tuple[Estimate, Estimate]  # Kendall's tau-b and the AUC
+Scale = tuple[float, float]  # lowest and highest label
+UNDEFINED = Estimate(None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How one metric goes with the labels on `n` rows; None where a number is undefined.
+
+    `tie_calibrated` is 0 to 1, over all pairs, or the mean over items if rows have them; `auc` needs labels of two
+    values, `icc` labels of more and scores within the range of all labels. No baseline has an `icc`, nor do numbers of
+    pairs `within` a facet. `ordered` is the share of the `pairs` of rows of one item with different labels that the
+    metric orders as the labels do, ties half; undefined if rows have no items.
+    """
+
+    metric: str
+    group: str  # "" for all rows
+    within: str  # the facet, such as language, of which both rows of a pair have one value; "" for all pairs
+    on: On  # the metric's own rows, or those that all metrics scored
+    baseline: bool
+    n: int
+    failures: int
+    kendall: Estimate
+    tie_calibrated: float | None
+    auc: Estimate
+    icc: Estimate
+    pairs: int
+    ordered: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Influence:
+    """A group of rows without which a number moves by more than half the width of its interval."""
+
+    metric: str
+    number: Number
+    facet: str
+    name: str  # of the group that is left out
+    rows: int  # of the group
+    n: int  # other rows
+    value: float  # of all rows
+    half_width: float  # of its interval
+    without: float | None  # of the other rows; None if they are not ordered at all
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """How one metric goes with the labels on the level of systems."""
+
+    metric: str
+    on: On
+    baseline: bool
+    level: SystemLevel
+
+
+def agreement(
+    column: Column, rows: Sequence[Gold], scale: Scale, seed: int, *, group: str = "", within: str = "", on: On = "own"
+) -> Agreement:
+    """Return how a metric goes with the labels of these rows; its failures are counted and in no number."""
+    known = [row for row in rows if row.id in column.scores]
+    scored, scores = _scored(column, known)
+    labels = [row.label for row in scored]
+    clusters = [row.cluster for row in scored]
+    items = [f"{row.item}\0{row.facets.get(within, '')}" if within else row.item for row in scored]
+    if within:
+        kendall, auc = _of_grouped_pairs(labels, scores, [row.facets[within] for row in scored], clusters, seed)
+    elif len(set(labels)) > 2:
+        kendall, auc = _of_grouped_pairs(labels, scores, None, clusters, seed)
+    else:
+        kendall, auc = _with_two_labels(labels, scores, clusters, seed)
+    has_items = any(row.item for row in scored)
+    pairs, ordered = ordered_pairs(labels, scores, items, clusters, seed) if has_items else (0, UNDEFINED)
+    return Agreement(
+        metric=column.name,
+        group=group,
+        within=within,
+        on=on,
+        baseline=column.is_baseline,
+        n=len(scored),
+        failures=len(known) - len(scored),
+        kendall=kendall,
+        tie_calibrated=_tie_calibrated(labels, scores, items if has_items or within else []),
+        auc=auc if len(set(labels)) == 2 else UNDEFINED,
+        icc=_icc(labels, scores, scale, seed) if column.signature and not within else UNDEFINED,
+        pairs=pairs,
+        ordered=ordered,
+    )
+
+
+def _scored(column: Column, rows: Sequence[Gold]) -> tuple[list[Gold], list[float]]:
+    """Return the rows that a metric scored, and its scores."""
+    scored = [(row, score) for row in rows if (score := column.scores.get(row.id)) is not None]
+    return [row for row, _ in scored], [score for _, score in scored]
+
+
+def ordered_pairs(
+    labels: Sequence[float], scores: Sequence[float], items: Sequence[str], clusters: Sequence[str], seed: int
+) -> tuple[int, Estimate]:
+    """Return the number of pairs of one item with different labels, and the share that the scores order alike."""
+    if len(labels) < 2:
+        return 0, UNDEFINED
+    sums = GroupedPairs(labels, scores, items).sums()
+    pairs = int(sums.labels_differ.sum())
+    if not pairs:
+        return 0, UNDEFINED
+    first: dict[str, str] = {}
+    for item, cluster in zip(items, clusters, strict=True):
+        first.setdefault(item, cluster)  # items are numbered in the order in which they appear
+    ordered = (sums.balance + sums.labels_differ) / 2
+    interval = bootstrap.ratio_interval(ordered, sums.labels_differ, list(first.values()), seed=seed)
+    low, high = interval or (None, None)
+    return pairs, Estimate(sums.ordered, low, high)
+
+
+def _tie_calibrated(labels: list[float], scores: list[float], items: Sequence[str]) -> float | None:
+    if len(labels) < 2:
+        return None
+    if not items:
+        return correlation.tie_calibrated_accuracy(labels, scores).accuracy
+    if sum(rows * (rows - 1) // 2 for rows in Counter(items).values()) > MOST_PAIRS:
+        return None
+    found = correlation.tie_calibration_by_item(labels, scores, items)
+    return None if found is None else found.accuracy
+
+
+def _with_two_labels(labels: list[float], scores: list[float], clusters: list[str], seed: int) -> Pair:
+    """Return Kendall's tau-b and the AUC; no interval and no tau where all scores are equal, nothing for one label."""
+    if len(set(labels)) < 2:
+        return UNDEFINED, UNDEFINED
+    if len(set(scores)) == 1:
+        return UNDEFINED, Estimate(0.5, None, None)
+    found = association([label == max(labels) for label in labels], scores, clusters, DRAWS, seed)
+    return found.tau_b, found.auc
+
+
+def _of_grouped_pairs(
+    labels: list[float], scores: list[float], groups: list[str] | None, clusters: list[str], seed: int
+) -> Pair:
+    """Return Kendall's tau-b and the share of ordered pairs, which is the AUC of two labels, of pairs inside groups."""
+    if len(labels) < 2:
+        return UNDEFINED, UNDEFINED
+    pairs = GroupedPairs(labels, scores, groups)
+    observed = pairs.sums()
+    if np.isnan(observed.ordered):
+        return UNDEFINED, UNDEFINED
+    if np.isnan(observed.tau_b):
+        return UNDEFINED, Estimate(0.5, None, None)
+    drawn = [pairs.sums(weights) for weights in bootstrap.drawn_weights(clusters, DRAWS, seed)]
+    taus = [0.0 if np.isnan(sums.tau_b) else sums.tau_b for sums in drawn]  # a draw of equal scores orders nothing
+    shares = [sums.ordered for sums in drawn if not np.isnan(sums.ordered)]
+    return _estimate(observed.tau_b, taus), _estimate(observed.ordered, shares)
+
+
+def _estimate(value: float, drawn: Sequence[float]) -> Estimate:
+    """Return a number with the quantiles of its draws; no interval where all are equal, which would look certain."""
+    if not drawn or np.ptp(drawn) == 0:
+        return Estimate(value, None, None)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return Estimate(value, float(low), float(high))
+
+
+def _icc(labels: list[float], scores: list[float], scale: Scale, seed: int) -> Estimate:
+    """Return the agreement of scores and labels as of two raters; nothing for two labels, or scores off the scale."""
+    if len(set(labels)) < 3 or min(scores) < scale[0] or max(scores) > scale[1]:
+        return UNDEFINED
+    ratings = list(zip(labels, scores, strict=True))
+    low, high = icc21_bootstrap(ratings, seed) or (None, None)
+    return Estimate(icc21(ratings).value, low, high)
+
+
+def influences(
+    column: Column, rows: Sequence[Gold], facets: Sequence[str], estimates: Mapping[Number, Estimate]
+) -> Iterator[Influence]:
+    """Yield the groups that alone make a number of all of a metric's rows: without one, it moves by half its interval.
+
+    Groups are the values of each facet, at most `MOST_LEFT_OUT`, the largest ones. A number that the other rows do not
+    have counts as that of chance. The baseline of systems depends on each system as it is made, which is not said.
+    """
+    scored, scores = _scored(column, rows)
+    if column.name == CONSTANT or len(scored) < 3:
+        return
+    labels, items = [row.label for row in scored], [row.item for row in scored]
+    for number, estimate in estimates.items():
+        groups, chance = (None, 0.0) if number == "tau_b" else (items, 0.5)
+        if estimate.value is None or estimate.low is None or estimate.high is None:
+            continue
+        pairs, half = GroupedPairs(labels, scores, groups), (estimate.high - estimate.low) / 2
+        for facet in facets:
+            if column.name == SYSTEM and facet == "system":
+                continue
+            values = np.array([row.facets.get(facet, "") for row in scored])
+            counts = Counter(value for value in values.tolist() if value)
+            for name, size in counts.most_common(MOST_LEFT_OUT) if len(counts) > 1 else ():
+                without = _value(number, pairs.sums((values != name).astype(np.float64)))
+                if abs(estimate.value - (chance if without is None else without)) > half:
+                    yield Influence(
+                        column.name, number, facet, name, size, len(scored) - size, estimate.value, half, without
+                    )
+
+
+def _value(number: Number, sums: PairSums) -> float | None:
+    value = sums.tau_b if number == "tau_b" else sums.ordered
+    return None if np.isnan(value) else value
+
+
+def has_systems(rows: Sequence[Gold]) -> bool:
+    """Return whether each row names its system, and there are several, each with more than one row on average."""
+    names = {row.system for row in rows}
+    return "" not in names and 1 < len(names) <= min(MOST_SYSTEMS, len(rows) // 2)
+
+
+def systems(column: Column, rows: Sequence[Gold], on: On, seed: int) -> Systems | None:
+    """Return how a metric goes with the labels on the level of systems; None if it scored rows of fewer than two."""
+    scored, scores = _scored(column, rows)
+    if len({row.system for row in scored}) < 2:
+        return None
+    names, items = [row.system for row in scored], [row.item or row.cluster for row in scored]
+    level = system_level([row.label for row in scored], scores, names, items, seed=seed)
+    return Systems(column.name, on, column.is_baseline, level)

@@ -1,0 +1,76 @@
+"""What the words of a text alone say of a label: ridge regression on bags of words, cross-validated by group."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from excam.core.exceptions import InputInvalid
+from excam.stats.clusters import cluster_numbers
+from excam.stats.correlation import Numbers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+FOLDS = 5
+PENALTY = 1.0  # of squared weights, for rows of length 1
+_NO_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_WORD = regex.compile(rf"[{_NO_SPACES}]|[\w--[{_NO_SPACES}]]+", regex.VERSION1)
+Floats = NDArray[np.floating[Any]]
+
+
+def words(text: str) -> list[str]:
+    """Return the case-folded words of a text; in a script without spaces each character is one."""
+    return _WORD.findall(text.casefold())
+
+
+def predictions_from_words(texts: Sequence[str], labels: Numbers, groups: Sequence[Hashable], seed: int = 0) -> Floats:
+    """Return how far the label predicted from a text's words is from the mean label, shape (texts,).
+
+    The groups are divided into `FOLDS` parts at random, and each part is predicted from the others, relative to their
+    mean label: with their mean itself, a part of high labels would be predicted low. All 0 for fewer than two groups.
+    Raise InputInvalid for unequal lengths.
+    """
+    if not len(texts) == len(labels) == len(groups):
+        raise InputInvalid(f"got {len(texts)} texts, {len(labels)} labels and {len(groups)} groups, expected as many")
+    group = cluster_numbers(groups, len(groups))
+    found, target = np.zeros(len(texts)), np.asarray(labels, dtype=np.float64)
+    size = int(group.max()) + 1 if len(group) else 0
+    if size < 2:
+        return found
+    fold = (np.random.default_rng(seed).permutation(size) % FOLDS)[group]
+    bags = _bags(texts)
+    for number in range(FOLDS):
+        held_out = fold == number
+        if held_out.any() and not held_out.all():
+            others = np.flatnonzero(~held_out)
+            weights = _ridge(bags[others], target[others] - target[others].mean())
+            found[held_out] = bags[np.flatnonzero(held_out)] @ weights
+    return found
+
+
+def _bags(texts: Sequence[str]) -> csr_array:
+    """Return the texts as rows of length 1, of which words they have, weighted by how rare these are (TF-IDF)."""
+    from scipy.sparse import csr_array, diags_array
+
+    vocabulary: dict[str, int] = {}
+    columns, ends = list[int](), [0]
+    for text in texts:
+        columns.extend(vocabulary.setdefault(word, len(vocabulary)) for word in dict.fromkeys(words(text)))
+        ends.append(len(columns))
+    shape = len(texts), max(1, len(vocabulary))
+    rarity = np.log((1 + len(texts)) / (1 + np.bincount(columns, minlength=shape[1]))) + 1
+    bags = csr_array((rarity[columns], columns, ends), shape=shape)
+    length = np.sqrt(np.asarray(bags.multiply(bags).sum(axis=1)).ravel())
+    return csr_array(diags_array(1 / np.maximum(length, 1e-300)) @ bags)
+
+
+def _ridge(rows: csr_array, target: Floats) -> Floats:
+    """Return the weights of a ridge regression without an intercept."""
+    from scipy.sparse.linalg import lsqr
+
+    return lsqr(rows, target, damp=PENALTY**0.5, atol=1e-9, btol=1e-9, iter_lim=500)[0]
