@@ -1,0 +1,99 @@
+"""Ask about the rows of the qualification set in every way, part by part until the time is up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from excam.error_reports import comparators
+from excam.error_reports.comparators.base import Case, Comparison, Range
+from excam.error_reports.judges import grounded, likelihood
+from excam.error_reports.judges.grounded import Stated
+from excam.error_reports.qualification.question_set import Question, is_real, pack
+from excam.inference import Ask, Flow
+from excam.inference.run import run
+
+PART = 8  # rows that are asked about between two looks at the clock
+GAINS: tuple[likelihood.Reading, ...] = ("gain", "gain-per-token")
+
+
+@dataclass(slots=True)
+class Examined:
+    """What a model said about a row: its statement, a margin for each way, None if it does not decide; marked words."""
+
+    question: Question
+    stated: Stated = field(default_factory=lambda: Stated(""))
+    margins: dict[str, float | None] = field(default_factory=dict[str, float | None])
+    marked: dict[str, tuple[Range, ...]] = field(default_factory=dict[str, tuple[Range, ...]])
+
+
+def examine(
+    questions: Sequence[Question], ask: Ask, minutes: float, told: Callable[[int], None]
+) -> tuple[list[Examined], dict[str, float]]:
+    """Ask about the questions in their order until the minutes are over; at least one part.
+
+    Return what was said of each row that was asked about, and the seconds that each way took. `told` is called with the
+    number of rows of each part that is done.
+    """
+    end, seconds = time.monotonic() + 60 * minutes, dict[str, float]()
+    examined: list[Examined] = []
+    for part in _parts(questions):
+        done = [Examined(question) for question in part]
+        for way, flows in _stages(done):
+            started = time.monotonic()
+            for row, result in zip(done, run(flows, [row.question for row in done], ask), strict=True):
+                _keep(row, way, result)
+            seconds[way] = seconds.get(way, 0.0) + time.monotonic() - started
+        examined += done
+        told(len(done))
+        if time.monotonic() > end:
+            break
+    return examined, seconds
+
+
+def _parts(questions: Sequence[Question]) -> Iterator[Sequence[Question]]:
+    return (questions[at : at + PART] for at in range(0, len(questions), PART))
+
+
+def _stages(rows: Sequence[Examined]) -> Iterator[tuple[str, Callable[[Question], Flow[object]]]]:
+    """Yield the ways with what each asks about a question; the statement first, since comparators need it."""
+    yield "stated", _state
+    known = {row.question.id: row.stated for row in rows}
+    for name in comparators.available():
+        yield name, partial(_compare, name, known)
+    yield "likelihood", _likelihood
+
+
+def _texts(question: Question) -> tuple[str, ...]:
+    return grounded.as_texts(pack().passages_for(question.question, question.text))
+
+
+def _state(question: Question) -> Flow[Stated]:
+    return grounded.ask_stated(question.question, _texts(question))
+
+
+def _compare(name: str, known: Mapping[str, Stated], question: Question) -> Flow[Comparison]:
+    answer = known[question.id].answer
+    if not answer and "expected" in comparators.load(name).NEEDS:
+        return Comparison(None, reason="no expected statement")
+    unrelated = pack().unrelated(question.question)
+    case = Case(question.question, question.text, answer, _texts(question), unrelated, question.language)
+    return (yield from comparators.load(name).compare(case))
+
+
+def _likelihood(question: Question) -> Flow[dict[likelihood.Reading, list[float]] | None]:
+    """Read the text's gain, for answers that a model may know: about a real culture, and decidable."""
+    if question.label == "undecidable" or not is_real(question):
+        return None
+    return (yield from likelihood.readings(question.question, [question.text]))
+
+
+def _keep(row: Examined, way: str, result: object) -> None:
+    if isinstance(result, Stated):
+        row.stated = result
+    elif isinstance(result, Comparison):
+        row.margins[way], row.marked[way] = result.margin, result.differing
+    elif isinstance(result, dict):
+        row.margins |= {f"likelihood-{name}": result[name][0] for name in GAINS}  # pyright: ignore
