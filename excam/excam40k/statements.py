@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
-from pathlib import Path
+from functools import lru_cache
 
+from excam.core.cultures import adjectives
 from excam.core.hash_order import digest
 from excam.error_reports.records import BaseSample
 from excam.excam40k import survey_statements
@@ -19,7 +19,6 @@ from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.question_forms import VERBS, Form, clean, form, is_adverbial, lowered
 
 VERSION = 1
-ADJECTIVES = Path(__file__).with_name("country_adjectives.tsv")
 SHORT = 8  # words of an answer that stands inside a sentence; a longer one stands behind a colon
 _NORM = re.compile(r"(?P<verdict>yes|no|neither)\b[,:; ]+explanation:\s*(?P<norm>.+)", re.I | re.S)
 _SENTENCE = re.compile(
@@ -132,6 +131,7 @@ SYNONYMS = (
 )
 
 
+@lru_cache(maxsize=20_000)
 def statements(base: BaseSample) -> tuple[str, ...]:
     """Return at least six statements of the fact of a base sample, each one or two sentences in its language."""
     if base.language != "English":
@@ -223,13 +223,6 @@ def place_and_adjective(culture: str) -> tuple[str, str]:
     return in_a_sentence(culture, "", "qa"), adjectives().get(culture, "")
 
 
-@cache
-def adjectives() -> dict[str, str]:
-    """Return country -> adjective."""
-    lines = ADJECTIVES.read_text(encoding="utf-8").splitlines()
-    return dict(line.split("\t") for line in lines)
-
-
 def _place(base: BaseSample) -> str:
     return in_a_sentence(base.culture, base.language, base.task)
 
@@ -310,7 +303,7 @@ def _is_short(answer: str) -> bool:
         return False
     return (
         len(words) <= SHORT
-        and not re.search(r"; |[?!:]|, ", answer)
+        and not re.search(r"; |[?!]|:\s|, ", answer)
         and not _SENTENCE.match(answer)
         and not _is_order(answer)
     )

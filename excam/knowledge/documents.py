@@ -98,8 +98,9 @@ class Reading:
 def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it is frozen
     """Return the passages of files, and of all files below folders, hidden ones apart, in the order of their names.
 
-    A row of a table has `id`, `text` and `licence`, and may have `title`, `url`, `language`, `culture`, `revision` and
-    `source`; empty lines part its paragraphs. A file of prose is a document of its own, with its name as its id.
+    A row of a table has `id`, `text` and `licence`, and may have `title`, `url`, `language`, `culture`, `revision`, and
+    `source` or a list `sources`; empty lines part its paragraphs. A file of prose is a document of its own, with its
+    name as its id.
 
     Raises InputInvalid naming a document without these, with one that is no text (`NUMBERS` may be whole numbers), or
     an id that occurs twice, be it of two documents, or of a document and a later paragraph of another; a file that was
@@ -187,8 +188,8 @@ def _table_kind(file: Path) -> str:
         raise _Unusable("no row")
     if {"assertion", "culture", "concept"} <= row.keys() and "text" not in row:
         return "Mango"
-    if "text" not in row:
-        raise _Unusable(f"no column text; found {', '.join(map(str, row))[:100]}")
+    if absent := [name for name in ("id", "text") if name not in row]:
+        raise _Unusable(f"no column {', '.join(absent)}; found {', '.join(map(str, row))[:100]}")
     return "Wikipedia" if "curid=" in str(row.get("url")) and "licence" not in row else "documents"
 
 
@@ -240,12 +241,23 @@ def _sections(document: Passage) -> list[tuple[str, str]]:
 
 def _document(row: Mapping[str, Any], where: str, stated: Stated) -> Passage:
     values = {one.name: _field(row, one.name, where) for one in fields(Passage) if one.name != "document"}
+    values["source"] = values["source"] or _sources(row, where) or values["id"]
     for name in ("language", "culture", "licence"):
         values[name] = values[name] if values[name].strip() else getattr(stated, name)
     if absent := [name for name in NEEDED if not values[name].strip()]:
         advice = f"; {_UNLICENSED}" if absent == ["licence"] else ""
         raise InputInvalid(f"{where}: document {values['id'][:60]}: no {', '.join(absent)}; expected each{advice}")
-    return Passage(**values | {"source": values["source"] or values["id"]}, document=values["id"])
+    return Passage(**values, document=values["id"])
+
+
+def _sources(row: Mapping[str, Any], where: str) -> str:
+    """Return the list `sources` of a document that was made from several things, a line each; "" without one."""
+    given = row.get("sources")
+    if given is None or given == "":
+        return ""
+    if not isinstance(given, list) or not all(is_text(source) and source.strip() for source in given):
+        raise InputInvalid(f"{where}: sources: found {type(given).__name__}; expected a list of texts")
+    return "\n".join(" ".join(source.split()) for source in given)
 
 
 def _field(row: Mapping[str, Any], name: str, where: str) -> str:

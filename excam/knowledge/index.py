@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from excam.core import tables
+from excam.core.cultures import culture_key
 from excam.core.exceptions import ArtifactBroken, InputInvalid
 from excam.core.extras import require_extra
 from excam.core.hashing import sha256
@@ -26,7 +27,7 @@ from excam.core.provenance import read_json, remove_published, write_json
 from excam.core.typed_tables import read_typed
 from excam.knowledge import documents
 from excam.knowledge.documents import FILES, INDEX, NEEDED, PASSAGES, Reading, Stated
-from excam.knowledge.names import culture_key, language_key
+from excam.knowledge.names import language_key
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES
 from excam.knowledge.passages import LONGEST, VERSION, Found, Passage, words
 
@@ -193,7 +194,7 @@ class Index:
     ) -> list[Found]:
         """Return up to `count` passages that share a word with the query, best first; equal scores in file order.
 
-        Only passages of `language` and `culture` are returned, or that state none; none whose source is in `without`.
+        Only passages of `language` and `culture` are returned, or that state none; none with a source in `without`.
         Of passages with the same title and text, the first is returned.
         """
         import numpy as np
@@ -211,7 +212,7 @@ class Index:
             if len(best) == count or scores[at] <= 0:
                 break
             passage = self.passages[at]
-            if passage.source not in without and (passage.title, passage.text) not in texts:
+            if not any(source in without for source in passage.sources) and (passage.title, passage.text) not in texts:
                 texts.add((passage.title, passage.text))
                 best.append(Found(passage, float(scores[at])))
         return best

@@ -1,8 +1,6 @@
-"""Languages and cultures as they are compared: however they are spelled, a name becomes one key."""
+"""Languages as they are compared."""
 
 from __future__ import annotations
-
-import unicodedata
 
 from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
@@ -16,8 +14,3 @@ def language_key(name: str) -> str:
         return language_code(name)
     except InputInvalid:
         return name.strip().casefold()
-
-
-def culture_key(name: str) -> str:
-    """Return a culture's name without case, underscores and double blanks: South_Korea is South Korea."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().replace("_", " ").split())

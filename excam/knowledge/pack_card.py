@@ -24,7 +24,7 @@ def card(index: Index, name: str) -> str:
     facts = [
         ("passages", len(passages)),
         ("documents", len({passage.document for passage in passages})),
-        ("sources", len({passage.source for passage in passages})),
+        ("sources", len({source for passage in passages for source in passage.sources})),
         ("words", f"{sum(lengths)}, {max(lengths)} in the longest passage"),
         ("passages that repeat another", repeated),
         ("identity", f"`{index.identity}`"),
@@ -54,7 +54,8 @@ def _counted(title: str, groups: Iterable[str], lengths: Iterable[int]) -> str:
 
 def _origin(built: Mapping[str, Any], name: str) -> str:
     """Return the files that a pack says it was built from. They are its writer's words: no passage proves them."""
-    files = [file for file in built.get("files") or [] if isinstance(file, dict)]
+    recorded = built.get("files")
+    files = [file for file in recorded if isinstance(file, dict)] if isinstance(recorded, list) else []
     options = built.get("options")
     if not files or not isinstance(options, dict):
         return "## Sources\n\nThe pack does not say what it was built from.\n"

@@ -24,7 +24,7 @@ class Passage:
     """A paragraph of a document. `id` is unique in an index: the document's, with #2, #3 ... for later paragraphs.
 
     `document` is the id of the document, `source` that of what the document was made from, such as a base sample of a
-    benchmark. `language` and `culture` are "" where the document states none.
+    benchmark; several are parted by line ends. `language` and `culture` are "" where the document states none.
     """
 
     id: str
@@ -37,6 +37,11 @@ class Passage:
     document: str = ""
     culture: str = ""
     source: str = ""
+
+    @property
+    def sources(self) -> list[str]:
+        """Return the id of each thing that the document was made from."""
+        return self.source.split("\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,14 @@ _BLOCKS = frozenset(
     | {"address", "details", "summary", "hgroup", "fieldset", "center", "hr", "li", "dt", "dd", "tr", "caption"}
     | {"thead", "tbody", "tfoot"}
 )
+# elements whose end tag may be left out: what begins, or ends around them, ends them
+_ENDED_BY = {
+    "p": _BLOCKS | _GROUPS | _HEADINGS.keys(),
+    "li": frozenset({"li"}),
+    **dict.fromkeys(("dt", "dd"), frozenset({"dt", "dd"})),
+    **dict.fromkeys(("td", "th"), frozenset({"td", "th", "tr"})),
+    "tr": frozenset({"tr"}),
+}
 _HIDDEN = regex.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", regex.I)
 _BREAK = "\0"  # a line end that a reader sees, between pieces of text
 
@@ -62,24 +70,25 @@ class _Page(HTMLParser):
         self.outline, self.stated = Outline(title), dict[str, str]()
         self.has_main = False
         self._only_main, self._names = only_main, dropped
-        self._inside = ["", 0]  # the dropped element that we are in, and how many of its name are open
+        self.unclosed = ""  # the dropped element that we are in
+        self._open = self._open_groups = 0  # how many of its name, and lists and tables in it, are open
         self._main = self._groups = 0  # open elements
         self._level = 0  # of the heading that we are in
         self._in_title = False
         self._pieces: list[str] = []
 
-    @property
-    def unclosed(self) -> str:
-        return str(self._inside[0])
-
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
-        if self._inside[0]:
-            self._inside[1] += tag == self._inside[0]
-        elif tag in _VOID:
+        if self.unclosed and not (self._open_groups == 0 and tag in _ENDED_BY.get(self.unclosed, ())):
+            self._open += tag == self.unclosed
+            self._open_groups += tag in _GROUPS
+            return
+        self.unclosed = ""
+        if tag in _VOID:
             self._void(tag, given)
         elif tag in self._names or "hidden" in given or _HIDDEN.search(given.get("style", "")):
-            self._inside = [tag, 1]
+            self._separate(tag)
+            self.unclosed, self._open, self._open_groups = tag, 1, int(tag in _GROUPS)
         else:
             self._start(tag, given)
 
@@ -96,9 +105,7 @@ class _Page(HTMLParser):
         self._level = _HEADINGS.get(tag, self._level)
 
     def handle_endtag(self, tag: str) -> None:
-        if self._inside[0]:
-            self._inside[1] -= tag == self._inside[0]
-            self._inside = self._inside if self._inside[1] else ["", 0]
+        if self.unclosed and self._stays_unclosed(tag):
             return
         if tag == "title":
             self._in_title = False
@@ -110,11 +117,24 @@ class _Page(HTMLParser):
         if tag == "main" and self._main:
             self._main -= 1
 
+    def _stays_unclosed(self, tag: str) -> bool:
+        """Return whether an end tag belongs to a dropped element, which it may end."""
+        if tag == self.unclosed:
+            self._open -= 1
+            self.unclosed = self.unclosed if self._open else ""
+            return True
+        around = _GROUPS if self.unclosed != "p" else _BLOCKS | _GROUPS
+        if tag in around and self._open_groups == 0 and self.unclosed in _ENDED_BY:
+            self.unclosed = ""
+            return False
+        self._open_groups -= tag in _GROUPS and self._open_groups > 0
+        return True
+
     def handle_data(self, data: str) -> None:
         if self._in_title:
             self.stated["title"] = " ".join(f"{self.stated.get('title', '')} {data}".split())
             self.outline.title = self.stated["title"] or self.outline.title
-        elif not self._inside[0] and (self._main or not self._only_main):
+        elif not self.unclosed and (self._main or not self._only_main):
             self._pieces.append(data)
 
     def _void(self, tag: str, given: dict[str, str]) -> None:

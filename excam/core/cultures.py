@@ -1,0 +1,43 @@
+"""Names of cultures: countries, their adjectives and other names, so that India, Indian and INDIA are the same."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from importlib import resources
+
+
+@cache
+def _lines() -> tuple[tuple[str, ...], ...]:
+    """Return country, adjective and, separated by semicolons, other names of each line."""
+    text = resources.files("excam.core").joinpath("countries.tsv").read_text(encoding="utf-8")
+    return tuple(tuple(line.split("\t")) for line in text.splitlines())
+
+
+@cache
+def adjectives() -> dict[str, str]:
+    """Return the English adjective of each country."""
+    return {line[0]: line[1] for line in _lines()}
+
+
+@cache
+def _countries() -> dict[str, str]:
+    """Return the plain name of a country by every plain name of it."""
+    names: dict[str, str] = {}
+    for country, *others in _lines():
+        for name in (country, others[0], *(others[1].split(";") if len(others) > 1 else ())):
+            names.setdefault(_plain(name), _plain(country))
+    return names
+
+
+def culture_key(name: str) -> str:
+    """Return a name by which cultures are compared: its country's where it is one, else without case and underscores.
+
+    South_Korea and Korean are "south korea"; Bavarian is "bavarian"; "" is a culture that nobody named.
+    """
+    plain = _plain(name)
+    return _countries().get(plain) or _countries().get(plain.removesuffix(" culture"), plain)
+
+
+def _plain(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().replace("_", " ").split())
