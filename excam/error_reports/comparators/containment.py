@@ -25,7 +25,7 @@ from excam.error_reports.comparators._statements import (
 )
 from excam.error_reports.comparators._words import words
 from excam.error_reports.comparators.base import Case, Comparison, Need
-from excam.error_reports.comparators.differences import unsupported
+from excam.error_reports.comparators.differences import stated_range, unsupported
 from excam.inference import Flow
 
 VERSION = 1
@@ -62,7 +62,8 @@ def contained(case: Case, forms: Forms) -> Comparison:
         )
     sides = _sides(case)
     margin, reason = _typed(sides, forms) or _word_for_word(sides) or _polarity(sides, forms) or _share(sides, forms)
-    return Comparison(margin, unsupported(case, forms) if margin < 0 else (), reason)
+    differing = (unsupported(case, forms) or stated_range(case)) if margin < 0 else ()
+    return Comparison(margin, differing, reason)
 
 
 def _word_for_word(sides: Sides) -> tuple[float, str] | None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from excam.error_reports.comparators._lexicon import variants, word_list
 from excam.error_reports.comparators._statements import (
+    SHORT,
     Forms,
     Held,
     Statement,
@@ -56,16 +57,28 @@ def unsupported(case: Case, forms: Forms = variants) -> tuple[Range, ...]:
     text, question = statement(case.text, language), statement(asked, language)
     expected = statement(resolved(case.expected, statement(case.expected, language), by_letter), language)
     if resolved(case.text, text, by_letter) != case.text:
-        return tuple((unit.start, unit.end) for unit in text.units)
+        return stated_range(case)
     support = [expected, *(statement(passage, language) for passage in case.passages)]
     known, asked = Held(support, forms), asked_beside(expected, question, forms)
     decisive = _decisive(expected, text, question)
+    if _is_scale_answer(expected, text, decisive):
+        return stated_range(case)
     if decisive and _only_values_differ(expected, text, forms):
         return _joined(decisive, text)
     marked = [*decisive, *(unit for unit in text.units if not (known.holds(unit) or asked.holds(unit)))]
-    if not expected.negates() and not question.negations:
+    if not expected.negates():
         marked += [Unit(word.start, word.end, word.key) for word in text.negations]
     return _joined(marked, text)
+
+
+def stated_range(case: Case) -> tuple[Range, ...]:
+    """Return the range of all that `case.text` states, without carrier phrases; empty if it has no word."""
+    text = statement(case.text, language_of(case.language, case.question))
+    parts = [*text.units, *text.negations] or list(words(case.text))
+    start = min((part.start for part in parts), default=0)
+    if text.units and start == text.units[0].start:
+        start = _phrase_start(text.units[0], text)
+    return ((start, max(part.end for part in parts)),) if parts else ()
 
 
 def _decisive(expected: Statement, text: Statement, question: Statement) -> list[Unit]:
@@ -74,6 +87,15 @@ def _decisive(expected: Statement, text: Statement, question: Statement) -> list
     units = [unit for unit in text.units if pair and unit.value == pair[1]]
     opposite = prefix_opposite(expected, text)
     return [*units, opposite] if opposite else units
+
+
+def _is_scale_answer(expected: Statement, text: Statement, decisive: Sequence[Unit]) -> bool:
+    """Return whether both sides are short, and places on a scale ("mostly agree") or a negation divide them: then the
+    answer differs as a whole.
+    """
+    scaled = any(unit.value and unit.value.kind.partition(":")[0] in ("degree", "opposite") for unit in decisive)
+    divided = scaled or expected.negates() != text.negates()
+    return divided and bool(text.units) and max(len(expected.units), len(text.units)) <= SHORT - 1
 
 
 def _only_values_differ(expected: Statement, text: Statement, forms: Forms) -> bool:
