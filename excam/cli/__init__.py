@@ -13,7 +13,14 @@ import typer
 from excam.acre.commands import app as acre_app
 from excam.annotation.commands import app as annotate_app
 from excam.calmqa.commands import app as calmqa_app
-from excam.cli import calibrate_commands, compare_commands, meta_commands, score_commands, serve_commands
+from excam.cli import (
+    calibrate_commands,
+    compare_commands,
+    meta_commands,
+    qualify_commands,
+    score_commands,
+    serve_commands,
+)
 from excam.core.command_input import standard_input
 from excam.core.folders import files_below
 from excam.core.paths import JOURNALS, RESULTS
@@ -143,6 +150,7 @@ def compact(paths: _JOURNALS = None) -> None:
 app.command()(score_commands.score)
 app.command()(score_commands.explain)
 app.command()(calibrate_commands.calibrate)
+app.command()(qualify_commands.qualify)
 app.command()(compare_commands.compare)
 app.command()(meta_commands.meta)
 app.command()(report_commands.report)

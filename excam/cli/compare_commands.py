@@ -69,9 +69,9 @@ def _pairs(systems: Sequence[System], gold: Path | None, label: str, item: str |
     from excam.scoring import compare_pairs, compare_pairs_display, meta_rows
 
     labels = meta_rows.read_gold(gold, label, item=item) if gold else None
-    found = compare_pairs.compare_pairs(systems, labels, surface_baselines())
+    pairs = compare_pairs.compare_pairs(systems, labels, surface_baselines())
     if as_json:
-        for line in found.lines():
+        for line in pairs.lines():
             print_json(line)
     else:
-        compare_pairs_display.show(found)
+        compare_pairs_display.show(pairs)

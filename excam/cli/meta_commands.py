@@ -72,7 +72,7 @@ def meta(
         named = {name: name for name in facets if name not in meta_rows.FACETS} | ({"system": system} if system else {})
         labels = meta_rows.read_gold(gold, label, cluster=cluster, group=group, text=text, item=item, facets=named)
         columns = meta_rows.read_metrics(files, part or ())
-        rows = meta_rows.with_facets(labels.rows, [meta_rows.aligned(one, labels.rows) for one in columns])
+        rows = meta_rows.with_facets(labels.rows, [meta_rows.aligned(column, labels.rows) for column in columns])
         meta_rows.require_facets(rows, [*facets, *named])
         further = surface_baselines()
         columns += meta_baselines.baselines(rows, further, seed)

@@ -57,6 +57,10 @@ EVIDENCE = Annotated[
 CALIBRATION = Annotated[
     Path | None, typer.Option(help="a file of `excam calibrate`; that of an adapter is found beside it")
 ]
+QUALIFICATION = Annotated[
+    Path | None,
+    typer.Option("--qualified", help="a file of `excam qualify`: judge in the way that is best for the model"),
+]
 COMBINE = Annotated[
     str | None, typer.Option(help="score of several judgements: mean (by default), median or reciprocal-rank")
 ]
@@ -112,6 +116,7 @@ def score(
     ] = False,
     evidence: EVIDENCE = None,
     calibration: CALIBRATION = None,
+    qualification: QUALIFICATION = None,
     band: BAND = None,
     fail_on: Annotated[
         str | None, typer.Option(help="minor or major: exit with code 3 if such an error is found")
@@ -160,6 +165,7 @@ def score(
             max_tokens=max_tokens,
             evidence=evidence,
             calibration=calibration,
+            qualification=qualification,
             band=band,
             repeat=repeat,
             temperature=temperature,

@@ -18,6 +18,7 @@ from excam.cli.score_commands import (
     MAX_TOKENS,
     METRIC,
     MODELS,
+    QUALIFICATION,
     REPEAT,
     TEMPERATURE,
 )
@@ -35,6 +36,7 @@ def serve(
     max_tokens: MAX_TOKENS = None,
     evidence: EVIDENCE = None,
     calibration: CALIBRATION = None,
+    qualification: QUALIFICATION = None,
     band: BAND = None,
     repeat: REPEAT = 1,
     temperature: TEMPERATURE = 0.0,
@@ -77,6 +79,7 @@ def serve(
             max_tokens=max_tokens,
             evidence=evidence,
             calibration=calibration,
+            qualification=qualification,
             band=band,
             repeat=repeat,
             temperature=temperature,

@@ -10,13 +10,21 @@ from excam.core import languages
 from excam.core.exceptions import InputInvalid
 from excam.error_reports import judges as ways
 from excam.error_reports import scoring
-from excam.error_reports.records import WEIGHTS, Report, Sample
+from excam.error_reports.judges import grounded, likelihood
+from excam.error_reports.qualification import qualified
+from excam.error_reports.records import WEIGHTS, Report, Sample, Verdict
 from excam.inference import Flow
+from excam.knowledge.index import Index
+from excam.knowledge.passages import Passage
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.metric import Evidence, Metric, Outcome, Row, Setup
 from excam.scoring.models import OpenedModel
+from excam.scoring.results import NOT_KNOWN
 
 TUNED, PROMPTED = "report", "prompted-report"  # judges of adapters, and of models that were not tuned for it
+GROUNDED, LIKELIHOOD = "grounded", "likelihood"  # judges by evidence, and by what a model knows
+BY_EVIDENCE = {GROUNDED: grounded.Way(), LIKELIHOOD: likelihood.Way()}  # with their settings before a qualification
+PASSAGES = 3  # before a pair: few, because small models lose the pair behind many
 
 
 class ErrorReports(Metric):
@@ -27,8 +35,9 @@ class ErrorReports(Metric):
     columns, optional, pair = ("output",), ("instruction",), ("instruction", "output")
     defaults: ClassVar[Mapping[str, str]] = {"instruction": STAND_IN_INSTRUCTION}
     probabilities, max_tokens = True, 512  # the paper's limit for Phi-3 (Table 6)
-    judges: ClassVar[tuple[str, ...]] = (TUNED, PROMPTED)
+    judges: ClassVar[tuple[str, ...]] = (TUNED, PROMPTED, GROUNDED, LIKELIHOOD)
     evidence: ClassVar[Evidence] = "before"
+    qualifies = True
     example: ClassVar[Mapping[str, Any]] = {"instruction": "Name a Greek dish.", "output": "Sushi."}
     title, lists_errors, weights = "Cultural errors", True, WEIGHTS
     mean = "mean of Eq. 1, more is better"
@@ -36,10 +45,21 @@ class ErrorReports(Metric):
 
     def __init__(self) -> None:
         self._judge, self._details = PROMPTED, ""
-        self._way = ways.load(PROMPTED)
+        self._way: Any = ways.load(PROMPTED)
+        self._settings: grounded.Way | likelihood.Way | None = None  # of a judge by evidence
+        self._index: Index | None = None
+        self._is_qualified = False
+
+    @property
+    def reads_evidence(self) -> bool:
+        return self._settings is not None
+
+    @property
+    def is_unqualified(self) -> bool:
+        return self._settings is not None and not self._is_qualified
 
     def sends_schema(self, judge: str | None) -> bool:
-        return judge != TUNED
+        return judge in (None, PROMPTED)
 
     def prepared(self, setup: Setup) -> ErrorReports:
         """Return the metric that asks an adapter as it was trained, any other model with an explanation and examples.
@@ -48,6 +68,19 @@ class ErrorReports(Metric):
         """
         other, model = copy.copy(self), setup.model
         tuned = model.tuned if model else None
+        best = qualified(setup.qualification, model.described if model else "") if setup.qualification else None
+        if best and setup.judge not in (None, best.judge):
+            raise InputInvalid(
+                f"--judge: found {setup.judge}; {setup.qualification} says {best.judge}; leave --judge out"
+            )
+        judge = best.judge if best else setup.judge
+        if judge in BY_EVIDENCE:
+            other._judge, other._way = judge, ways.load(judge)
+            other._settings = best.way if best else BY_EVIDENCE[judge]
+            other._index, other._is_qualified = setup.evidence, best is not None
+            book = f"{setup.evidence.signature}x{PASSAGES}" if setup.evidence else "evidence:none"
+            other._details = f"|{other._settings.signature}|{book}"
+            return other
         if tuned and setup.judge == PROMPTED:
             raise InputInvalid(
                 f"--judge: found {PROMPTED} for adapter {tuned.model}/{tuned.trained_on}; expected {TUNED}, as it was "
@@ -78,24 +111,41 @@ class ErrorReports(Metric):
         return None if certainty is None else certainty if score < 0 else -certainty
 
     def flow(self, row: Row) -> Flow[Outcome]:
-        """Ask once for an error report about a pair; its score is Eq. 1."""
-        verdict = yield from self._way.judge(_sample(row))
+        """Ask about a pair; the score is Eq. 1."""
+        sample = _sample(row)
+        verdict = yield from (self._judged(sample, row) if self._settings else self._way.judge(sample))
         if verdict.report is None:
             return Outcome(
                 None,
                 verdict.failure,
+                verdict.parts,
                 certainty=verdict.certainty,
                 thinking=verdict.thinking,
                 recovered=verdict.recovered,
             )
         return Outcome(
             scoring.score(verdict.report, verdict.certainty),
+            parts=verdict.parts,
             explanation=verdict.report.explanation,
             spans=verdict.report.errors,
             certainty=verdict.certainty,
             recovered=verdict.recovered,
             thinking=verdict.thinking,
         )
+
+    def _judged(self, sample: Sample, row: Row) -> Flow[Verdict]:
+        """Judge by passages of the index, if there is one."""
+        passages: list[Passage] = []
+        unrelated = ""
+        if self._index:
+            culture = row.labels.get("culture", "")
+            passages = self._index.passages_for(sample.instruction, sample.output, culture=culture)
+            if not passages:
+                return Verdict(
+                    None, None, failure=NOT_KNOWN, parts={"evidence": "no passage shares a word with the pair"}
+                )
+            unrelated = self._index.unrelated(sample.instruction)
+        return (yield from self._way.judge(sample, passages, unrelated, self._settings))
 
 
 def _sample(row: Row) -> Sample:

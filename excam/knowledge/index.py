@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FILES", "INDEX", "PASSAGES", "Index", "build", "in_memory", "open_index", "write"]
 K1, B, METHOD = 1.5, 0.75, "lucene"  # of BM25, the defaults of bm25s and Lucene's formula
+_NAMES = tuple(field.name for field in fields(Passage))
 NAMED = 5  # languages or cultures that a message lists
 
 
@@ -138,20 +139,25 @@ def _identity(passages: Iterable[Passage]) -> str:
     """Return the SHA-256 of the passages and of everything that decides what is found."""
     digest = hashlib.sha256(json.dumps([VERSION, K1, B, METHOD, LONGEST]).encode())
     for passage in passages:
-        digest.update(json.dumps(asdict(passage), sort_keys=True).encode())
+        digest.update(json.dumps(_row(passage), sort_keys=True).encode())
     return digest.hexdigest()
+
+
+def _row(passage: Passage) -> dict[str, str]:
+    """Return the fields of a passage by name; `asdict` takes ten times as long."""
+    return {name: getattr(passage, name) for name in _NAMES}
 
 
 def _schema() -> dict[str, Any]:
     import polars as pl
 
-    return dict.fromkeys((field.name for field in fields(Passage)), pl.String)
+    return dict.fromkeys(_NAMES, pl.String)
 
 
 def _frame(passages: Iterable[Passage]) -> pl.DataFrame:
     import polars as pl
 
-    return pl.DataFrame([asdict(passage) for passage in passages], schema=_schema())
+    return pl.DataFrame([_row(passage) for passage in passages], schema=_schema())
 
 
 def _bm25(passages: Iterable[Passage]) -> BM25:

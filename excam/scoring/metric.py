@@ -95,6 +95,7 @@ class Setup:
     model: OpenedModel | None = None
     evidence: Index | None = None  # for a metric whose `evidence` is "own"
     judge: str | None = None  # one of `judges`
+    qualification: Path | None = None  # a file that says how a model judges best
 
 
 class Metric:
@@ -114,6 +115,7 @@ class Metric:
     max_tokens: ClassVar[int] = 512  # of one answer
     judges: ClassVar[tuple[str, ...]] = ()  # ways of asking, if there are several
     evidence: ClassVar[Evidence] = "none"
+    qualifies: ClassVar[bool] = False  # whether `excam qualify` can find out how a model judges best
     needs_file: ClassVar[bool] = False  # whether a score depends on the other rows of the file (`for_rows`)
     needs_model: ClassVar[bool] = False  # whether a metric that asks nothing needs a model all the same, an encoder
     example: ClassVar[Mapping[str, Any]] = {}  # a row, for documents and to try a model
@@ -134,6 +136,16 @@ class Metric:
     def signature(self) -> str:
         """Return the metric's part of a signature: all that decides its scores beside the model and the sampling."""
         return f"metric:{self.version}"
+
+    @property
+    def reads_evidence(self) -> bool:
+        """Return whether the metric searches passages itself; otherwise they are put before what it asks."""
+        return self.evidence == "own"
+
+    @property
+    def is_unqualified(self) -> bool:
+        """Return whether it judges in a way that should be measured first for each model, and was not."""
+        return False
 
     @property
     def is_own(self) -> bool:

@@ -36,6 +36,7 @@ class Options:
     max_tokens: int | None = None  # of an answer
     evidence: Path | None = None  # the folder of an index of passages
     calibration: Path | None = None  # a file; that of an adapter is found beside it
+    qualification: Path | None = None  # a file of `excam qualify`: the best way of judging of a model
     band: tuple[float, float] | None = None  # probabilities of an error between which the verdict is "unsure"
     repeat: int = 1
     temperature: float = 0.0
@@ -62,6 +63,8 @@ def refusals(wanted: Metric) -> Mapping[str, str]:
         found["combine"] = "it asks no model"
     if len(wanted.judges) < 2:
         found["judge"] = "it has one way of asking"
+    if not wanted.qualifies:
+        found["qualification"] = "no model is qualified for it"
     if wanted.evidence == "none" or (wanted.evidence == "before" and not wanted.pair):
         found["evidence"] = "it reads none"
     if why := calibration.refusal(wanted):
@@ -69,7 +72,7 @@ def refusals(wanted: Metric) -> Mapping[str, str]:
     return found
 
 
-OPTION_NAMES = {"models": "--model", "bases": "--base", "max_tokens": "--max-tokens"}
+OPTION_NAMES = {"models": "--model", "bases": "--base", "max_tokens": "--max-tokens", "qualification": "--qualified"}
 
 
 def option_name(name: str) -> str:
@@ -172,8 +175,8 @@ def _first_request(
 
 
 def _prepared(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Metric:
-    """Return a metric for its model, with the index where it reads evidence itself."""
-    return wanted.prepared(Setup(model, index if wanted.evidence == "own" else None, options.judge))
+    """Return a metric for its model, with the index, which it may read itself."""
+    return wanted.prepared(Setup(model, index, options.judge, options.qualification))
 
 
 def _judge(wanted: Metric, options: Options, model: OpenedModel | None, index: Index | None) -> Scorer:
@@ -183,7 +186,7 @@ def _judge(wanted: Metric, options: Options, model: OpenedModel | None, index: I
     """
     ready = _prepared(wanted, options, model, index)
     one = Scorer(ready, model, Sampling(options.max_tokens or wanted.max_tokens))
-    one = one.with_open_book(index) if index and wanted.evidence == "before" else one
+    one = one.with_open_book(index) if index and not ready.reads_evidence else one
     beside = model.folder / calibration.FILE if model and model.tuned and model.folder else None
     plain = not options.evidence and not options.temperature and wanted.name == "excam"
     file = options.calibration or (beside if beside and plain and beside.exists() else None)

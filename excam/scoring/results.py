@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Verdict = Literal["error", "clean", "unsure"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+NOT_KNOWN = "not-known"  # the failure of a row about which nothing decides; counted apart from other failures
 LARGEST = 1e9  # of a score, up or down: keeps sums of scores finite, however many errors an answer lists
 PLAIN = Description()
 

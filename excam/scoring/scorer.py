@@ -215,6 +215,7 @@ class Scorer:
                 outcome.failure,
                 report.errors if report else (),
                 lacks_certainty=self._sampling.logprobs and known and outcome.certainty is None,
+                is_unqualified=metric.is_unqualified,
             ),
             recovered=outcome.recovered,
             thinking=outcome.thinking,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from excam.scoring.results import Result
+from excam.scoring.results import NOT_KNOWN, Result
 from excam.scoring.spans import SEVERITIES
 from excam.scoring.warnings import warning_lines
 
@@ -29,20 +29,23 @@ class Summary:
         for one in results:
             self.signature, self.lists_errors = one.signature, one.metric.lists_errors
             severities = {error.severity for error in one.errors}
-            kinds = ["failed"] * (one.failure is not None) + ["with errors"] * bool(severities)
+            kinds = ["with errors"] * bool(severities)
+            if one.failure is not None:
+                kinds = ["not known" if one.failure == NOT_KNOWN else "failed"]
             self.counts.update(["rows", *kinds, *severities])
             self.warnings.update(one.warnings)
-            self.failures.update([one.failure] if one.failure is not None else [])
+            self.failures.update([one.failure] if one.failure not in (None, NOT_KNOWN) else [])
             self.score_sum += one.score or 0.0
             yield one
 
     @property
     def lines(self) -> list[str]:
         """Return lines for people: how many rows of which kind, why some failed, warnings, and the signature."""
-        rows, failed = self.counts["rows"], self.counts["failed"]
-        kinds = f"{rows - failed} scored, {failed} failed"
+        rows, failed, unknown = self.counts["rows"], self.counts["failed"], self.counts["not known"]
+        kinds = f"{rows - failed - unknown} scored, {failed} failed"
         if self.lists_errors:
             kinds = f"{self.counts['with errors']} with errors, {failed} not judged"
+        kinds += f", {unknown} not known" if unknown else ""
         common = self.failures.most_common(SHOWN)
         reasons = [f"{reason} ({count})" for reason, count in common]
         reasons += [f"{len(self.failures) - SHOWN} other reasons"] if len(self.failures) > SHOWN else []
@@ -51,7 +54,7 @@ class Summary:
 
     def exit_code(self, fail_on: str | None) -> int:
         """Return 1 if no row was scored, 3 if one has an error at least as severe as `fail_on`, else 0."""
-        if self.counts["failed"] == self.counts["rows"]:
+        if self.counts["failed"] + self.counts["not known"] == self.counts["rows"]:
             return 1
         severe = SEVERITIES[SEVERITIES.index(fail_on) :] if fail_on in SEVERITIES else ()  # minor, then major
         return 3 if any(self.counts[kind] for kind in severe) else 0

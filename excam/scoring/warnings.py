@@ -16,6 +16,7 @@ from excam.scoring.spans import ErrorSpan
 
 NOT_FOUND = "span-not-found"
 UNCERTAIN = "certainty-unknown"
+UNQUALIFIED = "judge-unqualified"
 LINES: Mapping[str, str] = {
     "language-untested": "in a language that is not in the metric's training data; do not rely on the score",
     "language-unknown": f"no language given, and a text of fewer than {languages.ENOUGH} letters shows none with "
@@ -25,6 +26,7 @@ LINES: Mapping[str, str] = {
     "language-differs": "the text is in another language than its instruction, which does not ask for it",
     NOT_FOUND: "marked words that are not in the text; they are listed and counted as errors, and have no place in it",
     UNCERTAIN: "no log-probabilities of the answer, or impossible ones: p(R) is missing, and a clean report scores 0",
+    UNQUALIFIED: "nobody measured what this model is worth as a judge; `excam qualify --model M` does, in minutes",
     "empty-text": "a text is empty, and this metric scores it as such",
     "truncated": "the answer was cut at the token limit; raise --max-tokens",
     "same-family": "the judge is of the model family that wrote the text, and may be kind to its own",
@@ -54,6 +56,7 @@ class WarningRules:
         spans: Iterable[ErrorSpan] = (),
         *,
         lacks_certainty: bool = False,
+        is_unqualified: bool = False,
     ) -> tuple[str, ...]:
         """Return the warnings of one row, in the order of LINES; `pair` are the columns of instruction and text.
 
@@ -72,6 +75,8 @@ class WarningRules:
             found.add(NOT_FOUND)
         if lacks_certainty:
             found.add(UNCERTAIN)
+        if is_unqualified:
+            found.add(UNQUALIFIED)
         if failure == "truncated":
             found.add("truncated")
         if self.families & families(row.labels.get("system", "")):

@@ -61,9 +61,19 @@ def contained(case: Case, forms: Forms) -> Comparison:
             None, reason=f"{'the text' if words(case.expected) else 'the expected statement'} has no word"
         )
     sides = _sides(case)
-    margin, reason = _typed(sides, forms) or _word_for_word(sides) or _polarity(sides, forms) or _share(sides, forms)
+    margin, reason = _decided(sides, forms) or _share(sides, forms)
     differing = (unsupported(case, forms) or stated_range(case)) if margin < 0 else ()
     return Comparison(margin, differing, reason)
+
+
+def _decided(sides: Sides, forms: Forms) -> tuple[float, str] | None:
+    """Return margin and reason where something decides before words are counted."""
+    return _typed(sides) or _word_for_word(sides) or _polarity(sides, forms)
+
+
+def decides(case: Case, forms: Forms) -> bool:
+    """Return whether values, the same wording or a negation decide a case, so that no count of words is needed."""
+    return _decided(_sides(case), forms) is not None
 
 
 def _word_for_word(sides: Sides) -> tuple[float, str] | None:
@@ -84,7 +94,7 @@ def _sides(case: Case) -> Sides:
     return Sides(*(statement(text, language) for text in (*texts, asked)))
 
 
-def _typed(sides: Sides, forms: Forms) -> tuple[float, str] | None:
+def _typed(sides: Sides) -> tuple[float, str] | None:
     """Return margin and reason where values, a negation or an opposite decide."""
     if pair := contradiction(sides.expected, sides.text, sides.question):
         return -THRESHOLD, f"{pair[0].kind} {pair[0].shown} against {pair[1].shown}"

@@ -15,6 +15,7 @@ from typing import Any
 import regex
 
 from excam.error_reports.comparators._lexicon import Languages, aliases, languages_of, variants
+from excam.error_reports.comparators._statements import Forms
 from excam.error_reports.comparators._words import Word, words
 from excam.error_reports.comparators.base import Case, Comparison, Need
 from excam.error_reports.comparators.containment import contained
@@ -46,15 +47,25 @@ DOUBLED = regex.compile(r"(\p{L})\1")
 
 
 def compare(case: Case) -> Flow[Comparison]:
-    """Compare without asking anything: the best margin over the aliases of the expected statement."""
-    languages = (*languages_of(words(case.expected), case.language), *((case.language,) if case.language else ()))
-    forms = partial(_forms, languages=tuple(dict.fromkeys(languages)))
+    """Compare without asking anything: the first agreement over the aliases of the expected statement."""
+    return contained_by_forms(case)
+    yield
+
+
+def contained_by_forms(case: Case) -> Comparison:
+    """Return the comparison of a case over word forms; of other names of what is expected, the first that agrees."""
+    forms = forms_of(case)
     first = contained(case, forms)
     if first.margin is None or first.margin > 0:
         return first
     others = (contained(replace(case, expected=expected), forms) for expected in _aliases_of(case.expected))
     return next((other for other in others if other.margin is not None and other.margin > 0), first)
-    yield
+
+
+def forms_of(case: Case) -> Forms:
+    """Return how words of a case are compared, by the languages of its expected statement and of the case."""
+    languages = (*languages_of(words(case.expected), case.language), *((case.language,) if case.language else ()))
+    return partial(_forms, languages=tuple(dict.fromkeys(languages)))
 
 
 @cache

@@ -18,14 +18,14 @@ from excam.error_reports.comparators.base import Case, Comparison
 from excam.error_reports.judges.base import SHARED_REASONS, Version, failed
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.error_reports.yes_no import FENCE, one_line
-from excam.inference import Completion, Flow, Message, ask_for_text
+from excam.inference import Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
+from excam.scoring.results import NOT_KNOWN
 
 if TYPE_CHECKING:
     from excam.knowledge.passages import Passage
 
 VERSION = Version(asks=1, reads=1)
-NOT_KNOWN = "not-known"
 REASONS = (*SHARED_REASONS, NOT_KNOWN)
 NOT_STATED = "not stated"
 OWN_KNOWLEDGE = "the model's own knowledge"
@@ -50,13 +50,15 @@ class Way:
     """How a statement and a text are compared, and from which margin on there is a verdict.
 
     `threshold` and `slope` are those of a logistic curve: the probability that the text agrees is
-    1 / (1 + exp(-slope * (margin - threshold))). A text whose verdict is less probable than `least` is not known.
+    1 / (1 + exp(-slope * (margin - threshold))). A text whose verdict is less probable than `least` is not known; with
+    `needs_statement`, neither is one about which the model says that the answer is not stated.
     """
 
     comparator: str = "entailment"
     threshold: float = 0.0
     slope: float = 1.0
     least: float = 0.6
+    needs_statement: bool = True
 
     def agrees(self, margin: float) -> float:
         """Return the probability in [0, 1] that a text with this margin agrees."""
@@ -66,7 +68,8 @@ class Way:
     def signature(self) -> str:
         """Return the way's part of a signature."""
         version = comparators.load(self.comparator).VERSION
-        return f"compare:{self.comparator}.{version}@{self.threshold:g}x{self.slope:g},{self.least:g}"
+        free = "" if self.needs_statement else "|unstated:compared"
+        return f"compare:{self.comparator}.{version}@{self.threshold:.4g}x{self.slope:.4g},{self.least:g}{free}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ class Stated:
 
     answer: str
     cites: tuple[int, ...] = ()
+    failure: str = ""  # why it says nothing: one of `SHARED_REASONS`
+    thinking: str = ""  # the reasoning before the answer
 
 
 def state_messages(question: str, passages: Sequence[str]) -> tuple[Message, ...]:
@@ -102,6 +107,24 @@ def target(answer: str, cites: Sequence[int] = ()) -> str:
     return " ".join((answer or NOT_STATED, *(f"[{number}]" for number in cites)))
 
 
+def as_texts(passages: Sequence[Passage]) -> tuple[str, ...]:
+    """Return passages as "title: text"."""
+    return tuple(f"{passage.title}: {passage.text}" if passage.title else passage.text for passage in passages)
+
+
+def ask_stated(question: str, passages: Sequence[str]) -> Flow[Stated]:
+    """Ask for the expected answer, by the passages, or without any by what the model knows."""
+    answer = yield from ask_for_text(state_messages(question, passages))
+    thinking, said = split_reasoning(answer.text)
+    if answer.finish == "refused":
+        return Stated("", failure="refused", thinking=thinking)
+    if said is None or answer.finish == "length":
+        return Stated("", failure="truncated", thinking=thinking)
+    if not said.strip():
+        return Stated("", failure="empty", thinking=thinking)
+    return replace(read_stated(said, len(passages)), thinking=thinking)
+
+
 def judge(
     sample: Sample, passages: Sequence[Passage] = (), unrelated: str = "", way: Way | None = None
 ) -> Flow[Verdict]:
@@ -111,13 +134,10 @@ def judge(
     "not-known" if the passages do not say the answer, or the comparison is not sure enough.
     """
     way = way or Way()
-    texts = tuple(f"{passage.title}: {passage.text}" if passage.title else passage.text for passage in passages)
-    answer = yield from ask_for_text(state_messages(sample.instruction, texts))
-    reasoning, said = split_reasoning(answer.text)
-    reason = _unusable(answer, said)
-    if reason:
-        return replace(failed(reason), thinking=reasoning)
-    stated = read_stated(said or "", len(texts))
+    texts = as_texts(passages)
+    stated = yield from ask_stated(sample.instruction, texts)
+    if stated.failure:
+        return replace(failed(stated.failure), thinking=stated.thinking)
     case = Case(sample.instruction, sample.output, stated.answer, texts, unrelated, sample.language)
     comparison = yield from comparators.load(way.comparator).compare(case)
     parts = {
@@ -126,17 +146,7 @@ def judge(
         "margin": comparison.margin,
         "compared": comparison.reason,
     }
-    if not stated.answer or comparison.margin is None:
-        return replace(failed(NOT_KNOWN), thinking=reasoning, parts=parts)
-    return replace(verdict(sample, stated.answer, comparison, way, parts), thinking=reasoning)
-
-
-def _unusable(answer: Completion, said: str | None) -> str:
-    if answer.finish == "refused":
-        return "refused"
-    if said is None or answer.finish == "length":
-        return "truncated"
-    return "" if said.strip() else "empty"
+    return replace(verdict(sample, stated, comparison, way, parts), thinking=stated.thinking)
 
 
 def _evidence(stated: Stated, passages: Sequence[Passage]) -> list[str]:
@@ -145,9 +155,10 @@ def _evidence(stated: Stated, passages: Sequence[Passage]) -> list[str]:
     return cited or [passage.id for passage in passages[:1]] or [OWN_KNOWLEDGE]
 
 
-def verdict(sample: Sample, expected: str, comparison: Comparison, way: Way, parts: dict[str, Any]) -> Verdict:
+def verdict(sample: Sample, stated: Stated, comparison: Comparison, way: Way, parts: dict[str, Any]) -> Verdict:
     """Return the verdict of a comparison: an error with the words that differ, none, or not known."""
-    assert comparison.margin is not None, "a margin is compared"
+    if comparison.margin is None or (way.needs_statement and not stated.answer):
+        return replace(failed(NOT_KNOWN), parts=parts)
     probability = way.agrees(comparison.margin)
     sure = max(probability, 1 - probability)
     if sure < way.least:
@@ -160,5 +171,5 @@ def verdict(sample: Sample, expected: str, comparison: Comparison, way: Way, par
         for start, end in ranges
     )
     source = ", ".join(parts["evidence"])
-    report = Report(errors, f"Expected: {expected} (by {source}).")
+    report = Report(errors, f"Expected: {stated.answer or NOT_STATED} (by {source}).")
     return Verdict(len(errors), float(scoring.deductions(report)), certainty=sure, report=report, parts=parts)

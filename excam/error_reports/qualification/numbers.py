@@ -2,7 +2,7 @@
 
 A verdict counts +1 if it is right (agrees, differs, or "not known" about a row that no document decides), -1 if it is
 wrong, and 0 if it is "not known" about a row that is decided; the **net** is the mean. Thresholds are fitted on one
-half of the documents and used on the other, so no number is of rows that it was fitted on.
+half of the pairs of documents and used on the other, so no number is of rows that it was fitted on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FEWEST = 10  # rows of right and of wrong texts, to fit a threshold
 class Judged:
     """A row as one way judges it: its margin, None for "not known"; the marked words, None if it marks none."""
 
-    document: str
+    pair: str  # of documents that resemble each other: what is right by one is wrong by the other
     label: str
     kind: str
     margin: float | None
@@ -59,7 +59,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class WayNumbers:
-    """What one way is worth. Intervals are of 95 %, bootstrapped over documents; None where nothing can be computed."""
+    """What one way is worth. Intervals are of 95 %, bootstrapped over pairs of documents; None where nothing can be computed."""
 
     way: str
     rows: int
@@ -100,7 +100,7 @@ def _judged(row: Examined, name: str, *, needs_statement: bool = False) -> Judge
     margin = row.margins[name] if row.stated.answer or not needs_statement else None
     at = question.text.find(question.wrong_words) if question.wrong_words else -1
     gold = (at, at + len(question.wrong_words)) if at >= 0 else None
-    return Judged(question.document, question.label, question.kind, margin, gold, row.marked.get(name))
+    return Judged(question.pair, question.label, question.kind, margin, gold, row.marked.get(name))
 
 
 def _floor(row: Examined, name: str) -> Judged:
@@ -118,30 +118,30 @@ def _floor(row: Examined, name: str) -> Judged:
             known = set(words(f"{passage.title} {passage.text}"))
             best = max(best, sum(word in known for word in stated) / max(1, len(stated)))
         margin = best
-    return Judged(question.document, question.label, question.kind, margin)
+    return Judged(question.pair, question.label, question.kind, margin)
 
 
 def _numbers(way: str, rows: Sequence[Judged], seconds: float) -> WayNumbers:
-    half = [int(digest(0, "half", row.document)[:8], 16) % 2 for row in rows]
+    half = [int(digest(0, "half", row.pair)[:8], 16) % 2 for row in rows]
     fits = [fit([row for row, side in zip(rows, half, strict=True) if side != own]) for own in (0, 1)]
     verdicts = [_verdict(fits[side], row) for row, side in zip(rows, half, strict=True)]
-    documents = [row.document for row in rows]
+    pairs = [row.pair for row in rows]
     gains = [_gain(verdict, row.label) for verdict, row in zip(verdicts, rows, strict=True)]
     decided = [row.label != "undecidable" for row in rows]
     given = [ok and verdict != "undecidable" for ok, verdict in zip(decided, verdicts, strict=True)]
     hits = [ok and verdict == row.label for ok, verdict, row in zip(given, verdicts, rows, strict=True)]
     silent = [verdict == "undecidable" for verdict, ok in zip(verdicts, decided, strict=True) if not ok]
     ordered = [verdict == row.label for verdict, row in zip(verdicts, rows, strict=True) if row.kind == "order"]
-    pairs = [row for row in rows if row.label != "undecidable" and row.margin is not None]
+    compared = [row for row in rows if row.label != "undecidable" and row.margin is not None]
     return WayNumbers(
         way,
         len(rows),
         _mean(gains) or 0.0,
-        ratio_interval(gains, np.ones(len(gains)), documents),
-        _auc(pairs),
-        _auc_interval(pairs),
+        ratio_interval(gains, np.ones(len(gains)), pairs),
+        _auc(compared),
+        _auc_interval(compared),
         _share(hits, given),
-        ratio_interval(np.array(hits, float), np.array(given, float), documents) if any(given) else None,
+        ratio_interval(np.array(hits, float), np.array(given, float), pairs) if any(given) else None,
         _share(given, decided),
         _mean(silent),
         _mean(ordered),
@@ -193,16 +193,13 @@ def _auc(rows: Sequence[Judged]) -> float | None:
 
 
 def _auc_interval(rows: Sequence[Judged]) -> tuple[float, float] | None:
-    """Return the interval over documents of the share of right texts above wrong ones, pairs of the whole set."""
-    documents = sorted({row.document for row in rows})
-    if len(documents) < 2 or _auc(rows) is None:
+    """Return the interval over pairs of documents of the share of right texts above wrong ones, pairs of the whole set."""
+    pairs = sorted({row.pair for row in rows})
+    if len(pairs) < 2 or _auc(rows) is None:
         return None
     chance = np.random.default_rng(0)
-    by_document = {name: [row for row in rows if row.document == name] for name in documents}
-    drawn = [
-        _auc([row for name in chance.choice(documents, len(documents)) for row in by_document[name]])
-        for _ in range(500)
-    ]
+    by_pair = {name: [row for row in rows if row.pair == name] for name in pairs}
+    drawn = [_auc([row for name in chance.choice(pairs, len(pairs)) for row in by_pair[name]]) for _ in range(500)]
     low, high = np.quantile([value for value in drawn if value is not None], (0.025, 0.975))
     return float(low), float(high)
 

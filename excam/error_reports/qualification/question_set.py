@@ -34,6 +34,12 @@ class Question:
     wrong_words: str
     kind: str
 
+    @property
+    def pair(self) -> str:
+        """Return the pair of documents that resemble each other: 1 and 2, 3 and 4, ... of a language."""
+        language, number = self.document.rsplit("-", 1)
+        return f"{language}-{(int(number) + 1) // 2}"
+
 
 def questions(seed: int = 0) -> list[Question]:
     """Return the rows in an order by hash, so that the first n are a sample of all languages and kinds."""

@@ -1,0 +1,315 @@
+"""What models read off passages: stated answers, entailment, likelihoods, before and after training, with raw margins.
+
+    python -m bench.grounded train --model FOLDER --rows train.jsonl --to ADAPTER [--without blend] [--seed 1]
+    python -m bench.grounded ask --model FOLDER [--adapter ADAPTER] --rows test.jsonl --to answers.jsonl
+
+`ask` writes a line for each row and kind of passages with everything that comparators need, so that thresholds and
+intervals are computed afterwards (`python -m bench.grounded_numbers`). Rows are those of `bench.grounded_rows`, or of
+the qualification set (`--qualification`). Training here is a plain loop on one device, for a card that is lent for
+minutes; the workflow trains with its own stages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from excam.error_reports.comparators import agreement, entailment
+from excam.error_reports.judges import grounded, likelihood
+from excam.error_reports.yes_no import ANSWERS
+from excam.inference import Answer, Choice, Choose, Completion, Flow, Generate, Message, Request, Sampling
+from excam.inference.journal import InMemory
+from excam.inference.run import run
+
+KINDS = ("qa", "statement", "prose", "absent", "false", "contradicting")
+SET = Path("excam/error_reports/qualification")
+BATCH = 64  # rows between two writes
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A row with one kind of passages."""
+
+    id: str
+    row: Mapping[str, Any]
+    kind: str
+    passages: tuple[str, ...]
+    unrelated: str
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    ask = commands.add_parser("ask")
+    ask.add_argument("--adapter", type=Path)
+    ask.add_argument("--kinds", nargs="+", default=[*KINDS, "none"])
+    ask.add_argument("--qualification", action="store_true")
+    ask.add_argument("--options", action="store_true", help="likelihoods of the options, too")
+    ask.add_argument("--limit", type=int)
+    ask.add_argument("--shard", default="0/1", help="of the rows, such as 2/4")
+    ask.add_argument("--wordings", action="store_true", help="other wordings of the question of yes or no, too")
+    ask.set_defaults(command=ask_rows)
+    train = commands.add_parser("train")
+    train.add_argument("--without", default="", help="a dataset whose rows are left out")
+    train.add_argument("--seed", type=int, default=1)
+    train.add_argument("--epochs", type=int, default=2)
+    train.add_argument("--rate", type=float, default=5e-4)
+    train.add_argument("--step", type=int, default=16, help="rows of a step")
+    train.add_argument("--steps", type=int, help="at most so many steps")
+    train.set_defaults(command=train_adapter)
+    for command in (ask, train):
+        command.add_argument("--model", type=Path, required=True)
+        command.add_argument("--rows", type=Path)
+        command.add_argument("--to", type=Path, required=True)
+    args = parser.parse_args(argv)
+    args.command(args)
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def as_text(passage: Any) -> str:
+    """Return "title: text" of a passage."""
+    if isinstance(passage, str):
+        return passage
+    title = passage.get("title", "")
+    return f"{title}: {passage['text']}" if title else passage["text"]
+
+
+# Asking
+
+
+def tasks_of_rows(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> Iterator[Task]:
+    chance = random.Random("unrelated")
+    for row in rows:
+        other = chance.choice([one for one in rows if one["dataset"] != row["dataset"]] or rows)
+        for kind in kinds:
+            listed = tuple(map(as_text, row[kind])) if kind != "none" else ()
+            unrelated = as_text(other["prose" if kind == "prose" else "qa"][0]) if listed else ""
+            question = row["paraphrase"] if kind == "prose" else row["question"]
+            yield Task(f"{row['id']}|{kind}", {**row, "question": question}, kind, listed, unrelated)
+
+
+def tasks_of_set(folder: Path) -> Iterator[Task]:
+    """Yield each row of the qualification set with its document, and with its document among four others."""
+    documents = {one["id"]: one for one in read_rows(folder / "documents.jsonl")}
+    chance = random.Random("documents")
+    for row in read_rows(folder / "rows.jsonl"):
+        own = documents[row["document"]]
+        same = [one for one in documents.values() if one["language"] == own["language"] and one is not own]
+        others = chance.sample(same, min(4, len(same)))
+        unrelated = as_text(chance.choice([one for one in same if one["culture"] != own["culture"]] or same))
+        among = [own, *others]
+        chance.shuffle(among)
+        given = {**row, "dataset": "qualification", "answer": row["expected"], "options": []}
+        yield Task(f"{row['id']}|document", given, "document", (as_text(own),), unrelated)
+        yield Task(f"{row['id']}|among", given, "among", tuple(map(as_text, among)), unrelated)
+        yield Task(f"{row['id']}|none", given, "none", (), "")
+
+
+# other wordings of `entailment.ASKED`, tried on dev rows
+WORDINGS = {
+    "plain": (
+        "{passages}\n\nQuestion: {question}\nAnswer: {text}\n\nIs this answer correct according to the passages? "
+        "Answer yes or no.",
+        ("yes", "no"),
+    ),
+    "capital": (
+        "{passages}\n\nQuestion: {question}\nAnswer: {text}\n\nIs this answer correct according to the passages? "
+        "Answer Yes or No.",
+        ("Yes", "No"),
+    ),
+    "claim": (
+        "{passages}\n\nClaim: to the question “{question}”, the answer is “{text}”.\n\nDo the passages support the "
+        "claim? Answer Yes or No.",
+        ("Yes", "No"),
+    ),
+    "letters": (
+        "{passages}\n\nQuestion: {question}\nAnswer: {text}\n\nWhat do the passages say of the answer?\n"
+        "A. It is right.\nB. It is wrong.\nC. They do not say it.\nAnswer with the letter.",
+        ("A", "B", "C"),
+    ),
+    "says": (
+        "{passages}\n\nQuestion: {question}\n\nDo the passages say the answer to the question? Answer Yes or No.",
+        ("Yes", "No"),
+    ),
+}
+
+
+def worded(name: str, task: Task, passages: Sequence[str]) -> Choose:
+    """Return the question of yes or no in another wording."""
+    prompt, answers = WORDINGS[name]
+    listed = "\n".join(f"Passage {number}: {passage}" for number, passage in enumerate(passages, 1))
+    filled = prompt.format(passages=listed, question=task.row["question"], text=task.row["text"])
+    return Choose((Message("user", filled),), answers)
+
+
+def flow(task: Task, options: bool, wordings: bool) -> Flow[dict[str, Any]]:
+    """Ask everything about one row."""
+    row, question, text = task.row, task.row["question"], task.row["text"]
+    asked: dict[str, Request] = {"stated": Generate(grounded.state_messages(question, task.passages))}
+    if task.passages:
+        for name, passages in (
+            ("entail", task.passages),
+            ("first", task.passages[:1]),
+            ("unrelated", (task.unrelated,)),
+        ):
+            asked[name] = Choose(entailment.entail_messages(question, text, passages), ANSWERS)
+        if wordings:
+            for name in WORDINGS:
+                asked[f"w-{name}"] = worded(name, task, task.passages)
+                asked[f"u-{name}"] = worded(name, task, (task.unrelated,))
+    answers = dict(zip(asked, (yield list(asked.values())), strict=True))
+    stated = answers["stated"]
+    assert isinstance(stated, Completion)
+    found: dict[str, Any] = {"said": stated.text, "finish": stated.finish}
+    found |= {name: margin(answers[name]) for name in asked if name != "stated"}
+    found |= {f"{name}-all": logprobs(answers[name]) for name in asked if name.endswith("letters")}
+    said = grounded.read_stated(stated.text, len(task.passages))
+    found |= {"stated": said.answer, "cites": said.cites}
+    if said.answer:
+        same = yield [
+            Choose(agreement.messages(question, said.answer, text), ANSWERS),
+            Choose(agreement.messages(question, said.answer, said.answer), ANSWERS),
+        ]
+        found |= {"agree": margin(same[0]), "agree_same": margin(same[1])}
+    if options:
+        compared = [*row["options"]] or [text]
+        found["readings"] = yield from likelihood.readings(question, compared, task.passages)
+        if task.kind == "none":
+            proposal = yield [Generate(likelihood.asked(likelihood.PROPOSE.format(question=question)))]
+            assert isinstance(proposal[0], Completion)
+            first = (proposal[0].text.strip().splitlines() or [""])[0]
+            found["proposal"] = first
+            found["against"] = yield from likelihood.readings(question, [text, first or "?"])
+    return found
+
+
+def margin(answer: Answer) -> float | None:
+    assert isinstance(answer, Choice)
+    return None if answer.logprobs is None else answer.logprobs[0] - answer.logprobs[1]
+
+
+def logprobs(answer: Answer) -> Sequence[float] | None:
+    assert isinstance(answer, Choice)
+    return answer.logprobs
+
+
+def ask_rows(args: argparse.Namespace) -> None:
+    from excam.inference.backends.transformers import Backend
+    from excam.inference.journal import ask
+
+    every = list(tasks_of_set(SET)) if args.qualification else list(tasks_of_rows(read_rows(args.rows), args.kinds))
+    shard, shards = map(int, args.shard.split("/"))
+    every = every[shard::shards]
+    done = {one["id"] for one in read_rows(args.to)} if args.to.exists() else set[str]()
+    tasks = [task for task in every if task.id not in done][: args.limit]
+    backend = Backend(args.model, args.adapter, dtype="float32", identity="bench")
+    sampling = Sampling(max_tokens=40, logprobs=False)
+    started = time.monotonic()
+    args.to.parent.mkdir(parents=True, exist_ok=True)
+    for at in range(0, len(tasks), BATCH):
+        part = tasks[at : at + BATCH]
+        answers = run(
+            partial(flow, options=args.options, wordings=args.wordings),
+            part,
+            partial(ask, backend, sampling, InMemory()),
+        )
+        with args.to.open("a", encoding="utf-8") as stream:
+            for task, found in zip(part, answers, strict=True):
+                kept = {name: task.row.get(name) for name in ("base", "dataset", "label", "answer", "text", "options")}
+                stream.write(json.dumps({"id": task.id, "kind": task.kind, **kept, **found}, ensure_ascii=False) + "\n")
+        print(f"{args.to.name}: {at + len(part)} of {len(tasks)}, {time.monotonic() - started:.0f} s", flush=True)
+
+
+# Training
+
+
+def examples(rows: Sequence[Mapping[str, Any]], seed: int) -> list[tuple[tuple[Message, ...], str]]:
+    """Return prompts and targets: what the passages say the answer is, and whether they make the text right.
+
+    Of each row one kind of passages, drawn by its share: the fact among near misses, in question-and-answer form, as
+    statements or in prose; the fact nowhere. The right passage is cited by its number.
+    """
+    chance = random.Random(f"examples/{seed}")
+    made: list[tuple[tuple[Message, ...], str]] = []
+    for row in rows:
+        kind = chance.choices(("qa", "statement", "prose", "absent"), (0.2, 0.2, 0.4, 0.2))[0]
+        question = row["paraphrase"] if chance.random() < 0.5 else row["question"]
+        listed = [as_text(passage) for passage in row[kind]]
+        cites = [at for at, passage in enumerate(row[kind], 1) if passage["states"] == "fact"]
+        answer = row["answer"] if kind != "absent" else ""
+        made.append((grounded.state_messages(question, listed), grounded.target(answer, cites[:1])))
+        says = "Yes" if row["label"] == "right" and kind != "absent" else "No"
+        made.append((entailment.entail_messages(question, row["text"], listed), says))
+    chance.shuffle(made)
+    return made
+
+
+def train_adapter(args: argparse.Namespace) -> None:
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM
+
+    from excam.inference import chat
+
+    if (args.to / "adapter_model.safetensors").exists():
+        return
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(args.seed)
+    tokenizer = chat.load_tokenizer(args.model)
+    rows = [row for row in read_rows(args.rows) if row["dataset"] != args.without]
+    base = AutoModelForCausalLM.from_pretrained(args.model, dtype=torch.bfloat16, local_files_only=True)
+    base = getattr(base, "to")(device)  # noqa: B009  # its stub takes no name
+    settings = LoraConfig(r=16, lora_alpha=32, target_modules="all-linear", task_type="CAUSAL_LM")
+    model: Any = get_peft_model(base, settings)
+    model.train()
+    optimizer = torch.optim.AdamW([one for one in model.parameters() if one.requires_grad], lr=args.rate)
+    steps: list[list[chat.Encoded]] = []
+    for epoch in range(args.epochs):
+        coded = [chat.encode(tokenizer, asked, said) for asked, said in examples(rows, args.seed * 100 + epoch)]
+        steps += [coded[at : at + args.step] for at in range(0, len(coded) - args.step + 1, args.step)]
+    steps = steps[: args.steps]
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda at: min(1.0, (at + 1) / 20) * max(0.05, 1 - at / len(steps))
+    )
+    started = time.monotonic()
+    for number, step in enumerate(steps, 1):
+        longest = max(len(one.input_ids) for one in step)
+        ids = torch.zeros((len(step), longest), dtype=torch.long)
+        labels = torch.full((len(step), longest), -100)
+        mask = torch.zeros((len(step), longest), dtype=torch.long)
+        for at, one in enumerate(step):
+            count = len(one.input_ids)
+            ids[at, :count] = torch.tensor(one.input_ids)
+            mask[at, :count] = 1
+            labels[at, one.completion_start : count] = torch.tensor(one.input_ids[one.completion_start :])
+        hidden = (
+            model.get_base_model().model(input_ids=ids.to(device), attention_mask=mask.to(device)).last_hidden_state
+        )
+        wanted = labels[:, 1:].to(device)
+        chosen = wanted != -100
+        logits = model.get_base_model().lm_head(hidden[:, :-1][chosen]).float()
+        loss = torch.nn.functional.cross_entropy(logits, wanted[chosen])
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad()
+        if number % 25 == 0 or number == len(steps):
+            print(
+                f"{args.to.name}: {number} of {len(steps)}, loss {float(loss):.3f}, {time.monotonic() - started:.0f} s",
+                flush=True,
+            )
+    model.save_pretrained(args.to, safe_serialization=True)
+
+
+if __name__ == "__main__":
+    main()

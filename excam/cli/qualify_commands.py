@@ -1,0 +1,73 @@
+"""`excam qualify`: what a model is worth as a judge of texts with documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from excam.core.provenance import say
+from excam.core.terminal import exit_on_error
+from excam.scoring.target import OVERWRITE
+
+
+def qualify(
+    model: Annotated[str, typer.Option(help="an adapter, the folder of a model, or NAME@http://host/v1")],
+    to: Annotated[Path, typer.Option(help="file to write, for `excam score --qualified`")],
+    minutes: Annotated[float, typer.Option(min=0, help="stop asking after so many; fewer rows, wider intervals")] = 5.0,
+    base: Annotated[Path | None, typer.Option(help="folder of an adapter's base model")] = None,
+    engine: Annotated[str | None, typer.Option("--backend", help="transformers or vllm")] = None,
+    overwrite: OVERWRITE = False,
+) -> None:
+    """Find out in minutes how well a model judges, in which way it does so best, and when it should be silent.
+
+    It is asked about answers to questions on short documents in nine languages, right, wrong and undecidable ones; the
+    set is ours and ships with this package. The table says for each way: net (right verdicts minus wrong ones; silence
+    about what no document says is right), AUC, the share of right verdicts, of texts with a verdict, of silence where
+    nothing decides, of right verdicts where a passage gives orders, the F1 of the marked words.
+
+    Example: excam qualify --model qwen3:14b@http://localhost:11434/v1 --to qwen3.qualified.json
+    """
+    from functools import partial
+
+    from excam.core.exceptions import InputInvalid
+    from excam.core.provenance import Progress, quiet_libraries, write_json
+    from excam.error_reports import qualification
+    from excam.error_reports.qualification import asking, numbers, question_set
+    from excam.inference import Sampling
+    from excam.inference.journal import Journal, ask
+    from excam.scoring.asking import SHORT
+    from excam.scoring.display import console, table
+    from excam.scoring.files import journal_of
+    from excam.scoring.models import open_model
+
+    quiet_libraries()
+    with exit_on_error():
+        if to.exists() and not overwrite:
+            raise InputInvalid(f"--to: {to} is there; expected a new file; give another name or --overwrite")
+        sampling = Sampling(max_tokens=64, logprobs=False)
+        opened = open_model(model, base, engine, probe=lambda _: (SHORT, sampling))
+        rows, kept = question_set.questions(), journal_of(to)  # answers, if the command is killed
+        progress = Progress("qualifying, rows", len(rows))
+        asked = partial(ask, opened.backend, sampling, Journal(kept))
+        examined, seconds = asking.examine(rows, asked, minutes, progress.advance)
+        made = numbers.ways(examined, seconds)
+        best = numbers.best_way(made)
+        write_json(
+            to,
+            {
+                "version": qualification.VERSION,
+                "model": opened.described,
+                "set": question_set.identity(),
+                "rows": len(examined),
+                "best": numbers.settings(best) if best else None,
+                "table": list(numbers.lines(made)),
+            },
+        )
+        kept.unlink(missing_ok=True)
+        table(console(), list(numbers.lines(made)))
+        if best:
+            say(f"best: {best.way}; `excam score FILE --model {model} --evidence PACK --qualified {to}`")
+        else:
+            say("no way of asking this model is better than the floors on these rows: do not rely on its verdicts")
