@@ -91,11 +91,14 @@ class Pairs:
 
     def lines(self) -> list[dict[str, Any]]:
         """Return JSON-ready lines: people's view, one for each pair of systems, one for each item."""
-        found: list[dict[str, Any]] = [] if self.people is None else [{"kind": "people", **asdict(self.people)}]
-        found += [{"kind": "preference", "signature": self.signature, **asdict(one)} for one in self.preferences]
-        return found + [
-            {"kind": "item", "item": item, "preferred": preferred(scores), "scores": scores}
-            for item, scores in self.scores.items()
+        head = {"kind": "preference", "signature": self.signature}
+        return [
+            *([] if self.people is None else [{"kind": "people", **asdict(self.people)}]),
+            *(head | asdict(preference) for preference in self.preferences),
+            *(
+                {"kind": "item", "item": item, "preferred": preferred(scores), "scores": scores}
+                for item, scores in self.scores.items()
+            ),
         ]
 
 
@@ -137,17 +140,17 @@ def compare_pairs(
 def _answers(systems: Sequence[System]) -> list[Answer]:
     if len(systems) == 1:
         ((name, results),) = systems
-        if lacking := next((one.id for one in results if not one.system), None):
+        if lacking := next((result.id for result in results if not result.system), None):
             raise InputInvalid(
                 f"{name}: id {lacking}: no system; expected the label system in each row, or a file for each system"
             )
-        return [Answer(same_text(one.instruction) or one.id, one.system, one) for one in results]
-    ids = Counter(plain_id(one.id) for _, results in systems for one in results)
+        return [Answer(same_text(result.instruction) or result.id, result.system, result) for result in results]
+    ids = Counter(plain_id(result.id) for _, results in systems for result in results)
     by_id = any(times > 1 for times in ids.values())
     return [
-        Answer((not by_id and same_text(one.instruction)) or plain_id(one.id), name, one)
+        Answer((not by_id and same_text(result.instruction)) or plain_id(result.id), name, result)
         for name, results in systems
-        for one in results
+        for result in results
     ]
 
 
@@ -156,14 +159,13 @@ def _with_items(answers: Sequence[Answer], labels: Labels) -> list[Answer]:
     twice = [id_ for id_, times in Counter(answer.result.id for answer in answers).items() if times > 1]
     if twice:
         raise InputInvalid(f"id {twice[0]} occurs twice; with labels, expected an id for each answer, which joins them")
-    known = aligned(Column("scored rows", dict.fromkeys(one.result.id for one in answers)), labels.rows)
-    ours = dict(zip((one.result.id for one in answers), known.scores, strict=True))
+    known = aligned(Column("scored rows", dict.fromkeys(answer.result.id for answer in answers)), labels.rows)
+    ours = dict(zip((answer.result.id for answer in answers), known.scores, strict=True))
     items = {row.id: row.item for row in labels.rows}
+    renamed = [(answer, ours[answer.result.id]) for answer in answers]
     return [
-        replace(
-            one, item=items.get(ours[one.result.id]) or one.item, result=replace(one.result, id=ours[one.result.id])
-        )
-        for one in answers
+        replace(answer, item=items.get(name) or answer.item, result=replace(answer.result, id=name))
+        for answer, name in renamed
     ]
 
 
@@ -181,11 +183,11 @@ def _refuse_twice(answers: Sequence[Answer]) -> None:
 
 def _scores(answers: Sequence[Answer]) -> Items:
     """Return the scores of the items that two systems or more answered."""
-    found: Items = defaultdict(dict)
+    items: dict[str, dict[str, float]] = defaultdict(dict)
     for answer in answers:
         if (score := answer.result.rising_score) is not None:
-            found[answer.item][answer.system] = score
-    return {item: scores for item, scores in found.items() if len(scores) > 1}
+            items[answer.item][answer.system] = score
+    return {item: scores for item, scores in items.items() if len(scores) > 1}
 
 
 def _preferences(answers: Sequence[Answer], names: Sequence[str]) -> tuple[Preference, ...]:
@@ -203,9 +205,9 @@ def _preferences(answers: Sequence[Answer], names: Sequence[str]) -> tuple[Prefe
 def _counts(items: Mapping[str, Mapping[str, float | None]], a: str, b: str) -> tuple[int, int, int, int, int]:
     """Return the items that both answered, those that one has no score of, and how often a, b, neither is preferred."""
     both = [(scores[a], scores[b]) for scores in items.values() if a in scores and b in scores]
-    scored = [(one, other) for one, other in both if one is not None and other is not None]
-    first, second = sum(one > other for one, other in scored), sum(one < other for one, other in scored)
-    return len(both), len(both) - len(scored), first, second, len(scored) - first - second
+    steps = [first - second for first, second in both if first is not None and second is not None]
+    a_preferred, b_preferred = sum(step > 0 for step in steps), sum(step < 0 for step in steps)
+    return len(both), len(both) - len(steps), a_preferred, b_preferred, len(steps) - a_preferred - b_preferred
 
 
 def _sign_test(a: int, b: int) -> float:
@@ -235,9 +237,9 @@ def _people(
         )
     facets = [name for name in FACETS if any(row.facets.get(name) for row in rows)]
     influences = [
-        one
+        influence
         for column, ordering in zip(columns, orderings, strict=True)
-        for one in meta_numbers.influences(column, scored, facets, {"ordered": ordering.ordered})
+        for influence in meta_numbers.influences(column, scored, facets, {"ordered": ordering.ordered})
     ]
     return People(
         labelled=len(labels.rows),
@@ -270,7 +272,7 @@ def _orderings(columns: Sequence[Column], rows: Sequence[Gold], seed: int) -> tu
         return [], 0
     labels, items = [row.label for row in rows], [row.item for row in rows]
     values = [[score for row in rows if (score := column.scores[row.id]) is not None] for column in columns]
-    found = [meta_numbers.ordered_pairs(labels, scores, items, items, seed) for scores in values]
+    numbers = [meta_numbers.ordered_pairs(labels, scores, items, items, seed) for scores in values]
     sums = [GroupedPairs(labels, scores, items).sums() for scores in values]
     p_values = [sign_permutation(sums[0].balance - other.balance, seed=seed) for other in sums[1:]]
     tests = [(None, None), *zip(p_values, holm(p_values), strict=True)]
@@ -284,6 +286,6 @@ def _orderings(columns: Sequence[Column], rows: Sequence[Gold], seed: int) -> tu
             p_value=tests[at][0],
             p_holm=tests[at][1],
         )
-        for at, (column, (pairs, ordered)) in enumerate(zip(columns, found, strict=True))
+        for at, (column, (pairs, ordered)) in enumerate(zip(columns, numbers, strict=True))
     ]
     return orderings, int((sums[0].labels_differ > 0).sum())

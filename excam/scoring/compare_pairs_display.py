@@ -15,25 +15,33 @@ HEAD = ("A", "B", "items", "failed", "A preferred : B preferred : ties", "p", "p
 PEOPLE_HEAD = ("metric", "pairs", "ordered as people do", "the metric - this", "p", "p (Holm)")
 
 
-def show(found: Pairs) -> None:
+def show(pairs: Pairs) -> None:
     """Print everything on stdout."""
     out = display.console()
-    print(visible(found.signature))
-    print(f"\nWhich answer the metric prefers, of {len(found.scores)} items that two systems or more answered:")
-    display.table(out, [HEAD, *map(_preference, found.preferences)])
+    print(visible(pairs.signature))
+    print(f"\nWhich answer the metric prefers, of {len(pairs.scores)} items that two systems or more answered:")
+    display.table(out, [HEAD, *map(_preference, pairs.preferences)])
     print("p: two-sided sign test without the ties.")
-    alone = Counter(names[0] for scores in found.scores.values() if len(names := preferred(scores)) == 1)
+    alone = Counter(names[0] for scores in pairs.scores.values() if len(names := preferred(scores)) == 1)
     best = ", ".join(f"{name} {times}" for name, times in alone.most_common())
     print(
-        visible(f"Preferred to all others: {best or 'none'}; several equal ones: {len(found.scores) - alone.total()}.")
+        visible(f"Preferred to all others: {best or 'none'}; several equal ones: {len(pairs.scores) - alone.total()}.")
     )
-    if found.people:
-        _people(out, found.people)
+    if pairs.people:
+        _people(out, pairs.people)
 
 
-def _preference(one: Preference) -> tuple[str, ...]:
-    wins = f"{one.a_preferred} : {one.b_preferred} : {one.ties}"
-    return (one.a, one.b, f"{one.items}", f"{one.failed}", wins, f"{one.p_value:.4f}", f"{one.p_holm:.4f}")
+def _preference(preference: Preference) -> tuple[str, ...]:
+    wins = f"{preference.a_preferred} : {preference.b_preferred} : {preference.ties}"
+    return (
+        preference.a,
+        preference.b,
+        f"{preference.items}",
+        f"{preference.failed}",
+        wins,
+        f"{preference.p_value:.4f}",
+        f"{preference.p_holm:.4f}",
+    )
 
 
 def _people(out: Console, people: People) -> None:
@@ -47,14 +55,17 @@ def _people(out: Console, people: People) -> None:
     )
     display.table(out, [PEOPLE_HEAD, *map(_ordering, people.orderings)])
     print("ordered: share of pairs, ties half, .5 is chance; 95 % intervals over items. p: swaps of whole items.")
-    print(
-        "In brackets (): trivial baselines. (words): the label predicted from the words, learnt from other items."
-    )
+    print("In brackets (): trivial baselines. (words): the label predicted from the words, learnt from other items.")
     print("(system): the place of the system, by the mean labels of the other items.")
     print_influences(people.influences)
 
 
-def _ordering(one: Ordering) -> tuple[str, ...]:
-    numbers = (one.difference, one.p_value, one.p_holm)
+def _ordering(ordering: Ordering) -> tuple[str, ...]:
+    numbers = (ordering.difference, ordering.p_value, ordering.p_holm)
     cells = ["" if n is None else f"{n:{form}}" for n, form in zip(numbers, ("+.2f", ".4f", ".4f"), strict=True)]
-    return (metric_name(one.metric, baseline=one.baseline), f"{one.pairs}", estimate_cell(one.ordered), *cells)
+    return (
+        metric_name(ordering.metric, baseline=ordering.baseline),
+        f"{ordering.pairs}",
+        estimate_cell(ordering.ordered),
+        *cells,
+    )

@@ -162,7 +162,11 @@ def _systems(gold: Sequence[Gold], columns: Sequence[Column], common: set[str], 
 def _influences(
     gold: Sequence[Gold], columns: Sequence[Column], agreements: Sequence[Agreement], facets: Sequence[str]
 ) -> Iterator[Influence]:
-    whole = {one.metric: one for one in agreements if not one.group and not one.within and one.on == "own"}
+    whole = {
+        agreement.metric: agreement
+        for agreement in agreements
+        if not agreement.group and not agreement.within and agreement.on == "own"
+    }
     for column in columns:
         numbers = whole[column.name]
         estimates: dict[Number, Estimate] = {"tau_b": numbers.kendall, "ordered": numbers.ordered}

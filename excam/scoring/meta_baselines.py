@@ -25,18 +25,18 @@ def baselines(gold: Sequence[Gold], further: Mapping[str, Callable[[Gold], float
     Of texts: the length, what `further` says, the surface and among equal ones the length, and what the words alone
     predict. If a row lacks the rated text there is none of them. The system needs two names, and one in each row.
     """
-    found = {CONSTANT: np.zeros(len(gold))}
+    columns = {CONSTANT: np.zeros(len(gold))}
     texts = [row.text for row in gold if row.text is not None]
     if len(texts) == len(gold):
-        found[LENGTH] = np.array([len(text) for text in texts], dtype=np.float64)
-        found |= {name: np.array([float(of(row)) for row in gold]) for name, of in further.items()}
-        if SURFACE in found:
-            found[SURFACE_THEN_LENGTH] = found[SURFACE] + found[LENGTH] / (1 + found[LENGTH].max())
-        found[WORDS] = _of_words(gold, texts, seed)
+        columns[LENGTH] = np.array([len(text) for text in texts], dtype=np.float64)
+        columns |= {name: np.array([float(of(row)) for row in gold]) for name, of in further.items()}
+        if SURFACE in columns:
+            columns[SURFACE_THEN_LENGTH] = columns[SURFACE] + columns[LENGTH] / (1 + columns[LENGTH].max())
+        columns[WORDS] = _of_words(gold, texts, seed)
     if all(row.system for row in gold) and 1 < len({row.system for row in gold}) <= MOST_SYSTEMS:
-        found[SYSTEM] = places_of_systems(gold)
+        columns[SYSTEM] = places_of_systems(gold)
     ids = [row.id for row in gold]
-    return [Column(name, dict(zip(ids, scores.tolist(), strict=True))) for name, scores in found.items()]
+    return [Column(name, dict(zip(ids, scores.tolist(), strict=True))) for name, scores in columns.items()]
 
 
 def _of_words(gold: Sequence[Gold], texts: Sequence[str], seed: int) -> np.ndarray:
@@ -57,7 +57,7 @@ def places_of_systems(gold: Sequence[Gold]) -> np.ndarray:
     cluster = cluster_numbers([row.cluster for row in gold], len(gold))
     labels = np.array([row.label for row in gold])
     sums, counts = np.bincount(system, weights=labels), np.bincount(system)
-    found = np.zeros(len(gold))
+    scores = np.zeros(len(gold))
     order = np.argsort(cluster, kind="stable")
     ends = np.searchsorted(cluster[order], np.arange(int(cluster.max()) + 2))
     step = max(1, CELLS // len(sums))
@@ -69,5 +69,5 @@ def places_of_systems(gold: Sequence[Gold]) -> np.ndarray:
         left = counts - own_counts
         means = np.divide(sums - own_sums, left, out=np.full(shape, labels.mean()), where=left > 0)
         places = rankdata(np.round(means, 10), axis=1)  # sums of other orders round otherwise
-        found[rows] = places[cluster[rows] - start, system[rows]]
-    return found
+        scores[rows] = places[cluster[rows] - start, system[rows]]
+    return scores

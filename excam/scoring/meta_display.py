@@ -60,11 +60,13 @@ def _rows(metric: Joined) -> None:
 
 def _agreements(out: Console, agreements: Sequence[Agreement], item: str | None) -> None:
     """Print a table of all rows, of pairs within each facet, and of each group."""
-    for group, within in dict.fromkeys((one.group, one.within) for one in agreements):
-        shown = [one for one in agreements if (one.group, one.within) == (group, within)]
+    for group, within in dict.fromkeys((agreement.group, agreement.within) for agreement in agreements):
+        shown = [agreement for agreement in agreements if (agreement.group, agreement.within) == (group, within)]
         title = f"Pairs of rows of one {within}" if within else group or "All rows"
         print(f"\n{visible(title)}")
-        display.table(out, [HEAD + (ITEM_HEAD if item else ()), *(_cells(one, item) for one in _once(shown))])
+        display.table(
+            out, [HEAD + (ITEM_HEAD if item else ()), *(_cells(agreement, item) for agreement in _once(shown))]
+        )
     print("\nIntervals: 95 %, resampled over clusters (ICC: rows). AUC and ordered .5 and tau 0 are chance.")
     print("In brackets (): trivial baselines. (words): the label predicted from the words, learnt from other clusters.")
     print("(system): the place of a row's system among all, by the mean labels of the other clusters.")
@@ -75,33 +77,42 @@ def _agreements(out: Console, agreements: Sequence[Agreement], item: str | None)
 
 def _once(agreements: Sequence[Agreement]) -> list[Agreement]:
     """Return a metric's numbers on its own rows, and on the common ones where these are others."""
-    own = {one.metric: one.n for one in agreements if one.on == "own"}
-    return [one for one in agreements if one.on == "own" or one.n != own[one.metric]]
+    own = {agreement.metric: agreement.n for agreement in agreements if agreement.on == "own"}
+    return [agreement for agreement in agreements if agreement.on == "own" or agreement.n != own[agreement.metric]]
 
 
-def _cells(one: Agreement, item: str | None) -> tuple[str, ...]:
-    tie = "-" if one.tie_calibrated is None else f"{one.tie_calibrated:.3f}"
-    numbers = (estimate_cell(one.kendall), tie, estimate_cell(one.auc), estimate_cell(one.icc))
-    pairs = (f"{one.pairs}", estimate_cell(one.ordered)) if item else ()
-    return (metric_name(one.metric, baseline=one.baseline), one.on, f"{one.n}", f"{one.failures}", *numbers, *pairs)
+def _cells(agreement: Agreement, item: str | None) -> tuple[str, ...]:
+    tie = "-" if agreement.tie_calibrated is None else f"{agreement.tie_calibrated:.3f}"
+    numbers = (estimate_cell(agreement.kendall), tie, estimate_cell(agreement.auc), estimate_cell(agreement.icc))
+    pairs = (f"{agreement.pairs}", estimate_cell(agreement.ordered)) if item else ()
+    return (
+        metric_name(agreement.metric, baseline=agreement.baseline),
+        agreement.on,
+        f"{agreement.n}",
+        f"{agreement.failures}",
+        *numbers,
+        *pairs,
+    )
 
 
 def metric_name(metric: str, *, baseline: bool) -> str:
     return f"({metric})" if baseline and not metric.startswith("(") else metric
 
 
-def estimate_cell(one: Estimate) -> str:
-    if one.value is None:
+def estimate_cell(estimate: Estimate) -> str:
+    if estimate.value is None:
         return "-"
-    return f"{one.value:.2f}" + ("" if one.low is None or one.high is None else f" [{one.low:.2f}, {one.high:.2f}]")
+    return f"{estimate.value:.2f}" + (
+        "" if estimate.low is None or estimate.high is None else f" [{estimate.low:.2f}, {estimate.high:.2f}]"
+    )
 
 
 def _systems(out: Console, systems: Sequence[Systems]) -> None:
     if not systems:
         return
     print("\nSystems")
-    own = {one.metric: one.level for one in systems if one.on == "own"}
-    shown = [one for one in systems if one.on == "own" or one.level != own[one.metric]]
+    own = {metric.metric: metric.level for metric in systems if metric.on == "own"}
+    shown = [metric for metric in systems if metric.on == "own" or metric.level != own[metric.metric]]
     display.table(out, [SYSTEM_HEAD, *map(_system_cells, shown)])
     print(
         "\naccuracy: share of pairs of systems whose means are ordered as the labels' means. soft accuracy: 1 minus the"
@@ -109,28 +120,34 @@ def _systems(out: Console, systems: Sequence[Systems]) -> None:
     print("mean difference of the p-values of these orders (SPA; Thompson et al. 2024). No interval: few systems.")
 
 
-def _system_cells(one: Systems) -> tuple[str, ...]:
-    level = one.level
+def _system_cells(metric: Systems) -> tuple[str, ...]:
+    level = metric.level
     numbers = (level.accuracy, level.soft, level.pearson, level.kendall)
     cells = ["-" if number is None else f"{number:.2f}" for number in numbers]
-    return (metric_name(one.metric, baseline=one.baseline), one.on, f"{level.systems}", f"{level.items}", *cells)
+    return (
+        metric_name(metric.metric, baseline=metric.baseline),
+        metric.on,
+        f"{level.systems}",
+        f"{level.items}",
+        *cells,
+    )
 
 
 def print_influences(influences: Iterable[Influence]) -> None:
     """Print a line for each number that depends on one group, with each such group, the most important first."""
     numbers: dict[str, list[Influence]] = {}
-    for one in influences:
-        numbers.setdefault(f"{one.metric}: {NAMES[one.number]} {one.value:.2f}", []).append(one)
+    for influence in influences:
+        numbers.setdefault(f"{influence.metric}: {NAMES[influence.number]} {influence.value:.2f}", []).append(influence)
     if numbers:
         print("\nNumbers that depend on one group: without it, they move by more than half the width of the interval.")
     for number, groups in numbers.items():
-        ordered = sorted(groups, key=lambda one: -abs(one.value - (one.without or 0)))
+        ordered = sorted(groups, key=lambda influence: -abs(influence.value - (influence.without or 0)))
         print(visible(f"{number}; " + "; ".join(map(_without, ordered))))
 
 
-def _without(one: Influence) -> str:
-    rest = "nothing is ordered" if one.without is None else f"{one.without:.2f}"
-    return f"without {one.facet} {one.name} ({one.rows} rows) {rest} (n = {one.n})"
+def _without(group: Influence) -> str:
+    rest = "nothing is ordered" if group.without is None else f"{group.without:.2f}"
+    return f"without {group.facet} {group.name} ({group.rows} rows) {rest} (n = {group.n})"
 
 
 def _tests(out: Console, result: Result, item: str | None) -> None:
@@ -147,6 +164,6 @@ def _tests(out: Console, result: Result, item: str | None) -> None:
         print(visible(f"No test, since {why}: {'; '.join(pairs)}."))
 
 
-def _test_cells(one: Test) -> tuple[str, ...]:
-    numbers = (f"{one.n}", f"{one.clusters}", f"{one.difference:+.2f}", f"{one.p_value:.4f}", f"{one.p_holm:.4f}")
-    return (one.a, one.b, *numbers)
+def _test_cells(test: Test) -> tuple[str, ...]:
+    numbers = (f"{test.n}", f"{test.clusters}", f"{test.difference:+.2f}", f"{test.p_value:.4f}", f"{test.p_holm:.4f}")
+    return (test.a, test.b, *numbers)

@@ -143,8 +143,8 @@ def _tie_calibrated(labels: list[float], scores: list[float], items: Sequence[st
         return correlation.tie_calibrated_accuracy(labels, scores).accuracy
     if sum(rows * (rows - 1) // 2 for rows in Counter(items).values()) > MOST_PAIRS:
         return None
-    found = correlation.tie_calibration_by_item(labels, scores, items)
-    return None if found is None else found.accuracy
+    calibrated = correlation.tie_calibration_by_item(labels, scores, items)
+    return None if calibrated is None else calibrated.accuracy
 
 
 def _with_two_labels(labels: list[float], scores: list[float], clusters: list[str], seed: int) -> Pair:
@@ -153,8 +153,8 @@ def _with_two_labels(labels: list[float], scores: list[float], clusters: list[st
         return UNDEFINED, UNDEFINED
     if len(set(scores)) == 1:
         return UNDEFINED, Estimate(0.5, None, None)
-    found = association([label == max(labels) for label in labels], scores, clusters, DRAWS, seed)
-    return found.tau_b, found.auc
+    numbers = association([label == max(labels) for label in labels], scores, clusters, DRAWS, seed)
+    return numbers.tau_b, numbers.auc
 
 
 def _of_grouped_pairs(

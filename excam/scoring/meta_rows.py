@@ -243,7 +243,7 @@ def _column(path: Path, name: str, results: Iterable[Result]) -> Column:
 
 def with_facets(gold: Sequence[Gold], columns: Sequence[Column]) -> list[Gold]:
     """Return labelled rows with the facets that only scored rows name, from the first column that has any."""
-    labels = {name: next((one.facets[name] for one in columns if one.facets.get(name)), {}) for name in FACETS}
+    labels = {name: next((column.facets[name] for column in columns if column.facets.get(name)), {}) for name in FACETS}
     unknown = [name for name in FACETS if labels[name] and not any(row.facets.get(name) for row in gold)]
     return [
         replace(row, facets={**row.facets, **{name: labels[name].get(row.id, "") for name in unknown}}) for row in gold

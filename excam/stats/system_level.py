@@ -83,17 +83,17 @@ def better_p_values(grid: Floats, draws: int = DRAWS, seed: int = 0) -> Floats:
     """
     n_items, n_systems = grid.shape
     known = np.isfinite(grid)
-    found = np.zeros((n_systems, n_systems))
+    hits = np.zeros((n_systems, n_systems))
     for swaps in swap_masks(n_items, draws, np.random.default_rng(seed)):
         signs = swaps * 2.0 - 1
         for at in range(n_systems - 1):
             steps = np.where(known[:, at, None] & known[:, at + 1 :], grid[:, at, None] - grid[:, at + 1 :], 0.0)
             rounding = ROUNDING * np.abs(steps).sum(axis=0)
             observed, drawn = steps.sum(axis=0), signs @ steps
-            found[at, at + 1 :] += (drawn >= observed - rounding).sum(axis=0)
-            found[at + 1 :, at] += (drawn <= observed + rounding).sum(axis=0)  # the other order, with opposite swaps
+            hits[at, at + 1 :] += (drawn >= observed - rounding).sum(axis=0)
+            hits[at + 1 :, at] += (drawn <= observed + rounding).sum(axis=0)  # the other order, with opposite swaps
     together = known.T.astype(np.int64) @ known
-    return np.where((together > 0) & ~np.eye(n_systems, dtype=bool), found / draws, np.nan)
+    return np.where((together > 0) & ~np.eye(n_systems, dtype=bool), hits / draws, np.nan)
 
 
 def _soft_pairwise_accuracy(by_labels: Floats, by_scores: Floats, draws: int, seed: int) -> tuple[float | None, int]:

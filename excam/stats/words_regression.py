@@ -38,10 +38,10 @@ def predictions_from_words(texts: Sequence[str], labels: Numbers, groups: Sequen
     if not len(texts) == len(labels) == len(groups):
         raise InputInvalid(f"got {len(texts)} texts, {len(labels)} labels and {len(groups)} groups, expected as many")
     group = cluster_numbers(groups, len(groups))
-    found, target = np.zeros(len(texts)), np.asarray(labels, dtype=np.float64)
+    predicted, target = np.zeros(len(texts)), np.asarray(labels, dtype=np.float64)
     size = int(group.max()) + 1 if len(group) else 0
     if size < 2:
-        return found
+        return predicted
     fold = (np.random.default_rng(seed).permutation(size) % FOLDS)[group]
     bags = _bags(texts)
     for number in range(FOLDS):
@@ -49,8 +49,8 @@ def predictions_from_words(texts: Sequence[str], labels: Numbers, groups: Sequen
         if held_out.any() and not held_out.all():
             others = np.flatnonzero(~held_out)
             weights = _ridge(bags[others], target[others] - target[others].mean())
-            found[held_out] = bags[np.flatnonzero(held_out)] @ weights
-    return found
+            predicted[held_out] = bags[np.flatnonzero(held_out)] @ weights
+    return predicted
 
 
 def _bags(texts: Sequence[str]) -> csr_array:
