@@ -45,11 +45,10 @@ def build(
 
 
 def _say_what_was_read(reading: Reading) -> None:
-    kinds: dict[str, list[int]] = {}
-    for file in reading.files:
-        kinds.setdefault(file.kind, []).append(file.documents)
-    for kind, counts in kinds.items():
-        say(f"{kind}: {sum(counts)} documents in {len(counts)} files")
+    for kind in dict.fromkeys(file.kind for file in reading.files):
+        files = [file for file in reading.files if file.kind == kind]
+        documents, passages = (sum(getattr(file, name) for file in files) for name in ("documents", "passages"))
+        say(f"{kind}: files: {len(files)}, documents: {documents}, passages: {passages}")
     for skipped in reading.skipped[:LISTED]:
         say(f"skipped: {skipped.where}: {skipped.reason}")
     if len(reading.skipped) > LISTED:
