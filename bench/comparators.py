@@ -16,8 +16,9 @@ import argparse
 import gzip
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from excam.core.hash_order import digest
@@ -28,8 +29,7 @@ from excam.error_reports.records import Sample
 from excam.excam40k import datasets
 from excam.excam40k.construction import duplicates, hard, splits, wrapping
 from excam.excam40k.construction.drawing import draw_to_cap
-from excam.inference import Answer, Request
-from excam.inference.run import run as run_flows
+from excam.inference import Flow
 from excam.stats import bootstrap
 from scripts import run
 
@@ -70,6 +70,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--set", nargs="+", default=["blend", "culturalbench", "globalopinionqa", *VARIANTS])
     parser.add_argument("--comparators", nargs="+", default=["containment", "lemmas", "differences"])
+    parser.add_argument("--encoder", type=Path, help="folder of a sentence encoder, for the comparator `encoder`")
+    parser.add_argument("--rows", type=int, default=0, help="measure the first so many rows of a set only")
     parser.add_argument("--part", choices=["dev", "test"], default="test")
     parser.add_argument("--wrong", type=int, default=0, help="show so many rows on which a comparator errs")
     args = parser.parse_args(argv)
@@ -77,7 +79,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name in args.set:
         rows = _part(list(_variants(args.data, name) if name in VARIANTS else _rows(args.data, name)), args.part)
         for comparator in args.comparators:
-            _measure(name, comparator, rows, args.wrong)
+            compare = comparators.load(comparator).compare
+            if comparator == "encoder":
+                compare = partial(compare, folder=args.encoder)
+            _measure(name, comparator, compare, rows[: args.rows or None], args.wrong)
 
 
 def _part(rows: list[Labelled], part: str) -> list[Labelled]:
@@ -119,12 +124,13 @@ def _variants(data: Path, name: str) -> Iterator[Labelled]:
             yield Labelled(replace(case, text=groups[1][0]), f"{region}/{key}", False)
 
 
-def _measure(name: str, comparator: str, rows: list[Labelled], shown: int) -> None:
+def _measure(
+    name: str, comparator: str, compare: Callable[[Case], Flow[Comparison]], rows: list[Labelled], shown: int
+) -> None:
     """Print one line of the table."""
-    module = comparators.load(comparator)
-    run_flows(module.compare, [rows[0].case], _no_answers)  # word lists are loaded
+    _answered(compare(rows[0].case))  # word lists are loaded
     started = time.perf_counter()
-    compared = run_flows(module.compare, [row.case for row in rows], _no_answers)
+    compared = [_answered(compare(row.case)) for row in rows]
     speed = len(rows) / (time.perf_counter() - started)
     bases = [row.base for row in rows]
     pairs = list(zip(rows, compared, strict=True))
@@ -140,9 +146,13 @@ def _measure(name: str, comparator: str, rows: list[Labelled], shown: int) -> No
         print(f"    {'right' if row.right else 'wrong'}: {row.case.text!r} / {row.case.expected!r}: {outcome}")
 
 
-def _no_answers(requests: Sequence[Request]) -> Sequence[Answer]:
-    assert not requests, "these comparators ask no model"
-    return []
+def _answered(flow: Flow[Comparison]) -> Comparison:
+    """Return the result of a flow that asks nothing."""
+    try:
+        next(flow)
+    except StopIteration as done:
+        return done.value
+    raise AssertionError("these comparators ask no model")
 
 
 def _is_correct(row: Labelled, outcome: Comparison) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam.calmqa import asks, stages
-from excam.calmqa.encoder import cosines
 from excam.inference import transcript
+from excam.inference.encoder import cosines
 from scripts import run
 from scripts._calmqa import add_stage_options, items
 

@@ -14,14 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from excam.calmqa import asks, claims, encoder, numbers, source, surface
+from excam.calmqa import asks, claims, numbers, source, surface
 from excam.calmqa.asks import Item, Picked
 from excam.calmqa.claims import ClaimWithPassages
 from excam.calmqa.source import TYPES, Type
 from excam.core.exceptions import InputInvalid
 from excam.core.extras import require_extra
 from excam.core.language_identity import code_name
-from excam.inference import Flow
+from excam.inference import Flow, encoder
 from excam.inference.run import together
 from excam.knowledge.index import Index
 from excam.scoring.metric import Asks, Evidence, Metric, Outcome, Row, Setup

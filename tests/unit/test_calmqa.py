@@ -15,12 +15,12 @@ from one_line_errors import line_of
 from typer.testing import CliRunner
 
 from excam import cli
-from excam.calmqa import asks, claims, encoder, rows_page, source, stages, surface
+from excam.calmqa import asks, claims, rows_page, source, stages, surface
 from excam.calmqa.claims import Claim, ClaimWithPassages
 from excam.calmqa.source import Answer
 from excam.core import provenance, tables
 from excam.core.exceptions import ArtifactBroken, InputInvalid
-from excam.inference import Choice, Choose, Completion, Generate, Sampling, fake, transcript
+from excam.inference import Choice, Choose, Completion, Generate, Sampling, encoder, fake, transcript
 from excam.inference.journal import Journal, ask
 from excam.inference.run import run, together
 from excam.knowledge import index as packs
