@@ -3,8 +3,10 @@
 import json
 import math
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from one_line_errors import line_of
 from typer.testing import CliRunner
@@ -16,6 +18,7 @@ from excam.scoring.metric import Description
 from excam.scoring.results import Result
 from excam.stats import correlation, icc21
 
+RATINGS = Path(__file__).parents[3] / "shared/data/calmqa/human_ratings.csv.gz"
 GOLD = [
     {"id": f"{n}/{side}", "label": int(side == "right"), "question": f"q{n}", "error": kind * (side == "wrong")}
     for n, kind in enumerate(["omission", "factual"] * 12)
@@ -478,3 +481,32 @@ def test_rows_without_the_facet_of_an_option_are_refused(files, tmp_path):
     some = write(tmp_path / "some.jsonl", [row | {"who": "x" * (at > 2)} for at, row in enumerate(GOLD)])
     assert "3 of 48 labelled rows without system" in refused(some, facts, "--system", "who")
     assert "No (system): it needs the system of every row" in run(gold, facts).stdout
+
+
+@pytest.mark.skipif(not RATINGS.exists(), reason="the public ratings are not here")
+def test_what_the_docs_say_of_the_public_ratings(tmp_path):
+    """The table of docs/results.md: one model makes the number of surface."""
+    names = {"question": "instruction", "answer": "output", "model": "system"}
+    frame = pl.read_csv(RATINGS).rename(names)
+    gold = tmp_path / "ratings.csv"
+    frame.with_columns(pl.concat_str("annotation_id", "system", separator="/").alias("id")).write_csv(gold)
+    found = lines(gold, "--label", "rating", "--item", "instruction", "--within", "language")
+    numbers = {
+        (one["metric"], one["within"]): one for one in found if one["kind"] == "agreement" and one["on"] == "own"
+    }
+    assert {one["pairs"] for one in numbers.values()} == {208}
+    ordered = {name: round(one["ordered"]["value"], 2) for (name, within), one in numbers.items() if not within}
+    assert ordered["(length)"] == 0.66
+    assert ordered["(surface)"] == 0.63
+    assert ordered["(surface, length)"] == 0.80
+    assert ordered["(system)"] == 0.84
+    tau = {key: round(one["kendall"]["value"], 2) for key, one in numbers.items() if key[0] == "(surface)"}
+    assert tau == {("(surface)", ""): 0.42, ("(surface)", "language"): 0.38}
+    (told,) = [
+        one
+        for one in found
+        if one["kind"] == "influence"
+        and (one["metric"], one["number"]) == ("(surface)", "tau_b")
+        and one["without"] is None
+    ]
+    assert (told["facet"], told["name"], told["n"]) == ("system", "mixtral22b", 200)
