@@ -218,9 +218,9 @@ def test_what_needs_an_extra_says_which(installed, tmp_path):
         (["score", "rows.jsonl", "--metric", "bleu"], {"translation": "x", "reference": "y"}, "translation"),
         (["score", "rows.jsonl", "--metric", "chrf"], {"translation": "x", "reference": "y"}, "translation"),
         (
-            ["calmqa", "index", ".", "--to", "index"],
+            ["knowledge", "build", ".", "--to", "pack"],
             {"id": "1", "title": "t", "text": "x", "licence": "MIT"},
-            "calmqa",
+            "knowledge",
         ),
         (
             ["calmqa", "surface", "rows.jsonl"],
