@@ -99,6 +99,12 @@ def train_sets(wildcards):
     return [f"results/excam40k/{name}/{wildcards.split}.parquet" for name in learnt_from(wildcards.trained_on)]
 
 
+def grounded_bases(wildcards):
+    """The base samples that passages are made of, for a model that is trained with `report: grounded`."""
+    grounded = EXPERIMENT.recipe(wildcards.model).report == "grounded"
+    return [f"results/samples/{wildcards.dataset}.bases.jsonl"] if grounded else []
+
+
 def train_tokens(wildcards):
     """The train sets as tokens."""
     return [f"results/tokens/{wildcards.model}/{name}/train.parquet" for name in learnt_from(wildcards.trained_on)]

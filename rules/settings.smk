@@ -33,10 +33,15 @@ def recipe(wildcards):
 
 
 def training_rows(wildcards):
-    """What decides the tokens of a training row: its longest length, what happens to a longer one, and its report."""
+    """What decides the tokens of a training row: its longest length, what happens to a longer one, and its report.
+
+    Of grounded rows also the base samples that passages are made of, and the seed of their order.
+    """
     own = EXPERIMENT.recipe(wildcards.model)
-    other = own.model_dump(include={"report", "labels"}, exclude_defaults=True)
-    return json.dumps(own.model_dump(include={"max_length", "overflow"}) | other, separators=(",", ":"))
+    other = own.model_dump(include={"report", "labels", "evidence"}, exclude_defaults=True)
+    rows = json.dumps(own.model_dump(include={"max_length", "overflow"}) | other, separators=(",", ":"))
+    bases = grounded_bases(wildcards)
+    return [rows, "--seed", EXPERIMENT.seed, "--bases", *bases] if bases else rows
 
 
 def longest_rows(wildcards):

@@ -13,6 +13,7 @@ rule tokenize_samples:
     input:
         weights=weights,
         samples="results/excam40k/{dataset}/{split}.parquet",
+        bases=grounded_bases,
     output:
         tokens="results/tokens/{model}/{dataset}/{split}.parquet",
         counts="results/tokens/{model}/{dataset}/{split}.json",

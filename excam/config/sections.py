@@ -274,6 +274,25 @@ class Generation(Section):
     shards: int = Field(default=2, ge=1, le=999, description="jobs per soft dataset and severity")
 
 
+class Evidence(Section):
+    """Passages before the training rows of a judge that reads evidence: shares of the rows, by pair."""
+
+    fact: float = Field(default=0.6, ge=0, le=1, description="one passage states the fact, the others nearly do")
+    near: float = Field(default=0.2, ge=0, le=1, description="near misses alone: the passages do not say")
+    contradicting: float = Field(default=0.1, ge=0, le=1, description="a right and a false passage")
+    unrelated: float = Field(default=0.1, ge=0, le=1, description="passages about something else")
+    paraphrased: float = Field(default=0.5, ge=0, le=1, description="share of rows with the question in other words")
+    orders: float = Field(default=0.1, ge=0, le=1, description="share of rows of which a passage gives an order")
+    passages: int = Field(default=5, ge=1, le=20, description="before a question, but for contradictions: two")
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        """Raise ValueError unless the shares of the kinds sum to 1."""
+        if abs((total := self.fact + self.near + self.contradicting + self.unrelated) - 1) > 1e-6:
+            raise ValueError(f"fact + near + contradicting + unrelated: found {total:g}; expected 1")
+        return self
+
+
 class Recipe(Section):
     """LoRA fine-tuning (Appendix B of the paper)."""
 
@@ -295,10 +314,12 @@ class Recipe(Section):
         default="report",
         description="on the report and the end of its turn, or on every token [not stated in the paper]",
     )
-    report: Literal["errors-first", "explanation-first"] = Field(
+    report: Literal["errors-first", "explanation-first", "grounded"] = Field(
         default="errors-first",
-        description="what a report states first; explanation-first: the expected answer, then the errors [ours]",
+        description="what a report states first; explanation-first: the expected answer, then the errors [ours]; "
+        "grounded: no report, but what passages say, for the judge `grounded` [ours]",
     )
+    evidence: Evidence = Field(default=Evidence(), description="the passages of `report: grounded`")
     verdict_weight: float = Field(
         default=1.0, ge=1, description="weight in the loss of the token that opens the list of errors [ours]"
     )
@@ -324,6 +345,15 @@ class Recipe(Section):
     report_to: Literal["none", "tensorboard", "trackio"] = Field(
         default="none", description="loss tracker, writing below logs/; its package is not installed by default"
     )
+
+    @model_validator(mode="after")
+    def _grounded_has_no_report(self) -> Self:
+        """Raise ValueError for settings of reports beside `report: grounded`, and for its settings without it."""
+        if self.report == "grounded" and (self.labels != "gold" or self.verdict_weight != 1):
+            raise ValueError("report: grounded: expected labels: gold and verdict_weight: 1; it has no list of errors")
+        if self.report != "grounded" and self.evidence != Evidence():
+            raise ValueError(f"evidence: found settings with report: {self.report}; expected report: grounded")
+        return self
 
     @property
     def adapter_settings(self) -> str:

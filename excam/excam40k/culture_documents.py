@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from excam.core.hash_order import digest
@@ -88,6 +89,7 @@ class Document:
     sources: tuple[str, ...]
 
 
+@lru_cache(maxsize=20_000)
 def topic(base: BaseSample) -> str:
     """Return the topic of a question: the first of TOPICS with a word of it, or OTHER."""
     text = (base.answer if is_norm(base) else base.question).casefold()
@@ -95,13 +97,13 @@ def topic(base: BaseSample) -> str:
 
 
 def prose(id: str, bases: Sequence[BaseSample], licence: str, seed: int) -> Document:
-    """Return a prose document of facts about the culture of the first of `bases`, in their order.
+    """Return a prose document of facts about the culture of `bases`, in their order, on the topic of the second.
 
     It has 60 to 200 words if the facts leave room for that. English only.
     """
     first = bases[0]
     place = in_a_sentence(first.culture, first.language, first.task)
-    theme = topic(first)
+    theme = topic(bases[min(1, len(bases) - 1)])
     facts = [_fact(base, seed, id, number) for number, base in enumerate(bases)]
     opening = _drawn(OPENINGS, 1, seed, id, "opening")[0].format(topic=_small(theme), place=place)
     closing = _drawn(ENDINGS, 1, seed, id, "ending")

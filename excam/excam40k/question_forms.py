@@ -68,7 +68,7 @@ def clean(question: str) -> str:
     """Return a question without notes on the form of its answer, ending in a mark."""
     text = _ASIDE.sub("", _UNIT.sub("", _NOTE.sub("", " ".join(question.split())))).strip()
     text = re.sub(r"\s+([?.,])", r"\1", text)
-    if text.endswith((".", "?", "!", ":")) or "_" in text:
+    if text.endswith((".", "!", ":")) or "?" in text or "_" in text:
         return text
     return f"{text}?"
 

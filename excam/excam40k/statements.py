@@ -299,7 +299,7 @@ def _adverbial(asked: Form, answer: str) -> str:
 
 def _is_short(answer: str) -> bool:
     words = answer.split()
-    if is_adverbial(f"{answer} "):
+    if is_adverbial(f"{answer} ") or any(word.endswith("s") and word[:-1] in VERBS for word in words[1:4]):
         return False
     return (
         len(words) <= SHORT

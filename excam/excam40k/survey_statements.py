@@ -18,6 +18,11 @@ _THEIRS = (
     (r"\byou yourself\b", "they themselves"),
     (r"\b(?:your|our) country['’]s\b", "their country’s"),
     (r"\b(?:your|our|my)\b", "their"),
+    (r"\b(do|are|would|have|did|can|could|should|were|if|that|what|whether|as|how|which) you\b", r"\1 they"),
+    (
+        r"\byou(?= (?:\w+ly )?(?:have|think|feel|believe|trust|would|are|do|consider|agree|want|can|need|get|find)\b)",
+        "they",
+    ),
     (r"\b(?:you|we|(?-i:us)|me)\b", "them"),
     (r"\bthis country\b", "their country"),
 )
@@ -223,7 +228,7 @@ def questions(question: str, place: str) -> tuple[str, ...]:
         if (found := re.search(pattern, text)) and _short(item := _item(found["x"]), 24):
             return tuple(one.format(place=place, x=item) for one in asked)
     shorter = _OPTIONS.sub("", core(question))
-    if not _YOU.search(shorter):
+    if not _YOU.search(shorter) or re.search(r"\byou (?:please )?(?:tell|say for|look|indicate)\b|\bI\b", shorter):
         return ()
-    changed = third_person(_YOU.sub(lambda found: f"{found['aux']} PEOPLE", shorter))
+    changed = third_person(_YOU.sub(lambda found: f"{found['aux']} PEOPLE", shorter, count=1))
     return tuple(changed.replace("PEOPLE", one) for one in (f"most people in {place}", f"people from {place} mostly"))
