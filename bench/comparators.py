@@ -22,7 +22,9 @@ from functools import partial
 from pathlib import Path
 
 from excam.core.hash_order import digest
+from excam.core.splits import Split
 from excam.error_reports import comparators
+from excam.error_reports.comparators import encoder
 from excam.error_reports.comparators._words import words
 from excam.error_reports.comparators.base import Case, Comparison
 from excam.error_reports.records import Sample
@@ -34,7 +36,7 @@ from excam.stats import bootstrap
 from scripts import run
 
 SEED = 20260401
-SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
+SHARES: dict[Split, float] = {"train": 0.7, "dev": 0.1, "test": 0.2}
 CAP = 1600  # rows of a benchmark
 LANGUAGES = {
     "Algeria": "Arabic",
@@ -81,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for comparator in args.comparators:
             compare = comparators.load(comparator).compare
             if comparator == "encoder":
-                compare = partial(compare, folder=args.encoder)
+                compare = partial(encoder.compare, folder=args.encoder)
             _measure(name, comparator, compare, rows[: args.rows or None], args.wrong)
 
 

@@ -167,10 +167,11 @@ class _Scanner:
         values: list[Value] = []
         at = 0
         while at < len(self.atoms):
-            value, after = self._number(at) or self._concept(at) or (None, at + 1)
-            if value:
-                values.append(value)
-            at = max(after, at + 1)
+            concept, number = self._concept(at), self._number(at)
+            longer = number if number and (not concept or number[1] > concept[1]) else concept
+            if longer:
+                values.append(longer[0])
+            at = longer[1] if longer else at + 1
         return list(_dated(values, self.text))
 
     def _entry(self, at: int, kinds: Sequence[str] = (), barred: Sequence[str] = ()) -> Entry | None:

@@ -25,7 +25,7 @@ from excam.error_reports.comparators._statements import (
 )
 from excam.error_reports.comparators._words import words
 from excam.error_reports.comparators.base import Case, Comparison, Need
-from excam.error_reports.comparators.differences import stated_range, unsupported
+from excam.error_reports.comparators.differences import lacking, stated_range, unsupported
 from excam.inference import Flow
 
 VERSION = 1
@@ -54,12 +54,8 @@ def compare(case: Case) -> Flow[Comparison]:
 
 def contained(case: Case, forms: Forms) -> Comparison:
     """Return the comparison of a case, with words compared by their forms."""
-    if not case.expected.strip() or not case.text.strip():
-        return Comparison(None, reason="empty text" if case.expected.strip() else "no expected statement")
-    if not words(case.expected) or not words(case.text):
-        return Comparison(
-            None, reason=f"{'the text' if words(case.expected) else 'the expected statement'} has no word"
-        )
+    if lack := lacking(case):
+        return Comparison(None, reason=lack)
     sides = _sides(case)
     margin, reason = _decided(sides, forms) or _share(sides, forms)
     differing = (unsupported(case, forms) or stated_range(case)) if margin < 0 else ()

@@ -29,12 +29,13 @@ from excam.inference import Flow
 VERSION = 1
 NEEDS: tuple[Need, ...] = ("expected",)
 THRESHOLD = 0.5  # share of unsupported content
+SCALES = ("degree", "opposite:agree", "opposite:favour", "opposite:good", "opposite:better")
 
 
 def compare(case: Case) -> Flow[Comparison]:
     """Compare without asking anything: margin is `THRESHOLD` minus the share of unsupported content."""
-    if not case.expected.strip() or not case.text.strip():
-        return Comparison(None, reason="empty text" if case.expected.strip() else "no expected statement")
+    if lack := lacking(case):
+        return Comparison(None, reason=lack)
     content = statement(case.text, language_of(case.language, case.question)).content()
     if not content:
         return Comparison(None, reason="the text has no word that can be compared")
@@ -43,6 +44,15 @@ def compare(case: Case) -> Flow[Comparison]:
     margin = THRESHOLD - marked / len(content)
     return Comparison(margin, ranges if margin < 0 else (), f"{marked} of {len(content)} words unsupported")
     yield
+
+
+def lacking(case: Case) -> str:
+    """Return what a case lacks for a comparison of words with the expected statement, "" if nothing."""
+    if not case.expected.strip() or not case.text.strip():
+        return "empty text" if case.expected.strip() else "no expected statement"
+    if not words(case.expected) or not words(case.text):
+        return f"{'the text' if words(case.expected) else 'the expected statement'} has no word"
+    return ""
 
 
 def unsupported(case: Case, forms: Forms = variants) -> tuple[Range, ...]:
@@ -66,7 +76,7 @@ def unsupported(case: Case, forms: Forms = variants) -> tuple[Range, ...]:
     if decisive and _only_values_differ(expected, text, forms):
         return _joined(decisive, text)
     marked = [*decisive, *(unit for unit in text.units if not (known.holds(unit) or asked.holds(unit)))]
-    if not expected.negates():
+    if not any(each.negates() for each in support):
         marked += [Unit(word.start, word.end, word.key) for word in text.negations]
     return _joined(marked, text)
 
@@ -90,12 +100,12 @@ def _decisive(expected: Statement, text: Statement, question: Statement) -> list
 
 
 def _is_scale_answer(expected: Statement, text: Statement, decisive: Sequence[Unit]) -> bool:
-    """Return whether both sides are short, and places on a scale ("mostly agree") or a negation divide them: then the
-    answer differs as a whole.
+    """Return whether both sides are short and their places on a scale divide them ("mostly agree"): then the answer
+    differs as a whole.
     """
-    scaled = any(unit.value and unit.value.kind.partition(":")[0] in ("degree", "opposite") for unit in decisive)
-    divided = scaled or expected.negates() != text.negates()
-    return divided and bool(text.units) and max(len(expected.units), len(text.units)) <= SHORT - 1
+    stated = [unit.value for unit in decisive] if expected.negates() == text.negates() else expected.values()
+    scaled = any(value and value.kind in SCALES for value in stated)
+    return scaled and max(len(expected.units), len(text.units)) < SHORT
 
 
 def _only_values_differ(expected: Statement, text: Statement, forms: Forms) -> bool:
