@@ -14,6 +14,7 @@ from excam.core.exceptions import InputInvalid
 from excam.scoring import compare_pairs
 from excam.scoring.metric import Description
 from excam.scoring.results import Result
+from excam.stats.sign_permutation import sign_permutation
 
 QUESTIONS = 20
 
@@ -108,7 +109,19 @@ def test_people_and_baselines_on_the_pairs_that_count(file, tmp_path):
     assert found["the metric"]["difference"] is None
     gap = found["the metric"]["ordered"]["value"] - found["(length)"]["ordered"]["value"]
     assert found["(length)"]["difference"] == pytest.approx(gap)
+    sums = [
+        sum(
+            np.sign(stars[a] - stars[b]) * np.sign(score[a] - score[b]) for a, b in counted if a.split("/")[0] == str(n)
+        )
+        for n in range(QUESTIONS)
+    ]
+    assert found["(constant)"]["p_value"] == sign_permutation(sums)
     assert list(found)[-2:] == ["(words)", "(system)"]
+    shares = []
+    for a, b in counted:
+        mean = {s: np.mean([stars[f"{n}/{s}"] for n in range(QUESTIONS) if f"{n}" != a.split("/")[0]]) for s in "abc"}
+        shares.append((1 + np.sign(stars[a] - stars[b]) * np.sign(mean[a[-1]] - mean[b[-1]])) / 2)
+    assert found["(system)"]["ordered"]["value"] == pytest.approx(np.mean(shares)), "learnt from the other questions"
     said = run(file, "--gold", gold, "--label", "stars").stdout
     assert f"60 pairs of answers to one item; left out: {people['equal']} with equal labels, 2 with an answer" in said
 

@@ -268,6 +268,8 @@ def test_a_missing_value_is_never_a_name(tmp_path):
     ]
     labels = meta_rows.read_gold(write(tmp_path / "g.jsonl", rows), "label", group="group")
     assert labels.without_label == 2
+    items = meta_rows.read_gold(write(tmp_path / "i.jsonl", [row | {"i": "s"} for row in rows]), "label", item="i")
+    assert {one.cluster for one in items.rows} == {"s"}, "rows of one item share content"
     assert [one.cluster for one in labels.rows] == ["0", "1", "4"], "rows without an instruction share nothing"
     assert [(one.instruction, one.text, one.groups) for one in labels.rows] == [
         ("", None, ("x",)),
@@ -448,6 +450,11 @@ def test_it_says_which_language_or_system_makes_a_number(tmp_path):
             rest = correlation.kendall([row["label"] for row in kept], [knows_c[row["id"]] for row in kept])
             assert one["without"] == pytest.approx(rest)
             assert abs(rest - one["value"]) > one["half_width"]
+    named = {(one["facet"], one["name"]) for one in found if one["kind"] == "influence" and one["metric"] == "m"}
+    for facet, name in (("system", "a"), ("system", "b"), ("language", "de"), ("language", "en")):
+        kept = [row for row in rows if row[facet] != name]
+        rest = correlation.kendall([row["label"] for row in kept], [knows_c[row["id"]] for row in kept])
+        assert ((facet, name) in named) == (abs(rest - told["value"]) > told["half_width"])
     said = run(gold, file).stdout
     assert f"m: tau-b {whole['value']:.2f}; without system c (30 rows) nothing is ordered (n = 60)" in said
     assert [one["level"]["systems"] for one in found if one["kind"] == "systems" and one["metric"] == "m"] == [3, 3]
