@@ -36,12 +36,13 @@ _ASIDE = re.compile(r"\s*(?:All answers can happen|All of these|Choose|Select)\b
 _WAITING = re.compile(r"\b(?:expected|supposed|likely|allowed|required|encouraged|advised|meant) to\b")
 _TWO = re.compile(r",? and (?:how|what|why|when|where|with whom|who)\b|\?.+\?|\bwhat is it\b", re.I | re.S)
 _MEASURES = frozenset({"time", "color", "colour", "date", "age", "size", "shape", "price", "name"})
+_NO_SUBJECT = frozenset({"to", "the", "a", "an", "get", "be", "been", "being", "getting", "have", "has", "had"})
 _POINTS = frozenset({"time", "day", "month", "season", "year"})
 _MODALS = frozenset({"can", "could", "should", "would", "will", "might", "may", "must"})
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did", "has", "have"}) | _MODALS
 _ADVERBIAL = re.compile(
     r"(?:by|with|in|on|at|to|through|using|because|during|when|after|before|every|from|once|under|near|inside|outside|"
-    r"around|until|while|as|if|for|due|twice|(?!family|italy|july|jelly|only|assembly)\w+ly)\s",
+    r"around|until|while|as|if|for|due|twice|(?!family|friend|italy|july|jelly|only|assembly|elderly|lovely|daily)\w+ly)\s",
     re.I,
 )
 
@@ -153,7 +154,7 @@ def _which(rest: str) -> Form | None:
     if not noun:
         return Form("noun", f"what {auxiliary} {rest}", "is", f"{auxiliary} {rest}")
     head = re.split(r" (?:of|in|for) ", noun)[0]
-    if head in _POINTS and auxiliary in ("is", "are", "was", "were") and _DETERMINER.match(rest) and not found["prep"]:
+    if head in _POINTS and auxiliary in ("is", "are", "was", "were") and not found["prep"] and not _says(rest):
         timed = _clause(auxiliary, rest)
         return None if not timed else Form("noun", f"the {noun} when {timed}")
     verb = "include" if head.endswith("s") and not head.endswith(("ss", "us")) else "is"
@@ -165,11 +166,18 @@ def _which(rest: str) -> Form | None:
     if auxiliary in ("is", "are", "was", "were", "has", "have") and not found["prep"]:
         if auxiliary in ("have", "has") and re.match(r"(?:the|people|an?)\b|[A-Z]", rest) and " the " not in rest[:5]:
             return None if not rest.startswith("the ") else _predicate(noun, auxiliary, rest, verb)
-        if re.match(r"(?:people|you|they|we|[A-Z]\w+s)\b", rest):
+        if re.match(r"(?:people|you|they|we|there|he|she|[A-Z]\w+s)\b", rest):
             return None
+        if rest.startswith("it "):
+            return Form("noun", f"the {noun} that it {auxiliary} {rest[3:]}")
         return _predicate(noun, auxiliary, rest, verb)
     clause = _clause(auxiliary, rest)
     return None if not clause else Form("noun", f"the {noun} {joined} {clause}", verb)
+
+
+def _says(rest: str) -> bool:
+    """Return whether words behind "is" say something of its subject, as "usually dedicated to dance" does."""
+    return bool(re.match(rf"(?:{_ADVERBS} )*(?:{_PARTICIPLE}|the (?:most|best|first|last))\b|{_ADVERBS} ", rest))
 
 
 def _predicate(noun: str, auxiliary: str, rest: str, verb: str) -> Form:
@@ -256,8 +264,10 @@ def _clause(auxiliary: str, rest: str) -> str | None:
 
 
 def _with_auxiliary(auxiliary: str, words: list[str], is_verb: Callable[[str], bool]) -> str | None:
+    if words and is_verb(words[0]):  # no subject before it
+        return None
     for at in range(1, len(words)):
-        if is_verb(words[at]) and words[at - 1].casefold() not in ("to", "the", "a", "an"):
+        if is_verb(words[at]) and words[at - 1].casefold() not in _NO_SUBJECT:
             before = at
             while before > 1 and re.fullmatch(_ADVERBS, words[before - 1]):
                 before -= 1

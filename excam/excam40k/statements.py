@@ -132,6 +132,7 @@ SYNONYMS = (
 
 
 @lru_cache(maxsize=20_000)
+@lru_cache(maxsize=20_000)
 def statements(base: BaseSample) -> tuple[str, ...]:
     """Return at least six statements of the fact of a base sample, each one or two sentences in its language."""
     if base.language != "English":

@@ -29,12 +29,15 @@ _THEIRS = (
 
 
 def core(question: str) -> str:
-    """Return a survey question without the interviewer's introduction, on one line."""
+    """Return a survey question without the interviewer's introduction, on one line.
+
+    The introduction stays if the question refers to it, or does not begin behind it.
+    """
     text = " ".join(question.split())
     shorter = _INTRODUCTION.sub("", text)
-    return (
-        shorter if "?" in shorter and len(shorter.split()) > 11 and re.search(r"\byou(?:r|rself)?\b", shorter) else text
-    )
+    refers = re.search(r"\b(?:he|she|each|these|those)\b", shorter) or not re.match(r"[^.?!]*\?", shorter)
+    whole = len(shorter.split()) > 11 and re.search(r"\byou(?:r|rself)?\b", shorter)
+    return shorter if whole and not refers else text
 
 
 def view(question: str, answer: str) -> str:
@@ -57,7 +60,7 @@ def third_person(text: str) -> str:
 def _item(text: str) -> str:
     text = third_person(text.strip().rstrip(".?:,! "))
     return re.sub(
-        r"^(?:The|An?|Our|People|Having|Politics|Religion|Work|Family|Friends|Leisure) ?",
+        r"^(?:The|An?|Our|People|Having|Politics|Religion|Work|Family|Friends|Leisure)\b",
         lambda word: word[0].lower(),
         text,
     )
