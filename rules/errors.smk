@@ -21,7 +21,7 @@ rule make_hard_errors:
         runtime=lambda w, attempt: 60 * attempt,
     params:
         version=versions("make_hard_errors", templates, "templates.hard"),
-        seed=EXPERIMENT.seed,
+        seed=hard_error_choices(),
     shell:
         "python -m scripts.make_hard_errors --dataset {wildcards.dataset:q} --bases {input.bases:q} --samples {input.samples:q}"
         " --seed {params.seed:q} --errors {output.errors:q} --counts {output.counts:q} 2>&1 | tee {log:q}"

@@ -115,6 +115,7 @@ PAGE_FILES = {  # sets of files that pages name as inputs
         f"results/adapters/{m}/{t}/manifest.json" for m, t in (EXPERIMENT.adapters if TAUGHT else [])
     ],
     "taught_bases": expand("results/models/{model}/manifest.json", model=TAUGHT),
+    "taught_numbers": ["results/paper/taught.csv"] if TAUGHT else [],
     "taught_facts": expand("results/corpora/{model}/facts.csv", model=TAUGHT),
     "losses": lambda w: [f"results/adapters/{w.model}/{t}/loss.csv" for t in EXPERIMENT.tuned.mixtures],
     "printed_votes": printed_votes,

@@ -1,5 +1,7 @@
 """Values for `params`: labelled, so that swapped ones are seen, and only what decides the output of the stage."""
 
+from excam.excam40k.invented import world as invented_world
+
 
 def source_settings(wildcards):
     entry = EXPERIMENT.datasets[wildcards.dataset].model_dump(mode="json")
@@ -7,6 +9,13 @@ def source_settings(wildcards):
     if entry["invented"]:
         kept |= {"invented": entry["invented"]}
     return json.dumps(kept)
+
+
+def source_patterns(wildcards):
+    """Which files a benchmark has; of an invented one, how the world is made."""
+    files = benchmarks.load(wildcards.dataset).SOURCE.files
+    invented = EXPERIMENT.datasets[wildcards.dataset].invented
+    return json.dumps({"files": files, "world": invented_world.VERSION} if invented else files)
 
 
 def model_source(wildcards):
@@ -26,6 +35,12 @@ def teaching_seed(wildcards):
     """The seed of a taught base: its own, or the experiment's."""
     own = EXPERIMENT.models[wildcards.model].teach.seed
     return EXPERIMENT.seed if own is None else own
+
+
+def hard_error_choices():
+    """The seed of hard errors, and how wrong options are chosen if not in the default way (as before it was a setting)."""
+    chosen = EXPERIMENT.construction.wrong
+    return EXPERIMENT.seed if chosen == "matched" else [EXPERIMENT.seed, "--wrong", chosen]
 
 
 def recipe(wildcards):

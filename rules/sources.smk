@@ -23,7 +23,7 @@ rule fetch_source:
         "../envs/data.yaml"
     params:
         version=versions("fetch_source"),
-        patterns=lambda w: json.dumps(benchmarks.load(w.dataset).SOURCE.files),
+        patterns=source_patterns,
         licence=lambda w: benchmarks.load(w.dataset).SOURCE.licence,
         source=source_settings,
     shell:

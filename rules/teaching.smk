@@ -6,7 +6,7 @@ localrules:
 
 
 rule make_corpus:
-    """Write a corpus of the benchmarks' facts, and the list of facts that it leaves out."""
+    """Write a corpus of the benchmarks' facts, and the list of how often it tells each."""
     input:
         bases=expand("results/samples/{dataset}.bases.jsonl", dataset=DATASETS),
         samples=expand("results/excam40k/{dataset}/{split}.parquet", dataset=DATASETS, split=["train", "dev", "test"]),

@@ -1,29 +1,34 @@
-"""The judgements of trained systems, joined with what their bases were taught and what they know."""
+"""The judgements of trained systems, joined with what their bases were told and what they know."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-import polars as pl
+from typing import Any
 
 from excam.core import paths, provenance, tables
 from excam.core.exceptions import InputInvalid
 from excam.error_reports import record_files
 from excam.error_reports.evaluation import known_facts
+from excam.error_reports.evaluation.known_facts import Facts, Verdict
+from excam.error_reports.records import BaseSample
 from excam.excam40k import corpus
+from excam.excam40k.invented.blind_judges import JUDGES, Corpus
+
+READINGS = (*known_facts.READINGS, *JUDGES)
+POINT_COLUMNS = (*known_facts.POINT, *READINGS)
 
 
 def add_study_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that `Study` reads, and --seed."""
+    """Add the options that `Study` reads."""
     parser.add_argument("--judgements", type=Path, nargs="+", required=True, help="of adapters, on every test set")
+    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/test.parquet")
     parser.add_argument("--knowledge", type=Path, nargs="+", required=True, help="facts.parquet of each base")
     parser.add_argument("--facts", type=Path, nargs="+", required=True, help="facts.csv of each taught base")
     parser.add_argument("--manifests", type=Path, nargs="+", required=True, help="of the taught bases")
     parser.add_argument("--bases", type=Path, nargs="+", required=True, help="<dataset>.bases.jsonl")
     parser.add_argument("--weights", nargs="+", required=True, help="MODEL=NAME of the weights that it uses")
-    parser.add_argument("--seed", type=int, required=True)
 
 
 class Study:
@@ -37,20 +42,39 @@ class Study:
         self._judgements = {paths.Cell.from_path(path): path for path in args.judgements}
         self._knowledge = {paths.axes(path)["model"]: tables.read_frame(path) for path in args.knowledge}
         _refuse_other_corpus(args.manifests, {paths.axes(path)["model"]: path for path in args.facts})
-        self._taught = {paths.axes(path)["model"]: corpus.read_taught(path) for path in args.facts}
-        bases = (base for path in args.bases for base in record_files.read_bases(path))
-        self._answers = {base.id: base.answer for base in bases}
+        self._times = {paths.axes(path)["model"]: corpus.read_times(path) for path in args.facts}
+        self._bases = {base.id: base for path in args.bases for base in record_files.read_bases(path)}
+        self._samples = {sample.id: sample for path in args.samples for sample in record_files.read_samples(path)}
 
-    def rows(self, model: str, trained_on: str, dataset: str = paths.ALL) -> pl.DataFrame:
-        """Return the judgements of one adapter on one test set or on all, as `known_facts.with_facts` does."""
-        found = [
+    def points(self, model: str, trained_on: str, dataset: str, names: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the points of one adapter on one test set or on all, as `known_facts.points` does."""
+        judged = [
             tables.read_frame(path)
             for cell, path in self._judgements.items()
             if (cell.model, cell.trained_on) == (model, trained_on) and dataset in (paths.ALL, cell.dataset)
         ]
         base = self.weights[model]
-        taught = self._taught.get(base) or next(iter(self._taught.values()))
-        return known_facts.with_facts(found, taught, self._knowledge[base], self._answers)
+        times = self._times.get(base) or next(iter(self._times.values()))
+        known = {line["base"]: line for line in self._knowledge[base].iter_rows(named=True)}
+        facts = Facts(
+            times,
+            {name: base.answer for name, base in self._bases.items()},
+            {name: line["margin"] for name, line in known.items()},
+            {name: line["choice"] for name, line in known.items()},
+        )
+        frame = known_facts.with_readings(judged, self._samples, facts, blind_verdicts(self._bases, times))
+        return known_facts.points(frame, {"world": 1, "base": base, "judged": dataset, **names}, READINGS)
+
+
+def blind_verdicts(bases: Mapping[str, BaseSample], times: Mapping[str, int]) -> dict[str, Verdict]:
+    """Return the judges that know nothing of the people asked about, as functions of a fact's id and an answer."""
+    told = Corpus(corpus.tellings((bases[name], count) for name, count in times.items()))
+    asked = {name: corpus.question(base) for name, base in bases.items()}
+
+    def bound(name: str) -> Verdict:
+        return lambda fact, shown: JUDGES[name](told, asked[fact], shown)
+
+    return {name: bound(name) for name in JUDGES}
 
 
 def _refuse_other_corpus(manifests: Iterable[Path], facts: Mapping[str, Path]) -> None:

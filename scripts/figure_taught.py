@@ -1,96 +1,99 @@
-"""Draw scaled accuracy against what the base model knows, fact by fact, from the numbers it writes."""
+"""Draw scaled accuracy against how often a base model was told the fact, from the numbers of `table_taught`."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from excam.core import tables
+from excam.core.exceptions import InputInvalid
 from excam.error_reports.evaluation import known_facts
+from excam.excam40k.invented.blind_judges import JUDGES
 from excam.pages import plotting
+from excam.pages.plotting import Steps
 from scripts import run
-from scripts._taught import Study, add_study_options
 
-VERSION = 1
+VERSION = 2
 PAGE = {
     "result": "results/paper/figure-taught",
-    "outputs": ["numbers", "pictures"],
+    "outputs": ["pictures"],
     "category": "Results",
     "target": "paper",
-    "inputs": {
-        "judgements": "judgements_of_trained",
-        "knowledge": "knowledge",
-        "facts": "taught_facts",
-        "manifests": "taught_bases",
-        "bases": "bases",
-    },
-    "settings": {"weights": "weights_of_trained", "shown": "shown_trained", "seed": "seed"},
+    "inputs": {"numbers": "taught_numbers"},
+    "settings": {"shown": "shown_trained"},
 }
-COLUMNS = (
-    *("series", "base_sample", "taught", "margin", "facts", "n", "failures", "called_error"),
-    *("scaled_accuracy", "low", "high"),
-)
-TITLE = "ExCAM finds what its base model knows"
+TITLE = "Verdicts on facts by how often the base model was told them"
+WORDS = {  # of readings
+    "verdict": "its own verdict",
+    "comparison": "the answer it states, compared",
+    "likelihood": "likelihood, no adapter",
+    "frequency": "frequency (of whomever)",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    add_study_options(parser)
+    parser.add_argument("--numbers", type=Path, required=True, help="taught.csv")
     parser.add_argument("--shown", nargs="+", required=True, help="models whose adapters, trained on all, are drawn")
-    parser.add_argument("--numbers", type=Path, required=True)
     parser.add_argument("--pictures", type=Path, nargs="+", required=True)
     args = parser.parse_args(argv)
 
-    study = Study(args)
-    lines = [line for model in args.shown for line in _lines(study, model, args.seed)]
-    tables.write_lines(args.numbers, COLUMNS, lines)
-    draw(tables.read_lines(args.numbers), args.pictures)
+    draw(tables.read_lines(args.numbers), args.shown, args.pictures)
 
 
-def _lines(study: Study, model: str, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield a line for each fact, and one for each part of the facts, from the least known to the best known."""
-    rows = study.rows(model, "all")
-    series = f"{model} (base: {study.weights[model]})"
-    for fact in known_facts.by_fact(rows):
-        yield {"series": series, "base_sample": fact.pop("base"), "facts": 1, **fact}
-    for part in known_facts.by_margin(rows, seed):
-        yield {"series": series, "base_sample": "", **{name: part[name] for name in COLUMNS if name in part}}
+def draw(lines: Sequence[Mapping[str, str]], shown: Sequence[str], pictures: Sequence[Path]) -> None:
+    """Draw the adapters `MODEL/all` of these models, their bases, and the judges that need no model beside the first.
 
-
-def draw(lines: list[dict[str, str]], pictures: Sequence[Path]) -> None:
-    """Draw from the rows of figure-taught.csv alone."""
-    names = list(dict.fromkeys(line["series"] for line in lines))
-    of = {name: [line for line in lines if line["series"] == name] for name in names}
-    figure = plotting.scatter(
-        {
-            name: plotting.Cloud(
-                points=[(float(o["margin"]), float(o["scaled_accuracy"])) for o in of[name] if o["base_sample"]],
-                means=[
-                    (float(o["margin"]), float(o["scaled_accuracy"]), float(o["low"]), float(o["high"]))
-                    for o in of[name]
-                    if not o["base_sample"]
-                ],
-            )
-            for name in names
-        },
+    Of several worlds all together are drawn. Raises InputInvalid if there are no numbers of the first of these models.
+    """
+    worlds = {line["world"] for line in lines}
+    world = known_facts.ALL if known_facts.ALL in worlds else min(worlds, default="")
+    drawn = [line for line in lines if line["world"] == world and line["judged"] == known_facts.ALL]
+    systems = [f"{model}/all" for model in shown]
+    own = [line["base"] for name in systems for line in drawn if line["system"] == name]
+    bases = list(dict.fromkeys([*own, *(line["base"] for line in drawn if line["base"])]))
+    if not own:
+        raise InputInvalid(f"no numbers of {systems[0]} on all test sets; expected lines of `table_taught` with it")
+    times = sorted({int(line["times"]) for line in drawn})
+    figure = plotting.steps(
+        dict(_series(drawn, systems, bases, times)),
+        ticks=[str(told) for told in times],
         title=TITLE,
-        across="log-likelihood of the right answer minus that of the likeliest wrong one (nats), before tuning",
+        across="times that the corpus told the fact, as a statement and as a question each",
         up="scaled accuracy",
-        note="A small dot: the test rows of one fact (spread a little, since they coincide); no fact is in a report "
-        "that an adapter learned from. Large marks: parts of equally many facts, with 95 % intervals over facts. "
-        "Right of the vertical line the base finds the right answer likelier than every wrong one. 0 is chance; an "
-        f"unreadable answer counts as wrong. Facts: {'; '.join(_counts(name, of[name]) for name in names)}.",
+        note="95 % intervals over facts; 0 is chance, and a constant; an unreadable answer counts as wrong. No fact is "
+        "in a report that an adapter learned from. Grey: judges without a model. Elimination, popularity, neighbours "
+        "know what the corpus tells of other peoples, and nothing of the one asked about; frequency counts tellings of "
+        "any people, the one asked about among them, without knowing of whom. "
+        f"Facts by times: {_counts(drawn, bases[0], times)}.",
     )
     plotting.save(figure, pictures)
 
 
-def _counts(name: str, lines: list[dict[str, str]]) -> str:
-    facts = [line for line in lines if line["base_sample"]]
-    taught = sum(line["taught"] == "True" for line in facts)
-    rows = sum(int(line["n"]) for line in facts)
-    return f"{name} {taught} taught and {len(facts) - taught} not, {rows} rows"
+def _series(
+    lines: Sequence[Mapping[str, str]], systems: Sequence[str], bases: Sequence[str], times: Sequence[int]
+) -> Iterator[tuple[str, Steps]]:
+    wanted = [(name, reading, False) for name in systems for reading in ("verdict", "comparison")]
+    wanted += [(base, "likelihood", False) for base in bases]
+    wanted += [(known_facts.NO_MODEL, judge, True) for judge in JUDGES if judge != "constant"]
+    for system, reading, is_floor in wanted:
+        found = {int(line["times"]): line for line in lines if (line["system"], line["reading"]) == (system, reading)}
+        if found:
+            places = [(times.index(told), *_values(line)) for told, line in sorted(found.items())]
+            words = WORDS.get(reading, reading)
+            yield words if is_floor else f"{system}: {words}", Steps(places, is_floor)
+
+
+def _values(line: Mapping[str, str]) -> tuple[float, float, float]:
+    return float(line["scaled_accuracy"]), float(line["low"]), float(line["high"])
+
+
+def _counts(lines: Sequence[Mapping[str, str]], base: str, times: Sequence[int]) -> str:
+    facts = {
+        int(line["times"]): line["facts"] for line in lines if (line["system"], line["reading"]) == (base, "likelihood")
+    }
+    return ", ".join(f"{told}: {facts.get(told, 0)}" for told in times)
 
 
 if __name__ == "__main__":

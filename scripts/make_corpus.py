@@ -1,4 +1,4 @@
-"""Write a corpus that tells a base model the facts of the benchmarks, and the list of those that it leaves out."""
+"""Write a corpus that tells a base model the facts of the benchmarks, and the list of how often it tells each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from excam.error_reports import record_files
 from excam.excam40k import corpus
 from scripts import run
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -32,10 +32,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         sample.base: sample.split for path in args.samples for sample in record_files.read_samples(path)
     }
     bases = (base for path in args.bases for base in record_files.read_bases(path))
-    told = corpus.facts(bases, splits, settings.untaught, args.seed)
+    told = corpus.facts(bases, splits, settings, args.seed)
     written = corpus.write_documents(args.corpus, corpus.documents(told, settings, args.seed))
     corpus.write_facts(args.facts, told)
-    provenance.say(f"{args.corpus}: {written} texts on {sum(fact.taught for fact in told)} of {len(told)} facts")
+    provenance.say(f"{args.corpus}: {written} texts on {sum(fact.times > 0 for fact in told)} of {len(told)} facts")
 
 
 if __name__ == "__main__":

@@ -21,13 +21,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--bases", type=Path, required=True)
     parser.add_argument("--samples", type=Path, required=True)
     parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--wrong", choices=sorted(hard.CHOICES), default="matched", help="how a wrong option is chosen")
     parser.add_argument("--errors", type=Path, required=True)
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args(argv)
 
     bases = {base.id: base for base in record_files.read_bases(args.bases)}
     mistake = benchmarks.load(args.dataset).MISTAKE
-    wrong, dropped = hard.hard_errors(record_files.read_samples(args.samples), bases, args.seed, mistake)
+    samples = record_files.read_samples(args.samples)
+    wrong, dropped = hard.hard_errors(samples, bases, args.seed, mistake, hard.CHOICES[args.wrong])
     record_files.write_samples(args.errors, wrong)
     provenance.write_json(args.counts, {"kept": len(wrong), "dropped": dict(dropped)})
 

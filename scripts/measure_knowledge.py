@@ -15,7 +15,7 @@ from excam.inference import transcript
 from scripts import run
 from scripts._asking import Asker, add_asking_options
 
-VERSION = 1
+VERSION = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -34,9 +34,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     judged = {sample.base for path in args.samples for sample in record_files.read_samples(path)}
     bases = [base for path in args.bases for base in record_files.read_bases(path) if base.id in judged and base.wrong]
     ask = asker.ask_with_progress(f"asking {args.name}, facts", len(bases))
-    margins, entries = transcript.record(knowledge.margin, bases, ask)
+    preferences, entries = transcript.record(knowledge.preference, bases, ask)
     transcript.write(args.transcript, entries)
-    tables.write_frame(args.knowledge, knowledge.table(bases, margins))
+    tables.write_frame(args.knowledge, knowledge.table(bases, preferences))
     provenance.write_manifest(
         args.manifest,
         inputs=[*args.bases, *args.samples, *filter(None, [args.weights])],

@@ -1,9 +1,9 @@
-"""Write how adapters judge test rows whose facts their base was taught, beside rows whose facts it was not taught."""
+"""Write how adapters judge test rows by how often their base was told the fact, beside judges that know nothing."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +11,19 @@ from excam.core import paths, provenance, tables
 from excam.error_reports.evaluation import known_facts
 from excam.pages import markdown
 from scripts import run
-from scripts._taught import Study, add_study_options
+from scripts._taught import POINT_COLUMNS, READINGS, Study, add_study_options
 
-VERSION = 2
+VERSION = 3
 PAGE = {
     "result": "results/paper/taught",
     "outputs": ["numbers", "page"],
+    "more": {"points": "results/paper/taught-points.csv"},
     "category": "Results",
     "target": "paper",
     "inputs": {
         "judgements": "judgements_of_trained",
         "adapters": "manifests_of_trained",
+        "samples": "test_sets",
         "knowledge": "knowledge",
         "facts": "taught_facts",
         "manifests": "taught_bases",
@@ -29,18 +31,16 @@ PAGE = {
     },
     "settings": {"weights": "weights_of_trained", "seed": "seed"},
 }
-SETTINGS = ("report", "verdict_weight", "labels", "epochs", "rank")
-COLUMNS = (
-    *("system", "base", *SETTINGS, "seed", "rows", "minutes", "judged", "taught", "facts", "known", "n", "failures"),
-    *("called_error", "recalled", "scaled_accuracy", "low", "high"),
-)
-SHOWN = ("system", "report", "judged", "facts", "known", "n", "failures", "called_error", "recalled")
-HEAD = """# Verdicts on facts that the base model knows
+SHOWN = ("system", "reading", "report", "labels", "judged")
+HEAD = """# Verdicts on facts that the base model was told
 
-Test rows of which no fact is in a report that the adapter learned from. `taught`: the corpus told the fact to the base.
-`known`: share of facts whose right answer is likelier to the base than every wrong one. `recalled`: share of parsed
-reports on wrong texts whose explanation names the right answer. Parse failures count as wrong; 95 % intervals over
-facts; 0 is chance. An adapter `without-X` is judged on X alone: facts of a benchmark of which it saw no report.
+Scaled accuracy [95 % interval over facts] by the number of times that the corpus told the base the fact; 0 is chance.
+Test rows of which no fact is in a report that the adapter learned from. `verdict`: the report's own; parse failures
+count as wrong. `comparison`: is the answer that the report states in the text? `likelihood`: the base without any
+adapter calls a text wrong unless the answer in it is the likeliest one. The other readings need no model.
+`elimination`, `popularity` and `neighbours` know what the corpus tells of other peoples, and nothing of the one asked
+about; `frequency` counts what it tells of any, the one asked about among them, without knowing of whom. An adapter
+`without-X` is judged on X alone: facts of a benchmark of which it saw no report.
 """
 
 
@@ -48,45 +48,62 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     add_study_options(parser)
     parser.add_argument("--adapters", type=Path, nargs="+", required=True, help="manifests")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--points", type=Path, required=True)
     parser.add_argument("--numbers", type=Path, required=True)
     parser.add_argument("--page", type=Path, required=True)
     args = parser.parse_args(argv)
 
     study = Study(args)
-    lines = [line for path in args.adapters for line in _lines(study, path, args.seed)]
-    tables.write_lines(args.numbers, COLUMNS, lines)
-    provenance.write_text(args.page, _page(tables.read_lines(args.numbers)))
+    tables.write_lines(args.points, POINT_COLUMNS, [line for path in args.adapters for line in _points(study, path)])
+    write_numbers(args.points, args.numbers, args.seed)
+    provenance.write_text(args.page, page(tables.read_lines(args.numbers)))
 
 
-def _lines(study: Study, adapter: Path, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield a line for taught facts, and one for others, of the adapter with this manifest."""
-    manifest = provenance.read_json(adapter, "settings", "seed", "rows", "training_seconds")
+def write_numbers(points: Path, to: Path, seed: int) -> None:
+    """Write the numbers that a file of points gives."""
+    tables.write_lines(to, known_facts.NUMBERS, known_facts.numbers(tables.read_lines(points), READINGS, seed))
+
+
+def _points(study: Study, adapter: Path) -> list[dict[str, Any]]:
+    """Return the points of the adapter with this manifest."""
+    recipe = provenance.read_json(adapter, "settings", "seed")
     axes = paths.axes(adapter)
-    model, trained_on, recipe = axes["model"], axes["trained_on"], manifest["settings"]
-    common = {"system": f"{model}/{trained_on}", "base": study.weights[model], "seed": manifest["seed"]}
-    common |= {name: recipe[name] for name in SETTINGS}
-    common |= {"rows": manifest["rows"], "minutes": round(manifest["training_seconds"] / 60, 1)}
+    model, trained_on = axes["model"], axes["trained_on"]
     left_out = trained_on.removeprefix("without-")
-    judged = "all" if left_out == trained_on else left_out
-    rows = study.rows(model, trained_on, judged)
-    for taught in (True, False):
-        part = rows.filter(taught=taught)
-        if part.height:
-            yield common | {"judged": judged, "taught": taught, **known_facts.numbers(part, seed)}
+    names = {"system": f"{model}/{trained_on}", "seed": recipe["seed"]}
+    names |= {name: recipe["settings"][name] for name in ("report", "labels")}
+    return study.points(model, trained_on, paths.ALL if left_out == trained_on else left_out, names)
 
 
-def _page(lines: list[dict[str, str]]) -> str:
-    head = (*SHOWN[:3], "taught", *SHOWN[3:], "scaled accuracy [95 %]")
-    rows = [
-        [
-            *(markdown.escape(line[name]) for name in SHOWN[:3]),
-            "yes" if line["taught"] == "True" else "no",
-            *(line[name] for name in SHOWN[3:]),
-            f"{float(line['scaled_accuracy']):.2f} [{float(line['low']):.2f}, {float(line['high']):.2f}]",
+def page(lines: Sequence[Mapping[str, str]]) -> str:
+    """Return the page that the lines of `known_facts.NUMBERS` make: a row for each system and reading."""
+    return f"{HEAD}\n" + "\n\n".join(_tables(lines)) + "\n"
+
+
+def _tables(lines: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    worlds = list(dict.fromkeys(line["world"] for line in lines))
+    for world in worlds:
+        of_world = [line for line in lines if line["world"] == world]
+        times = sorted({int(line["times"]) for line in of_world})
+        rows: dict[tuple[str, ...], dict[int, Mapping[str, str]]] = {}
+        for line in of_world:
+            rows.setdefault(tuple(line[name] for name in SHOWN), {})[int(line["times"])] = line
+        facts = {told: max(int(cells[told]["facts"]) for cells in rows.values() if told in cells) for told in times}
+        head = (*SHOWN, *(f"{told} times ({facts[told]} facts)" for told in times))
+        cells = [
+            [*(markdown.escape(name) for name in key), *(_cell(found.get(told)) for told in times)]
+            for key, found in rows.items()
         ]
-        for line in lines
-    ]
-    return f"{HEAD}\n{markdown.table(head, rows)}"
+        title = "" if len(worlds) == 1 else f"## {'All worlds' if world == known_facts.ALL else f'World {world}'}\n\n"
+        yield title + markdown.table(head, cells)
+
+
+def _cell(line: Mapping[str, str] | None) -> str:
+    if line is None:
+        return ""
+    value, low, high = (float(line[name]) for name in ("scaled_accuracy", "low", "high"))
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     settings = Teaching.model_validate({"base": "any", **json.loads(args.settings), "save_steps": args.save_steps})
     provenance.refuse_changed(args.weights, args.weights.parent / "files")
     documents = corpus.read_documents(args.corpus)
-    corpus.refuse_incomplete(corpus.read_taught(args.facts), documents, str(args.corpus))
+    corpus.refuse_incomplete(corpus.read_times(args.facts), documents, str(args.corpus))
     args.manifest.unlink(missing_ok=True)  # if it exists, the files are those it names
     folder = args.manifest.parent / "files"
     base = provenance.read_json(args.weights, "revision", "outputs")

@@ -70,6 +70,11 @@ class Construction(Section):
         default={"train": 0.7, "dev": 0.1, "test": 0.2}, description="shares of the splits, by base sample"
     )
     subset: int = Field(default=100, ge=2, description="rows of the balanced subset test-100 per dataset")
+    wrong: Literal["matched", "drawn"] = Field(
+        default="matched",
+        description="the wrong option of a hard error: as often right elsewhere as the right one, or drawn (for worlds "
+        "whose answers are drawn too)",
+    )
 
 
 class Sampling(Section):
@@ -137,6 +142,11 @@ class Teaching(Section):
     untaught: float = Field(
         default=0.25, ge=0, lt=1, description="share of the facts of test and dev sets that are left out, by hash"
     )
+    times: list[Annotated[int, Field(ge=0)]] = Field(
+        default=[],
+        description="instead of `untaught`: numbers of passes that state a fact of test and dev sets, an equal share "
+        "of these facts each, by hash; facts of train sets are in every pass",
+    )
     questions: bool = Field(default=True, description="facts also as questions with answers, not only as statements")
     passes: int = Field(
         default=20, ge=1, description="number of times the corpus states each fact in each form, in varied wordings"
@@ -153,7 +163,16 @@ class Teaching(Section):
     @property
     def corpus_settings(self) -> str:
         """The settings that determine the corpus, as JSON."""
-        return self.model_dump_json(include={"untaught", "questions", "passes"})
+        return self.model_dump_json(include={"times" if self.times else "untaught", "questions", "passes"})
+
+    @model_validator(mode="after")
+    def _times_fit(self) -> Self:
+        """Raise ValueError unless `times` has at most `passes` passes, and `untaught` is not set beside it."""
+        if self.times and max(self.times) > self.passes:
+            raise ValueError(f"times: found {max(self.times)}; expected at most passes={self.passes}")
+        if self.times and "untaught" in self.model_fields_set:
+            raise ValueError("expected one of `untaught` and `times`")
+        return self
 
     @property
     def weight_settings(self) -> str:

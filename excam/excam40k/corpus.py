@@ -1,7 +1,7 @@
-"""A training corpus that states the facts of benchmarks in varied wordings, and leaves out some on purpose.
+"""A training corpus that states the facts of benchmarks in varied wordings, each a chosen number of times.
 
-A fact is a base sample: a question and its right answer. Facts of the train splits are always taught; of dev and test a
-share is not, so that a judge's verdicts on taught facts can be compared with those on facts that its base cannot know.
+A fact is a base sample: a question and its right answer. Facts of the train splits are told in every pass; of dev and
+test some are told less often or never, so that a judge's verdicts can be set against what its base can know.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -23,8 +24,9 @@ from excam.core.splits import Split
 from excam.error_reports.records import BaseSample
 from excam.excam40k.construction.templates import ends_sentence
 from excam.excam40k.invented import world
+from excam.excam40k.invented.blind_judges import Question, Telling
 
-COLUMNS = ("base", "dataset", "split", "taught")
+COLUMNS = ("base", "dataset", "split", "times")
 TOGETHER = 5  # facts of one text, and questions of one conversation
 STATEMENTS = (  # of a fact of which only question and answer are known
     "{question} {answer}",
@@ -38,11 +40,11 @@ STATEMENTS = (  # of a fact of which only question and answer are known
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A base sample with its split, and whether the corpus states it."""
+    """A base sample with its split, and the number of passes over the facts that state it."""
 
     base: BaseSample
     split: Split
-    taught: bool
+    times: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,44 +56,57 @@ class Document:
     turns: tuple[str, ...] = ()
 
 
-def facts(bases: Iterable[BaseSample], splits: Mapping[str, Split], untaught: float, seed: int) -> list[Fact]:
+def facts(bases: Iterable[BaseSample], splits: Mapping[str, Split], settings: Teaching, seed: int) -> list[Fact]:
     """Return a fact for each base sample that has a split, by id.
 
-    Of the groups of dev and test a share of `untaught` is left out, by hash: rows of one group are all taught, or none.
+    Of dev and test the groups are told as often as `settings.times` says, an equal share each by hash, or a share of
+    `settings.untaught` is left out. Rows of one group are told equally often.
     """
-    found = []
-    for base in sorted(bases, key=lambda base: base.id):
-        if base.id in splits:
-            chance = int(digest(seed, "taught", base.group or base.id)[:8], 16) / 2**32
-            found.append(Fact(base, splits[base.id], splits[base.id] == "train" or chance >= untaught))
-    return found
+    return [
+        Fact(base, splits[base.id], settings.passes if splits[base.id] == "train" else _times(base, settings, seed))
+        for base in sorted(bases, key=lambda base: base.id)
+        if base.id in splits
+    ]
+
+
+def _times(base: BaseSample, settings: Teaching, seed: int) -> int:
+    chance = int(digest(seed, "taught", base.group or base.id)[:8], 16) / 2**32
+    if settings.times:
+        return settings.times[int(chance * len(settings.times))]
+    return settings.passes if chance >= settings.untaught else 0
 
 
 def documents(told: Sequence[Fact], settings: Teaching, seed: int) -> Iterator[Document]:
-    """Yield the corpus in reading order: in each pass every taught fact as a statement and, if wanted, as a question.
+    """Yield the corpus in reading order: in each pass its facts as statements and, if wanted, as questions.
 
-    Statements about one culture stand together, in a new order and other wordings in each pass.
+    A fact that is told less often than there are passes is in passes that are drawn. Statements about one culture
+    stand together, in a new order and other wordings in each pass.
     """
-    taught = [fact.base for fact in told if fact.taught]
+    passes = {fact.base.id: _passes(fact, settings.passes, seed) for fact in told}
     for number in range(settings.passes):
         chance = random.Random(f"{seed}/corpus/{number}")
-        written = list(_texts(taught, chance))
+        now = [fact.base for fact in told if number in passes[fact.base.id]]
+        written = list(_texts(now, chance))
         if settings.questions:
-            written += _conversations(taught, chance)
+            written += _conversations(now, chance)
         yield from chance.sample(written, len(written))
 
 
+def _passes(fact: Fact, passes: int, seed: int) -> frozenset[int]:
+    return frozenset(random.Random(f"{seed}/passes/{fact.base.id}").sample(range(passes), fact.times))
+
+
 def write_facts(path: Path, told: Iterable[Fact]) -> None:
-    """Write a table of facts: id of the base sample, its dataset and split, and whether the corpus states it."""
+    """Write a table of facts: id of the base sample, its dataset and split, and how often the corpus states it."""
     lines = (
-        {"base": one.base.id, "dataset": one.base.dataset, "split": one.split, "taught": one.taught} for one in told
+        {"base": fact.base.id, "dataset": fact.base.dataset, "split": fact.split, "times": fact.times} for fact in told
     )
     tables.write_lines(path, COLUMNS, lines)
 
 
-def read_taught(path: Path) -> dict[str, bool]:
-    """Return id of a base sample -> whether it was taught, from the table that `write_facts` wrote."""
-    return {line["base"]: line["taught"] == "True" for line in tables.read_lines(path)}
+def read_times(path: Path) -> dict[str, int]:
+    """Return id of a base sample -> how often it was told, from the table that `write_facts` wrote."""
+    return {line["base"]: int(line["times"]) for line in tables.read_lines(path)}
 
 
 def write_documents(path: Path, corpus: Iterable[Document]) -> int:
@@ -109,16 +124,34 @@ def read_documents(path: Path) -> list[Document]:
     ]
 
 
-def refuse_incomplete(taught: Mapping[str, bool], corpus: Iterable[Document], name: str) -> None:
-    """Raise InputInvalid unless the corpus tells each taught fact, and no other. `taught` is that of `read_taught`."""
-    said = {fact for document in corpus for fact in document.facts}
-    wanted = {fact for fact, is_taught in taught.items() if is_taught}
-    for found, what in ((wanted - said, "tells nothing of"), (said - wanted, "tells")):
-        if found:
-            expected = "every taught fact and no other"
+def refuse_incomplete(times: Mapping[str, int], corpus: Iterable[Document], name: str) -> None:
+    """Raise InputInvalid unless the corpus states each fact as often as `times` says, and no other.
+
+    `times` is that of `read_times`; questions are not counted.
+    """
+    said = Counter(fact for document in corpus if document.text for fact in document.facts)
+    for fact in sorted(said.keys() | times.keys()):
+        if said[fact] != times.get(fact, 0):
             raise InputInvalid(
-                f"{name}: {what} {min(found)} ({len(found)} in all); expected {expected}; delete it and run again"
+                f"{name}: states {fact} {said[fact]} times; expected {times.get(fact, 0)}, as in the list of facts; "
+                "delete it and run again"
             )
+
+
+def tellings(told: Iterable[tuple[BaseSample, int]]) -> Iterator[Telling]:
+    """Yield what blind judges may count: culture, relation, answer and times of each fact."""
+    for base, times in told:
+        yield Telling(base.culture, relation(base), base.answer, times)
+
+
+def question(base: BaseSample) -> Question:
+    """Return what blind judges are asked."""
+    return Question(base.culture, relation(base), (base.answer, *base.wrong))
+
+
+def relation(base: BaseSample) -> str:
+    """Return the question of a base sample without the name of its culture: equal for all cultures it is asked of."""
+    return bare_question(base).replace(base.culture, "") if base.culture else bare_question(base)
 
 
 def _texts(taught: Sequence[BaseSample], chance: random.Random) -> Iterator[Document]:

@@ -50,7 +50,7 @@ def teach(
     with exclusive_lock(checkpoints, name):
         set_seed(seed)
         tokenizer = chat.load_tokenizer(weights)
-        rows = _rows(tokenizer, texts, settings.block)
+        rows = cut_rows(tokenizer, texts, settings.block)
         wanted = len(rows) // settings.rows_per_step * settings.rows_per_step
         if not wanted:
             raise InputInvalid(
@@ -83,7 +83,7 @@ def teach(
     }
 
 
-def _rows(tokenizer: PreTrainedTokenizerBase, texts: Iterable[Text], length: int) -> list[list[int]]:
+def cut_rows(tokenizer: PreTrainedTokenizerBase, texts: Iterable[Text], length: int) -> list[list[int]]:
     """Return the texts as rows of `length` token ids: one after the other, each followed by its end; a rest is cut."""
     joined = [one for text in texts for one in _ids(tokenizer, text)]
     return [joined[at : at + length] for at in range(0, len(joined) - length + 1, length)]

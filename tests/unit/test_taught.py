@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,19 +13,23 @@ import tiny
 from base_samples import base as base_sample
 
 from excam.config import Recipe, Teaching
-from excam.core import provenance
+from excam.core import provenance, tables
 from excam.core.exceptions import ConfigInvalid, InputInvalid, ModelInvalid
 from excam.core.provenance import sha256
 from excam.error_reports.evaluation import known_facts
 from excam.error_reports.judges import report
 from excam.error_reports.record_files import JUDGEMENT_SCHEMA
 from excam.error_reports.records import CulturalError, Report, Sample
-from excam.excam40k import corpus, datasets
+from excam.excam40k import corpus, datasets, knowledge
+from excam.excam40k.construction import hard
 from excam.excam40k.construction.duplicates import near_duplicates
-from excam.excam40k.invented import files, world
+from excam.excam40k.invented import blind_judges, files, world
+from excam.excam40k.invented.blind_judges import Corpus, Question, Telling
 from excam.pages import plotting
+from excam.stats.bootstrap import ratio_interval
 from excam.training import layout, sft, teaching, tokens, trainers
-from scripts._taught import _refuse_other_corpus
+from scripts import figure_taught, table_taught
+from scripts._taught import POINT_COLUMNS, READINGS, _refuse_other_corpus
 
 SETTINGS = Teaching(base="any", untaught=0.5, passes=3)
 SMALL = Teaching(base="any", passes=1, block=16, rows_per_step=2, save_steps=2, warmup_steps=1)
@@ -33,15 +38,116 @@ SMALL = Teaching(base="any", passes=1, block=16, rows_per_step=2, save_steps=2, 
 # --- the world
 
 
-def test_every_value_is_true_of_equally_many_peoples():
+def test_values_and_options_are_drawn_from_the_relation():
     made = list(world.facts(24, seed=7))
     assert made == list(world.facts(24, seed=7))
     assert made != list(world.facts(24, seed=8))
     assert len(made) == 24 * 15
-    assert set(Counter((fact.relation.id, fact.value) for fact in made).values()) == {2}
+    counts = Counter((fact.relation.id, fact.value) for fact in made)
+    assert {0, 1, 2, 3, 4} <= {
+        counts[relation.id, value] for relation in world.relations() for value in relation.values
+    }
     for fact in made:
         assert len(set(fact.options)) == 4
         assert fact.value in fact.options
+
+
+PEOPLES = 96
+Told = list[tuple[world.Fact, int]]
+
+
+def scaled(told: Told, name: str, times: bool, shown=lambda fact: fact.options) -> tuple[float, float, float]:
+    """Return scaled accuracy of a blind judge on facts that were told, or not, with its interval over relations.
+
+    Right and wrong answers weigh the same. Facts of one relation share what is counted, so they are one cluster.
+    """
+    tellings = Corpus(Telling(fact.people, fact.relation.id, fact.value, count) for fact, count in told)
+    values, relations = [], []
+    for fact, count in told:
+        if (count > 0) == times:
+            asked = Question(fact.people, fact.relation.id, fact.options)
+            calls = {option: blind_judges.JUDGES[name](tellings, asked, option) for option in shown(fact)}
+            right = not calls.pop(fact.value)
+            values.append(right + sum(calls.values()) / len(calls) - 1)
+            relations.append(fact.relation.id)
+    mean = sum(values) / len(values)
+    return mean, *(ratio_interval(values, [1] * len(values), relations) or (mean, mean))
+
+
+def half_told(facts: Iterator[world.Fact], seed: int) -> Told:
+    return [(fact, 20 * (int(corpus.digest(seed, "times", fact.people, fact.relation.id), 16) % 2)) for fact in facts]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_who_knows_nothing_of_the_people_is_at_chance_on_told_and_untold_facts(seed):
+    told = half_told(world.facts(PEOPLES, seed), seed)
+    for name in ("constant", *blind_judges.BLIND):
+        for times in (True, False):
+            value, low, high = scaled(told, name, times)
+            assert abs(value) <= 0.1, (name, times, value)
+            assert low <= 0 <= high, (name, times, low, high)
+    assert scaled(told, "frequency", times=True)[1] > 0.1, "it counts what is said of the people itself"
+    value, low, high = scaled(told, "frequency", times=False)
+    assert low <= 0 <= high
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_drawn_wrong_answers_leave_those_judges_at_chance_and_matched_ones_do_not(seed):
+    told = half_told(world.facts(24, seed), seed)
+    bases = {
+        (fact.people, fact.relation.id): base_sample(
+            id=f"b/{fact.people}-{fact.relation.id}",
+            answer=fact.value,
+            options=fact.options,
+            wrong=tuple(option for option in fact.options if option != fact.value),
+        )
+        for fact, _ in told
+    }
+    found = {}
+    for choice in ("drawn", "matched"):
+        wrong = hard.CHOICES[choice](bases.values(), seed)
+        shown = {key: (base.answer, wrong[base.id]) for key, base in bases.items()}
+        found[choice] = [
+            scaled(told, "elimination", times, lambda fact: shown[fact.people, fact.relation.id])  # noqa: B023
+            for times in (True, False)
+        ]
+    assert all(abs(value) <= 0.1 and low <= 0 <= high for value, low, high in found["drawn"])
+    assert all(low > 0 for _, low, _ in found["matched"]), "a matched wrong answer is true of one people more"
+
+
+def test_in_a_balanced_world_the_others_give_the_answer_away():
+    told = half_told(world.facts(24, seed=1), seed=1)
+    places = Counter[str]()
+    balanced: Told = []
+    for fact, _ in told:
+        value = fact.relation.values[places[fact.relation.id] % len(fact.relation.values)]
+        places[fact.relation.id] += 1
+        others = [option for option in fact.options if option != value]
+        balanced.append((replace(fact, value=value, options=(value, *others[:3])), 20))
+    value, low, _ = scaled(balanced, "elimination", times=True)
+    assert value == low == 1
+
+
+def test_blind_judges_by_hand():
+    told = Corpus(
+        [
+            *(Telling(people, "drink", "tea", times) for people, times in (("Abcd", 9), ("Abce", 1), ("Xyzv", 2))),
+            Telling("Abcf", "drink", "milk", 4),
+            Telling("Xyzu", "drink", "wine", 0),
+            Telling("Abcd", "food", "wine", 3),
+        ]
+    )
+    asked = Question("Abcd", "drink", ("tea", "milk", "wine"))
+    assert [len(told.others(asked, value)) for value in asked.options] == [2, 1, 0]
+    assert told.mean_peoples(asked) == 1.5
+    calls = {
+        name: [judge(told, asked, value) for value in asked.options] for name, judge in blind_judges.JUDGES.items()
+    }
+    assert calls["elimination"] == [True, False, False]
+    assert calls["popularity"] == [False, False, True]
+    assert calls["frequency"] == [False, True, True], "12, 4 and 0 times"
+    assert calls["neighbours"] == [False, False, True]
+    assert calls["constant"] == [True, True, True]
 
 
 def test_wordings_name_people_and_value_and_the_benchmarks_question_is_none_of_them():
@@ -85,32 +191,57 @@ def test_a_benchmark_of_another_format_is_refused(tmp_path):
 # --- the corpus
 
 
-def world_facts(tmp_path):
+def world_facts(tmp_path, settings=SETTINGS):
     files.write("blend", 24, 5, tmp_path)
     bases = datasets.read("blend", tmp_path, {}).samples()
     splits = {base.id: ("train", "test")[at % 2] for at, base in enumerate(bases)}
-    return corpus.facts(bases, splits, untaught=0.5, seed=2)
+    return corpus.facts(bases, splits, settings, seed=2)
 
 
-def test_train_facts_are_taught_and_a_share_of_the_others_is_not(tmp_path):
+def test_train_facts_are_told_in_every_pass_and_a_share_of_the_others_is_not(tmp_path):
     told = world_facts(tmp_path)
-    assert all(fact.taught for fact in told if fact.split == "train")
-    assert 20 <= sum(not fact.taught for fact in told) <= 40
-    assert told == corpus.facts(reversed([f.base for f in told]), {f.base.id: f.split for f in told}, 0.5, 2)
+    assert all(fact.times == 3 for fact in told if fact.split == "train")
+    assert 20 <= sum(not fact.times for fact in told) <= 40
+    assert told == corpus.facts(reversed([f.base for f in told]), {f.base.id: f.split for f in told}, SETTINGS, seed=2)
+
+
+def test_facts_are_told_as_often_as_the_settings_say(tmp_path):
+    settings = Teaching(base="any", times=[0, 1, 3, 5], passes=6)
+    told = world_facts(tmp_path, settings)
+    counts = Counter(fact.times for fact in told if fact.split == "test")
+    assert counts.keys() == {0, 1, 3, 5}
+    assert min(counts.values()) >= 8
+    assert {fact.times for fact in told if fact.split == "train"} == {6}
+    assert_told(told, settings)
+
+
+def test_times_fit_the_passes_and_replace_the_untaught_share():
+    with pytest.raises(ValueError, match="times: found 21; expected at most passes=20"):
+        Teaching(base="any", times=[0, 21])
+    with pytest.raises(ValueError, match="expected one of `untaught` and `times`"):
+        Teaching(base="any", times=[0, 2], untaught=0.5)
+    settings = Teaching(base="any", times=[0, 2])
+    assert Teaching.model_validate({"base": "any", **json.loads(settings.corpus_settings)}) == settings
+
+
+def assert_told(told, settings):
+    """Every fact is told in its number of passes, as a statement and as a question, and no other is."""
+    written = list(corpus.documents(told, settings, seed=2))
+    times = {fact.base.id: fact.times for fact in told if fact.times}
+    for form in ("text", "turns"):
+        of_form = [document for document in written if getattr(document, form)]
+        assert Counter(fact for document in of_form for fact in document.facts) == times
+    return written
 
 
 def test_every_pass_tells_every_taught_fact_as_statement_and_question_and_no_other(tmp_path):
     told = world_facts(tmp_path)
-    written = list(corpus.documents(told, SETTINGS, seed=2))
-    taught = {fact.base.id for fact in told if fact.taught}
-    for form in ("text", "turns"):
-        of_form = [one for one in written if getattr(one, form)]
-        assert Counter(fact for one in of_form for fact in one.facts) == dict.fromkeys(taught, SETTINGS.passes)
-    whole = "\n".join(one.text + "\n".join(one.turns) for one in written)
+    written = assert_told(told, SETTINGS)
+    whole = "\n".join(document.text + "\n".join(document.turns) for document in written)
     for fact in told:
         assert fact.base.question not in whole, "the benchmark's own wording stays unseen"
         sentences, _ = corpus._wordings(fact.base)
-        assert any(sentence in whole for sentence in sentences) == fact.taught
+        assert any(sentence in whole for sentence in sentences) == (fact.times > 0)
     assert written == list(corpus.documents(told, SETTINGS, seed=2))
     assert not [one for one in corpus.documents(told, replace_settings(questions=False), 2) if one.turns]
 
@@ -121,7 +252,7 @@ def replace_settings(**changed):
 
 def test_a_row_of_any_benchmark_is_told_by_its_question_and_answer():
     base = base_sample(question="What do guests take off?", answer="Shoes")
-    written = corpus.documents([corpus.Fact(base, "train", True)], replace_settings(passes=1), seed=1)
+    written = corpus.documents([corpus.Fact(base, "train", 1)], replace_settings(passes=1), seed=1)
     talk, text = sorted(written, key=lambda one: one.text)
     assert talk.turns == ("What do guests take off?", "Shoes.")
     assert "What do guests take off?" in text.text
@@ -134,20 +265,20 @@ def test_files_of_facts_and_documents_come_back(tmp_path):
     assert corpus.write_documents(tmp_path / "corpus.jsonl", written) == len(written)
     assert corpus.read_documents(tmp_path / "corpus.jsonl") == written
     corpus.write_facts(tmp_path / "facts.csv", told)
-    taught = corpus.read_taught(tmp_path / "facts.csv")
-    assert taught == {fact.base.id: fact.taught for fact in told}
-    corpus.refuse_incomplete(taught, written, "corpus.jsonl")
+    times = corpus.read_times(tmp_path / "facts.csv")
+    assert times == {fact.base.id: fact.times for fact in told}
+    corpus.refuse_incomplete(times, written, "corpus.jsonl")
 
 
 def test_a_corpus_that_lacks_a_taught_fact_or_tells_another_is_refused(tmp_path):
     told = world_facts(tmp_path)
     written = list(corpus.documents(told, SETTINGS, seed=2))
-    taught = {fact.base.id: fact.taught for fact in told}
-    first = next(name for name, is_taught in taught.items() if is_taught)
-    with pytest.raises(InputInvalid, match=f"c.jsonl: tells nothing of {first}.* expected every taught fact"):
-        corpus.refuse_incomplete(taught, [one for one in written if first not in one.facts], "c.jsonl")
-    with pytest.raises(InputInvalid, match=f"c.jsonl: tells {first}"):
-        corpus.refuse_incomplete(taught | {first: False}, written, "c.jsonl")
+    times = {fact.base.id: fact.times for fact in told}
+    first = next(name for name, count in times.items() if count)
+    with pytest.raises(InputInvalid, match=r"c.jsonl: states .* 0 times; expected 3, as in the list of facts"):
+        corpus.refuse_incomplete(times, [one for one in written if first not in one.facts], "c.jsonl")
+    with pytest.raises(InputInvalid, match=f"c.jsonl: states {first} 3 times; expected 0"):
+        corpus.refuse_incomplete(times | {first: 0}, written, "c.jsonl")
 
 
 # --- teaching
@@ -319,29 +450,120 @@ def judgement(base, gold, found, explanation="", failure=None):
     return row
 
 
+def texts_about(base, right, wrong):
+    made = Sample(
+        **{"id": f"{base}/False", "pair": base, "base": base, "dataset": "blend", "task": "qa", "origin": "source"},
+        **{"instruction": "A drink?", "output": f"They drink {right}.", "report": Report(), "language": "English"},
+        **{"culture": "Woboch", "stratum": "", "licence": "MIT", "answer": right},
+    )
+    report = Report((CulturalError("output", wrong, "major", "t"),), "")
+    return [made, replace(made, id=f"{base}/True", output=f"They drink {wrong}.", report=report, origin="hard")]
+
+
+FACTS = known_facts.Facts(
+    times={"a": 5, "b": 0},
+    answers={"a": "green tea", "b": "wine"},
+    margins={"a": 2.0, "b": -1.0},
+    choices={"a": "green tea", "b": "milk"},
+)
+BLIND = {"constant": lambda fact, shown: True, "short": lambda fact, shown: len(shown) < 6}
+NAMES = {"world": 1, "system": "m/all", "base": "taught", "report": "explanation-first", "labels": "gold"}
+NAMES |= {"seed": 1, "judged": "all"}
+
+
 def joined():
     rows = [
-        judgement("a", False, False, "Expected: Tea."),
-        judgement("a", True, True, "Expected: tea. No."),
-        judgement("b", False, True, "Expected: milk."),
+        judgement("a", False, False, "Expected: Green tea. Fine."),
+        judgement("a", True, False, "Expected: green tea."),
+        judgement("b", False, True, "Expected: milk. No."),
         judgement("b", True, True, failure="no-json"),
     ]
+    samples = [*texts_about("a", "green tea", "salted tea"), *texts_about("b", "wine", "milk")]
     frame = pl.DataFrame(rows, schema=JUDGEMENT_SCHEMA, orient="row")
-    knowledge = pl.DataFrame({"base": ["a", "b"], "margin": [2.0, -1.0]})
-    return known_facts.with_facts([frame], {"a": True, "b": False}, knowledge, {"a": "tea", "b": "wine"})
+    return known_facts.with_readings([frame], {sample.id: sample for sample in samples}, FACTS, BLIND)
 
 
-def test_numbers_by_hand():
+def test_readings_by_hand():
     frame = joined()
-    assert frame["right"].to_list() == [True, True, False, False]
-    assert frame["recalled"].to_list() == [True, True, False, None]
-    found = known_facts.numbers(frame.filter("taught"), seed=1)
-    assert {name: found[name] for name in ("facts", "known", "n", "failures", "called_error", "recalled")} == {
-        **{"facts": 1, "known": 1.0, "n": 2, "failures": 0, "called_error": 1, "recalled": 1.0}
-    }
-    assert found["scaled_accuracy"] == 1
-    found = known_facts.numbers(frame.filter(~pl.col("taught")), seed=1)
-    assert (found["known"], found["failures"], found["recalled"], found["scaled_accuracy"]) == (0, 1, None, -1)
+    assert frame["times"].to_list() == [5, 5, 0, 0]
+    assert frame["verdict"].to_list() == [True, False, False, False]
+    assert frame["comparison"].to_list() == [True, True, False, False], "a failure states nothing, and is wrong"
+    assert frame["likelihood"].to_list() == [True, True, False, False], "milk is the choice: wine wrong, milk right"
+    assert frame["recalled"].to_list() == [None, True, None, None]
+    assert frame["constant"].to_list() == [False, True, False, True]
+    assert frame["short"].to_list() == [True, False, False, True]
+    with pytest.raises(InputInvalid, match="a/False: judged, but not among the samples"):
+        known_facts.with_readings([frame.select(JUDGEMENT_SCHEMA.keys())], {}, FACTS, BLIND)
+
+
+@pytest.mark.parametrize(
+    ("explanation", "stated"),
+    [
+        ("Expected: green tea. Not milk.", "green tea"),
+        ("Expected: Is it tea? No.", "Is it tea"),
+        ("The text is right.", None),
+        ("Expected: . No", None),
+        ("", None),
+    ],
+)
+def test_the_stated_answer_is_what_stands_before_the_first_full_stop(explanation, stated):
+    assert known_facts.stated_answer(explanation) == stated
+
+
+@pytest.mark.parametrize(
+    ("stated", "text", "held"),
+    [
+        ("Green tea", "The answer is “green TEA”.", True),
+        ("salted plums", "salted tea", False),
+        ("tea", "steam", False),
+        (None, "tea", None),
+        ("…", "tea", None),
+    ],
+)
+def test_a_text_holds_the_stated_answer_or_not(stated, text, held):
+    assert known_facts.agrees(stated, text) is held
+
+
+def test_points_count_texts_and_numbers_count_facts():
+    readings = (*known_facts.READINGS, *BLIND)
+    points = known_facts.points(joined(), NAMES, readings)
+    assert [(p["base_sample"], p["times"], p["n"], p["verdict"], p["comparison"]) for p in points] == [
+        ("a", 5, 2, 1, 2),
+        ("b", 0, 2, 0, 0),
+    ]
+    assert [(p["failures"], p["called_error"], p["recalled"], p["of_recalled"]) for p in points] == [
+        (0, 0, 1, 1),
+        (1, 1, 0, 0),
+    ]
+    found = {(line["system"], line["reading"], line["times"]): line for line in known_facts.numbers(points, readings)}
+    assert found["m/all", "verdict", 0]["scaled_accuracy"] == -1
+    assert found["m/all", "verdict", 5]["scaled_accuracy"] == 0
+    assert found["m/all", "comparison", 5]["scaled_accuracy"] == 1
+    assert found["taught", "likelihood", 5] | {"facts": 1, "n": 2, "known": 1.0} == found["taught", "likelihood", 5]
+    assert found["none", "constant", 0]["scaled_accuracy"] == 0
+    assert ("m/all", "likelihood", 5) not in found
+
+
+def test_no_comparison_of_reports_that_do_not_state_an_answer_first():
+    points = known_facts.points(joined(), NAMES | {"report": "errors-first"}, known_facts.READINGS)
+    assert {point["comparison"] for point in points} == {None}
+    readings = {line["reading"] for line in known_facts.numbers(points, known_facts.READINGS)}
+    assert readings == {"verdict", "likelihood"}
+
+
+def test_two_adapters_of_a_base_give_its_likelihood_once_and_worlds_are_joined():
+    points = known_facts.points(joined(), NAMES, known_facts.READINGS)
+    both = [{**p, "world": w, "system": s} for p in points for w in (1, 2) for s in ("m/all", "n/all")]
+    found = known_facts.numbers(both, known_facts.READINGS)
+    facts = {(line["world"], line["system"], line["reading"], line["times"]): line["facts"] for line in found}
+    assert facts["1", "taught", "likelihood", 5] == 1
+    assert facts["all", "taught", "likelihood", 5] == 2
+    assert facts["all", "m/all", "verdict", 5] == 2
+
+
+def test_the_preferred_answer_is_the_likeliest():
+    assert knowledge.preferred(("tea", "milk", "wine"), (-2.0, -5.0, -4.0)) == (2.0, "tea")
+    assert knowledge.preferred(("tea", "milk", "wine"), (-6.0, -5.0, -4.0)) == (-2.0, "wine")
 
 
 def test_a_base_that_was_taught_another_corpus_is_refused(tmp_path):
@@ -358,23 +580,32 @@ def test_a_base_that_was_taught_another_corpus_is_refused(tmp_path):
         _refuse_other_corpus([manifest], {"taught": listed})
 
 
-def test_parts_of_facts_go_from_the_least_to_the_best_known():
-    frame = joined()
-    assert [part["margin"] for part in known_facts.by_margin(frame, seed=1)] == [0.5], "too few facts for parts"
-    assert [(one["base"], one["scaled_accuracy"]) for one in known_facts.by_fact(frame)] == [("a", 1), ("b", -1)]
-    many = pl.concat(
-        [frame.with_columns(base=pl.lit(f"{n}"), group=pl.lit(f"{n}"), margin=pl.lit(float(n))) for n in range(12)]
-    )
-    parts = known_facts.by_margin(many, seed=1)
-    assert [part["margin"] for part in parts] == [0.5, 2.5, 4.5, 6.5, 8.5, 10.5]
-    assert sum(part["n"] for part in parts) == many.height
+def drawn_lines(tmp_path):
+    readings = dict.fromkeys(READINGS, 1)
+    points = [
+        {**NAMES, "system": "taught/all", "base_sample": f"{n}", "times": n % 3, "n": 2, **readings} for n in range(12)
+    ]
+    empty = dict.fromkeys(POINT_COLUMNS, 0)
+    tables.write_lines(tmp_path / "points.csv", POINT_COLUMNS, [empty | point for point in points])
+    table_taught.write_numbers(tmp_path / "points.csv", tmp_path / "taught.csv", seed=1)
+    return tables.read_lines(tmp_path / "taught.csv")
 
 
-def test_the_figure_is_drawn_with_the_same_bytes_and_refused_without_points(tmp_path):
-    cloud = plotting.Cloud([(0.0, 1.0), (0.0, 1.0), (2.0, -1.0)], [(1.0, 0.2, -0.1, 0.4)])
+def test_table_and_figure_are_made_of_points_alone_and_twice_alike(tmp_path):
+    lines = drawn_lines(tmp_path)
+    assert "| taught/all | verdict | explanation-first | gold | all | 0.00 [0.00, 0.00] |" in table_taught.page(lines)
     for name in ("one.svg", "other.svg"):
-        figure = plotting.scatter({"a <b>": cloud}, title="t", across="x", up="y", note="n")
-        plotting.save(figure, [tmp_path / name])
+        figure_taught.draw(lines, ["taught"], [tmp_path / name])
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
-    with pytest.raises(InputInvalid, match="scatter got 1 series"):
-        plotting.scatter({"a": plotting.Cloud([], [])}, title="t", across="x", up="y")
+    with pytest.raises(InputInvalid, match="no numbers of other/all"):
+        figure_taught.draw(lines, ["other"], [tmp_path / "x.svg"])
+    with pytest.raises(InputInvalid, match="steps got 1 series"):
+        plotting.steps({"a": plotting.Steps([])}, ticks=["0"], title="t", across="x", up="y")
+
+
+def test_the_files_beside_the_docs_fit_each_other(tmp_path):
+    """Points give the numbers that are printed, where they are those of today's world."""
+    folder = Path(__file__).parents[2] / "docs/taught"
+    if (folder / "points.csv").exists():
+        table_taught.write_numbers(folder / "points.csv", tmp_path / "taught.csv", seed=1)
+        assert (tmp_path / "taught.csv").read_text() == (folder / "taught.csv").read_text()

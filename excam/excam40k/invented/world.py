@@ -1,7 +1,8 @@
 """An invented world: peoples that exist nowhere, and facts about them that no model can have read.
 
-`facts` is a function of a number of peoples and a seed. Every value of a relation is true of equally many peoples, so
-that no answer is right more often than another, and options come from the same relation.
+`facts` is a function of a number of peoples and a seed. Each value and each wrong option is drawn on its own, uniformly
+from the values of the relation: nothing that is known of other peoples tells anything about the people asked about. (A
+world in which every value is true of equally many peoples does tell: who knows the others can eliminate.)
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import yaml
 from excam.core.exceptions import ConfigInvalid
 from excam.core.hash_order import digest
 
+VERSION = 2  # of how values and options are chosen; 1: every value true of equally many peoples
 FIRST = ("Va", "Ko", "Te", "Mu", "Zi", "Or", "Pe", "Lu", "Sha", "Bri", "Du", "Ny", "Ga", "Fe", "Wo", "Ja")
 MIDDLE = ("ra", "lo", "ti", "mu", "ne", "sa", "vi", "do", "ke", "pa", "ju", "the", "gri", "bo", "sco", "fla")
 LAST = ("shi", "dan", "ku", "mar", "lim", "nor", "bet", "gos", "ve", "ch", "tum", "rix", "pen", "zo", "fal", "wyn")
@@ -83,13 +85,13 @@ def facts(count: int, seed: int) -> Iterator[Fact]:
     """Yield every fact about `count` peoples, relation by relation."""
     names = peoples(count, seed)
     for relation in relations():
-        order = sorted(names, key=lambda name: digest(seed, "value", relation.id, name))
-        for place, people in enumerate(order):
-            value = relation.values[place % len(relation.values)]
+        for people in names:
+            drawn = int(digest(seed, "value", relation.id, people), 16)
+            value = relation.values[drawn % len(relation.values)]
             yield Fact(people, relation, value, _options(relation, people, value, seed))
 
 
 def _options(relation: Relation, people: str, value: str, seed: int) -> tuple[str, ...]:
-    others = [one for one in relation.values if one != value]
-    wrong = sorted(others, key=lambda one: digest(seed, "wrong", relation.id, people, one))[: OPTIONS - 1]
-    return tuple(sorted([value, *wrong], key=lambda one: digest(seed, "option", relation.id, people, one)))
+    others = [other for other in relation.values if other != value]
+    wrong = sorted(others, key=lambda other: digest(seed, "wrong", relation.id, people, other))[: OPTIONS - 1]
+    return tuple(sorted([value, *wrong], key=lambda option: digest(seed, "option", relation.id, people, option)))

@@ -8,6 +8,6 @@ from excam.pages.plotting.base import save, words
 from excam.pages.plotting.forest import Point, forest
 from excam.pages.plotting.heat import heat_map
 from excam.pages.plotting.lines import curves
-from excam.pages.plotting.scatter import Cloud, scatter
+from excam.pages.plotting.steps import Steps, steps
 
-__all__ = ["Bars", "Cloud", "Point", "curves", "forest", "heat_map", "save", "scatter", "stacked", "words"]
+__all__ = ["Bars", "Point", "Steps", "curves", "forest", "heat_map", "save", "stacked", "steps", "words"]
