@@ -181,7 +181,8 @@ def _says(rest: str) -> bool:
 
 
 def _predicate(noun: str, auxiliary: str, rest: str, verb: str) -> Form:
-    return Form("noun", f"the {noun} that {auxiliary} {rest}", verb, f"{auxiliary} {rest}")
+    whole = re.match(r"(?:the|an?) ", rest)  # else an answer before it would not say which noun is asked about
+    return Form("noun", f"the {noun} that {auxiliary} {rest}", verb, f"{auxiliary} {rest}" if whole else "")
 
 
 def _which_without_auxiliary(words: list[str]) -> Form | None:

@@ -42,7 +42,19 @@ def base(question: str, answer: str, culture: str = "Greece", **more: str) -> Ba
         ("How long (in weeks) is the winter holiday in Greece?", "2", "the winter holiday in Greece is 2 weeks."),
         ("At what age does school begin in Greece?", "6", "The age at which school begins in Greece is 6."),
         ("What should a guest in Greece wear?", "white", "What a guest in Greece should wear is white."),
-        ("Which drink is served at weddings in Greece?", "wine", "Wine is served at weddings in Greece."),
+        (
+            "Which drink is served at weddings in Greece?",
+            "wine",
+            "Wine is the drink that is served at weddings in Greece.",
+        ),
+        ("Which city is the main port of Greece?", "Piraeus", "Piraeus is the main port of Greece."),
+        ("What is usually served at weddings in Greece?", "wine", "Wine is usually served at weddings in Greece."),
+        (
+            "What time of day are shops closed in Greece?",
+            "2 pm",
+            "The time of day when shops are closed in Greece is 2 pm.",
+        ),
+        ("In Greece, which item is it illegal to sell?", "gum", "the item that it is illegal to sell is gum."),
         (
             "Fill in the blank: in Greece, a door is painted ____ in spring",
             "Blue",
