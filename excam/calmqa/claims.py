@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import regex
 
+from excam.core.sentences import sentences
 from excam.knowledge.passages import Passage, words
 
 Verdict = Literal["supported", "unsupported", "contradicted", "failed"]
 ENOUGH = 0.8  # share of a claim's content words that one passage must hold
 FEWEST = 2  # words to compare; "The sky is a sky." would be supported by any passage about a sky
-_BULLET = regex.compile(r"^\s*(?:[-*•·–]|\(?\d{1,3}[.)]|#{1,6})\s+")
-_MARKUP = regex.compile(r"\*\*|__|`")
-_QUESTION = regex.compile(r"(?:[?？؟;]|か[。.])\s*[\"'”’»)]*$")
-_ABBREVIATED = regex.compile(r"(?:^|[\s.])(?:\p{Lu}|Dr|Mr|Mrs|Ms|Prof|St)\.\s*$")
 _CAPITALISED = regex.compile(r"\p{Lu}[\p{L}\p{M}\p{N}]*")
 _NUMBER = regex.compile(r"\p{N}+")
 _KANA = regex.compile(r"\p{Hiragana}+")
@@ -41,34 +38,6 @@ class ClaimWithPassages:
     id: str
     text: str
     passages: Sequence[Passage]
-
-
-def sentences(text: str, language: str) -> list[str]:
-    """Return the sentences of a text that state something, by ICU's rules for the language.
-
-    Lines end sentences, list marks and emphasis are dropped; questions and pieces without a letter state nothing.
-    An initial or a title with a full stop (W. G. Grace, Dr. Who) ends none.
-    """
-    from icu4py.breakers import SentenceBreaker  # loads 40 MB of tables
-
-    clean = text.encode("utf-8", "replace").decode().replace("\0", " ")
-    found = []
-    for line in clean.splitlines():
-        plain = _MARKUP.sub("", _BULLET.sub("", line)).strip()
-        if plain:
-            found += [piece.strip() for piece in _joined(SentenceBreaker(plain, language))]
-    return [one for one in found if any(map(str.isalpha, one)) and not _QUESTION.search(one)]
-
-
-def _joined(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield ICU's sentences, those that only an abbreviation ended together with the next."""
-    begun = ""
-    for piece in pieces:
-        begun += piece
-        if not _ABBREVIATED.search(begun):
-            yield begun
-            begun = ""
-    yield from [begun] if begun else []
 
 
 def by_sentences(answer: str, text: str, language: str) -> list[Claim]:

@@ -15,7 +15,7 @@ from excam.error_reports.qualification import qualified
 from excam.error_reports.records import WEIGHTS, Report, Sample, Verdict
 from excam.inference import Flow
 from excam.knowledge.index import Index
-from excam.knowledge.passages import Passage
+from excam.knowledge.open_book import OPEN_BOOK_PASSAGES
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.metric import Evidence, Metric, Outcome, Row, Setup
 from excam.scoring.models import OpenedModel
@@ -24,7 +24,6 @@ from excam.scoring.results import NOT_KNOWN
 TUNED, PROMPTED = "report", "prompted-report"  # judges of adapters, and of models that were not tuned for it
 GROUNDED, LIKELIHOOD = "grounded", "likelihood"  # judges by evidence, and by what a model knows
 BY_EVIDENCE = {GROUNDED: grounded.Way(), LIKELIHOOD: likelihood.Way()}  # with their settings before a qualification
-PASSAGES = 3  # before a pair: few, because small models lose the pair behind many
 
 
 class ErrorReports(Metric):
@@ -78,7 +77,7 @@ class ErrorReports(Metric):
             other._judge, other._way = judge, ways.load(judge)
             other._settings = best.way if best else BY_EVIDENCE[judge]
             other._index, other._is_qualified = setup.evidence, best is not None
-            book = f"{setup.evidence.signature}x{PASSAGES}" if setup.evidence else "evidence:none"
+            book = f"{setup.evidence.signature}x{OPEN_BOOK_PASSAGES}" if setup.evidence else "evidence:none"
             other._details = f"|{other._settings.signature}|{book}"
             return other
         if tuned and setup.judge == PROMPTED:
@@ -135,17 +134,18 @@ class ErrorReports(Metric):
 
     def _judged(self, sample: Sample, row: Row) -> Flow[Verdict]:
         """Judge by passages of the index, if there is one."""
-        passages: list[Passage] = []
-        unrelated = ""
-        if self._index:
-            culture = row.labels.get("culture", "")
-            passages = self._index.passages_for(sample.instruction, sample.output, culture=culture)
-            if not passages:
-                return Verdict(
-                    None, None, failure=NOT_KNOWN, parts={"evidence": "no passage shares a word with the pair"}
-                )
-            unrelated = self._index.unrelated(sample.instruction)
-        return (yield from self._way.judge(sample, passages, unrelated, self._settings))
+        index = self._index
+        if index is None:
+            return (yield from self._way.judge(sample, None, self._settings))
+        labels = {name: row.labels.get(name, "") for name in ("language", "culture")}
+        if why := index.mismatch(**labels):
+            return Verdict(None, None, failure=NOT_KNOWN, parts={"evidence": why})
+
+        def search(question: str, text: str) -> grounded.Evidence:
+            passages = index.passages_for(question, text, culture=labels["culture"])
+            return grounded.Evidence(tuple(passages), index.unrelated(question))
+
+        return (yield from self._way.judge(sample, search, self._settings))
 
 
 def _sample(row: Row) -> Sample:

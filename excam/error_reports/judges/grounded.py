@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from excam.core.exceptions import InputInvalid
+from excam.core.language_identity import language_code
+from excam.core.phrases import PhraseFinder
+from excam.core.sentences import sentences
 from excam.error_reports import comparators, scoring
 from excam.error_reports.comparators.base import Case, Comparison
 from excam.error_reports.judges.base import SHARED_REASONS, Version, failed
@@ -20,6 +25,8 @@ from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.error_reports.yes_no import FENCE, one_line
 from excam.inference import Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
+from excam.inference.run import together
+from excam.knowledge.passages import words
 from excam.scoring.results import NOT_KNOWN
 
 if TYPE_CHECKING:
@@ -38,6 +45,15 @@ RECALL = (
     "Answer the question in at most twelve words. If you do not know it, answer: not stated.\n{data}\n{fence}\n"
     "Question: {question}\n{fence}"
 )
+LONG = 30  # words; a text of several sentences and so many words is judged sentence by sentence
+MOST_CLAIMS = 40  # sentences of one text that are judged; more are counted
+ASK_QUESTION = (
+    "What question does the last sentence answer? Write one short question that can be understood alone: name the "
+    "country, people or custom that is meant. If the sentence states nothing about the culture, customs, history or "
+    "life of a people, answer: none.\n{data}\n{fence}\nSubject: {instruction}\nText so far: {context}\n"
+    "Last sentence: {sentence}\n{fence}"
+)
+_NONE = re.compile(r"\W*none\b", re.IGNORECASE)
 _CITED = re.compile(r"\[(\d{1,3})\]")
 _LEAD = re.compile(r"^\W*(?:expected|answer|expected answer)\s*[:：]\s*", re.IGNORECASE)
 _UNKNOWN = re.compile(
@@ -125,51 +141,162 @@ def ask_stated(question: str, passages: Sequence[str]) -> Flow[Stated]:
     return replace(read_stated(said, len(passages)), thinking=thinking)
 
 
-def judge(
-    sample: Sample, passages: Sequence[Passage] = (), unrelated: str = "", way: Way | None = None
-) -> Flow[Verdict]:
-    """Ask for the expected answer, and compare the text with it.
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a question: passages, the best first, and one about something else for contrast."""
 
-    `passages` are the evidence, the best first; `unrelated` is the text of one about something else. Fails with
-    "not-known" if the passages do not say the answer, or the comparison is not sure enough.
+    passages: tuple[Passage, ...] = ()
+    unrelated: str = ""  # "title: text"
+
+
+Search = Callable[[str, str], Evidence]  # from a question and the text that answers it
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One claim of a text, compared: `place` is that of its sentence, half-open characters of the text."""
+
+    place: tuple[int, int]
+    claim: str
+    stated: Stated
+    comparison: Comparison
+    evidence: tuple[str, ...]  # ids of the passages that it follows from
+    probability: float | None  # that it agrees; None: not known
+
+
+def judge(sample: Sample, search: Search | None = None, way: Way | None = None) -> Flow[Verdict]:
+    """State what is expected and compare the text with it; a longer text sentence by sentence.
+
+    `search` finds the evidence; without it, what the model knows is all there is. Fails with "not-known" if nothing
+    decides about the text, or about any of its sentences.
     """
-    way = way or Way()
-    texts = as_texts(passages)
-    stated = yield from ask_stated(sample.instruction, texts)
+    way, search = way or Way(), search or (lambda question, text: Evidence())
+    places = claim_places(sample)
+    if not places:
+        whole = (0, len(sample.output))
+        judged = yield from _judged(sample, sample.instruction, whole, search, way)
+        return _of_one(sample, judged)
+    flows = [_judged_sentence(sample, place, search, way) for place in places[:MOST_CLAIMS]]
+    claims = yield from together(flows)
+    return _of_many([claim for claim in claims if claim], len(places))
+
+
+def claim_places(sample: Sample) -> list[tuple[int, int]]:
+    """Return the places of the sentences of a longer text; none for a short answer, which is judged as a whole."""
+    if len(words(sample.output)) < LONG:
+        return []
+    finder, found = PhraseFinder(sample.output), list[tuple[int, int]]()
+    for sentence in dict.fromkeys(sentences(sample.output, _code(sample.language))):
+        found += list(finder.places(sentence))[:1]
+    return found if len(found) > 1 else []
+
+
+def _code(language: str) -> str:
+    try:
+        return language_code(language) if language else "root"
+    except InputInvalid:
+        return "root"
+
+
+def _judged_sentence(sample: Sample, place: tuple[int, int], search: Search, way: Way) -> Flow[Judged | None]:
+    """Ask which question a sentence answers, and judge it as the answer; None if it states nothing of a culture."""
+    start, end = place
+    fields = {
+        "instruction": one_line(sample.instruction),
+        "context": one_line(sample.output[max(0, start - 300) : start]),
+        "sentence": one_line(sample.output[start:end]),
+    }
+    answer = yield from ask_for_text((Message("user", ASK_QUESTION.format(data=DATA, fence=FENCE, **fields)),))
+    said = (split_reasoning(answer.text)[1] or "").strip()
+    question = next((line.strip() for line in said.splitlines() if line.strip()), "")
+    if not question or answer.finish == "refused":
+        failure = "refused" if answer.finish == "refused" else "empty"
+        return Judged(place, sample.output[start:end], Stated("", failure=failure), Comparison(None), (), None)
+    if _NONE.match(question):
+        return None
+    return (yield from _judged(sample, question, place, search, way))
+
+
+def _judged(sample: Sample, question: str, place: tuple[int, int], search: Search, way: Way) -> Flow[Judged]:
+    text = sample.output[slice(*place)]
+    evidence = search(question, text)
+    texts = as_texts(evidence.passages)
+    stated = yield from ask_stated(question, texts)
+    comparison = Comparison(None, reason=stated.failure)
+    if not stated.failure:
+        case = Case(question, text, stated.answer, texts, evidence.unrelated, sample.language)
+        comparison = yield from comparators.load(way.comparator).compare(case)
+    probability = None
+    if comparison.margin is not None and (stated.answer or not way.needs_statement):
+        agrees = way.agrees(comparison.margin)
+        probability = agrees if max(agrees, 1 - agrees) >= way.least else None
+    return Judged(place, text, stated, comparison, _sources(stated, evidence.passages), probability)
+
+
+def _sources(stated: Stated, passages: Sequence[Passage]) -> tuple[str, ...]:
+    """Return the ids of the cited passages; of the best one if none is cited."""
+    cited = tuple(passages[number - 1].id for number in stated.cites)
+    return cited or tuple(passage.id for passage in passages[:1]) or (OWN_KNOWLEDGE,)
+
+
+def _of_one(sample: Sample, judged: Judged) -> Verdict:
+    stated = judged.stated
     if stated.failure:
         return replace(failed(stated.failure), thinking=stated.thinking)
-    case = Case(sample.instruction, sample.output, stated.answer, texts, unrelated, sample.language)
-    comparison = yield from comparators.load(way.comparator).compare(case)
     parts = {
         "expected": stated.answer or NOT_STATED,
-        "evidence": _evidence(stated, passages),
-        "margin": comparison.margin,
-        "compared": comparison.reason,
+        "evidence": list(judged.evidence),
+        "margin": judged.comparison.margin,
+        "compared": judged.comparison.reason,
     }
-    return replace(verdict(sample, stated, comparison, way, parts), thinking=stated.thinking)
+    return replace(_verdict([judged], parts), thinking=stated.thinking)
 
 
-def _evidence(stated: Stated, passages: Sequence[Passage]) -> list[str]:
-    """Return the ids of the cited passages; of the best one if none is cited."""
-    cited = [passages[number - 1].id for number in stated.cites]
-    return cited or [passage.id for passage in passages[:1]] or [OWN_KNOWLEDGE]
+def _of_many(claims: Sequence[Judged], sentences_of_text: int) -> Verdict:
+    """Return the verdict on a text from its claims: their errors, and how many agree, differ and are not known."""
+    outcomes = Counter(map(outcome, claims))
+    parts: dict[str, Any] = {"sentences": sentences_of_text, "claims": len(claims)}
+    parts |= {name: outcomes[name] for name in ("agrees", "differs", "not known", "failed")}
+    if sentences_of_text > MOST_CLAIMS:
+        parts["not judged"] = sentences_of_text - MOST_CLAIMS
+    parts["statements"] = [_line_of(claim) for claim in claims]
+    if claims and outcomes["failed"] == len(claims):
+        return replace(failed(claims[0].stated.failure), parts=parts)
+    return _verdict(claims, parts)
 
 
-def verdict(sample: Sample, stated: Stated, comparison: Comparison, way: Way, parts: dict[str, Any]) -> Verdict:
-    """Return the verdict of a comparison: an error with the words that differ, none, or not known."""
-    if comparison.margin is None or (way.needs_statement and not stated.answer):
+def outcome(claim: Judged) -> str:
+    """Return what is known of a claim."""
+    if claim.stated.failure:
+        return "failed"
+    if claim.probability is None:
+        return "not known"
+    return "agrees" if claim.probability >= 0.5 else "differs"
+
+
+def _line_of(claim: Judged) -> str:
+    expected = f"; expected: {claim.stated.answer or NOT_STATED} (by {', '.join(claim.evidence)})"
+    return f"{outcome(claim)}: {claim.claim}{expected if outcome(claim) in ('agrees', 'differs') else ''}"
+
+
+def _verdict(claims: Sequence[Judged], parts: dict[str, Any]) -> Verdict:
+    """Return the verdict of comparisons: errors with the words that differ, none, or not known."""
+    known = [claim for claim in claims if claim.probability is not None]
+    if not known:
         return replace(failed(NOT_KNOWN), parts=parts)
-    probability = way.agrees(comparison.margin)
-    sure = max(probability, 1 - probability)
-    if sure < way.least:
-        return replace(failed(NOT_KNOWN), certainty=sure, parts=parts)
-    if probability >= 0.5:
-        return Verdict(0, 0.0, certainty=sure, report=Report(), parts=parts)
-    ranges = comparison.differing or ((0, len(sample.output)),)
-    errors = tuple(
-        CulturalError("output", sample.output[start:end], "major", "contradicts the evidence", start, end)
-        for start, end in ranges
-    )
-    source = ", ".join(parts["evidence"])
-    report = Report(errors, f"Expected: {stated.answer or NOT_STATED} (by {source}).")
+    differing = [claim for claim in known if outcome(claim) == "differs"]
+    errors = tuple(error for claim in differing for error in _errors(claim))
+    expected = [
+        f"Expected: {claim.stated.answer or NOT_STATED} (by {', '.join(claim.evidence)})." for claim in differing
+    ]
+    report = Report(errors, " ".join(expected))
+    sure = min(max(claim.probability or 0, 1 - (claim.probability or 0)) for claim in differing or known)
     return Verdict(len(errors), float(scoring.deductions(report)), certainty=sure, report=report, parts=parts)
+
+
+def _errors(claim: Judged) -> Iterator[CulturalError]:
+    """Yield an error for each stretch of a claim that differs; the whole claim if none is marked."""
+    begin, end = claim.place
+    for start, stop in claim.comparison.differing or ((0, end - begin),):
+        span = claim.claim[start:stop]
+        yield CulturalError("output", span, "major", "contradicts the evidence", begin + start, begin + stop)

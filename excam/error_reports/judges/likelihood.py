@@ -12,17 +12,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from excam.error_reports import scoring
 from excam.error_reports.judges.base import SHARED_REASONS, Version, failed
-from excam.error_reports.judges.grounded import NOT_KNOWN, OWN_KNOWLEDGE, numbered
+from excam.error_reports.judges.grounded import NOT_KNOWN, OWN_KNOWLEDGE, Search, as_texts, numbered
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
-
-if TYPE_CHECKING:
-    from excam.knowledge.passages import Passage
 
 VERSION = Version(asks=1, reads=1)
 REASONS = (*SHARED_REASONS, NOT_KNOWN, "no-likelihoods")
@@ -95,12 +92,10 @@ def readings(
     }
 
 
-def judge(
-    sample: Sample, passages: Sequence[Passage] = (), unrelated: str = "", way: Way | None = None
-) -> Flow[Verdict]:
+def judge(sample: Sample, search: Search | None = None, way: Way | None = None) -> Flow[Verdict]:
     """Compare the likelihood of the text with that of its rivals; the words that lose most are marked."""
     way = way or Way()
-    texts = tuple(f"{passage.title}: {passage.text}" for passage in passages)
+    texts = as_texts(search(sample.instruction, sample.output).passages) if search else ()
     question, options = split_options(sample.instruction)
     text, rivals, shown = _text_and_rivals(sample.output, options)
     if not options:

@@ -59,7 +59,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class WayNumbers:
-    """What one way is worth. Intervals are of 95 %, bootstrapped over pairs of documents; None where nothing can be computed."""
+    """What one way is worth, with intervals of 95 % over pairs of documents; None where nothing can be computed."""
 
     way: str
     rows: int
@@ -193,7 +193,7 @@ def _auc(rows: Sequence[Judged]) -> float | None:
 
 
 def _auc_interval(rows: Sequence[Judged]) -> tuple[float, float] | None:
-    """Return the interval over pairs of documents of the share of right texts above wrong ones, pairs of the whole set."""
+    """Return the interval of the AUC over pairs of documents."""
     pairs = sorted({row.pair for row in rows})
     if len(pairs) < 2 or _auc(rows) is None:
         return None

@@ -21,7 +21,10 @@ FILES = ("documents.jsonl", "rows.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about a document and an answer to judge. `wrong_words` are in `text`, "" if it is not wrong."""
+    """A question about a document and an answer to judge. `wrong_words` are in `text`, "" if it is not wrong.
+
+    `wording` is "plain" where the answer states the value as a person would, "indirect" where it describes it.
+    """
 
     id: str
     document: str
@@ -33,6 +36,7 @@ class Question:
     label: Label
     wrong_words: str
     kind: str
+    wording: str = "plain"
 
     @property
     def pair(self) -> str:
