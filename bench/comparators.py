@@ -1,13 +1,17 @@
 """How well do comparators that need no model tell right from wrong, and mark the words that differ?
 
-    python -m bench.comparators --data data --set blend culturalbench globalopinionqa variants
+    python -m bench.comparators --data data --set blend culturalbench globalopinionqa variants qualification
 
 `--data` is a folder with one folder of official files for each benchmark. Rows are the project's own: base samples as
 its readers give them, the right row and the wrong row of each pair, the right answer as the expected statement.
 `variants` are BLEnD's annotations: two wordings of one annotated answer agree, answers of two groups of a question
-differ; `variants-en` are the same in English. Base samples are divided by hash: thresholds were chosen on `--part dev`
-(a third), numbers are reported of `--part test`. Intervals: 95 %, bootstrap over base samples. Tokens are the words of
-the comparators; `span f1` counts marks on right rows as false ones. Speed is of this process, one core.
+differ; `variants-en` are the same in English. `qualification` are the right and wrong answers of the qualification set
+with their expected answers: sentences in other words, nine languages; all are test rows (`--passages`: with their
+document, whose words then count as supported).
+
+Base samples are divided by hash: thresholds were chosen on `--part dev` (a third), numbers are reported of `--part
+test`. Intervals: 95 %, bootstrap over base samples. `AUC` is that of the margin. Tokens are the words of the
+comparators; `span F1` counts marks on right rows as false ones. Speed is of this process, one core.
 """
 
 from __future__ import annotations
@@ -21,6 +25,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
+from bench.processes import ROOT
+from excam.core import row_files
 from excam.core.hash_order import digest
 from excam.core.splits import Split
 from excam.error_reports import comparators
@@ -55,6 +63,7 @@ LANGUAGES = {
     "West_Java": "Sundanese",
 }
 VARIANTS = ("variants", "variants-en")
+QUALIFICATION = "qualification"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +79,38 @@ class Labelled:
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--set", nargs="+", default=["blend", "culturalbench", "globalopinionqa", *VARIANTS])
+    parser.add_argument(
+        "--set", nargs="+", default=["blend", "culturalbench", "globalopinionqa", *VARIANTS, QUALIFICATION]
+    )
     parser.add_argument("--comparators", nargs="+", default=["containment", "lemmas", "differences"])
     parser.add_argument("--encoder", type=Path, help="folder of a sentence encoder, for the comparator `encoder`")
+    parser.add_argument("--passages", action="store_true", help="give the qualification set's documents as evidence")
     parser.add_argument("--rows", type=int, default=0, help="measure the first so many rows of a set only")
     parser.add_argument("--part", choices=["dev", "test"], default="test")
     parser.add_argument("--wrong", type=int, default=0, help="show so many rows on which a comparator errs")
     args = parser.parse_args(argv)
-    print("| set | comparator | n | base samples | scaled accuracy | undecided | span F1 | rows/s |\n|" + "---|" * 8)
+    print(
+        "| set | comparator | n | base samples | scaled accuracy | AUC | undecided | span F1 | rows/s |\n|" + "---|" * 9
+    )
     for name in args.set:
-        rows = _part(list(_variants(args.data, name) if name in VARIANTS else _rows(args.data, name)), args.part)
-        for comparator in args.comparators:
+        rows = _part(_read(args.data, name, args.passages), args.part)
+        for comparator in args.comparators if rows else ():
             compare = comparators.load(comparator).compare
             if comparator == "encoder":
                 compare = partial(encoder.compare, folder=args.encoder)
             _measure(name, comparator, compare, rows[: args.rows or None], args.wrong)
 
 
+def _read(data: Path, name: str, passages: bool) -> list[Labelled]:
+    if name == QUALIFICATION:
+        return list(_qualification(passages))
+    return list(_variants(data, name) if name in VARIANTS else _rows(data, name))
+
+
 def _part(rows: list[Labelled], part: str) -> list[Labelled]:
+    """Return the rows of a part, divided by base sample; the qualification set chooses nothing."""
+    if rows[0].base.startswith(QUALIFICATION):
+        return rows if part == "test" else []
     return [row for row in rows if (int(digest(SEED, "comparators", row.base), 16) % 3 == 0) == (part == "dev")]
 
 
@@ -126,6 +149,19 @@ def _variants(data: Path, name: str) -> Iterator[Labelled]:
             yield Labelled(replace(case, text=groups[1][0]), f"{region}/{key}", False)
 
 
+def _qualification(passages: bool) -> Iterator[Labelled]:
+    """Yield the rows of the qualification set that are right or wrong; the base sample is the document."""
+    folder = ROOT / "excam/error_reports/qualification"
+    documents = {row["id"]: f"{row['title']}: {row['text']}" for _, row in row_files.rows(folder / "documents.jsonl")}
+    for _, row in row_files.rows(folder / "rows.jsonl"):
+        if row["label"] != "undecidable":
+            evidence = (documents[row["document"]],) if passages else ()
+            case = Case(row["question"], row["text"], row["expected"], evidence, language=row["language"])
+            start = row["text"].find(row["wrong_words"])
+            spans = ((start, start + len(row["wrong_words"])),) if row["wrong_words"] else ()
+            yield Labelled(case, f"{QUALIFICATION}/{row['document']}", row["label"] == "right", spans)
+
+
 def _measure(
     name: str, comparator: str, compare: Callable[[Case], Flow[Comparison]], rows: list[Labelled], shown: int
 ) -> None:
@@ -143,7 +179,18 @@ def _measure(
     if any(row.spans for row in rows):
         counts = [_tokens(row, outcome) for row, outcome in pairs]
         spans = _cell([2 * both for both, _ in counts], [total for _, total in counts], bases)
-    print(f"| {name} | {comparator} | {len(rows)} | {len(set(bases))} | {' | '.join(cells)} | {spans} | {speed:.0f} |")
+    line = (
+        name,
+        comparator,
+        len(rows),
+        len(set(bases)),
+        cells[0],
+        f"{_auc(pairs):.2f}",
+        cells[1],
+        spans,
+        f"{speed:.0f}",
+    )
+    print("| " + " | ".join(map(str, line)) + " |")
     for row, outcome in [(row, outcome) for row, outcome in pairs if not _is_correct(row, outcome)][:shown]:
         print(f"    {'right' if row.right else 'wrong'}: {row.case.text!r} / {row.case.expected!r}: {outcome}")
 
@@ -159,6 +206,15 @@ def _answered(flow: Flow[Comparison]) -> Comparison:
 
 def _is_correct(row: Labelled, outcome: Comparison) -> bool:
     return outcome.margin is not None and outcome.margin != 0 and (outcome.margin > 0) == row.right
+
+
+def _auc(pairs: Sequence[tuple[Labelled, Comparison]]) -> float:
+    """Return how often the margin of a right row is above that of a wrong one; undecided rows have 0, ties are half."""
+    right, wrong = (
+        np.array([outcome.margin or 0.0 for row, outcome in pairs if row.right == truth]) for truth in (True, False)
+    )
+    above = (right[:, None] > wrong[None]).mean() + (right[:, None] == wrong[None]).mean() / 2
+    return float(above)
 
 
 def _tokens(row: Labelled, outcome: Comparison) -> tuple[int, int]:

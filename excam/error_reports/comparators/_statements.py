@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -9,11 +10,12 @@ from functools import lru_cache
 import regex
 
 from excam.error_reports.comparators._lexicon import Languages, languages_of, variants, word_list
-from excam.error_reports.comparators._values import SOFT, Value, comparable, equal, read_values
+from excam.error_reports.comparators._values import SOFT, Covered, KindIndex, Value, ValueIndex, read_values
 from excam.error_reports.comparators._words import UNSPACED, Word, words
 
 SHORT = 4  # content units of a short statement: there, soft kinds of values decide too
 LONG = 16  # content units beyond which a soft kind is one of several things said
+LONGEST_WORD = 40  # letters at the end of a word in which a negating ending is looked for
 OPTION = regex.compile(r"(?<![\p{L}\p{Nd}])(?:[Oo]ption |[Cc]hoice )?\(?([A-H])[):.]\s+")
 ALTERNATIVES = regex.compile(r"\s(?:or|oder|ou|veya|atau|या|أو|или)\s|\s*/\s*|或者|或|または|또는")
 SENTENCE = regex.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
@@ -80,12 +82,11 @@ def statement(text: str, language: str = "") -> Statement:
     values, negations = _negated(text, values, known, languages)
     functions = word_list("function_words", languages)
     held = {word.start for word in negations}
+    valued = Covered((value.start, value.end) for value in values)
     content = [
         Unit(word.start, word.end, word.key)
         for word in known
-        if word.key not in functions
-        and word.start not in held
-        and not any(value.start < word.end and word.start < value.end for value in values)
+        if word.key not in functions and word.start not in held and not valued.touches(word.start, word.end)
     ]
     units = sorted([*content, *(Unit(v.start, v.end, _value_key(v), v) for v in values)], key=lambda unit: unit.start)
     carrier, stated = _without_carrier(text, units, known, languages)
@@ -104,27 +105,25 @@ def _negated(
     A negation inside a value ("not very", "No,") belongs to it.
     """
     listed = word_list("negations", languages)
-    negations = [
-        word
-        for word in known
-        if (word.key in listed or BOUND_NEGATION.search(word.key))
-        and not any(value.start <= word.start < value.end for value in values)
-    ]
+    valued = Covered((value.start, value.end) for value in values)
+    free = {
+        at: word
+        for at, word in enumerate(known)
+        if (word.key in listed or BOUND_NEGATION.search(word.key[-LONGEST_WORD:]))
+        and not valued.touches(word.start, word.end)
+    }
+    starts = [word.start for word in known]
     turned: list[Value] = []
     for value in values:
-        before = [
-            word for word in negations if value.start - word.start > 0 and _words_between(known, word, value) <= 1
-        ]
-        if value.kind.startswith("opposite:") and len(before) == 1 and before[0].key not in PAIRED:
-            negations.remove(before[0])
-            other = frozenset("other" if side == "one" else "one" for side in value.values)
-            value = replace(value, values=other, start=before[0].start, shown=text[before[0].start : value.end])
+        if value.kind.startswith("opposite:"):
+            at = bisect_left(starts, value.start)
+            before = [place for place in (at - 1, at - 2) if place in free]
+            if len(before) == 1 and free[before[0]].key not in PAIRED:
+                start = free.pop(before[0]).start
+                other = frozenset("other" if side == "one" else "one" for side in value.values)
+                value = replace(value, values=other, start=start, shown=text[start : value.end])
         turned.append(value)
-    return tuple(turned), tuple(negations)
-
-
-def _words_between(known: Sequence[Word], word: Word, value: Value) -> int:
-    return sum(word.end <= other.start and other.end <= value.start for other in known)
+    return tuple(turned), tuple(free.values())
 
 
 def _without_carrier(
@@ -207,7 +206,7 @@ class Held:
     def __init__(self, statements: Sequence[Statement], forms: Forms = variants) -> None:
         self.forms = forms
         units = [unit for stated in statements for unit in (*stated.carrier, *stated.units)]
-        self.values = [unit.value for unit in units if unit.value]
+        self.values = ValueIndex(unit.value for unit in units if unit.value)
         self.known = {form for unit in units if unit.value is None for form in forms(unit.key)}
         self.words = {word.key for stated in statements for word in words(stated.text)}
         self.unspaced = "\n".join(key for key in self.known if UNSPACED.fullmatch(key))
@@ -219,7 +218,7 @@ class Held:
     def holds(self, unit: Unit) -> bool:
         """Return whether a unit is among them: an equal value, a word with a form in common."""
         if unit.value:
-            return any(equal(unit.value, value) for value in self.values)
+            return self.values.holds(unit.value)
         if any(form in self.known for form in self.forms(unit.key)):
             return True
         return len(unit.key) > 1 and UNSPACED.fullmatch(unit.key) is not None and unit.key in self.unspaced
@@ -231,29 +230,24 @@ def contradiction(expected: Statement, text: Statement, question: Statement) -> 
     A value of the question is no answer, unless the expected statement has no other of its kind. A text that holds all
     expected values may hold more. Weak values, and kinds that describe, decide only between short statements.
     """
-    asked = question.values()
+    asked, wanted, stated = (ValueIndex(each.values()) for each in (question, expected, text))
     short = len(expected.content()) <= SHORT
-    given = [value for value in expected.values() if not _among(value, asked)] or expected.values()
-    lacking = [value for value in given if not _among(value, text.values()) and _decides(value, expected, short)]
-    for value in lacking:
-        for other in text.values():
-            listed = _among(value, asked)  # the question lists the answers to choose from
-            new = not _among(other, expected.values()) and (listed or not _among(other, asked))
-            if new and comparable(value, other) and _decides(other, text, short):
-                return value, other
+    given = [value for value in expected.values() if not asked.holds(value)] or expected.values()
+    other = [value for value in text.values() if not wanted.holds(value) and _decides(value, text, short)]
+    listed, new = KindIndex(other), KindIndex(value for value in other if not asked.holds(value))
+    for value in given:
+        # A question that holds the expected value lists the answers to choose from.
+        instead = (listed if asked.holds(value) else new).comparable(value)
+        if instead and not stated.holds(value) and _decides(value, expected, short):
+            return value, instead
     return None
-
-
-def _among(value: Value, values: Iterable[Value]) -> bool:
-    return any(equal(value, other) for other in values)
 
 
 def _decides(value: Value, stated: Statement, short: bool) -> bool:
     if value.weak:
         return short and len(stated.content()) <= SHORT
-    if value.kind in SOFT or value.kind.startswith("opposite:"):
-        return len(stated.content()) <= LONG
-    return True
+    soft = value.kind in SOFT or value.kind.startswith("opposite:")
+    return not soft or len(stated.content()) <= LONG
 
 
 def prefix_opposite(expected: Statement, text: Statement) -> Unit | None:

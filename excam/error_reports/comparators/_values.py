@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import regex
@@ -42,19 +43,7 @@ AFTER_LETTER = regex.compile(
 )
 ENDS = regex.compile(r"\s*(?:$|[.,;:!?。，、！？।)\"”'’—–]|-\s)")
 CAPITALISED = frozenset(("may", "march", "mar", "mon", "sun", "sat", "jan", "dec"))
-DECIDING = (
-    "option",
-    "yes-no",
-    "date",
-    "month",
-    "weekday",
-    "clock",
-    "percent",
-    "temperature",
-    "length",
-    "mass",
-    "volume",
-)
+NUMBER = "number"  # without a unit
 SOFT = ("colour", "kin", "side", "season", "part-of-day", "place", "degree")  # decide only between short statements
 
 
@@ -75,28 +64,59 @@ class Value:
     weak: bool = False
 
 
-def equal(one: Value, other: Value) -> bool:
-    """Return whether two values are the same; a number without unit equals that number with any unit."""
-    if one.kind == other.kind and one.values & other.values:
-        return True
-    bare = "number" in (one.kind, other.kind) and one.kind != other.kind
-    return bare and bool(one.plain & other.plain)
+class ValueIndex:
+    """Some values, to look up equal ones: a number without unit equals that number with any unit."""
+
+    def __init__(self, values: Iterable[Value]) -> None:
+        values = tuple(values)
+        self.readings = {(value.kind, reading) for value in values for reading in value.values}
+        self.plain = {number for value in values for number in value.plain}
+        self.bare = {number for value in values if value.kind == NUMBER for number in value.plain}
+
+    def holds(self, value: Value) -> bool:
+        """Return whether an equal value is among them."""
+        if any((value.kind, reading) in self.readings for reading in value.values):
+            return True
+        return not value.plain.isdisjoint(self.plain if value.kind == NUMBER else self.bare)
 
 
-def comparable(one: Value, other: Value) -> bool:
-    """Return whether two values are of the same kind; a number without unit is of the kind of any other number."""
-    if one.kind == other.kind:
-        return True
-    return "number" in (one.kind, other.kind) and bool(one.plain) and bool(other.plain)
+class KindIndex:
+    """Some values, in the order of their text, to look up the first one of the same kind as another."""
+
+    def __init__(self, values: Iterable[Value]) -> None:
+        self.first: dict[str, Value] = {}
+        self.first_number: Value | None = None
+        for value in values:
+            self.first.setdefault(value.kind, value)
+            if value.plain and self.first_number is None:
+                self.first_number = value
+
+    def comparable(self, value: Value) -> Value | None:
+        """Return the first value of the same kind; a number without unit is of the kind of any other number."""
+        same = self.first.get(value.kind)
+        if same or not value.plain:
+            return same
+        return self.first_number if value.kind == NUMBER else self.first.get(NUMBER)
+
+
+class Covered:
+    """Ranges that do not overlap, to look up whether another range touches one of them."""
+
+    def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
+        self.ranges = sorted(ranges)
+        self.starts = [start for start, _ in self.ranges]
+
+    def touches(self, start: int, end: int) -> bool:
+        """Return whether [start, end) has a character in common with one of them."""
+        at = bisect_left(self.starts, end)
+        return at > 0 and self.ranges[at - 1][1] > start
 
 
 def read_values(text: str, languages: Languages, words: tuple[Word, ...]) -> tuple[Value, ...]:
     """Return the values of a text in order; none overlaps another."""
     fixed = list(_without_overlap([*_dates(text), *_times(text), *_letters(text)]))
-    taken = [(value.start, value.end) for value in fixed]
-    free = tuple(
-        atom for atom in atoms(text, words) if not any(start < atom.end and atom.start < end for start, end in taken)
-    )
+    taken = Covered((value.start, value.end) for value in fixed)
+    free = tuple(atom for atom in atoms(text, words) if not taken.touches(atom.start, atom.end))
     scanned = _Scanner(text, free, languages).values()
     return tuple(sorted([*fixed, *scanned], key=lambda value: value.start))
 
@@ -211,7 +231,7 @@ class _Scanner:
             return None
         readings, after, weak, suffix = number
         start, end = self.atoms[at].start, self.atoms[after - 1].end
-        value = Value("number", frozenset(readings), start, end, self.text[start:end], frozenset(readings), weak)
+        value = Value(NUMBER, frozenset(readings), start, end, self.text[start:end], frozenset(readings), weak)
         if suffix:  # Korean: the counter is a part of the word
             return self._counted(value, suffix), after
         if money:

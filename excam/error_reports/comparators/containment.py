@@ -34,6 +34,7 @@ THRESHOLD = 0.55  # share of content
 MANY = 8  # content units from which a statement is long: then the F-measure instead of the share
 THRESHOLD_OF_MANY = 0.4
 FEW = 3  # content units of each alternative: "or" between longer parts joins clauses
+SURE = 3  # content units of a text up to which a missing word shows that something else is meant
 POLARITY = 0.5  # share from which a negation on one side only means the opposite
 
 
@@ -74,11 +75,8 @@ def decides(case: Case, forms: Forms) -> bool:
 
 def _word_for_word(sides: Sides) -> tuple[float, str] | None:
     """Return that the text agrees if it holds the expected statement as it is, and negates as often."""
-    wanted, stated = ([word.key for word in words(side.text)] for side in (sides.expected, sides.text))
-    starts = range(len(stated) - len(wanted) + 1)
-    if len(sides.expected.negations) != len(sides.text.negations):
-        return None
-    if any(stated[at : at + len(wanted)] == wanted for at in starts):
+    wanted, stated = (_run(side.text) for side in (sides.expected, sides.text))
+    if len(sides.expected.negations) == len(sides.text.negations) and wanted in stated:
         return 1 - THRESHOLD, "the expected statement word for word"
     return None
 
@@ -97,6 +95,11 @@ def _typed(sides: Sides) -> tuple[float, str] | None:
     if unit := prefix_opposite(sides.expected, sides.text):
         return -THRESHOLD, f"opposite: {unit.key}"
     return _yes_no(sides)
+
+
+def _run(text: str) -> str:
+    """Return the words of a text, folded, each between line ends."""
+    return "\n" + "".join(f"{word.key}\n" for word in words(text))
 
 
 def _yes_no(sides: Sides) -> tuple[float, str] | None:
@@ -140,8 +143,11 @@ def _share(sides: Sides, forms: Forms) -> tuple[float, str]:
     measure = 2 * share * precision / (share + precision) if share + precision else 0.0
     if len(sides.expected.content()) < MANY:
         share = max(share, measure)  # "cleaning" beside "house cleaning"
-        return share - THRESHOLD, f"{share:.2f} of the expected content"
-    return measure - THRESHOLD_OF_MANY, f"F-measure {measure:.2f} of the content"
+        margin, reason = share - THRESHOLD, f"{share:.2f} of the expected content"
+    else:
+        margin, reason = measure - THRESHOLD_OF_MANY, f"F-measure {measure:.2f} of the content"
+    # The more a text says, the more likely it says the same in other words.
+    return (margin * min(1.0, SURE / max(len(sides.text.content()), 1)) if margin < 0 else margin), reason
 
 
 def _precision(sides: Sides, forms: Forms) -> float:

@@ -5,6 +5,7 @@ Every comparator marks words with it. As a comparator of its own, it says how mu
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from excam.error_reports.comparators._lexicon import variants, word_list
@@ -87,7 +88,7 @@ def stated_range(case: Case) -> tuple[Range, ...]:
     parts = [*text.units, *text.negations] or list(words(case.text))
     start = min((part.start for part in parts), default=0)
     if text.units and start == text.units[0].start:
-        start = _phrase_start(text.units[0], text)
+        start = _Phrases(text).start(text.units[0])
     return ((start, max(part.end for part in parts)),) if parts else ()
 
 
@@ -119,33 +120,46 @@ def _joined(marked: Sequence[Unit], text: Statement) -> tuple[Range, ...]:
     between two of them.
     """
     ranges: list[Range] = []
-    kept = [unit.start for unit in text.units if unit not in marked]
-    for unit in sorted(set(marked), key=lambda unit: unit.start):
-        if ranges and unit.start < ranges[-1][1]:
+    chosen = set(marked)
+    kept = [unit.start for unit in text.units if unit not in chosen]
+    phrases = _Phrases(text)
+    for unit in sorted(chosen, key=lambda unit: unit.start):
+        last = ranges[-1][1] if ranges else -1
+        if unit.start < last:
             continue
-        if ranges and not any(ranges[-1][1] <= start < unit.start for start in kept):
+        if ranges and bisect_left(kept, last) == bisect_left(kept, unit.start):
             ranges[-1] = ranges[-1][0], unit.end
         else:
-            ranges.append((_phrase_start(unit, text), unit.end))
+            ranges.append((max(phrases.start(unit), last), unit.end))
     return tuple(ranges)
 
 
-def _phrase_start(unit: Unit, text: Statement) -> int:
-    """Return where the phrase of a unit begins: at the articles, prepositions and degrees directly before it."""
-    if unit.value and not unit.value.kind.startswith("opposite:"):
-        return unit.start
-    joining = word_list("function_words", ("before a noun",))
-    degrees = {other.end: other.start for other in text.units if other.value and other.value.kind == "degree"}
-    start = unit.start
-    for word in reversed([word for word in words(text.text) if word.end <= unit.start]):
-        if text.text[word.end : start].strip():
-            break
-        if word.key in joining:
-            start = word.start
-        elif word.end in degrees:
-            start = degrees[word.end]
-        elif word.start >= start:
-            continue
-        else:
-            break
-    return start
+class _Phrases:
+    """Where phrases of a text begin: at the articles, prepositions and degrees directly before a unit."""
+
+    def __init__(self, text: Statement) -> None:
+        self.text = text.text
+        self.words = words(text.text)
+        self.ends = [word.end for word in self.words]
+        values = [unit for unit in text.units if unit.value and unit.value.kind == "degree"]
+        self.degrees = {unit.end: unit.start for unit in values}
+        self.joining = word_list("function_words", ("before a noun",))
+
+    def start(self, unit: Unit) -> int:
+        """Return where the phrase of a unit begins; a value begins where it is, unless it is an opposite."""
+        start = unit.start
+        if unit.value and not unit.value.kind.startswith("opposite:"):
+            return start
+        for at in range(bisect_right(self.ends, unit.start) - 1, -1, -1):
+            word = self.words[at]
+            if word.end > start:  # inside a degree that is in already
+                continue
+            if self.text[word.end : start].strip():
+                break
+            if word.key in self.joining:
+                start = word.start
+            elif word.end in self.degrees:
+                start = self.degrees[word.end]
+            else:
+                break
+        return start
