@@ -13,7 +13,10 @@ from excam.core.languages import language_name
 
 FOLDER = Path(__file__).parents[2] / "excam" / "error_reports" / "qualification"
 DOCUMENT_FIELDS = {"id", "language", "culture", "title", "text", "licence", "kind"}
-ROW_FIELDS = {"id", "document", "language", "culture", "question", "text", "expected", "label", "wrong_words", "kind"}
+ROW_FIELDS = {
+    *("id", "document", "language", "culture", "question", "text", "expected", "label", "wrong_words", "kind"),
+    "wording",
+}
 KINDS = {
     "right": {"paraphrase", "order"},
     "wrong": {"near-miss", "contradiction", "order"},
@@ -108,6 +111,7 @@ def test_rows_are_whole() -> None:
         document = DOCUMENTS[row["document"]]
         assert (row["language"], row["culture"]) == (document["language"], document["culture"]), row["id"]
         assert row["kind"] in KINDS[row["label"]], row["id"]
+        assert row["wording"] in {"plain", "indirect"}, row["id"]
         assert row["question"]
         assert row["text"]
         assert bool(row["expected"]) == (row["label"] != "undecidable"), row["id"]
@@ -122,6 +126,29 @@ def test_labels_are_balanced_in_each_language() -> None:
         labels = Counter(row["label"] for row in ROWS if row["language"] == language)
         assert labels["right"] == labels["wrong"]
         assert 0.15 <= labels["undecidable"] / labels.total() <= 0.25, (language, labels)
+
+
+def test_two_thirds_of_the_decided_answers_are_plain_in_each_language() -> None:
+    for language in {row["language"] for row in ROWS}:
+        labels = Counter((row["wording"], row["label"]) for row in ROWS if row["language"] == language)
+        plain, indirect = (labels[wording, "right"] + labels[wording, "wrong"] for wording in ("plain", "indirect"))
+        assert 0.6 <= plain / (plain + indirect) <= 0.75, (language, labels)
+        for wording in ("plain", "indirect"):
+            assert labels[wording, "right"] == labels[wording, "wrong"], (language, labels)
+            assert labels[wording, "undecidable"] >= 2, (language, labels)
+
+
+def test_yes_and_no_begin_as_many_right_as_wrong_answers() -> None:
+    beginnings = {
+        "yes": re.compile(r"(Yes|Ja|Sí|Evet|हाँ|会|نعم|はい|Oui)[,，、،]"),
+        "no": re.compile(r"(No|Nein|Hayır|नहीं|不会|لا|いいえ|Non)[,，、،]"),
+    }
+    for beginning in beginnings.values():
+        labels = Counter(row["label"] for row in DECIDED if beginning.match(row["text"]))
+        assert labels["right"] == labels["wrong"] > 0, labels
+    for language in {row["language"] for row in ROWS}:
+        texts = [row["text"] for row in DECIDED if row["language"] == language]
+        assert all(any(beginning.match(text) for text in texts) for beginning in beginnings.values()), language
 
 
 def test_orders_are_spread_over_documents_labels_and_directions() -> None:
