@@ -8,12 +8,12 @@ from typing import Any
 import yaml
 
 from excam.core.release import VERSION
-from excam.error_reports.judges import report
+from excam.error_reports.comparators import entailment
+from excam.error_reports.judges import grounded, report
 from excam.pages import markdown
 
 PAGE = """\
-A LoRA adapter for {model} that reads an instruction and the text generated from it, and answers with an error report in
-JSON: which words are a cultural error, how severe, of what type, and why (ExCAM, trained with version {version} of its
+A LoRA adapter for {model} that {does} (ExCAM, trained with version {version} of its
 repository).
 
 ## Training data
@@ -26,8 +26,7 @@ corrupted text, and most errors in them are generated.
 
 Use exactly the conversation of training; results with other prompts are not comparable. `excam score` sends:
 
-- system: {system}
-- user: {user}
+{prompts}
 
 ## Recipe
 
@@ -42,6 +41,14 @@ It covers only the cultures, languages and kinds of error of its training rows, 
 and of the models that generated the errors, and can be misled by texts with instructions to it. It does not replace
 people of the culture in question. Do not use it to rank or judge persons.
 """
+REPORTS = (
+    "reads an instruction and the text generated from it, and answers with an error report in\nJSON: which words are a "
+    "cultural error, how severe, of what type, and why"
+)
+READS_EVIDENCE = (
+    "reads passages and a question, and states the answer that they\ngive with the number of the passage, or that they do "
+    "not say; or says whether they make a text right"
+)
 
 
 def text(
@@ -65,6 +72,12 @@ def text(
         "tags": ["excam", "lora", "culture", "evaluation", "error-detection"],
     }
     left_out = trained_on.removeprefix("without-")
+    by_evidence = recipe.get("report") == "grounded"
+    prompts = (
+        {"user, to state": grounded.STATE, "user, to compare": entailment.ASKED}
+        if by_evidence
+        else {"system": report.SYSTEM, "user": report.USER}
+    )
     page = PAGE.format(
         version=VERSION,
         model=model,
@@ -73,8 +86,8 @@ def text(
         left_out=f"Not of {left_out}, which it can be judged on as unseen. " if left_out != trained_on else "",
         mixture=mixture,
         by_dataset=_table(("dataset", "rows"), by_dataset),
-        system=markdown.escape(report.SYSTEM),
-        user=markdown.escape(report.USER),
+        does=READS_EVIDENCE if by_evidence else REPORTS,
+        prompts="\n".join(f"- {role}: {markdown.escape(' '.join(said.split()))}" for role, said in prompts.items()),
         recipe=_table(("setting", "value"), recipe),
         measured=_table(("", "value"), measured),
     )

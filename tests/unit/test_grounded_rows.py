@@ -8,6 +8,7 @@ import pytest
 
 from excam.config import Evidence, Recipe
 from excam.core.exceptions import InputInvalid
+from excam.error_reports import adapter_card
 from excam.error_reports.judges import grounded as judge
 from excam.error_reports.records import BaseSample
 from excam.excam40k import evidence, grounded
@@ -143,3 +144,20 @@ def test_a_row_without_its_base_sample_and_shares_that_do_not_sum_to_one_are_ref
         Recipe(evidence=Evidence(orders=0))
     with pytest.raises(ValueError, match="expected labels: gold"):
         Recipe(report="grounded", labels="permuted")
+
+
+@pytest.mark.parametrize(("order", "shown"), [("grounded", "answer that they"), ("errors-first", "an error report in")])
+def test_the_card_of_an_adapter_says_what_it_was_trained_to_answer(order: str, shown: str) -> None:
+    page = adapter_card.text(
+        model="tiny",
+        source=None,
+        licence="MIT",
+        trained_on="all",
+        by_dataset={"own": 2},
+        mixture="0" * 64,
+        recipe={"report": order},
+        measured={},
+    )
+    assert shown in page
+    assert ("Return an error report" in page) == (order == "errors-first")
+    assert ("from the passages alone" in page) == (order == "grounded")
