@@ -46,8 +46,8 @@ REPORTS = (
     "cultural error, how severe, of what type, and why"
 )
 READS_EVIDENCE = (
-    "reads passages and a question, and states the answer that they\ngive with the number of the passage, or that they do "
-    "not say; or says whether they make a text right"
+    "reads passages and a question, and states the answer that they\ngive with the number of the passage, or that they "
+    "do not say; or says if a text is right by them"
 )
 
 
