@@ -111,7 +111,8 @@ def _part(rows: list[Labelled], part: str) -> list[Labelled]:
     """Return the rows of a part, divided by base sample; the qualification set chooses nothing."""
     if rows[0].base.startswith(QUALIFICATION):
         return rows if part == "test" else []
-    return [row for row in rows if (int(digest(SEED, "comparators", row.base), 16) % 3 == 0) == (part == "dev")]
+    chosen = [row for row in rows if (int(digest(SEED, "comparators", row.base), 16) % 3 == 0) == (part == "dev")]
+    return sorted(chosen, key=lambda row: digest(SEED, "order", row.base))  # so that the first rows are a sample
 
 
 def _rows(data: Path, name: str) -> Iterator[Labelled]:

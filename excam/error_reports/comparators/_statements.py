@@ -51,6 +51,7 @@ class Statement:
     units: tuple[Unit, ...]
     carrier: tuple[Unit, ...]
     negations: tuple[Word, ...]
+    counted: tuple[Unit, ...]
 
     def values(self) -> list[Value]:
         """Return its typed values, those of carrier phrases (option letters) too."""
@@ -61,11 +62,8 @@ class Statement:
         return bool(self.negations) or any(value.kind == "degree" and "none" in value.values for value in self.values())
 
     def content(self) -> tuple[Unit, ...]:
-        """Return the units that count: all but option letters, unless there is nothing else."""
-        content = tuple(
-            unit for unit in self.units if unit.value is None or unit.value.kind not in ("option", "yes-no")
-        )
-        return content or self.units
+        """Return the units that count: all but option letters and yes or no, unless there is nothing else."""
+        return self.counted or self.units
 
 
 def language_of(language: str, question: str) -> str:
@@ -90,7 +88,8 @@ def statement(text: str, language: str = "") -> Statement:
     ]
     units = sorted([*content, *(Unit(v.start, v.end, _value_key(v), v) for v in values)], key=lambda unit: unit.start)
     carrier, stated = _without_carrier(text, units, known, languages)
-    return Statement(text, languages, tuple(stated), tuple(carrier), negations)
+    counted = tuple(unit for unit in stated if unit.value is None or unit.value.kind not in ("option", "yes-no"))
+    return Statement(text, languages, tuple(stated), tuple(carrier), negations, counted)
 
 
 def _value_key(value: Value) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import regex
 
@@ -18,6 +18,7 @@ PIECE = regex.compile(
     rf"|[{SCRIPTS}ー々〆]+|[[\p{{L}}\p{{M}}\p{{N}}]--[{SCRIPTS}\p{{Nd}}]]+|[%٪°]|\p{{Sc}}"
 )
 LATIN = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}]")
+LONGEST_RUN = 400  # characters that are divided at once; ICU's time grows faster than the length of a run
 LETTERS = str.maketrans({"ı": "i", "ø": "o", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "ł": "l", "þ": "th", "ə": "e"})
 ARABIC = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه", "ـ": None, "ک": "ك", "ی": "ي"})
 MARKS = regex.compile(r"\p{Mn}")
@@ -33,6 +34,7 @@ class Word:
     key: str
 
 
+@lru_cache(maxsize=1024)
 def words(text: str) -> tuple[Word, ...]:
     """Return the words of a text in order; digits and letters that touch are apart ("5km"), hyphens divide."""
     return tuple(_words(text))
@@ -51,9 +53,11 @@ def _unspaced(text: str, start: int, end: int) -> Iterator[Word]:
     """Divide a run of a script without spaces into ICU's words."""
     from icu4py.breakers import WordBreaker  # loads 40 MB of tables
 
-    for piece in WordBreaker(text[start:end], "root"):
-        yield Word(start, start + len(piece), fold(piece))
-        start += len(piece)
+    for first in range(start, end, LONGEST_RUN):
+        at = first
+        for piece in WordBreaker(text[first : min(first + LONGEST_RUN, end)], "root"):
+            yield Word(at, at + len(piece), fold(piece))
+            at += len(piece)
 
 
 @cache
