@@ -154,15 +154,18 @@ def log_likelihoods(model: Any, rows: Sequence[tuple[Sequence[int], int]], batch
 def answers(
     model: Any, prompts: Sequence[Sequence[int]], stops: Sequence[int], longest: int, batch: int
 ) -> Iterator[list[int]]:
-    """Yield the ids of a greedy answer to each prompt, the token that ended it included; at most `longest` ids."""
+    """Yield the ids of a greedy answer to each prompt, the token that ended it included; at most `longest` ids.
+
+    On a card the model is in bfloat16 from then on.
+    """
     import torch
 
-    model.eval()
+    model.to(torch.bfloat16 if device() == "cuda" else torch.float32).eval()
     for part in _parts(prompts, batch):
         width = max(map(len, part))
         ids = torch.tensor([[0] * (width - len(one)) + list(one) for one in part], device=device())
         mask = torch.tensor([[0] * (width - len(one)) + [1] * len(one) for one in part], device=device())
-        with torch.inference_mode(), torch.autocast(device(), dtype=torch.bfloat16):
+        with torch.inference_mode():
             made = model.generate(
                 input_ids=ids,
                 attention_mask=mask,
