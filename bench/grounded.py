@@ -4,15 +4,16 @@
     python -m bench.grounded ask --model FOLDER [--adapter ADAPTER] --rows test.jsonl --to answers.jsonl
 
 `ask` writes a line for each row and kind of passages with everything that comparators need, so that thresholds and
-intervals are computed afterwards (`python -m bench.grounded_numbers`). Rows are those of `bench.grounded_rows`, or of
-the qualification set (`--qualification`). Training here is a plain loop on one device, for a card that is lent for
-minutes; the workflow trains with its own stages.
+intervals are computed afterwards (`python -m bench.grounded_numbers`). Rows are those of `bench.grounded_rows`, or
+those that `set` writes of the qualification set. Training here is a plain loop on one device, for a card that is lent
+for minutes; the workflow trains with its own stages.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +30,9 @@ from excam.inference.journal import InMemory
 from excam.inference.run import run
 
 KINDS = ("qa", "statement", "prose", "absent", "false", "contradicting")
-SET = Path("excam/error_reports/qualification")
+ALONE = {"say": likelihood.NO_QUESTION, "empty": "?", "nothing": "Answer in a few words."}  # without the question
+PASS_TOKENS = 6000  # padded tokens of a forward and backward pass
+TOKENS = 24_000  # padded tokens of a pass without gradient
 BATCH = 64  # rows between two writes
 
 
@@ -50,9 +53,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     ask = commands.add_parser("ask")
     ask.add_argument("--adapter", type=Path)
     ask.add_argument("--kinds", nargs="+", default=[*KINDS, "none"])
-    ask.add_argument("--qualification", action="store_true")
     ask.add_argument("--options", action="store_true", help="likelihoods of the options, too")
     ask.add_argument("--limit", type=int)
+    ask.add_argument("--every", type=int, default=1, help="every n-th base sample only")
     ask.add_argument("--shard", default="0/1", help="of the rows, such as 2/4")
     ask.add_argument("--wordings", action="store_true", help="other wordings of the question of yes or no, too")
     ask.set_defaults(command=ask_rows)
@@ -64,9 +67,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     train.add_argument("--step", type=int, default=16, help="rows of a step")
     train.add_argument("--steps", type=int, help="at most so many steps")
     train.set_defaults(command=train_adapter)
+    of_set = commands.add_parser("set")
+    of_set.set_defaults(command=write_set)
     for command in (ask, train):
         command.add_argument("--model", type=Path, required=True)
-        command.add_argument("--rows", type=Path)
+        command.add_argument("--rows", type=Path, required=True)
+    for command in (ask, train, of_set):
         command.add_argument("--to", type=Path, required=True)
     args = parser.parse_args(argv)
     args.command(args)
@@ -88,31 +94,39 @@ def as_text(passage: Any) -> str:
 
 
 def tasks_of_rows(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> Iterator[Task]:
-    chance = random.Random("unrelated")
     for row in rows:
-        other = chance.choice([one for one in rows if one["dataset"] != row["dataset"]] or rows)
         for kind in kinds:
             listed = tuple(map(as_text, row[kind])) if kind != "none" else ()
-            unrelated = as_text(other["prose" if kind == "prose" else "qa"][0]) if listed else ""
+            unrelated = as_text(row["unrelated"][0]) if listed else ""
             question = row["paraphrase"] if kind == "prose" else row["question"]
             yield Task(f"{row['id']}|{kind}", {**row, "question": question}, kind, listed, unrelated)
 
 
-def tasks_of_set(folder: Path) -> Iterator[Task]:
-    """Yield each row of the qualification set with its document, and with its document among four others."""
-    documents = {one["id"]: one for one in read_rows(folder / "documents.jsonl")}
-    chance = random.Random("documents")
-    for row in read_rows(folder / "rows.jsonl"):
-        own = documents[row["document"]]
-        same = [one for one in documents.values() if one["language"] == own["language"] and one is not own]
-        others = chance.sample(same, min(4, len(same)))
-        unrelated = as_text(chance.choice([one for one in same if one["culture"] != own["culture"]] or same))
-        among = [own, *others]
-        chance.shuffle(among)
-        given = {**row, "dataset": "qualification", "answer": row["expected"], "options": []}
-        yield Task(f"{row['id']}|document", given, "document", (as_text(own),), unrelated)
-        yield Task(f"{row['id']}|among", given, "among", tuple(map(as_text, among)), unrelated)
-        yield Task(f"{row['id']}|none", given, "none", (), "")
+def write_set(args: argparse.Namespace) -> None:
+    """Write the rows of the qualification set, with the passages that a search finds and with the right document."""
+    from excam.error_reports.qualification import question_set
+
+    pack = question_set.pack()
+    by_id = {passage.document: passage for passage in pack.passages}
+    with args.to.open("w", encoding="utf-8") as stream:
+        for row in question_set.questions():
+            passages = pack.passages_for(row.question, row.text)
+            line = {
+                **{name: getattr(row, name) for name in ("id", "language", "label", "question", "text")},
+                "base": row.pair,
+                "dataset": row.language,
+                "paraphrase": row.question,
+                "answer": row.expected,
+                "options": [],
+                "gold_span": row.wrong_words,
+                "document": [{"title": by_id[row.document].title, "text": by_id[row.document].text, "states": "fact"}],
+                "retrieved": [
+                    {"title": one.title, "text": one.text, "states": "fact" if one.document == row.document else ""}
+                    for one in passages
+                ],
+                "unrelated": [{"text": pack.unrelated(row.question)}],
+            }
+            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 # other wordings of `entailment.ASKED`, tried on dev rows
@@ -157,11 +171,7 @@ def flow(task: Task, options: bool, wordings: bool) -> Flow[dict[str, Any]]:
     row, question, text = task.row, task.row["question"], task.row["text"]
     asked: dict[str, Request] = {"stated": Generate(grounded.state_messages(question, task.passages))}
     if task.passages:
-        for name, passages in (
-            ("entail", task.passages),
-            ("first", task.passages[:1]),
-            ("unrelated", (task.unrelated,)),
-        ):
+        for name, passages in (("entail", task.passages), ("unrelated", (task.unrelated,))):
             asked[name] = Choose(entailment.entail_messages(question, text, passages), ANSWERS)
         if wordings:
             for name in WORDINGS:
@@ -182,14 +192,25 @@ def flow(task: Task, options: bool, wordings: bool) -> Flow[dict[str, Any]]:
         ]
         found |= {"agree": margin(same[0]), "agree_same": margin(same[1])}
     if options:
-        compared = [*row["options"]] or [text]
-        found["readings"] = yield from likelihood.readings(question, compared, task.passages)
+        compared = tuple(row["options"] or [text])
+        prompts = {"bare": question, "few": likelihood.PROPOSE.format(question=question)} | ALONE
+        if task.kind != "none":
+            prompts = {"bare": f"{grounded.numbered(task.passages)}\n\n{question}"}
+        choices = yield [Choose((Message("user", prompt),), compared) for prompt in prompts.values()]
+        found["likelihoods"] = {name: logprobs(choice) for name, choice in zip(prompts, choices, strict=True)}
+        first = choices[0]
+        assert isinstance(first, Choice)
+        found["tokens"] = first.tokens
         if task.kind == "none":
             proposal = yield [Generate(likelihood.asked(likelihood.PROPOSE.format(question=question)))]
             assert isinstance(proposal[0], Completion)
-            first = (proposal[0].text.strip().splitlines() or [""])[0]
-            found["proposal"] = first
-            found["against"] = yield from likelihood.readings(question, [text, first or "?"])
+            said_first = (proposal[0].text.strip().splitlines() or [""])[0] or "?"
+            found["proposal"] = said_first
+            pair = yield [Choose((Message("user", prompt),), (text, said_first)) for prompt in prompts.values()]
+            found["against"] = {name: logprobs(choice) for name, choice in zip(prompts, pair, strict=True)}
+            last = pair[0]
+            assert isinstance(last, Choice)
+            found["against_tokens"] = last.tokens
     return found
 
 
@@ -203,16 +224,73 @@ def logprobs(answer: Answer) -> Sequence[float] | None:
     return answer.logprobs
 
 
+class Batched:
+    """A backend whose likelihoods of single tokens are computed for many prompts in one pass, for a card."""
+
+    def __init__(self, backend: Any) -> None:
+        self.inner, self.identity = backend, backend.identity
+        self.generate = backend.generate
+
+    def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice]]]:
+        import torch
+
+        inner = self.inner
+        coded = [[inner._encode(one.messages, option) for option in one.options] for one in requests]
+        short = [all(len(one.input_ids) - one.completion_start == 2 for one in options) for options in coded]
+        rest = [at for at, is_short in enumerate(short) if not is_short]
+        for batch in inner.choose([requests[at] for at in rest]):
+            yield [(rest[at], choice) for at, choice in batch]
+        order = sorted(
+            (at for at, is_short in enumerate(short) if is_short), key=lambda at: len(coded[at][0].input_ids)
+        )
+        while order:
+            longest = len(coded[order[-1]][0].input_ids)
+            part, order = order[-max(1, TOKENS // longest) :], order[: -max(1, TOKENS // longest)]
+            prompts = [list(coded[at][0].input_ids[: coded[at][0].completion_start]) for at in part]
+            ids, mask = inner._padded(prompts)
+            with torch.inference_mode():
+                places = (mask.cumsum(-1) - 1).clamp(min=0)
+                read = {"input_ids": ids, "attention_mask": mask, "position_ids": places}
+                last = inner.model(**read, use_cache=False, logits_to_keep=1).logits[:, -1].float().log_softmax(-1)
+            for row, at in enumerate(part):
+                tokens = [one.input_ids[one.completion_start] for one in coded[at]]
+                values = tuple(float(last[row, token]) for token in tokens)
+                yield [(at, Choice(values, (1,) * len(values), len(prompts[row])))]
+
+
+def in_float32(head: Any) -> Any:
+    """Return an output layer that computes in float32: logits in bfloat16 have steps of an eighth of a nat."""
+    import torch
+
+    class Head(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(head.weight.detach().float(), requires_grad=False)
+
+        def forward(self, hidden: Any) -> Any:
+            return torch.nn.functional.linear(hidden.float(), self.weight)
+
+    return Head()
+
+
 def ask_rows(args: argparse.Namespace) -> None:
     from excam.inference.backends.transformers import Backend
     from excam.inference.journal import ask
 
-    every = list(tasks_of_set(SET)) if args.qualification else list(tasks_of_rows(read_rows(args.rows), args.kinds))
+    rows = read_rows(args.rows)
+    bases = sorted({row["base"] for row in rows})[:: args.every]
+    every = list(tasks_of_rows([row for row in rows if row["base"] in set(bases)], args.kinds))
     shard, shards = map(int, args.shard.split("/"))
     every = every[shard::shards]
     done = {one["id"] for one in read_rows(args.to)} if args.to.exists() else set[str]()
     tasks = [task for task in every if task.id not in done][: args.limit]
-    backend = Backend(args.model, args.adapter, dtype="float32", identity="bench")
+    backend = Backend(args.model, args.adapter, serve="merged", identity="bench")
+    backend.model.set_output_embeddings(in_float32(backend.model.get_output_embeddings()))
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.set_per_process_memory_fraction(float(os.environ.get("CARD_SHARE", "1")))
+    asked: Any = Batched(backend)
     sampling = Sampling(max_tokens=40, logprobs=False)
     started = time.monotonic()
     args.to.parent.mkdir(parents=True, exist_ok=True)
@@ -221,7 +299,7 @@ def ask_rows(args: argparse.Namespace) -> None:
         answers = run(
             partial(flow, options=args.options, wordings=args.wordings),
             part,
-            partial(ask, backend, sampling, InMemory()),
+            partial(ask, asked, sampling, InMemory()),
         )
         with args.to.open("a", encoding="utf-8") as stream:
             for task, found in zip(part, answers, strict=True):
@@ -254,6 +332,40 @@ def examples(rows: Sequence[Mapping[str, Any]], seed: int) -> list[tuple[tuple[M
     return made
 
 
+def passes(step: Sequence[Any]) -> Iterator[list[Any]]:
+    """Yield the rows of a step, shortest first, in parts of at most PASS_TOKENS padded tokens; at least a row each."""
+    part: list[Any] = []
+    for row in step:
+        if part and len(row.input_ids) * (len(part) + 1) > PASS_TOKENS:
+            yield part
+            part = []
+        part.append(row)
+    yield part
+
+
+def backward(model: Any, rows: Sequence[Any], supervised: int, device: str) -> float:
+    """Add the gradient of the rows' part of the mean loss over the supervised tokens of a step; return that part."""
+    import torch
+
+    longest = max(len(row.input_ids) for row in rows)
+    ids = torch.zeros((len(rows), longest), dtype=torch.long)
+    labels = torch.full((len(rows), longest), -100)
+    mask = torch.zeros((len(rows), longest), dtype=torch.long)
+    for at, row in enumerate(rows):
+        count = len(row.input_ids)
+        ids[at, :count] = torch.tensor(row.input_ids)
+        mask[at, :count] = 1
+        labels[at, row.completion_start : count] = torch.tensor(row.input_ids[row.completion_start :])
+    read = {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+    hidden = model.get_base_model().model(**read, use_cache=False).last_hidden_state
+    wanted = labels[:, 1:].to(device)
+    chosen = wanted != -100
+    logits = model.get_base_model().lm_head(hidden[:, :-1][chosen]).float()
+    loss = torch.nn.functional.cross_entropy(logits, wanted[chosen], reduction="sum") / supervised
+    loss.backward()
+    return float(loss)
+
+
 def train_adapter(args: argparse.Namespace) -> None:
     import torch
     from peft import LoraConfig, get_peft_model
@@ -264,6 +376,8 @@ def train_adapter(args: argparse.Namespace) -> None:
     if (args.to / "adapter_model.safetensors").exists():
         return
     device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda":
+        torch.cuda.set_per_process_memory_fraction(float(os.environ.get("CARD_SHARE", "1")))
     torch.manual_seed(args.seed)
     tokenizer = chat.load_tokenizer(args.model)
     rows = [row for row in read_rows(args.rows) if row["dataset"] != args.without]
@@ -283,29 +397,16 @@ def train_adapter(args: argparse.Namespace) -> None:
     )
     started = time.monotonic()
     for number, step in enumerate(steps, 1):
-        longest = max(len(one.input_ids) for one in step)
-        ids = torch.zeros((len(step), longest), dtype=torch.long)
-        labels = torch.full((len(step), longest), -100)
-        mask = torch.zeros((len(step), longest), dtype=torch.long)
-        for at, one in enumerate(step):
-            count = len(one.input_ids)
-            ids[at, :count] = torch.tensor(one.input_ids)
-            mask[at, :count] = 1
-            labels[at, one.completion_start : count] = torch.tensor(one.input_ids[one.completion_start :])
-        hidden = (
-            model.get_base_model().model(input_ids=ids.to(device), attention_mask=mask.to(device)).last_hidden_state
-        )
-        wanted = labels[:, 1:].to(device)
-        chosen = wanted != -100
-        logits = model.get_base_model().lm_head(hidden[:, :-1][chosen]).float()
-        loss = torch.nn.functional.cross_entropy(logits, wanted[chosen])
-        loss.backward()
+        supervised = sum(len(row.input_ids) - row.completion_start for row in step)
+        loss = 0.0
+        for part in passes(sorted(step, key=lambda row: len(row.input_ids))):
+            loss += backward(model, part, supervised, device)
         optimizer.step()
         schedule.step()
         optimizer.zero_grad()
         if number % 25 == 0 or number == len(steps):
             print(
-                f"{args.to.name}: {number} of {len(steps)}, loss {float(loss):.3f}, {time.monotonic() - started:.0f} s",
+                f"{args.to.name}: {number} of {len(steps)}, loss {loss:.3f}, {time.monotonic() - started:.0f} s",
                 flush=True,
             )
     model.save_pretrained(args.to, safe_serialization=True)
