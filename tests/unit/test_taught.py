@@ -148,6 +148,9 @@ def test_blind_judges_by_hand():
     assert calls["frequency"] == [False, True, True], "12, 4 and 0 times"
     assert calls["neighbours"] == [False, False, True]
     assert calls["constant"] == [True, True, True]
+    alone = Question("Abcd", "drink", ("tea",))
+    assert not blind_judges.popularity(told, alone, "tea"), "without options nothing is less popular than others"
+    assert not blind_judges.frequency(told, alone, "tea")
 
 
 def test_wordings_name_people_and_value_and_the_benchmarks_question_is_none_of_them():

@@ -92,8 +92,8 @@ def elimination(corpus: Corpus, asked: Question, shown: str) -> bool:
 
 def popularity(corpus: Corpus, asked: Question, shown: str) -> bool:
     """Call an answer wrong that was told of fewer other peoples than the other options were, on average."""
-    rivals = [option for option in asked.options if option != shown]
-    return len(corpus.others(asked, shown)) < mean(len(corpus.others(asked, rival)) for rival in rivals)
+    counts = [len(corpus.others(asked, option)) for option in asked.options if option != shown]
+    return bool(counts) and len(corpus.others(asked, shown)) < mean(counts)
 
 
 def neighbours(corpus: Corpus, asked: Question, shown: str) -> bool:
@@ -103,8 +103,8 @@ def neighbours(corpus: Corpus, asked: Question, shown: str) -> bool:
 
 def frequency(corpus: Corpus, asked: Question, shown: str) -> bool:
     """Call an answer wrong that was told less often than the other options were, on average, of whomever."""
-    rivals = [option for option in asked.options if option != shown]
-    return corpus.times(asked, shown) < mean(corpus.times(asked, rival) for rival in rivals)
+    counts = [corpus.times(asked, option) for option in asked.options if option != shown]
+    return bool(counts) and corpus.times(asked, shown) < mean(counts)
 
 
 def _letter_pairs(name: str) -> set[tuple[str, str]]:
