@@ -196,6 +196,7 @@ def _training_lines(
     for model in models:
         recipe = experiment.recipe(model)
         mixed = splits.mixture(by_dataset, MIXTURE, recipe.rows, seed=seed)
+        assert recipe.report != "grounded", f"{model}: expected a recipe without passages"
         rows = tokens.encode(tokenizer, report.training_examples(mixed, recipe.report, recipe.labels))
         kept = tokens.without_long_rows(rows, recipe, None).drop_nulls("input_ids")
         for ids, prompt in sft.training_order(kept, recipe, seed).select("input_ids", "prompt_tokens").iter_rows():

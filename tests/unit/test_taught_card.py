@@ -1,6 +1,6 @@
 """The invented worlds on one card: training, likelihoods and answers on ids, and the program around them."""
 
-from types import SimpleNamespace
+from collections import Counter
 
 import pytest
 import tiny
@@ -98,11 +98,11 @@ def test_all_steps_but_drawing_need_the_weights(tmp_path):
 
 
 @pytest.mark.nightly
-def test_worlds_are_prepared_as_the_workflow_makes_them(weights, tmp_path):
-    taught_card.prepare(
-        SimpleNamespace(to=tmp_path, weights=weights, worlds=[2], models=["taught"], experiment=taught_card.EXPERIMENT)
-    )
-    kinds = [line["kind"] for line in taught_card.read_lines(tmp_path / "world-2/ids.jsonl.gz")]
-    assert {kind: kinds.count(kind) for kind in ("settings", "asked", "option")} == {
-        **{"settings": 1, "asked": 960, "option": 960}
-    }
+def test_a_world_is_prepared_as_the_workflow_makes_it(weights, tmp_path):
+    experiment = tmp_path / "bytes.yaml"  # a token a byte: rows are longer
+    recipe = taught_card.EXPERIMENT.read_text(encoding="utf-8")
+    experiment.write_text(recipe.replace("max_length: 512", "max_length: 4096"), encoding="utf-8")
+    args = ["--weights", str(weights), "--to", str(tmp_path), "--steps", "prepare", "--worlds", "2"]
+    taught_card.main([*args, "--models", "taught", "--experiment", str(experiment)])
+    kinds = Counter(line["kind"] for line in taught_card.read_lines(tmp_path / "world-2/ids.jsonl.gz"))
+    assert (kinds["settings"], kinds["train"], kinds["asked"], kinds["option"]) == (1, 864, 960, 960)
