@@ -65,6 +65,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     train.add_argument("--epochs", type=int, default=2)
     train.add_argument("--rate", type=float, default=5e-4)
     train.add_argument("--step", type=int, default=16, help="rows of a step")
+    train.add_argument("--kinds", nargs="+", default=[*SHARES], help="of passages, such as absent_qa, too")
+    train.add_argument("--tasks", nargs="+", default=["state", "entail"])
     train.add_argument("--steps", type=int, help="at most so many steps")
     train.set_defaults(command=train_adapter)
     of_set = commands.add_parser("set")
@@ -311,7 +313,12 @@ def ask_rows(args: argparse.Namespace) -> None:
 # Training
 
 
-def examples(rows: Sequence[Mapping[str, Any]], seed: int) -> list[tuple[tuple[Message, ...], str]]:
+SHARES = {"qa": 0.2, "statement": 0.2, "prose": 0.4, "absent": 0.2}  # of kinds of passages, in training
+
+
+def examples(
+    rows: Sequence[Mapping[str, Any]], seed: int, kinds: Sequence[str], tasks: Sequence[str]
+) -> list[tuple[tuple[Message, ...], str]]:
     """Return prompts and targets: what the passages say the answer is, and whether they make the text right.
 
     Of each row one kind of passages, drawn by its share: the fact among near misses, in question-and-answer form, as
@@ -320,14 +327,16 @@ def examples(rows: Sequence[Mapping[str, Any]], seed: int) -> list[tuple[tuple[M
     chance = random.Random(f"examples/{seed}")
     made: list[tuple[tuple[Message, ...], str]] = []
     for row in rows:
-        kind = chance.choices(("qa", "statement", "prose", "absent"), (0.2, 0.2, 0.4, 0.2))[0]
+        kind = chance.choices(kinds, [SHARES[name.removesuffix("_qa")] for name in kinds])[0]
         question = row["paraphrase"] if chance.random() < 0.5 else row["question"]
         listed = [as_text(passage) for passage in row[kind]]
         cites = [at for at, passage in enumerate(row[kind], 1) if passage["states"] == "fact"]
-        answer = row["answer"] if kind != "absent" else ""
-        made.append((grounded.state_messages(question, listed), grounded.target(answer, cites[:1])))
-        says = "Yes" if row["label"] == "right" and kind != "absent" else "No"
-        made.append((entailment.entail_messages(question, row["text"], listed), says))
+        if "state" in tasks:
+            answer = row["answer"] if cites else ""
+            made.append((grounded.state_messages(question, listed), grounded.target(answer, cites[:1])))
+        if "entail" in tasks:
+            says = "Yes" if row["label"] == "right" and cites else "No"
+            made.append((entailment.entail_messages(question, row["text"], listed), says))
     chance.shuffle(made)
     return made
 
@@ -363,7 +372,7 @@ def backward(model: Any, rows: Sequence[Any], supervised: int, device: str) -> f
     logits = model.get_base_model().lm_head(hidden[:, :-1][chosen]).float()
     loss = torch.nn.functional.cross_entropy(logits, wanted[chosen], reduction="sum") / supervised
     loss.backward()
-    return float(loss)
+    return float(loss.detach())
 
 
 def train_adapter(args: argparse.Namespace) -> None:
@@ -387,9 +396,10 @@ def train_adapter(args: argparse.Namespace) -> None:
     model: Any = get_peft_model(base, settings)
     model.train()
     optimizer = torch.optim.AdamW([one for one in model.parameters() if one.requires_grad], lr=args.rate)
+    drawn = partial(examples, rows, kinds=args.kinds, tasks=args.tasks)
     steps: list[list[chat.Encoded]] = []
     for epoch in range(args.epochs):
-        coded = [chat.encode(tokenizer, asked, said) for asked, said in examples(rows, args.seed * 100 + epoch)]
+        coded = [chat.encode(tokenizer, asked, said) for asked, said in drawn(seed=args.seed * 100 + epoch)]
         steps += [coded[at : at + args.step] for at in range(0, len(coded) - args.step + 1, args.step)]
     steps = steps[: args.steps]
     schedule = torch.optim.lr_scheduler.LambdaLR(

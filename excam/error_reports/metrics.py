@@ -73,6 +73,13 @@ class ErrorReports(Metric):
                 f"--judge: found {setup.judge}; {setup.qualification} says {best.judge}; leave --judge out"
             )
         judge = best.judge if best else setup.judge
+        if tuned and tuned.settings.report == GROUNDED:
+            judge = judge or GROUNDED
+            if judge != GROUNDED:
+                raise InputInvalid(
+                    f"--judge: found {judge} for adapter {tuned.model}/{tuned.trained_on}, which was trained to state "
+                    f"what passages say; expected {GROUNDED}"
+                )
         if judge in BY_EVIDENCE:
             other._judge, other._way = judge, ways.load(judge)
             other._settings = best.way if best else BY_EVIDENCE[judge]

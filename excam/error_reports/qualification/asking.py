@@ -80,7 +80,7 @@ def _compare(name: str, known: Mapping[str, Stated], question: Question) -> Flow
         return Comparison(None, reason="no expected statement")
     unrelated = pack().unrelated(question.question)
     case = Case(question.question, question.text, answer, _texts(question), unrelated, question.language)
-    return (yield from comparators.load(name).compare(case))
+    return (yield from grounded.compared(name, case))
 
 
 def _likelihood(question: Question) -> Flow[dict[likelihood.Reading, list[float]] | None]:

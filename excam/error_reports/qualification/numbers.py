@@ -220,7 +220,8 @@ def best_way(numbers: Sequence[WayNumbers]) -> WayNumbers | None:
     """Return the way with the best net, if its interval lies above the net of every floor; else None."""
     floor = max((way.net for way in numbers if way.way in FLOORS), default=0.0)
     for way in numbers:
-        if way.way not in FLOORS and way.fit and way.net_interval and way.net_interval[0] > max(0.0, floor):
+        low = way.net_interval[0] if way.net_interval else way.net  # none where all rows are judged alike
+        if way.way not in FLOORS and way.fit and low > max(0.0, floor):
             return way
     return None
 
