@@ -24,6 +24,7 @@ from excam.core import tables
 from excam.error_reports import comparators
 from excam.error_reports.comparators import combined
 from excam.error_reports.comparators.base import Case
+from excam.error_reports.judges import grounded
 from excam.inference import Flow, R
 from excam.knowledge.passages import words
 from excam.pages.markdown import table
@@ -90,6 +91,8 @@ def _point(row: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     question = row["paraphrase"] if kind == "prose" else row["question"]
     point: dict[str, Any] = {name: row[name] for name in ("id", "base", "dataset", "label")} | {"kind": kind}
     stated = answer.get("stated", "")
+    if texts and not grounded.is_held(stated, question, texts):
+        stated = ""
     case = Case(question, row["text"], stated, language=row["language"])
     point["stated"] = bool(stated)
     said = Case(question, stated, row["answer"], language=row["language"])

@@ -127,7 +127,7 @@ def test_a_text_that_agrees_is_clean_and_its_certainty_is_the_probability_that_i
 
 @pytest.mark.parametrize(
     ("statement", "margin", "known"),
-    [("not stated", 3.0, False), ("lunar new year [1]", 0.1, False), ("x", -3.0, True)],
+    [("not stated", 3.0, False), ("lunar new year [1]", 0.1, False), ("Christmas", -3.0, True)],
 )
 def test_nothing_decides_where_nothing_is_stated_or_the_margin_is_small(statement, margin, known):
     verdict, _ = drive(grounded.judge(ASKED, search, grounded.Way("entailment")), model(statement, yes=margin))
@@ -150,6 +150,13 @@ def test_the_leaning_of_the_model_cancels():
 def test_an_answer_that_says_nothing_is_a_failure(answer, failure):
     verdict, _ = drive(grounded.judge(ASKED, search), lambda request: answer)
     assert verdict.failure == failure
+
+
+def test_an_answer_that_no_passage_holds_is_none():
+    verdict, asked = drive(grounded.judge(ASKED, search), model("in 1920 [1]"))
+    assert verdict.failure == NOT_KNOWN
+    assert "no passage says: in 1920" in verdict.parts["compared"]
+    assert len(asked) == 1
 
 
 def test_a_server_without_likelihoods_is_asked_for_a_word():

@@ -19,7 +19,9 @@ from excam.core.language_identity import language_code
 from excam.core.phrases import PhraseFinder
 from excam.core.sentences import sentences
 from excam.error_reports import comparators, scoring
+from excam.error_reports.comparators._words import words as spanned_words
 from excam.error_reports.comparators.base import Case, Comparison
+from excam.error_reports.comparators.differences import unsupported
 from excam.error_reports.judges.base import SHARED_REASONS, Version, failed
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.error_reports.yes_no import FENCE, one_line
@@ -96,6 +98,7 @@ class Stated:
     cites: tuple[int, ...] = ()
     failure: str = ""  # why it says nothing: one of `SHARED_REASONS`
     thinking: str = ""  # the reasoning before the answer
+    invented: str = ""  # an answer that no passage holds, which is none
 
 
 def state_messages(question: str, passages: Sequence[str]) -> tuple[Message, ...]:
@@ -138,7 +141,20 @@ def ask_stated(question: str, passages: Sequence[str]) -> Flow[Stated]:
         return Stated("", failure="truncated", thinking=thinking)
     if not said.strip():
         return Stated("", failure="empty", thinking=thinking)
-    return replace(read_stated(said, len(passages)), thinking=thinking)
+    stated = replace(read_stated(said, len(passages)), thinking=thinking)
+    if passages and not is_held(stated.answer, question, passages):
+        return replace(stated, answer="", invented=stated.answer)
+    return stated
+
+
+def is_held(answer: str, question: str, passages: Sequence[str]) -> bool:
+    """Return whether at least half of an answer's content stands in the passages or the question.
+
+    Small models answer "1920" where no passage names a year.
+    """
+    whole = sum(word.end - word.start for word in spanned_words(answer))
+    missing = sum(end - start for start, end in unsupported(Case(question, answer, "", tuple(passages))))
+    return 2 * missing <= whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +238,9 @@ def _judged(sample: Sample, question: str, place: tuple[int, int], search: Searc
     evidence = search(question, text)
     texts = as_texts(evidence.passages)
     stated = yield from ask_stated(question, texts)
-    comparison = Comparison(None, reason=stated.failure)
-    if not stated.failure:
+    in_no_passage = f"the model states what no passage says: {stated.invented}" if stated.invented else ""
+    comparison = Comparison(None, reason=stated.failure or in_no_passage)
+    if not (stated.failure or stated.invented):
         case = Case(question, text, stated.answer, texts, evidence.unrelated, sample.language)
         comparison = yield from compared(way.comparator, case)
     probability = None
