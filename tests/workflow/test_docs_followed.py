@@ -24,6 +24,7 @@ PAGES = (
     *("docs/tutorial.md", "README.md", "docs/serving.md", "docs/sharing.md", "docs/integrations.md"),
     *("docs/workflow.md", "docs/annotation.md", "docs/auditing.md", "docs/cluster.md", "docs/macaron.md"),
     *("docs/forms.md", "docs/rubric.md", "docs/cult-eval.md", "docs/calmqa.md", "docs/crossing.md"),
+    "docs/judging-with-documents.md",
     "docs/knowledge.md",
 )
 OF_ITS_OWN = "docs/extending.md"  # test_extending.py
