@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from excam.core import languages
@@ -17,7 +18,7 @@ from excam.inference import Flow
 from excam.knowledge.index import Index
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
-from excam.scoring.metric import Evidence, Metric, Outcome, Row, Setup
+from excam.scoring.metric import Description, Evidence, Metric, Outcome, Row, Setup
 from excam.scoring.models import OpenedModel
 from excam.scoring.results import NOT_KNOWN
 
@@ -99,6 +100,15 @@ class ErrorReports(Metric):
         if other._judge == PROMPTED and model and "structure:none" not in model.computed:
             other._details += f"|structure:{'json_schema' if model.constrained else 'none'}"
         return other
+
+    @property
+    def description(self) -> Description:
+        """Return what is said of the scores; by evidence, that of a clean text is a probability and no p(R)."""
+        if not self._settings:
+            return super().description
+        return replace(
+            super().description, legend="without errors the score is how sure it is that the text agrees, .5 to 1"
+        )
 
     @property
     def signature(self) -> str:

@@ -10,7 +10,7 @@ from excam.pages import row_browser
 from excam.pages.row_browser import Browser, BrowserRow, Filter, MarkedError, ReportCell, bar, escape, folded_table
 from excam.scoring.metric import Description
 from excam.scoring.report_numbers import Interval, Kind, Line, bands, kinds, line, lines
-from excam.scoring.results import Result, confidence_lines
+from excam.scoring.results import NOT_KNOWN, Result, confidence_lines
 from excam.scoring.spans import SEVERITIES, Severity
 
 FILTERS = (
@@ -132,7 +132,8 @@ def _row(one: Result, with_signature: bool) -> BrowserRow:
 def _report(one: Result) -> ReportCell:
     notes = (*confidence_lines(one), *(f"Warning: {warning}" for warning in one.warnings))
     if one.failure is not None or one.report is None:
-        return ReportCell(notes=(f"Failed: {one.failure}. No score.", *notes))
+        what = "Not known: nothing decides" if one.failure == NOT_KNOWN else f"Failed: {one.failure}"
+        return ReportCell(notes=(f"{what}. No score.", *notes))
     errors = [
         MarkedError("error", f"{number} {error.severity}", error.where, error.span, error.severity, error.type,
                     error.start, error.end)
