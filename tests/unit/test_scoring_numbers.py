@@ -84,9 +84,9 @@ def test_a_group_that_nobody_could_judge():
 
 
 def test_signatures_of_two_files():
-    a, none = ("A", {"1": judged(1, signature="x")}), ("B", {})
-    assert compare._signature(a, none) == compare._signature(none, a) == "x"
-    assert compare._signature(none, none) == ""
+    rows = [judged(1, signature="x")]
+    assert compare.shared_signature({"A": rows, "B": []}) == compare.shared_signature({"B": [], "A": rows}) == "x"
+    assert compare.shared_signature({"A": [], "B": []}) == ""
 
 
 # --- agreement
