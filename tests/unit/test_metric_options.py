@@ -170,6 +170,15 @@ def band(trial):
     return done, done.exit_code == 0 and {one.get("verdict") for one in done.results} == {"unsure"}
 
 
+def qualified(trial):
+    file = trial.folder / "qualified.json"
+    model = signature(trial.plain).split("|judge:")[0].removeprefix("excam|")
+    best = {"judge": "grounded", "way": {"comparator": "containment"}}
+    file.write_text(json.dumps({"model": model, "best": best}))
+    done = trial.with_("--qualified", file)
+    return done, "judge:grounded" in signature(done) and "compare:containment" in signature(done)
+
+
 def budget(trial):
     done = trial.with_("--budget", 5, "--price", 1, 1, "--to", trial.folder / "paid.jsonl")
     return done, f"estimate: {ROWS} of {ROWS} rows" in done.stderr
@@ -267,6 +276,7 @@ OPTIONS = {
     "`--evidence`": with_evidence,
     "`--calibration`": calibration,
     "`--band`": band,
+    "`--qualified`": qualified,
     "`--budget`, `--price`": budget,
     "`--fail-on`": fail_on,
     "`--instruction`, `--output`": pair_is_named,
