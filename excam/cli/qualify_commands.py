@@ -9,7 +9,7 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error
-from excam.scoring.target import OVERWRITE
+from excam.scoring.target import OVERWRITE, target
 
 
 def qualify(
@@ -34,6 +34,7 @@ def qualify(
     from excam.core.exceptions import InputInvalid
     from excam.core.provenance import Progress, quiet_libraries, write_json
     from excam.error_reports import qualification
+    from excam.error_reports.metrics import ErrorReports
     from excam.error_reports.qualification import asking, numbers, question_set
     from excam.inference import Sampling
     from excam.inference.journal import Journal, ask
@@ -44,9 +45,10 @@ def qualify(
 
     quiet_libraries()
     with exit_on_error():
+        to = target(to)
         if to.exists() and not overwrite:
             raise InputInvalid(f"--to: {to} is there; expected a new file; give another name or --overwrite")
-        sampling = Sampling(max_tokens=64, logprobs=False)
+        sampling = Sampling(max_tokens=ErrorReports.max_tokens, logprobs=False)
         opened = open_model(model, base, engine, probe=lambda _: (SHORT, sampling))
         rows, kept = question_set.questions(), journal_of(to)  # answers, if the command is killed
         progress = Progress("qualifying, rows", len(rows))
@@ -69,5 +71,7 @@ def qualify(
         table(console(), list(numbers.lines(made)))
         if best:
             say(f"best: {best.way}; `excam score FILE --model {model} --evidence PACK --qualified {to}`")
+        elif not any(way.fit for way in made):
+            say(f"{len(examined)} rows are too few to fit anything; give more --minutes")
         else:
             say("no way of asking this model is better than the floors on these rows: do not rely on its verdicts")

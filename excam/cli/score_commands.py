@@ -45,7 +45,11 @@ BASES = Annotated[
     list[Path] | None, typer.Option("--base", help="folder of the base model; one for each adapter, or none")
 ]
 JUDGE = Annotated[
-    str | None, typer.Option(help="how excam asks: report (as adapters are trained) or prompted-report (any other)")
+    str | None,
+    typer.Option(
+        help="how excam judges: report (as adapters are trained), prompted-report (any other), grounded (by documents: "
+        "--evidence), likelihood (by what the model knows)"
+    ),
 ]
 ENGINE = Annotated[
     str | None, typer.Option("--backend", help="vllm or transformers; by default vllm where a GPU is visible")

@@ -77,10 +77,16 @@ class ErrorReports(Metric):
         if tuned and tuned.settings.report == GROUNDED:
             judge = judge or GROUNDED
             if judge != GROUNDED:
+                option = "--qualified" if best else "--judge"
                 raise InputInvalid(
-                    f"--judge: found {judge} for adapter {tuned.model}/{tuned.trained_on}, which was trained to state "
+                    f"{option}: found {judge} for adapter {tuned.model}/{tuned.trained_on}, which was trained to state "
                     f"what passages say; expected {GROUNDED}"
                 )
+        if best and not setup.evidence:
+            raise InputInvalid(
+                f"--qualified: {setup.qualification} is of judgements with documents; expected --evidence PACK "
+                "(`excam knowledge build`)"
+            )
         if judge in BY_EVIDENCE:
             other._judge, other._way = judge, ways.load(judge)
             other._settings = best.way if best else BY_EVIDENCE[judge]
@@ -156,7 +162,7 @@ class ErrorReports(Metric):
             return (yield from self._way.judge(sample, None, self._settings))
         labels = {name: row.labels.get(name, "") for name in ("language", "culture")}
         if why := index.mismatch(**labels):
-            return Verdict(None, None, failure=NOT_KNOWN, parts={"evidence": why})
+            return Verdict(None, None, failure=NOT_KNOWN, parts={"evidence": [why]})
 
         def search(question: str, text: str) -> grounded.Evidence:
             passages = index.passages_for(question, text, culture=labels["culture"])
@@ -169,7 +175,7 @@ def _sample(row: Row) -> Sample:
     nothing: dict[str, Any] = dict.fromkeys(("dataset", "culture", "stratum", "licence", "answer"), "")
     same = dict.fromkeys(("id", "pair", "base"), row.id)
     texts = {"instruction": row.texts["instruction"], "output": row.texts["output"]}
-    language = row.labels.get("language", "")
+    language = languages.language_name(row.labels["language"]) if row.labels.get("language") else ""
     return Sample(**same, **texts, language=language, task="generation", report=Report(), origin="source", **nothing)
 
 

@@ -11,6 +11,7 @@ from excam.inference.answer_text import split_reasoning
 ANSWERS = ("Yes", "No")
 WORD = 2.0  # nats: the margin of a word without a likelihood
 FENCE = "===="
+_SIGNS = re.compile(f"{FENCE}=*")
 _SAID = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 
 
@@ -24,7 +25,7 @@ class Leaning:
 
 def one_line(text: str) -> str:
     """Return a text in one line that cannot end a block between lines of equal signs."""
-    return " ".join(text.replace(FENCE, "== ==").split())
+    return " ".join(_SIGNS.sub("== ==", text).split())
 
 
 def ask_yes_no(asked: tuple[Message, ...], contrast: tuple[Message, ...] = ()) -> Flow[Leaning]:

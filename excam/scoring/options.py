@@ -188,7 +188,7 @@ def _judge(wanted: Metric, options: Options, model: OpenedModel | None, index: I
     one = Scorer(ready, model, Sampling(options.max_tokens or wanted.max_tokens))
     one = one.with_open_book(index) if index and not ready.reads_evidence else one
     beside = model.folder / calibration.FILE if model and model.tuned and model.folder else None
-    plain = not options.evidence and not options.temperature and wanted.name == "excam"
+    plain = not (options.evidence or options.temperature or ready.reads_evidence) and wanted.name == "excam"
     file = options.calibration or (beside if beside and plain and beside.exists() else None)
     if file is None and options.band:
         raise InputInvalid("--band: no calibration to use it with; expected one; give --calibration, or leave it out")

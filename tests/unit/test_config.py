@@ -291,7 +291,11 @@ def test_a_layout_that_is_not_there():
             {"licence": "MIT", "teach": {"base": "tin"}},
             ("models.tiny.teach.base", "did you mean `tiny`"),
         ),
-        ("models/tiny/training", {"report": "last"}, ("models.tiny.training.report", "'errors-first', 'explanation-first' or")),
+        (
+            "models/tiny/training",
+            {"report": "last"},
+            ("models.tiny.training.report", "'errors-first', 'explanation-first' or"),
+        ),
         ("tuned/compared", ["served"], ("tuned.models: `served` is behind a server", "expected weights")),
         ("models/tiny", {"licence": "MIT", "context": 512}, ("models.tiny: no source", "server")),
         ("models/served/backend", "vllm", ("models.served.backend: vllm takes no server",)),

@@ -79,6 +79,12 @@ def search(question, text):
         ("It is not mentioned [2]", "", (2,)),
         ("", "", ()),
         ("lunar new year [9]", "lunar new year", ()),
+        ("lunar new year [2, 1]", "lunar new year", (2, 1)),
+        ("```\n1. lunar new year\n```", "lunar new year", ()),
+        ("Answer:\nlunar new year", "lunar new year", ()),
+        ("I do not know.", "", ()),
+        ("The passages do not say it.", "", ()),
+        ("Unknown Soldier [1]", "Unknown Soldier", (1,)),
     ],
 )
 def test_what_a_model_states_is_read_from_its_first_line(text, answer, cites):
@@ -178,6 +184,20 @@ def test_the_combined_comparison_adds_the_log_odds_of_three():
     assert silent.margin is None
 
 
+@pytest.mark.parametrize(
+    ("answer", "held"),
+    [("Yes", True), ("B", True), ("1920", False), ("wine", True), ("酒", True), ("roasted unicorn liver", False)],
+)
+def test_what_can_be_looked_up_must_stand_in_a_passage(answer, held):
+    assert grounded.is_held(answer, "What do they drink?", ("Feast: They drink wine.",)) == held
+
+
+def test_a_search_without_a_passage_asks_nothing():
+    verdict, asked = drive(grounded.judge(ASKED, lambda question, text: grounded.Evidence()), model("x"))
+    assert verdict.failure == NOT_KNOWN
+    assert not asked
+
+
 # Longer texts
 
 
@@ -206,6 +226,35 @@ def test_a_longer_text_is_judged_sentence_by_sentence():
     assert len(verdict.parts["statements"]) == 2
 
 
+def test_sentences_are_judged_where_they_stand_with_markup_and_again():
+    text = (
+        "China has feasts.\r\n\r\n- The main feast of China is **Christmas**; it is in winter.\n- The main feast of "
+        "China is **Christmas**; it is in winter.\nWhat else is there? Dr. Who\0 does not know that at all, they say."
+    )
+    places = grounded.claim_places(replace(ASKED, output=text))
+    stated = [text[start:end] for start, end in places]
+    assert stated == [
+        "China has feasts.",
+        "The main feast of China is **Christmas**; it is in winter.",
+        "The main feast of China is **Christmas**; it is in winter.",
+        "Dr. Who\0 does not know that at all, they say.",
+    ]
+
+
+def test_a_text_of_which_too_little_was_judged_is_a_failure():
+    sample = replace(ASKED, output=LONG)
+
+    def answer(request):
+        prompt = request.messages[-1].content
+        if "What question does" in prompt:
+            return said("Which holiday?")
+        return said("lunar new year [1]") if "red envelopes" in prompt else said("cut", "length")
+
+    verdict, _ = drive(grounded.judge(sample, search, grounded.Way("containment", slope=9)), answer)
+    assert verdict.failure == "truncated"
+    assert verdict.parts["failed"] >= 3
+
+
 def test_a_text_without_a_claim_is_not_known_and_never_clean():
     verdict, _ = drive(grounded.judge(replace(ASKED, output=LONG), search), lambda request: said("none"))
     assert verdict.failure == NOT_KNOWN
@@ -218,11 +267,12 @@ def test_a_text_without_a_claim_is_not_known_and_never_clean():
 @pytest.mark.parametrize(
     ("instruction", "question", "options"),
     [
-        ("Which tea? A. green B. black", "Which tea?", ("green", "black")),
-        ("Which tea?\n(A) green\n(B) black\n", "Which tea?", ("green", "black")),
-        ("Which? Option A: a cat Option C: a dog", "Which?", ("a cat", "a dog")),
-        ("Who was A. Einstein?", "Who was A. Einstein?", ()),
-        ("No options here", "No options here", ()),
+        ("Which tea? A. green B. black", "Which tea?", {"A": "green", "B": "black"}),
+        ("Which tea?\n(A) green\n(B) black\n", "Which tea?", {"A": "green", "B": "black"}),
+        ("Which? Option A: a cat Option C: a dog", "Which?", {"A": "a cat", "C": "a dog"}),
+        ("Who was A. Einstein?", "Who was A. Einstein?", {}),
+        ("Who was first, A. Christie or C. Doyle?", "Who was first, A. Christie or C. Doyle?", {}),
+        ("No options here", "No options here", {}),
     ],
 )
 def test_options_are_read_from_an_instruction(instruction, question, options):
@@ -250,6 +300,22 @@ def test_the_option_that_gains_most_is_the_expected_one():
     assert [one.span for one in verdict.report.errors] == ["christmas"]
     assert verdict.parts["expected"] == "lunar new year"
     assert verdict.parts["margin"] == pytest.approx(-2.0)
+
+
+@pytest.mark.parametrize(
+    ("output", "marked"),
+    [
+        ("Option C", "C"),
+        ("Steak, and christmas", "christmas"),
+        ("İçki: christmas olmaz", "christmas"),
+        ("It is C.", "C"),
+    ],
+)
+def test_the_option_that_a_text_chooses_is_found_by_its_words_or_letter(output, marked):
+    sample = replace(SAMPLE, instruction="Which? A. tea B. lunar year C. christmas", output=output)
+    verdict, _ = drive(likelihood.judge(sample), gains(lunar=9.0))
+    assert [one.span for one in verdict.report.errors] == [marked]
+    assert output[verdict.report.errors[0].start : verdict.report.errors[0].end] == marked
 
 
 def test_without_options_the_models_own_proposal_is_the_rival():
@@ -294,7 +360,7 @@ def test_a_pack_of_another_culture_is_said_and_decides_nothing():
     metric = ErrorReports().prepared(Setup(judge="grounded", evidence=index))
     result = outcome(metric, row(culture="China"), model("x"))
     assert result.failure == NOT_KNOWN
-    assert "Norway" in result.parts["evidence"]
+    assert "Norway" in result.parts["evidence"][0]
 
 
 # Qualification
@@ -303,25 +369,34 @@ def test_a_pack_of_another_culture_is_said_and_decides_nothing():
 def test_a_qualification_decides_how_its_model_judges(tmp_path):
     path = tmp_path / "q.json"
     best = {"judge": "grounded", "way": {"comparator": "lemmas", "threshold": 0.2, "slope": 3.0, "least": 0.7}}
-    path.write_text(json.dumps({"model": "model:x", "best": best}))
+    made = {"version": qualification.VERSION, "set": question_set.identity(), "rows": 360}
+    path.write_text(json.dumps({"model": "model:x", "best": best, **made}))
     kept = qualification.qualified(path, "model:x")
     assert kept.way == grounded.Way("lemmas", 0.2, 3.0, 0.7)
     with pytest.raises(ModelInvalid, match="of model:x; expected model:y; qualify this model"):
         qualification.qualified(path, "model:y")
-    path.write_text(json.dumps({"model": "model:x", "best": None}))
+    path.write_text(json.dumps({"model": "model:x", "best": None, **made}))
     with pytest.raises(ModelInvalid, match="better than a guess"):
         qualification.qualified(path, "model:x")
-    path.write_text("{")
-    with pytest.raises(ModelInvalid, match="no qualification"):
+    path.write_text(json.dumps({"model": "model:x", "best": best, **made, "set": "other"}))
+    with pytest.raises(ModelInvalid, match="another version"):
         qualification.qualified(path, "model:x")
+    for broken in ({"threshold": None}, {"slope": float("nan")}, {"comparator": "none"}, {"least": "a"}, {"x": 1}):
+        changed = {**best, "way": {**best["way"], **broken}}
+        path.write_text(json.dumps({"model": "model:x", "best": changed, **made}))
+        with pytest.raises(ModelInvalid, match="no qualification"):
+            qualification.qualified(path, "model:x")
 
 
 def test_a_judge_beside_a_qualification_is_refused(tmp_path):
     path = tmp_path / "q.json"
-    path.write_text(json.dumps({"model": "", "best": {"judge": "likelihood", "way": {"reading": "gain"}}}))
+    made = {"version": qualification.VERSION, "set": question_set.identity()}
+    path.write_text(json.dumps({"model": "", "best": {"judge": "likelihood", "way": {"reading": "gain"}}, **made}))
     with pytest.raises(InputInvalid, match="leave --judge out"):
         ErrorReports().prepared(Setup(judge="grounded", qualification=path))
-    assert "likelihood:gain" in ErrorReports().prepared(Setup(qualification=path)).signature
+    with pytest.raises(InputInvalid, match="expected --evidence PACK"):
+        ErrorReports().prepared(Setup(qualification=path))
+    assert "likelihood:gain" in ErrorReports().prepared(Setup(None, in_memory(PASSAGES), None, path)).signature
 
 
 def examined(good):

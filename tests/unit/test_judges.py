@@ -63,7 +63,9 @@ def test_the_directory_is_the_registry():
 
 @pytest.mark.parametrize("name", ["reprot", "base", "__init__", "", "../report", "Report"])
 def test_an_unknown_judge_is_refused_with_the_known_ones(name):
-    with pytest.raises(ConfigInvalid, match="known: binary, count, grounded, likelihood, prompted-report, report, severity"):
+    with pytest.raises(
+        ConfigInvalid, match="known: binary, count, grounded, likelihood, prompted-report, report, severity"
+    ):
         judges.load(name)
 
 

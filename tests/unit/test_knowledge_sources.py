@@ -254,7 +254,13 @@ def test_a_folder_of_several_kinds(tmp_path):
     assert {one.language for one in found.passages} == {"en"}
     assert [one.where for one in found.skipped] == ["book.pdf", "empty.md", "numbers.csv", "odd.txt", "photo.png"]
     reasons = " ".join(one.reason for one in found.skipped)
-    for reason in ("a PDF; expected its text", "no text", "no column id, text; found a, b", "not UTF-8", "no known type"):
+    for reason in (
+        "a PDF; expected its text",
+        "no text",
+        "no column id, text; found a, b",
+        "not UTF-8",
+        "no known type",
+    ):
         assert reason in reasons
     assert sum(one.documents for one in found.files) == len(found.passages)
 

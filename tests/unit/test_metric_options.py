@@ -20,6 +20,8 @@ from test_metric_server import serving
 from typer.testing import CliRunner
 
 from excam import cli
+from excam.error_reports import qualification
+from excam.error_reports.qualification import question_set
 from excam.knowledge import index as packs
 from excam.scoring import metric
 
@@ -174,8 +176,9 @@ def qualified(trial):
     file = trial.folder / "qualified.json"
     model = signature(trial.plain).split("|judge:")[0].removeprefix("excam|")
     best = {"judge": "grounded", "way": {"comparator": "containment"}}
-    file.write_text(json.dumps({"model": model, "best": best}))
-    done = trial.with_("--qualified", file)
+    made = {"version": qualification.VERSION, "set": question_set.identity()}
+    file.write_text(json.dumps({"model": model, "best": best, **made}))
+    done = trial.with_("--evidence", trial.index, "--qualified", file)
     return done, "judge:grounded" in signature(done) and "compare:containment" in signature(done)
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Literal
 
+from excam.core.phrases import PhraseFinder
 from excam.error_reports import scoring
 from excam.error_reports.judges.base import SHARED_REASONS, Version, failed
-from excam.error_reports.judges.grounded import NOT_KNOWN, OWN_KNOWLEDGE, Search, as_texts, numbered
+from excam.error_reports.judges.grounded import NO_PASSAGE, NOT_KNOWN, OWN_KNOWLEDGE, Search, as_texts, numbered
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
@@ -27,7 +28,8 @@ Reading = Literal["gain", "gain-per-token", "sum", "per-token"]  # of the likeli
 PROPOSE = "{question}\nAnswer in a few words."
 NO_QUESTION = "Say something."
 LONGEST = 60  # words of a text that are marked one by one
-_OPTION = re.compile(r"(?:\boption\s+)?(?<![A-Za-z])\(?([A-H])(?:\)|\.|:)\s+", re.IGNORECASE)
+_OPTION = re.compile(r"(?P<named>\boption\s+)?(?<![A-Za-z])\(?(?P<letter>[A-H])(?:\)|\.|:)\s+", re.IGNORECASE)
+_LETTER = re.compile(r"(?:\boption\s+|^\W*|\bis\s+)([A-H])\b(?!['’])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +51,26 @@ class Way:
         return f"likelihood:{self.reading}@{self.threshold:g}x{self.slope:g},{self.least:g}"
 
 
-def split_options(instruction: str) -> tuple[str, tuple[str, ...]]:
-    """Return the question without its options, and the options ("A. tea B. coffee"); without any, the instruction."""
-    marks = []
+def split_options(instruction: str) -> tuple[str, dict[str, str]]:
+    """Return the question without its options, and the options by letter ("A. tea B. coffee"); {} if there are none.
+
+    Letters follow each other from A on; with the word "option" before each they may have gaps.
+    """
+    marks: list[re.Match[str]] = []
     for mark in _OPTION.finditer(instruction):
-        if not marks or ord(mark[1].upper()) > ord(marks[-1][1].upper()):
+        named, letter = bool(mark["named"]), mark["letter"].upper()
+        expected = chr(ord(marks[-1]["letter"].upper()) + 1) if marks else "A"
+        if letter == expected or (named and letter > expected and (not marks or marks[-1]["named"])):
             marks.append(mark)
     if len(marks) < 2:
-        return instruction, ()
+        return instruction, {}
     ends = [mark.start() for mark in marks[1:]] + [len(instruction)]
-    options = [instruction[mark.end() : end].strip(" \n\t;,|") for mark, end in zip(marks, ends, strict=True)]
-    return instruction[: marks[0].start()].strip(), tuple(option.split("\n")[0].strip() for option in options)
+    texts = [
+        instruction[mark.end() : end].split("\n")[0].strip(" \t;,|") for mark, end in zip(marks, ends, strict=True)
+    ]
+    return instruction[: marks[0].start()].strip(), {
+        mark["letter"].upper(): text for mark, text in zip(marks, texts, strict=True) if text
+    }
 
 
 def asked(question: str, passages: Sequence[str] = ()) -> tuple[Message, ...]:
@@ -92,45 +103,85 @@ def readings(
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A text beside its rivals: by each reading its value minus that of the best rival, and which rival that is."""
+
+    place: tuple[int, int]  # of the words that are compared, half-open characters of the text
+    has_options: bool
+    margins: Mapping[Reading, float]
+    rivals: Mapping[Reading, str]  # "" where there is none
+
+
+def compare(instruction: str, output: str, passages: Sequence[str] = ()) -> Flow[Compared | None]:
+    """Ask how much likelier a text is than its rivals: the other options, or what the model itself proposes.
+
+    None if there are no likelihoods.
+    """
+    question, options = split_options(instruction)
+    chosen = _chosen(output, options)
+    place = chosen[0] if chosen else (0, len(output))
+    text = chosen[1] if chosen else output
+    rivals = tuple(option for option in options.values() if option != text)
+    if not options:
+        proposal = yield from ask_for_text(asked(PROPOSE.format(question=question), passages))
+        said = (split_reasoning(proposal.text)[1] or "").strip().splitlines()
+        rivals = tuple(said[:1])
+    read = yield from readings(question, (text, *rivals), passages)
+    if read is None:
+        return None
+    best = {name: max(values[1:], default=0.0) for name, values in read.items()}
+    return Compared(
+        place,
+        bool(options),
+        {name: values[0] - best[name] for name, values in read.items()},
+        {name: rivals[values.index(best[name], 1) - 1] if rivals else "" for name, values in read.items()},
+    )
+
+
 def judge(sample: Sample, search: Search | None = None, way: Way | None = None) -> Flow[Verdict]:
     """Compare the likelihood of the text with that of its rivals; the words that lose most are marked."""
     way = way or Way()
-    texts = as_texts(search(sample.instruction, sample.output).passages) if search else ()
-    question, options = split_options(sample.instruction)
-    text, rivals, shown = _text_and_rivals(sample.output, options)
-    if not options:
-        proposal = yield from ask_for_text(asked(PROPOSE.format(question=question), texts))
-        said = (split_reasoning(proposal.text)[1] or "").strip().splitlines()
-        rivals = tuple(said[:1])
-    read = yield from readings(question, (text, *rivals), texts)
-    if read is None:
+    evidence = search(sample.instruction, sample.output).passages if search else ()
+    if search and not evidence:
+        return replace(failed(NOT_KNOWN), parts={"evidence": [NO_PASSAGE]})
+    texts = as_texts(evidence)
+    found = yield from compare(sample.instruction, sample.output, texts)
+    if found is None:
         return failed("no-likelihoods")
-    values = read[way.reading]
-    best = max(values[1:], default=0.0)
-    margin = values[0] - best
-    expected = rivals[values.index(best, 1) - 1] if rivals and margin < 0 else text
-    parts = {"expected": expected, "evidence": [OWN_KNOWLEDGE], "margin": margin, "compared": way.reading}
+    margin, rival = found.margins[way.reading], found.rivals[way.reading]
     probability = way.agrees(margin)
+    expected = rival if probability < 0.5 else sample.output[slice(*found.place)]
+    sources = [passage.id for passage in evidence] or [OWN_KNOWLEDGE]
+    parts = {"expected": expected, "evidence": sources, "margin": margin, "compared": way.reading}
     sure = max(probability, 1 - probability)
     if sure < way.least:
         return replace(failed(NOT_KNOWN), certainty=sure, parts=parts)
     if probability >= 0.5:
         return Verdict(0, 0.0, certainty=sure, report=Report(), parts=parts)
-    at = sample.output.find(shown)
-    start, end = (yield from _unlikely(question, shown, texts)) if not options else (0, len(shown))
-    error = CulturalError("output", shown[start:end], "major", "unlikely to the model", at + start, at + end)
-    report = Report((error,), f"Expected: {expected} (by {OWN_KNOWLEDGE}).")
+    start, end = found.place
+    if not found.has_options:
+        start, end = yield from _unlikely(sample.instruction, sample.output, texts)
+    error = CulturalError("output", sample.output[start:end], "major", "unlikely to the model", start, end)
+    report = Report((error,), f"Expected: {expected} (by {', '.join(sources)}).")
     return Verdict(1, float(scoring.deductions(report)), certainty=sure, report=report, parts=parts)
 
 
-def _text_and_rivals(output: str, options: Sequence[str]) -> tuple[str, tuple[str, ...], str]:
-    """Return the option that a text chooses, the other options, and the words of the text that choose it."""
-    contained = [option for option in options if option and option.casefold() in output.casefold()]
-    if not contained:
-        return output, tuple(options), output
-    chosen = max(contained, key=len)
-    at = output.casefold().find(chosen.casefold())
-    return chosen, tuple(option for option in options if option != chosen), output[at : at + len(chosen)]
+def _chosen(output: str, options: Mapping[str, str]) -> tuple[tuple[int, int], str] | None:
+    """Return the place and the option that a text chooses, by its words, else by its letter; None if none."""
+    finder = PhraseFinder(output)
+    places = [(place, option) for option in options.values() for place in islice(finder.places(option), 1)]
+    whole = [(place, option) for place, option in places if _is_whole(output, place)]
+    if whole:
+        return max(whole, key=lambda found: found[0][1] - found[0][0])
+    letters = [mark for mark in _LETTER.finditer(output) if mark[1].upper() in options]
+    return (letters[0].span(1), options[letters[0][1].upper()]) if letters else None
+
+
+def _is_whole(text: str, place: tuple[int, int]) -> bool:
+    """Return whether no word goes on before or behind a place, in scripts that part words."""
+    before, behind = text[: place[0]][-1:], text[place[1] :][:1]
+    return not (before.isalnum() and before.isascii()) and not (behind.isalnum() and behind.isascii())
 
 
 def _unlikely(question: str, text: str, passages: Sequence[str]) -> Flow[tuple[int, int]]:

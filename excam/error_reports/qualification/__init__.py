@@ -7,12 +7,15 @@ so. The set is in `documents.jsonl` and `rows.jsonl` beside this file; its READM
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from excam.core.exceptions import ModelInvalid
+from excam.error_reports import comparators
 from excam.error_reports.judges import grounded, likelihood
+from excam.error_reports.qualification import question_set
 
 VERSION = 1
 WAYS = {"grounded": grounded.Way, "likelihood": likelihood.Way}
@@ -29,20 +32,33 @@ class Qualified:
 def qualified(path: Path, described: str) -> Qualified:
     """Return what a file of `excam qualify` says of the model that is `described` in signatures.
 
-    Raises ModelInvalid if it is no such file, that of another model, or if no way was better than a guess.
+    Raises ModelInvalid if it is no such file, that of another model or set, or if no way was better than a guess.
     """
     try:
         kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        model, best = kept["model"], kept["best"]
-        made = None if best is None else Qualified(best["judge"], WAYS[best["judge"]](**best["way"]))
+        model, best, made_with = kept["model"], kept["best"], (kept["version"], kept["set"])
+        made = None if best is None else Qualified(best["judge"], _checked(WAYS[best["judge"]](**best["way"])))
     except (OSError, ValueError, KeyError, TypeError):
         raise ModelInvalid(
             f"--qualified: {path}: no qualification; expected what `excam qualify --model M --to FILE` wrote"
         ) from None
     if model != described:
         raise ModelInvalid(f"--qualified: {path}: of {model}; expected {described}; qualify this model")
+    if made_with != (VERSION, question_set.identity()):
+        raise ModelInvalid(f"--qualified: {path}: made with another version of the set; qualify the model again")
     if made is None:
         raise ModelInvalid(
-            f"--qualified: {path}: no way of asking this model is better than a guess; use another model"
+            f"--qualified: {path}: of {kept.get('rows')} rows, on which no way of asking this model was better than a "
+            "guess; ask more rows with --minutes, or use another model"
         )
     return made
+
+
+def _checked(way: grounded.Way | likelihood.Way) -> grounded.Way | likelihood.Way:
+    """Validate settings and return them. Raises ValueError or TypeError for what is none."""
+    if not all(math.isfinite(number) for number in (way.threshold, way.slope, way.least)):
+        raise ValueError("not a number")
+    known = comparators.available() if isinstance(way, grounded.Way) else get_args(likelihood.Reading)
+    if (way.comparator if isinstance(way, grounded.Way) else way.reading) not in known:
+        raise ValueError("no such way")
+    return way

@@ -11,7 +11,7 @@ from excam.error_reports import comparators
 from excam.error_reports.comparators.base import Case, Comparison, Range
 from excam.error_reports.judges import grounded, likelihood
 from excam.error_reports.judges.grounded import Stated
-from excam.error_reports.qualification.question_set import Question, is_real, pack
+from excam.error_reports.qualification.question_set import Question, pack
 from excam.inference import Ask, Flow
 from excam.inference.run import run
 
@@ -83,11 +83,8 @@ def _compare(name: str, known: Mapping[str, Stated], question: Question) -> Flow
     return (yield from grounded.compared(name, case))
 
 
-def _likelihood(question: Question) -> Flow[dict[likelihood.Reading, list[float]] | None]:
-    """Read the text's gain, for answers that a model may know: about a real culture, and decidable."""
-    if question.label == "undecidable" or not is_real(question):
-        return None
-    return (yield from likelihood.readings(question.question, [question.text]))
+def _likelihood(question: Question) -> Flow[likelihood.Compared | None]:
+    return (yield from likelihood.compare(question.question, question.text, _texts(question)))
 
 
 def _keep(row: Examined, way: str, result: object) -> None:
@@ -95,5 +92,5 @@ def _keep(row: Examined, way: str, result: object) -> None:
         row.stated = result
     elif isinstance(result, Comparison):
         row.margins[way], row.marked[way] = result.margin, result.differing
-    elif isinstance(result, dict):
-        row.margins |= {f"likelihood-{name}": result[name][0] for name in GAINS}  # pyright: ignore
+    elif isinstance(result, likelihood.Compared):
+        row.margins |= {f"likelihood-{name}": result.margins[name] for name in GAINS}

@@ -63,11 +63,6 @@ def pack() -> Index:
     )
 
 
-def is_real(row: Question) -> bool:
-    """Return whether the document of a row is about a real culture, so that a model may know the answer."""
-    return next(line["kind"] for line in _lines("documents.jsonl") if line["id"] == row.document) == "real"
-
-
 def identity() -> str:
     """Return a digest of the set."""
     return hashlib.sha256(b"".join((FOLDER / name).read_bytes() for name in FILES)).hexdigest()[:12]
