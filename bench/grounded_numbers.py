@@ -90,15 +90,16 @@ def _point(row: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     texts = [f"{passage['title']}: {passage['text']}" for passage in passages]
     question = row["paraphrase"] if kind == "prose" else row["question"]
     point: dict[str, Any] = {name: row[name] for name in ("id", "base", "dataset", "label")} | {"kind": kind}
-    stated = answer.get("stated", "")
+    said = grounded.read_stated(answer["said"], len(texts))
+    stated = said.answer
     if texts and not grounded.is_held(stated, question, texts):
         stated = ""
     case = Case(question, row["text"], stated, language=row["language"])
     point["stated"] = bool(stated)
-    said = Case(question, stated, row["answer"], language=row["language"])
-    point["states_right"] = bool(stated) and (answered(comparators.load("lemmas").compare(said)).margin or -1) > 0
+    right = Case(question, stated, row["answer"], language=row["language"])
+    point["states_right"] = bool(stated) and (answered(comparators.load("lemmas").compare(right)).margin or -1) > 0
     fact = next((at for at, passage in enumerate(passages, 1) if passage.get("states")), 0)
-    point["cites_fact"] = fact in answer.get("cites", []) if fact else None
+    point["cites_fact"] = fact in said.cites if fact else None
     for program in PROGRAMS:
         compared = answered(comparators.load(program).compare(case)) if stated else None
         point[program] = compared.margin if compared else None
