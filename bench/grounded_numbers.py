@@ -231,11 +231,9 @@ def write_tables(points: Path, to: Path) -> None:
     lines = [*_judging(frame), *_absent(frame), *_likelihood_lines(frame), *_of_set(frame)]
     result = pl.DataFrame(lines, infer_schema_length=None)
     result.write_csv(to / "grounded.csv")
-    (to / "grounded.md").write_text(_markdown(lines), encoding="utf-8")
     states = list(_stating(frame))
     pl.DataFrame(states, infer_schema_length=None).write_csv(to / "stating.csv")
-    (to / "stating.md").write_text(_markdown(states), encoding="utf-8")
-    print(to / "grounded.md", to / "stating.md")
+    print(_markdown([line for line in lines if line["dataset"] == "all"]), _markdown(states), sep="\n")
 
 
 def _judging(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
