@@ -178,7 +178,7 @@ def qualified(trial):
     best = {"judge": "grounded", "way": {"comparator": "containment"}}
     made = {"version": qualification.VERSION, "set": question_set.identity()}
     file.write_text(json.dumps({"model": model, "best": best, **made}))
-    done = trial.with_("--evidence", trial.index, "--qualified", file)
+    done = trial.with_(*(["--evidence", trial.index] if trial.metric.qualifies else []), "--qualified", file)
     return done, "judge:grounded" in signature(done) and "compare:containment" in signature(done)
 
 
