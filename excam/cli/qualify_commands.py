@@ -15,7 +15,12 @@ from excam.scoring.target import OVERWRITE, target
 def qualify(
     model: Annotated[str, typer.Option(help="an adapter, the folder of a model, or NAME@http://host/v1")],
     to: Annotated[Path, typer.Option(help="file to write, for `excam score --qualified`")],
-    minutes: Annotated[float, typer.Option(min=0, help="stop asking after so many; fewer rows, wider intervals")] = 5.0,
+    minutes: Annotated[
+        float,
+        typer.Option(
+            min=0, help="stop asking after so many: fewer rows, wider intervals; a small model on a CPU needs 200"
+        ),
+    ] = 5.0,
     base: Annotated[Path | None, typer.Option(help="folder of an adapter's base model")] = None,
     engine: Annotated[str | None, typer.Option("--backend", help="transformers or vllm")] = None,
     overwrite: OVERWRITE = False,

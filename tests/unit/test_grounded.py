@@ -440,6 +440,11 @@ def test_every_way_is_asked_until_the_time_is_up():
     assert all(one.margins["containment"] is None for one in done)
 
 
+def test_a_comparator_whose_package_is_missing_is_no_way(monkeypatch):
+    monkeypatch.setattr(comparators, "find_spec", lambda name: None)
+    assert set(comparators.available()) - set(comparators.installed()) == {"encoder"}
+
+
 def test_the_probability_of_agreeing_is_a_logistic_curve():
     way = grounded.Way(threshold=1.0, slope=2.0)
     assert way.agrees(1.0) == 0.5

@@ -6,6 +6,7 @@ load("containment").compare(case)    a generator: yields requests, receives answ
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import cast
 
 from excam.config import modules_in
@@ -16,6 +17,12 @@ from excam.error_reports.comparators.base import Comparator
 def available() -> tuple[str, ...]:
     """Return names of the comparators, sorted: the modules of this folder, with `-` for `_`."""
     return modules_in("error_reports/comparators")
+
+
+def installed() -> tuple[str, ...]:
+    """Return names of the comparators that can run here: those whose `PACKAGE`, if they name one, is installed."""
+    packages = {name: str(getattr(load(name), "PACKAGE", "")) for name in available()}
+    return tuple(name for name, package in packages.items() if not package or find_spec(package.replace("-", "_")))
 
 
 def load(name: str) -> Comparator:
