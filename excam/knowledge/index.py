@@ -205,11 +205,7 @@ class Index:
         """
         import numpy as np
 
-        known = self._searched.vocab_dict
-        asked = [known[word] for word in words(query) if word in known]
-        if not asked:
-            return []
-        scores = self._searched.get_scores_from_ids(asked)
+        scores = self._scores(query)
         if language or culture:
             scores = np.where(self._allowed(language, culture), scores, 0)
         best: list[Found] = []
@@ -241,12 +237,18 @@ class Index:
         """Return a passage ("title: text") that shares least with a query, for contrast; of equal ones by hash."""
         import numpy as np
 
-        known = self._searched.vocab_dict
-        asked = [known[word] for word in words(query) if word in known]
-        scores = self._searched.get_scores_from_ids(asked) if asked else np.zeros(len(self.passages))
+        scores = self._scores(query)
         least = np.flatnonzero(scores <= scores.min())
         passage = self.passages[int(least[int(hashlib.sha256(query.encode()).hexdigest()[:8], 16) % len(least)])]
         return f"{passage.title}: {passage.text}" if passage.title else passage.text
+
+    def _scores(self, query: str) -> np.ndarray:
+        """Return the BM25 score of each passage, shape (passages,); 0 where no word is shared."""
+        import numpy as np
+
+        known = self._searched.vocab_dict
+        asked = [known[word] for word in words(query) if word in known]
+        return self._searched.get_scores_from_ids(asked) if asked else np.zeros(len(self.passages))
 
     def mismatch(self, language: str = "", culture: str = "") -> str | None:
         """Return in a line why no passage can be of use for texts of a language and culture; None if one can."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -27,6 +28,11 @@ class Version:
 
     asks: int
     reads: int
+
+
+def chance_of_agreement(margin: float, threshold: float, slope: float) -> float:
+    """Return the probability in [0, 1] that a text with this margin agrees: a logistic curve, .5 at the threshold."""
+    return 1 / (1 + math.exp(-max(-700.0, min(700.0, slope * (margin - threshold)))))
 
 
 class Stated(NamedTuple):

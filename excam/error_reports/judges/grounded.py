@@ -7,7 +7,6 @@ marked words and the explanation follow from something that a person can check a
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +22,7 @@ from excam.error_reports import comparators, scoring
 from excam.error_reports.comparators._words import words as spanned_words
 from excam.error_reports.comparators.base import Case, Comparison
 from excam.error_reports.comparators.differences import unsupported
-from excam.error_reports.judges.base import SHARED_REASONS, Version, failed
+from excam.error_reports.judges.base import SHARED_REASONS, Version, chance_of_agreement, failed
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.error_reports.yes_no import FENCE, one_line
 from excam.inference import Flow, Message, ask_for_text
@@ -92,7 +91,7 @@ class Way:
 
     def agrees(self, margin: float) -> float:
         """Return the probability in [0, 1] that a text with this margin agrees."""
-        return 1 / (1 + math.exp(-max(-700.0, min(700.0, self.slope * (margin - self.threshold)))))
+        return chance_of_agreement(margin, self.threshold, self.slope)
 
     @property
     def signature(self) -> str:

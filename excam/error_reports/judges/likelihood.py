@@ -7,7 +7,6 @@ rivals: the options of the question, or what the model itself proposes. The floo
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from typing import Literal
 
 from excam.core.phrases import PhraseFinder
 from excam.error_reports import scoring
-from excam.error_reports.judges.base import SHARED_REASONS, Version, failed
+from excam.error_reports.judges.base import SHARED_REASONS, Version, chance_of_agreement, failed
 from excam.error_reports.judges.grounded import NO_PASSAGE, NOT_KNOWN, OWN_KNOWLEDGE, Search, as_texts, numbered
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
@@ -43,7 +42,7 @@ class Way:
 
     def agrees(self, margin: float) -> float:
         """Return the probability in [0, 1] that a text with this margin is right."""
-        return 1 / (1 + math.exp(-max(-700.0, min(700.0, self.slope * (margin - self.threshold)))))
+        return chance_of_agreement(margin, self.threshold, self.slope)
 
     @property
     def signature(self) -> str:

@@ -7,7 +7,6 @@ half of the pairs of documents and used on the other, so no number is of rows th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from excam.core.hash_order import digest
 from excam.error_reports.comparators.base import Range
 from excam.error_reports.judges import grounded, likelihood
+from excam.error_reports.judges.base import chance_of_agreement
 from excam.error_reports.qualification.asking import GAINS, Examined
 from excam.knowledge.passages import words
 from excam.stats import fit_calibration
@@ -51,7 +51,7 @@ class Fit:
         """Return the label that a margin stands for."""
         if margin is None:
             return "undecidable"
-        chance = 1 / (1 + math.exp(-max(-700.0, min(700.0, self.slope * (margin - self.threshold)))))
+        chance = chance_of_agreement(margin, self.threshold, self.slope)
         if max(chance, 1 - chance) < self.least:
             return "undecidable"
         return "right" if chance >= 0.5 else "wrong"
