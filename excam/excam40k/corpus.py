@@ -1,7 +1,7 @@
 """A training corpus that states the facts of benchmarks in varied wordings, each a chosen number of times.
 
-A fact is a base sample: a question and its right answer. Facts of the train splits are told in every pass; of dev and
-test some are told less often or never, so that a judge's verdicts can be set against what its base can know.
+A fact is a base sample: a question and its right answer. Facts of the train splits are stated in every pass; of dev and
+test some are stated less often or never, so that a judge's verdicts can be set against what its base can know.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Document:
 def facts(bases: Iterable[BaseSample], splits: Mapping[str, Split], settings: Teaching, seed: int) -> list[Fact]:
     """Return a fact for each base sample that has a split, by id.
 
-    Of dev and test the groups are told as often as `settings.times` says, an equal share each by hash, or a share of
-    `settings.untaught` is left out. Rows of one group are told equally often.
+    Of dev and test the groups are stated as often as `settings.times` says, an equal share each by hash, or a share of
+    `settings.untaught` is left out. Rows of one group are stated equally often.
     """
     return [
         Fact(base, splits[base.id], settings.passes if splits[base.id] == "train" else _times(base, settings, seed))
@@ -79,7 +79,7 @@ def _times(base: BaseSample, settings: Teaching, seed: int) -> int:
 def documents(told: Sequence[Fact], settings: Teaching, seed: int) -> Iterator[Document]:
     """Yield the corpus in reading order: in each pass its facts as statements and, if wanted, as questions.
 
-    A fact that is told less often than there are passes is in passes that are drawn. Statements about one culture
+    A fact that is stated less often than there are passes is in passes that are drawn. Statements about one culture
     stand together, in a new order and other wordings in each pass.
     """
     passes = {fact.base.id: _passes(fact, settings.passes, seed) for fact in told}
