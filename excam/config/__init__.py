@@ -31,6 +31,7 @@ from excam.config.sections import (
     Server,
     Teaching,
     Wheel,
+    Wording,
 )
 from excam.core.exceptions import ConfigInvalid
 from excam.core.registries import CHAT_TEMPLATES, LAYOUTS, modules_in
@@ -56,6 +57,7 @@ __all__ = [
     "Server",
     "Teaching",
     "Wheel",
+    "Wording",
     "first_error",
     "json_schema",
     "load",

@@ -293,8 +293,11 @@ class Generation(Section):
     shards: int = Field(default=2, ge=1, le=999, description="jobs per soft dataset and severity")
 
 
+Wording = Literal["qa", "statement", "prose"]  # of a passage: question and answer, one sentence, a document
+
+
 class Evidence(Section):
-    """Passages before the training rows of a judge that reads evidence: shares of the rows, by pair."""
+    """Passages before rows of a judge that reads evidence: shares of the rows, by pair."""
 
     fact: float = Field(default=0.6, ge=0, le=1, description="one passage states the fact, the others nearly do")
     near: float = Field(default=0.2, ge=0, le=1, description="near misses alone: the passages do not say")
@@ -303,6 +306,15 @@ class Evidence(Section):
     paraphrased: float = Field(default=0.5, ge=0, le=1, description="share of rows with the question in other words")
     orders: float = Field(default=0.1, ge=0, le=1, description="share of rows of which a passage gives an order")
     passages: int = Field(default=5, ge=1, le=20, description="before a question, but for contradictions: two")
+    wordings: list[Wording] = Field(
+        default=["qa", "statement", "prose"], min_length=1, description="of passages, drawn evenly"
+    )
+    stated: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="in training: share of pairs asked to state; of the others, if a text is right",
+    )
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from excam.config import Evidence
+from excam.config import Evidence, Wording
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.error_reports.comparators.entailment import entail_messages
@@ -19,7 +19,7 @@ from excam.error_reports.judges.grounded import NOT_STATED, state_messages, targ
 from excam.error_reports.records import BaseSample, Sample
 from excam.error_reports.yes_no import ANSWERS
 from excam.excam40k import evidence
-from excam.excam40k.evidence import WORDINGS, EvidencePassage, Wording
+from excam.excam40k.evidence import EvidencePassage
 from excam.excam40k.near_misses import NearMisses
 from excam.excam40k.statements import paraphrase
 from excam.inference import Message
@@ -93,10 +93,10 @@ def training_examples(made: Iterator[GroundedRow]) -> Iterator[tuple[str, str, t
 
 
 def _row(sample: Sample, base: BaseSample, false: str, near: NearMisses, shares: Evidence, seed: int) -> GroundedRow:
-    asked: Asked = "state" if _share(seed, "asked", sample.pair) < 0.5 else "entail"
+    asked: Asked = "state" if _share(seed, "asked", sample.pair) < shares.stated else "entail"
     unit = sample.id if asked == "state" else sample.pair  # the texts of a pair have the same passages
     kind = _kind(_share(seed, "kind", unit), shares, false)
-    wording = WORDINGS[int(digest(seed, "wording", unit)[:8], 16) % len(WORDINGS)]
+    wording = shares.wordings[int(digest(seed, "wording", unit)[:8], 16) % len(shares.wordings)]
     passages = _passages(base, kind, wording, false, near, shares, seed)
     if passages and _share(seed, "orders", unit) < shares.orders:
         passages = evidence.with_order(passages, seed, unit)

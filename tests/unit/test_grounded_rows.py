@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import get_args
 
 import pytest
 
-from excam.config import Evidence, Recipe
+from excam.config import Evidence, Recipe, Wording
 from excam.core.exceptions import InputInvalid
 from excam.error_reports import adapter_card
 from excam.error_reports.judges import grounded as judge
 from excam.error_reports.records import BaseSample
 from excam.excam40k import evidence, grounded
 from excam.excam40k.construction import hard, wrapping
-from excam.excam40k.evidence import ORDERS, WORDINGS
+from excam.excam40k.evidence import ORDERS
 from excam.excam40k.near_misses import NearMisses
 
 SEED = 3
@@ -67,7 +68,7 @@ def test_near_misses_are_the_same_question_elsewhere_and_another_one_at_home() -
     assert all(other.culture != base.culture for other in NEAR.unrelated(base, 2, SEED))
 
 
-@pytest.mark.parametrize("wording", WORDINGS)
+@pytest.mark.parametrize("wording", get_args(Wording))
 def test_the_fact_stands_in_one_of_five_passages_or_in_none(wording: evidence.Wording) -> None:
     for base in BASES[::7]:
         among = evidence.with_fact(base, wording, NEAR, SEED)
