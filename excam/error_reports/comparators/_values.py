@@ -136,8 +136,8 @@ def _dates(text: str) -> Iterator[Value]:
             readings = frozenset((f"{month}-{day}", f"{year}-{month}-{day}"))
             yield Value("date", readings, *match.span(), match.group())
     for match in DAY_FIRST.finditer(text):
-        one, _, other, year, short_one, short_other = match.groups()
-        first, second = (int(fold(part)) for part in ((one, other) if one else (short_one, short_other)))
+        day, _, month, year, short_day, short_month = match.groups()
+        first, second = (int(fold(part)) for part in ((day, month) if day else (short_day, short_month)))
         readings = (
             [(second, first), (first, second)]
             if first <= 12 and second <= 12
@@ -367,16 +367,16 @@ def _dated(values: Sequence[Value], text: str) -> Iterator[Value]:
         at += 2 if date else 1
 
 
-def _date(one: Value, other: Value, text: str) -> Value | None:
-    gap = fold(text[one.end : other.start]).strip(" .,")
-    month, day = (one, other) if one.kind == "month" else (other, one)
+def _date(left: Value, right: Value, text: str) -> Value | None:
+    gap = fold(text[left.end : right.start]).strip(" .,")
+    month, day = (left, right) if left.kind == "month" else (right, left)
     if month.kind != "month" or gap not in ("", "of", "de", "di", "the", "के", "की"):
         return None
     days = [number for number in day.plain if number == int(number) and 1 <= number <= 31]
     if day.kind not in ("number", "day") or not days:
         return None
     readings = frozenset(f"{month_number}-{int(number)}" for month_number in month.values for number in days)
-    return Value("date", readings, one.start, other.end, text[one.start : other.end])
+    return Value("date", readings, left.start, right.end, text[left.start : right.end])
 
 
 def _digits(key: str) -> set[float]:

@@ -88,11 +88,11 @@ class Atom:
 
 def atoms(text: str, known: tuple[Word, ...] | None = None) -> tuple[Atom, ...]:
     """Return the atoms of a text in order; `known` are its words, if they are there already."""
-    found: list[Atom] = []
+    made: list[Atom] = []
     for word in words(text) if known is None else known:
         if UNSPACED.fullmatch(text, word.start, word.end):
             alone = word.end - word.start == 1
-            found += [Atom(at, at + 1, fold(text[at]), alone) for at in range(word.start, word.end)]
+            made += [Atom(at, at + 1, fold(text[at]), alone) for at in range(word.start, word.end)]
         else:
-            found.append(Atom(word.start, word.end, word.key, True))
-    return tuple(found)
+            made.append(Atom(word.start, word.end, word.key, True))
+    return tuple(made)

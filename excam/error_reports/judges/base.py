@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from excam.error_reports import scoring
-from excam.error_reports.records import Sample, Verdict
+from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.inference import Completion, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
+from excam.scoring.results import NOT_KNOWN
 
 PLACEHOLDER = re.compile(r"\{(Instruction|Text)\}")
 
@@ -33,6 +34,31 @@ class Version:
 def chance_of_agreement(margin: float, threshold: float, slope: float) -> float:
     """Return the probability in [0, 1] that a text with this margin agrees: a logistic curve, .5 at the threshold."""
     return 1 / (1 + math.exp(-max(-700.0, min(700.0, slope * (margin - threshold)))))
+
+
+def if_decisive(agrees: float, least: float) -> float | None:
+    """Return the probability that a text agrees; None if neither it nor that of the opposite reaches `least`."""
+    return agrees if max(agrees, 1 - agrees) >= least else None
+
+
+def expected_line(expected: str, sources: Iterable[str]) -> str:
+    """Return the explanation of an error: what is expected, and where that stands."""
+    return f"Expected: {expected} (by {', '.join(sources)})."
+
+
+def by_comparison(
+    probabilities: Sequence[float], errors: Iterable[CulturalError], explanation: str, parts: Mapping[str, Any]
+) -> Verdict:
+    """Return the verdict of comparisons: their errors, none, or not known if there is no probability.
+
+    `probabilities` are those that what decides agrees, in [0, 1]. The verdict is as certain as the least certain.
+    """
+    if not probabilities:
+        return replace(failed(NOT_KNOWN), parts=parts)
+    report = Report(tuple(errors), explanation)
+    certainty = min(max(agrees, 1 - agrees) for agrees in probabilities)
+    deductions = float(scoring.deductions(report))
+    return Verdict(len(report.errors), deductions, certainty=certainty, report=report, parts=parts)
 
 
 class Stated(NamedTuple):

@@ -18,12 +18,20 @@ import regex
 from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.sentences import sentence_places
-from excam.error_reports import comparators, scoring
+from excam.error_reports import comparators
 from excam.error_reports.comparators._words import words as spanned_words
 from excam.error_reports.comparators.base import Case, Comparison
 from excam.error_reports.comparators.differences import unsupported
-from excam.error_reports.judges.base import SHARED_REASONS, Version, chance_of_agreement, failed
-from excam.error_reports.records import CulturalError, Report, Sample, Verdict
+from excam.error_reports.judges.base import (
+    SHARED_REASONS,
+    Version,
+    by_comparison,
+    chance_of_agreement,
+    expected_line,
+    failed,
+    if_decisive,
+)
+from excam.error_reports.records import CulturalError, Sample, Verdict
 from excam.error_reports.yes_no import FENCE, one_line
 from excam.inference import Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
@@ -271,8 +279,7 @@ def _judged(sample: Sample, question: str, place: tuple[int, int], search: Searc
         comparison = yield from compared(way.comparator, case)
     probability = None
     if comparison.margin is not None and (stated.answer or not way.needs_statement):
-        agrees = way.agrees(comparison.margin)
-        probability = agrees if max(agrees, 1 - agrees) >= way.least else None
+        probability = if_decisive(way.agrees(comparison.margin), way.least)
     return Judged(place, text, stated, comparison, _sources(stated, evidence.passages), probability)
 
 
@@ -331,18 +338,12 @@ def _line_of(claim: Judged) -> str:
 
 
 def _verdict(claims: Sequence[Judged], parts: dict[str, Any]) -> Verdict:
-    """Return the verdict of comparisons: errors with the words that differ, none, or not known."""
-    known = [claim for claim in claims if claim.probability is not None]
-    if not known:
-        return replace(failed(NOT_KNOWN), parts=parts)
-    differing = [claim for claim in known if outcome(claim) == "differs"]
-    errors = tuple(error for claim in differing for error in _errors(claim))
-    expected = [
-        f"Expected: {claim.stated.answer or NOT_STATED} (by {', '.join(claim.evidence)})." for claim in differing
-    ]
-    report = Report(errors, " ".join(expected))
-    sure = min(max(claim.probability or 0, 1 - (claim.probability or 0)) for claim in differing or known)
-    return Verdict(len(errors), float(scoring.deductions(report)), certainty=sure, report=report, parts=parts)
+    """Return the verdict of claims: errors with the words that differ, none, or not known."""
+    differing = [claim for claim in claims if outcome(claim) == "differs"]
+    errors = [error for claim in differing for error in _errors(claim)]
+    explanation = " ".join(expected_line(claim.stated.answer or NOT_STATED, claim.evidence) for claim in differing)
+    probabilities = [claim.probability for claim in differing or claims if claim.probability is not None]
+    return by_comparison(probabilities, errors, explanation, parts)
 
 
 def _errors(claim: Judged) -> Iterator[CulturalError]:

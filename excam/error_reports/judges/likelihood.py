@@ -9,17 +9,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Literal
 
 from excam.core.phrases import PhraseFinder
-from excam.error_reports import scoring
-from excam.error_reports.judges.base import SHARED_REASONS, Version, chance_of_agreement, failed
-from excam.error_reports.judges.grounded import NO_PASSAGE, NOT_KNOWN, OWN_KNOWLEDGE, Search, as_texts, numbered
-from excam.error_reports.records import CulturalError, Report, Sample, Verdict
+from excam.error_reports.judges.base import (
+    SHARED_REASONS,
+    Version,
+    by_comparison,
+    chance_of_agreement,
+    expected_line,
+    failed,
+    if_decisive,
+)
+from excam.error_reports.judges.grounded import NO_PASSAGE, OWN_KNOWLEDGE, Search, as_texts, numbered
+from excam.error_reports.records import CulturalError, Sample, Verdict
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
+from excam.scoring.results import NOT_KNOWN
 
 VERSION = Version(asks=1, reads=1)
 REASONS = (*SHARED_REASONS, NOT_KNOWN, "no-likelihoods")
@@ -93,7 +101,7 @@ def readings(
     if given.logprobs is None or given.tokens is None or alone.logprobs is None:
         return None
     sums, tokens = given.logprobs, [max(1, count) for count in given.tokens]
-    gains = [one - other for one, other in zip(sums, alone.logprobs, strict=True)]
+    gains = [total - without for total, without in zip(sums, alone.logprobs, strict=True)]
     return {
         "gain": gains,
         "gain-per-token": [gain / count for gain, count in zip(gains, tokens, strict=True)],
@@ -143,27 +151,24 @@ def judge(sample: Sample, search: Search | None = None, way: Way | None = None) 
     way = way or Way()
     evidence = search(sample.instruction, sample.output).passages if search else ()
     if search and not evidence:
-        return replace(failed(NOT_KNOWN), parts={"evidence": [NO_PASSAGE]})
+        return by_comparison([], (), "", {"evidence": [NO_PASSAGE]})
     texts = as_texts(evidence)
-    found = yield from compare(sample.instruction, sample.output, texts)
-    if found is None:
+    comparison = yield from compare(sample.instruction, sample.output, texts)
+    if comparison is None:
         return failed("no-likelihoods")
-    margin, rival = found.margins[way.reading], found.rivals[way.reading]
-    probability = way.agrees(margin)
-    expected = rival if probability < 0.5 else sample.output[slice(*found.place)]
+    margin, rival = comparison.margins[way.reading], comparison.rivals[way.reading]
+    agrees = way.agrees(margin)
+    expected = rival if agrees < 0.5 else sample.output[slice(*comparison.place)]
     sources = [passage.id for passage in evidence] or [OWN_KNOWLEDGE]
     parts = {"expected": expected, "evidence": sources, "margin": margin, "compared": way.reading}
-    sure = max(probability, 1 - probability)
-    if sure < way.least:
-        return replace(failed(NOT_KNOWN), certainty=sure, parts=parts)
-    if probability >= 0.5:
-        return Verdict(0, 0.0, certainty=sure, report=Report(), parts=parts)
-    start, end = found.place
-    if not found.has_options:
+    probability = if_decisive(agrees, way.least)
+    if probability is None or probability >= 0.5:
+        return by_comparison([] if probability is None else [probability], (), "", parts)
+    start, end = comparison.place
+    if not comparison.has_options:
         start, end = yield from _unlikely(sample.instruction, sample.output, texts)
     error = CulturalError("output", sample.output[start:end], "major", "unlikely to the model", start, end)
-    report = Report((error,), f"Expected: {expected} (by {', '.join(sources)}).")
-    return Verdict(1, float(scoring.deductions(report)), certainty=sure, report=report, parts=parts)
+    return by_comparison([probability], (error,), expected_line(expected, sources), parts)
 
 
 def _chosen(output: str, options: Mapping[str, str]) -> tuple[tuple[int, int], str] | None:
@@ -172,7 +177,7 @@ def _chosen(output: str, options: Mapping[str, str]) -> tuple[tuple[int, int], s
     places = [(place, option) for option in options.values() for place in islice(finder.places(option), 1)]
     whole = [(place, option) for place, option in places if _is_whole(output, place)]
     if whole:
-        return max(whole, key=lambda found: found[0][1] - found[0][0])
+        return max(whole, key=lambda chosen: chosen[0][1] - chosen[0][0])
     letters = [mark for mark in _LETTER.finditer(output) if mark[1].upper() in options]
     return (letters[0].span(1), options[letters[0][1].upper()]) if letters else None
 
