@@ -107,6 +107,7 @@ TRAINED_MODELS = EXPERIMENT.trained
 TAUGHT = [name for name, model in EXPERIMENT.models.items() if model.teach]
 EXPLAINERS = EXPERIMENT.explainers
 JUDGES = {"report", *EXPERIMENT.tuned.judges, *EXPERIMENT.baselines.judges, *EXPERIMENT.external.judges}
+WITH_EVIDENCE = any(judge == "grounded" for _, _, judge in EXPERIMENT.systems)
 SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model or "no-model"] if EXPERIMENT.texts else []
 MACARON = EXPERIMENT.macaron
 RUBRIC = EXPERIMENT.rubric

@@ -105,6 +105,11 @@ def grounded_bases(wildcards):
     return [f"results/samples/{wildcards.dataset}.bases.jsonl"] if grounded else []
 
 
+def shown_evidence(wildcards):
+    """The passages that a judge is shown, if it reads any."""
+    return f"results/evidence/{wildcards.dataset}/{wildcards.split}.parquet" if wildcards.judge == "grounded" else []
+
+
 def train_tokens(wildcards):
     """The train sets as tokens."""
     return [f"results/tokens/{wildcards.model}/{name}/train.parquet" for name in learnt_from(wildcards.trained_on)]
@@ -163,6 +168,24 @@ def judgements_of(wanted):
     """Of systems by what they were trained on, on every test set."""
     found = ["{}/{}/{}".format(*s) for s in EXPERIMENT.systems if wanted(s[1])]
     return [f"results/judgements/{system}/{name}/test.parquet" for system in found for name in DATASETS]
+
+
+def sets_with_evidence(pattern):
+    """Files of the sets whose rows have passages: dev rows fix the floor's threshold, test rows are judged."""
+    return expand(pattern, dataset=DATASETS, split=["dev", "test"]) if WITH_EVIDENCE else []
+
+
+def judgements_with_evidence():
+    """Judgements of the systems that read passages, and of those that judge by likelihood beside them.
+
+    An adapter that left a dataset out is judged on that one.
+    """
+    return [
+        f"results/judgements/{model}/{trained_on}/{judge}/{name}/test.parquet"
+        for model, trained_on, judge in EXPERIMENT.systems
+        if WITH_EVIDENCE and judge in ("grounded", "likelihood")
+        for name in judged_of(trained_on)
+    ]
 
 
 def external_judgements(wildcards):

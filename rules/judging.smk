@@ -2,7 +2,32 @@
 
 
 localrules:
+    draw_evidence,
     score,
+
+
+rule draw_evidence:
+    """Draw the passages that the judge `grounded` is shown before the rows of one set."""
+    input:
+        samples="results/excam40k/{dataset}/{split}.parquet",
+        bases="results/samples/{dataset}.bases.jsonl",
+    output:
+        evidence="results/evidence/{dataset}/{split}.parquet",
+    log:
+        "logs/draw_evidence/{dataset}/{split}.log",
+    benchmark:
+        "benchmarks/draw_evidence/{dataset}/{split}.tsv"
+    wildcard_constraints:
+        dataset=one_of(DATASETS),
+    conda:
+        "../envs/data.yaml"
+    params:
+        version=versions("draw_evidence"),
+        judging=EXPERIMENT.judging.model_dump_json(include={"evidence"}),
+        seed=EXPERIMENT.seed,
+    shell:
+        "python -m scripts.draw_evidence --samples {input.samples:q} --bases {input.bases:q}"
+        " --judging {params.judging:q} --seed {params.seed:q} --evidence {output.evidence:q} 2>&1 | tee {log:q}"
 
 
 rule verify_adapter:
@@ -46,6 +71,7 @@ rule judge:
     """Ask one (model, trained_on, judge) about one dataset's rows."""
     input:
         samples="results/excam40k/{dataset}/{split}.parquet",
+        evidence=shown_evidence,
         weights=weights,
         adapter=adapter,
         verified=verified,
@@ -76,11 +102,12 @@ rule judge:
         model=model_settings,
         weights=flag("weights", weights),
         adapter=flag("adapter", adapter),
+        evidence=judging_settings,
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.judge --name {wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}"
         " --model {params.model:q} --gpus {resources.gpu:q} --pace {resources.pace:q} {params.weights:q}"
-        " {params.adapter:q} --judge {wildcards.judge:q} --samples {input.samples:q} --seed {params.seed:q}"
+        " {params.adapter:q} --judge {wildcards.judge:q} --samples {input.samples:q} {params.evidence:q} --seed {params.seed:q}"
         " --journal results/journal/{wildcards.model:q}/{wildcards.trained_on:q}/{wildcards.judge:q}.jsonl"
         " --transcript {output.transcript:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"
 
@@ -89,6 +116,7 @@ rule score:
     """Parse a transcript into judgements. A new parser needs no GPU."""
     input:
         samples="results/excam40k/{dataset}/{split}.parquet",
+        evidence=shown_evidence,
         transcript="results/transcripts/{model}/{trained_on}/{judge}/{dataset}/{split}.jsonl",
     output:
         judgements="results/judgements/{model}/{trained_on}/{judge}/{dataset}/{split}.parquet",
@@ -102,8 +130,9 @@ rule score:
         "../envs/data.yaml"
     params:
         version=versions("score", "judges.{judge}"),
+        evidence=judging_settings,
         end_token="yes" if EXPERIMENT.scoring.end_token else "no",
     shell:
-        "python -m scripts.score --judge {wildcards.judge:q} --samples {input.samples:q}"
+        "python -m scripts.score --judge {wildcards.judge:q} --samples {input.samples:q} {params.evidence:q}"
         " --transcript {input.transcript:q} --end-token {params.end_token:q} --judgements {output.judgements:q}"
         " 2>&1 | tee {log:q}"

@@ -79,6 +79,8 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "counterfactual_rows": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.rows.parquet"),
     "counterfactual_samples": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.parquet"),
     "counterfactual_transcripts": of_systems(reporting_systems(), "results/counterfactuals/{system}/all/test.jsonl"),
+    "evidence": sets_with_evidence("results/evidence/{dataset}/{split}.parquet"),
+    "evidence_numbers": ["results/paper/evidence.csv"] if WITH_EVIDENCE else [],
     "example_samples": lambda w: [  # of the datasets that one of the paper's tables shows, if they are switched on
         f"results/excam40k/{name}/test.parquet"
         for name in EXAMPLE_TABLES.get(int(w.number), DATASETS)
@@ -90,6 +92,7 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "judgements_of_adapters": judgements_of(
         lambda trained_on: trained_on == "all" or trained_on.startswith("without-")
     ),
+    "judgements_with_evidence": judgements_with_evidence(),
     "judgements_of_excam": judgements_of(lambda trained_on: trained_on == "all"),
     "judgements_of_excam_reports": [
         f"results/judgements/{s}/{d}/test.parquet"
@@ -120,6 +123,7 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "losses": lambda w: [f"results/adapters/{w.model}/{t}/loss.csv" for t in EXPERIMENT.tuned.mixtures],
     "printed_votes": printed_votes,
     "report_cells": [f"results/reports/{m}/{t}/{j}/all/test.json" for m, t, j in EXPERIMENT.systems if j == "report"],
+    "sets_with_evidence": sets_with_evidence("results/excam40k/{dataset}/{split}.parquet"),
     "soft_counts": expand("results/errors/soft/{dataset}.counts.json", dataset=SOFT),
     "source_manifests": expand("results/sources/{dataset}/manifest.json", dataset=DATASETS),
     "split_counts": expand("results/excam40k/{dataset}/counts.json", dataset=DATASETS),

@@ -47,6 +47,13 @@ def recipe(wildcards):
     return EXPERIMENT.recipe(wildcards.model).adapter_settings
 
 
+def judging_settings(wildcards):
+    """The passages of a judge that reads them, and how it compares."""
+    file = shown_evidence(wildcards)
+    settings = EXPERIMENT.judging.model_dump_json(include={"comparator", "least"})
+    return ["--evidence", file, "--judging", settings] if file else []
+
+
 def training_rows(wildcards):
     """What decides the tokens of a training row: its longest length, what happens to a longer one, and its report.
 

@@ -6,17 +6,17 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from excam.error_reports import judges, record_files
+from excam.error_reports import record_files
 from excam.inference import transcript
 from scripts import run
+from scripts._judging import add_judging_options, judge_of
 
-VERSION = 2
+VERSION = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--judge", required=True)
-    parser.add_argument("--samples", type=Path, required=True)
+    add_judging_options(parser)
     parser.add_argument("--transcript", type=Path, required=True)
     parser.add_argument(
         "--end-token", choices=["yes", "no"], required=True, help="does the token that ends a turn count towards p(R)?"
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     samples = record_files.read_samples(args.samples)
-    verdicts = transcript.replay(judges.load(args.judge).judge, samples, args.transcript)
+    verdicts = transcript.replay(judge_of(args), samples, args.transcript)
     end_token = args.end_token == "yes"  # noqa: S105 - no password
     record_files.write_judgements(args.judgements, samples, verdicts, end_token=end_token)
 

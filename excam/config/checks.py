@@ -112,6 +112,7 @@ def cross_check(experiment: Experiment, where: str) -> None:
                 f"{where}: models.{model_name}.thinking: set for a model of tuned.models; expected none: adapters "
                 "learn reports as the chat template asks by default"
             )
+    known(experiment.judging.comparator, "judging.comparator", "comparator", modules_in("error_reports/comparators"))
     for mixture in experiment.tuned.mixtures:
         known(mixture, "tuned.mixtures", "mixture", (*experiment.mixtures, EACH))
     known(experiment.generation.generator, "generation.generator", "generator", (LEXICON, *models))

@@ -401,6 +401,19 @@ class Scoring(Section):
     end_token: bool = Field(default=True, description="p(R) includes the token that ends the answer")
 
 
+class Judging(Section):
+    """Passages that the judge `grounded` is shown before test rows, and how it compares.
+
+    Passages are made of facts of the same test set. `training.evidence` says those of training.
+    """
+
+    evidence: Evidence = Field(default=Evidence(), description="`stated` does not count here")
+    comparator: Name = Field(default="combined", description="a module of excam/error_reports/comparators")
+    least: float = Field(
+        default=0.75, ge=0.5, le=1, description="probability of a comparison from which on there is a verdict"
+    )
+
+
 class Tuned(Section):
     """ExCAM: adapters of these base models, one per mixture, evaluated with these judges."""
 
@@ -572,6 +585,7 @@ class Experiment(Section):
     generation: Generation
     training: Recipe = Recipe()
     scoring: Scoring = Scoring()
+    judging: Judging = Judging()
     tuned: Tuned = Tuned()
     baselines: Baselines = Baselines()
     external: Baselines = Baselines()

@@ -48,6 +48,7 @@ JUDGEMENT_SCHEMA: dict[str, Any] = {
     "spans_not_found": pl.Int64,  # of the report's errors, how many are in neither text; null without a report
     "failure": pl.String,
     "thinking": pl.String,
+    "parts": pl.String,  # what else the judge states, as JSON; null: nothing
 }
 
 
@@ -108,6 +109,7 @@ def write_judgements(
             "spans_not_found": _not_found(verdict.report) if verdict.report else None,
             "failure": verdict.failure,
             "thinking": verdict.thinking.encode(errors="replace").decode(),  # a lone surrogate cannot be encoded
+            "parts": json.dumps(verdict.parts, ensure_ascii=True) if verdict.parts else None,
         }
         for sample, verdict in zip(samples, verdicts, strict=True)
     ]

@@ -1,0 +1,148 @@
+"""Verdicts of rows with passages -> numbers by kind and wording of the passages, beside floors without a model.
+
+Scaled accuracy is 2 · accuracy − 1; a row without a verdict counts as half right, which is what guessing gives. Where
+the passages do not decide (`near`, `unrelated`, `contradicting`), silence is what is wanted: `silent` is the share of
+rows without a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from excam.error_reports.comparators import lemmas
+from excam.error_reports.comparators.base import Case
+from excam.error_reports.records import Sample
+from excam.excam40k.shown_evidence import Shown
+from excam.inference import Flow, R
+from excam.knowledge.passages import words
+from excam.stats.bootstrap import ratio_interval
+
+ALL = "all"
+COLUMNS = (
+    *("system", "dataset", "kind", "wording", "n", "base_samples", "scaled", "low", "high", "silent", "silent_low"),
+    *("silent_high", "accuracy", "states_right", "cites_right", "span_f1"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What a system says of one row. `errors`: whether it found an error, None for no verdict.
+
+    `states_right` and `cites_right` are None where nothing is stated. `hit`, `marked` and `gold` are characters of
+    marked and of wrong words, and of both.
+    """
+
+    row: Shown
+    sample: Sample
+    errors: bool | None
+    states_right: bool | None = None
+    cites_right: bool | None = None
+    hit: int = 0
+    marked: int = 0
+    gold: int = 0
+
+
+def point(row: Shown, sample: Sample, judgement: Mapping[str, Any], parts: Mapping[str, Any]) -> Point:
+    """Return what a judgement (a row of JUDGEMENT_SCHEMA, its `report` and `parts` read) says of a row."""
+    errors = None if judgement["failure"] else judgement["errors_found"] > 0
+    made = Point(row, sample, errors)
+    if "expected" in parts and row.expected:
+        case = Case(row.question, parts["expected"], row.expected, language=sample.language)
+        cited = {f"passage {number}" for number in row.cites}
+        made = replace(
+            made,
+            states_right=(_answered(lemmas.compare(case)).margin or -1.0) > 0,
+            cites_right=bool(cited & set(parts["evidence"])),
+        )
+    if sample.report.errors:
+        gold = _places((error.start, error.end) for error in sample.report.errors if error.where == "output")
+        report = judgement["report"] or {"errors": []}
+        marked = _places((one["start"], one["end"]) for one in report["errors"] if one["where"] == "output")
+        made = replace(made, hit=len(gold & marked), marked=len(marked), gold=len(gold))
+    return made
+
+
+def _answered(flow: Flow[R]) -> R:
+    """Return the result of a flow that asks nothing."""
+    try:
+        next(flow)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("a comparator without a model asked")
+
+
+def _places(ranges: Iterable[tuple[int, int]]) -> set[int]:
+    return {place for start, end in ranges if start >= 0 for place in range(start, end)}
+
+
+def overlap(row: Shown, sample: Sample) -> float:
+    """Return the share of the text's words that stand in the best passage, 0 to 1: the floor without a model."""
+    stated = words(sample.output)
+    known = [set(words(passage.shown)) for passage in row.passages]
+    return max((sum(word in one for word in stated) / len(stated) for one in known), default=0.0) if stated else 0.0
+
+
+def floor(shown: Sequence[Shown], samples: Mapping[str, Sample], fitted: Sequence[Shown]) -> list[Point]:
+    """Return the verdicts of overlap: no error from a threshold on, the one with most right verdicts on `fitted`."""
+    learned = np.array([overlap(row, samples[row.id]) for row in fitted])
+    wrong = np.array([bool(samples[row.id].report.errors) for row in fitted])
+    places = np.unique(learned)
+    scores = [float((np.less(learned, place) == wrong).mean()) for place in places]
+    threshold = float(places[int(np.argmax(scores))]) if len(places) else 0.0
+    return [Point(row, samples[row.id], overlap(row, samples[row.id]) < threshold) for row in shown]
+
+
+def lines(system: str, points: Sequence[Point], seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of a system: of each dataset and kind, and of each wording of kind `fact`."""
+    datasets = sorted({point.sample.dataset for point in points})
+    kinds = sorted({point.row.kind for point in points})
+    wordings = sorted({point.row.wording for point in points})
+    groups = [*product([ALL, *datasets], kinds, [ALL]), *((ALL, "fact", wording) for wording in wordings)]
+    for dataset, kind, wording in groups:
+        own = [
+            point
+            for point in points
+            if point.row.kind == kind and dataset in (ALL, point.sample.dataset) and wording in (ALL, point.row.wording)
+        ]
+        if own:
+            yield {"system": system, "dataset": dataset, "kind": kind, "wording": wording} | _numbers(own, seed)
+
+
+def _numbers(points: Sequence[Point], seed: int) -> dict[str, Any]:
+    clusters = [point.sample.group or point.sample.base for point in points]
+    hits = np.array(
+        [0.5 if one.errors is None else float(one.errors == bool(one.sample.report.errors)) for one in points]
+    )
+    silent = np.array([float(point.errors is None) for point in points])
+    given = silent == 0
+    low, high = _interval(2 * hits - 1, clusters, seed)
+    silent_low, silent_high = _interval(silent, clusters, seed)
+    marked, gold = sum(point.marked for point in points), sum(point.gold for point in points)
+    return {
+        "n": len(points),
+        "base_samples": len({point.row.base for point in points}),
+        "scaled": float(2 * hits.mean() - 1),
+        **{"low": low, "high": high},
+        "silent": float(silent.mean()),
+        **{"silent_low": silent_low, "silent_high": silent_high},
+        "accuracy": float(hits[given].mean()) if given.any() else None,
+        "states_right": _share([point.states_right for point in points]),
+        "cites_right": _share([point.cites_right for point in points]),
+        "span_f1": 2 * sum(point.hit for point in points) / (marked + gold) if marked and gold else None,
+    }
+
+
+def _interval(values: NDArray[np.float64], clusters: Sequence[str], seed: int) -> tuple[float | None, float | None]:
+    return ratio_interval(values, np.ones(len(values)), clusters, seed=seed) or (None, None)
+
+
+def _share(values: Sequence[bool | None]) -> float | None:
+    """Return the share of true ones among those that are known."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,105 @@
+"""Passages that a judge is shown before rows of the data set: the file of them, and the judge that reads it.
+
+They are drawn as those of training are (`excam.excam40k.grounded`), from facts of the same file of rows alone: with the
+fact among near misses, near misses alone, a right and a false passage, nothing of use. Both texts of a pair have the
+same passages, so that nothing but the texts tells them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from excam.config import Evidence, Judging
+from excam.core.exceptions import ArtifactBroken, InputInvalid
+from excam.core.tables import read_frame, write_frame
+from excam.error_reports.judges import grounded as judge_with_evidence
+from excam.error_reports.records import BaseSample, Sample, Verdict
+from excam.excam40k import evidence, grounded
+from excam.excam40k.evidence import EvidencePassage
+from excam.excam40k.grounded import GroundedRow
+from excam.excam40k.near_misses import NearMisses
+from excam.inference import Flow
+from excam.knowledge.passages import Passage
+
+_PASSAGE = pl.Struct({"title": pl.String, "text": pl.String, "sources": pl.List(pl.String), "states": pl.String})
+SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(("id", "pair", "base", "kind", "wording", "question", "expected"), pl.String),
+    "cites": pl.List(pl.Int64),
+    "passages": pl.List(_PASSAGE),
+    "contrast": pl.String,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown before one row: see `SCHEMA`. `contrast` is a passage about something else, as "title: text"."""
+
+    id: str
+    pair: str
+    base: str
+    kind: grounded.Kind
+    wording: str
+    question: str
+    expected: str
+    cites: tuple[int, ...]
+    passages: tuple[EvidencePassage, ...]
+    contrast: str
+
+
+def drawn(samples: Sequence[Sample], bases: Mapping[str, BaseSample], shares: Evidence, seed: int) -> Iterable[Shown]:
+    """Yield the passages of each sample, in order. Raise InputInvalid if a sample's base is not among `bases`."""
+    by_pair = shares.model_copy(update={"stated": 0.0})  # rows that are asked whether a text is right: by pair
+    rows = list(grounded.rows(samples, bases, by_pair, seed))
+    near = NearMisses(bases[id] for id in {sample.base for sample in samples})
+    contrasts = {row.base: _contrast(row, bases[row.base], near, seed) for row in rows}
+    for row in rows:
+        kept = {name: getattr(row, name) for name in SCHEMA if name != "contrast"}
+        yield Shown(**kept, contrast=contrasts[row.base])
+
+
+def _contrast(row: GroundedRow, base: BaseSample, near: NearMisses, seed: int) -> str:
+    return next((passage.shown for passage in evidence.unrelated(base, row.wording, near, seed, count=1)), "")
+
+
+def write(path: Path, rows: Iterable[Shown]) -> None:
+    """Write a line for each row as Parquet."""
+    write_frame(path, pl.DataFrame([asdict(row) for row in rows], schema=SCHEMA, orient="row"))
+
+
+def read(path: Path) -> dict[str, Shown]:
+    """Return what `write` wrote, by id. Raise ArtifactBroken for any other file."""
+    frame = read_frame(path)
+    if missing := SCHEMA.keys() - set(frame.columns):
+        raise ArtifactBroken(f"{path}: no passages of rows: lacks the column {min(missing)}; delete it and run again")
+    return {row["id"]: _shown(row) for row in frame.iter_rows(named=True)}
+
+
+def _shown(row: Mapping[str, Any]) -> Shown:
+    passages = tuple(EvidencePassage(**{**one, "sources": tuple(one["sources"])}) for one in row["passages"])
+    return Shown(**{**row, "cites": tuple(row["cites"]), "passages": passages})
+
+
+def judging(shown: Mapping[str, Shown], settings: Judging) -> Callable[[Sample], Flow[Verdict]]:
+    """Return the judge `grounded` with these passages. It raises InputInvalid for a sample without passages."""
+    way = judge_with_evidence.Way(settings.comparator, least=settings.least)
+
+    def judge(sample: Sample) -> Flow[Verdict]:
+        if sample.id not in shown:
+            raise InputInvalid(f"{sample.id}: no passages; found those of {len(shown)} rows; draw the evidence again")
+        row = shown[sample.id]
+        asked = replace(sample, instruction=row.question)
+        return judge_with_evidence.judge(asked, lambda question, text: _evidence(row), way)
+
+    return judge
+
+
+def _evidence(row: Shown) -> judge_with_evidence.Evidence:
+    passages = (
+        Passage(id=f"passage {number}", title=one.title, text=one.text) for number, one in enumerate(row.passages, 1)
+    )
+    return judge_with_evidence.Evidence(tuple(passages), row.contrast)

@@ -1,0 +1,57 @@
+"""Draw how systems judge rows with passages: one panel for each benchmark, from the numbers of the table."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from excam.core import tables
+from excam.excam40k.evidence_numbers import ALL
+from excam.pages import plotting
+from scripts import run
+
+VERSION = 1
+PAGE = {
+    "result": "results/paper/figure-evidence",
+    "outputs": ["pictures"],
+    "category": "Results",
+    "target": "paper",
+    "inputs": {"numbers": "evidence_numbers"},
+}
+TITLE = "Verdicts on texts, with the fact in one of several passages"
+NOTE = (
+    "Scaled accuracy with its 95 % interval; 0 is chance, and a row without a verdict counts as half right. Filled: "
+    "adapters, without-X on X alone. Open: models without an adapter, and the share of words in the best passage."
+)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--numbers", type=Path, required=True, help="evidence.csv")
+    parser.add_argument("--pictures", type=Path, nargs="+", required=True)
+    args = parser.parse_args(argv)
+    draw(tables.read_lines(args.numbers), args.pictures)
+
+
+def draw(lines: Sequence[dict[str, str]], pictures: Sequence[Path]) -> None:
+    """Draw from the rows of evidence.csv alone."""
+    own = [line for line in lines if line["kind"] == "fact" and line["wording"] == ALL and line["low"]]
+    if not own:
+        plotting.save(plotting.words(TITLE, "No row with the fact in a passage: nothing to show."), pictures)
+        return
+    points = {
+        (line["dataset"], line["system"]): (float(line["scaled"]), float(line["low"]), float(line["high"]))
+        for line in own
+    }
+    systems = list(dict.fromkeys(line["system"] for line in own))
+    panels = {
+        dataset: [points.get((dataset, system)) for system in systems]
+        for dataset in dict.fromkeys(line["dataset"] for line in own)
+    }
+    tuned = ["/" in system and "/nothing/" not in system for system in systems]
+    plotting.save(plotting.forest(panels, systems, tuned=tuned, title=TITLE, note=NOTE), pictures)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,113 @@
+"""Write how systems judge rows with passages, by kind and wording of the passages, beside floors without a model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from excam.core import tables
+from excam.core.provenance import write_text
+from excam.error_reports import record_files
+from excam.error_reports.evaluation.cells import System, rounded_text
+from excam.error_reports.records import Sample
+from excam.excam40k import evidence_numbers, shown_evidence
+from excam.pages import markdown
+from scripts import run
+
+VERSION = 1
+PAGE = {
+    "result": "results/paper/evidence",
+    "outputs": ["numbers", "page"],
+    "category": "Results",
+    "target": "paper",
+    "inputs": {
+        "judgements": "judgements_with_evidence",
+        "evidence": "evidence",
+        "samples": "sets_with_evidence",
+    },
+    "settings": {"seed": "seed"},
+}
+WORDS = "words in the best passage, no model"
+HEAD = """# Judging with passages
+
+Each row of the test sets has passages before it: the fact among near misses (*fact*), near misses alone (*near*), a
+right and a false passage (*contradicting*), or nothing of use (*unrelated*). They are facts of the same test set, and
+of no training row. *Scaled accuracy* [95 % interval over groups of base samples]: 0 is chance; a row without a verdict
+counts as half right. *Silent*: rows without a verdict, which is what is wanted wherever the passages do not decide.
+*Right*: of the verdicts given. *States*, *cites*: of the rows with a statement, how many state the right answer and
+cite the passage that says it. *Words*: character F1 of the marked words. An adapter `without-X` is judged on X alone. The
+floor needs no model: no error if enough of a text's words stand in one passage; its threshold is that of the dev rows.
+"""
+SHOWN = {
+    "n": "n", "scaled": "scaled accuracy", "silent": "silent", "accuracy": "right", "states_right": "states",
+    "cites_right": "cites", "span_f1": "words",
+}  # fmt: skip
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--judgements", type=Path, nargs="+", required=True, help="<system>/<dataset>/test.parquet")
+    parser.add_argument("--evidence", type=Path, nargs="+", required=True, help="<dataset>/<dev or test>.parquet")
+    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<dev or test>.parquet")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--numbers", type=Path, required=True)
+    parser.add_argument("--page", type=Path, required=True)
+    args = parser.parse_args(argv)
+
+    samples = {row.id: row for path in args.samples for row in record_files.read_samples(path)}
+    shown = {path: shown_evidence.read(path) for path in args.evidence}
+    test = {id: row for path, rows in shown.items() if path.stem == "test" for id, row in rows.items()}
+    dev = [row for path, rows in shown.items() if path.stem == "dev" for row in rows.values()]
+    points = {WORDS: evidence_numbers.floor([*test.values()], samples, dev)}
+    for path in args.judgements:
+        system = System.from_path(path)
+        if system.trained_on in ("nothing", "all", f"without-{path.parent.name}"):
+            points.setdefault(system.key, []).extend(_points(path, test, samples))
+    lines = [line for name, own in points.items() for line in evidence_numbers.lines(name, own, args.seed)]
+    tables.write_lines(args.numbers, evidence_numbers.COLUMNS, map(_rounded, lines))
+    write_text(args.page, page(tables.read_lines(args.numbers)))
+
+
+def _points(
+    path: Path, shown: Mapping[str, shown_evidence.Shown], samples: Mapping[str, Sample]
+) -> list[evidence_numbers.Point]:
+    """Return what one system says of the rows of one set."""
+    points = []
+    for row in tables.read_frame(path).iter_rows(named=True):
+        judgement = row | {"report": json.loads(row["report"]) if row["report"] else None}
+        parts = json.loads(row["parts"]) if row["parts"] else {}
+        points.append(evidence_numbers.point(shown[row["id"]], samples[row["id"]], judgement, parts))
+    return points
+
+
+def _rounded(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: rounded_text(value) if isinstance(value, float) else value for name, value in line.items()}
+
+
+def page(lines: Sequence[Mapping[str, str]]) -> str:
+    """Return the page that the lines of the numbers make: a section for each kind of passages."""
+    parts = [HEAD]
+    for kind in dict.fromkeys(line["kind"] for line in lines):
+        own = [line for line in lines if line["kind"] == kind]
+        rows = [
+            [markdown.escape(line["system"]), _rows_of(line), *(_cell(line, name) for name in SHOWN)] for line in own
+        ]
+        parts.append(f"\n## Passages: {kind}\n\n" + markdown.table(["system", "rows", *SHOWN.values()], rows))
+    return "".join(parts)
+
+
+def _rows_of(line: Mapping[str, str]) -> str:
+    return line["dataset"] if line["wording"] == evidence_numbers.ALL else f"passages as {line['wording']}"
+
+
+def _cell(line: Mapping[str, str], name: str) -> str:
+    ends = {"scaled": ("low", "high"), "silent": ("silent_low", "silent_high")}.get(name)
+    shown = line[name] or "–"
+    return f"{shown} [{line[ends[0]]}, {line[ends[1]]}]" if ends and line[ends[0]] else shown
+
+
+if __name__ == "__main__":
+    run(main)
