@@ -277,7 +277,7 @@ def _explain_interruption(to: Path | None) -> Iterator[None]:
 
 def explain(
     files: Annotated[list[Path], typer.Argument(help="files that `excam score` wrote, with any metric; - for stdin")],
-    only: Annotated[str, typer.Option(help="show errors, failures, or all")] = "all",
+    only: Annotated[str, typer.Option(help="show errors, failures, not-known, or all")] = "all",
     limit: Annotated[int | None, typer.Option(min=1, help="stop after this number of shown rows")] = None,
     whole: Annotated[bool, typer.Option("--whole", help="show long texts whole, not only around marked words")] = False,
     as_json: JSON = False,

@@ -113,7 +113,9 @@ class ErrorReports(Metric):
         if not self._settings:
             return super().description
         return replace(
-            super().description, legend="without errors the score is how sure it is that the text agrees, .5 to 1"
+            super().description,
+            legend="without errors the score is how sure it is that the text agrees, .5 to 1",
+            certainty="probability of the verdict",
         )
 
     @property

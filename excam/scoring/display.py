@@ -13,7 +13,7 @@ from excam.core.escapes import visible, visible_line
 from excam.core.terminal import STDOUT
 from excam.scoring.excerpts import excerpts
 from excam.scoring.metric import Description
-from excam.scoring.results import Result, confidence_lines
+from excam.scoring.results import NOT_KNOWN, Result, confidence_lines, part_lines
 from excam.scoring.spans import SEVERITIES, Severity
 from excam.scoring.summary import Summary
 
@@ -24,7 +24,8 @@ MAX_CELL = 32  # columns of the widest cell of a table
 ONLY: Mapping[str, Callable[[Result], bool]] = {
     "all": lambda _: True,
     "errors": lambda one: bool(one.errors),
-    "failures": lambda one: one.failure is not None,
+    "failures": lambda one: one.failure not in (None, NOT_KNOWN),
+    "not-known": lambda one: one.failure == NOT_KNOWN,
 }
 
 
@@ -80,7 +81,8 @@ def _weight(about: Description, severity: Severity, form: str) -> str:
 
 def block(out: Console, result: Result, name: str = "", hidden: Container[str] = (), *, whole: bool = False) -> None:
     """Print one result under its id, with `name` before it; texts of the columns in `hidden` are left out."""
-    head = f"failure: {result.failure}" if result.score is None else f"score {result.score:.3f}"
+    head = f"score {result.score:.3f}" if result.score is not None else f"failure: {result.failure}"
+    head = "not known" if result.failure == NOT_KNOWN else head
     out.print(Text(visible(f"── {name}{result.id} · {head}"), style="bold"))
     for where, text in result.texts.items():
         if where not in hidden:
@@ -88,9 +90,8 @@ def block(out: Console, result: Result, name: str = "", hidden: Container[str] =
                 _indented(out, line)
     if result.report and result.report.explanation:
         _indented(out, Text(visible(f"why: {result.report.explanation}")))
-    details = [f"{name}: {value}" for name, value in result.parts.items()]
     warnings = [f"warnings: {', '.join(result.warnings)}"] if result.warnings else []
-    for line in (*details, *confidence_lines(result), *warnings):
+    for line in (*part_lines(result.parts), *confidence_lines(result), *warnings):
         _indented(out, Text(visible(line)))
 
 

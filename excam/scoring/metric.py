@@ -86,6 +86,7 @@ class Description:
     pair: tuple[str, str] | None = None  # the columns of an instruction, and of the text that answers it
     lists_errors: bool = False  # a text without errors in its report is without errors
     range: tuple[float, float] | None = None  # lowest and highest score
+    certainty: str = "p(R)"  # what the certainty of a row is
 
 
 @dataclass(frozen=True, slots=True)

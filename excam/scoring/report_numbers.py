@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from excam.scoring.compare import FEWEST, cluster
 from excam.scoring.metric import Description
-from excam.scoring.results import Result
+from excam.scoring.results import NOT_KNOWN, Result
 from excam.stats import bootstrap
 
 MOST = 200  # lines of a table; what is behind is added up in one
@@ -23,30 +23,41 @@ Interval = tuple[float, float] | None
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Some of the rows. Share and mean are of those that could be judged, None where none could."""
+    """Some of the rows. Share and mean are of those that were judged, None where none was.
+
+    A row that was not judged either failed or is not known: nothing decides about it.
+    """
 
     name: str
     n: int
-    not_judged: int
+    failed: int
+    not_known: int
     with_errors: int
     share: float | None
     share_interval: Interval
     score: float | None
     score_interval: Interval
 
+    @property
+    def judged(self) -> int:
+        """Return how many rows have a score."""
+        return self.n - self.failed - self.not_known
+
 
 def line(name: str, rows: Sequence[Result]) -> Line:
-    """The rows as one: the share that has errors and the mean score, with 95 % intervals."""
-    judged = [(one, one.score) for one in rows if one.score is not None]
-    wrong = [float(bool(one.errors)) for one, _ in judged]
+    """Return the counts of the rows, the share that has errors and the mean score, with 95 % intervals."""
+    judged = [(row, row.score) for row in rows if row.score is not None]
+    not_known = sum(row.failure == NOT_KNOWN for row in rows)
+    wrong = [float(bool(row.errors)) for row, _ in judged]
     scores = [score for _, score in judged]
-    clusters = [cluster(one) for one, _ in judged]
+    clusters = [cluster(row) for row, _ in judged]
     ones = [1.0] * len(judged)
     many = len(set(clusters)) >= FEWEST
     return Line(
         name=name,
         n=len(rows),
-        not_judged=len(rows) - len(judged),
+        failed=len(rows) - len(judged) - not_known,
+        not_known=not_known,
         with_errors=int(sum(wrong)),
         share=sum(wrong) / len(wrong) if judged else None,
         share_interval=bootstrap.ratio_interval(wrong, ones, clusters) if many else None,
@@ -56,36 +67,38 @@ def line(name: str, rows: Sequence[Result]) -> Line:
 
 
 def lines(rows: Sequence[Result], by: str) -> list[Line]:
-    """The rows by language, culture or system, the largest first; none where no row tells it."""
-    named: dict[str, list[Result]] = {}
-    for one in rows:
-        named.setdefault(getattr(one, by), []).append(one)
-    if set(named) <= {""}:
+    """Return the rows by language, culture or system, the largest group first; nothing where no row names one."""
+    groups: dict[str, list[Result]] = {}
+    for row in rows:
+        groups.setdefault(getattr(row, by), []).append(row)
+    if set(groups) <= {""}:
         return []
-    ordered = sorted(named.items(), key=lambda item: (-len(item[1]), item[0]))
-    found = [line(name or "not given", members) for name, members in ordered[:MOST]]
-    rest = [one for _, members in ordered[MOST:] for one in members]
-    return found + ([line(f"{len(ordered) - MOST} smaller ones", rest)] if rest else [])
+    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    largest = [line(name or "not given", members) for name, members in ordered[:MOST]]
+    rest = [row for _, members in ordered[MOST:] for row in members]
+    return largest + ([line(f"{len(ordered) - MOST} smaller ones", rest)] if rest else [])
 
 
 def bands(rows: Sequence[Result], metric: Description) -> list[tuple[str, int]]:
     """Return how many rows have a score in each band, and how many have none; together all rows.
 
     Of a metric that lists errors the bands are those of Eq. 1, worst first; of any other there are ten of equal width
-    over the range of its scores, or over those that there are.
+    over the range of its scores, or over those that there are. The last are rows that failed, and behind them rows that
+    are not known, if there are any.
     """
-    scores = [one.score for one in rows if one.score is not None]
-    failed = ("failed", len(rows) - len(scores))
+    scores = [row.score for row in rows if row.score is not None]
+    not_known = sum(row.failure == NOT_KNOWN for row in rows)
+    without = [("failed", len(rows) - len(scores) - not_known), *([("not known", not_known)] if not_known else [])]
     if metric.lists_errors:
         names = ["below -20", "-20 to below -10", "-10 to below -5", "-5 to below -2", "-2 to below 0"]
-        names += [f"p(R) {at / 5:.1f} to {(at + 1) / 5:.1f}" for at in range(5)]
+        names += [f"{metric.certainty} {at / 5:.1f} to {(at + 1) / 5:.1f}" for at in range(5)]
         number = Counter(map(_band, scores))
-        return [*((name, number[at]) for at, name in enumerate(names)), failed]
+        return [*((name, number[at]) for at, name in enumerate(names)), *without]
     low, high = metric.range or (min(scores, default=0.0), max(scores, default=1.0))
     width = (high - low) / 10 or 1.0
     number = Counter(min(9, max(0, int((score - low) / width + ROUNDING))) for score in scores)
     edges = [f"{low + width * at:.4g}" for at in range(11)]
-    return [*((f"{edges[at]} to {edges[at + 1]}", number[at]) for at in range(10)), failed]
+    return [*((f"{edges[at]} to {edges[at + 1]}", number[at]) for at in range(10)), *without]
 
 
 def _band(score: float) -> int:
@@ -104,13 +117,13 @@ class Kind:
 
 
 def kinds(rows: Iterable[Iterable[str]]) -> list[Kind]:
-    """What each row has -> every kind, the most frequent first."""
+    """Return every kind among what the rows have, the most frequent first."""
     times: Counter[str] = Counter()
     among: Counter[str] = Counter()
     for names in rows:
-        found = list(names)
-        times.update(found)
-        among.update(set(found))
+        kept = list(names)
+        times.update(kept)
+        among.update(set(kept))
     ordered = sorted(times.items(), key=lambda item: (-item[1], item[0]))
     shown = [Kind(name, number, among[name]) for name, number in ordered[:MOST]]
     rest = ordered[MOST:]

@@ -10,7 +10,7 @@ from excam.pages import row_browser
 from excam.pages.row_browser import Browser, BrowserRow, Filter, MarkedError, ReportCell, bar, escape, folded_table
 from excam.scoring.metric import Description
 from excam.scoring.report_numbers import Interval, Kind, Line, bands, kinds, line, lines
-from excam.scoring.results import NOT_KNOWN, Result, confidence_lines
+from excam.scoring.results import NOT_KNOWN, Result, confidence_lines, part_lines
 from excam.scoring.spans import SEVERITIES, Severity
 
 FILTERS = (
@@ -27,6 +27,7 @@ OF_MARKS = ("severity", "type")  # filters that a metric without marked words ha
 ORDERS = {"worst": "worst score first", "doubt": "least certain first"}
 WITH_ERRORS = {"with errors": "wrong", "without errors": "right", "not judged": "unreadable"}
 SCORED = {"scored": "right", "failed": "unreadable"}
+UNKNOWN = {"not known": "unreadable"}  # beside these, where a row is not known
 CAUTION = """<p>This page shows what a metric found, not what is true. {errors}The texts were written by others, and
 nobody has checked what they say. Control and invisible characters are shown as <span class="control">U+202E</span>.</p>
 """
@@ -42,14 +43,15 @@ MARKS: dict[Severity, str] = {
 def write(name: str, digest: str, rows: Sequence[Result]) -> str:
     """Return the page of a file of results of one metric, with the sha256 of the file that they come from."""
     about, whole = rows[0].metric, line("all", rows)
-    judged = whole.n - whole.not_judged
-    total = f"{whole.n} rows: {judged} scored, {whole.not_judged} failed"
+    total = f"{whole.n} rows: {whole.judged} scored, {whole.failed} failed"
     if about.lists_errors:
-        without = judged - whole.with_errors
-        total = f"{whole.n} rows: {whole.with_errors} with errors, {without} without, {whole.not_judged} not judged"
+        without = whole.judged - whole.with_errors
+        total = f"{whole.n} rows: {whole.with_errors} with errors, {without} without, {whole.failed} not judged"
+    total += f", {whole.not_known} not known" if whole.not_known else ""
     mean = "" if whole.score is None else f" Mean score {whole.score:.2f} ({escape(about.mean or 'mean')})."
     title = escape(about.title)
-    outcomes, marks = _outcomes(about), about.lists_errors or any(one.errors for one in rows)
+    outcomes = _outcomes(about) | (UNKNOWN if whole.not_known else {})
+    marks = about.lists_errors or any(row.errors for row in rows)
     browser = Browser(
         title=about.title,
         head=f'<h1>{title}: <span class="system">{escape(name)}</span></h1>\n<p class="sum">{total}.{mean}</p>\n'
@@ -61,12 +63,12 @@ def write(name: str, digest: str, rows: Sequence[Result]) -> str:
         columns=("Report",),
         filters=(
             Filter("outcome", "Outcome", tuple(outcomes)),
-            *(one for one in FILTERS if marks or one.name not in OF_MARKS),
+            *(each for each in FILTERS if marks or each.name not in OF_MARKS),
         ),
         orders=ORDERS,
     )
-    several = len({one.signature for one in rows}) > 1
-    return row_browser.write(browser, (_row(one, several) for one in rows))
+    several = len({row.signature for row in rows}) > 1
+    return row_browser.write(browser, (_row(row, several) for row in rows))
 
 
 def is_own(path: Path) -> bool:
@@ -80,15 +82,17 @@ def _outcomes(about: Description) -> dict[str, str]:
     return WITH_ERRORS if about.lists_errors else SCORED
 
 
-def _outcome(one: Result) -> str:
-    with_errors, without, failed = WITH_ERRORS if one.metric.lists_errors else ("scored", "scored", "failed")
-    return failed if one.failure is not None else with_errors if one.errors else without
+def _outcome(row: Result) -> str:
+    with_errors, without, failed = WITH_ERRORS if row.metric.lists_errors else ("scored", "scored", "failed")
+    if row.failure is not None:
+        return next(iter(UNKNOWN)) if row.failure == NOT_KNOWN else failed
+    return with_errors if row.errors else without
 
 
 def _legend(rows: Sequence[Result], about: Description) -> str:
     """Return what marks and scores mean; nothing of marks where there are none."""
     parts = []
-    if about.lists_errors or any(one.errors for one in rows):
+    if about.lists_errors or any(row.errors for row in rows):
         for severity in reversed(SEVERITIES):
             weight = f", {about.weights[severity]}".replace("-", "−") if severity in about.weights else ""
             parts.append(MARKS[severity].format(weight) + ".")
@@ -98,110 +102,127 @@ def _legend(rows: Sequence[Result], about: Description) -> str:
     return " ".join(parts)
 
 
-def _row(one: Result, with_signature: bool) -> BrowserRow:
-    outcome = _outcome(one)
-    named = {name: getattr(one, name) for name in ("language", "culture", "system")}
+def _row(row: Result, with_signature: bool) -> BrowserRow:
+    outcome = _outcome(row)
+    named = {name: getattr(row, name) for name in ("language", "culture", "system")}
     facts = {
-        "Score": "none" if one.score is None else f"{round(one.score, 4):.15g}".replace("-", "−"),
-        **({} if one.certainty is None else {"p(R)": f"{one.certainty:.4f}"}),
+        "Score": "none" if row.score is None else _rounded(row.score),
+        **({} if row.certainty is None else {_heading(row.metric.certainty): f"{row.certainty:.4f}"}),
         **{name.capitalize(): value for name, value in named.items() if value},
-        **{name: str(value) for name, value in one.parts.items()},
-        **({"Judged as": one.signature} if with_signature else {}),
+        **{name: _rounded(value) for name, value in row.parts.items() if isinstance(value, int | float)},
+        **({"Judged as": row.signature} if with_signature else {}),
     }
     values = {
         "outcome": [outcome],
-        "verdict": [_verdict(one)],
-        "severity": dict.fromkeys(error.severity for error in one.errors),
-        "type": dict.fromkeys(error.type for error in one.errors),
+        "verdict": [_verdict(row)],
+        "severity": dict.fromkeys(error.severity for error in row.errors),
+        "type": dict.fromkeys(error.type for error in row.errors),
         **{name: [value] for name, value in named.items()},
-        "failure": [one.failure],
-        "warning": one.warnings,
+        "failure": [_failure(row)],
+        "warning": row.warnings,
     }
     return BrowserRow(
-        id=one.id,
+        id=row.id,
         outcome=outcome,
-        tone=_outcomes(one.metric)[outcome],
+        tone=(_outcomes(row.metric) | UNKNOWN)[outcome],
         facts=facts,
-        texts=one.texts,
-        reports=(_report(one),),
-        values={name: [value for value in found if value] for name, found in values.items()},
-        keys={"worst": one.rising_score, "doubt": one.certainty},
+        texts=row.texts,
+        reports=(_report(row),),
+        values={name: [value for value in each if value] for name, each in values.items()},
+        keys={"worst": row.rising_score, "doubt": row.certainty},
     )
 
 
-def _report(one: Result) -> ReportCell:
-    notes = (*confidence_lines(one), *(f"Warning: {warning}" for warning in one.warnings))
-    if one.failure is not None or one.report is None:
-        what = "Not known: nothing decides" if one.failure == NOT_KNOWN else f"Failed: {one.failure}"
+def _rounded(value: float) -> str:
+    """Return a number with at most four digits behind the point."""
+    return (f"{round(value, 4):.15g}" if isinstance(value, float) else str(value)).replace("-", "−")
+
+
+def _heading(name: str) -> str:
+    """Return a name with a capital letter, a formula such as p(R) as it is."""
+    return name[:1].upper() + name[1:] if name[1:2].isalpha() else name
+
+
+def _report(row: Result) -> ReportCell:
+    said = part_lines({name: value for name, value in row.parts.items() if not isinstance(value, int | float)})
+    notes = (*said, *confidence_lines(row), *(f"Warning: {warning}" for warning in row.warnings))
+    if row.failure is not None or row.report is None:
+        what = "Not known: nothing decides" if row.failure == NOT_KNOWN else f"Failed: {row.failure}"
         return ReportCell(notes=(f"{what}. No score.", *notes))
     errors = [
         MarkedError("error", f"{number} {error.severity}", error.where, error.span, error.severity, error.type,
                     error.start, error.end)
-        for number, error in enumerate(one.errors, 1)
+        for number, error in enumerate(row.errors, 1)
     ]  # fmt: skip
-    read = (f"Read despite: {', '.join(one.recovered)}.",) if one.recovered else ()
-    marked = errors if errors or one.metric.lists_errors else None
-    return ReportCell(marked, one.report.explanation, (*notes, *read))
+    read = (f"Read despite: {', '.join(row.recovered)}.",) if row.recovered else ()
+    marked = errors if errors or row.metric.lists_errors else None
+    return ReportCell(marked, row.report.explanation, (*notes, *read))
 
 
-def _verdict(one: Result) -> str:
-    """What to make of a row, where that says more than its report: with a probability, or several judgements."""
-    several = one.probability is not None or one.agreement is not None
-    return one.verdict if several and one.verdict else ""
+def _failure(row: Result) -> str:
+    """Return why a row failed; "" if it did not, or nothing decides about it."""
+    return "" if row.failure in (None, NOT_KNOWN) else row.failure or ""
+
+
+def _verdict(row: Result) -> str:
+    """Return what to make of a row where that says more than its report: with a probability, or several judgements."""
+    several = row.probability is not None or row.agreement is not None
+    return row.verdict if several and row.verdict else ""
 
 
 def _signatures(rows: Iterable[Result]) -> str:
-    number = Counter(one.signature for one in rows)
+    number = Counter(row.signature for row in rows)
     return "".join(f"<li><code>{escape(name)}</code> ({count} rows)</li>\n" for name, count in number.items())
 
 
 def _numbers(rows: Sequence[Result], whole: Line, about: Description) -> str:
     """Return every table of the page; those that would be empty are left out."""
-    errors = [one.errors for one in rows]
-    severities = kinds([error.severity for error in found] for found in errors)
+    errors = [row.errors for row in rows]
+    severities = kinds([error.severity for error in listed] for listed in errors)
     severities.sort(key=lambda kind: -SEVERITIES.index(kind.name))  # pyright: ignore[reportArgumentType]
     weights = ", ".join(f"{weight} ({severity})" for severity, weight in about.weights.items())
     note = f"Errors add {weights}; {escape(about.legend)}." if weights else about.legend and f"{escape(about.legend)}."
     parts = [
         _distribution("Scores", bands(rows, about), note),
         _kinds("Severities", "severity", severities, "errors"),
-        _kinds("Error types", "type", kinds([error.type for error in found] for found in errors), "errors"),
-        _kinds("Failures, and why", "reason", kinds([one.failure] for one in rows if one.failure), "rows"),
-        _kinds("Verdicts", "verdict", kinds([made] for one in rows if (made := _verdict(one))), "rows"),
-        _kinds("Warnings", "warning", kinds(one.warnings for one in rows), "rows"),
+        _kinds("Error types", "type", kinds([error.type for error in listed] for listed in errors), "errors"),
+        _kinds("Failures, and why", "reason", kinds([why] for row in rows if (why := _failure(row))), "rows"),
+        _kinds("Verdicts", "verdict", kinds([made] for row in rows if (made := _verdict(row))), "rows"),
+        _kinds("Warnings", "warning", kinds(row.warnings for row in rows), "rows"),
     ]
     for by in ("system", "language", "culture"):
-        found = lines(rows, by)
-        parts.append(_table(f"By {by}", by, [*found, whole], about) if found else "")
+        groups = lines(rows, by)
+        parts.append(_table(f"By {by}", by, [*groups, whole], about) if groups else "")
     return "".join(parts)
 
 
 def _distribution(title: str, counted: Sequence[tuple[str, int]], note: str) -> str:
     most, total = max((number for _, number in counted), default=0), sum(number for _, number in counted)
-    found = [(name, bar(number, most), number) for name, number in counted]
-    return folded_table(title, f"{note} n = {total}.".strip(), ("score", "", "rows"), found)
+    cells = [(escape(name), bar(number, most), number) for name, number in counted]
+    return folded_table(title, f"{note} n = {total}.".strip(), ("score", "", "rows"), cells)
 
 
 def _kinds(title: str, head: str, counted: Sequence[Kind], unit: str) -> str:
     if not counted:
         return ""
     most, total = max(kind.times for kind in counted), sum(kind.times for kind in counted)
-    found = [(escape(kind.name), bar(kind.times, most), kind.times, kind.rows or "") for kind in counted]
+    cells = [(escape(kind.name), bar(kind.times, most), kind.times, kind.rows or "") for kind in counted]
     return folded_table(
-        title, f"n = {total} {unit}.", (head, "", unit if unit != "rows" else "times", "in rows"), found
+        title, f"n = {total} {unit}.", (head, "", unit if unit != "rows" else "times", "in rows"), cells
     )
 
 
-def _table(title: str, head: str, found: Sequence[Line], about: Description) -> str:
+def _table(title: str, head: str, groups: Sequence[Line], about: Description) -> str:
     """Return a table of groups; the share of rows with errors only of a metric that lists errors."""
+    unknown = any(group.not_known for group in groups)
     body: list[tuple[object, ...]] = []
-    for one in found:
-        share = (one.with_errors, _number(one.share), _interval(one.share_interval)) if about.lists_errors else ()
-        body.append(
-            (escape(one.name), one.n, one.not_judged, *share, _number(one.score), _interval(one.score_interval))
-        )
+    for group in groups:
+        left_out = (group.failed, *((group.not_known,) if unknown else ()))
+        share = (group.with_errors, _number(group.share), _interval(group.share_interval)) if about.lists_errors else ()
+        mean = (_number(group.score), _interval(group.score_interval))
+        body.append((escape(group.name), group.n, *left_out, *share, *mean))
     shares = ("with errors", "share", "95 % interval") if about.lists_errors else ()
-    heads = (head, "n", "failed", *shares, "mean score", "95 % interval")
+    heads = (head, "n", "failed", *(("not known",) if unknown else ()), *shares, "mean score", "95 % interval")
     what = "Share and mean are of the judged rows." if about.lists_errors else "Means are of the scored rows."
     note = f"{what} A group of few rows has no interval and is too small to conclude from."
     return folded_table(title, note, heads, body)

@@ -157,7 +157,8 @@ def _is_sound(one: Result) -> bool:
     """Return whether every field has its type: files are edited, and code that reads them must not have to check."""
     about = one.metric
     texts = (one.id, one.signature, one.language, one.system, one.culture, one.thinking, about.title, about.mean)
-    texts += (*one.warnings, *one.recovered, *one.texts, *one.texts.values(), *(about.pair or ()), about.legend)
+    texts += (*one.warnings, *one.recovered, *one.texts, *one.texts.values(), *(about.pair or ()))
+    texts += (about.legend, about.certainty)
     texts += (() if one.report is None else (one.report.explanation,)) + (() if one.failure is None else (one.failure,))
     numbers = [value for value in (one.score, one.certainty, one.probability) if value is not None]
     numbers += [*(about.range or ()), *about.weights.values()]
@@ -259,3 +260,19 @@ def confidence_lines(one: Result) -> list[str]:
         severity = f", as major by {major}" if major else ""
         lines.append(f"{mark.where}, {text[mark.start : mark.end]!r}: marked by {times}{severity}")
     return lines
+
+
+def part_lines(parts: Mapping[str, Any]) -> list[str]:
+    """Return lines for people of the values beside a score: of a list of words one, of a list of sentences one each."""
+    lines: list[str] = []
+    for name, value in parts.items():
+        values: list[str] = [_part_text(each) for each in (value if isinstance(value, list | tuple) else [value])]  # pyright: ignore[reportUnknownVariableType]
+        if len(values) > 1 and any(" " in text for text in values):
+            lines += [f"{name}, {number}: {text}" for number, text in enumerate(values, 1)]
+        else:
+            lines.append(f"{name}: {', '.join(values)}")
+    return lines
+
+
+def _part_text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

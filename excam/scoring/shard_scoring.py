@@ -20,6 +20,7 @@ from excam.core.tables import scan_parquet
 from excam.scoring import files, result_files
 from excam.scoring.files import Judge
 from excam.scoring.metric import Row
+from excam.scoring.results import NOT_KNOWN
 from excam.scoring.rows import RowFile
 from excam.scoring.shards import Shard
 from excam.scoring.summary import Summary
@@ -139,8 +140,9 @@ def _recorded(signature: str, shard: Shard, scores: Path, settings: Mapping[str,
 
 def _refuse_other_counts(counts: Any, table: Path, manifest: Path) -> None:
     """Raise ArtifactBroken unless the counts of a manifest are those of its table: a person may have edited them."""
-    scores = scan_parquet(table).select("score").collect()["score"]
-    expected = {"rows": len(scores), "scored": scores.count(), "failed": scores.null_count()}
+    rows = scan_parquet(table).select("score", "failure").collect()
+    scores, unknown = rows["score"], (rows["failure"] == NOT_KNOWN).sum()
+    expected = {"rows": len(scores), "scored": scores.count(), "failed": scores.null_count() - unknown}
     kinds = {"failures": dict, "warnings": dict, "with_errors": int, "score_sum": int | float, "signature": str}
     kinds |= {"prompt_tokens": int, "completion_tokens": int}
     sound = isinstance(counts, dict) and all(isinstance(counts.get(name), kind) for name, kind in kinds.items())
@@ -155,8 +157,9 @@ def _counts(summary: Summary) -> dict[str, Any]:
     counted = summary.counts
     return {
         "rows": counted["rows"],
-        "scored": counted["rows"] - counted["failed"],
+        "scored": counted["rows"] - counted["failed"] - counted["not known"],
         "failed": counted["failed"],
+        "not_known": counted["not known"],
         "with_errors": counted["with errors"],
         "score_sum": summary.score_sum,
         "failures": dict(sorted(summary.failures.items())),

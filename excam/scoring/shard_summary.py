@@ -13,8 +13,8 @@ from excam.pages import markdown
 from excam.scoring.shards import TABLE, Shard
 
 Counts = Mapping[str, Any]
-SUMS = ("rows", "scored", "failed", "with_errors", "prompt_tokens", "completion_tokens")
-COLUMNS = ("shard", *SUMS[:4], "mean_score", "warnings", *SUMS[4:])
+SUMS = ("rows", "scored", "failed", "not_known", "with_errors", "prompt_tokens", "completion_tokens")
+COLUMNS = ("shard", *SUMS[:5], "mean_score", "warnings", *SUMS[5:])
 SHOWN = 20  # shards on the page
 
 
@@ -39,7 +39,8 @@ def lines(counts: Mapping[str, Counts]) -> list[dict[str, Any]]:
 
 def _line(name: str, one: Counts) -> dict[str, Any]:
     mean = f"{one['score_sum'] / one['scored']:.4f}" if one["scored"] else ""
-    return {"shard": name, **{key: one[key] for key in SUMS}, "mean_score": mean, "warnings": _total(one["warnings"])}
+    numbers = {key: one.get(key, 0) for key in SUMS}  # 0: shards scored before rows could be not known
+    return {"shard": name, **numbers, "mean_score": mean, "warnings": _total(one["warnings"])}
 
 
 def _total(numbers: Mapping[str, int]) -> int:
@@ -48,7 +49,7 @@ def _total(numbers: Mapping[str, int]) -> int:
 
 def page(title: str, counts: Mapping[str, Counts]) -> str:
     """Return a Markdown page: sums, failures and warnings by kind, signatures, and the shards with most failures."""
-    sums = {key: sum(one[key] for one in counts.values()) for key in SUMS}
+    sums = {key: sum(one.get(key, 0) for one in counts.values()) for key in SUMS}
     score_sum = sum(one["score_sum"] for one in counts.values())
     mean = f"{score_sum / sums['scored']:.4f} (n = {sums['scored']})" if sums["scored"] else "none"
     facts = [("shards", len(counts)), *((key.replace("_", " "), number) for key, number in sums.items())]

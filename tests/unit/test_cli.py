@@ -132,7 +132,9 @@ def test_explain_shows_what_was_asked_for_and_sums_up(backend):
     failures = excam("explain", "scored.jsonl", "--only", "failures").stdout
     assert re.findall(r"^── (\d) ·", failures, re.MULTILINE) == ["2"]
     assert "5 rows: 3 with errors, 1 not judged; 1 shown" in failures
-    assert stopped("explain", "scored.jsonl", "--only", "bad").endswith("found bad; expected all, errors, failures")
+    assert stopped("explain", "scored.jsonl", "--only", "bad").endswith(
+        "found bad; expected all, errors, failures, not-known"
+    )
 
 
 def test_explain_wraps_behind_its_margin(backend, monkeypatch):

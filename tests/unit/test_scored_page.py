@@ -17,7 +17,7 @@ from excam.scoring import metric, report_page
 from excam.scoring import report_numbers as numbers
 from excam.scoring.agreement import agreement
 from excam.scoring.metric import Description
-from excam.scoring.results import frame
+from excam.scoring.results import NOT_KNOWN, frame, part_lines
 
 EXCAM = metric.load("excam").description
 ATTACKS = (
@@ -58,13 +58,13 @@ SIX = [
 
 def test_every_table_adds_up_to_all_rows():
     whole = numbers.line("all", SIX)
-    assert (whole.n, whole.not_judged, whole.with_errors, whole.share) == (6, 2, 3, 0.75)
+    assert (whole.n, whole.failed, whole.not_known, whole.with_errors, whole.share) == (6, 2, 0, 3, 0.75)
     assert whole.score == pytest.approx((-5 - 1 - 6 + 0.9) / 4)
     assert whole.score_interval is None, "four rows"
     for by in ("language", "culture", "system"):
         found = numbers.lines(SIX, by)
         assert sum(one.n for one in found) == 6
-        assert sum(one.not_judged for one in found) == 2
+        assert sum(one.failed for one in found) == 2
     assert [one.name for one in numbers.lines(SIX, "language")] == ["English", "not given", "Hebrew", "Turkish"]
     assert numbers.lines([judged(1)], "language") == []
     assert sum(number for _, number in numbers.bands(SIX, EXCAM)) == 6
@@ -129,9 +129,52 @@ def test_a_page_of_a_metric_that_lists_no_errors_says_nothing_of_errors():
     assert "<summary>By system</summary>\n<p>Means are of the scored rows." in text
 
 
+def test_rows_that_are_not_known_are_counted_apart_from_failures():
+    about = replace(EXCAM, certainty="probability of the verdict", legend="how sure")
+    parts = {"expected": "a tamada", "evidence": ["feast.md"], "margin": -0.12345678, "sure": False}
+    rows = [*(replace(row, metric=about) for row in SIX), failed(6, NOT_KNOWN, metric=about, system="b", parts=parts)]
+    whole = numbers.line("all", rows)
+    assert (whole.n, whole.judged, whole.failed, whole.not_known) == (7, 4, 2, 1)
+    assert numbers.bands(rows, about)[-3:] == [
+        ("probability of the verdict 0.8 to 1.0", 1),
+        ("failed", 2),
+        ("not known", 1),
+    ]
+    text = report_page.write("a.jsonl", "0" * 64, rows)
+    assert "7 rows: 3 with errors, 1 without, 2 not judged, 1 not known" in text
+    assert '<th scope="col">failed</th><th scope="col">not known</th>' in text
+    assert "p(R)" not in text
+    reasons = text[text.index("<summary>Failures, and why") :].split("</table>")[0]
+    assert "n = 2 rows" in reasons
+    assert NOT_KNOWN not in reasons
+
+
+def test_what_a_score_follows_from_is_beside_the_report():
+    parts = {
+        "expected": "a tamada",
+        "evidence": ["feast.md", "b#2"],
+        "statements": ["a b", "c d"],
+        "margin": -0.12345678,
+    }
+    assert part_lines(parts) == [
+        "expected: a tamada",
+        "evidence: feast.md, b#2",
+        "statements, 1: a b",
+        "statements, 2: c d",
+        "margin: -0.1235",
+    ]
+    shown = report_page._row(failed(1, NOT_KNOWN, parts={**parts, "many": 10**400, "sure": True}), with_signature=False)
+    assert shown.facts["margin"] == "−0.1235"
+    assert shown.facts["many"] == str(10**400)
+    assert shown.reports[0].notes[:2] == ("Not known: nothing decides. No score.", "expected: a tamada")
+    assert shown.outcome == "not known"
+    assert shown.values["failure"] == []
+
+
 def test_no_name_becomes_markup():
     hostile = [judged(n, "x", (0, 1, "major", attack), language=attack, culture=attack, system=attack, warnings=(attack,),
-                      signature=attack) for n, attack in enumerate(ATTACKS)]  # fmt: skip
+                      signature=attack, metric=replace(EXCAM, certainty=ATTACKS[1]), parts={attack: attack})
+               for n, attack in enumerate(ATTACKS)]  # fmt: skip
     text = report_page.write("<b>.jsonl", "0" * 64, hostile)
     text.encode("utf-8")
     assert "<b>.jsonl" not in text

@@ -15,8 +15,9 @@ from excam.error_reports.judges import report
 from excam.error_reports.records import CulturalError, Report
 from excam.inference import Missing, Sampling, fake, gpus
 from excam.scoring import local_model, metric, result_files, shard_scoring, shard_summary, shards
-from excam.scoring.metric import Setup
+from excam.scoring.metric import Outcome, Setup
 from excam.scoring.models import OpenedModel
+from excam.scoring.results import NOT_KNOWN
 from excam.scoring.rows import RowFile
 from excam.scoring.scorer import Scorer
 from scripts import score_shards, summarize_scores
@@ -327,3 +328,24 @@ def test_gpus_are_left_to_the_process_of_vllm(tmp_path, monkeypatch, wanted, vll
     assert bool(gpus._held_locks) == (wanted > 0 and not vllm)
     for file in gpus._held_locks:
         os.close(file)
+
+
+class Unknown(metric.Metric):
+    """Knows nothing of texts about tea, and nothing is asked."""
+
+    name, version, columns, asks = "unknown", 1, ("output",), "nothing"
+
+    def flow(self, row):
+        return Outcome(None, NOT_KNOWN) if "Tea" in row.texts["output"] else Outcome(1.0)
+
+
+def test_rows_that_are_not_known_are_neither_scored_nor_failed(tmp_path):
+    written(tmp_path / "texts/a.jsonl", [*ROWS[:3], {"id": "x", "output": "Coffee."}])
+    judge, settings = Scorer(Unknown(), None), {"metric": "unknown"}
+    found = shards.find(tmp_path / "texts")
+    counts, problems = shard_scoring.score_shards(judge, found, {}, tmp_path / "scores", settings)
+    assert not problems
+    assert [counts["a"][name] for name in ("rows", "scored", "failed", "not_known", "failures")] == [4, 1, 0, 3, {}]
+    assert shard_scoring.score_shards(judge, found, {}, tmp_path / "scores", settings) == (counts, [])
+    (line,) = shard_summary.lines(counts)
+    assert (line["not_known"], line["mean_score"]) == (3, "1.0000")

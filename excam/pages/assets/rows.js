@@ -23,7 +23,7 @@
   }
 
   function folded(row) {
-    const reports = row.reports.flatMap(([errors, explanation]) => [explanation, ...(errors ?? []).flatMap((error) => [error[3], error[5]])]);
+    const reports = row.reports.flatMap(([errors, explanation, notes]) => [explanation, ...notes, ...(errors ?? []).flatMap((error) => [error[3], error[5]])]);
     row.folded ??= fold([row.id, ...Object.values(row.facts), ...Object.values(row.texts), ...reports].join("\0"));
     return row.folded;
   }
