@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from excam.core import listening, offline
+from excam.core import listening, offline, web
 from excam.core.exceptions import InputInvalid, ModelInvalid, in_a_line
 from excam.core.provenance import Progress, say
 from excam.scoring import async_bridge, messages, rows
@@ -30,7 +30,7 @@ from excam.scoring.metric import LABELS, Metric, Row
 from excam.scoring.results import Result, Results, from_dict
 
 if TYPE_CHECKING:
-    import httpx
+    import aiohttp
 
 PER_REQUEST = 8  # rows; the server batches the rows of several requests
 AT_ONCE = 8  # requests
@@ -112,7 +112,7 @@ class Client:
                     task.cancel()
                 await asyncio.gather(*open_, return_exceptions=True)
 
-    async def _with_failures(self, client: httpx.AsyncClient, part: Sequence[Row]) -> list[Result]:
+    async def _with_failures(self, client: aiohttp.ClientSession, part: Sequence[Row]) -> list[Result]:
         """Return the results of some rows; those that cannot be scored are not sent."""
         sent = [row for row in part if not row.failure]
         found = iter(await self._judged(client, sent) if sent else [])
@@ -123,7 +123,7 @@ class Client:
         known = {"metric": self.metric.description, "signature": self.signature}
         return Result(id=row.id, texts=row.texts, score=None, failure=row.failure, **known, **labels)
 
-    async def _judged(self, client: httpx.AsyncClient, part: Sequence[Row]) -> list[Result]:
+    async def _judged(self, client: aiohttp.ClientSession, part: Sequence[Row]) -> list[Result]:
         """Return the results of one request, with retries. Raises ModelInvalid when retries are exhausted."""
         sent = [{"id": row.id, **row.values, **row.labels} for row in part]
         body = json.dumps({"rows": sent}).encode("ascii")
@@ -169,40 +169,45 @@ class Client:
             raise ModelInvalid(f"{self._url}: {line}") from None
         yield health
 
-    async def _asked(self, client: httpx.AsyncClient, method: str, path: str, body: bytes = b"") -> Any:
+    async def _asked(self, client: aiohttp.ClientSession, method: str, path: str, body: bytes = b"") -> Any:
         """Return the JSON of an answer. Raises _Failed if a retry may help, else InputInvalid or ModelInvalid."""
-        import httpx
+        import aiohttp
 
         try:
-            answer = await client.request(method, f"{self._url}/{path}", content=body)
-        except (httpx.RequestError, httpx.InvalidURL) as problem:
-            raise _Failed(f"{type(problem).__name__}: {in_a_line(problem)}") from None
+            async with (
+                asyncio.timeout(ANSWER),
+                client.request(method, f"{self._url}/{path}", data=body, allow_redirects=False) as answer,
+            ):
+                text = await answer.text(errors="replace")
+        except aiohttp.ClientError as problem:
+            raise _Failed(in_a_line(web.fault(problem).reason)) from None
+        except TimeoutError:
+            raise _Failed(f"no complete answer within {ANSWER:g} s") from None
         try:
-            found = answer.json()
+            found = json.loads(text)
         except (ValueError, RecursionError):
             found = None
-        if answer.status_code == 200:
+        if answer.status == 200:
             return found
-        line = found.get("error") if isinstance(found, dict) else answer.text[:100]  # the answer may be a proxy's
-        reason = f"HTTP {answer.status_code}: {' '.join(str(line or 'no reason given').split())[:200]}"
-        if answer.status_code in RETRIED:
+        line = found.get("error") if isinstance(found, dict) else text[:100]  # the answer may be a proxy's
+        reason = f"HTTP {answer.status}: {' '.join(str(line or 'no reason given').split())[:200]}"
+        if answer.status in RETRIED:
             wait = answer.headers.get("Retry-After", "")
             raise _Failed(
-                reason, float(wait) if wait.isdecimal() and len(wait) < 4 else 0.0, busy=answer.status_code in BUSY
+                reason, float(wait) if wait.isdecimal() and len(wait) < 4 else 0.0, busy=answer.status in BUSY
             )
-        if answer.status_code in (413, 422):
+        if answer.status in (413, 422):
             raise InputInvalid(f"{self._url}: {reason}")
-        raise ModelInvalid(f"{self._url}: {reason}" + (f"; set {KEY}" if answer.status_code == 401 else ""))
+        raise ModelInvalid(f"{self._url}: {reason}" + (f"; set {KEY}" if answer.status == 401 else ""))
 
-    def _client(self) -> httpx.AsyncClient:
-        import httpx
-
+    def _client(self) -> aiohttp.ClientSession:
         key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        return httpx.AsyncClient(
-            headers={"Content-Type": "application/json", **key},
-            timeout=httpx.Timeout(ANSWER, connect=CONNECT),
-            mounts=dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]")),  # no proxy for this machine
-        )
+        try:
+            headers = {"Content-Type": "application/json", "Accept-Encoding": "gzip", **key}
+            route = web.route(self._url, headers, CONNECT)
+        except (ValueError, OSError) as problem:
+            raise ModelInvalid(f"{self._url}: {in_a_line(problem)}; check the proxies and SSL_CERT_FILE") from None
+        return route.session()
 
 
 def connect(url: str, at_once: int = AT_ONCE) -> Client:

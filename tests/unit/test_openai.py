@@ -634,7 +634,7 @@ def drip_body(handler):
 
 @pytest.mark.parametrize("silence", [never(5), drip, drip_body], ids=["nothing ever", "drips", "drips a body"])
 def test_the_limit_is_on_the_whole_answer(serve, silence):
-    """A byte now and then does not hold us: httpx's own limits, per read, would."""
+    """A byte now and then does not hold us, as limits on each read would."""
     started = time.monotonic()
     answer = one(serve(silence, silence), attempts=2, timeout=0.4)
     assert answer == Missing("no complete answer within 0.4 s (2 attempts)")

@@ -6,18 +6,21 @@ import asyncio
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from excam.config import Server
+from excam.core import web
 from excam.core.exceptions import ModelInvalid
 
 if TYPE_CHECKING:
-    import httpx
+    import aiohttp
 
 CONNECT = 30.0  # seconds to connect, part of the time for an answer
 TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+BUSY = frozenset({429, 503, 529})  # of these, those of a server that has too many requests
+REDIRECTED = frozenset({301, 302, 303, 307, 308})
 FINAL = frozenset({401, 402, 404, 405})  # errors that all other requests would get too, as with these codes of OpenAI
 FINAL_CODES = frozenset(
     {"insufficient_quota", "invalid_api_key", "model_not_found"}
@@ -32,7 +35,7 @@ class Failed(Exception):  # not raised outside the backend
 
     `again`: retry after at least `wait` seconds; `later`: the server itself says that it is for now only; `final`: all
     other requests would fail too; `believed`: after so many equal failures, the request itself is the cause, if others
-    are answered.
+    are answered; `busy`: the server has too many requests.
     """
 
     def __init__(
@@ -44,25 +47,20 @@ class Failed(Exception):  # not raised outside the backend
         wait: float = 0.0,
         final: bool = False,
         believed: int = 0,
+        busy: bool = False,
     ) -> None:
         super().__init__(reason)
+        self.busy = busy
         self.again, self.later, self.wait, self.final, self.believed = again, later, wait, final, believed
 
 
-def client(name: str, shown: str, key: str) -> httpx.AsyncClient:
-    """Return a connection pool. Raise ModelInvalid if proxy or TLS settings of the environment are invalid."""
-    import httpx
-
-    headers = {"Accept-Encoding": "gzip", **({"Authorization": f"Bearer {key}"} if key else {})}
+def route(name: str, url: str, shown: str, key: str) -> web.Route:
+    """Return how a server is reached. Raise ModelInvalid if proxy or TLS settings of the environment are invalid."""
+    headers = {"Accept-Encoding": "gzip", "Content-Type": "application/json"}
+    headers |= {"Authorization": f"Bearer {key}"} if key else {}
     try:
-        return httpx.AsyncClient(
-            headers=headers,
-            timeout=httpx.Timeout(None, connect=CONNECT),
-            limits=httpx.Limits(max_connections=None),
-            follow_redirects=False,
-            mounts=dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]")),  # no proxy to this machine
-        )
-    except (httpx.InvalidURL, ValueError, ImportError, OSError) as problem:
+        return web.route(url, headers, CONNECT)
+    except (ValueError, OSError) as problem:
         raise ModelInvalid(
             f"{name}: {shown} cannot be asked: {without_key(str(problem), key)}; check HTTPS_PROXY, ALL_PROXY, "
             "NO_PROXY and SSL_CERT_FILE in the environment"
@@ -81,15 +79,11 @@ def address(name: str, endpoint: str) -> tuple[str, str]:
 
     Raise ModelInvalid if it is not a valid address.
     """
-    import httpx
-
-    try:
+    with suppress(ValueError):
         parts = urlsplit(endpoint)
         url = parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions", fragment="").geturl()
-        if httpx.URL(url).host and parts.port != 0:  # reading an invalid port raises ValueError
+        if web.host_of(url):
             return url, f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-    except (httpx.InvalidURL, ValueError):
-        pass
     shown = endpoint.partition("?")[0].rpartition("@")[2]
     raise ModelInvalid(f"{name}: {shown} is not an address; expected one like https://host/v1")
 
@@ -126,10 +120,10 @@ def event_loop() -> Iterator[asyncio.AbstractEventLoop]:
         loop.close()
 
 
-async def end(client: httpx.AsyncClient) -> None:
+async def end(client: aiohttp.ClientSession) -> None:
     """Cancel open requests (the caller has stopped) and close the connections."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
-    await client.aclose()
+    await client.close()

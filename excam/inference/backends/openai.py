@@ -16,29 +16,37 @@ import math
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from excam.config import Model, Server
-from excam.core import offline
+from excam.core import offline, web
 from excam.core.exceptions import ModelInvalid
 from excam.core.provenance import say
-from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Sampling
+from excam.inference import Choice, Choose, Completion, Generate, Message, Missing, Request, Sampling
 from excam.inference.backends import _openai_bodies as bodies
 from excam.inference.backends import _openai_connection as connection
 from excam.inference.backends._openai_bodies import is_same_reason
-from excam.inference.backends._openai_connection import FINAL, FINAL_CODES, OF_ONE_REQUEST, TRANSIENT, Failed
+from excam.inference.backends._openai_connection import (
+    BUSY,
+    FINAL,
+    FINAL_CODES,
+    OF_ONE_REQUEST,
+    REDIRECTED,
+    TRANSIENT,
+    Failed,
+)
+from excam.inference.backends._openai_window import A, Asking, Question, Room, Window
 from excam.inference.budget import Budget
 from excam.inference.cache_keys import request_seed
 from excam.inference.chat import replace_lone_surrogates, template_variables
 
 if TYPE_CHECKING:
-    import httpx
+    import aiohttp
 
 VERSION = 1
 PACKAGES = ()  # packages that affect answers are on the server
@@ -48,12 +56,11 @@ LONGEST_WAIT = 600.0  # seconds; a server that asks for more counts as down
 SAY_EVERY = 10.0  # seconds between two lines about attempts
 DOWN = 16  # number of consecutive requests without an answer after which the server counts as down
 LARGEST = 64 * 2**20  # bytes of a response
+LARGE = 2**20  # bytes of a request that is sent piece by piece
 SCHEMA_REFUSED = "it takes no JSON Schema: set models.*.server.structure: false"
 SHORT = {"role": "user", "content": "Answer with {}"}  # a message that every model answers, to see whether it does
 NO_KEY = "no key was sent; set EXCAM_ENDPOINT_KEY, or models.*.server.key_env in the workflow"
 TOP = 20  # maximum of alternatives per token that OpenAI and vLLM list
-
-A = TypeVar("A", Completion, Choice)
 
 
 def open_model(
@@ -80,41 +87,6 @@ def open_model(
 
 class Refusal(Exception):
     """A server refuses a request as it is; the message has its words."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Question(Generic[A]):
-    """The fields to send, the parser of the answer, and the answer to return if the server refuses."""
-
-    fields: Mapping[str, Any]
-    read: Callable[[Any], A]
-    refused: Callable[[str], A]  # by the server's words
-    may_lack_logprobs: bool = False
-
-    @property
-    def has_schema(self) -> bool:
-        return "response_format" in self.fields
-
-
-@dataclass(slots=True)
-class _Asking:
-    """State shared by the requests of one call; once `why` is set, no more requests are sent."""
-
-    client: httpx.AsyncClient
-    over: asyncio.Event = field(default_factory=asyncio.Event)
-    why: str = ""
-    failed_in_a_row: int = 0
-    short: asyncio.Task[bool] | None = None  # whether a short request is answered, when that is in question
-
-    def stop(self, why: str) -> None:
-        self.why = self.why or why
-        self.over.set()
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait so many seconds, or until the call has stopped."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self.over.wait()
 
 
 class Backend:
@@ -154,7 +126,8 @@ class Backend:
         self._lacks_logprobs = False  # whether it was refused what `choose` asks for
         self._said = -math.inf  # when a wait was last announced
         self._counts: Counter[str] = Counter()
-        connection.client(name, self._shown, self._key)  # fail now, not in the middle of a job, if it cannot be created
+        self._route = connection.route(name, self._url, self._shown, self._key)  # fails now, not in the middle of a job
+        self._room = Room(server.concurrency)
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -187,7 +160,19 @@ class Backend:
         the text, in <think> tags. `logprobs` are the server's (vLLM: of the unmodified distribution), None if missing
         or a placeholder: not a number, above 0, -9999, or all 0.
         """
-        yield from self._all(self._question(one, sampling) for one in requests)
+        with self.window(sampling) as window:
+            yield from window.all(requests)
+
+    def window(self, sampling: Sampling) -> Window:
+        """Return a window for requests of both kinds: at most `concurrency` are open, fewer while the server is busy.
+
+        What `generate` and `choose` say holds for them.
+        """
+
+        def question(request: Request) -> Question[Any]:
+            return self._choice(request) if isinstance(request, Choose) else self._question(request, sampling)
+
+        return Window(self._route, self._room, self._answer, question, self.budget)
 
     def attempt(self, request: Generate, sampling: Sampling) -> None:
         """Send a request to see whether the server takes it; the answer is not read.
@@ -196,17 +181,11 @@ class Backend:
         BudgetSpent if the request could exceed the budget.
         """
         question = self._question(request, sampling)
-        if self.budget and not self._may_send(question):
-            self.budget.refuse_rest(self._most_tokens(question.fields))
-        with connection.event_loop() as loop:
-            asking = _Asking(connection.client(self.name, self._shown, self._key))
-            try:
-                asyncio.run_coroutine_threadsafe(self._attempted(asking, question), loop).result()
-            finally:
-                self._settled(0, question)
-                asyncio.run_coroutine_threadsafe(connection.end(asking.client), loop).result()
+        with Window(self._route, self._room, self._attempted, budget=self.budget) as window:
+            window.send(0, question)
+            window.answered()
 
-    async def _attempted(self, asking: _Asking, question: _Question[Completion]) -> None:
+    async def _attempted(self, asking: Asking, question: Question[Completion]) -> None:
         reason = ""
         for attempt in range(self.attempts):
             if attempt and self.budget and not self.budget.allows_repetition():
@@ -230,7 +209,7 @@ class Backend:
                 return
         raise ModelInvalid(f"{reason} ({self.attempts} attempts)")
 
-    def _question(self, request: Generate, sampling: Sampling) -> _Question[Completion]:
+    def _question(self, request: Generate, sampling: Sampling) -> Question[Completion]:
         texts = [message.content for message in request.messages]
 
         def read(body: Any) -> Completion:
@@ -246,7 +225,7 @@ class Backend:
         def refused(words: str) -> Completion:
             return Completion("", None, None, "refused", 0, 0, words)
 
-        return _Question(self._text(request, sampling), read, refused)
+        return Question(self._text(request, sampling), sampling.max_tokens, read, refused)
 
     def choose(self, requests: Sequence[Choose]) -> Iterator[list[tuple[int, Choice | Missing]]]:
         """Yield each choice as it arrives, read from the alternatives to the first token of an answer.
@@ -255,14 +234,16 @@ class Backend:
         known; otherwise (an option of several tokens, a rare one, a reasoning model, a server without
         log-probabilities) `logprobs` and `tokens` are None: request a text instead.
         """
-        yield from self._all(
-            _Question(
-                self._first_token(one),
-                bodies.choice_of(one.options),
-                lambda _: Choice(None, None, 0),
-                may_lack_logprobs=True,
-            )
-            for one in requests
+        with self.window(Sampling(1)) as window:
+            yield from window.all(requests)
+
+    def _choice(self, request: Choose) -> Question[Choice]:
+        return Question(
+            self._first_token(request),
+            1,
+            bodies.choice_of(request.options),
+            lambda _: Choice(None, None, 0),
+            may_lack_logprobs=True,
         )
 
     def _text(self, request: Generate, sampling: Sampling) -> dict[str, Any]:
@@ -293,55 +274,25 @@ class Backend:
         sent = {field: value for field, value in settings.items() if field not in self.server.omit}
         return {"model": self.name, "messages": turns, **sent, **self._template}
 
-    def _all(self, questions: Iterable[_Question[A]]) -> Iterator[list[tuple[int, A | Missing]]]:
-        """Keep `concurrency` requests open; send the next one only after the caller has saved the last answer."""
-        waiting = enumerate(questions)
-        coming = next(waiting, None)
-        opened: dict[Future[A | Missing], tuple[int, _Question[A]]] = {}
-        with connection.event_loop() as loop:
-            asking = _Asking(connection.client(self.name, self._shown, self._key))
-            try:
-                while True:
-                    while coming and len(opened) < self.server.concurrency and self._may_send(coming[1]):
-                        opened[asyncio.run_coroutine_threadsafe(self._answer(asking, coming[1]), loop)] = coming
-                        coming = next(waiting, None)
-                    if not opened:
-                        break
-                    done, _ = wait(opened, return_when=FIRST_COMPLETED)
-                    yield [(self._settled(*opened.pop(one)), one.result()) for one in done]
-                if self.budget:
-                    self.budget.refuse_rest(coming and self._most_tokens(coming[1].fields))
-            finally:
-                asyncio.run_coroutine_threadsafe(connection.end(asking.client), loop).result()
-
-    def _most_tokens(self, fields: Mapping[str, Any]) -> tuple[int, int]:
-        """Return upper limits of the tokens of a prompt and its answer; a token has at least a byte of the request."""
-        return len(json.dumps(fields, ensure_ascii=False).encode()), int(fields[self.server.limit_field])
-
-    def _may_send(self, question: _Question[Any]) -> bool:
-        """Return whether a request is within the budget, and reserve the most that it can cost."""
-        return not self.budget or self.budget.reserve(*self._most_tokens(question.fields))
-
-    def _settled(self, at: int, question: _Question[Any]) -> int:
-        """Return the index of a request that is no longer open, and release what was reserved for it."""
-        if self.budget:
-            self.budget.release(*self._most_tokens(question.fields))
-        return at
-
-    async def _answer(self, asking: _Asking, question: _Question[A]) -> A | Missing:
+    async def _answer(self, asking: Asking, question: Question[A]) -> A | Missing:
         delay, reason, alike = 0.0, "", 0
         if question.may_lack_logprobs and self._lacks_logprobs:
             return question.refused(reason)
         for attempt in range(self.attempts):
-            await self._turn(asking, delay)
-            if asking.why:
-                return Missing(f"not asked any more: {asking.why}")
-            if attempt and self.budget and not self.budget.allows_repetition():
-                return Missing(f"{reason}; not asked again: that could exceed the budget")
-            self._counts.update(requests=1, retries=int(attempt > 0))
+            if delay:
+                await asking.sleep(delay)
+            await asking.enter()
+            busy = False
             try:
+                await self._turn(asking)
+                if asking.why:
+                    return Missing(f"not asked any more: {asking.why}")
+                if attempt and self.budget and not self.budget.allows_repetition():
+                    return Missing(f"{reason}; not asked again: that could exceed the budget")
+                self._counts.update(requests=1, retries=int(attempt > 0))
                 answer = await self._once(asking.client, question)
             except Failed as problem:
+                busy = problem.busy
                 before, reason = reason, self._safe(str(problem))
                 alike = alike + 1 if is_same_reason(before, reason) else 1
                 if problem.final:
@@ -363,13 +314,16 @@ class Backend:
             else:
                 asking.failed_in_a_row = 0
                 self._has_answered = True
+                self._room.widen()
                 return answer
+            finally:
+                asking.leave(refused=busy)
         asking.failed_in_a_row += 1
         if asking.failed_in_a_row >= DOWN:
             asking.stop(f"the server is down, {DOWN} requests in a row failed: {reason}")
         return Missing(f"{reason} ({self.attempts} attempts)")
 
-    async def _answers_others(self, asking: _Asking, question: _Question[Any]) -> bool:
+    async def _answers_others(self, asking: Asking, question: Question[Any]) -> bool:
         """Return whether the server answers other requests now: a short one with the same settings.
 
         Log-probabilities that an answer may lack are left out of that one.
@@ -378,7 +332,7 @@ class Backend:
             asking.short = asyncio.ensure_future(self._answers_short(asking, question))
         return await asking.short
 
-    async def _answers_short(self, asking: _Asking, question: _Question[Any]) -> bool:
+    async def _answers_short(self, asking: Asking, question: Question[Any]) -> bool:
         if self.budget and not self.budget.allows_repetition():
             return False
         self._counts.update(requests=1)
@@ -402,70 +356,71 @@ class Backend:
             say(f"{self.name}: attempt {attempt + 2} of {self.attempts} in {max(delay, wait):.0f} s: {reason}")
         return delay
 
-    async def _turn(self, asking: _Asking, delay: float) -> None:
-        """Wait for this request's delay, and for its turn under the rate limit and Retry-After."""
-        if delay:
-            await asking.sleep(delay)
+    async def _turn(self, asking: Asking) -> None:
+        """Wait for a request's turn under the rate limit and Retry-After."""
         while not asking.why and (left := self._free - time.monotonic()) > 0:
             await asking.sleep(left)
         self._free = max(self._free, time.monotonic()) + self._gap
 
-    async def _once(self, client: httpx.AsyncClient, question: _Question[A]) -> A:
+    async def _once(self, client: aiohttp.ClientSession, question: Question[A]) -> A:
         """Send the request once and return the answer. Raise Failed."""
-        response, body = await self._posted(client, question.fields)
-        if response.status_code == 200:
+        response, body = await self._posted(client, question)
+        if response.status == 200:
             return self._read(question, body)
         code, message = bodies.problem(body)
-        reason = f"HTTP {response.status_code}: {message}"
-        if response.status_code == 401:
+        reason = f"HTTP {response.status}: {message}"
+        if response.status == 401:
             reason = (
                 f"{self._safe(reason)[:100]}; {f'sent was the key in {self.server.key_env}' if self._key else NO_KEY}"
             )
-        if response.is_redirect:
-            where = response.headers.get("Location", "nowhere")
-            raise Failed(f"HTTP {response.status_code}: redirected to {where}; expected an answer", final=True)
-        if response.status_code in (400, 403, 413, 422) and bodies.is_refusal(code, message):
+        if response.status in REDIRECTED and "Location" in response.headers:
+            where = response.headers["Location"]
+            raise Failed(f"HTTP {response.status}: redirected to {where}; expected an answer", final=True)
+        if response.status in (400, 403, 413, 422) and bodies.is_refusal(code, message):
             return question.refused(self._safe(reason))
-        believed = OF_ONE_REQUEST.get(response.status_code, 0)
+        believed = OF_ONE_REQUEST.get(response.status, 0)
         if believed and question.has_schema and not self._has_answered and bodies.is_about_schema(message):
             raise Failed(f"{self._safe(reason)}; {SCHEMA_REFUSED}", final=True, believed=believed)
         delay = bodies.retry_after(response.headers.get("Retry-After", ""), response.headers.get("Retry-After-Ms", ""))
         if delay > LONGEST_WAIT:
             raise Failed(f"{reason} (wants {delay:.0f} s of waiting)", final=True)
-        may_be_key = response.status_code == 403 and not self._has_answered and not question.may_lack_logprobs
-        for_all = response.status_code in FINAL or may_be_key
+        may_be_key = response.status == 403 and not self._has_answered and not question.may_lack_logprobs
+        for_all = response.status in FINAL or may_be_key
         final = for_all or code in FINAL_CODES
-        again = response.status_code in TRANSIENT and not final
-        later = again and response.status_code != 500
-        raise Failed(reason, again=again, later=later, wait=delay, final=final, believed=believed)
+        again = response.status in TRANSIENT and not final
+        later = again and response.status != 500
+        busy = again and response.status in BUSY
+        raise Failed(reason, again=again, later=later, wait=delay, final=final, believed=believed, busy=busy)
 
-    async def _posted(self, client: httpx.AsyncClient, fields: Mapping[str, Any]) -> tuple[httpx.Response, bytes]:
+    async def _posted(
+        self, client: aiohttp.ClientSession, question: Question[Any]
+    ) -> tuple[aiohttp.ClientResponse, bytes]:
         """Return the response and its body. Raise Failed if it is not complete in time."""
-        import httpx
+        import aiohttp
 
-        body = bytearray()
+        sent = json.dumps(question.fields, ensure_ascii=False, separators=(",", ":")).encode()
+        data, body = sent if len(sent) < LARGE else BytesIO(sent), bytearray()
         try:
-            # httpx's own timeouts are per read: a server that sends single bytes would block forever
             async with (
                 asyncio.timeout(self.server.timeout),
-                client.stream("POST", self._url, json=fields) as response,
+                client.post(web.encoded(self._url), data=data, allow_redirects=False) as response,
             ):
-                async for chunk in response.aiter_bytes():
+                async for chunk in response.content.iter_any():
                     body += chunk
                     if len(body) > LARGEST:
-                        raise Failed(f"HTTP {response.status_code} with more than {LARGEST} bytes")
+                        raise Failed(f"HTTP {response.status} with more than {LARGEST} bytes")
                 return response, bytes(body)
+        except aiohttp.ClientError as problem:  # refused, reset, incomplete body
+            found = web.fault(problem)
+            if found.reached:
+                self._count(question, 0, 0)  # the server may bill an answer that did not arrive
+            raise Failed(found.reason, again=not found.untrusted, final=found.untrusted) from None
         except TimeoutError:
-            self._count(fields, 0, 0)
-            raise Failed(f"no complete answer within {self.server.timeout:g} s", again=True) from None
-        except httpx.RequestError as problem:  # refused, reset, incomplete body
-            reason = f"{type(problem).__name__}: {problem}"
-            if not isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
-                self._count(fields, 0, 0)  # the server may bill an answer that did not arrive
-            untrusted = "CERTIFICATE_VERIFY_FAILED" in reason
-            raise Failed(reason, again=not untrusted, final=untrusted) from None
+            self._count(question, 0, 0)
+            reason = f"no complete answer within {self.server.timeout:g} s"
+            raise Failed(reason, again=True, busy=True) from None
 
-    def _read(self, question: _Question[A], body: bytes) -> A:
+    def _read(self, question: Question[A], body: bytes) -> A:
         """Parse the answer in a body of status 200. Raise Failed, with a retry, if there is none."""
         counted = 0, 0
         try:
@@ -483,15 +438,15 @@ class Backend:
             detail = f"{type(problem).__name__}: {problem}"
             raise Failed(f"not a chat completion ({self._safe(detail)[:80]})", again=True) from None
         finally:
-            self._count(question.fields, *counted)
+            self._count(question, *counted)
 
-    def _count(self, fields: Mapping[str, Any], prompt: int, completion: int) -> None:
+    def _count(self, question: Question[Any], prompt: int, completion: int) -> None:
         """Count the tokens of a request; for the budget, the most that it can have if the server counts none."""
         self._counts.update(prompt_tokens=prompt, completion_tokens=completion)
         if self.budget and prompt > 0 and completion > 0:
             self.budget.count(prompt, completion)
         elif self.budget:
-            self.budget.count_unreported(*self._most_tokens(fields))
+            self.budget.count_unreported(*question.most_tokens)
 
     def _safe(self, text: str) -> str:
         return connection.without_key(text, self._key, urlsplit(self._url).query)

@@ -1,0 +1,212 @@
+"""Open requests to an OpenAI-compatible server: the next is sent when one is answered; fewer while it is busy."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from excam.core.web import Route
+from excam.inference import Choice, Completion
+from excam.inference.backends import _openai_connection as connection
+from excam.inference.budget import Budget
+
+if TYPE_CHECKING:
+    import aiohttp
+
+A = TypeVar("A", Completion, Choice)
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[A]):
+    """The fields to send, the parser of the answer, and the answer to return if the server refuses."""
+
+    fields: Mapping[str, Any]
+    most_answered: int  # tokens
+    read: Callable[[Any], A]
+    refused: Callable[[str], A]  # by the server's words
+    may_lack_logprobs: bool = False
+
+    @property
+    def has_schema(self) -> bool:
+        return "response_format" in self.fields
+
+    @property
+    def most_tokens(self) -> tuple[int, int]:
+        """Return upper limits of the tokens of a prompt and its answer; a token has at least a byte of the request."""
+        return len(json.dumps(self.fields, ensure_ascii=False).encode()), self.most_answered
+
+
+@dataclass(slots=True)
+class Room:
+    """How many requests a server has to answer at once: `most`, or fewer if it said that it is busy.
+
+    A refusal leaves room for those that were not refused. Each answer widens it by a share of one, so that it grows by
+    one in the time of an answer.
+    """
+
+    most: int
+    limit: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.limit = self.most
+
+    def narrow(self, taken: int) -> None:
+        """Leave room for the `taken` requests that are open beside a refused one."""
+        self.limit = min(self.limit, max(1.0, taken))
+
+    def widen(self) -> None:
+        """Count an answer."""
+        self.limit = min(self.most, self.limit + 1 / self.limit)
+
+
+@dataclass(slots=True)
+class Asking:
+    """State shared by the requests of one call; once `why` is set, no more requests are sent."""
+
+    client: aiohttp.ClientSession
+    room: Room
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    why: str = ""
+    failed_in_a_row: int = 0
+    short: asyncio.Task[bool] | None = None  # whether a short request is answered, when that is in question
+    taken: int = 0  # places of the room
+    _waiting: deque[asyncio.Future[None]] = field(default_factory=deque[asyncio.Future[None]])
+
+    def stop(self, why: str) -> None:
+        self.why = self.why or why
+        self.over.set()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait so many seconds, or until the call has stopped."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.over.wait()
+
+    async def enter(self) -> None:
+        """Wait for a place in the room; first come, first served."""
+        if self._waiting or self.taken >= int(self.room.limit):
+            place = asyncio.get_running_loop().create_future()
+            self._waiting.append(place)
+            await place
+        else:
+            self.taken += 1
+
+    def leave(self, *, refused: bool = False) -> None:
+        """Give a place back; `refused`: the server was too busy for this request."""
+        self.taken -= 1
+        if refused:
+            self.room.narrow(self.taken)
+        while self._waiting and self.taken < int(self.room.limit):
+            place = self._waiting.popleft()
+            if not place.done():  # else the call is over
+                self.taken += 1
+                place.set_result(None)
+
+
+Answered = list[tuple[int, Any]]  # (number of the request, Answer or Missing)
+
+
+class Window:
+    """The open requests of one call; a context manager. It has a thread, since a notebook already runs an event loop.
+
+    Nothing is sent before `answered` is called, so that the caller can save an answer before the next request.
+    """
+
+    def __init__(
+        self,
+        route: Route,
+        room: Room,
+        answer: Callable[[Asking, Question[Any]], Coroutine[Any, Any, Any]],
+        question: Callable[[Any], Question[Any]] = lambda one: one,
+        budget: Budget | None = None,
+    ) -> None:
+        """`answer` asks a question and returns its answer, `question` makes one of a request."""
+        self._route, self._room, self._budget = route, room, budget
+        self._answer, self._question = answer, question
+        self._open: dict[int, Question[Any]] = {}
+        self._waiting: Question[Any] | None = None  # that the budget does not allow now
+        self._unsent: list[int] = []
+        self._done: SimpleQueue[tuple[int, asyncio.Task[Any]]] = SimpleQueue()
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Window:
+        self._loop = self._stack.enter_context(connection.event_loop())
+        self._asking = asyncio.run_coroutine_threadsafe(self._started(), self._loop).result()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            asyncio.run_coroutine_threadsafe(connection.end(self._asking.client), self._loop).result()
+        finally:
+            self._stack.close()
+
+    async def _started(self) -> Asking:
+        return Asking(self._route.session(), self._room)
+
+    def __len__(self) -> int:
+        """Return the number of open requests."""
+        return len(self._open)
+
+    @property
+    def has_room(self) -> bool:
+        """Return whether another request may be sent now."""
+        return self._waiting is None and len(self._open) < int(self._room.limit)
+
+    def send(self, number: int, request: Any) -> bool:
+        """Send a request under a number; return whether the budget allows it now. If not, give it again later."""
+        question = self._question(request)
+        if self._budget and not self._budget.reserve(*question.most_tokens):
+            self._waiting = question
+            return False
+        self._open[number] = question
+        self._unsent.append(number)
+        return True
+
+    def answered(self) -> Answered:
+        """Wait for answers, and return them as (number, Answer or Missing); at least one if any request is open.
+
+        If none is, raise BudgetSpent or InputInvalid if the budget does not allow the next request.
+        """
+        if not self._open:
+            if self._budget:
+                self._budget.refuse_rest(self._waiting and self._waiting.most_tokens)
+            return []
+        if self._unsent:
+            self._loop.call_soon_threadsafe(self._start, self._unsent)
+            self._unsent = []
+        found = [self._done.get()]
+        with suppress(Empty):
+            while True:
+                found.append(self._done.get_nowait())
+        self._waiting = None
+        for number, _ in found:
+            question = self._open.pop(number)
+            if self._budget:
+                self._budget.release(*question.most_tokens)
+        return [(number, task.result()) for number, task in found]
+
+    def all(self, requests: Iterable[Any]) -> Iterator[Answered]:
+        """Yield the answers to all requests as they come; the number of a request is its place."""
+        coming = enumerate(requests)
+        held = next(coming, None)
+        while True:
+            while held and self.has_room and self.send(*held):
+                held = next(coming, None)
+            found = self.answered()
+            if not found:
+                return
+            yield found
+
+    def _start(self, numbers: list[int]) -> None:
+        for number in numbers:
+            task = self._loop.create_task(self._answer(self._asking, self._open[number]))
+            task.add_done_callback(lambda task, number=number: self._done.put((number, task)))
