@@ -33,6 +33,7 @@ include: "rules/samples.smk"
 include: "rules/errors.smk"
 include: "rules/excam40k.smk"
 include: "rules/teaching.smk"
+include: "rules/knowledge.smk"
 include: "rules/training.smk"
 include: "rules/judging.smk"
 include: "rules/evaluation.smk"
@@ -74,6 +75,7 @@ rule all:
         pages_of("cult_eval"),
         calmqa_pages(),
         crossing_pages(),
+        pack(),
 
 
 rule paper:

@@ -106,7 +106,7 @@ SYSTEMS = ["{}/{}/{}".format(*system) for system in EXPERIMENT.systems]
 TRAINED_MODELS = EXPERIMENT.trained
 TAUGHT = [name for name, model in EXPERIMENT.models.items() if model.teach]
 EXPLAINERS = EXPERIMENT.explainers
-JUDGES = {"report", *EXPERIMENT.tuned.judges, *EXPERIMENT.baselines.judges, *EXPERIMENT.external.judges}
+JUDGES = {"report", *(system[2] for system in EXPERIMENT.systems), *EXPERIMENT.external.judges}
 WITH_EVIDENCE = any(judge == "grounded" for _, _, judge in EXPERIMENT.systems)
 SCORES = [EXPERIMENT.texts, EXPERIMENT.metric, EXPERIMENT.model or "no-model"] if EXPERIMENT.texts else []
 MACARON = EXPERIMENT.macaron

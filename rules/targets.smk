@@ -5,6 +5,11 @@ def adapters():
     return [file for model, trained_on in EXPERIMENT.adapters for file in adapter_files(model, trained_on)]
 
 
+def pack():
+    """The knowledge pack of the benchmarks' facts, if a judge reads passages."""
+    return expand("results/pack/{file}", file=EVIDENCE_FILES) if WITH_EVIDENCE else []
+
+
 def paper():
     """Every table and figure for which this experiment has data, judged rows among them."""
     return [*pages_of("paper"), *judged_pages()]

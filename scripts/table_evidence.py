@@ -38,8 +38,8 @@ right and a false passage (*contradicting*), or nothing of use (*unrelated*). Th
 of no training row. *Scaled accuracy* [95 % interval over groups of base samples]: 0 is chance; a row without a verdict
 counts as half right. *Silent*: rows without a verdict, which is what is wanted wherever the passages do not decide.
 *Right*: of the verdicts given. *States*, *cites*: of the rows with a statement, how many state the right answer and
-cite the passage that says it. *Words*: character F1 of the marked words. An adapter `without-X` is judged on X alone. The
-floor needs no model: no error if enough of a text's words stand in one passage; its threshold is that of the dev rows.
+cite the passage that says it. *Words*: character F1 of the marked words. An adapter `without-X` is judged on X alone.
+The floor needs no model: no error if enough of a text's words stand in one passage; dev rows fix its threshold.
 """
 SHOWN = {
     "n": "n", "scaled": "scaled accuracy", "silent": "silent", "accuracy": "right", "states_right": "states",

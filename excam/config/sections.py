@@ -196,7 +196,7 @@ class Model(Section):
     chat_template: Name | None = Field(
         default=None, description="a file of excam/inference/chat_templates instead of the model's own"
     )
-    training: dict[str, bool | int | float | str | list[str]] = Field(
+    training: dict[str, bool | int | float | str | list[str] | dict[str, Any]] = Field(
         default={}, description="fields of `training` that differ for this model's adapters"
     )
     thinking: bool | None = Field(
@@ -641,11 +641,15 @@ class Experiment(Section):
         every = [(m, t) for m in self.tuned.models for t in self.tuned.mixtures]
         return tuple(dict.fromkeys(every + [(m, "all") for m in self.tuned.compared]))
 
+    def judges(self, model: str) -> list[str]:
+        """Return how the adapters of a model are asked: as they were trained, if to read passages."""
+        return ["grounded"] if self.recipe(model).report == "grounded" else self.tuned.judges
+
     @cached_property
     def systems(self) -> tuple[tuple[str, str, str], ...]:
         """(model, trained_on, judge) of all systems evaluated on the full test sets, baselines first."""
         plain = [(m, "nothing", j) for m in self.baselines.models for j in self.baselines.judges]
-        tuned = [(m, t, j) for m, t in self.adapters for j in self.tuned.judges]
+        tuned = [(m, t, j) for m, t in self.adapters for j in self.judges(m)]
         return tuple(dict.fromkeys(plain + tuned))
 
     @cached_property

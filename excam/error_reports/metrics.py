@@ -25,6 +25,7 @@ from excam.scoring.results import NOT_KNOWN
 TUNED, PROMPTED = "report", "prompted-report"  # judges of adapters, and of models that were not tuned for it
 GROUNDED, LIKELIHOOD = "grounded", "likelihood"  # judges by evidence, and by what a model knows
 BY_EVIDENCE = {GROUNDED: grounded.Way(), LIKELIHOOD: likelihood.Way()}  # with their settings before a qualification
+BY_PROGRAM = grounded.Way("containment", least=0.5)  # of an adapter that learned to state, and not to compare
 
 
 class ErrorReports(Metric):
@@ -89,7 +90,10 @@ class ErrorReports(Metric):
             )
         if judge in BY_EVIDENCE:
             other._judge, other._way = judge, ways.load(judge)
-            other._settings = best.way if best else BY_EVIDENCE[judge]
+            only_states = (
+                tuned is not None and tuned.settings.report == GROUNDED and tuned.settings.evidence.stated == 1
+            )
+            other._settings = best.way if best else BY_PROGRAM if only_states else BY_EVIDENCE[judge]
             other._index, other._is_qualified = setup.evidence, best is not None
             book = f"{setup.evidence.signature}x{OPEN_BOOK_PASSAGES}" if setup.evidence else "evidence:none"
             other._details = f"|{other._settings.signature}|{book}"

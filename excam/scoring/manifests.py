@@ -27,12 +27,21 @@ class _Manifest(BaseModel):
     EXPECTED: ClassVar[str]
 
 
+class AdapterEvidence(BaseModel):
+    """The passages that an adapter learned from: the share of rows that were asked what passages say."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    stated: float = 0.5
+
+
 class AdapterSettings(BaseModel):
-    """The recipe of an adapter: the order of the reports that it learned from (`Recipe.report`)."""
+    """The recipe of an adapter: the order of the reports that it learned from (`Recipe.report`), its passages."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     report: Name = "errors-first"
+    evidence: AdapterEvidence = AdapterEvidence()
 
 
 class AdapterManifest(_Manifest):
