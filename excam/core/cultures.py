@@ -30,6 +30,11 @@ def _countries() -> dict[str, str]:
     return names
 
 
+def names() -> frozenset[str]:
+    """Return every name of a country and every adjective, without case."""
+    return frozenset(_countries())
+
+
 def culture_key(name: str) -> str:
     """Return a name by which cultures are compared: its country's where it is one, else without case and underscores.
 

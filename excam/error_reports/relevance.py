@@ -1,0 +1,77 @@
+"""Whether a passage is about what a question asks: of the same culture, and with enough of its words.
+
+A small model answers from the closest passage, also where that is about another country or another custom of the same
+one. So an answer that it reads off a passage counts only if the passage names a culture that the question names, and
+holds a share of the question's content words, in any form. A passage that names no culture may be about any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from excam.core import cultures
+from excam.error_reports.comparators._statements import Held, Unit, language_of, statement
+from excam.error_reports.comparators._words import words
+from excam.error_reports.comparators.base import Case
+from excam.error_reports.comparators.lemmas import forms_of
+
+SHARE = 0.4  # of a question's content words; chosen on one half of 288 rows without their fact (docs/results.md)
+_LONGEST = 4  # words of a culture's name
+
+
+def unrelated(question: str, passages: Sequence[str], language: str = "", share: float = SHARE) -> str:
+    """Return why no passage is about a question, "" if one is."""
+    asked = named(question)
+    near = [passage for passage in passages if not asked or not named(passage) or asked & named(passage)]
+    if not near:
+        others = ", ".join(sorted({name for passage in passages for name in named(passage)}))
+        return f"asked about {', '.join(sorted(asked))}, and the passage is about {others}"
+    best = max(share_held(question, passage, language) for passage in near)
+    return "" if best >= share else f"the passage holds {best:.2f} of the question's words"
+
+
+def share_held(question: str, passage: str, language: str = "") -> float:
+    """Return the share of a question's content words that a passage holds in any form, 0 to 1; 1 if it has none.
+
+    Names of cultures do not count: every passage about a culture holds its name.
+    """
+    language = language_of(language, question)
+    names = {word.key for name in _names(question) for word in words(name)}
+    units = [unit for unit in statement(question, language).content() if unit.key not in names]
+    if not units:
+        return 1.0
+    return _share(question, units, passage, language)
+
+
+def _share(text: str, units: Sequence[Unit], passage: str, language: str) -> float:
+    """Return the share of a text's units that a passage holds in any form."""
+    held = Held([statement(passage, language)], forms_of(Case(text, "", text, language=language)))
+    return sum(map(held.holds, units)) / len(units)
+
+
+def supporting(answer: str, passages: Sequence[str], language: str = "") -> int:
+    """Return the place of the passage that holds most of an answer's content, the first of equals."""
+    language = language_of(language, answer)
+    units = statement(answer, language).content()
+    shares = [_share(answer, units, passage, language) if units else 0.0 for passage in passages]
+    return max(range(len(shares)), key=shares.__getitem__)
+
+
+def named(text: str) -> frozenset[str]:
+    """Return the cultures that a text names by a country or its adjective, as `cultures.culture_key` has them."""
+    return frozenset(cultures.culture_key(name) for name in _names(text))
+
+
+@cache
+def _names(text: str) -> tuple[str, ...]:
+    """Return the names of cultures in a text, the longest at each place."""
+    known = cultures.names()
+    keys = [word.key for word in words(text)]
+    named_so_far, at = [], 0
+    while at < len(keys):
+        length = next((n for n in range(_LONGEST, 0, -1) if " ".join(keys[at : at + n]) in known), 0)
+        if length:
+            named_so_far.append(" ".join(keys[at : at + length]))
+        at += length or 1
+    return tuple(named_so_far)

@@ -1,0 +1,59 @@
+"""Whether a passage is about what a question asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from excam.error_reports import relevance
+
+ASKED = "Which sport do most people in Greece play after school?"
+GREEK = "Sports in Greece: After school, most people there play basketball."
+
+
+@pytest.mark.parametrize(
+    ("passage", "why"),
+    [
+        (GREEK, ""),
+        ("After school most people play basketball, the sport of the town.", ""),  # no culture is named: about any
+        (
+            "Sports in Peru: After school, most people play football.",
+            "asked about greece, and the passage is about peru",
+        ),
+        ("Food in Greece: People like soup in winter.", "the passage holds "),
+    ],
+)
+def test_a_passage_is_about_a_question_or_says_why_not(passage: str, why: str) -> None:
+    assert relevance.unrelated(ASKED, [passage]).startswith(why)
+    assert bool(relevance.unrelated(ASKED, [passage])) == bool(why)
+
+
+def test_one_passage_of_several_is_enough() -> None:
+    assert not relevance.unrelated(ASKED, ["Food in Peru: soup.", GREEK])
+
+
+@pytest.mark.parametrize(
+    ("text", "cultures"),
+    [
+        ("the Greek feast", {"greece"}),
+        ("North Korean and South Korean schools", {"north korea", "south korea"}),
+        ("the United States of America", {"united states"}),
+        ("a village without a name", set()),
+    ],
+)
+def test_cultures_are_named_by_country_or_adjective(text: str, cultures: set[str]) -> None:
+    assert relevance.named(text) == cultures
+
+
+@pytest.mark.parametrize(
+    ("question", "passage", "language"),
+    [
+        ("Was isst man in Deutschland zu Ostern?", "Zu Ostern isst man dort Lammbraten.", "German"),
+        ("日本では正月に何を食べますか。", "正月の料理：日本では正月に家族で雑煮を食べます。", "Japanese"),
+    ],
+)
+def test_other_languages_count_words_in_any_form(question: str, passage: str, language: str) -> None:
+    assert relevance.share_held(question, passage, language) >= relevance.SHARE
+
+
+def test_what_supports_an_answer_is_the_passage_that_holds_it() -> None:
+    assert relevance.supporting("basketball", ["Food in Peru: soup.", GREEK]) == 1
