@@ -12,7 +12,7 @@ from typing import Any
 from excam.config import Model
 from excam.core.exceptions import ArtifactBroken, ModelInvalid
 from excam.core.provenance import installed_version, read_json, refuse_changed
-from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate, Sampling, hosting, lora
+from excam.inference import Backend, Batch, Choice, Choose, Completion, Generate, Sampling, Window, hosting, lora
 from excam.inference.sources import LOADED, matching_files
 from excam.inference.vllm_environment import version_beside_vllm
 
@@ -38,6 +38,15 @@ class LazyBackend:
     def choose(self, requests: Sequence[Choose]) -> Iterator[Batch[Choice]]:
         """Load the model if necessary and yield its answers."""
         return self._opened().choose(requests)
+
+    @property
+    def has_window(self) -> bool:
+        """Return whether rows may enter one after the other, as at a server; an engine here wants them in batches."""
+        return not self.model.is_local
+
+    def window(self, sampling: Sampling) -> Window:
+        """Return a window of open requests at a server. Only for a backend that has one."""
+        return getattr(self._opened(), "window")(sampling)  # noqa: B009  # not of every backend
 
     @property
     def settings(self) -> Mapping[str, Any]:

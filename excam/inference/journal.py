@@ -11,8 +11,8 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 
 from excam.config import Price
 from excam.core.exceptions import AnswersMissing, ArtifactBroken
-from excam.core.provenance import Progress, is_same_file, open_plain
+from excam.core.provenance import Progress, is_same_file, open_plain, temporary_path
 from excam.inference import (
     Answer,
     Backend,
@@ -142,6 +142,13 @@ class Journal:
         for one, answer in batch.items():
             self._answers.setdefault(one, answer)
 
+    def forget(self, keys: Iterable[str]) -> None:
+        """Do nothing: whoever names a journal wants to keep all answers."""
+
+    def forget_all(self) -> None:
+        """Forget every answer that there is so far."""
+        self.forget(list(self._answers))
+
 
 class InMemory(Journal):
     """A journal in memory, for callers without a journal file."""
@@ -152,6 +159,52 @@ class InMemory(Journal):
     def add(self, identity: str, batch: Mapping[str, Answer]) -> None:
         """Keep a batch in memory."""
         self._answers |= batch
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Drop answers."""
+        for one in keys:
+            self._answers.pop(one, None)
+
+
+class Passing(Journal):
+    """A journal beside a file that grows: an answer stays in it until the results that depend on it are in the file."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._forgotten = 0
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Drop answers from memory; their lines stay until `tidy`."""
+        for one in keys:
+            self._forgotten += self._answers.pop(one, None) is not None
+
+    def tidy(self, most: int) -> None:
+        """Remove the lines of forgotten answers if there are more than `most`; the file too if no other is left."""
+        if self._forgotten <= most:
+            return
+        if self._answers:
+            keep_lines(self.path, self._answers)
+        else:
+            self.path.unlink(missing_ok=True)
+            self._known.clear()
+        self._forgotten = 0
+
+
+def keep_lines(path: Path, keys: Container[str]) -> None:
+    """Rewrite a journal with the entries of these keys only; damaged and partial lines go too."""
+    temporary = temporary_path(path)
+    try:
+        with locked(path), temporary.open("wb") as stream, path.open("rb") as lines:
+            for line in lines:
+                with suppress(ValueError):
+                    found = json.loads(line)
+                    if "key" not in found or found["key"] in keys:
+                        stream.write(line)
+            stream.flush()
+            os.fsync(stream.fileno())
+            temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def append(file: int, data: bytes, path: Path) -> None:

@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from excam.core import listening, offline, web
 from excam.core.exceptions import InputInvalid, ModelInvalid, in_a_line
 from excam.core.provenance import Progress, say
+from excam.inference.journal import Journal
 from excam.scoring import async_bridge, messages, rows
 from excam.scoring.defaults import KEY
 from excam.scoring.messages import Health
@@ -73,7 +74,7 @@ class Client:
     def score(
         self,
         given: Iterable[Mapping[str, Any] | Row],
-        journal: Path | None = None,
+        journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> Results:
         """Return an iterator over a result for each row, in order. `journal` is ignored: the server keeps answers.
@@ -86,7 +87,7 @@ class Client:
     async def ascore(
         self,
         given: Iterable[Mapping[str, Any] | Row],
-        journal: Path | None = None,
+        journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> AsyncIterator[Result]:
         """Yield results as `score` does, for `async for`: several requests are open at once."""

@@ -22,6 +22,7 @@ from excam.core.provenance import Progress
 from excam.core.release import VERSION
 from excam.inference import Request
 from excam.inference.budget import Budget
+from excam.inference.journal import Journal
 from excam.scoring import async_bridge, files, result_files, rows
 from excam.scoring.agreement import COMBINE, Combine, agreement, combined
 from excam.scoring.calibration import verdict
@@ -113,7 +114,7 @@ class Ensemble:
     def score(
         self,
         given: Iterable[Mapping[str, Any] | Row],
-        journal: Path | None = None,
+        journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> Results:
         """Score rows as `Scorer.score` does. The first result comes after every model has judged all rows.

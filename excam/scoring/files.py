@@ -1,18 +1,22 @@
-"""Scoring of files: rows are scored batch by batch, and a run that was stopped goes on where it was."""
+"""Scoring of files, which grow while rows are scored; a run that was stopped goes on where it was."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
 from excam.core.provenance import Progress, say
+from excam.inference.journal import Journal, Passing
 from excam.scoring import result_files
 from excam.scoring.defaults import BATCH
 from excam.scoring.metric import Metric, Row
 from excam.scoring.result_files import Growing
 from excam.scoring.results import Result
+
+EVERY = 1.0  # seconds after which results are written
 
 
 class Judge(Protocol):
@@ -30,12 +34,12 @@ class Judge(Protocol):
     def for_rows(self, given: Iterable[Row], /) -> Judge: ...
 
     def score(
-        self, given: Iterable[Row], /, journal: Path | None = None, progress: Progress | None = None
+        self, given: Iterable[Row], /, journal: Path | Journal | None = None, progress: Progress | None = None
     ) -> Iterator[Result]: ...
 
 
 def journal_of(path: Path) -> Path:
-    """Return the journal of the batch of a file that is being scored."""
+    """Return the journal of a file that is being scored."""
     return path.with_name(f".{path.name}.journal")
 
 
@@ -73,17 +77,27 @@ def results(
 
 
 def grown(judge: Judge, rows: Iterable[Row], growing: Growing, progress: Progress) -> Iterator[Result]:
-    """Yield results; each batch is in the growing file before the next begins, and its results are not asked for again.
+    """Yield results once they are in the growing file, at most a second after they came; none is asked for again.
 
-    Within a batch, answers are kept in a journal beside the file.
+    Answers of rows that are not in the file yet are kept in a journal beside it.
     """
-    journal = journal_of(growing.path)
+    journal = Passing(journal_of(growing.path))
     done = growing.done(iter(rows))
     progress.skip(done)
     yield from result_files.read_part(growing.part) if done else ()
-    coming = islice(iter(rows), done, None)
-    while part := list(islice(coming, BATCH)):
-        found = list(judge.score(part, journal=journal, progress=progress))
-        growing.add(found)
-        journal.unlink(missing_ok=True)
-        yield from found
+    came: list[Result] = []
+    since = 0.0
+    try:
+        for result in judge.score(islice(iter(rows), done, None), journal=journal, progress=progress):
+            since = since if came else time.monotonic()
+            came.append(result)
+            if len(came) >= BATCH or time.monotonic() - since > EVERY:
+                growing.add(came)
+                kept, came = came, []
+                journal.tidy(BATCH)
+                yield from kept
+    finally:
+        growing.add(came)
+        journal.tidy(0)
+    journal.path.unlink(missing_ok=True)
+    yield from came

@@ -19,7 +19,7 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 from excam.core.provenance import Progress
 from excam.core.release import VERSION
-from excam.inference import Answer, Completion, Flow, Request, Sampling
+from excam.inference import Answer, Completion, Flow, Request, Sampling, window
 from excam.inference.budget import Budget
 from excam.inference.journal import InMemory, Journal, ask
 from excam.inference.run import run
@@ -122,7 +122,7 @@ class Scorer:
     def score(
         self,
         given: Iterable[Mapping[str, Any] | Row],
-        journal: Path | None = None,
+        journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> Results:
         """Score rows with the metric's columns and, optionally, `id`, `language`, `system`, `culture`.
@@ -142,7 +142,7 @@ class Scorer:
     def ascore(
         self,
         given: Iterable[Mapping[str, Any] | Row],
-        journal: Path | None = None,
+        journal: Path | Journal | None = None,
         progress: Progress | None = None,
     ) -> AsyncIterator[Result]:
         """Score rows as `score` does, for `async for`: a thread waits for the model, so the event loop is not blocked.
@@ -155,14 +155,16 @@ class Scorer:
         """Return what is asked first about a row; nothing for one that is not asked about."""
         return next(self.flow(row), ())
 
-    def _results(self, coming: Iterator[Row], journal: Path | None, progress: Progress) -> Iterator[Result]:
-        kept = None if journal is None else Journal(journal)
+    def _results(self, coming: Iterator[Row], journal: Path | Journal | None, progress: Progress) -> Iterator[Result]:
+        kept = journal if isinstance(journal, Journal) else InMemory() if journal is None else Journal(journal)
+        backend = self.model.backend if self.model and self.metric.asks != "nothing" else None
+        if backend and backend.has_window:
+            yield from window.results(self.flow, coming, backend, self._sampling, kept, progress)
+            return
+        asking = partial(ask, backend, self._sampling, kept, progress=progress) if backend else ask_nobody
         while part := list(islice(coming, BATCH)):
-            answers = InMemory() if kept is None else kept
-            asking = ask_nobody
-            if self.model and self.metric.asks != "nothing":
-                asking = partial(ask, self.model.backend, self._sampling, answers, progress=progress)
             yield from run(self.flow, part, asking)
+            kept.forget_all()
 
     def flow(self, row: Row) -> Flow[Result]:
         """Ask about one row and return its result. Nothing is asked about a row with a failure."""

@@ -232,6 +232,7 @@ def test_a_probability_is_the_mean_of_all_or_none(two, loaded):
 
 def test_results_are_whole_or_absent_and_a_killed_run_goes_on(two, loaded, tmp_path, monkeypatch):
     monkeypatch.setattr("excam.scoring.files.BATCH", 2)
+    monkeypatch.setattr("excam.scoring.scorer.BATCH", 2)
     rows, to = rows_file(tmp_path), tmp_path / "scored.jsonl"
     scoring = excam.load(two).score_file(rows, to)
     grown, calls = files.grown, []

@@ -293,7 +293,8 @@ def test_a_long_file_leaves_nothing_on_disk_and_little_in_memory(adapter, backen
     """Without a journal, answers are kept for one batch, in memory: a million rows need no room for a million answers."""
     monkeypatch.setattr(scorer, "BATCH", 4)
     monkeypatch.setattr(scorer.Journal, "add", lambda *_: pytest.fail("a journal was written"))
-    kept = []
-    monkeypatch.setattr(scorer, "InMemory", lambda made=scorer.InMemory: kept.append(made()) or kept[-1])
-    assert len(list(excam.load(adapter).score({"output": str(number)} for number in range(10)))) == 10
-    assert [len(one) for one in kept] == [4, 4, 2]
+    kept = scorer.InMemory()
+    monkeypatch.setattr(scorer, "InMemory", lambda: kept)
+    results = excam.load(adapter).score({"output": str(number)} for number in range(10))
+    assert [len(kept) for _ in results] == [4] * 8 + [2] * 2
+    assert len(kept) == 0

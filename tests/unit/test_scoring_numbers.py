@@ -319,19 +319,19 @@ def file_of(folder, count):
 
 
 class Judge:
-    """Calls every text clean, and counts the rows of each batch."""
+    """Calls every text clean, and counts the rows that it is given."""
 
     metric, signature, identity = EXCAM, "excam|model:m", "excam|model:m|here"
 
     def __init__(self):
-        self.batches = []
+        self.given = []
 
     def for_rows(self, given):
         return self
 
     def score(self, given, journal=None, progress=None):
         part = list(given)
-        self.batches.append(len(part))
+        self.given.append(len(part))
         for one in part:
             yield judged(1, id=one.id, **one.texts, signature=self.signature)
 
@@ -342,10 +342,10 @@ def test_a_file_grows_by_batches_and_goes_on_where_it_stood(tmp_path, monkeypatc
     coming = files.results(judge, given, 5, to)
     assert [next(coming).id for _ in range(3)] == ["1", "2", "3"]
     coming.close()
-    assert (judge.batches, to.exists()) == ([2, 2], False)
+    assert (judge.given, to.exists()) == ([5], False)
     again = Judge()
     assert [one.id for one in files.results(again, given, 5, to)] == ["1", "2", "3", "4", "5"]
-    assert (again.batches, len(to.read_bytes().splitlines())) == ([1], 5)
+    assert (again.given, len(to.read_bytes().splitlines())) == ([1], 5)
     assert [one.id for one in files.results(Judge(), given, 5)] == ["1", "2", "3", "4", "5"]
     assert not list(tmp_path.glob(".*")), "nothing is left behind"
 
@@ -356,22 +356,22 @@ def test_a_finished_file_is_taken_as_it_is_and_grows_with_its_rows(tmp_path, mon
     list(files.results(Judge(), file_of(tmp_path, 3), 3, to))
     written, nobody = to.read_bytes(), Judge()
     assert [one.id for one in files.results(nobody, file_of(tmp_path, 3), 3, to)] == ["1", "2", "3"]
-    assert (nobody.batches, to.read_bytes()) == ([], written)
+    assert (nobody.given, to.read_bytes()) == ([], written)
     assert "has all 3 rows already; nothing is asked" in capsys.readouterr().err
     path.write_bytes(path.read_bytes() + b'{"output": "y"}\n')
     more = Judge()
     assert [one.id for one in files.results(more, rows.RowFile(path, EXCAM), 4, to)] == ["1", "2", "3", "4"]
-    assert more.batches == [1]
+    assert more.given == [1]
     path.write_bytes(b'{"output": "z"}\n' * 4)
     nobody = Judge()
     line = line_of(InputInvalid, list, files.results(nobody, rows.RowFile(path, EXCAM), 4, to))
     assert line.startswith(
         f"{to}: has results of other rows, the first is 1; expected those of the input; name another file, or give"
     )
-    assert nobody.batches == []
+    assert nobody.given == []
     again = list(files.results(nobody, rows.RowFile(path, EXCAM), 4, to, overwrite=True))
     assert [one.output for one in again] == ["z"] * 4
-    assert nobody.batches == [2, 2]
+    assert nobody.given == [4]
 
 
 @pytest.mark.parametrize("name", ["scored.jsonl", "scored.csv", "scored.parquet"])
@@ -381,9 +381,9 @@ def test_another_file_is_never_overwritten(tmp_path, name, content):
     to.write_bytes(content)
     line = line_of(InputInvalid, list, files.results(judge, given, 1, to))
     assert line == f"{to}: is there, and is no file of results; expected one; name another file, or give --overwrite"
-    assert (to.read_bytes(), judge.batches) == (content, [])
+    assert (to.read_bytes(), judge.given) == (content, [])
     list(files.results(judge, given, 1, to, overwrite=True))
-    assert judge.batches == [1]
+    assert judge.given == [1]
 
 
 def test_results_of_another_signature_are_never_overwritten(tmp_path):

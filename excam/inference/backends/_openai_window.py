@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from excam.core.web import Route
@@ -141,9 +141,9 @@ class Window:
         self._asking = asyncio.run_coroutine_threadsafe(self._started(), self._loop).result()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: Any) -> None:
+        if sys.is_finalizing():  # the thread has stopped already
+            return
         try:
             asyncio.run_coroutine_threadsafe(connection.end(self._asking.client), self._loop).result()
         finally:
@@ -151,10 +151,6 @@ class Window:
 
     async def _started(self) -> Asking:
         return Asking(self._route.session(), self._room)
-
-    def __len__(self) -> int:
-        """Return the number of open requests."""
-        return len(self._open)
 
     @property
     def has_room(self) -> bool:
