@@ -25,6 +25,7 @@ def build(
     language: Annotated[str, typer.Option(help="of documents that state none: German, or de")] = "",
     culture: Annotated[str, typer.Option(help="of documents that state none, such as Norway")] = "",
     licence: Annotated[str, typer.Option(help="of documents that state none, such as CC-BY-SA-4.0")] = "",
+    encoder: Annotated[Path | None, typer.Option(help="folder of a sentence encoder: embeddings beside BM25")] = None,
 ) -> None:
     """Make a pack of passages from documents, so that texts can be judged with them. No network.
 
@@ -34,12 +35,14 @@ def build(
     Example: excam knowledge build notes/ norway.html --licence CC-BY-4.0 --culture Norway --to pack/
     """
     from excam.core.language_identity import language_code
+    from excam.core.provenance import quiet_libraries
     from excam.knowledge import documents, index
 
+    quiet_libraries()
     with exit_on_error():
         code = language_code(language) if language else ""
         reading = documents.read(sources, documents.Stated(code, culture.strip(), licence.strip()))
-        found = index.write(reading, to)
+        found = index.write(reading, to, encoder)
         _say_what_was_read(reading)
         say(f"{to}: {len(found.passages)} passages, {found.signature}")
 
@@ -68,20 +71,25 @@ def search(
     count: Annotated[int, typer.Option(min=1, help="passages at most")] = 3,
     language: Annotated[str, typer.Option(help="only passages of it, or that state none")] = "",
     culture: Annotated[str, typer.Option(help="only passages of it, or that state none")] = "",
+    encoder: Annotated[
+        Path | None, typer.Option(help="folder of the encoder that it was built with, if it was moved")
+    ] = None,
     as_json: JSON = False,
 ) -> None:
     """Print the passages of a pack that share most with a query, best first, with score, id and licence.
 
-    Exit codes: 0 found, 1 no passage shares a word with the query, 2 not searched.
+    Exit codes: 0 found, 1 no passage shares a word with the query or is close to it, 2 not searched.
 
     Example: excam knowledge search pack/ "When is brown cheese eaten?"
     """
     from dataclasses import asdict
 
+    from excam.core.provenance import quiet_libraries
     from excam.knowledge.index import open_index
 
+    quiet_libraries()
     with exit_on_error():
-        index = open_index(pack)
+        index = open_index(pack, encoder)
         if problem := index.mismatch(language, culture):
             say(f"{pack}: {problem}")
             raise typer.Exit(1)
@@ -95,7 +103,8 @@ def search(
             print_text(f"    {hit.passage.title}" if hit.passage.title else "    –")
             print_text("\n".join(f"    {line}" for line in hit.passage.text.split("\n")) + "\n")
         if not hits:
-            say(f"{pack}: no passage shares a word with the query")
+            close = " or is close to it" if index.embeddings else ""
+            say(f"{pack}: no passage shares a word with the query{close}")
             raise typer.Exit(1)
 
 
@@ -109,10 +118,10 @@ def card(
     """
     from excam.core.provenance import write_text
     from excam.knowledge import pack_card
-    from excam.knowledge.index import open_index
+    from excam.knowledge.index import described_index
 
     with exit_on_error():
-        text = pack_card.card(open_index(pack), pack.resolve().name)
+        text = pack_card.card(described_index(pack), pack.resolve().name)
         if to:
             write_text(to, text)
             say(f"{to}: written")

@@ -28,6 +28,7 @@ from excam.knowledge.passages import Passage, paragraphs, pieces
 
 PASSAGES, INDEX = "passages.parquet", "index.json"
 FILES = (INDEX, PASSAGES)  # of a pack
+EMBEDDINGS, ENCODER = "embeddings.safetensors", "encoder.path"  # more of a pack with embeddings
 NEEDED = ("id", "text", "licence")  # of a document
 NUMBERS = ("id", "title", "revision")  # of a document, where a whole number is taken as text
 MANGO_LICENCE = "CC-BY-4.0"  # Nguyen et al., CIKM 2024: the data set's page
@@ -148,7 +149,7 @@ def files_of(sources: Sequence[Path]) -> list[tuple[Path, str]]:
             raise InputInvalid(f"{source}: no such file or folder; expected documents")
         for file in files_below(source) if source.is_dir() else [source]:
             below = file.relative_to(source) if source.is_dir() else Path(file.name)
-            is_pack = file.name in FILES and (file.parent / INDEX).is_file()
+            is_pack = file.name in (*FILES, EMBEDDINGS, ENCODER) and (file.parent / INDEX).is_file()
             if file == source or not (any(part.startswith(".") for part in below.parts) or is_pack):
                 found.setdefault(file.resolve(), (file, below.as_posix()))
     return list(found.values())

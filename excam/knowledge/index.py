@@ -1,9 +1,10 @@
-"""A knowledge pack: passages of documents, a BM25 index with an identity.
+"""A knowledge pack: passages of documents, a BM25 index with an identity, maybe embeddings of a sentence encoder.
 
 A pack is a folder of two files: `index.json` (identity, settings, counts, licences, what it was built from) and
-`passages.parquet`. The arrays that are searched are made of the passages each time it is opened (13 s for 100,000
-passages of 100 words), so that the identity, which is over the passages, covers all that is found, whoever wrote the
-folder. The same documents give the same bytes. Passages are data: a passage is never an instruction.
+`passages.parquet`; two more hold embeddings and the place of their encoder (`embeddings`). The arrays that BM25
+searches are made of the passages each time it is opened (13 s for 100,000 passages of 100 words), so that the identity,
+which is over the passages and the embeddings, covers all that is found, whoever wrote the folder. The same documents
+give the same bytes. Passages are data: a passage is never an instruction.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from excam.core.hashing import sha256
 from excam.core.language_identity import code_name
 from excam.core.provenance import read_json, remove_published, write_json
 from excam.core.typed_tables import read_typed
-from excam.knowledge import documents
-from excam.knowledge.documents import FILES, INDEX, NEEDED, PASSAGES, Reading, Stated
+from excam.knowledge import documents, embeddings
+from excam.knowledge.documents import EMBEDDINGS, ENCODER, FILES, INDEX, NEEDED, PASSAGES, Reading, Stated
+from excam.knowledge.embeddings import Embeddings, EncoderFolder
 from excam.knowledge.names import language_key
 from excam.knowledge.open_book import OPEN_BOOK_PASSAGES
 from excam.knowledge.passages import LONGEST, VERSION, Found, Passage, words
@@ -42,54 +44,93 @@ _NAMES = tuple(field.name for field in fields(Passage))
 NAMED = 5  # languages or cultures that a message lists
 
 
-def build(sources: Sequence[Path], to: Path, stated: Stated = Stated()) -> Index:  # noqa: B008  # it is frozen
+def build(
+    sources: Sequence[Path],
+    to: Path,
+    stated: Stated = Stated(),  # noqa: B008  # it is frozen
+    encoder: Path | None = None,
+) -> Index:
     """Index the documents of files and folders in the folder `to`, and return the index.
 
-    `stated` is what holds for documents that do not say it themselves. Raises InputInvalid as `documents.read` and
-    `write` do.
+    `stated` is what holds for documents that do not say it themselves. Raises InputInvalid as `documents.read`, and
+    InputInvalid and ModelInvalid as `write`.
     """
-    return write(documents.read(sources, stated), to)
+    return write(documents.read(sources, stated), to, encoder)
 
 
-def write(reading: Reading, to: Path) -> Index:
-    """Write documents that were read as a pack, and return its index.
+def write(reading: Reading, to: Path, encoder: Path | None = None) -> Index:
+    """Write documents that were read as a pack, with embeddings by the encoder of a folder, and return its index.
 
-    Raises InputInvalid if no passage has a word, or `to` is the index of other documents. If it cannot be written,
-    `to` is left without an index, or with the one that it had.
+    Raises InputInvalid if no passage has a word, or `to` is the index of other documents or of another encoder, and
+    ModelInvalid if there is no encoder. If it cannot be written, `to` is left without an index, or with the one that it
+    had.
     """
     passages = reading.passages
     if not _has_words(passages):
         where = ", ".join(map(str, reading.sources))
         raise InputInvalid(f"{where}: {len(passages)} passages without a word; expected texts that can be searched")
-    identity = _identity(passages)
+    chosen = embeddings.encoder_folder(encoder) if encoder else None
     is_known = (to / INDEX).is_file()
-    if is_known and (there := str(read_json(to / INDEX, "identity")["identity"])) != identity:
-        raise InputInvalid(
-            f"{to}: holds the index {there[:12]} of other documents; expected {identity[:12]}; delete it, or name "
-            "another folder"
-        )
-    searched = _bm25(passages)
-    built = reading.facts()
+    if is_known:
+        _refuse_other(to, _identity(passages), chosen)
+    index = in_memory(passages, chosen)
+    index.built = reading.facts()
+    if chosen:
+        index.built["options"]["encoder"] = chosen.name
     try:
         tables.write_frame(to / PASSAGES, _frame(passages))
-        write_json(to / INDEX, _facts(identity, passages, sha256(to / PASSAGES)) | {"built": built})
+        digests = {PASSAGES: sha256(to / PASSAGES)}
+        if index.embeddings:
+            digests[EMBEDDINGS] = embeddings.write(to, index.embeddings)
+        write_json(to / INDEX, _facts(index, digests) | {"built": index.built})
     except BaseException:
-        if not is_known and (to / PASSAGES).is_file():
-            remove_published(to / PASSAGES)
+        for name in () if is_known else (PASSAGES, EMBEDDINGS, ENCODER):
+            if (to / name).is_file():
+                remove_published(to / name)
         raise
-    return Index(identity, passages, searched, built)
+    return index
 
 
-def in_memory(passages: Sequence[Passage]) -> Index:
-    """Return the index of passages that lie in no folder."""
-    return Index(_identity(passages), passages, _bm25(passages))
+def _refuse_other(to: Path, expected: str, chosen: EncoderFolder | None) -> None:
+    """Raise InputInvalid if a folder holds a pack of other passages, or of another encoder or none."""
+    facts = read_json(to / INDEX, "identity")
+    about = facts.get("encoder")
+    there = (about.get("passages"), about.get("sha256")) if isinstance(about, dict) else (facts["identity"], None)
+    if there != (expected, chosen.sha256 if chosen else None):
+        raise InputInvalid(
+            f"{to}: holds the index {str(facts['identity'])[:12]} of other documents or of another encoder; expected "
+            f"that of {expected[:12]}; delete it, or name another folder"
+        )
 
 
-def open_index(folder: Path) -> Index:
-    """Return the index of a pack. Raises InputInvalid if there is none, or its passages are none.
+def in_memory(passages: Sequence[Passage], chosen: EncoderFolder | None = None) -> Index:
+    """Return the index of passages that lie in no folder, with embeddings if an encoder is given."""
+    searched = _bm25(passages)  # first: it says which package is missing
+    return Index(passages, searched, embeddings=embeddings.embed(passages, chosen) if chosen else None)
 
-    Raises ArtifactBroken if `index.json` is not that of the passages: the identity is computed from them again, and so
-    are the arrays that are searched.
+
+def open_index(folder: Path, encoder: Path | None = None) -> Index:
+    """Return the index of a pack, with the encoder of its embeddings: of the folder `encoder`, or where it was built.
+
+    Raises InputInvalid and ArtifactBroken as `described_index`, InputInvalid if an encoder is given for a pack without
+    embeddings, and ModelInvalid if there is no encoder or another one.
+    """
+    index = described_index(folder)
+    if index.embeddings:
+        index.embeddings = embeddings.with_encoder(folder, index.embeddings, encoder)
+    elif encoder:
+        raise InputInvalid(
+            f"--encoder: found for {folder}, which has no embeddings; expected none; leave it out, or build another "
+            "pack with --encoder"
+        )
+    return index
+
+
+def described_index(folder: Path) -> Index:
+    """Return the index of a pack, to be described: its encoder is not looked for, so embeddings cannot be searched.
+
+    Raises InputInvalid if there is none, or its passages are none, and ArtifactBroken if `index.json` is not that of
+    the passages: the identity is computed from them again, and so are the arrays that BM25 searches.
     """
     require_extra("knowledge", "bm25s")
     if not (folder / INDEX).is_file():
@@ -102,15 +143,18 @@ def open_index(folder: Path) -> Index:
             f"{folder / PASSAGES}: not the file of this index; expected {str(recorded)[:12]}; build it again"
         )
     passages = _opened_passages(folder / PASSAGES)
-    if (identity := _identity(passages)) != facts["identity"]:
+    built = facts.get("built")
+    stored = embeddings.read(folder, facts, len(passages)) if "encoder" in facts else None
+    index = Index(passages, _bm25(passages), built if isinstance(built, dict) else {}, stored)
+    if index.identity != facts["identity"]:
         raise ArtifactBroken(
-            f"{folder}: passages of {identity[:12]}; expected those of {str(facts['identity'])[:12]}; build it again"
+            f"{folder}: passages of {index.identity[:12]}; expected those of {str(facts['identity'])[:12]}; build it "
+            "again"
         )
-    expected = _facts(identity, passages, digest)
+    expected = _facts(index, {})
     if other := [name for name in expected if name != "files" and facts.get(name) != expected[name]]:
         raise ArtifactBroken(f"{folder / INDEX}: {', '.join(other)} of other passages; build it again")
-    built = facts.get("built")
-    return Index(identity, passages, _bm25(passages), built if isinstance(built, dict) else {})
+    return index
 
 
 def _opened_passages(path: Path) -> list[Passage]:
@@ -127,12 +171,13 @@ def _has_words(passages: Iterable[Passage]) -> bool:
     return any(words(f"{passage.title} {passage.text}") for passage in passages)
 
 
-def _facts(identity: str, passages: Sequence[Passage], digest: str) -> dict[str, Any]:
-    """Return what `index.json` holds and the passages decide; `digest` is that of their file."""
-    licences = dict(sorted(Counter(passage.licence for passage in passages).items()))
+def _facts(index: Index, digests: Mapping[str, str]) -> dict[str, Any]:
+    """Return what `index.json` holds and the passages and embeddings decide; `digests` are those of the files."""
+    licences = dict(sorted(Counter(passage.licence for passage in index.passages).items()))
     settings = {"k1": K1, "b": B, "method": METHOD, "version": VERSION}
-    counted = {"passages": len(passages), "licences": licences}
-    return {"identity": identity, **counted, "settings": settings, "files": {PASSAGES: digest}}
+    counted = {"passages": len(index.passages), "licences": licences}
+    encoder = {"encoder": index.embeddings.facts(_identity(index.passages))} if index.embeddings else {}
+    return {"identity": index.identity, **counted, "settings": settings, "files": dict(digests), **encoder}
 
 
 def _identity(passages: Iterable[Passage]) -> str:
@@ -178,11 +223,21 @@ class Index:
     """Passages that can be searched. Build one with `build`, open one with `open_index`."""
 
     def __init__(
-        self, identity: str, passages: Sequence[Passage], searched: BM25, built: Mapping[str, Any] | None = None
+        self,
+        passages: Sequence[Passage],
+        searched: BM25,
+        built: dict[str, Any] | None = None,
+        embeddings: Embeddings | None = None,
     ) -> None:
         """`built` is what the pack was built from, as its writer recorded it: no passage proves it."""
-        self.identity, self.passages, self.built, self._searched = identity, passages, built or {}, searched
+        self.passages, self.built, self.embeddings, self._searched = passages, built or {}, embeddings, searched
         self._masks: dict[tuple[str, str], np.ndarray] = {}
+
+    @cached_property
+    def identity(self) -> str:
+        """Return the SHA-256 of everything that decides what is found."""
+        passages = _identity(self.passages)
+        return self.embeddings.identity(passages) if self.embeddings else passages
 
     @cached_property
     def signature(self) -> str:
@@ -200,6 +255,7 @@ class Index:
     ) -> list[Found]:
         """Return up to `count` passages that share a word with the query, best first; equal scores in file order.
 
+        With embeddings, BM25 and cosines are joined, and a passage close to the query need not share a word with it.
         Only passages of `language` and `culture` are returned, or that state none; none with a source in `without`.
         Of passages with the same title and text, the first is returned.
         """
@@ -208,6 +264,11 @@ class Index:
         scores = self._scores(query)
         if language or culture:
             scores = np.where(self._allowed(language, culture), scores, 0)
+        if self.embeddings and words(query):
+            cosines = self.embeddings.cosines(query)
+            if language or culture:
+                cosines = np.where(self._allowed(language, culture), cosines, -1)
+            scores = embeddings.joined(scores, cosines)
         best: list[Found] = []
         texts: set[tuple[str, str]] = set()
         for at in np.argsort(-scores, kind="stable"):
@@ -234,13 +295,19 @@ class Index:
         return [hit.passage for hit in hits]
 
     def unrelated(self, query: str) -> str:
-        """Return a passage ("title: text") that shares least with a query, for contrast; of equal ones by hash."""
+        """Return a passage ("title: text") that shares least with a query, for contrast; of equal ones by hash.
+
+        With embeddings, it is of the half of them that is less close to the query.
+        """
         import numpy as np
 
         scores = self._scores(query)
         least = np.flatnonzero(scores <= scores.min())
-        passage = self.passages[int(least[int(hashlib.sha256(query.encode()).hexdigest()[:8], 16) % len(least)])]
-        return f"{passage.title}: {passage.text}" if passage.title else passage.text
+        if self.embeddings and len(least) > 1:
+            cosines = self.embeddings.cosines(query)[least]
+            least = least[cosines <= np.median(cosines)]
+        at = int(hashlib.sha256(query.encode()).hexdigest()[:8], 16) % len(least)
+        return self.passages[int(least[at])].as_line
 
     def _scores(self, query: str) -> np.ndarray:
         """Return the BM25 score of each passage, shape (passages,); 0 where no word is shared."""

@@ -31,6 +31,11 @@ def card(index: Index, name: str) -> str:
         ("in signatures", f"`{index.signature}`"),
         ("version", VERSION),
     ]
+    if index.embeddings:
+        facts += [
+            ("found by", "BM25 and the embeddings of a sentence encoder"),
+            ("encoder", f"`{index.embeddings.encoder_sha256}`, vectors of {index.embeddings.vectors.shape[1]} numbers"),
+        ]
     parts: list[tuple[str, Callable[[Passage], str]]] = [
         ("language", lambda passage: code_name(language_key(passage.language)) if passage.language else ""),
         ("culture", lambda passage: passage.culture),
@@ -72,10 +77,12 @@ def _origin(built: Mapping[str, Any], name: str) -> str:
     said = [word for key, value in options.items() for word in (f"--{key}", str(value))]
     command = shlex.join(["excam", "knowledge", "build", "SOURCE", *said, "--to", name])
     files_head = ["file", "kind", "documents", "passages", "SHA-256"]
+    same = "SOURCE are these files, or their folder. The same files give the same bytes."
+    same += " `--encoder` is the folder of the encoder above." if "encoder" in options else ""
     return (
         f"## By kind of source\n\n{table(['kind', 'files', 'passages'], by_kind)}\n"
         f"## Files, as they were recorded\n\n{table(files_head, rows)}{more}\n"
-        "## How to build it again\n\nSOURCE are these files, or their folder. The same files give the same bytes.\n\n"
+        f"## How to build it again\n\n{same}\n\n"
         f"```bash\n{' '.join(command.replace('`', '').split())}\n```\n"
     )
 

@@ -43,10 +43,15 @@ class Passage:
         """Return the id of each thing that the document was made from."""
         return self.source.split("\n")
 
+    @property
+    def as_line(self) -> str:
+        """Return the text below its title, as models read it."""
+        return f"{self.title}: {self.text}" if self.title else self.text
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage with its BM25 score for a query."""
+    """A passage with its score for a query: BM25's, or with embeddings the sum of `embeddings.joined`."""
 
     passage: Passage
     score: float
