@@ -48,6 +48,7 @@ def load(
     combine: Combine | None = None,
     budget: float | None = None,
     price: tuple[float, float] | None = None,
+    concurrency: int | None = None,
 ) -> Scorer | Ensemble:
     """Open a metric with its model: an adapter's folder, or its name below ./results/adapters (`smollm2-135m/all`).
 
@@ -58,6 +59,7 @@ def load(
 
     `budget` is what a model behind a server may cost, at the `price` of a million prompt tokens and of a million answer
     tokens (by default that of its entry in ./config.yaml); BudgetSpent is raised before a request that could exceed it.
+    `concurrency` is the number of requests that are open there at once, 64 by default; fewer while the server is busy.
 
     Raise ModelInvalid, listing the available adapters, if there is no such model; InputInvalid for an option. See
     `excam.scoring.scorer.Scorer`.
@@ -83,6 +85,7 @@ def load(
         combine=combine,
         budget=budget,
         price=price,
+        concurrency=concurrency,
     )
     return open_scorer(options)
 

@@ -128,7 +128,9 @@ class Server(Section):
         default=[], description="request fields the server refuses"
     )
     system: bool = Field(default=True, description="it takes system messages; else they begin the user's first one")
-    concurrency: int = Field(default=8, ge=1, description="concurrent requests")
+    concurrency: int = Field(
+        default=64, ge=1, description="open requests at most; fewer while the server says it is busy"
+    )
     requests_per_minute: int | None = Field(default=None, ge=1)
     timeout: float = Field(default=600, gt=0, description="seconds to wait for one answer")
     structure: bool = Field(default=True, description="it takes response_format: json_schema, for judges that ask so")

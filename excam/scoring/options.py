@@ -43,6 +43,7 @@ class Options:
     combine: Combine | None = None
     budget: float | None = None  # what a paid server may cost
     price: tuple[float, float] | None = None  # of a million prompt tokens and of a million answer tokens
+    concurrency: int | None = None  # open requests at most, to a model behind a server
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -54,8 +55,9 @@ def refusals(wanted: Metric) -> Mapping[str, str]:
     """Return which options of scoring a metric cannot have, and why, by the option's name in `Options`."""
     found: dict[str, str] = {}
     if wanted.asks == "nothing":
-        models = ("backend", "bases", "budget", "price") if wanted.needs_model else ("models", "backend", "bases")
-        found |= dict.fromkeys((*models, "budget", "price", "max_tokens", "repeat", "temperature"), "it asks no model")
+        models = ("backend", "bases") if wanted.needs_model else ("models", "backend", "bases")
+        others = ("budget", "price", "concurrency", "max_tokens", "repeat", "temperature")
+        found |= dict.fromkeys((*models, *others), "it asks no model")
     elif wanted.asks == "likelihoods":
         generated = ("max_tokens", "repeat", "temperature")
         found |= dict.fromkeys(generated, "it reads likelihoods, and nothing is generated")
@@ -109,6 +111,8 @@ def checked(options: Options) -> Metric:
         )
     if options.max_tokens is not None and (not isinstance(options.max_tokens, int) or options.max_tokens < 1):
         raise InputInvalid(f"--max-tokens: found {options.max_tokens}; expected a whole number from 1")
+    if options.concurrency is not None and (not isinstance(options.concurrency, int) or options.concurrency < 1):
+        raise InputInvalid(f"--concurrency: found {options.concurrency}; expected a whole number from 1")
     Repetition(options.repeat, options.temperature, options.combine or "mean").checked()
     calibration.checked_band(options.band or BAND)
     return wanted
@@ -152,6 +156,7 @@ def _model(
         base,
         options.backend,
         limit,
+        options.concurrency,
         probe=partial(_first_request, wanted, options, index) if wanted.asks == "texts" else None,
     )
 

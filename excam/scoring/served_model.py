@@ -74,8 +74,12 @@ class ServedBackend(backend_factory.LazyBackend):
         return openai.open_model(self.name, self.model, None, None, self.identity, self._budget)
 
 
-def open_server(name: str, endpoint: str, budget: Budget | None = None) -> ServedBackend:
+def open_server(
+    name: str, endpoint: str, budget: Budget | None = None, concurrency: int | None = None
+) -> ServedBackend:
     """Return the model or adapter that a server calls `name`. Nothing is requested yet, and nothing over the budget.
+
+    At most `concurrency` requests are open at once, by default as many as of an entry of `models:`.
 
     Raises InputInvalid with --offline, ModelInvalid for an invalid address. The server's key, if it needs one, is in
     EXCAM_ENDPOINT_KEY; EXCAM_SERVER_KEY is that of `excam serve`.
@@ -85,7 +89,8 @@ def open_server(name: str, endpoint: str, budget: Budget | None = None) -> Serve
         server = Server(endpoint=endpoint, name=name, key_env=KEY if os.environ.get(KEY) else None)
     except ValidationError:
         raise ModelInvalid(f"{name}: the server has no address; expected one like http://127.0.0.1:8000/v1") from None
-    return ServedBackend(server, budget)
+    pace = {} if concurrency is None else {"concurrency": concurrency}
+    return ServedBackend(server.model_copy(update=pace), budget)
 
 
 def without_secrets(address: str) -> str:
