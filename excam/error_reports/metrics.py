@@ -12,6 +12,7 @@ from excam.core.exceptions import InputInvalid
 from excam.error_reports import judges as ways
 from excam.error_reports import scoring
 from excam.error_reports.judges import grounded, likelihood
+from excam.error_reports.judges.base import by_comparison
 from excam.error_reports.qualification import qualified
 from excam.error_reports.records import WEIGHTS, Report, Sample, Verdict
 from excam.inference import Flow
@@ -20,11 +21,11 @@ from excam.knowledge.open_book import OPEN_BOOK_PASSAGES
 from excam.scoring.defaults import STAND_IN_INSTRUCTION
 from excam.scoring.metric import Description, Evidence, Metric, Outcome, Row, Setup
 from excam.scoring.models import OpenedModel
-from excam.scoring.results import NOT_KNOWN
 
 TUNED, PROMPTED = "report", "prompted-report"  # judges of adapters, and of models that were not tuned for it
 GROUNDED, LIKELIHOOD = "grounded", "likelihood"  # judges by evidence, and by what a model knows
 BY_EVIDENCE = {GROUNDED: grounded.Way(), LIKELIHOOD: likelihood.Way()}  # with their settings before a qualification
+OTHER_TEXTS = "passages of another language or culture"  # why a row is not known
 BY_PROGRAM = grounded.Way("containment", least=0.5)  # of an adapter that learned to state, and not to compare
 
 
@@ -168,7 +169,7 @@ class ErrorReports(Metric):
             return (yield from self._way.judge(sample, None, self._settings))
         labels = {name: row.labels.get(name, "") for name in ("language", "culture")}
         if why := index.mismatch(**labels):
-            return Verdict(None, None, failure=NOT_KNOWN, parts={"evidence": [why]})
+            return by_comparison([], (), "", {"evidence": [why], "because": OTHER_TEXTS})
 
         def search(question: str, text: str) -> grounded.Evidence:
             passages = index.passages_for(question, text, culture=labels["culture"])

@@ -21,6 +21,7 @@ FILTERS = (
     Filter("culture", "Culture"),
     Filter("system", "System"),
     Filter("failure", "Failed because"),
+    Filter("unknown", "Not known because"),
     Filter("warning", "Warning"),
 )
 OF_MARKS = ("severity", "type")  # filters that a metric without marked words has not
@@ -119,6 +120,7 @@ def _row(row: Result, with_signature: bool) -> BrowserRow:
         "type": dict.fromkeys(error.type for error in row.errors),
         **{name: [value] for name, value in named.items()},
         "failure": [_failure(row)],
+        "unknown": [row.unknown_because],
         "warning": row.warnings,
     }
     return BrowserRow(
@@ -144,10 +146,11 @@ def _heading(name: str) -> str:
 
 
 def _report(row: Result) -> ReportCell:
-    said = part_lines({name: value for name, value in row.parts.items() if not isinstance(value, int | float)})
+    said = part_lines({name: value for name, value in row.parts.items() if _is_said(name, value)})
     notes = (*said, *confidence_lines(row), *(f"Warning: {warning}" for warning in row.warnings))
     if row.failure is not None or row.report is None:
-        what = "Not known: nothing decides" if row.failure == NOT_KNOWN else f"Failed: {row.failure}"
+        unknown = f"Not known: {row.unknown_because or 'nothing decides'}"
+        what = unknown if row.failure == NOT_KNOWN else f"Failed: {row.failure}"
         return ReportCell(notes=(f"{what}. No score.", *notes))
     errors = [
         MarkedError("error", f"{number} {error.severity}", error.where, error.span, error.severity, error.type,
@@ -157,6 +160,11 @@ def _report(row: Result) -> ReportCell:
     read = (f"Read despite: {', '.join(row.recovered)}.",) if row.recovered else ()
     marked = errors if errors or row.metric.lists_errors else None
     return ReportCell(marked, row.report.explanation, (*notes, *read))
+
+
+def _is_said(name: str, value: object) -> bool:
+    """Return whether a part is shown beside the report: numbers stand below the score, a reason is shown already."""
+    return not isinstance(value, int | float) and name != "because"
 
 
 def _failure(row: Result) -> str:
@@ -187,6 +195,7 @@ def _numbers(rows: Sequence[Result], whole: Line, about: Description) -> str:
         _kinds("Severities", "severity", severities, "errors"),
         _kinds("Error types", "type", kinds([error.type for error in listed] for listed in errors), "errors"),
         _kinds("Failures, and why", "reason", kinds([why] for row in rows if (why := _failure(row))), "rows"),
+        _kinds("Not known, and why", "reason", kinds([why] for row in rows if (why := row.unknown_because)), "rows"),
         _kinds("Verdicts", "verdict", kinds([made] for row in rows if (made := _verdict(row))), "rows"),
         _kinds("Warnings", "warning", kinds(row.warnings for row in rows), "rows"),
     ]

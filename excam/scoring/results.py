@@ -67,6 +67,11 @@ class Result:
         return self.report.errors if self.report else ()
 
     @property
+    def unknown_because(self) -> str:
+        """Return why nothing decides about a row that is not known, "" if nobody says so, or for any other row."""
+        return str(self.parts.get("because", "")) if self.failure == NOT_KNOWN else ""
+
+    @property
     def rising_score(self) -> float | None:
         """Return the score so that more is better: times -1 where lower scores are better; None on a failure."""
         return None if self.score is None else self.score * (1 if self.metric.direction == "higher" else -1)

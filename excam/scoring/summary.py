@@ -20,6 +20,7 @@ class Summary:
     counts: Counter[str] = field(default_factory=Counter)
     warnings: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
+    unknown: Counter[str] = field(default_factory=Counter)  # why rows are not known, where that is said
     score_sum: float = 0.0
     signature: str = ""
     lists_errors: bool = False
@@ -35,6 +36,7 @@ class Summary:
             self.counts.update(["rows", *kinds, *severities])
             self.warnings.update(one.warnings)
             self.failures.update([one.failure] if one.failure not in (None, NOT_KNOWN) else [])
+            self.unknown.update([one.unknown_because] if one.unknown_because else [])
             self.score_sum += one.score or 0.0
             yield one
 
@@ -46,11 +48,9 @@ class Summary:
         if self.lists_errors:
             kinds = f"{self.counts['with errors']} with errors, {failed} not judged"
         kinds += f", {unknown} not known" if unknown else ""
-        common = self.failures.most_common(SHOWN)
-        reasons = [f"{reason} ({count})" for reason, count in common]
-        reasons += [f"{len(self.failures) - SHOWN} other reasons"] if len(self.failures) > SHOWN else []
-        failures = [f"failed because: {', '.join(reasons)}"] if reasons else []
-        return [f"{rows} rows: {kinds}", *failures, *warning_lines(self.warnings), self.signature]
+        failures = _because("failed because", self.failures)
+        reasons = _because("not known because", self.unknown)
+        return [f"{rows} rows: {kinds}", *failures, *reasons, *warning_lines(self.warnings), self.signature]
 
     def exit_code(self, fail_on: str | None) -> int:
         """Return 1 if no row was scored, 3 if one has an error at least as severe as `fail_on`, else 0."""
@@ -58,3 +58,10 @@ class Summary:
             return 1
         severe = SEVERITIES[SEVERITIES.index(fail_on) :] if fail_on in SEVERITIES else ()  # minor, then major
         return 3 if any(self.counts[kind] for kind in severe) else 0
+
+
+def _because(what: str, reasons: Counter[str]) -> list[str]:
+    """Return a line with the most frequent reasons and their counts; none if there are none."""
+    shown = [f"{reason} ({count})" for reason, count in reasons.most_common(SHOWN)]
+    more = [f"{len(reasons) - SHOWN} other reasons"] if len(reasons) > SHOWN else []
+    return [f"{what}: {', '.join(shown + more)}"] if shown else []

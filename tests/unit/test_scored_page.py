@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from excam import cli
 from excam.error_reports.records import CulturalError, Report
-from excam.scoring import metric, report_page
+from excam.scoring import metric, report_page, summary
 from excam.scoring import report_numbers as numbers
 from excam.scoring.agreement import agreement
 from excam.scoring.metric import Description
@@ -132,6 +132,7 @@ def test_a_page_of_a_metric_that_lists_no_errors_says_nothing_of_errors():
 def test_rows_that_are_not_known_are_counted_apart_from_failures():
     about = replace(EXCAM, certainty="probability of the verdict", legend="how sure")
     parts = {"expected": "a tamada", "evidence": ["feast.md"], "margin": -0.12345678, "sure": False}
+    parts["because"] = "passages disagree <b>"
     rows = [*(replace(row, metric=about) for row in SIX), failed(6, NOT_KNOWN, metric=about, system="b", parts=parts)]
     whole = numbers.line("all", rows)
     assert (whole.n, whole.judged, whole.failed, whole.not_known) == (7, 4, 2, 1)
@@ -147,6 +148,11 @@ def test_rows_that_are_not_known_are_counted_apart_from_failures():
     reasons = text[text.index("<summary>Failures, and why") :].split("</table>")[0]
     assert "n = 2 rows" in reasons
     assert NOT_KNOWN not in reasons
+    unknown = text[text.index("<summary>Not known, and why") :].split("</table>")[0]
+    assert "<bdi>passages disagree &lt;b&gt;</bdi>" in unknown
+    counted = summary.Summary()
+    list(counted.counting(rows))
+    assert "not known because: passages disagree <b> (1)" in counted.lines
 
 
 def test_what_a_score_follows_from_is_beside_the_report():
@@ -241,7 +247,7 @@ def test_a_filter_of_nothing_is_not_there(browser, tmp_path):
     hidden = browser.js(
         "[...document.querySelectorAll('label')].filter(l => !l.offsetParent).map(l => l.htmlFor || l.querySelector('select').id)"
     )
-    assert hidden == ["verdict", "severity", "type", "language", "culture", "system", "failure", "warning"]
+    assert hidden == ["verdict", "severity", "type", "language", "culture", "system", "failure", "unknown", "warning"]
 
 
 def test_how_sure_a_row_is(browser, tmp_path):

@@ -14,6 +14,7 @@ from itertools import islice, pairwise
 from typing import Literal
 
 from excam.core.phrases import PhraseFinder
+from excam.error_reports.claimless import is_refusal
 from excam.error_reports.judges.base import (
     SHARED_REASONS,
     Version,
@@ -23,7 +24,15 @@ from excam.error_reports.judges.base import (
     failed,
     if_decisive,
 )
-from excam.error_reports.judges.grounded import NO_PASSAGE, OWN_KNOWLEDGE, Search, as_texts, numbered
+from excam.error_reports.judges.grounded import (
+    NO_CLAIM,
+    NO_PASSAGE,
+    NOT_SURE,
+    OWN_KNOWLEDGE,
+    Search,
+    as_texts,
+    numbered,
+)
 from excam.error_reports.records import CulturalError, Sample, Verdict
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
 from excam.inference.answer_text import split_reasoning
@@ -149,9 +158,11 @@ def compare(instruction: str, output: str, passages: Sequence[str] = ()) -> Flow
 def judge(sample: Sample, search: Search | None = None, way: Way | None = None) -> Flow[Verdict]:
     """Compare the likelihood of the text with that of its rivals; the words that lose most are marked."""
     way = way or Way()
+    if is_refusal(sample.output):
+        return by_comparison([], (), "", {"because": NO_CLAIM})
     evidence = search(sample.instruction, sample.output).passages if search else ()
     if search and not evidence:
-        return by_comparison([], (), "", {"evidence": [NO_PASSAGE]})
+        return by_comparison([], (), "", {"evidence": [NO_PASSAGE], "because": NO_PASSAGE})
     texts = as_texts(evidence)
     comparison = yield from compare(sample.instruction, sample.output, texts)
     if comparison is None:
@@ -162,8 +173,10 @@ def judge(sample: Sample, search: Search | None = None, way: Way | None = None) 
     sources = [passage.id for passage in evidence] or [OWN_KNOWLEDGE]
     parts = {"expected": expected, "evidence": sources, "margin": margin, "compared": way.reading}
     probability = if_decisive(agrees, way.least)
-    if probability is None or probability >= 0.5:
-        return by_comparison([] if probability is None else [probability], (), "", parts)
+    if probability is None:
+        return by_comparison([], (), "", parts | {"because": NOT_SURE})
+    if probability >= 0.5:
+        return by_comparison([probability], (), "", parts)
     start, end = comparison.place
     if not comparison.has_options:
         start, end = yield from _unlikely(sample.instruction, sample.output, texts)
