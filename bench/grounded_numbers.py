@@ -11,9 +11,11 @@ half right, which is what guessing gives.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,10 @@ from excam.pages.markdown import table
 from excam.stats.bootstrap import ratio_interval
 
 SURE = float(np.log(3))  # log-odds of a probability of .75, from which the judge gives a verdict
+DECISIVE = {  # what is needed for a verdict
+    "sure of .75": pl.col("combined").abs() >= SURE,
+    "sure of .75, on topic": (pl.col("combined").abs() >= SURE) & pl.col("on_topic"),
+}
 PROGRAMS = ("containment", "lemmas")
 ALONE = ("say", "empty", "nothing")
 NAME = re.compile(r"(?P<system>.+?)-(?P<split>dev|test|lies|set)(-[a-z]+)?\.\d+")
@@ -96,6 +102,7 @@ def _point(row: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
         stated = ""
     case = Case(question, row["text"], stated, language=row["language"])
     point["stated"] = bool(stated)
+    point["on_topic"] = not grounded.off_topic(question, replace(said, answer=stated), texts, row["language"])
     right = Case(question, stated, row["answer"], language=row["language"])
     point["states_right"] = bool(stated) and (answered(comparators.load("lemmas").compare(right)).margin or -1) > 0
     fact = next((at for at, passage in enumerate(passages, 1) if passage.get("states")), 0)
@@ -258,19 +265,25 @@ def _judging(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
                     line = {"system": system, "kind": kind, "judge": column, "dataset": dataset}
                     yield line | scaled(part, column, threshold)
                     if column == "combined":
-                        sure = part.with_columns(
-                            pl.when(pl.col(column).abs() >= SURE).then(pl.col(column)).alias(column)
-                        )
-                        yield line | {"judge": "combined, sure of .75"} | scaled(sure, column, 0.0)
+                        for name, kept in DECISIVE.items():
+                            sure = part.with_columns(pl.when(kept).then(pl.col(column)).alias(column))
+                            yield line | {"judge": f"combined, {name}"} | scaled(sure, column, 0.0)
 
 
 def _absent(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield in how many rows whose fact no passage states there is no verdict, as the judge is by default."""
     for (system,), part in frame.filter(split="test", kind="absent").group_by("system", maintain_order=True):
-        silent = (part["combined"].is_null() | (part["combined"].abs() < SURE)).cast(pl.Float64).to_numpy()
-        low, high = ratio_interval(silent, np.ones(len(silent)), part["base"].to_list()) or (float("nan"),) * 2
-        line = {"system": system, "kind": "absent", "judge": "not known, combined of .75", "dataset": "all"}
-        yield line | {"n": len(silent), "scaled": float(silent.mean()), "low": low, "high": high}
+        for half, own in (("all", part), *((f"half {at}", part.filter(_half(part) == at)) for at in (0, 1))):
+            for name, kept in DECISIVE.items():
+                silent = own.select(1.0 - kept.fill_null(False).cast(pl.Float64)).to_series().to_numpy()
+                low, high = ratio_interval(silent, np.ones(len(silent)), own["base"].to_list()) or (float("nan"),) * 2
+                line = {"system": system, "kind": "absent", "judge": f"not known, combined, {name}", "dataset": half}
+                yield line | {"n": len(silent), "scaled": float(silent.mean()), "low": low, "high": high}
+
+
+def _half(frame: pl.DataFrame) -> pl.Series:
+    """Return 0 or 1 by a hash of the base sample: the share of words of `relevance` was chosen on half 0."""
+    return pl.Series([int(hashlib.sha256(base.encode()).hexdigest()[:8], 16) % 2 for base in frame["base"]])
 
 
 def _of_set(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
@@ -282,10 +295,13 @@ def _of_set(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
             for column in ("combined", *PROGRAMS, "agreement", "entailment", "entailment_contrast", "overlap"):
                 line = {"system": system, "kind": "qualification set", "judge": column, "dataset": language}
                 yield line | scaled(decided, column, best_threshold(decided, column) if column == "overlap" else 0.0)
-            unknown = part.filter(label="undecidable")["combined"]
-            silent = (unknown.is_null() | (unknown.abs() < SURE)).mean()
-            line = {"system": system, "kind": "qualification set", "judge": "undecidable not known, combined of .75"}
-            yield line | {"dataset": language, "n": unknown.len(), "scaled": silent}
+            for name, kept in DECISIVE.items():
+                sure = decided.with_columns(pl.when(kept).then(pl.col("combined")).alias("combined"))
+                line = {"system": system, "kind": "qualification set", "dataset": language}
+                yield line | {"judge": f"combined, {name}"} | scaled(sure, "combined", 0.0)
+                unknown = part.filter(label="undecidable").select(kept.fill_null(False)).to_series()
+                silent = {"judge": f"undecidable not known, combined, {name}"}
+                yield line | silent | {"n": unknown.len(), "scaled": 1 - float(unknown.cast(pl.Float64).to_numpy().mean())}
 
 
 def _likelihood_lines(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:

@@ -133,7 +133,7 @@ def test_a_text_that_agrees_is_clean_and_its_certainty_is_the_probability_that_i
 
 @pytest.mark.parametrize(
     ("statement", "margin", "known"),
-    [("not stated", 3.0, False), ("lunar new year [1]", 0.1, False), ("Christmas", -3.0, True)],
+    [("not stated", 3.0, False), ("lunar new year [1]", 0.1, False), ("lunar new year [1]", -3.0, True)],
 )
 def test_nothing_decides_where_nothing_is_stated_or_the_margin_is_small(statement, margin, known):
     verdict, _ = drive(grounded.judge(ASKED, search, grounded.Way("entailment")), model(statement, yes=margin))

@@ -20,7 +20,7 @@ from excam.inference.run import run
 from tests.unit import test_grounded_rows as grounded_rows
 
 SEED = grounded_rows.SEED
-EVEN = Evidence(fact=0.4, near=0.2, contradicting=0.2, unrelated=0.2, wordings=["qa"])
+EVEN = Evidence(fact=0.4, near=0.2, contradicting=0.2, unrelated=0.2, paraphrased=0, wordings=["qa"])
 JUDGING = Judging(evidence=EVEN, comparator="containment", least=0.5)
 
 

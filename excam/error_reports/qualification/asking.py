@@ -75,11 +75,13 @@ def _state(question: Question) -> Flow[Stated]:
 
 
 def _compare(name: str, known: Mapping[str, Stated], question: Question) -> Flow[Comparison]:
-    answer = known[question.id].answer
-    if not answer and "expected" in comparators.load(name).NEEDS:
+    stated, texts = known[question.id], _texts(question)
+    if not stated.answer and "expected" in comparators.load(name).NEEDS:
         return Comparison(None, reason="no expected statement")
+    if why := grounded.off_topic(question.question, stated, texts, question.language):
+        return Comparison(None, reason=why)
     unrelated = pack().unrelated(question.question)
-    case = Case(question.question, question.text, answer, _texts(question), unrelated, question.language)
+    case = Case(question.question, question.text, stated.answer, texts, unrelated, question.language)
     return (yield from grounded.compared(name, case))
 
 
