@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
 Role = Literal["system", "user", "assistant"]
@@ -107,14 +107,16 @@ def answer_from_row(row: Mapping[str, Any]) -> Answer:
 
 def answer_to_row(answer: Answer) -> dict[str, Any]:
     """Return the answer as a JSON value; one without a problem has no `problem`, as before that field existed."""
-    row = asdict(answer)
+    row = {one: getattr(answer, one) for one in answer.__slots__}  # `asdict` copies each number
     return {name: value for name, value in row.items() if name != "problem" or value}
 
 
 def request_to_row(request: Request) -> dict[str, Any]:
     """Return the request as a JSON value; an unconstrained one has no `schema`, as before that field existed."""
-    row = asdict(request)
-    return {name: value for name, value in row.items() if name != "schema" or value}
+    row: dict[str, Any] = {"messages": tuple({"role": one.role, "content": one.content} for one in request.messages)}
+    if isinstance(request, Choose):
+        return row | {"options": request.options}
+    return row | {"schema": request.schema} if request.schema else row
 
 
 def request_from_row(row: Mapping[str, Any]) -> Request:

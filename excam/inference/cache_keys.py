@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from excam.inference import Generate, Request, Sampling, request_to_row
 
+SAMPLING = tuple(one.name for one in fields(Sampling))
+
 
 def cache_key(identity: str, request: Request, sampling: Sampling) -> str:
     """Return the SHA-256 of identity, request and sampling; `sampling` does not affect the key of a `Choose`."""
-    how = asdict(sampling) if isinstance(request, Generate) else None
+    how = {name: getattr(sampling, name) for name in SAMPLING} if isinstance(request, Generate) else None
     return hashlib.sha256(canonical_json([identity, request_to_row(request), how])).hexdigest()
 
 

@@ -60,7 +60,7 @@ def test_a_line_is_what_was_written_or_none():
 def test_digests_keep_their_length():
     """Of another length, no line of an existing journal would be read."""
     assert BY == "62c66a7a5dd7"
-    assert len(journal._check({"key": "a", "by": BY, "answer": {}})) == 16
+    assert len(journal._check(b"a", BY.encode(), b"{}")) == 16
 
 
 def test_a_journal_makes_its_folders(tmp_path):

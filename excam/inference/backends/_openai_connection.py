@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -116,10 +115,9 @@ def event_loop() -> Iterator[asyncio.AbstractEventLoop]:
     try:
         yield loop
     finally:
-        if not sys.is_finalizing():  # at interpreter shutdown the thread has already stopped
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-            loop.close()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 async def end(client: aiohttp.ClientSession) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
-import sys
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
@@ -139,15 +139,16 @@ class Window:
     def __enter__(self) -> Window:
         self._loop = self._stack.enter_context(connection.event_loop())
         self._asking = asyncio.run_coroutine_threadsafe(self._started(), self._loop).result()
+        self._stack.callback(self._end)
+        self._stack.callback(atexit.unregister, self._stack.close)
+        atexit.register(self._stack.close)  # an iterator may still be there when a program ends, and its thread not
         return self
 
     def __exit__(self, *problem: Any) -> None:
-        if sys.is_finalizing():  # the thread has stopped already
-            return
-        try:
-            asyncio.run_coroutine_threadsafe(connection.end(self._asking.client), self._loop).result()
-        finally:
-            self._stack.close()
+        self._stack.close()
+
+    def _end(self) -> None:
+        asyncio.run_coroutine_threadsafe(connection.end(self._asking.client), self._loop).result()
 
     async def _started(self) -> Asking:
         return Asking(self._route.session(), self._room)

@@ -1,0 +1,286 @@
+"""A window of rows at a server: they enter as others are done, results keep their order, and no answer is lost."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fake_chat_server import Server, echo, right, send, wrong
+
+import excam
+from excam import config
+from excam.core.exceptions import AnswersMissing
+from excam.error_reports.judges import report
+from excam.error_reports.records import Report
+from excam.inference import Message, Sampling, ask_for_text, window
+from excam.inference.backends import _openai_window, openai
+from excam.inference.journal import InMemory, Journal, Passing
+from excam.scoring import files, metric, rows
+
+ROOT = Path(__file__).parents[2]
+CLEAN = right(report.write(Report()))
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(default=None):
+        servers.append(Server(default=default))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+@dataclass(frozen=True)
+class Item:
+    id: str
+
+
+def flow(item):
+    """Ask twice about each item; the second request depends on the first answer."""
+    first = yield from ask_for_text((Message("user", item.id),))
+    second = yield from ask_for_text((Message("user", f"{first.text} again"),))
+    return second.text
+
+
+def backend(server, **settings):
+    settings = {"concurrency": 4, "timeout": 20.0, **settings}
+    return openai.Backend("m", config.Server(endpoint=server.endpoint, **settings), first_wait=0.01)
+
+
+def asked(server):
+    return [body["messages"][-1]["content"] for body in server.calls]
+
+
+def results(server, names, journal=None, **settings):
+    model = backend(server, **settings)
+    kept = InMemory() if journal is None else journal
+    return window.results(flow, map(Item, names), model, Sampling(24), kept)
+
+
+def test_results_keep_the_order_of_the_rows_and_requests_their_number(serve):
+    server = serve(
+        lambda body: lambda handler: (time.sleep(len(body["messages"]) % 3 / 100), send(handler, *echo(body)))
+    )
+    names = [str(at) for at in range(40)]
+    assert list(results(server, names)) == [f"{name} again" for name in names]
+    assert len(server.calls) == 80
+    assert server.most <= 4
+
+
+def test_a_slow_row_holds_up_no_other_request_and_no_row_overtakes_it(serve):
+    release = threading.Event()
+
+    def answer(body):
+        slow = body["messages"][-1]["content"] == "2"
+        return lambda handler: (slow and release.wait(20), send(handler, *echo(body)))
+
+    server, names = serve(answer), [str(at) for at in range(30)]
+    coming = results(server, names, concurrency=2)
+    assert [next(coming) for _ in range(2)] == ["0 again", "1 again"]
+    rest = []
+    waiting = threading.Thread(target=lambda: rest.extend(coming))
+    waiting.start()
+    while len(server.calls) < 2 * 30 - 1:  # all requests but the one that depends on the slow answer
+        time.sleep(0.01)
+    assert rest == []
+    release.set()
+    waiting.join()
+    assert rest == [f"{name} again" for name in names[2:]]
+
+
+def test_equal_requests_are_sent_once_and_answers_forgotten(serve):
+    server, kept = serve(), InMemory()
+    assert list(results(server, ["a", "b", "a", "a"], kept)) == ["a again", "b again", "a again", "a again"]
+    assert Counter(asked(server)) == {"a": 1, "b": 1, "a again": 1, "b again": 1}
+    assert len(kept) == 0
+
+
+def test_no_more_rows_are_in_memory_than_wait_for_a_slow_one(serve, monkeypatch):
+    monkeypatch.setattr(window, "AHEAD", 5)
+    release, entered = threading.Event(), []
+    server = serve(lambda body: lambda handler: (release.wait(20), send(handler, *echo(body))))
+    names = (entered.append(at) or str(at) for at in range(100))
+    coming = results(server, names, concurrency=64)
+    waiting = threading.Thread(target=lambda: next(coming))
+    waiting.start()
+    time.sleep(0.2)
+    assert len(entered) == 5
+    release.set()
+    waiting.join()
+    assert len(list(coming)) == 99
+
+
+@pytest.mark.parametrize(("after", "count"), [(2, 4), (256, 12)])
+def test_rows_enter_behind_one_without_an_answer_to_see_how_many_have_none(serve, monkeypatch, tmp_path, after, count):
+    monkeypatch.setattr(window, "AFTER_MISSING", after)
+    server = serve(lambda body: wrong(418) if body["messages"][-1]["content"] in ("1", "3") else echo(body))
+    journal, names = Journal(tmp_path / "j.jsonl"), [str(at) for at in range(12)]
+    coming = results(server, names, journal, concurrency=1)
+    assert next(coming) == "0 again"
+    with pytest.raises(AnswersMissing, match="2 requests unanswered, the first is 1: HTTP 418: no") as caught:
+        list(coming)
+    assert list(caught.value.reasons) == ["1", "3"]
+    assert len({text.split()[0] for text in asked(server)}) == count
+    assert len(journal) == 2 * (count - 2), "all others are answered and kept"
+    healthy = serve()
+    assert len(list(results(healthy, names, Journal(tmp_path / "j.jsonl")))) == 12
+    assert len(healthy.calls) == 2 * (12 - (count - 2))
+
+
+# --- a busy server
+
+
+def test_fewer_requests_are_open_at_a_server_that_says_it_is_busy(serve):
+    """One that has room for three answers, and refuses others at once."""
+    places, refused = threading.Semaphore(3), []
+
+    def answer(body):
+        def step(handler):
+            if not places.acquire(blocking=False):
+                refused.append(body)
+                return send(handler, *wrong(429, "too many"))
+            try:
+                time.sleep(0.01)
+                return send(handler, *echo(body))
+            finally:
+                places.release()
+
+        return step
+
+    server, names = serve(answer), [str(at) for at in range(60)]
+    model = backend(server, concurrency=32)
+    found = list(window.results(flow, map(Item, names), model, Sampling(24), InMemory()))
+    assert found == [f"{name} again" for name in names]
+    assert len(refused) < 32 + 120 / 3
+    assert model._room.limit < 8
+
+
+def test_a_room_narrows_to_what_is_open_and_widens_slowly():
+    room = _openai_window.Room(64)
+    for taken in (63, 40, 12):
+        room.narrow(taken)
+    assert room.limit == 12
+    for _ in range(12):
+        room.widen()
+    assert 12.5 < room.limit < 13
+    room.narrow(0)
+    assert room.limit == 1
+    for _ in range(5000):
+        room.widen()
+    assert room.limit == 64
+
+
+# --- files
+
+
+def file_of(folder, count):
+    (folder / "rows.jsonl").write_text("".join(json.dumps({"output": f"Text {at}."}) + "\n" for at in range(count)))
+    return rows.RowFile(folder / "rows.jsonl", metric.load("excam"))
+
+
+def about(server):
+    """How often each row was asked about, without the first questions to a server."""
+    texts = [text.split("Text ")[-1] for text in asked(server) if "Text " in text]
+    return Counter(texts)
+
+
+def test_a_file_grows_while_rows_are_scored(serve, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "EVERY", 0.0)
+    held = threading.Event()
+
+    def answer(body):
+        slow = "Text 20." in body["messages"][-1]["content"]
+        return lambda handler: (slow and held.wait(20), send(handler, *CLEAN))
+
+    server, to = serve(answer), tmp_path / "scored.jsonl"
+    judge = excam.load(f"m@{server.endpoint}", concurrency=4)
+    scoring = threading.Thread(target=lambda: list(files.results(judge, file_of(tmp_path, 30), 30, to)))
+    scoring.start()
+    part, journal = tmp_path / ".scored.jsonl.part", tmp_path / ".scored.jsonl.journal"
+    while not part.exists() or part.read_bytes().count(b"\n") < 19 or len(about(server)) < 30:
+        time.sleep(0.01)
+    assert not to.exists()
+    assert part.read_bytes().count(b"\n") <= 20
+    held.set()
+    scoring.join()
+    assert [json.loads(line)["id"] for line in to.open()] == [str(at) for at in range(1, 31)]
+    assert not journal.exists()
+    assert not part.exists()
+
+
+RUN = """
+import sys
+from pathlib import Path
+import excam
+from excam.scoring import files, metric, rows
+files.EVERY, files.BATCH = 0.01, 8
+given = rows.RowFile(Path(sys.argv[1], "rows.jsonl"), metric.load("excam"))
+judge = excam.load(sys.argv[2], concurrency=8)
+for _ in files.results(judge, given, 200, Path(sys.argv[1], "scored.jsonl")):
+    pass
+"""
+
+
+def test_what_was_answered_before_a_kill_is_not_asked_again(serve, tmp_path):
+    server = serve(lambda body: lambda handler: (time.sleep(0.01), send(handler, *CLEAN)))
+    file_of(tmp_path, 200)
+    command = [sys.executable, "-c", RUN, str(tmp_path), f"m@{server.endpoint}"]
+    with subprocess.Popen(command, cwd=ROOT) as process:
+        while len(about(server)) < 90:
+            time.sleep(0.005)
+        process.kill()
+    given, to = rows.RowFile(tmp_path / "rows.jsonl", metric.load("excam")), tmp_path / "scored.jsonl"
+    time.sleep(0.05)
+    found = list(files.results(excam.load(f"m@{server.endpoint}"), given, 200, to))
+    assert [one.id for one in found] == [str(at) for at in range(1, 201)]
+    assert len(about(server)) == 200
+    assert sum(about(server).values()) <= 200 + 8 + 1, "what was on its way; and the answers of one line that was torn"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.jsonl", "scored.jsonl"]
+
+
+LEAVES = """
+import sys
+from excam import config
+from excam.inference import Generate, Message, Sampling
+from excam.inference.backends import openai
+requests = [Generate((Message("user", str(at)),)) for at in range(200)]
+coming = openai.Backend("m", config.Server(endpoint=sys.argv[1])).generate(requests, Sampling(24))
+print(len(next(coming)) > 0)
+"""
+
+
+def test_a_program_that_leaves_in_the_middle_ends(serve):
+    """Its iterator is a global, which is closed when threads have stopped already."""
+    server = serve(lambda body: lambda handler: (time.sleep(0.01), send(handler, *echo(body))))
+    command = [sys.executable, "-c", LEAVES, server.endpoint]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+
+
+def test_a_journal_that_passes_keeps_what_is_not_in_the_file_yet(tmp_path):
+    path = tmp_path / "j.jsonl"
+    kept = Passing(path)
+    for name in "abcd":
+        kept.add("m", {name: openai.Completion(name, None, None, "stop", 1, 1)})
+    kept.forget(["a", "b", "x"])
+    kept.tidy(2)
+    assert len(Journal(path)) == 4
+    kept.tidy(1)
+    assert ("a" in Journal(path), "c" in Journal(path), len(Journal(path))) == (False, True, 2)
+    kept.add("m", {"e": openai.Completion("e", None, None, "stop", 1, 1)})
+    assert len(Journal(path)) == 3
+    kept.forget_all()
+    kept.tidy(0)
+    assert not path.exists()
+    kept.add("m", {"f": openai.Completion("f", None, None, "stop", 1, 1)})
+    assert len(Journal(path)) == 1
+    assert path.read_bytes().count(b'"identity"') == 1
