@@ -252,7 +252,7 @@ def _judging(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
     ]
     for (system,), of_system in frame.group_by("system", maintain_order=True):
         dev, test = (of_system.filter(split=split) for split in ("dev", "test"))
-        for kind in ("qa", "prose"):
+        for kind in ("qa", "prose", "none"):
             tried, judged = dev.filter(kind=kind), test.filter(kind=kind)
             for column in columns:
                 if not judged.height or not judged[column].drop_nulls().len():
