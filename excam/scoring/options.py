@@ -22,6 +22,7 @@ from excam.scoring.models import Address, OpenedModel, open_model, parse
 from excam.scoring.scorer import Scorer
 
 DEFAULT = ADAPTERS / "smollm2-135m" / "all"  # trained by the first command of the README
+WITH_EVIDENCE = ADAPTERS / "smollm2-135m-grounded" / "all"  # trained there too, to state what passages say
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,11 @@ class Options:
     budget: float | None = None  # what a paid server may cost
     price: tuple[float, float] | None = None  # of a million prompt tokens and of a million answer tokens
     concurrency: int | None = None  # open requests at most, to a model behind a server
+
+    @property
+    def default(self) -> Path:
+        """Return the adapter that judges where no model is named."""
+        return WITH_EVIDENCE if self.evidence and WITH_EVIDENCE.exists() else DEFAULT
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -104,7 +110,7 @@ def checked(options: Options) -> Metric:
         raise InputInvalid("--calibration: found beside --temperature; expected greedy answers; leave one of them out")
     if options.combine and options.repeat < 2 and len(options.models) < 2:
         raise InputInvalid("--combine: found for one judgement; expected --repeat or several models; leave it out")
-    if options.bases and len(options.bases) != len(options.models or (DEFAULT,)):
+    if options.bases and len(options.bases) != len(options.models or (options.default,)):
         raise InputInvalid(
             f"--base: {len(options.bases)} bases of {len(options.models) or 1} models; expected none, or one each in "
             "order"
@@ -125,12 +131,12 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
     """
     wanted = checked(options)
     needs_model = wanted.asks != "nothing" or wanted.needs_model
-    if needs_model and not options.models and not DEFAULT.exists():
+    if needs_model and not options.models and not options.default.exists():
         raise ModelInvalid(
-            f"--model: missing, and there is no adapter ./{DEFAULT}; expected the folder of a model or adapter, or "
+            f"--model: missing, and there is no adapter ./{options.default}; expected the folder of a model or adapter, or "
             "NAME@http://host/v1"
         )
-    addresses = [parse(one) for one in options.models or (DEFAULT,)]
+    addresses = [parse(one) for one in options.models or (options.default,)]
     limit = budgets.checked(options.budget, options.price, addresses)
     index = open_index(options.evidence) if options.evidence else None
     models: list[OpenedModel | None] = [None]
