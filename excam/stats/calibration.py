@@ -2,7 +2,7 @@
 
 The input is the signed certainty of `reliability.signed_certainty`. Two maps to a probability are available:
 `isotonic`, the best non-decreasing one (non-parametric, needs many items), and `platt`, a logistic curve with Platt's
-smoothed targets (two parameters; does not diverge if dev is separable). Both use scikit-learn.
+smoothed targets (two parameters; does not diverge if dev is separable).
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from excam.stats.correlation import Scores
 from excam.stats.reliability import Row, outcomes_and_scores, present_scores
 
 Method = Literal["isotonic", "platt"]
+NEWTON_STEPS = 100  # far more than are needed
+RIDGE = 1e-12  # as Lin, Lin and Weng (2007) add to the curvature; also the relative step that counts as none
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +50,57 @@ def fit_calibration(gold: Booleans, signed: Scores, method: Method) -> Calibrati
         return None
     counts = len(kept), len(outcomes) - len(kept), int(true.sum())
     if method == "isotonic":
-        from sklearn.isotonic import IsotonicRegression
-
-        curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(values, true.astype(np.float64))
-        return Calibration(method, *counts, tuple(curve.X_thresholds_.tolist()), tuple(curve.y_thresholds_.tolist()))
+        certainty, probability = _isotonic(values, true)
+        return Calibration(method, *counts, tuple(certainty.tolist()), tuple(probability.tolist()))
     slope, intercept = _platt(values, true)
     return Calibration(method, *counts, slope=slope, intercept=intercept)
+
+
+def _isotonic(values: Row, true: np.ndarray) -> tuple[Row, Row]:
+    """Return the knots of the non-decreasing step function of least squares: the ends of its steps, and their heights.
+
+    Equal values are one weighted item with the mean of their outcomes.
+    """
+    from scipy.optimize import isotonic_regression
+
+    certainty, group, weights = np.unique(values, return_inverse=True, return_counts=True)
+    means = np.bincount(group, weights=true) / weights
+    heights = np.clip(isotonic_regression(means, weights=weights).x, 0.0, 1.0)
+    is_step = heights[1:] != heights[:-1]
+    is_end = np.concatenate(([True], is_step)) | np.concatenate((is_step, [True]))
+    is_end[[0, -1]] = True
+    return certainty[is_end], heights[is_end]
 
 
 def _platt(values: Row, true: np.ndarray) -> tuple[float, float]:
     """Return slope and intercept of a logistic regression on the smoothed targets of Platt (1999).
 
-    Targets are (N+ + 1) / (N+ + 2) for true and 1 / (N- + 2) for false outcomes, as two weighted items each.
+    Targets are (N+ + 1) / (N+ + 2) for true and 1 / (N- + 2) for false outcomes.
     """
-    from sklearn.linear_model import LogisticRegression
+    from scipy.special import expit
 
     positive = int(true.sum())
     target = np.where(true, (positive + 1) / (positive + 2), 1 / (len(true) - positive + 2))
-    model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10, max_iter=1000)
-    doubled, label = np.tile(values, 2)[:, None], np.repeat([1, 0], len(values))
-    model.fit(doubled, label, sample_weight=np.concatenate([target, 1 - target]))
-    slope, intercept = np.ravel(model.coef_)[0], np.ravel(model.intercept_)[0]
-    return float(slope), float(intercept)
+    centre, width = values.mean(), np.ptp(values)
+    design = np.column_stack([(values - centre) / width, np.ones_like(values)])
+
+    def loss(weights: Row) -> float:
+        margins = design @ weights
+        return float(np.sum(np.logaddexp(0.0, margins) - target * margins))
+
+    weights = np.zeros(2)
+    for _ in range(NEWTON_STEPS):
+        chance = expit(design @ weights)
+        curvature = (design * (chance * (1 - chance))[:, None]).T @ design + RIDGE * np.eye(2)
+        step = np.linalg.solve(curvature, design.T @ (chance - target))
+        most = loss(weights) * (1 + RIDGE)
+        while loss(weights - step) > most:
+            step /= 2
+        weights -= step
+        if np.abs(step).max() <= RIDGE * max(1.0, np.abs(weights).max()):
+            break
+    slope = weights[0] / width
+    return float(slope), float(weights[1] - slope * centre)
 
 
 def error_probabilities(calibration: Calibration, signed: Scores) -> list[float | None]:
