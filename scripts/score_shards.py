@@ -10,6 +10,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.provenance import say, write_json
 from excam.inference import gpus
 from excam.scoring import local_model, shards
+from excam.scoring.models import parse
 from excam.scoring.options import Options, open_scorer
 from excam.scoring.shard_scoring import score_shards
 from scripts import run
@@ -36,7 +37,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     take_gpus(args.gpus, args.batch)
     judge = open_scorer(Options(metric=args.metric, models=(args.model,) if args.model else ()))
     columns = dict(one.split("=", 1) for one in args.column)
-    settings = {"metric": args.metric, "model": args.model} | ({"columns": columns} if columns else {})
+    settings = {"metric": args.metric, "model": args.model and parse(args.model).identified} | (
+        {"columns": columns} if columns else {}
+    )
     counts, problems = score_shards(judge, batches[args.batch], columns, args.scores, settings)
     if problems:
         for line in problems[1:]:

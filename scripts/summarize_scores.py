@@ -9,6 +9,7 @@ from pathlib import Path
 from excam.core.provenance import read_json, say, write_text
 from excam.core.tables import write_lines
 from excam.scoring import shard_summary, shards
+from excam.scoring.models import parse
 from scripts import run
 
 VERSION = 2
@@ -30,7 +31,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     counts = {name: one for path in files if path.exists() for name, one in read_json(path).items()}
     shard_summary.check_complete(found, counts, args.scores)
     write_lines(args.table, shard_summary.COLUMNS, shard_summary.lines(counts))
-    write_text(args.page, shard_summary.page(f"{args.texts.name}: {args.metric} by {args.model}", counts))
+    address = parse(args.model)
+    model = address.name if address.endpoint else args.model
+    write_text(args.page, shard_summary.page(f"{args.texts.name}: {args.metric} by {model}", counts))
     if others := shards.others(args.texts):
         say(f"{args.texts}: {len(others)} files of other kinds are not scored, the first is {others[0]}")
     say(f"{args.page}: {len(counts)} shards, {sum(one['rows'] for one in counts.values())} rows")

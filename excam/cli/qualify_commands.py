@@ -46,7 +46,7 @@ def qualify(
     from excam.scoring.asking import SHORT
     from excam.scoring.display import console, table
     from excam.scoring.files import journal_of
-    from excam.scoring.models import open_model
+    from excam.scoring.models import open_model, parse
 
     quiet_libraries()
     with exit_on_error():
@@ -75,7 +75,7 @@ def qualify(
         kept.unlink(missing_ok=True)
         table(console(), list(numbers.lines(made)))
         if best:
-            say(f"best: {best.way}; `excam score FILE --model {model} --evidence PACK --qualified {to}`")
+            say(f"best: {best.way}; `excam score FILE --model {parse(model).shown} --evidence PACK --qualified {to}`")
         elif not any(way.fit for way in made):
             say(f"{len(examined)} rows are too few to fit anything; give more --minutes")
         else:

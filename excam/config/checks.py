@@ -35,6 +35,7 @@ from excam.config.sections import (
     Tuned,
     Wheel,
 )
+from excam.core.addresses import key_in
 from excam.core.exceptions import ConfigInvalid
 from excam.core.registries import CHAT_TEMPLATES, LAYOUTS, modules_in, stems
 from excam.core.splits import SPLITS
@@ -68,6 +69,15 @@ def cross_check(experiment: Experiment, where: str) -> None:
             raise ConfigInvalid(f"{where}: datasets.{name}: no source; expected `hub`, `url`, `folder` or `invented`")
         if dataset.invented and dataset.folder:
             raise ConfigInvalid(f"{where}: datasets.{name}: `folder` and `invented`; expected one of them")
+    servers = {
+        f"models.{name}.server.endpoint": one.server.endpoint for name, one in experiment.models.items() if one.server
+    }
+    for at, address in {**servers, "model": experiment.model or ""}.items():
+        if key := key_in(address):
+            raise ConfigInvalid(
+                f"{where}: {at}: a key in the address ({key}), which would stand in files and command lines; expected "
+                "none; set it in the environment (EXCAM_ENDPOINT_KEY for `model`, else the variable of `key_env`)"
+            )
     for name, model in experiment.models.items():
         known(model.backend, f"models.{name}.backend", "backend", modules_in("inference/backends"))
         if model.backend == "openai" and model.is_local:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from excam.core.addresses import identified
 from excam.core.splits import Split
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$", max_length=60)]
@@ -236,9 +237,10 @@ class Model(Section):
     def answer_settings(self) -> str:
         """The settings that determine its answers, as JSON: not its source, GPUs, concurrency or speed.
 
-        Unknown settings of the engine are included, to be safe.
+        Unknown settings of the engine are included, to be safe. Of an address it has no key: answers are kept with it.
         """
-        return self._without("hub", "sampling")
+        server = self.server and self.server.model_copy(update={"endpoint": identified(self.server.endpoint)})
+        return self.model_copy(update={"server": server})._without("hub", "sampling")
 
     @property
     def request_settings(self) -> str:

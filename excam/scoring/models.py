@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from excam.config import Model
+from excam.core.addresses import identified, without_secrets
 from excam.core.exceptions import InputInvalid
 from excam.inference import Generate, Sampling, backend_factory
 from excam.inference.budget import Budget
 from excam.scoring import adapters, local_model, manifests, served_model
 from excam.scoring.manifests import AdapterManifest, BaseManifest
-from excam.scoring.served_model import without_secrets
 
 EXAMPLE = "NAME@http://host/v1"
 _SERVED = re.compile(r"(?P<name>.+)@(?P<endpoint>https?://.+)", re.IGNORECASE)  # a name may hold an @ itself
@@ -36,9 +36,19 @@ class Address:
         """Return the model's name for tables and figures: never an address, and of a folder the last parts."""
         if self.endpoint:
             return self.name
-        path = Path(self.text)
+        path = Path(self.text).absolute()
         path = path.parent if path.name == "files" else path  # as the workflow keeps the files of a model
         return path.name if local_model.is_weights(Path(self.text)) else f"{path.parent.name}/{path.name}"
+
+    @property
+    def shown(self) -> str:
+        """Return the text for people: of a server without what may be a key."""
+        return f"{self.name}@{without_secrets(self.endpoint)}" if self.endpoint else self.text
+
+    @property
+    def identified(self) -> str:
+        """Return the text for files: of a server with a digest instead of what may be a key."""
+        return f"{self.name}@{identified(self.endpoint)}" if self.endpoint else self.text
 
 
 def parse(model: str | Path | Address) -> Address:

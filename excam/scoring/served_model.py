@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from excam.config import Model, Server
 from excam.core import offline
+from excam.core.addresses import key_in, without_secrets
 from excam.core.exceptions import ModelInvalid
 from excam.core.provenance import say
 from excam.inference import Backend, Generate, Sampling, backend_factory
@@ -85,17 +86,14 @@ def open_server(
     EXCAM_ENDPOINT_KEY; EXCAM_SERVER_KEY is that of `excam serve`.
     """
     offline.refuse(f"{name} at a server", endpoint)
+    if key_in(endpoint) == "user":
+        raise ModelInvalid(f"{name}: found a user in the server's address; expected none; set {KEY} to the key")
     try:
         server = Server(endpoint=endpoint, name=name, key_env=KEY if os.environ.get(KEY) else None)
     except ValidationError:
         raise ModelInvalid(f"{name}: the server has no address; expected one like http://127.0.0.1:8000/v1") from None
     pace = {} if concurrency is None else {"concurrency": concurrency}
     return ServedBackend(server.model_copy(update=pace), budget)
-
-
-def without_secrets(address: str) -> str:
-    """Return an address without what may be a password or a key."""
-    return re.sub(r"//[^/@]*@", "//", address.partition("?")[0])
 
 
 def _expected_instead(reason: str, endpoint: str) -> str:
