@@ -133,8 +133,8 @@ def open_scorer(options: Options) -> Scorer | Ensemble:
     needs_model = wanted.asks != "nothing" or wanted.needs_model
     if needs_model and not options.models and not options.default.exists():
         raise ModelInvalid(
-            f"--model: missing, and there is no adapter ./{options.default}; expected the folder of a model or adapter, or "
-            "NAME@http://host/v1"
+            f"--model: missing, and there is no adapter ./{options.default}; expected the folder of a model or "
+            "adapter, or NAME@http://host/v1"
         )
     addresses = [parse(one) for one in options.models or (options.default,)]
     limit = budgets.checked(options.budget, options.price, addresses)
