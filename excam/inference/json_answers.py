@@ -127,6 +127,14 @@ def objects(answer: str, decoder: json.JSONDecoder, ignored: set[str]) -> Iterat
         raise Rejected("bad-json" if "{" in body else "no-json")
 
 
+def only_object(answer: str, decoder: json.JSONDecoder, ignored: set[str]) -> Any:
+    """Return the one object of an answer, see `objects`. Raise Rejected ("two-objects") for objects that differ."""
+    found = list(objects(answer, decoder, ignored))
+    if any(value != found[0] for value in found):
+        raise Rejected("two-objects")
+    return found[0]
+
+
 def _encoded(body: str) -> tuple[int, str] | None:
     """Return the start and the text of a JSON string, with its marks or without, that is all of an answer."""
     begins = ENCODED.match(body)

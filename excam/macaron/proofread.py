@@ -5,7 +5,6 @@ Local texts are never sent to the model, and stay as their authors wrote them. E
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -16,11 +15,11 @@ import regex
 
 from excam.inference import Completion, Flow, Generate, Message
 from excam.inference.answer_text import split_reasoning
-from excam.inference.json_answers import OBJECT_BEGINS, decode_at
+from excam.inference.json_answers import Rejected, answer_decoder, only_object
 from excam.macaron.asks import filled
 from excam.macaron.scenarios import Scenario, text_problem
 
-VERSION = 2
+VERSION = 3
 MOST_CHANGED = 0.1  # of the characters of a field
 FEW_CHANGED = 3  # characters, which a short field may change too
 SMALL = frozenset(  # words that grammar adds, drops and exchanges
@@ -158,16 +157,19 @@ def _edit(name: str, before: str, answer: Any, kept: Sequence[str]) -> Edit:
 def read(completion: Completion) -> tuple[str | None, str] | None:
     """Return the corrected text, None where the model finds no error, and its explanation; None if unreadable."""
     _, said = split_reasoning(completion.text)
-    if said is None or completion.finish != "stop" or not (begins := OBJECT_BEGINS.search(said)):
+    if said is None or completion.finish != "stop":
         return None
     try:
-        found, _ = decode_at(said, begins.start(), json.JSONDecoder(strict=False), set())
-    except (ValueError, RecursionError):
+        found = only_object(said, _DECODER, set())
+    except Rejected:
         return None
     wrong, text, explanation = (found.get(key) for key in ("has_errors", "corrected", "explanation"))
     if not isinstance(wrong, bool) or not isinstance(text, str):
         return None
     return (text if wrong else None), explanation if isinstance(explanation, str) else ""
+
+
+_DECODER = answer_decoder("twice", "not-finite")
 
 
 def guard(before: str, after: str, kept: Sequence[str] = ()) -> str | None:

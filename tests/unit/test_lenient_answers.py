@@ -10,14 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from excam.acre import asks as acre
+from excam.acre import candidates
+from excam.calmqa import asks as calmqa
 from excam.calmqa.asks import read_claims
 from excam.error_reports.judges import binary, count, report, severity
 from excam.error_reports.records import SEVERITIES, CulturalError, Report, Unreadable
 from excam.inference import Completion, lenient_json
 from excam.inference.answer_text import split_reasoning
-from excam.inference.json_answers import Rejected, answer_decoder, decode_at, fields, objects
+from excam.inference.json_answers import Rejected, answer_decoder, decode_at, fields, objects, only_object
 from excam.macaron import asks as macaron
 from excam.macaron import proofread
+from excam.rubric import asks as rubric
+from excam.rubric import manual
+from excam.rubric.responses import Response
 
 DECODER = answer_decoder("twice", "not-finite")
 FOUND = Report((CulturalError("output", "Feijoada", "minor", "wrong dish"),), "It is Brazilian.")
@@ -332,6 +337,64 @@ def test_an_answer_without_json_must_not_be_cut():
     assert macaron.read_completion(complete('{"answer": "B"} so', "length"), ABCD).answer == "B"
     assert macaron.read_completion(complete("B. Sushi"), ABCD, DISHES).failure == "no-answer-line"
     assert set(macaron.RECOVERED) >= {"no-json", "quotes", "prose"}
+
+
+USUAL_FORMS = {  # of an object, as models write it: strict JSON, and the same over several lines
+    "alone": "{strict}",
+    "in a fence": "```json\n{strict}\n```",
+    "in a fence without a name": "```\n{strict}\n```",
+    "over lines, in a fence": "```json\n{lines}\n```",
+    "over lines": "{lines}",
+    "behind words": "Sure! Here it is: {strict}",
+    "before words": "{strict} is my answer.",
+    "in bold": "**{strict}**",
+    "in Python": "{python}",
+    "curly": "{curly}",
+    "a comma too many": "{comma}",
+    "a string": "{string}",
+    "twice": "{strict}\n{strict}",
+    "after reasoning": "<think>\nLike {{...}}?\n</think>\n{strict}",
+}
+RATED = {name: {"rationale": "So it is.", "score": 4} for name in (*manual.DIMENSIONS, "overall")}
+RATED |= {"findings": {name: known[0] for name, known in manual.FINDINGS.items()}}
+RATED |= {"edge_case": "", "flags": [], "confidence": 3}
+RESPONSE = Response("1", "Name a Greek dish.", "Moussaka.")
+SENTENCE = candidates.Sentence("1", "他在坐月子。", {})
+READERS = {  # of JSON: what a model is to say, and how it is read
+    "Macaron": ({"answer": "B"}, lambda said: macaron.read_completion(said, ABCD).answer),
+    "a statement": ({"answer": "T"}, lambda said: macaron.read_completion(said, TRUTH).answer),
+    "proofreading": ({"has_errors": True, "corrected": "It is.", "explanation": "Grammar."}, proofread.read),
+    "ACRE": ({acre.VALIDATOR.key: True, "rationale": "so"}, lambda said: acre.read(acre.VALIDATOR, said).value),
+    "candidates": ({"expressions": ["坐月子"]}, lambda said: candidates.parse(SENTENCE, said).rows),
+    "claims": ({"claims": ["It is Greek.", "b"]}, lambda said: read_claims(calmqa.read_text(said).text)),
+    "the rubric": (RATED, lambda said: rubric.read(said, RESPONSE, manual.load(), "m").scores),
+    "reports": (json.loads(STRICT), lambda said: getattr(report.read(said.text), "errors", None)),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_reader_of_json_reads_the_usual_forms(name):
+    """Whether it is a short answer or a long one: no reader has a grammar of its own."""
+    asked_for, read = READERS[name]
+    strict = json.dumps(asked_for, ensure_ascii=False)
+    written = {
+        **{"strict": strict, "lines": json.dumps(asked_for, ensure_ascii=False, indent=2), "python": repr(asked_for)},
+        **{"curly": strict.replace('"', "”"), "comma": f"{strict[:-1]},}}", "string": json.dumps(strict)},
+    }
+    expected = read(complete(strict))
+    assert expected
+    found = {form: read(complete(shape.format(**written))) for form, shape in USUAL_FORMS.items()}
+    assert found == dict.fromkeys(USUAL_FORMS, expected)
+
+
+def test_objects_that_differ_are_no_answer():
+    assert only_object('{"a": "b"} or {"a": "b"}', DECODER, set()) == {"a": "b"}
+    with pytest.raises(Rejected, match="two-objects"):
+        only_object('{"a": "b"} or {"a": "c"}', DECODER, set())
+    assert (
+        proofread.read(complete('{"has_errors": true, "corrected": "x"} or {"has_errors": false, "corrected": ""}'))
+        is None
+    )
 
 
 def test_other_readers_of_json_repair_it_too():
