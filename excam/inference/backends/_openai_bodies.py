@@ -93,9 +93,10 @@ def completion(body: Any) -> Completion:
     if tokens and thinking:
         tokens = _of_text(tokens, text)
     text = text or refusal
-    if tokens and 2 * sum(len(_spelled(token)) for token in tokens) < len(text.encode("utf-8", "surrogatepass")):
+    spelled = list(map(_spelled, tokens or ()))
+    if tokens and 2 * sum(map(len, spelled)) < len(text.encode("utf-8", "surrogatepass")):
         tokens = None  # of a part of the answer only
-    ended = bool(tokens) and reason == "stop" and _ends_turn([_spelled(token) for token in tokens], text)
+    ended = bool(tokens) and reason == "stop" and _ends_turn(spelled, text)
     logprobs = [_number(token.get("logprob")) for token in tokens or ()]
     end = _usable(logprobs[-1:]) if ended else None
     prompt, completion = usage(body)
@@ -171,8 +172,10 @@ def _with_thinking(thinking: str, text: str, *, cut: bool) -> str:
 
 def _spelled(token: Any) -> bytes:
     """Return the bytes of a token, or its text in UTF-8 if the server reports no bytes."""
-    with suppress(TypeError, ValueError):  # none, or numbers that are no bytes
-        return bytes(list(token.get("bytes")))
+    listed = token.get("bytes")
+    if isinstance(listed, list):
+        with suppress(TypeError, ValueError):  # what is no byte
+            return bytes(listed)
     return _string(token, "token").encode("utf-8", "surrogatepass")
 
 
