@@ -7,7 +7,7 @@ import pytest
 from test_judges import SAMPLE
 
 from excam.core.exceptions import InputInvalid, ModelInvalid
-from excam.error_reports import comparators, qualification
+from excam.error_reports import comparators, qualification, sentence_questions
 from excam.error_reports.comparators import combined
 from excam.error_reports.comparators.base import Case, Comparison
 from excam.error_reports.judges import grounded, likelihood
@@ -294,29 +294,82 @@ def test_a_search_without_a_passage_asks_nothing():
 # Longer texts
 
 
-def test_a_longer_text_is_judged_sentence_by_sentence():
-    sample = replace(ASKED, output=LONG)
+def sentence_model(leaning=3.0, question="none"):
+    """A model that states the lunar new year, and leans to no about Christmas and to yes about the rest."""
 
     def answer(request):
         prompt = request.messages[-1].content
         if "What question does" in prompt:
-            last = prompt.rsplit("Last sentence: ", 1)[1]
-            return said("none" if "hope" in last or "many feasts" in last else "Which holiday?")
+            return said(question)
         if isinstance(request, Generate):
             return said("lunar new year [1]")
-        raise AssertionError("containment asks nothing")
+        about_christmas = "holiday in China is Christmas" in prompt
+        return Choice(((-leaning if about_christmas else leaning) * ("Bees" not in prompt), 0.0), (1, 1), 10)
 
-    verdict, _ = drive(grounded.judge(sample, search, grounded.Way("containment", slope=9)), answer)
-    assert {name: verdict.parts[name] for name in ("sentences", "claims", "agrees", "differs", "not known")} == {
-        "sentences": 4,
-        "claims": 2,
-        "agrees": 1,
-        "differs": 1,
-        "not known": 0,
-    }
+    return answer
+
+
+def counts(verdict):
+    return [verdict.parts[name] for name in ("sentences", "claims", "agrees", "differs", "not known", "failed")]
+
+
+def test_a_longer_text_is_judged_sentence_by_sentence():
+    way = grounded.Way("containment", slope=9)
+    verdict, asked = drive(grounded.judge(replace(ASKED, output=LONG), search, way), sentence_model())
+    assert counts(verdict) == [4, 3, 1, 1, 1, 0]
     assert all(LONG[error.start : error.end] == error.span for error in verdict.report.errors)
     assert any("Christmas" in error.span for error in verdict.report.errors)
-    assert len(verdict.parts["statements"]) == 2
+    unknown, *rest = verdict.parts["statements"]
+    assert unknown == "not known (the passage is about something else): China has many feasts."
+    assert len(rest) == 2
+    prompts = [request.messages[-1].content for request in asked]
+    assert any(prompt.endswith("Question: What do the passages say about lunar new year?") for prompt in prompts)
+    assert not any("What question does" in prompt or "I hope" in prompt for prompt in prompts)
+
+
+@pytest.mark.parametrize("leaning", [0.2, -3.0])
+def test_a_sentence_has_a_verdict_only_if_the_model_leans_to_the_same_side(leaning):
+    way = grounded.Way("containment", slope=9)
+    verdict, _ = drive(grounded.judge(replace(ASKED, output=LONG), search, way), sentence_model(leaning))
+    assert (verdict.failure, verdict.parts["because"]) == (NOT_KNOWN, "not sure")
+    assert counts(verdict) == [4, 3, 0, 0, 3, 0]
+
+
+def test_a_model_that_repeats_a_sentence_says_nothing():
+    def echo(request):
+        if isinstance(request, Generate):
+            return said("The most important family holiday in China is Easter.")
+        return Choice((9.0, 0.0), (1, 1), 10)
+
+    sample = replace(ASKED, output=LONG.replace("Christmas", "Easter"))
+    verdict, _ = drive(grounded.judge(sample, search, grounded.Way("containment", slope=9)), echo)
+    assert verdict.failure == NOT_KNOWN
+    assert any(line.startswith("not known (stated, but no passage says it)") for line in verdict.parts["statements"])
+
+
+@pytest.mark.parametrize(
+    ("question", "used"),
+    [
+        ("Which holiday is the most important?", "Which holiday is the most important?"),
+        ("What is the name of the text?", ASKED.instruction),
+        ("The holiday.", ASKED.instruction),
+        (f"Which holiday {'and which feast ' * 12}?", ASKED.instruction),
+    ],
+)
+def test_without_passages_a_poor_question_gives_way_to_the_instruction(question, used):
+    place = (LONG.index("The most"), LONG.index(" Children"))
+    asked, _ = drive(sentence_questions.ask_question(ASKED.instruction, LONG, place), sentence_model(question=question))
+    assert asked == (used, "")
+    verdict, _ = drive(grounded.judge(replace(ASKED, output=LONG)), sentence_model(question="none"))
+    assert counts(verdict) == [4, 0, 0, 0, 0, 0]
+
+
+def test_what_is_asked_about_a_sentence_are_its_words_that_a_passage_holds():
+    passage = "The Greek years: No Greek city let its year begin in January."
+    sentence = "The Greeks adopted the calendar of Babylon, with January as the start of the year."
+    about = sentence_questions.about(sentence, (passage,), "English")
+    assert about == "What do the passages say about Greeks January start year?"
+    assert sentence_questions.about("Babylon is far in the year.", (passage,), "English") == ""
 
 
 def test_sentences_are_judged_where_they_stand_with_markup_and_again():
@@ -335,23 +388,18 @@ def test_sentences_are_judged_where_they_stand_with_markup_and_again():
 
 
 def test_a_text_of_which_too_little_was_judged_is_a_failure():
-    sample = replace(ASKED, output=LONG)
-
-    def answer(request):
-        prompt = request.messages[-1].content
-        if "What question does" in prompt:
-            return said("Which holiday?")
-        return said("lunar new year [1]") if "red envelopes" in prompt else said("cut", "length")
-
-    verdict, _ = drive(grounded.judge(sample, search, grounded.Way("containment", slope=9)), answer)
+    way = grounded.Way("containment", slope=9)
+    verdict, _ = drive(grounded.judge(replace(ASKED, output=LONG), search, way), lambda request: said("cut", "length"))
     assert verdict.failure == "truncated"
-    assert verdict.parts["failed"] >= 3
+    assert verdict.parts["failed"] == 2
 
 
 def test_a_text_without_a_claim_is_not_known_and_never_clean():
-    verdict, _ = drive(grounded.judge(replace(ASKED, output=LONG), search), lambda request: said("none"))
+    text = "Hello! What a great question about China. I am happy to help you with it. I hope that this helps you. "
+    verdict, asked = drive(grounded.judge(replace(ASKED, output=text * 2), search), sentence_model())
     assert verdict.failure == NOT_KNOWN
-    assert (verdict.parts["claims"], verdict.parts["because"]) == (0, "no claim")
+    assert (verdict.parts["sentences"], verdict.parts["claims"], verdict.parts["because"]) == (8, 0, "no claim")
+    assert not asked
 
 
 # Likelihoods
