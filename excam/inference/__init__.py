@@ -52,7 +52,8 @@ class Completion:
     distribution (before temperature, top-k, top-p); `end_logprob` is that of the token that ended the turn, None if
     there is none or the server does not report it. `completion_tokens` counts all generated tokens, including the last.
     `finish` is "refused" if the prompt does not fit the context or a content filter intervened; `text` is then empty or
-    incomplete.
+    incomplete. `reasoning` is what a server separated from `text`; other reasoning is in `text`, as it was written
+    (`answer_text.reasoning_and_answer`).
     """
 
     text: str
@@ -62,6 +63,7 @@ class Completion:
     prompt_tokens: int
     completion_tokens: int
     problem: str = ""  # of a refused one: the server's words
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,9 @@ class Sampling:
     seed: int = 0
 
 
+LATER = ("problem", "reasoning")  # fields of a completion that did not always exist
+
+
 def answer_from_row(row: Mapping[str, Any]) -> Answer:
     """Return the answer of a JSON row made by `answer_to_row`. Raise TypeError or KeyError if invalid."""
     fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
@@ -106,9 +111,9 @@ def answer_from_row(row: Mapping[str, Any]) -> Answer:
 
 
 def answer_to_row(answer: Answer) -> dict[str, Any]:
-    """Return the answer as a JSON value; one without a problem has no `problem`, as before that field existed."""
+    """Return the answer as a JSON value; an empty field of `LATER` is left out, as before that existed."""
     row = {one: getattr(answer, one) for one in answer.__slots__}  # `asdict` copies each number
-    return {name: value for name, value in row.items() if name != "problem" or value}
+    return {name: value for name, value in row.items() if name not in LATER or value}
 
 
 def request_to_row(request: Request) -> dict[str, Any]:
@@ -152,7 +157,7 @@ Batch = Sequence[tuple[int, T_co | Missing]]  # (index of the request, answer or
 class Window(Protocol):
     """Open requests at a model that answers many at once; a context manager.
 
-    Nothing is sent before `answered` is called, so that the caller can save an answer before the next request.
+    Nothing is sent before `flush` or `answered`, so that the caller can save an answer before the next request.
     """
 
     def __enter__(self) -> Window: ...
@@ -166,6 +171,10 @@ class Window(Protocol):
 
     def send(self, number: int, request: Request) -> bool:
         """Send a request under a number; return whether it may be sent now. If not, give it again later."""
+        ...
+
+    def flush(self) -> None:
+        """Start what was given to `send`."""
         ...
 
     def answered(self) -> list[tuple[int, Any]]:

@@ -87,6 +87,7 @@ class _Driver(Generic[ItemT, R]):
         self._asked: dict[str, list[tuple[_Entered[R], int]]] = {}  # who waits for which answer, and at which place
         self._to_send: deque[tuple[str, Request]] = deque()
         self._sent: dict[int, str] = {}
+        self._ready: deque[tuple[_Entered[R], list[Answer]]] = deque()  # rows with all answers of a round
         self._number = 0
         self._missing: dict[int, tuple[str, str]] = {}  # id and reason by the place of the item
         self._may_enter = AFTER_MISSING
@@ -100,6 +101,10 @@ class _Driver(Generic[ItemT, R]):
                 self._send()
             elif self._has_room and self._enters:
                 self._enter()
+            elif self._ready:
+                if self._window:
+                    self._window.flush()  # others are asked meanwhile
+                self._advance(*self._ready.popleft())
             elif self._window and (self._sent or self._to_send):
                 self._take(self._window)
             else:
@@ -177,7 +182,7 @@ class _Driver(Generic[ItemT, R]):
             self._number += 1
 
     def _take(self, window: Window) -> None:
-        """Wait for answers, save them, and give them to the rows that asked."""
+        """Wait for answers, save them, and put them down for the rows that asked."""
         answered = [(self._sent.pop(number), answer) for number, answer in window.answered()]
         kept = {key: answer for key, answer in answered if not isinstance(answer, Missing)}
         if kept:
@@ -195,4 +200,4 @@ class _Driver(Generic[ItemT, R]):
                 row.answers[place] = answer
                 row.left -= 1
                 if not row.left:
-                    self._advance(row, [one for one in row.answers if one is not None])
+                    self._ready.append((row, [one for one in row.answers if one is not None]))

@@ -116,7 +116,7 @@ Answered = list[tuple[int, Any]]  # (number of the request, Answer or Missing)
 class Window:
     """The open requests of one call; a context manager. It has a thread, since a notebook already runs an event loop.
 
-    Nothing is sent before `answered` is called, so that the caller can save an answer before the next request.
+    Nothing is sent before `flush` or `answered`, so that the caller can save an answer before the next request.
     """
 
     def __init__(
@@ -168,6 +168,12 @@ class Window:
         self._unsent.append(number)
         return True
 
+    def flush(self) -> None:
+        """Start what was given to `send`."""
+        if self._unsent:
+            self._loop.call_soon_threadsafe(self._start, self._unsent)
+            self._unsent = []
+
     def answered(self) -> Answered:
         """Wait for answers, and return them as (number, Answer or Missing); at least one if any request is open.
 
@@ -177,9 +183,7 @@ class Window:
             if self._budget:
                 self._budget.refuse_rest(self._waiting and self._waiting.most_tokens)
             return []
-        if self._unsent:
-            self._loop.call_soon_threadsafe(self._start, self._unsent)
-            self._unsent = []
+        self.flush()
         found = [self._done.get()]
         with suppress(Empty):
             while True:
