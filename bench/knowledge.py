@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from excam.core import tables
+from excam.core.provenance import write_text
 from excam.error_reports.qualification.question_set import pack, questions
 from excam.excam40k import datasets
 from excam.excam40k.culture_documents import knowledge_documents, prose_documents, to_row
@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if args.data:
         rows += _benchmarks(args.data, args.questions, args.seed, chosen)
     if args.to:
-        tables.write_frame(args.to, pl.DataFrame(rows))
+        write_text(args.to, pl.DataFrame(rows).with_columns(pl.col("share", "low", "high").round(4)).write_csv())
 
 
 def _qualification(chosen: EncoderFolder | None) -> list[dict[str, Any]]:
