@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 VERSION = 1  # of what is encoded, and of how scores are joined; part of the identity
-# of a passage that shares no word: in `bench.knowledge`, 429 of 430 right passages of prose reach it, 12 % of the others
+# of a passage that shares no word: 429 of 430 right passages of prose reach it, 12 % of the others (`bench.knowledge`)
 LEAST_COSINE = 0.3
 PART, BLOCK = 512, 8192  # passages that are encoded, and rows that are multiplied, at once
 _TENSOR = "passages"
