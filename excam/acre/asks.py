@@ -21,7 +21,7 @@ from excam.acre.items import Protocol, route
 from excam.acre.translations import Translated
 from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion, Flow, Generate, Message
-from excam.inference.answer_text import split_reasoning
+from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.json_answers import Rejected, objects
 
 VERSION = 3  # of prompts and parser
@@ -230,7 +230,7 @@ def read(agent: Agent, completion: Completion) -> Said:
     """Return what a text says: one JSON object after any reasoning. Two that differ, or a value out of range, fail."""
     if completion.finish == "refused":
         return Said(None, "refused")
-    _, text = split_reasoning(completion.text)
+    _, text = reasoning_and_answer(completion)
     if text is None:
         return Said(None, "in-thought")
     try:

@@ -16,7 +16,7 @@ from excam.core.exceptions import InputInvalid
 from excam.core.phrases import PhraseFinder
 from excam.core.text import id_text, is_text
 from excam.inference import Completion, Flow, Message, ask_for_text
-from excam.inference.answer_text import split_reasoning
+from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.json_answers import Rejected, answer_decoder, objects
 
 DECODER = answer_decoder("key-twice", "not-finite")
@@ -74,7 +74,7 @@ def flow(one: Sentence) -> Flow[Found]:
 
 def parse(one: Sentence, answer: Completion) -> Found:
     """Return the expressions of an answer that the sentence holds, once each, in their order there."""
-    _, text = split_reasoning(answer.text)
+    _, text = reasoning_and_answer(answer)
     if answer.finish == "refused" or text is None:
         return Found(failure="refused" if answer.finish == "refused" else "in-thought")
     try:

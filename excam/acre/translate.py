@@ -9,7 +9,7 @@ from excam.acre.asks import filled
 from excam.acre.items import Item
 from excam.acre.translations import Translated
 from excam.inference import Flow, Message, ask_for_text
-from excam.inference.answer_text import split_reasoning
+from excam.inference.answer_text import reasoning_and_answer
 
 VERSION = 2
 Form = Literal["prompt", "plain"]  # plain: the source alone, for models that only translate
@@ -33,5 +33,5 @@ def translate(item: Item, system: str, form: Form, example: Item | None = None) 
     """Ask for one translation. An answer cut within its reasoning, or refused, is an empty translation."""
     text = item.source if form == "plain" else prompt(item, example)
     answer = yield from ask_for_text((Message("user", text),))
-    _, said = split_reasoning(answer.text)
+    _, said = reasoning_and_answer(answer)
     return Translated(item, system, (said or "").strip(), 0 if example is None else 1, answer.finish)

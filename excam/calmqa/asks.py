@@ -16,7 +16,7 @@ from excam.calmqa.claims import Claim, ClaimWithPassages, Verdict
 from excam.calmqa.source import Question
 from excam.core.language_identity import code_name
 from excam.inference import Completion, Flow, Generate, Message, ask_for_choice, ask_for_text
-from excam.inference.answer_text import split_reasoning
+from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.json_answers import Rejected, answer_decoder, fields, only_object
 from excam.knowledge.open_book import shown
 
@@ -114,7 +114,7 @@ def read_text(completion: Completion) -> Text:
     """Return what a model wrote after any reasoning, or why there is nothing."""
     if completion.finish == "refused":
         return Text(None, "refused")
-    _, said = split_reasoning(completion.text)
+    _, said = reasoning_and_answer(completion)
     if said is None:
         return Text(None, "in-thought")
     return Text(said.strip()) if said.strip() else Text(None, "empty")

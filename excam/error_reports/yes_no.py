@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
-from excam.inference.answer_text import split_reasoning
+from excam.inference.answer_text import reasoning_and_answer
 
 ANSWERS = ("Yes", "No")
 WORD = 2.0  # nats: the margin of a word without a likelihood
@@ -44,7 +44,7 @@ def ask_yes_no(asked: tuple[Message, ...], contrast: tuple[Message, ...] = ()) -
             margins[0] - base, f"yes over no {margins[0]:+.2f}" + f", in contrast {base:+.2f}" * bool(contrast)
         )
     answer = yield from ask_for_text(asked)
-    said = _SAID.match(split_reasoning(answer.text)[1] or "")
+    said = _SAID.match(reasoning_and_answer(answer)[1] or "")
     if said is None or answer.finish == "refused":
         return Leaning(None, "neither yes nor no")
     return Leaning(WORD if said[1].lower() == "yes" else -WORD, f"said {said[1].lower()}")

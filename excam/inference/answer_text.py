@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from excam.inference import Completion
+
 STARTS = re.compile(r"\s*<think(?:ing)?>", re.IGNORECASE)
 ENDS = re.compile(r"(</think(?:ing)?>)", re.IGNORECASE)
 MAX_ENDS = 10_000  # tags that are examined; a text with more has no answer
@@ -54,6 +56,17 @@ def split_reasoning(text: str) -> tuple[str, str | None]:
                 return reasoning, answer
     begins = STARTS.match(text)
     return _split(text, begins.end() if begins else 0, ENDS)
+
+
+def reasoning_and_answer(completion: Completion) -> tuple[str, str | None]:
+    """Return reasoning and answer as `split_reasoning` does; reasoning that a server separated is not searched.
+
+    The answer is None if it was cut before it began.
+    """
+    inside, answer = split_reasoning(completion.text)
+    reasoning = "\n".join(filter(None, (completion.reasoning.strip(), inside)))
+    is_cut = completion.reasoning and not completion.text and completion.finish == "length"
+    return reasoning, None if is_cut else answer
 
 
 def skip_reasoning(text: str, position: int) -> int:

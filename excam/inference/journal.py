@@ -33,7 +33,7 @@ from excam.inference import (
     answer_from_row,
     answer_to_row,
 )
-from excam.inference.answer_text import split_reasoning
+from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.cache_keys import cache_key, canonical_json
 
 
@@ -324,7 +324,7 @@ def totals(answers: Iterable[Answer], price: Price | None = None) -> dict[str, A
         ends[getattr(answer, "finish", "choice")] += 1
         prompts += answer.prompt_tokens
         completions += getattr(answer, "completion_tokens", 0)
-        thinking += isinstance(answer, Completion) and bool(split_reasoning(answer.text)[0])
+        thinking += isinstance(answer, Completion) and bool(reasoning_and_answer(answer)[0])
     return {
         "answers": dict(sorted(ends.items())),
         "thinking": thinking,

@@ -13,7 +13,7 @@ import regex
 
 from excam.core.exceptions import InputInvalid
 from excam.inference import Choice, Choose, Completion, Flow, Generate, Message
-from excam.inference.answer_text import DECORATION, split_reasoning
+from excam.inference.answer_text import DECORATION, reasoning_and_answer
 from excam.inference.json_answers import IGNORED, Rejected, answer_decoder, fields, objects
 from excam.macaron.derive import Instance
 
@@ -114,13 +114,13 @@ def _text(one: Instance, asked: tuple[Message, ...]) -> Flow[Answered]:
 
 def read_completion(completion: Completion, valid: Sequence[str], options: Sequence[str] = ()) -> Answered:
     """Return what a text says after any reasoning, as `read_text`; an answer without JSON must not be cut."""
-    thinking, said = split_reasoning(completion.text)
+    thinking, said = reasoning_and_answer(completion)
     if completion.finish == "refused":
         return Answered(None, "refused", "text")
-    if not completion.text.strip():
-        return Answered(None, "empty", "text")
     if said is None:
         return Answered(None, "in-thought", "text", thinking=thinking)
+    if not completion.text.strip():
+        return Answered(None, "empty", "text", thinking=thinking)
     found = read_text(said, valid, options)
     if found is None or (completion.finish == "length" and "no-json" in found[1]):
         failure = "truncated" if completion.finish == "length" else "no-answer-line"

@@ -14,7 +14,7 @@ from typing import Any
 import regex
 
 from excam.inference import Completion, Flow, Generate, Message
-from excam.inference.answer_text import split_reasoning
+from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.json_answers import Rejected, answer_decoder, only_object
 from excam.macaron.asks import filled
 from excam.macaron.scenarios import Scenario, text_problem
@@ -156,7 +156,7 @@ def _edit(name: str, before: str, answer: Any, kept: Sequence[str]) -> Edit:
 
 def read(completion: Completion) -> tuple[str | None, str] | None:
     """Return the corrected text, None where the model finds no error, and its explanation; None if unreadable."""
-    _, said = split_reasoning(completion.text)
+    _, said = reasoning_and_answer(completion)
     if said is None or completion.finish != "stop":
         return None
     try:

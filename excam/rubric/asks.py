@@ -15,7 +15,7 @@ from typing import Any
 from excam.core.exceptions import InputInvalid
 from excam.core.text import SURROGATE
 from excam.inference import Choice, Choose, Completion, Flow, Message, ask_for_text
-from excam.inference.answer_text import split_reasoning
+from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.json_answers import Rejected, objects
 from excam.rubric.checks import missing_witnesses, parse
 from excam.rubric.manual import DIMENSIONS, FINDINGS, SCALE, SCORES, Dimension, Rubric
@@ -155,7 +155,7 @@ def _answer(completion: Completion) -> dict[str, Any]:
     """Return the JSON object of an answer. Raise Rejected."""
     if completion.finish == "refused":
         raise Rejected("refused")
-    _, said = split_reasoning(SURROGATE.sub("\ufffd", completion.text))
+    _, said = reasoning_and_answer(replace(completion, text=SURROGATE.sub("\ufffd", completion.text)))
     if said is None:
         raise Rejected("in-thought")
     found = [one for one in objects(said, _decoder(), set()) if isinstance(one, dict)]

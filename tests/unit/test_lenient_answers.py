@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -15,8 +16,8 @@ from excam.calmqa import asks as calmqa
 from excam.calmqa.asks import read_claims
 from excam.error_reports.judges import binary, count, report, severity
 from excam.error_reports.records import SEVERITIES, CulturalError, Report, Unreadable
-from excam.inference import Completion, lenient_json
-from excam.inference.answer_text import split_reasoning
+from excam.inference import Completion, answer_from_row, answer_to_row, lenient_json
+from excam.inference.answer_text import reasoning_and_answer, split_reasoning
 from excam.inference.json_answers import Rejected, answer_decoder, decode_at, fields, objects, only_object
 from excam.macaron import asks as macaron
 from excam.macaron import proofread
@@ -385,6 +386,34 @@ def test_every_reader_of_json_reads_the_usual_forms(name):
     assert expected
     found = {form: read(complete(shape.format(**written))) for form, shape in USUAL_FORMS.items()}
     assert found == dict.fromkeys(USUAL_FORMS, expected)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_no_reader_searches_the_reasoning_that_a_server_separated(name):
+    """Marks of reasoning, drafts and halves of them in it change nothing; in one text with the answer, they might."""
+    asked_for, read = READERS[name]
+    answer = complete(json.dumps(asked_for, ensure_ascii=False))
+    draw = Random(1)
+    pieces = ("</think>", "<think>", '"', "\n", '{"errors": [...', CLEAN, '{"answer": "A"}', "[/THINK]", "analysis", "assistantfinal")  # fmt: skip
+    for _ in range(200 if name != "the rubric" else 20):
+        reasoning = "".join(draw.choices(pieces, k=5))
+        said = replace(answer, reasoning=reasoning)
+        if name == "reports":
+            assert report.verdict(said, "", "Feijoada").report.errors, reasoning
+        else:
+            assert read(said) == read(answer), reasoning
+
+
+def test_reasoning_that_a_server_separated_is_kept_with_the_answer():
+    whole = replace(complete("B"), reasoning=" A?\n")
+    assert reasoning_and_answer(whole) == ("A?", "B")
+    assert reasoning_and_answer(replace(whole, text="<think>Or C?</think>B")) == ("A?\nOr C?", "B")
+    assert reasoning_and_answer(replace(whole, text="", finish="length")) == ("A?", None)
+    assert reasoning_and_answer(replace(whole, text="")) == ("A?", "")
+    assert answer_from_row(json.loads(json.dumps(answer_to_row(whole)))) == whole
+    assert "reasoning" not in answer_to_row(complete("B"))
+    assert macaron.read_completion(replace(whole, text="", finish="length"), ABCD).failure == "in-thought"
+    assert macaron.read_completion(replace(whole, text=""), ABCD).failure == "empty"
 
 
 def test_objects_that_differ_are_no_answer():

@@ -67,6 +67,7 @@ class Row:
             for request, answer in zip(one.requests, one.answers, strict=True):
                 lines += [_labelled_text(message.role, message.content) for message in request.messages]
                 if isinstance(answer, Completion):
+                    lines += [_labelled_text("reasoning", answer.reasoning)] if answer.reasoning else []
                     lines.append(_labelled_text(f"answer ({answer.finish})", answer.text))
                 else:
                     lines.append(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from excam.error_reports import scoring
 from excam.error_reports.records import CulturalError, Report, Sample, Verdict
 from excam.inference import Completion, Flow, Message, ask_for_text
-from excam.inference.answer_text import split_reasoning
+from excam.inference.answer_text import reasoning_and_answer
 from excam.scoring.results import NOT_KNOWN
 
 PLACEHOLDER = re.compile(r"\{(Instruction|Text)\}")
@@ -108,7 +108,7 @@ def ask_baseline(sample: Sample, prompt: str, read: Callable[[str], Stated | str
     `read` returns what the answer after the reasoning states, or a reason of failure; a blank answer never reaches it.
     """
     answer = yield from ask_for_text((Message("user", fill(prompt, sample.instruction, sample.output)),))
-    reasoning, text = split_reasoning(answer.text)
+    reasoning, text = reasoning_and_answer(answer)
     found = "truncated" if text is None else read(text) if text.strip() else "empty"
     verdict = failed(found) if isinstance(found, str) else Verdict(found.errors, float(found.score))
     return complete(verdict, answer, reasoning)

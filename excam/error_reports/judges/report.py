@@ -29,7 +29,7 @@ from excam.error_reports.records import (
     Where,
 )
 from excam.inference import Completion, Flow, Message, ask_for_text
-from excam.inference.answer_text import ENDS, skip_reasoning, split_reasoning
+from excam.inference.answer_text import ENDS, reasoning_and_answer, skip_reasoning, split_reasoning
 from excam.inference.json_answers import BLANK, FENCE, IGNORED, Rejected, answer_decoder, fields, is_cut, objects
 
 VERSION = Version(asks=1, reads=4)
@@ -335,7 +335,7 @@ def judge(sample: Sample) -> Flow[Verdict]:
 
 def verdict(answer: Completion, instruction: str, output: str) -> Verdict:
     """Return the verdict on a pair from this answer of a model. The score is the heuristic without the fallback."""
-    reasoning, rest = split_reasoning(answer.text)
+    reasoning, rest = reasoning_and_answer(answer)
     report, ignored = _read(answer.text, rest)
     if isinstance(report, Unreadable):
         return complete(failed(report.reason), answer, reasoning)
