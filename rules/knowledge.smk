@@ -1,6 +1,10 @@
 """A knowledge pack of the benchmarks' facts, to judge your own texts with (docs/knowledge.md)."""
 
 
+localrules:
+    build_pack,
+
+
 rule build_pack:
     """State the facts of all benchmarks, and index the statements. No test row is judged with this pack."""
     input:
