@@ -199,6 +199,58 @@ def test_commands_that_only_look_at_scored_files_need_no_model(installed, tmp_pa
         assert done.stderr.splitlines()[-1] == "[]", name
 
 
+WITH_A_SERVER = """
+import json, sys
+from typer.testing import CliRunner
+from excam import cli
+for words in json.loads(sys.stdin.read()):
+    done = CliRunner().invoke(cli.app, words)
+    assert done.exit_code == 0, (words, done.output, done.exception)
+import excam
+(one,) = excam.load(MODEL).score([{"output": "Sushi."}])
+assert one.verdict == "error", one
+"""
+
+
+def test_the_light_core_does_everything_with_a_model_behind_a_server(installed, tmp_path):
+    """It scores, explains, reports, calibrates and uses that, compares with people and with another system."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    from fake_chat_server import Server, right
+
+    found = {"errors": [{"where": "output", "span": "Sushi", "severity": "major", "type": "dish"}], "explanation": "so"}
+
+    def answer(body):
+        said = body["messages"][-1]["content"]
+        return right(json.dumps(found if "Sushi" in said else {"errors": [], "explanation": ""}))
+
+    rows = [{"id": str(at), "output": f"{'Sushi' if at % 3 else 'Moussaka'} {at}."} for at in range(12)]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    truths = "".join(f"{at},{at % 2},{at % 3}\n" for at in range(12))
+    (tmp_path / "people.csv").write_text(f"id,error,label\n{truths}")
+    server = Server(default=answer)
+    model = f"m@{server.endpoint}"
+    commands = [
+        ["score", "texts.jsonl", "--to", "a.jsonl", "--model", model],
+        ["explain", "a.jsonl"],
+        ["report", "a.jsonl", "--to", "a.html"],
+        *(["calibrate", "a.jsonl", "--gold", "people.csv", "--to", f"{how}.json", "--method", how] for how in ("platt", "isotonic")),
+        ["score", "texts.jsonl", "--to", "b.jsonl", "--model", model, "--calibration", "platt.json"],
+        ["score", "texts.jsonl", "--to", "c.jsonl", "--model", model],
+        ["compare", "a.jsonl", "c.jsonl"],
+        ["meta", "people.csv", "a.jsonl"],
+    ]  # fmt: skip
+    end = f"print([m for m in {(*HEAVY, 'sklearn', 'pandas')!r} if m in sys.modules])"
+    code = WITH_A_SERVER.replace("MODEL", repr(model))
+    try:
+        done = light(installed, f"\n{code}\n{end}", json.dumps(commands), cwd=tmp_path)
+    finally:
+        server.stop()
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
+    calibrated = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
+    assert all(0 < row["probability"] < 1 and "cal:platt@" in row["signature"] for row in calibrated)
+
+
 def test_what_needs_an_extra_says_which(installed, tmp_path):
     sys.path.insert(0, str(Path(__file__).parent))
     from small_adapters import make
