@@ -105,6 +105,11 @@ def grounded_bases(wildcards):
     return [f"results/samples/{wildcards.dataset}.bases.jsonl"] if grounded else []
 
 
+def all_of_split(wildcards):
+    """The whole split of a balanced subset: its passages are made of these facts."""
+    return f"results/excam40k/{wildcards.dataset}/{wildcards.split.removesuffix('-100')}.parquet"
+
+
 def shown_evidence(wildcards):
     """The passages that a judge is shown, if it reads any."""
     return f"results/evidence/{wildcards.dataset}/{wildcards.split}.parquet" if wildcards.judge == "grounded" else []
@@ -171,8 +176,8 @@ def judgements_of(wanted):
 
 
 def sets_with_evidence(pattern):
-    """Files of the sets whose rows have passages: dev rows fix the floor's threshold, test rows are judged."""
-    return expand(pattern, dataset=DATASETS, split=["dev", "test"]) if WITH_EVIDENCE else []
+    """Files of the sets whose rows have passages: dev rows fix the floor's threshold."""
+    return expand(pattern, dataset=DATASETS, split=["dev", EXPERIMENT.judging.split]) if WITH_EVIDENCE else []
 
 
 def judgements_with_evidence():
@@ -181,7 +186,7 @@ def judgements_with_evidence():
     An adapter that left a dataset out is judged on that one.
     """
     return [
-        f"results/judgements/{model}/{trained_on}/{judge}/{name}/test.parquet"
+        f"results/judgements/{model}/{trained_on}/{judge}/{name}/{EXPERIMENT.judging.split}.parquet"
         for model, trained_on, judge in EXPERIMENT.systems
         if WITH_EVIDENCE and judge in ("grounded", "likelihood")
         for name in judged_of(trained_on)

@@ -10,6 +10,7 @@ rule draw_evidence:
     """Draw the passages that the judge `grounded` is shown before the rows of one set."""
     input:
         samples="results/excam40k/{dataset}/{split}.parquet",
+        among=all_of_split,
         bases="results/samples/{dataset}.bases.jsonl",
     output:
         evidence="results/evidence/{dataset}/{split}.parquet",
@@ -26,7 +27,8 @@ rule draw_evidence:
         judging=EXPERIMENT.judging.model_dump_json(include={"evidence"}),
         seed=EXPERIMENT.seed,
     shell:
-        "python -m scripts.draw_evidence --samples {input.samples:q} --bases {input.bases:q}"
+        "python -m scripts.draw_evidence --samples {input.samples:q} --among {input.among:q}"
+        " --bases {input.bases:q}"
         " --judging {params.judging:q} --seed {params.seed:q} --evidence {output.evidence:q} 2>&1 | tee {log:q}"
 
 

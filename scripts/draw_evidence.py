@@ -19,6 +19,9 @@ VERSION = 1
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=Path, required=True, help="<dataset>/<split>.parquet")
+    parser.add_argument(
+        "--among", type=Path, required=True, help="rows that hold these; passages are made of their facts"
+    )
     parser.add_argument("--bases", type=Path, required=True, help="<dataset>.bases.jsonl")
     parser.add_argument("--judging", required=True, help="section `judging` as JSON")
     parser.add_argument("--seed", type=int, required=True)
@@ -26,9 +29,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     bases = {base.id: base for base in record_files.read_bases(args.bases)}
-    samples = record_files.read_samples(args.samples)
+    wanted = {sample.id for sample in record_files.read_samples(args.samples)}
+    among = record_files.read_samples(args.among)
     shares = Judging.model_validate_json(args.judging).evidence
-    shown = list(shown_evidence.drawn(samples, bases, shares, args.seed))
+    shown = [row for row in shown_evidence.drawn(among, bases, shares, args.seed) if row.id in wanted]
     shown_evidence.write(args.evidence, shown)
     counts = Counter(row.kind for row in shown)
     say(f"{args.evidence}: passages of {len(shown)} rows: {dict(sorted(counts.items()))}")

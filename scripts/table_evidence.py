@@ -49,9 +49,9 @@ SHOWN = {
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--judgements", type=Path, nargs="+", required=True, help="<system>/<dataset>/test.parquet")
-    parser.add_argument("--evidence", type=Path, nargs="+", required=True, help="<dataset>/<dev or test>.parquet")
-    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<dev or test>.parquet")
+    parser.add_argument("--judgements", type=Path, nargs="+", required=True, help="<system>/<dataset>/<split>.parquet")
+    parser.add_argument("--evidence", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
+    parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--numbers", type=Path, required=True)
     parser.add_argument("--page", type=Path, required=True)
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     samples = {row.id: row for path in args.samples for row in record_files.read_samples(path)}
     shown = {path: shown_evidence.read(path) for path in args.evidence}
-    test = {id: row for path, rows in shown.items() if path.stem == "test" for id, row in rows.items()}
+    test = {id: row for path, rows in shown.items() if path.stem != "dev" for id, row in rows.items()}
     dev = [row for path, rows in shown.items() if path.stem == "dev" for row in rows.values()]
     points = {WORDS: evidence_numbers.floor([*test.values()], samples, dev)}
     for path in args.judgements:

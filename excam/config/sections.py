@@ -411,6 +411,9 @@ class Judging(Section):
     Passages are made of facts of the same test set. `training.evidence` says those of training.
     """
 
+    split: Literal["test", "test-100"] = Field(
+        default="test", description="which test rows; test-100: the balanced subset, `construction.subset` of a dataset"
+    )
     evidence: Evidence = Field(default=Evidence(), description="`stated` does not count here")
     comparator: Name = Field(default="combined", description="a module of excam/error_reports/comparators")
     least: float = Field(
