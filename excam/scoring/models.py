@@ -14,6 +14,7 @@ from excam.inference import Generate, Sampling, backend_factory
 from excam.inference.budget import Budget
 from excam.scoring import adapters, local_model, manifests, served_model
 from excam.scoring.manifests import AdapterManifest, BaseManifest
+from excam.scoring.served_model import Serving
 
 EXAMPLE = "NAME@http://host/v1"
 _SERVED = re.compile(r"(?P<name>.+)@(?P<endpoint>https?://.+)", re.IGNORECASE)  # a name may hold an @ itself
@@ -91,24 +92,25 @@ def open_model(
     base: str | Path | None = None,
     engine: str | None = None,
     budget: Budget | None = None,
-    concurrency: int | None = None,
+    serving: Serving | None = None,
     *,
     probe: Probe | None = None,
 ) -> OpenedModel:
     """Open a model. `base` is the folder of an adapter's base model, `engine` one of `local_model.ENGINES`.
 
-    `budget` limits a model behind a server, `concurrency` the requests open there at once. Where that is asked for
-    texts, `probe` returns the request with which it is found out what the server takes. Raises ModelInvalid if there is
-    no such model, InputInvalid for an option that it cannot have, NotInstalled in a light install.
+    `budget` limits a model behind a server, `serving` says how that is asked. Where that is asked for texts, `probe`
+    returns the request with which it is found out what the server takes. Raises ModelInvalid if there is no such model,
+    InputInvalid for an option that it cannot have, NotInstalled in a light install.
     """
     address = parse(model)
     if address.endpoint:
         for option, value in (("--backend", engine), ("--base", base)):
             if value is not None:
                 raise InputInvalid(f"{option}: found {value} for {address.name}, behind a server; leave it out")
-        return _served(address, budget, concurrency, probe)
-    if concurrency is not None:
-        raise InputInvalid(f"--concurrency: found {concurrency} for {address}, on this machine; leave it out")
+        return _served(address, budget, serving, probe)
+    if serving and serving.given:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in serving.given)
+        raise InputInvalid(f"{options}: found for {address}, on this machine; leave it out")
     if local_model.is_weights(folder := Path(address.text)):
         if base is not None:
             raise InputInvalid(f"--base: found {base} for {folder}, a whole model; expected an adapter; leave it out")
@@ -173,14 +175,14 @@ def adapter_part(manifest: AdapterManifest) -> str:
     return f"{base}|on:{manifest.trained_on}@{manifest.outputs[adapters.ADAPTER][:8]}"
 
 
-def _served(address: Address, budget: Budget | None, concurrency: int | None, probe: Probe | None) -> OpenedModel:
+def _served(address: Address, budget: Budget | None, serving: Serving | None, probe: Probe | None) -> OpenedModel:
     """Open a model behind a server. Its version is unknown: the signature says so, and what the server does not take.
 
     A server that ignores a schema or log-probabilities in silence counts as having them: its answers are parsed like
     any other.
     """
     name = address.name
-    opened = served_model.open_server(name, address.endpoint, budget, concurrency)
+    opened = served_model.open_server(name, address.endpoint, budget, serving)
     model = OpenedModel(opened, f"model:{name}|on:served", names=(name,), constrained=True, served=True)
     if probe is None:
         return model

@@ -20,6 +20,7 @@ from excam.scoring.ensemble import Ensemble, Repetition
 from excam.scoring.metric import Metric, Outcome, Row, Setup
 from excam.scoring.models import Address, OpenedModel, open_model, parse
 from excam.scoring.scorer import Scorer
+from excam.scoring.served_model import Serving
 
 DEFAULT = ADAPTERS / "smollm2-135m" / "all"  # trained by the first command of the README
 WITH_EVIDENCE = ADAPTERS / "smollm2-135m-grounded" / "all"  # trained there too, to state what passages say
@@ -44,7 +45,16 @@ class Options:
     combine: Combine | None = None
     budget: float | None = None  # what a paid server may cost
     price: tuple[float, float] | None = None  # of a million prompt tokens and of a million answer tokens
-    concurrency: int | None = None  # open requests at most, to a model behind a server
+    concurrency: int | None = None  # how a server is asked: see `Serving`
+    rate: int | None = None
+    timeout: float | None = None
+    omit: tuple[str, ...] = ()
+    limit_field: str | None = None
+
+    @property
+    def serving(self) -> Serving:
+        """Return how a model behind a server is asked."""
+        return Serving(**{item.name: getattr(self, item.name) for item in fields(Serving)})
 
     @property
     def default(self) -> Path:
@@ -62,7 +72,7 @@ def refusals(wanted: Metric) -> Mapping[str, str]:
     found: dict[str, str] = {}
     if wanted.asks == "nothing":
         models = ("backend", "bases") if wanted.needs_model else ("models", "backend", "bases")
-        others = ("budget", "price", "concurrency", "max_tokens", "repeat", "temperature")
+        others = ("budget", "price", "max_tokens", "repeat", "temperature", *(item.name for item in fields(Serving)))
         found |= dict.fromkeys((*models, *others), "it asks no model")
     elif wanted.asks == "likelihoods":
         generated = ("max_tokens", "repeat", "temperature")
@@ -117,8 +127,7 @@ def checked(options: Options) -> Metric:
         )
     if options.max_tokens is not None and (not isinstance(options.max_tokens, int) or options.max_tokens < 1):
         raise InputInvalid(f"--max-tokens: found {options.max_tokens}; expected a whole number from 1")
-    if options.concurrency is not None and (not isinstance(options.concurrency, int) or options.concurrency < 1):
-        raise InputInvalid(f"--concurrency: found {options.concurrency}; expected a whole number from 1")
+    options.serving.checked()
     Repetition(options.repeat, options.temperature, options.combine or "mean").checked()
     calibration.checked_band(options.band or BAND)
     return wanted
@@ -162,7 +171,7 @@ def _model(
         base,
         options.backend,
         limit,
-        options.concurrency,
+        options.serving,
         probe=partial(_first_request, wanted, options, index) if wanted.asks == "texts" else None,
     )
 

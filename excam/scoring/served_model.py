@@ -6,10 +6,11 @@ a word such as `seed` in a refusal only says what is left out first.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pydantic import ValidationError
@@ -17,7 +18,7 @@ from pydantic import ValidationError
 from excam.config import Model, Server
 from excam.core import offline
 from excam.core.addresses import key_in, without_secrets
-from excam.core.exceptions import ModelInvalid
+from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import say
 from excam.inference import Backend, Generate, Sampling, backend_factory
 from excam.inference.backends import openai
@@ -25,6 +26,52 @@ from excam.inference.backends.openai import Refusal, is_same_reason
 from excam.inference.budget import Budget
 
 KEY = "EXCAM_ENDPOINT_KEY"
+OMITTED: dict[str, dict[str, Any]] = {  # what people may leave out of requests, and the settings that do it
+    **{name: {"omit": [name]} for name in ("temperature", "top_p", "seed", "logprobs")},
+    "schema": {"structure": False},
+    "system": {"system": False},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How a server is asked, beside what is found out with the first request. None or () is not given."""
+
+    concurrency: int | None = None  # open requests at most
+    rate: int | None = None  # requests a minute
+    timeout: float | None = None  # seconds for one answer
+    omit: tuple[str, ...] = ()  # of OMITTED
+    limit_field: str | None = None  # the field of a request for the longest answer
+
+    def checked(self) -> Serving:
+        """Return itself. Raise InputInvalid for a value that it cannot have."""
+        for name, value in (("concurrency", self.concurrency), ("rate", self.rate)):
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise InputInvalid(f"--{name}: found {value}; expected a whole number from 1")
+        if self.timeout is not None and not 0 < self.timeout < math.inf:
+            raise InputInvalid(f"--timeout: found {self.timeout}; expected seconds above 0")
+        if unknown := [name for name in self.omit if name not in OMITTED]:
+            raise InputInvalid(f"--omit: found {unknown[0]}; expected {', '.join(OMITTED)}")
+        if self.limit_field is not None and not re.fullmatch(r"[a-z_]+", self.limit_field):
+            raise InputInvalid(
+                f"--limit-field: found {self.limit_field}; expected the name of a field, such as max_completion_tokens"
+            )
+        return self
+
+    @property
+    def given(self) -> list[str]:
+        """Return the names of the options that are given."""
+        return [item.name for item in fields(self) if getattr(self, item.name) != item.default]
+
+    def applied(self, server: Server) -> Server:
+        """Return the settings of a server with these."""
+        named = {"concurrency": self.concurrency, "requests_per_minute": self.rate, "timeout": self.timeout}
+        named["limit_field"] = self.limit_field
+        changed: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+        for name in self.omit:
+            left_out = OMITTED[name]
+            changed |= left_out | ({"omit": [*changed.get("omit", []), name]} if "omit" in left_out else {})
+        return server.model_copy(update=changed)
 
 
 class ServedBackend(backend_factory.LazyBackend):
@@ -76,11 +123,9 @@ class ServedBackend(backend_factory.LazyBackend):
 
 
 def open_server(
-    name: str, endpoint: str, budget: Budget | None = None, concurrency: int | None = None
+    name: str, endpoint: str, budget: Budget | None = None, serving: Serving | None = None
 ) -> ServedBackend:
     """Return the model or adapter that a server calls `name`. Nothing is requested yet, and nothing over the budget.
-
-    At most `concurrency` requests are open at once, by default as many as of an entry of `models:`.
 
     Raises InputInvalid with --offline, ModelInvalid for an invalid address. The server's key, if it needs one, is in
     EXCAM_ENDPOINT_KEY; EXCAM_SERVER_KEY is that of `excam serve`.
@@ -92,8 +137,7 @@ def open_server(
         server = Server(endpoint=endpoint, name=name, key_env=KEY if os.environ.get(KEY) else None)
     except ValidationError:
         raise ModelInvalid(f"{name}: the server has no address; expected one like http://127.0.0.1:8000/v1") from None
-    pace = {} if concurrency is None else {"concurrency": concurrency}
-    return ServedBackend(server.model_copy(update=pace), budget)
+    return ServedBackend((serving or Serving()).applied(server), budget)
 
 
 def _expected_instead(reason: str, endpoint: str) -> str:
@@ -155,10 +199,12 @@ def negotiate(server: Server, request: Generate, sampling: Sampling, attempt: At
     A part that the refusal names is left out if the next refusal is another one. If none helps, the request is sent
     without all of them, and then with one after the other again. Raises ModelInvalid with the server's words.
     """
-    parts = [LIMIT, *SAMPLING]
-    parts += [LOGPROBS] if sampling.logprobs else []
+    parts = [LIMIT] if server.limit_field == "max_tokens" else []
+    parts += [part for part in SAMPLING if part.omit not in server.omit]
+    parts += [LOGPROBS] if sampling.logprobs and LOGPROBS.omit not in server.omit else []
     parts += [SCHEMA] if request.schema and server.structure else []
-    parts += [SYSTEM] if any(message.role == "system" for message in request.messages) else []
+    asks_system = server.system and any(message.role == "system" for message in request.messages)
+    parts += [SYSTEM] if asks_system else []
     left_out: list[Part] = []
     whole = server
     first = refusal = _refusal(server, attempt)

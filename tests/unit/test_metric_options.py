@@ -267,6 +267,24 @@ def without_connections(trial):
     return done, (done.exit_code == 0) == (trial.metric.asks == "nothing") or "--offline" in done.stderr
 
 
+def one_request_at_a_time(trial):
+    trial.server.most = 0
+    done = trial.with_("--concurrency", 1, "--rate", 100000, "--timeout", 30)
+    return done, done.exit_code == 0 and trial.server.most == 1
+
+
+def left_out(trial):
+    done = trial.with_("--omit", "seed", "--omit", "system")
+    body = trial.server.calls[-1]
+    return done, done.exit_code == 0 and "seed" not in body and body["messages"][0]["role"] == "user"
+
+
+def limit_field(trial):
+    done = trial.with_("--limit-field", "max_completion_tokens")
+    body = trial.server.calls[-1]
+    return done, "max_completion_tokens" in body and "limit:max_completion_tokens" in signature(done)
+
+
 OPTIONS = {
     "several `--model`": several_models,
     "`--base`": another_base,
@@ -281,6 +299,9 @@ OPTIONS = {
     "`--band`": band,
     "`--qualified`": qualified,
     "`--budget`, `--price`": budget,
+    "`--concurrency`, `--rate`, `--timeout`": one_request_at_a_time,
+    "`--omit`": left_out,
+    "`--limit-field`": limit_field,
     "`--fail-on`": fail_on,
     "`--instruction`, `--output`": pair_is_named,
     "`--column`": column_is_named,
