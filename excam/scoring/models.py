@@ -10,6 +10,7 @@ from pathlib import Path
 from excam.config import Model
 from excam.core.addresses import identified, without_secrets
 from excam.core.exceptions import InputInvalid
+from excam.core.provenance import say
 from excam.inference import Generate, Sampling, backend_factory
 from excam.inference.budget import Budget
 from excam.scoring import adapters, local_model, manifests, served_model
@@ -60,11 +61,19 @@ def parse(model: str | Path | Address) -> Address:
     if served := _SERVED.fullmatch(text):
         return Address(text, served["name"], served["endpoint"])
     if re.match(r"https?://", text, re.IGNORECASE):
-        raise InputInvalid(f"--model: {without_secrets(text)}: no name before it; expected {EXAMPLE}")
+        expected = served_model.without_name(text)
+        raise InputInvalid(f"--model: {without_secrets(text)}: no name before it; expected {expected}")
     if not Path(text).exists() and (half := _WITHOUT_SCHEME.fullmatch(text)) and ("." in half["host"] or half[3]):
         if "?" in text or re.search("@.*:", half["name"]):  # a query or a password, which may be secret
             raise InputInvalid(f"--model: no http:// in the address; expected {EXAMPLE}")
         raise InputInvalid(f"--model: {text}: no http:// in it; expected {half['name']}@http://{half['host']}")
+    if Path(text).exists() or text in adapters.available():
+        return Address(text, text)
+    if address := served_model.address_of(text):
+        say(f"{text}: no folder or adapter of this name; it is asked for at {without_secrets(address)}")
+        return Address(text, text, address)
+    if line := served_model.hint(text):
+        raise InputInvalid(f"--model: {text}: no folder or adapter of this name; {line}")
     return Address(text, text)
 
 

@@ -21,11 +21,16 @@ from excam.core.addresses import key_in, without_secrets
 from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.core.provenance import say
 from excam.inference import Backend, Generate, Sampling, backend_factory
-from excam.inference.backends import openai
+from excam.inference.backends import _openai_connection, openai
 from excam.inference.backends.openai import Refusal, is_same_reason
 from excam.inference.budget import Budget
 
 KEY = "EXCAM_ENDPOINT_KEY"
+OPENAI = "https://api.openai.com/v1"
+OPENAI_KEY, OPENAI_ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"  # environment variables that others read too
+OPENAI_NAMES = re.compile(r"(gpt|chatgpt|o\d)[\w.\-]*$")
+LISTING = 5.0  # seconds for the list of a server's models
+MOST_NAMES = 8  # of them in one line
 OMITTED: dict[str, dict[str, Any]] = {  # what people may leave out of requests, and the settings that do it
     **{name: {"omit": [name]} for name in ("temperature", "top_p", "seed", "logprobs")},
     "schema": {"structure": False},
@@ -97,7 +102,7 @@ class ServedBackend(backend_factory.LazyBackend):
             found, lines = negotiate(self.server, request, sampling, attempt)
         except ModelInvalid as problem:
             reason = str(problem)
-            expected = _expected_instead(reason, self.server.endpoint)
+            expected = _expected_instead(reason, self.server)
             raise ModelInvalid(f"{self.name}: {reason}; expected {expected}") from None
         for line in lines:
             say(f"{self.name}: {line}")
@@ -134,14 +139,19 @@ def open_server(
     if key_in(endpoint) == "user":
         raise ModelInvalid(f"{name}: found a user in the server's address; expected none; set {KEY} to the key")
     try:
-        server = Server(endpoint=endpoint, name=name, key_env=KEY if os.environ.get(KEY) else None)
+        server = Server(endpoint=endpoint, name=name, key_env=key_variable(endpoint))
     except ValidationError:
         raise ModelInvalid(f"{name}: the server has no address; expected one like http://127.0.0.1:8000/v1") from None
     return ServedBackend((serving or Serving()).applied(server), budget)
 
 
-def _expected_instead(reason: str, endpoint: str) -> str:
+def _expected_instead(reason: str, server: Server) -> str:
     """Return what is expected of a server that did not answer the first request for this reason."""
+    endpoint = server.endpoint
+    if not re.match(r"HTTP 4(?!01|02|03|08|09|25|29)", reason):
+        names: list[str] = []
+    elif (names := listed(endpoint)) and server.name not in names:
+        return f"a name that the server lists: {_shown(names)}"
     expected = {
         r"HTTP 404": "an address that ends with /v1, and a name that /v1/models lists",
         r"HTTP (401|402|403)|HTTP 429.*quota": "a key, and an account, that may ask this model",
@@ -150,6 +160,74 @@ def _expected_instead(reason: str, endpoint: str) -> str:
         r"ConnectError": f"a server at {without_secrets(endpoint)}; start it, or check the address",
     }
     return next((line for start, line in expected.items() if re.match(start, reason)), "an answer; run again")
+
+
+def key_variable(endpoint: str) -> str | None:
+    """Return the environment variable with the key of a server, None if it gets none.
+
+    OPENAI_API_KEY is sent to OpenAI and to the address in OPENAI_BASE_URL, and to nobody else.
+    """
+    if os.environ.get(KEY):
+        return KEY
+    known = (OPENAI, os.environ.get(OPENAI_ADDRESS, ""))
+    own = any(one and endpoint.rstrip("/") == one.rstrip("/") for one in known)
+    return OPENAI_KEY if own and os.environ.get(OPENAI_KEY) else None
+
+
+def address_of(name: str) -> str:
+    """Return the address of a model that is named without one: that of OPENAI_BASE_URL, else OpenAI's; "" for none.
+
+    OpenAI's only for a name of theirs, and with their key in the environment.
+    """
+    looks_like_a_path = name.startswith((".", "/", "~")) or name.count("/") > 1
+    if not looks_like_a_path and (address := os.environ.get(OPENAI_ADDRESS, "").strip()):
+        return address
+    return OPENAI if OPENAI_NAMES.match(name) and os.environ.get(OPENAI_KEY) else ""
+
+
+def hint(name: str) -> str:
+    """Return what to type for the name of a model of OpenAI, "" for any other."""
+    return f"{name} of OpenAI is {name}@{OPENAI}, with the key in {OPENAI_KEY}" if OPENAI_NAMES.match(name) else ""
+
+
+def listed(endpoint: str) -> list[str]:
+    """Return the names of the models that a server lists, none if it does not within `LISTING` seconds."""
+    import asyncio
+
+    import aiohttp
+
+    variable = key_variable(endpoint)
+    key = os.environ.get(variable, "").strip() if variable else ""
+
+    async def asked(url: str, shown: str) -> Any:
+        limit = aiohttp.ClientTimeout(total=LISTING)
+        async with (
+            _openai_connection.route("server", url, shown, key).session() as session,
+            session.get(url, timeout=limit) as response,
+        ):
+            return await response.json(content_type=None)
+
+    try:
+        chat, shown = _openai_connection.address("server", endpoint)
+        with _openai_connection.event_loop() as loop:
+            url = chat.replace("/chat/completions", "/models", 1)
+            found = asyncio.run_coroutine_threadsafe(asked(url, shown), loop).result()
+        return [str(model["id"]) for model in found["data"]]
+    except (aiohttp.ClientError, OSError, ValueError, KeyError, TypeError, ModelInvalid):  # it lists nothing
+        return []
+
+
+def _shown(names: Sequence[str]) -> str:
+    """Return the first names of a list in one short line."""
+    line = ", ".join(name[:60] for name in names[:MOST_NAMES])
+    return "".join(sign for sign in line if sign.isprintable()) + (", …" if len(names) > MOST_NAMES else "")
+
+
+def without_name(endpoint: str) -> str:
+    """Return what to type for an address without the name of a model, with the names that the server lists."""
+    shown = without_secrets(endpoint)
+    names = [] if offline.is_on() else listed(endpoint)
+    return f"NAME@{shown}" + (f", with a name that the server lists: {_shown(names)}" if names else "")
 
 
 # --- what a server takes

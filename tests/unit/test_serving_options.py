@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from excam.config import Server
-from excam.core.exceptions import InputInvalid
-from excam.scoring.models import open_model
+from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.inference import Generate, Message, Sampling
+from excam.scoring import served_model
+from excam.scoring.models import open_model, parse
 from excam.scoring.served_model import Serving, negotiate
 
 SERVER = Server(endpoint="http://host/v1", name="m")
@@ -51,10 +57,76 @@ def test_a_model_of_this_machine_has_none(tmp_path: Path) -> None:
 
 
 def test_what_people_leave_out_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    from excam.inference import Generate, Message, Sampling
-
     sent: list[Server] = []
     request = Generate((Message("system", "s"), Message("user", "u")), "{}")
     asked = Serving(omit=("logprobs", "system"), limit_field="n").applied(SERVER)
     left, lines = negotiate(asked, request, Sampling(max_tokens=8), sent.append)
     assert (left, lines, sent) == (asked, [], [asked])
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in (served_model.KEY, served_model.OPENAI_KEY, served_model.OPENAI_ADDRESS):
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch
+
+
+def test_a_name_alone_is_asked_for_at_the_address_of_the_environment(environment: pytest.MonkeyPatch) -> None:
+    with pytest.raises(
+        InputInvalid, match=r"gpt-x of OpenAI is gpt-x@https://api.openai.com/v1, with the key in OPENAI"
+    ):
+        parse("gpt-x")
+    environment.setenv("OPENAI_API_KEY", "k")
+    assert parse("gpt-x").endpoint == "https://api.openai.com/v1"
+    assert parse("qwen3").endpoint == ""
+    environment.setenv("OPENAI_BASE_URL", "http://host/v1")
+    assert parse("gpt-x").endpoint == parse("qwen3").endpoint == "http://host/v1"
+    assert parse("./qwen3").endpoint == parse("results/models/qwen3").endpoint == ""
+
+
+def test_the_key_of_openai_goes_to_openai_and_to_the_address_beside_it_alone(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("OPENAI_API_KEY", "k")
+    environment.setenv("OPENAI_BASE_URL", "http://host/v1/")
+    variables = [served_model.key_variable(url) for url in ("http://host/v1", served_model.OPENAI, "http://other/v1")]
+    assert variables == ["OPENAI_API_KEY", "OPENAI_API_KEY", None]
+    environment.setenv("EXCAM_ENDPOINT_KEY", "k")
+    assert served_model.key_variable("http://other/v1") == "EXCAM_ENDPOINT_KEY"
+
+
+class Listing(BaseHTTPRequestHandler):
+    """A server that lists two models and knows none by another name."""
+
+    def do_GET(self) -> None:
+        self.answered(200, {"data": [{"id": "small"}, {"id": "large"}]} if self.path == "/v1/models" else {})
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.answered(404, {"error": {"message": "model not found"}})
+
+    def answered(self, status: int, body: object) -> None:
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def listing() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Listing)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_wrong_name_or_none_shows_the_names_that_the_server_lists(
+    environment: pytest.MonkeyPatch, listing: str
+) -> None:
+    with pytest.raises(InputInvalid, match=f"no name before it; expected NAME@{listing}, .* lists: small, large$"):
+        parse(listing)
+    request = Generate((Message("user", "u"),))
+    with pytest.raises(ModelInvalid, match=r"expected a name that the server lists: small, large$"):
+        open_model(f"smal@{listing}", probe=lambda _: (request, Sampling(max_tokens=8)))
