@@ -194,7 +194,7 @@ def _served(address: Address, budget: Budget | None, serving: Serving | None, pr
     opened = served_model.open_server(name, address.endpoint, budget, serving)
     model = OpenedModel(opened, f"model:{name}|on:served", names=(name,), constrained=True, served=True)
     if probe is None:
-        return model
+        return replace(model, computed=opened.left_out(Generate(())))
     request, sampling = probe(model)
     found = opened.with_what_it_takes(request, sampling)
     return replace(
