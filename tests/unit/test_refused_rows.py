@@ -1,0 +1,51 @@
+"""A hundred rows of which a server refuses one, in words that nobody knows: 99 scores, one failure, whatever the metric."""
+
+import json
+
+import pytest
+from fake_chat_server import Server, wrong
+from test_metric_options import METRICS, OWN, TRANSLATION, answer, index  # noqa: F401  # a fixture
+from typer.testing import CliRunner
+
+from excam import cli
+from excam.inference.backends import openai
+from excam.scoring.metric import available
+
+ROWS = 100
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [*((name, 400) for name, one in METRICS.items() if one.asks != "nothing"), ("excam", 413), ("excam", 422)],
+)
+def test_one_refused_row_is_one_failure(tmp_path, monkeypatch, index, name, status):  # noqa: F811
+    monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)  # no waiting before another attempt
+    metric = METRICS[name]
+    example = {"question": "Why?", "answer": "So it is.", "language": "English"} if name == "calmqa" else TRANSLATION
+    example = dict(metric.example) or example
+    text = metric.pair[1] if metric.pair else "translation"
+    texts = [example[text] + (" TROUBLE." if at == 57 else f" {at}.") for at in range(ROWS)]
+    rows = [{"id": str(at)} | example | {text: one} for at, one in enumerate(texts)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    refusal = wrong(status, "zut alors 4711", "z9")
+    server = Server(default=lambda body: refusal if "TROUBLE" in str(body["messages"]) else answer(body))
+    words = [
+        "--metric",
+        name if name in available() else str(OWN),
+        "--model",
+        f"m@{server.endpoint}",
+        "--to",
+        str(tmp_path / "out.jsonl"),
+    ]
+    words += ["--evidence", str(index)] if metric.evidence == "own" else []
+    try:
+        done = CliRunner().invoke(cli.app, ["score", str(tmp_path / "rows.jsonl"), *words])
+    finally:
+        server.stop()
+    assert done.exit_code == 0, done.stderr
+    scored = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in scored] == [row["id"] for row in rows]
+    failed = {row["id"]: row["failure"] for row in scored if row["score"] is None}
+    assert failed.keys() == {"57"}, failed
+    assert failed["57"].endswith(f"refused: HTTP {status}: zut alors 4711")
+    assert sum("TROUBLE" in str(body["messages"]) for body in server.calls) <= 2 * len(metric.columns)
