@@ -7,28 +7,36 @@ holds a share of the question's content words, in any form. A passage that names
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
 from excam.core import cultures
-from excam.error_reports.comparators._statements import Held, Unit, language_of, statement
+from excam.error_reports.comparators._statements import Held, Unit, language_of, options, statement
 from excam.error_reports.comparators._words import words
 from excam.error_reports.comparators.base import Case
 from excam.error_reports.comparators.lemmas import forms_of
 
 SHARE = 0.4  # of a question's content words; chosen on one half of 288 rows without their fact (docs/results.md)
 _LONGEST = 4  # words of a culture's name
+_QUOTED = re.compile(r"""(?<!\w)['"‘“«„]([^'"‘“«„]*(?:\w['’]\w[^'"‘“«„]*)*[?？؟][^'"‘“«„’”»]*)['"’”»]""")
 
 
 def unrelated(question: str, passages: Sequence[str], language: str = "", share: float = SHARE) -> str:
     """Return why no passage is about a question, "" if one is."""
+    question = options(question)[0]
     asked = named(question)
     near = [passage for passage in passages if not asked or not named(passage) or asked & named(passage)]
     if not near:
         others = ", ".join(sorted({name for passage in passages for name in named(passage)}))
         return f"asked about {', '.join(sorted(asked))}, and the passage is about {others}"
-    best = max(share_held(question, passage, language) for passage in near)
+    best = max(share_held(core(question), passage, language) for passage in near)
     return "" if best >= share else f"the passage holds {best:.2f} of the question's words"
+
+
+def core(question: str) -> str:
+    """Return what is asked: the longest question in quotation marks ("Answer this: '...?'"), else all of it."""
+    return max((found[1] for found in _QUOTED.finditer(question)), key=len, default=question)
 
 
 def share_held(question: str, passage: str, language: str = "") -> float:

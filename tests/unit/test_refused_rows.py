@@ -47,5 +47,6 @@ def test_one_refused_row_is_one_failure(tmp_path, monkeypatch, index, name, stat
     assert [row["id"] for row in scored] == [row["id"] for row in rows]
     failed = {row["id"]: row["failure"] for row in scored if row["score"] is None}
     assert failed.keys() == {"57"}, failed
-    assert failed["57"].endswith(f"refused: HTTP {status}: zut alors 4711")
+    if name in available():  # a metric of one's own says what it makes of a refused answer
+        assert failed["57"].endswith(f"refused: HTTP {status}: zut alors 4711")
     assert sum("TROUBLE" in str(body["messages"]) for body in server.calls) <= 2 * len(metric.columns)

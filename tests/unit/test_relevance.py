@@ -57,3 +57,25 @@ def test_other_languages_count_words_in_any_form(question: str, passage: str, la
 
 def test_what_supports_an_answer_is_the_passage_that_holds_it() -> None:
     assert relevance.supporting("basketball", ["Food in Peru: soup.", GREEK]) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "core"),
+    [
+        (
+            "Reply to 'What do people in Spain's south eat?' by selecting the matching option.",
+            "What do people in Spain's south eat?",
+        ),
+        ("Context: 'You are from here.' Task: \"Do you like it?\"", "Do you like it?"),
+        ("What is eaten there?", "What is eaten there?"),
+    ],
+)
+def test_what_is_asked_stands_in_quotation_marks(question: str, core: str) -> None:
+    assert relevance.core(question) == core
+
+
+def test_options_and_frames_are_not_what_is_asked() -> None:
+    asked = "Work on this question and return an answer: 'Which sport do people in Greece play?' Pick from these: "
+    options = "Option A: Korean archery; Option B: basketball; Option C: sumo; Option D: fencing"
+    assert not relevance.unrelated(asked + options, ["Sports in Greece: After school, people play basketball."])
+    assert relevance.unrelated(asked + options, ["Sports in South Korea: People play Korean archery."])

@@ -329,7 +329,7 @@ def _judged(sample: Sample, asked: Asked, place: tuple[int, int], evidence: Evid
         return replace(unknown, comparison=Comparison(None, reason=reason), because=IN_NO_PASSAGE)
     share = SHARE_OF_SENTENCE if asked.topic == text else relevance.SHARE
     why = off_topic(asked.topic, stated, texts, sample.language, share)
-    if why := why or _of_others(asked, cited, texts, sample.language):
+    if why := why or (_of_others(asked, cited, texts, sample.language) if stated.answer else ""):
         return replace(unknown, comparison=Comparison(None, reason=why), because=UNRELATED)
     if others := _others_about(asked.topic, stated, cited, texts):
         other = yield from ask_stated(asked.question, [texts[at] for at in others], asked.answers)

@@ -1,7 +1,8 @@
 """Check that passages before rows give away what they are said to give away, and nothing else.
 
 A row's own source is in no passage unless its kind says so: a measurement "the fact is nowhere" is worth nothing if the
-fact is there after all. A source is a base sample; those of one group (near-duplicate questions) count as one.
+fact is there after all. A source is a base sample; those of one culture and one group (near-duplicate questions) count
+as one. The same question about another culture is a near miss, and wanted.
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ def _checks(name: str, rows: Sequence[Shown], bases: Mapping[str, BaseSample]) -
 
 
 def _own_sources(row: Shown, bases: Mapping[str, BaseSample]) -> int:
-    """Return how many passages are made of the row's base sample, or of one of its group."""
-    group = bases[row.base].group or row.base
-    return sum(any((bases[source].group or source) == group for source in one.sources) for one in row.passages)
+    """Return how many passages are made of the row's base sample, or of one of its culture and group."""
+    own = _fact(bases[row.base])
+    return sum(any(_fact(bases[source]) == own for source in passage.sources) for passage in row.passages)
+
+
+def _fact(base: BaseSample) -> tuple[str, str]:
+    """Return what makes base samples one fact: the same question about the same culture, however it is worded."""
+    return base.culture, base.group or base.id
