@@ -58,12 +58,11 @@ def _share(text: str, units: Sequence[Unit], passage: str, language: str) -> flo
     return sum(map(held.holds, units)) / len(units)
 
 
-def supporting(answer: str, passages: Sequence[str], language: str = "") -> int:
-    """Return the place of the passage that holds most of an answer's content, the first of equals."""
+def held_shares(answer: str, passages: Sequence[str], language: str = "") -> list[float]:
+    """Return of each passage the share of an answer's content that it holds, 0 to 1; 0 of an answer without content."""
     language = language_of(language, answer)
     units = statement(answer, language).content()
-    shares = [_share(answer, units, passage, language) if units else 0.0 for passage in passages]
-    return max(range(len(shares)), key=shares.__getitem__)
+    return [_share(answer, units, passage, language) if units else 0.0 for passage in passages]
 
 
 def named(text: str) -> frozenset[str]:

@@ -258,7 +258,6 @@ def test_passages_that_say_the_same_or_nothing_decide(second):
     ("passages", "cites"),
     [
         (PASSAGES, "[1]"),
-        (TWO, "[1][2]"),
         (TWO[:1], ""),
         ((TWO[0], replace(TWO[1], text="Christmas is in winter.")), ""),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from excam.error_reports import relevance
+from excam.error_reports.judges import grounded
 
 ASKED = "Which sport do most people in Greece play after school?"
 GREEK = "Sports in Greece: After school, most people there play basketball."
@@ -55,8 +56,14 @@ def test_other_languages_count_words_in_any_form(question: str, passage: str, la
     assert relevance.share_held(question, passage, language) >= relevance.SHARE
 
 
-def test_what_supports_an_answer_is_the_passage_that_holds_it() -> None:
-    assert relevance.supporting("basketball", ["Food in Peru: soup.", GREEK]) == 1
+def test_what_holds_an_answer_is_the_passage_with_its_words() -> None:
+    assert relevance.held_shares("basketball", ["Food in Peru: soup.", GREEK]) == [0, 1]
+
+
+@pytest.mark.parametrize(("cites", "places"), [((), [1]), ((1,), [1]), ((2,), [1]), ((1, 2), [1])])
+def test_a_statement_follows_from_a_passage_that_holds_it(cites: tuple[int, ...], places: list[int]) -> None:
+    stated = grounded.Stated("basketball", cites)
+    assert grounded.cited_places(stated, ["Food in Peru: soup.", GREEK], "") == places
 
 
 @pytest.mark.parametrize(

@@ -347,10 +347,16 @@ def _judged(sample: Sample, asked: Asked, place: tuple[int, int], evidence: Evid
 
 
 def cited_places(stated: Stated, passages: Sequence[str], language: str) -> list[int]:
-    """Return the places of the passages that a statement follows from: those it cites, else the one that holds it."""
-    if stated.cites or not passages:
-        return [number - 1 for number in stated.cites]
-    return [relevance.supporting(stated.answer, passages, language)]
+    """Return the places of the passages that a statement follows from: those it cites, if they hold it.
+
+    Small models often state what one passage says and cite another: then it is the one that holds most of it.
+    """
+    cited = [number - 1 for number in stated.cites]
+    if not passages or (cited and not stated.answer):
+        return cited
+    shares = relevance.held_shares(stated.answer, passages, language)
+    holding = [place for place in cited if shares[place] == max(shares)]
+    return holding or [shares.index(max(shares))]
 
 
 def off_topic(
