@@ -68,7 +68,7 @@ def scored(tmp_path):
         (right('{"errors": [], "expl', finish="length"), "truncated", 1),
         (right(None, refusal="I cannot help with that."), "refused", 1),
         (right("", finish="content_filter"), "refused", 1),
-        (wrong(400, "flagged", "content_policy_violation"), "refused: HTTP 400: flagged", 1),
+        (wrong(400, "flagged", "content_policy_violation"), "refused: HTTP 400: flagged", 2),
         ((200, {"choices": []}, ()), "refused: HTTP 200: no choices in the answer", 3),
         (wrong(500, "out of memory"), "refused: HTTP 500: out of memory", 6),
     ],

@@ -209,9 +209,9 @@ def test_a_caller_who_leaves_ends_what_is_open(serve):
          Completion("a", None, None, "stop", 0, 0)),
         (right([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "a"},
                 {"type": "thinking", "thinking": "m"}, {"type": "text", "text": "b"}], tokens=[]),
-         Completion("<think>\nhmm\n</think>\nab", (), None, "stop", 7, 2)),
+         Completion("ab", (), None, "stop", 7, 2, reasoning="hmm")),
         (right("ab", tokens=[("hm", -3.0), (".", -2.0), ("a", -1.0), ("b", -0.5)], reasoning_content="hm."),
-         Completion("<think>\nhm.\n</think>\nab", (-1.0, -0.5), None, "stop", 7, 2)),
+         Completion("ab", (-1.0, -0.5), None, "stop", 7, 2, reasoning="hm.")),
         (right("ab", tokens=[("a", 0.0), ("b", 0.0)]), Completion("ab", None, None, "stop", 7, 2)),
         ((200, b'{"choices": [{"message": {"content": "a"}, "logprobs": {"content": [{"token": "a"}]}}]}'),
          Completion("a", None, None, "stop", 0, 1)),
@@ -282,17 +282,16 @@ def test_a_stand_in_is_no_log_probability(serve, logprobs, expected):
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_thinking_that_the_server_took_out_is_put_back(serve, name):
-    from excam.inference.answer_text import split_reasoning
+def test_thinking_that_the_server_took_out_stays_apart(serve, name):
+    from excam.inference.answer_text import reasoning_and_answer
 
-    thought = 'he said "no'
+    thought = 'he said "no</think>'
     answer = one(serve(right("fine", **{name: thought})))
-    assert answer.text == f"<think>\n{thought}\n</think>\nfine"
-    assert split_reasoning(answer.text) == (thought, "\nfine")
+    assert (answer.text, answer.reasoning) == ("fine", thought)
+    assert reasoning_and_answer(answer) == (thought, "fine")
     cut = one(serve(right(None, "length", **{name: thought})))
-    assert cut.text == f"<think>\n{thought}"
-    assert split_reasoning(cut.text)[1] is None
-    assert one(serve(right("x", **{name: None}))).text == "x"
+    assert reasoning_and_answer(cut) == (thought, None)
+    assert one(serve(right("x", **{name: None}))).reasoning == ""
 
 
 def test_completion_tokens_are_counted_where_the_server_does_not(serve):
@@ -338,7 +337,8 @@ def test_a_server_without_log_probabilities_cannot_tell_a_choice(serve):
     refusing = wrong(403, "You are not allowed to request logprobs from this model")
     server = serve(default=lambda body: refusing if "logprobs" in body else echo(body))
     assert one(server, PICK) == Choice(None, None, 0)
-    assert one(serve(wrong(400, "This model's maximum context length is 9 tokens")), PICK) == Choice(None, None, 0)
+    too_long = wrong(400, "This model's maximum context length is 9 tokens")
+    assert one(serve(too_long, too_long), PICK) == Choice(None, None, 0)
     assert isinstance(one(serve(refusing)), Missing), "a text without what was asked for is not what was asked for"
 
 
@@ -414,16 +414,16 @@ def test_trouble_that_stays_is_missing_with_its_reason(serve, tmp_path, name, re
 @pytest.mark.parametrize(
     ("refusal", "times"),
     [
-        (wrong(400, "This model's maximum context length is 9 tokens", "context_length_exceeded"), 1),
-        (wrong(400, "'max_tokens' is too large: 9. This model's maximum context length is 9 tokens", 400), 1),
-        (wrong(400, "The decoder prompt (length 9) is longer than the maximum model length of 8.", 400), 1),
-        (wrong(400, "request (9 tokens) exceeds the available context size (8)", 400), 1),
-        ((400, {"object": "error", "message": "maximum context length is 8", "code": 400}), 1),
-        (wrong(413, "prompt is too long: 9 tokens > 8 maximum"), 1),
-        ((422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8"}), 1),
-        (wrong(400, "filtered", "content_filter"), 1),
-        (wrong(400, "Your request was rejected", "content_policy_violation"), 1),
-        (wrong(400, "Invalid prompt: your prompt was flagged", "invalid_prompt"), 1),
+        (wrong(400, "This model's maximum context length is 9 tokens", "context_length_exceeded"), 2),
+        (wrong(400, "'max_tokens' is too large: 9. This model's maximum context length is 9 tokens", 400), 2),
+        (wrong(400, "The decoder prompt (length 9) is longer than the maximum model length of 8.", 400), 2),
+        (wrong(400, "request (9 tokens) exceeds the available context size (8)", 400), 2),
+        ((400, {"object": "error", "message": "maximum context length is 8", "code": 400}), 2),
+        (wrong(413, "prompt is too long: 9 tokens > 8 maximum"), 2),
+        ((422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8"}), 2),
+        (wrong(400, "filtered", "content_filter"), 2),
+        (wrong(400, "Your request was rejected", "content_policy_violation"), 2),
+        (wrong(400, "Invalid prompt: your prompt was flagged", "invalid_prompt"), 2),
         (wrong(400, "content_filter is no known field"), 2),
         (wrong(400, "max_tokens is too large: 99. This model supports at most 16 completion tokens"), 2),
         (wrong(413, "9000 tokens are over the 6000 a minute of this account", "rate_limit_exceeded"), 2),
@@ -448,8 +448,7 @@ def test_what_is_wrong_with_one_request(serve, refusal, times, is_first):
     requests = REQUESTS[is_first:5]
     answers = answered(client(server, concurrency=1), requests)
     assert [one.text for one in answers[2 - is_first :]] == [said(one) for one in REQUESTS[2:5]]
-    is_asked_about_others = (times or 1) > 1
-    assert len(server.calls) == len(requests) + (times or 1) - 1 + is_asked_about_others
+    assert len(server.calls) == len(requests) + (times if times else 0)  # one of them is a short one
     answer = answers[1 - is_first]
     words = answer.problem if times else answer.reason
     assert words.startswith(f"HTTP {refusal[0]}: ")

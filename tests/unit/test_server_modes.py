@@ -3,8 +3,11 @@
 The wordings are our own: only the row and the exit code may depend on a server, never a word of it.
 """
 
+import gzip
 import json
+import math
 import re
+import zlib
 from itertools import count
 from pathlib import Path
 
@@ -130,7 +133,7 @@ def test_a_server_that_says_to_come_later_is_waited_for(run, steps):
         (400, "the input may be unsuitable", "data_inspection_failed", 2, "excam"),
         (400, "131072 tokens at most; found 200000", None, 2, "rubric"),
         (413, "9000 tokens are over the 6000 a minute", "rate_limit_exceeded", 2, "excam"),
-        (400, "no answer to this", "content_filter", 1, "rubric"),
+        (400, "no answer to this", "content_filter", 2, "rubric"),
         (422, "[{'msg': 'no'}]", None, 2, "excam"),
         (500, "an internal fault, request 0123abcd-0000", None, 6, "excam"),
         (500, "a text that is longer than the context", 500, 6, "rubric"),
@@ -194,29 +197,25 @@ def listed(*pairs):
 
 
 @pytest.mark.parametrize(
-    ("logprobs", "is_known"),
+    ("logprobs", "mean"),
     [
-        (None, False),
-        (listed(), False),
-        ({"content": None}, False),
-        ({"tokens": ["x"], "token_logprobs": [-0.1]}, False),
-        (listed(("x", None)), False),
-        (listed(*((one, 0.0) for one in TEXT)), False),
-        (listed(*((one, -0.01) for one in TEXT)), True),
-        (listed(*((one, -1.0) for one in "I think so. "), *((one, -0.01) for one in TEXT)), True),  # reasoning too
+        (None, None),
+        (listed(), None),
+        ({"content": None}, None),
+        ({"tokens": ["x"], "token_logprobs": [-0.1]}, None),
+        (listed(("x", None)), None),
+        *((listed(*((one, value) for one in TEXT)), None) for value in (0.0, -0.01, -1.0, -9999.0, 0.5)),
+        (listed(*((one, -0.01 * (at % 2)) for at, one in enumerate(TEXT + "."))), -0.005),
+        (listed(*((one, -1.0) for one in "I think so. "), *((one, -0.01) for one in TEXT)), -0.01),  # reasoning too
     ],
 )
-def test_without_log_probabilities_there_is_no_certainty_and_a_warning_counts_it(run, logprobs, is_known):
+def test_without_log_probabilities_there_is_no_certainty_and_a_warning_counts_it(run, logprobs, mean):
     found = run(odd(right(TEXT, reasoning_content="I think so. "), logprobs=logprobs))
     assert found.exit_code == 0, found.stderr
-    of_answer = pytest.approx(run.rows[0]["certainty"]) if is_known else None
-    assert [row.get("certainty") for row in run.rows] == [of_answer] * 2
-    if is_known:
-        alone = run.rows[0]["certainty"]
-        run(odd(CLEAN, logprobs=listed(*((one, -0.01) for one in TEXT))), "--force")
-        assert run.rows[0]["certainty"] == alone
-    assert ["certainty-unknown" in row.get("warnings", ()) for row in run.rows] == [not is_known] * 2
-    assert ("no log-probabilities of the answer" in found.stderr) is not is_known
+    certainty = None if mean is None else pytest.approx(math.exp(mean), rel=1e-3)
+    assert [row.get("certainty") for row in run.rows] == [certainty] * 2
+    assert ["certainty-unknown" in row.get("warnings", ()) for row in run.rows] == [mean is None] * 2
+    assert ("no log-probabilities of the answer" in found.stderr) is (mean is None)
 
 
 def test_a_fault_that_passes_leaves_nothing_out(run):
@@ -237,6 +236,50 @@ def test_a_prompt_that_was_cut_is_no_score(run, tmp_path):
     first, second = (row["failure"] for row in run.rows)
     assert first is None
     assert second.startswith("refused: the prompt was cut: the server read 2050 tokens of ")
+
+
+BODY = json.dumps(CLEAN[1]).encode()
+
+
+@pytest.mark.parametrize("coding", ["zstd", "deflate", "gzip, gzip", "x-unknown"])
+def test_a_body_in_a_coding_that_nobody_asked_for_is_not_unpacked(run, coding):
+    packed = {"deflate": zlib.compress, "gzip, gzip": lambda body: gzip.compress(gzip.compress(body))}
+    found = run((200, packed.get(coding, bytes)(BODY), {"Content-Encoding": coding}))
+    assert found.exit_code == 2
+    assert f"with a body in {coding}, which was not asked for" in found.stderr
+    assert len(run.calls) == 1
+
+
+@pytest.mark.parametrize("coding", ["gzip", "identity", "GZIP"])
+def test_a_body_in_a_coding_that_was_asked_for_is_read(run, coding):
+    body = gzip.compress(BODY) if "gz" in coding.lower() else BODY
+    assert run((200, body, {"Content-Encoding": coding})).exit_code == 0
+
+
+USAGES = [  # what a server counted, and what a budget counts of three requests with prompts of about 1,800 characters
+    ((900, 30), (900, 30)),
+    ((1, 30), (180, 30)),
+    ((-5, -(10**12)), "most"),
+    ((0, 0), "most"),
+    ((10**30, 3), "most"),
+    ((1e308, 1e308), "most"),
+    ((True, True), "most"),
+    (("900", "30"), "most"),
+    ((10**400, 3), "most"),
+]
+
+
+@pytest.mark.parametrize(("counted", "spent"), USAGES)
+def test_a_budget_counts_at_least_what_was_sent(run, counted, spent):
+    usage = {"prompt_tokens": counted[0], "completion_tokens": counted[1]}
+    found = run((200, CLEAN[1] | {"usage": usage}), "--budget", "100000", "--price", "1000000", "0.000001")
+    line = next(line for line in found.stderr.splitlines() if line.startswith("spent"))
+    tokens = float(re.search(r"spent ([\d.]+)", line)[1]) / len(run.calls)
+    if spent == "most":
+        assert "whose tokens the server did not count" in line
+        assert tokens > 2000  # a token for each byte
+    else:
+        assert tokens == pytest.approx(spent[0], rel=0.2)
 
 
 # --- other commands

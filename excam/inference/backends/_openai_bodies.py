@@ -13,14 +13,9 @@ from typing import Any
 
 from excam.inference import Choice, Completion
 
-FILTERED = frozenset({"content_filter", "content_policy_violation", "invalid_prompt"})
-# OpenAI and vLLM (several wordings), SGLang, llama.cpp, Anthropic, Gemini, text-generation-inference
-TOO_LONG = re.compile(
-    r"context[_ ]length|maximum model length|max_model_len|context size|context_size|context window"
-    r"|prompt is too long|input token count|tokens exceed|`inputs` tokens",
-    re.IGNORECASE,
-)
 SCHEMA_REFUSED = re.compile(r"response_format|json_schema|structured|guided|grammar", re.IGNORECASE)
+ABSURD = 1e9  # tokens; no request has so many
+FEW = 4  # tokens that may have equal log-probabilities by chance
 FLOOR = -9999.0  # servers write this for "too small to represent"
 # Finish reasons that are not the end of a turn, in lower case; servers have many words for that end, and some have none
 CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
@@ -64,7 +59,7 @@ def usage(body: Any) -> tuple[int, int]:
 
 
 def _count(value: float) -> int:
-    return int(value) if math.isfinite(value) and value > 0 else 0
+    return int(value) if 0 < value < ABSURD else 0
 
 
 def is_prompt_cut(text: str, prompt_tokens: int) -> bool:
@@ -90,6 +85,8 @@ def completion(body: Any) -> Completion:
     refusal = _string(message, "refusal")
     text, thinking = _parts(message)
     tokens = (choice.get("logprobs") or {}).get("content")
+    if tokens and len(tokens) > FEW and len({_number(token.get("logprob")) for token in tokens}) == 1:
+        tokens = None  # a placeholder, whatever number it is
     if tokens and thinking:
         tokens = _of_text(tokens, text)
     text = text or refusal
@@ -101,12 +98,13 @@ def completion(body: Any) -> Completion:
     end = _usable(logprobs[-1:]) if ended else None
     prompt, completion = usage(body)
     return Completion(
-        text=_with_thinking(thinking, text, cut=reason == "length"),
+        text=text,
         logprobs=None if tokens is None else _usable(logprobs[: len(logprobs) - ended]),
         end_logprob=end[0] if end else None,
         finish="refused" if reason == "content_filter" or refusal else reason,
         prompt_tokens=prompt,
         completion_tokens=completion or len(logprobs),
+        reasoning=thinking,
     )
 
 
@@ -159,17 +157,6 @@ def _string(message: Any, name: str) -> str:
     return value or ""
 
 
-def _with_thinking(thinking: str, text: str, *, cut: bool) -> str:
-    """Return the text with the reasoning that the server separated put back, in <think> tags.
-
-    There is no closing tag if the answer was cut during reasoning. The closing tag has its own line, so that quotation
-    marks in the reasoning cannot make it look quoted.
-    """
-    if not thinking:
-        return text
-    return f"<think>\n{thinking}" if cut and not text else f"<think>\n{thinking}\n</think>\n{text}"
-
-
 def _spelled(token: Any) -> bytes:
     """Return the bytes of a token, or its text in UTF-8 if the server reports no bytes."""
     listed = token.get("bytes")
@@ -180,7 +167,10 @@ def _spelled(token: Any) -> bytes:
 
 
 def _number(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) else math.nan
+    """Return a number, NaN for anything else and for an integer that is too large."""
+    with suppress(OverflowError):
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    return math.nan
 
 
 def _ends_turn(tokens: Sequence[bytes], text: str) -> bool:
@@ -247,12 +237,6 @@ def problem(body: bytes) -> tuple[str, str]:
         return "", found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
     except (ValueError, AttributeError, RecursionError):
         return "", text
-
-
-def is_refusal(code: str, message: str) -> bool:
-    """Return whether the request is the cause: a content filter, or a prompt longer than the context."""
-    start = f"{code} {message}"[:1000]  # some servers quote the request after their message
-    return code in FILTERED or TOO_LONG.search(start) is not None
 
 
 def retry_after(value: str, milliseconds: str = "") -> float:

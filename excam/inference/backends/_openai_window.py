@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from excam.core.web import Route
 from excam.inference import Choice, Completion
 from excam.inference.backends import _openai_connection as connection
+from excam.inference.backends._openai_bodies import MOST
 from excam.inference.budget import Budget
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ class Question(Generic[A]):
     def most_tokens(self) -> tuple[int, int]:
         """Return upper limits of the tokens of a prompt and its answer; a token has at least a byte of the request."""
         return len(json.dumps(self.fields, ensure_ascii=False).encode()), self.most_answered
+
+    @property
+    def least_prompt(self) -> int:
+        """Return a lower limit of the tokens of the prompt: on average, none has more than `MOST` characters."""
+        return sum(len(message["content"]) for message in self.fields["messages"]) // MOST
 
 
 @dataclass(slots=True)

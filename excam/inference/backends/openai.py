@@ -21,7 +21,7 @@ from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from excam.config import Model, Server
 from excam.core import offline, web
@@ -60,6 +60,7 @@ LARGE = 2**20  # bytes of a request that is sent piece by piece
 SCHEMA_REFUSED = "it takes no JSON Schema: set models.*.server.structure: false"
 SHORT = {"role": "user", "content": "Answer with {}"}  # a message that every model answers, to see whether it does
 NO_KEY = "no key was sent; set EXCAM_ENDPOINT_KEY, or models.*.server.key_env in the workflow"
+SHORTEST_KEY = 4  # characters of a value in an address's query that may be a key
 TOP = 20  # maximum of alternatives per token that OpenAI and vLLM list
 
 
@@ -156,9 +157,9 @@ class Backend:
         wrong key, an unknown model, a server that is down) the others are not sent. "refused", with the server's words:
         the request itself was refused again and again while others are answered (a prompt that does not fit the
         context, a content filter), or the server read a part of the prompt only; servers differ for a prompt that
-        leaves less than `max_tokens` (vLLM shortens the answer). Reasoning that the server separated is put back before
-        the text, in <think> tags. `logprobs` are the server's (vLLM: of the unmodified distribution), None if missing
-        or a placeholder: not a number, above 0, -9999, or all 0.
+        leaves less than `max_tokens` (vLLM shortens the answer). Reasoning that the server separated stays apart.
+        `logprobs` are the server's (vLLM: of the unmodified distribution), None if missing or a placeholder: not a
+        number, above 0, -9999, all 0, or more than a few that are all equal.
         """
         with self.window(sampling) as window:
             yield from window.all(requests)
@@ -376,8 +377,6 @@ class Backend:
         if response.status in REDIRECTED and "Location" in response.headers:
             where = response.headers["Location"]
             raise Failed(f"HTTP {response.status}: redirected to {where}; expected an answer", final=True)
-        if response.status in (400, 403, 413, 422) and bodies.is_refusal(code, message):
-            return question.refused(self._safe(reason))
         believed = OF_ONE_REQUEST.get(response.status, 0)
         if believed and question.has_schema and not self._has_answered and bodies.is_about_schema(message):
             raise Failed(f"{self._safe(reason)}; {SCHEMA_REFUSED}", final=True, believed=believed)
@@ -405,6 +404,9 @@ class Backend:
                 asyncio.timeout(self.server.timeout),
                 client.post(web.encoded(self._url), data=data, allow_redirects=False) as response,
             ):
+                coding = response.headers.get("Content-Encoding", "identity").strip().lower()
+                if coding not in ("identity", "gzip"):
+                    raise Failed(f"HTTP {response.status} with a body in {coding}, which was not asked for")
                 async for chunk in response.content.iter_any():
                     body += chunk
                     if len(body) > LARGEST:
@@ -441,12 +443,14 @@ class Backend:
             self._count(question, *counted)
 
     def _count(self, question: Question[Any], prompt: int, completion: int) -> None:
-        """Count the tokens of a request; for the budget, the most that it can have if the server counts none."""
+        """Count the tokens of a request; for the budget at least those that were sent, the most if it counts none."""
         self._counts.update(prompt_tokens=prompt, completion_tokens=completion)
         if self.budget and prompt > 0 and completion > 0:
-            self.budget.count(prompt, completion)
+            self.budget.count(max(prompt, question.least_prompt), completion)
         elif self.budget:
             self.budget.count_unreported(*question.most_tokens)
 
     def _safe(self, text: str) -> str:
-        return connection.without_key(text, self._key, urlsplit(self._url).query)
+        query = urlsplit(self._url).query
+        values = [value for _, value in parse_qsl(query) if len(value) >= SHORTEST_KEY]
+        return connection.without_key(text, self._key, query, *values)
