@@ -16,7 +16,7 @@ from excam.error_reports.comparators.base import Case
 from excam.error_reports.comparators.lemmas import forms_of
 from excam.error_reports.yes_no import FENCE, one_line
 from excam.inference import Flow, Message, ask_for_text
-from excam.inference.answer_text import split_reasoning
+from excam.inference.answer_text import reasoning_and_answer
 from excam.knowledge.passages import words
 
 ABOUT = "What do the passages say about {subject}?"
@@ -67,7 +67,7 @@ def ask_question(instruction: str, text: str, place: tuple[int, int]) -> Flow[Se
         "sentence": one_line(text[start:end]),
     }
     answer = yield from ask_for_text((Message("user", ASKED.format(fence=FENCE, **fields)),))
-    said = split_reasoning(answer.text)[1]
+    said = reasoning_and_answer(answer)[1]
     if answer.finish == "refused":
         return SentenceQuestion("", "refused")
     if said is None or answer.finish == "length":

@@ -73,6 +73,7 @@ def search(question, text):
     ("text", "answer", "cites"),
     [
         ("lunar new year [1]", "lunar new year", (1,)),
+        ("The answer to this question is: 12 months [1]", "12 months", (1,)),
         ("Expected: **lunar new year** [2][1].", "lunar new year** .".strip("* ."), (2, 1)),
         ("\n  Answer: “lunar new year”\nmore", "lunar new year", ()),
         ("not stated.", "", ()),

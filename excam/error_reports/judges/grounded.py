@@ -38,7 +38,7 @@ from excam.error_reports.records import CulturalError, Sample, Verdict
 from excam.error_reports.sentence_questions import about, ask_question, repeats
 from excam.error_reports.yes_no import FENCE, one_line
 from excam.inference import Flow, Message, ask_for_text
-from excam.inference.answer_text import split_reasoning
+from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.run import together
 from excam.knowledge.passages import words
 from excam.scoring.results import NOT_KNOWN
@@ -70,10 +70,12 @@ LONG = 30  # words; a text of several sentences and so many words is judged sent
 MOST_CLAIMS = 40  # sentences of one text that are judged; more are counted
 SHARE_OF_SENTENCE = 0.3  # of its content words in a passage; divides 14 decidable and 4 other sentences of a trial
 LEAST_LEANING = 0.5  # nats, of the entailment of a sentence; a model of 1.5 billion parameters had .1 to .3 either way
-FEWEST_SHARED = 2  # content words of a question in a passage that is about the same
+FEWEST_SHARED, SHARE_SHARED = 2, 2 / 3  # content words of a question in passages that both answer it
 _CITED = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _LEAD = re.compile(
-    r"^(?:[-*•]\s+|1[.)]\s+)?\W*(?:expected|answer|expected answer)\s*[:：]\s*|^(?:[-*•]|1[.)])\s+", re.IGNORECASE
+    r"^(?:[-*•]\s+|1[.)]\s+)?\W*"
+    r"(?:expected|answer|expected answer|the (?:\w+ )?answer(?: to (?:this|the) question)? is)\s*[:：]\s*|^(?:[-*•]|1[.)])\s+",
+    re.IGNORECASE,
 )
 _FENCE = re.compile(r"\W*(?:```\w*)?\W*")
 _UNKNOWN = re.compile(
@@ -164,7 +166,7 @@ def ask_stated(question: str, passages: Sequence[str], answers: str | None = Non
     Words of the answer may be those of `answers`, by default the question, and otherwise must stand in the passages.
     """
     answer = yield from ask_for_text(state_messages(question, passages))
-    thinking, said = split_reasoning(answer.text)
+    thinking, said = reasoning_and_answer(answer)
     if answer.finish == "refused":
         return Stated("", failure="refused", thinking=thinking)
     if said is None or answer.finish == "length":
@@ -383,7 +385,7 @@ def _others_about(question: str, stated: Stated, cited: Sequence[int], passages:
     asked = statement(question).content()
     of_cited = Held([statement(passages[at]) for at in cited])
     shared = [unit for unit in asked if of_cited.holds(unit)]
-    if len(shared) < FEWEST_SHARED:
+    if len(shared) < max(FEWEST_SHARED, SHARE_SHARED * len(asked)):
         return []
     return [at for at in others if all(map(Held([statement(passages[at])]).holds, shared))]
 

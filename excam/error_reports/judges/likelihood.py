@@ -35,7 +35,7 @@ from excam.error_reports.judges.grounded import (
 )
 from excam.error_reports.records import CulturalError, Sample, Verdict
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
-from excam.inference.answer_text import split_reasoning
+from excam.inference.answer_text import reasoning_and_answer
 from excam.scoring.results import NOT_KNOWN
 
 VERSION = Version(asks=1, reads=1)
@@ -141,7 +141,7 @@ def compare(instruction: str, output: str, passages: Sequence[str] = ()) -> Flow
     rivals = tuple(option for option in options.values() if option != text)
     if not options:
         proposal = yield from ask_for_text(asked(PROPOSE.format(question=question), passages))
-        said = (split_reasoning(proposal.text)[1] or "").strip().splitlines()
+        said = (reasoning_and_answer(proposal)[1] or "").strip().splitlines()
         rivals = tuple(said[:1])
     read = yield from readings(question, (text, *rivals), passages)
     if read is None:
