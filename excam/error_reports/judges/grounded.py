@@ -74,7 +74,8 @@ FEWEST_SHARED, SHARE_SHARED = 2, 2 / 3  # content words of a question in passage
 _CITED = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _LEAD = re.compile(
     r"^(?:[-*•]\s+|1[.)]\s+)?\W*"
-    r"(?:expected|answer|expected answer|the (?:\w+ )?answer(?: to (?:this|the) question)? is)\s*[:：]\s*|^(?:[-*•]|1[.)])\s+",
+    r"(?:expected|answer|expected answer|the (?:\w+ )?answer(?: to (?:this|the) question)? is)\s*[:：]\s*"
+    r"|^(?:[-*•]|1[.)])\s+",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"\W*(?:```\w*)?\W*")
