@@ -20,6 +20,7 @@ from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.question_forms import lowered
 from excam.excam40k.statements import is_norm, stated_answer, statement, statements, with_synonyms
 
+ABOUT_TEXTS = frozenset({"epic"})  # benchmarks whose answers are about a text
 LEAST, MOST = 60, 200  # words of a prose document
 FACTS = 4  # of a prose document, fewer where they are long
 TOPICS = {
@@ -146,8 +147,11 @@ def fact_documents(bases: Iterable[BaseSample], licence: str, seed: int) -> Iter
 
 
 def knowledge_documents(bases: Iterable[BaseSample], licence: str, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file for `excam knowledge build`: one fact each, `source` is its base sample."""
-    for document in fact_documents(bases, licence, seed):
+    """Yield the rows of a file for `excam knowledge build`: one fact each, `source` is its base sample.
+
+    Benchmarks of `ABOUT_TEXTS` state nothing of a culture: whether a text is ironic.
+    """
+    for document in fact_documents((base for base in bases if base.dataset not in ABOUT_TEXTS), licence, seed):
         yield to_row(document) | {"source": document.sources[0]}
 
 

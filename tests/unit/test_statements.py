@@ -133,3 +133,8 @@ def test_knowledge_documents_name_the_base_sample_they_are_of() -> None:
     assert set(document) >= {"id", "title", "text", "licence", "language", "culture", "source"}
     assert document["source"] == row.id
     assert document["text"] == next(fact_documents([row], "CC0-1.0", SEED)).text == statement(row, SEED, "fact")
+
+
+def test_a_pack_of_facts_has_no_answers_about_texts() -> None:
+    row = replace(base("Is this text ironic?", "The text is not ironic."), dataset="epic")
+    assert not list(knowledge_documents([row], "CC0-1.0", SEED))
