@@ -193,6 +193,11 @@ def judgements_with_evidence():
     ]
 
 
+def reporting_adapters():
+    """The adapters that write reports, where a base was taught."""
+    return [(m, t) for m, t in EXPERIMENT.adapters if TAUGHT and "report" in EXPERIMENT.judges(m)]
+
+
 def external_judgements(wildcards):
     return [f"results/judgements/{s}/{d}/test-100.parquet" for s in external_systems() for d in DATASETS]
 

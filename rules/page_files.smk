@@ -109,14 +109,10 @@ PAGE_FILES = {  # sets of files that pages name as inputs
     "macaron_scenarios": ["results/macaron/scenarios.parquet"] if MACARON else [],
     "rubric_responses": RUBRIC_FILES["responses"],
     "judgements_of_trained": [
-        f"results/judgements/{m}/{t}/report/{d}/test.parquet"
-        for m, t in (EXPERIMENT.adapters if TAUGHT else [])
-        for d in judged_of(t)
+        f"results/judgements/{m}/{t}/report/{d}/test.parquet" for m, t in reporting_adapters() for d in judged_of(t)
     ],
     "knowledge": expand("results/knowledge/{model}/facts.parquet", model=bases_of_trained()),
-    "manifests_of_trained": [
-        f"results/adapters/{m}/{t}/manifest.json" for m, t in (EXPERIMENT.adapters if TAUGHT else [])
-    ],
+    "manifests_of_trained": [f"results/adapters/{m}/{t}/manifest.json" for m, t in reporting_adapters()],
     "taught_bases": expand("results/models/{model}/manifest.json", model=TAUGHT),
     "taught_numbers": ["results/paper/taught.csv"] if TAUGHT else [],
     "taught_facts": expand("results/corpora/{model}/facts.csv", model=TAUGHT),

@@ -11,7 +11,7 @@ from excam.crossing import rows_page
 from scripts import run
 from scripts._crossing import Study, add_options
 
-VERSION = 3
+VERSION = 4
 PAGE = {
     "result": "results/crossing/texts",
     "outputs": [],

@@ -10,7 +10,7 @@ from excam.core.provenance import write_text
 from scripts import run
 from scripts._cult_eval import add_page_options, read
 
-VERSION = 2
+VERSION = 3
 PAGE = {
     "result": "results/cult_eval/misaligned",
     "outputs": [],

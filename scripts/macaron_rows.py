@@ -10,7 +10,7 @@ from excam.macaron import rows_page
 from scripts import run
 from scripts._macaron import add_page_options, systems
 
-VERSION = 2
+VERSION = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:
