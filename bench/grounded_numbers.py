@@ -301,7 +301,11 @@ def _of_set(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
                 yield line | {"judge": f"combined, {name}"} | scaled(sure, "combined", 0.0)
                 unknown = part.filter(label="undecidable").select(kept.fill_null(False)).to_series()
                 silent = {"judge": f"undecidable not known, combined, {name}"}
-                yield line | silent | {"n": unknown.len(), "scaled": 1 - float(unknown.cast(pl.Float64).to_numpy().mean())}
+                yield (
+                    line
+                    | silent
+                    | {"n": unknown.len(), "scaled": 1 - float(unknown.cast(pl.Float64).to_numpy().mean())}
+                )
 
 
 def _likelihood_lines(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:

@@ -21,6 +21,8 @@ class Backend:
     `asked` lists every request in order, so that a test can check which requests were not sent.
     """
 
+    has_window = False  # rows come in batches
+
     def __init__(self, answer: Callable[[Generate], str] = by_hash, identity: str = "fake") -> None:
         self.answer, self.identity = answer, identity
         self.asked: list[Request] = []

@@ -190,9 +190,10 @@ def test_numbers_beside_a_fit(method):
 
 def test_a_line_by_hand():
     line = numbers.line("all", [judged(0, MAJOR), judged(1), judged(2), judged(3), failed(4)])
-    assert (line.n, line.not_judged, line.with_errors, line.share, line.score) == (5, 1, 1, 0.25, -0.875)
+    assert (line.n, line.judged, line.failed, line.not_known) == (5, 4, 1, 0)
+    assert (line.with_errors, line.share, line.score) == (1, 0.25, -0.875)
     nobody = numbers.line("none", [failed(1)])
-    assert (nobody.n, nobody.not_judged, nobody.share, nobody.score) == (1, 1, None, None)
+    assert (nobody.n, nobody.judged, nobody.share, nobody.score) == (1, 0, None, None)
 
 
 def test_edges_of_bands():
