@@ -40,6 +40,7 @@ from excam.excam40k import datasets
 from excam.excam40k.construction import duplicates, hard, splits, wrapping
 from excam.excam40k.construction.drawing import draw_to_cap
 from excam.inference import Flow
+from excam.inference.run import without_asking
 from excam.stats import bootstrap
 from scripts import run
 
@@ -167,9 +168,9 @@ def _measure(
     name: str, comparator: str, compare: Callable[[Case], Flow[Comparison]], rows: list[Labelled], shown: int
 ) -> None:
     """Print one line of the table."""
-    _answered(compare(rows[0].case))  # word lists are loaded
+    without_asking(compare(rows[0].case))  # word lists are loaded
     started = time.perf_counter()
-    compared = [_answered(compare(row.case)) for row in rows]
+    compared = [without_asking(compare(row.case)) for row in rows]
     speed = len(rows) / (time.perf_counter() - started)
     bases = [row.base for row in rows]
     pairs = list(zip(rows, compared, strict=True))
@@ -194,15 +195,6 @@ def _measure(
     print("| " + " | ".join(map(str, line)) + " |")
     for row, outcome in [(row, outcome) for row, outcome in pairs if not _is_correct(row, outcome)][:shown]:
         print(f"    {'right' if row.right else 'wrong'}: {row.case.text!r} / {row.case.expected!r}: {outcome}")
-
-
-def _answered(flow: Flow[Comparison]) -> Comparison:
-    """Return the result of a flow that asks nothing."""
-    try:
-        next(flow)
-    except StopIteration as done:
-        return done.value
-    raise AssertionError("these comparators ask no model")
 
 
 def _is_correct(row: Labelled, outcome: Comparison) -> bool:

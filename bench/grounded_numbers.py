@@ -27,8 +27,8 @@ from excam.error_reports import comparators
 from excam.error_reports.comparators import combined
 from excam.error_reports.comparators.base import Case
 from excam.error_reports.judges import grounded
-from excam.inference import Flow, R
-from excam.knowledge.passages import words
+from excam.excam40k import evidence_numbers
+from excam.inference.run import without_asking
 from excam.pages.markdown import table
 from excam.stats.bootstrap import ratio_interval
 
@@ -59,15 +59,6 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 # Points
-
-
-def answered(flow: Flow[R]) -> R:
-    """Return the result of a flow that asks nothing."""
-    try:
-        next(flow)
-    except StopIteration as end:
-        return end.value
-    raise AssertionError("a comparator without a model asked")
 
 
 def write_points(rows: Path, answers: Path, to: Path) -> None:
@@ -104,11 +95,13 @@ def _point(row: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     point["stated"] = bool(stated)
     point["on_topic"] = not grounded.off_topic(question, replace(said, answer=stated), texts, row["language"])
     right = Case(question, stated, row["answer"], language=row["language"])
-    point["states_right"] = bool(stated) and (answered(comparators.load("lemmas").compare(right)).margin or -1) > 0
+    point["states_right"] = (
+        bool(stated) and (without_asking(comparators.load("lemmas").compare(right)).margin or -1) > 0
+    )
     fact = next((at for at, passage in enumerate(passages, 1) if passage.get("states")), 0)
     point["cites_fact"] = fact in said.cites if fact else None
     for program in PROGRAMS:
-        compared = answered(comparators.load(program).compare(case)) if stated else None
+        compared = without_asking(comparators.load(program).compare(case)) if stated else None
         point[program] = compared.margin if compared else None
         if program == "lemmas":
             point |= _span(row, compared.differing if compared else ())
@@ -124,19 +117,11 @@ def _point(row: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
             point[f"entailment_{name[2:]}_contrast"] = value - answer[f"u-{name[2:]}"]
     if point["lemmas"] is not None and "entailment_contrast" in point:
         point["combined"] = combined.margin(point["lemmas"], point["entailment_contrast"], point.get("agreement"))
-    point["overlap"] = _overlap(row["text"], texts)
+    point["overlap"] = evidence_numbers.overlap(row["text"], texts)
     point["length"] = float(len(row["text"]))
     if "likelihoods" in answer:
         point |= _likelihoods(row, answer)
     return point
-
-
-def _overlap(text: str, passages: Sequence[str]) -> float | None:
-    """Return the share of a text's words that stand in the best passage."""
-    stated = words(text)
-    if not passages or not stated:
-        return None
-    return max(sum(word in known for word in stated) / len(stated) for known in (set(words(one)) for one in passages))
 
 
 def _span(row: Mapping[str, Any], marked: Sequence[tuple[int, int]]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam.core import tables
-from excam.excam40k.evidence_numbers import ALL
+from excam.core.paths import ALL
 from excam.pages import plotting
 from scripts import run
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from excam.core import tables
+from excam.core import paths, tables
 from excam.core.provenance import write_text
 from excam.error_reports import record_files
 from excam.error_reports.evaluation.cells import System, rounded_text
@@ -63,9 +63,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     dev = [row for path, rows in shown.items() if path.stem == "dev" for row in rows.values()]
     points = {WORDS: evidence_numbers.floor([*test.values()], samples, dev)}
     for path in args.judgements:
-        system = System.from_path(path)
-        if system.trained_on in ("nothing", "all", f"without-{path.parent.name}"):
-            points.setdefault(system.key, []).extend(_points(path, test, samples))
+        points.setdefault(System.from_path(path).key, []).extend(_points(path, test, samples))
     lines = [line for name, own in points.items() for line in evidence_numbers.lines(name, own, args.seed)]
     tables.write_lines(args.numbers, evidence_numbers.COLUMNS, map(_rounded, lines))
     write_text(args.page, page(tables.read_lines(args.numbers)))
@@ -100,7 +98,7 @@ def page(lines: Sequence[Mapping[str, str]]) -> str:
 
 
 def _rows_of(line: Mapping[str, str]) -> str:
-    return line["dataset"] if line["wording"] == evidence_numbers.ALL else f"passages as {line['wording']}"
+    return line["dataset"] if line["wording"] == paths.ALL else f"passages as {line['wording']}"
 
 
 def _cell(line: Mapping[str, str], name: str) -> str:

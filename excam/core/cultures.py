@@ -30,6 +30,7 @@ def _countries() -> dict[str, str]:
     return names
 
 
+@cache
 def names() -> frozenset[str]:
     """Return every name of a country and every adjective, without case."""
     return frozenset(_countries())

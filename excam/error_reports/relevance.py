@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 
 from excam.core import cultures
 from excam.error_reports.comparators._statements import Held, Unit, language_of, options, statement
@@ -36,7 +36,7 @@ def unrelated(question: str, passages: Sequence[str], language: str = "", share:
 
 def core(question: str) -> str:
     """Return what is asked: the longest question in quotation marks ("Answer this: '...?'"), else all of it."""
-    return max((found[1] for found in _QUOTED.finditer(question)), key=len, default=question)
+    return max((quoted[1] for quoted in _QUOTED.finditer(question)), key=len, default=question)
 
 
 def share_held(question: str, passage: str, language: str = "") -> float:
@@ -70,7 +70,7 @@ def named(text: str) -> frozenset[str]:
     return frozenset(cultures.culture_key(name) for name in _names(text))
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _names(text: str) -> tuple[str, ...]:
     """Return the names of cultures in a text, the longest at each place."""
     known = cultures.names()

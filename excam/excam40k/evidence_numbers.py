@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from excam.core.paths import ALL
 from excam.error_reports.comparators import lemmas
 from excam.error_reports.comparators.base import Case
 from excam.error_reports.records import Sample
 from excam.excam40k.shown_evidence import Shown
-from excam.inference import Flow, R
+from excam.inference.run import without_asking
 from excam.knowledge.passages import words
 from excam.stats.bootstrap import ratio_interval
 
-ALL = "all"
 COLUMNS = (
     *("system", "dataset", "kind", "wording", "n", "base_samples", "scaled", "low", "high", "silent", "silent_low"),
     *("silent_high", "accuracy", "states_right", "cites_right", "span_f1"),
@@ -57,7 +57,7 @@ def point(row: Shown, sample: Sample, judgement: Mapping[str, Any], parts: Mappi
         cited = {f"passage {number}" for number in row.cites}
         made = replace(
             made,
-            states_right=(_answered(lemmas.compare(case)).margin or -1.0) > 0,
+            states_right=(without_asking(lemmas.compare(case)).margin or -1.0) > 0,
             cites_right=bool(cited & set(parts["evidence"])),
         )
     if sample.report.errors:
@@ -68,34 +68,33 @@ def point(row: Shown, sample: Sample, judgement: Mapping[str, Any], parts: Mappi
     return made
 
 
-def _answered(flow: Flow[R]) -> R:
-    """Return the result of a flow that asks nothing."""
-    try:
-        next(flow)
-    except StopIteration as end:
-        return end.value
-    raise AssertionError("a comparator without a model asked")
-
-
 def _places(ranges: Iterable[tuple[int, int]]) -> set[int]:
     return {place for start, end in ranges if start >= 0 for place in range(start, end)}
 
 
-def overlap(row: Shown, sample: Sample) -> float:
-    """Return the share of the text's words that stand in the best passage, 0 to 1: the floor without a model."""
-    stated = words(sample.output)
-    known = [set(words(passage.shown)) for passage in row.passages]
-    return max((sum(word in one for word in stated) / len(stated) for one in known), default=0.0) if stated else 0.0
+def overlap(text: str, passages: Sequence[str]) -> float | None:
+    """Return the share of a text's words that stand in the best passage, 0 to 1: the floor without a model.
+
+    None without passages, or for a text without words.
+    """
+    stated = words(text)
+    if not passages or not stated:
+        return None
+    return max(sum(word in known for word in stated) / len(stated) for known in map(set, map(words, passages)))
 
 
 def floor(shown: Sequence[Shown], samples: Mapping[str, Sample], fitted: Sequence[Shown]) -> list[Point]:
     """Return the verdicts of overlap: no error from a threshold on, the one with most right verdicts on `fitted`."""
-    learned = np.array([overlap(row, samples[row.id]) for row in fitted])
+    learned = np.array([_overlap(row, samples) for row in fitted])
     wrong = np.array([bool(samples[row.id].report.errors) for row in fitted])
     places = np.unique(learned)
     scores = [float((np.less(learned, place) == wrong).mean()) for place in places]
     threshold = float(places[int(np.argmax(scores))]) if len(places) else 0.0
-    return [Point(row, samples[row.id], overlap(row, samples[row.id]) < threshold) for row in shown]
+    return [Point(row, samples[row.id], _overlap(row, samples) < threshold) for row in shown]
+
+
+def _overlap(row: Shown, samples: Mapping[str, Sample]) -> float:
+    return overlap(samples[row.id].output, [passage.shown for passage in row.passages]) or 0.0
 
 
 def lines(system: str, points: Sequence[Point], seed: int) -> Iterator[dict[str, Any]]:

@@ -56,7 +56,8 @@ def drawn(samples: Sequence[Sample], bases: Mapping[str, BaseSample], shares: Ev
     by_pair = shares.model_copy(update={"stated": 0.0})  # rows that are asked whether a text is right: by pair
     rows = list(grounded.rows(samples, bases, by_pair, seed))
     near = NearMisses(bases[id] for id in {sample.base for sample in samples})
-    contrasts = {row.base: _contrast(row, bases[row.base], near, seed) for row in rows}
+    last = {row.base: row for row in rows}  # texts of a base sample have one contrast
+    contrasts = {base: _contrast(row, bases[base], near, seed) for base, row in last.items()}
     for row in rows:
         kept = {name: getattr(row, name) for name in SCHEMA if name != "contrast"}
         yield Shown(**kept, contrast=contrasts[row.base])

@@ -158,7 +158,7 @@ def target(answer: str, cites: Sequence[int] = ()) -> str:
 
 def as_texts(passages: Sequence[Passage]) -> tuple[str, ...]:
     """Return passages as "title: text"."""
-    return tuple(f"{passage.title}: {passage.text}" if passage.title else passage.text for passage in passages)
+    return tuple(passage.as_line for passage in passages)
 
 
 def ask_stated(question: str, passages: Sequence[str], answers: str | None = None) -> Flow[Stated]:
@@ -331,9 +331,12 @@ def _judged(sample: Sample, asked: Asked, place: tuple[int, int], evidence: Evid
         reason = f"the model states what no passage says: {stated.invented}"
         return replace(unknown, comparison=Comparison(None, reason=reason), because=IN_NO_PASSAGE)
     share = SHARE_OF_SENTENCE if asked.topic == text else relevance.SHARE
-    why = off_topic(asked.topic, stated, texts, sample.language, share)
-    if why := why or (_of_others(asked, cited, texts, sample.language) if stated.answer else ""):
-        return replace(unknown, comparison=Comparison(None, reason=why), because=UNRELATED)
+    support = [texts[at] for at in cited]
+    if stated.answer and support:
+        why = relevance.unrelated(asked.topic, support, sample.language, share)
+        why = why or relevance.unrelated(asked.answers, support, sample.language, share=0.0)  # of the same culture
+        if why:
+            return replace(unknown, comparison=Comparison(None, reason=why), because=UNRELATED)
     if others := _others_about(asked.topic, stated, cited, texts):
         other = yield from ask_stated(asked.question, [texts[at] for at in others], asked.answers)
         if differ(asked.answers, stated.answer, other.answer, sample.language):
@@ -362,17 +365,10 @@ def cited_places(stated: Stated, passages: Sequence[str], language: str) -> list
     return holding or [shares.index(max(shares))]
 
 
-def off_topic(
-    question: str, stated: Stated, passages: Sequence[str], language: str = "", share: float = relevance.SHARE
-) -> str:
+def off_topic(question: str, stated: Stated, passages: Sequence[str], language: str = "") -> str:
     """Return why the passages that a statement follows from are not about a question, "" if one is."""
     cited = [passages[at] for at in cited_places(stated, passages, language)]
-    return relevance.unrelated(question, cited, language, share) if stated.answer and cited else ""
-
-
-def _of_others(asked: Asked, cited: Sequence[int], passages: Sequence[str], language: str) -> str:
-    """Return which other culture the passages of a statement are about than the question that a sentence answers."""
-    return relevance.unrelated(asked.answers, [passages[at] for at in cited], language, share=0.0) if cited else ""
+    return relevance.unrelated(question, cited, language) if stated.answer and cited else ""
 
 
 def _others_about(question: str, stated: Stated, cited: Sequence[int], passages: Sequence[str]) -> list[int]:

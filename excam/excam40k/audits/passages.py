@@ -33,12 +33,14 @@ def _checks(name: str, rows: Sequence[Shown], bases: Mapping[str, BaseSample]) -
     own = [row.id for row in rows if row.kind not in STATED and _own_sources(row, bases)]
     yield absence_check("rows whose fact is nowhere, with a passage of their own source", dataset, len(own), where)
     other = [
-        row.id for row in rows if sorted(one.states for one in row.passages if one.states) != STATED.get(row.kind, [])
+        row.id
+        for row in rows
+        if sorted(passage.states for passage in row.passages if passage.states) != STATED.get(row.kind, [])
     ]
     yield absence_check("rows whose passages do not state what their kind says", dataset, len(other), where)
     held = [row.id for row in rows if row.kind == "fact" and _own_sources(row, bases) > 1]
     yield absence_check("rows with their fact in more than one passage", dataset, len(held), where)
-    pairs = {(row.pair, tuple(one.shown for one in row.passages)) for row in rows}
+    pairs = {(row.pair, tuple(passage.shown for passage in row.passages)) for row in rows}
     yield absence_check(
         "pairs whose texts have different passages", dataset, len(pairs) - len({row.pair for row in rows}), where
     )
