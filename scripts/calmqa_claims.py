@@ -12,7 +12,7 @@ from excam.inference import transcript
 from scripts import run
 from scripts._calmqa import add_stage_options, items, texts
 
-VERSION = 2
+VERSION = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, stop
+from excam.scoring.server_options import Serving, with_server_options
 
 if TYPE_CHECKING:
     pass
@@ -47,6 +48,7 @@ def rows(
 
 
 @app.command()
+@with_server_options
 def judge(
     file: ROWS,
     to: TO,
@@ -60,6 +62,8 @@ def judge(
     quality: Annotated[str, typer.Option(help="mean, weighted, harmonic or product of fidelity and clarity")] = "mean",
     engine: ENGINE = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="limit of an answer")] = 512,
+    *,
+    serving: Serving,
 ) -> None:
     """Judge every row as ACRE, in one variant or several, and write the verdicts as Parquet. A killed run continues.
 
@@ -82,7 +86,7 @@ def judge(
         variants = [asks.checked("--variant", one, asks.VARIANTS) for one in variant or ["full"]]
         asks.checked("--quality", quality, list(COMBINATIONS))
         tasks = asks.tasks(found, variants, asks.checked("--by", by, asks.MODES), quality)
-        with kept_answers(model, engine, max_tokens, to, "judging, requests") as ask:
+        with kept_answers(model, engine, serving, max_tokens, to, "judging, requests") as ask:
             given = run(asks.flow, tasks, ask)
             tables.write_frame(to, judgements.to_frame(parse(model).label, tasks, given))
         invalid = sum(one.valid is False for one in given)
@@ -237,12 +241,15 @@ def collect(
 
 
 @app.command()
+@with_server_options
 def candidates(
     file: Annotated[Path, typer.Argument(help="Chinese sentences: id, source, and what else is to be kept")],
     model: MODEL,
     to: TO,
     engine: ENGINE = None,
     max_tokens: Annotated[int, typer.Option(min=1, help="limit of an answer")] = 256,
+    *,
+    serving: Serving,
 ) -> None:
     """List expressions of a corpus that may be culture-loaded, rather too many than too few. People decide about each.
 
@@ -256,7 +263,7 @@ def candidates(
 
     with exit_on_error():
         sentences = finding.read(file)
-        with kept_answers(model, engine, max_tokens, to, "reading, sentences") as ask:
+        with kept_answers(model, engine, serving, max_tokens, to, "reading, sentences") as ask:
             found = run(finding.flow, sentences, ask)
             write_text(to, exports.lines(row for one in found for row in one.rows))
         say(f"{to}: {finding.summary(found)}")

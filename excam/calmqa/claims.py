@@ -8,7 +8,8 @@ from typing import Literal
 
 import regex
 
-from excam.core.sentences import sentences
+from excam.core.sentences import well_formed, without_marks
+from excam.knowledge.claimless import claim_places
 from excam.knowledge.passages import Passage, words
 
 Verdict = Literal["supported", "unsupported", "contradicted", "failed"]
@@ -40,8 +41,14 @@ class ClaimWithPassages:
     passages: Sequence[Passage]
 
 
+def sentences(text: str, language: str) -> list[str]:
+    """Return the sentences of a text that claim something, without emphasis; `language` is a code."""
+    clean = well_formed(text)
+    return [without_marks(clean[slice(*place)]) for place in claim_places(clean, language)]
+
+
 def by_sentences(answer: str, text: str, language: str) -> list[Claim]:
-    """Return one claim for each different sentence of an answer, without a model."""
+    """Return one claim for each different sentence of an answer that claims something, without a model."""
     found = dict.fromkeys(sentences(text, language))
     return [Claim(f"{answer}#{number}", answer, number, one) for number, one in enumerate(found, 1)]
 

@@ -14,6 +14,7 @@ import typer
 from excam.core.language_identity import PACKAGES
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, print_text, stop
+from excam.scoring.server_options import Serving, with_server_options
 
 if TYPE_CHECKING:
     from excam.calmqa.source import Question
@@ -142,11 +143,14 @@ def regress(
 
 
 @app.command("filter")
+@with_server_options
 def filter_(
     file: Annotated[Path, typer.Argument(help="questions in the official columns")],
     model: Annotated[str, typer.Option(help="a folder with weights, an adapter, or NAME@http://host/v1")],
     to: Annotated[Path, typer.Option(help="JSON Lines: each question with what was decided in each round")],
     engine: Annotated[str | None, typer.Option("--backend", help="vllm or transformers, for a local model")] = None,
+    *,
+    serving: Serving,
 ) -> None:
     """Keep questions that are about a culture, then those that are clear: the two rounds of the paper's collection.
 
@@ -164,7 +168,7 @@ def filter_(
         questions: list[Question] = source.read_questions([file])
         if not questions:
             stop(f"{file}: 0 questions; expected one JSON object a line, in the official columns")
-        with kept_answers(model, engine, 64, to, "filtering, requests") as ask:
+        with kept_answers(model, engine, serving, 64, to, "filtering, requests") as ask:
             found = run(asks.keep, questions, ask)
             with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
                 for question, rounds in zip(questions, found, strict=True):

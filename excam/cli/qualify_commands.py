@@ -9,9 +9,11 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error
+from excam.scoring.server_options import Serving, with_server_options
 from excam.scoring.target import OVERWRITE, target
 
 
+@with_server_options
 def qualify(
     model: Annotated[str, typer.Option(help="an adapter, the folder of a model, or NAME@http://host/v1")],
     to: Annotated[Path, typer.Option(help="file to write, for `excam score --qualified`")],
@@ -24,6 +26,8 @@ def qualify(
     base: Annotated[Path | None, typer.Option(help="folder of an adapter's base model")] = None,
     engine: Annotated[str | None, typer.Option("--backend", help="transformers or vllm")] = None,
     overwrite: OVERWRITE = False,
+    *,
+    serving: Serving,
 ) -> None:
     """Find out in minutes how well a model judges, in which way it does so best, and when it should be silent.
 
@@ -54,7 +58,7 @@ def qualify(
         if to.exists() and not overwrite:
             raise InputInvalid(f"--to: {to} is there; expected a new file; give another name or --overwrite")
         sampling = Sampling(max_tokens=ErrorReports.max_tokens, logprobs=False)
-        opened = open_model(model, base, engine, probe=lambda _: (SHORT, sampling))
+        opened = open_model(model, base, engine, serving=serving, probe=lambda _: (SHORT, sampling))
         rows, kept = question_set.questions(), journal_of(to)  # answers, if the command is killed
         progress = Progress("qualifying, rows", len(rows))
         asked = partial(ask, opened.backend, sampling, Journal(kept))

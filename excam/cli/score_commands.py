@@ -19,6 +19,7 @@ from excam.core.exceptions import BudgetSpent
 from excam.core.offline import switch_on
 from excam.core.provenance import say
 from excam.core.terminal import JSON, exit_on_error, print_json, stop
+from excam.scoring.server_options import Serving, with_server_options
 from excam.scoring.spans import SEVERITIES
 from excam.scoring.target import OVERWRITE, target
 
@@ -84,27 +85,11 @@ PRICE = Annotated[
 SERVER = Annotated[
     str | None, typer.Option(help="address of a running `excam serve` that judges instead of a local model")
 ]
-CONCURRENCY = Annotated[
-    int | None, typer.Option(min=1, help="requests open at a server at once, 64 by default; fewer while it is busy")
-]
-RATE = Annotated[int | None, typer.Option(min=1, help="requests to a server in a minute, at most")]
-ANSWER_TIMEOUT = Annotated[
-    float | None, typer.Option("--timeout", help="seconds to wait for one answer of a server, 600 by default")
-]
-OMIT = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="what is left out of requests to a server: temperature, top_p, seed, logprobs, schema or system; repeat "
-        "the option for several; what a server refuses is left out without it"
-    ),
-]
-LIMIT_FIELD = Annotated[
-    str | None, typer.Option(help="the field for the longest answer, such as max_completion_tokens")
-]
 OFFLINE = Annotated[bool, typer.Option("--offline", help="open no connection, as with EXCAM_OFFLINE=1")]
 NAME = Annotated[str | None, typer.Option(help="name of the column in the file")]
 
 
+@with_server_options
 def score(
     files: FILES,
     metric: METRIC = "excam",
@@ -148,12 +133,9 @@ def score(
     server: SERVER = None,
     budget: BUDGET = None,
     price: PRICE = None,
-    concurrency: CONCURRENCY = None,
-    rate: RATE = None,
-    timeout: ANSWER_TIMEOUT = None,
-    omit: OMIT = None,
-    limit_field: LIMIT_FIELD = None,
     offline: OFFLINE = False,
+    *,
+    serving: Serving,
 ) -> None:
     """Score rows with a metric: by default cultural errors in texts and their instructions.
 
@@ -198,11 +180,7 @@ def score(
             combine=combine,  # pyright: ignore[reportArgumentType]  # it is checked
             budget=budget,
             price=price,
-            concurrency=concurrency,
-            rate=rate,
-            timeout=timeout,
-            omit=tuple(omit or ()),
-            limit_field=limit_field,
+            **serving.options,
         )
         if fail_on and fail_on not in SEVERITIES:
             stop(f"--fail-on: found {fail_on}; expected {' or '.join(SEVERITIES)}")

@@ -12,25 +12,23 @@ from excam.cli.score_commands import (
     BASES,
     CALIBRATION,
     COMBINE,
-    CONCURRENCY,
     ENGINE,
     EVIDENCE,
     JUDGE,
-    LIMIT_FIELD,
     MAX_TOKENS,
     METRIC,
     MODELS,
-    OMIT,
     QUALIFICATION,
-    RATE,
     REPEAT,
     TEMPERATURE,
 )
 from excam.core.extras import require_extra
 from excam.core.terminal import exit_on_error, stop
 from excam.scoring import defaults
+from excam.scoring.server_options import Serving, with_server_options
 
 
+@with_server_options
 def serve(
     metric: METRIC = "excam",
     model: MODELS = None,
@@ -55,10 +53,8 @@ def serve(
         float, typer.Option(min=1, help="seconds after which a waiting request fails")
     ] = defaults.TIMEOUT,
     allow_host: Annotated[list[str] | None, typer.Option(help="another name of this machine; may be repeated")] = None,
-    concurrency: CONCURRENCY = None,
-    rate: RATE = None,
-    omit: OMIT = None,
-    limit_field: LIMIT_FIELD = None,
+    *,
+    serving: Serving,
 ) -> None:
     """Score rows that come over HTTP: POST /score, GET /health, GET /openapi.json. Rows are scored in batches.
 
@@ -92,10 +88,7 @@ def serve(
             repeat=repeat,
             temperature=temperature,
             combine=combine,  # pyright: ignore[reportArgumentType]  # it is checked
-            concurrency=concurrency,
-            rate=rate,
-            omit=tuple(omit or ()),
-            limit_field=limit_field,
+            **serving.options,
         )
         scorer = open_scorer(options)
         if scorer.metric.needs_file:

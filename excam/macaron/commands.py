@@ -12,6 +12,7 @@ import typer
 
 from excam.core.provenance import say
 from excam.core.terminal import exit_on_error, stop
+from excam.scoring.server_options import Serving, with_server_options
 
 if TYPE_CHECKING:
     from excam.macaron.derive import Instance
@@ -171,12 +172,15 @@ def _write(built: Built, to: Path) -> None:
 
 
 @app.command()
+@with_server_options
 def proofread(
     file: Annotated[Path, typer.Argument(help="scenarios, as Parquet")],
     model: MODEL,
     to: TO,
     engine: ENGINE = None,
     max_tokens: TOKENS = 512,
+    *,
+    serving: Serving,
 ) -> None:
     """Let a model correct spelling and grammar of the English texts; a guard refuses any other edit.
 
@@ -192,7 +196,7 @@ def proofread(
 
     with exit_on_error():
         found = scenarios.read(file)
-        with kept_answers(model, engine, max_tokens, to, "proofreading, requests") as ask:
+        with kept_answers(model, engine, serving, max_tokens, to, "proofreading, requests") as ask:
             done = run(proofreading.proofread, found, ask)
             edits = proofreading.edit_rows(done)
             tables.write_lines(to.with_suffix(".edits.csv"), proofreading.EDITS, edits)
@@ -246,6 +250,7 @@ def _chosen(instances: Sequence[Instance], answers_file: Path) -> dict[str, list
 
 
 @app.command()
+@with_server_options
 def ask(
     file: Annotated[Path, typer.Argument(help="instances, as Parquet")],
     model: MODEL,
@@ -255,6 +260,8 @@ def ask(
     ] = "choose",
     engine: ENGINE = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="limit of an answer; 64, for thinking 4096")] = None,
+    *,
+    serving: Serving,
 ) -> None:
     """Ask a model about every instance and write its answers as Parquet. A killed run continues.
 
@@ -271,7 +278,7 @@ def ask(
     with exit_on_error():
         asked, found = asks.check_mode(mode), derive.read(file)
         limit = max_tokens or (4096 if asked == "thinking" else 64)
-        with kept_answers(model, engine, limit, to, "asking, requests") as put:
+        with kept_answers(model, engine, serving, limit, to, "asking, requests") as put:
             given = run(partial(asks.answer, mode=asked), found, put)
             tables.write_frame(to, answers.to_frame(found, parse(model).label, asked, given))
         say(f"{to}: {len(given)} answers; failures: {answers.failure_counts(given)}")

@@ -15,7 +15,7 @@ from excam.inference import Generate, Sampling, backend_factory
 from excam.inference.budget import Budget
 from excam.scoring import adapters, local_model, manifests, served_model
 from excam.scoring.manifests import AdapterManifest, BaseManifest
-from excam.scoring.served_model import Serving
+from excam.scoring.server_options import Serving
 
 EXAMPLE = "NAME@http://host/v1"
 _SERVED = re.compile(r"(?P<name>.+)@(?P<endpoint>https?://.+)", re.IGNORECASE)  # a name may hold an @ itself

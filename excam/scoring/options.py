@@ -20,7 +20,7 @@ from excam.scoring.ensemble import Ensemble, Repetition
 from excam.scoring.metric import Metric, Outcome, Row, Setup
 from excam.scoring.models import Address, OpenedModel, open_model, parse
 from excam.scoring.scorer import Scorer
-from excam.scoring.served_model import Serving
+from excam.scoring.server_options import Serving
 
 DEFAULT = ADAPTERS / "smollm2-135m" / "all"  # trained by the first command of the README
 WITH_EVIDENCE = ADAPTERS / "smollm2-135m-grounded" / "all"  # trained there too, to state what passages say

@@ -6,11 +6,10 @@ a word such as `seed` in a refusal only says what is left out first.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
@@ -18,12 +17,13 @@ from pydantic import ValidationError
 from excam.config import Model, Server
 from excam.core import offline
 from excam.core.addresses import key_in, without_secrets
-from excam.core.exceptions import InputInvalid, ModelInvalid
+from excam.core.exceptions import ModelInvalid
 from excam.core.provenance import say
 from excam.inference import Backend, Generate, Sampling, backend_factory
 from excam.inference.backends import _openai_connection, openai
 from excam.inference.backends.openai import Refusal, is_same_reason
 from excam.inference.budget import Budget
+from excam.scoring.server_options import Serving
 
 KEY = "EXCAM_ENDPOINT_KEY"
 OPENAI = "https://api.openai.com/v1"
@@ -31,52 +31,6 @@ OPENAI_KEY, OPENAI_ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"  # environment 
 OPENAI_NAMES = re.compile(r"(gpt|chatgpt|o\d)[\w.\-]*$")
 LISTING = 5.0  # seconds for the list of a server's models
 MOST_NAMES = 8  # of them in one line
-OMITTED: dict[str, dict[str, Any]] = {  # what people may leave out of requests, and the settings that do it
-    **{name: {"omit": [name]} for name in ("temperature", "top_p", "seed", "logprobs")},
-    "schema": {"structure": False},
-    "system": {"system": False},
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """How a server is asked, beside what is found out with the first request. None or () is not given."""
-
-    concurrency: int | None = None  # open requests at most
-    rate: int | None = None  # requests a minute
-    timeout: float | None = None  # seconds for one answer
-    omit: tuple[str, ...] = ()  # of OMITTED
-    limit_field: str | None = None  # the field of a request for the longest answer
-
-    def checked(self) -> Serving:
-        """Return itself. Raise InputInvalid for a value that it cannot have."""
-        for name, value in (("concurrency", self.concurrency), ("rate", self.rate)):
-            if value is not None and (not isinstance(value, int) or value < 1):
-                raise InputInvalid(f"--{name}: found {value}; expected a whole number from 1")
-        if self.timeout is not None and not 0 < self.timeout < math.inf:
-            raise InputInvalid(f"--timeout: found {self.timeout}; expected seconds above 0")
-        if unknown := [name for name in self.omit if name not in OMITTED]:
-            raise InputInvalid(f"--omit: found {unknown[0]}; expected {', '.join(OMITTED)}")
-        if self.limit_field is not None and not re.fullmatch(r"[a-z_]+", self.limit_field):
-            raise InputInvalid(
-                f"--limit-field: found {self.limit_field}; expected the name of a field, such as max_completion_tokens"
-            )
-        return self
-
-    @property
-    def given(self) -> list[str]:
-        """Return the names of the options that are given."""
-        return [item.name for item in fields(self) if getattr(self, item.name) != item.default]
-
-    def applied(self, server: Server) -> Server:
-        """Return the settings of a server with these."""
-        named = {"concurrency": self.concurrency, "requests_per_minute": self.rate, "timeout": self.timeout}
-        named["limit_field"] = self.limit_field
-        changed: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-        for name in self.omit:
-            left_out = OMITTED[name]
-            changed |= left_out | ({"omit": [*changed.get("omit", []), name]} if "omit" in left_out else {})
-        return server.model_copy(update=changed)
 
 
 class ServedBackend(backend_factory.LazyBackend):
@@ -142,7 +96,7 @@ def open_server(
         server = Server(endpoint=endpoint, name=name, key_env=key_variable(endpoint))
     except ValidationError:
         raise ModelInvalid(f"{name}: the server has no address; expected one like http://127.0.0.1:8000/v1") from None
-    return ServedBackend((serving or Serving()).applied(server), budget)
+    return ServedBackend((serving or Serving()).checked().applied(server), budget)
 
 
 def _expected_instead(reason: str, server: Server) -> str:

@@ -228,14 +228,17 @@ def test_an_invalid_sheet_is_one_line(tmp_path, rows, problem):
     [
         ("One thing. Another thing! Why? Because.", "en", ["One thing.", "Another thing!", "Because."]),
         ("W. G. Grace batted. Dr. Smith bowled.", "en", ["W. G. Grace batted.", "Dr. Smith bowled."]),
-        ("1. **Salt** is white.\n- Snow too.\n\n# Title", "en", ["Salt is white.", "Snow too.", "Title"]),
+        ("1. **Salt** is white.\n- Snow too.\n\n# Title", "en", ["Salt is white.", "Snow too."]),
         ("節分です。豆をまきます。なぜですか？なぜですか。", "ja", ["節分です。", "豆をまきます。"]),
         ("¿Qué es? Es azul.", "es", ["Es azul."]),
         ("", "en", []),
         ("…\0 42", "en", []),
+        ("Great question! Salt is white; snow too. I hope this helps.", "en", ["Salt is white; snow too."]),
+        ("I'm sorry, but I cannot answer that.", "en", []),
+        ("Γιατί; Το αλάτι είναι λευκό.", "el", ["Το αλάτι είναι λευκό."]),
     ],
 )
-def test_sentences(text, language, found):
+def test_sentences_that_claim_something(text, language, found):
     assert claims.sentences(text, language) == found
 
 

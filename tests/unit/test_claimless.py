@@ -2,7 +2,7 @@
 
 import pytest
 
-from excam.error_reports import claimless
+from excam.knowledge import claimless
 
 
 def is_claimless(sentence, before="", after=""):

@@ -17,6 +17,8 @@ from fake_chat_server import right, wrong
 from typer.testing import CliRunner
 
 from excam import cli
+from excam.acre import translations
+from excam.acre.items import Item
 from excam.config import Server
 from excam.core import tables
 from excam.core.exceptions import ModelInvalid
@@ -25,6 +27,7 @@ from excam.error_reports.records import Report
 from excam.inference import Generate, Message, Sampling
 from excam.inference.backends import openai
 from excam.macaron import derive, source
+from excam.macaron import scenarios as scenario_texts
 from excam.rubric import manual
 from excam.scoring.served_model import negotiate
 
@@ -51,7 +54,8 @@ def run(tmp_path, monkeypatch):
         servers.append(fake_chat_server.Server(script, mode if callable(mode) else lambda body: mode))
         run.calls = servers[-1].calls
         file = "rubric.jsonl" if "rubric" in words else "two.jsonl"
-        command = words if "--to" in words else ("score", file, "--to", "out.jsonl", *words)
+        named = words and not words[0].startswith("-")
+        command = words if named else ("score", file, "--to", "out.jsonl", *words)
         found = CliRunner().invoke(cli.app, [*command, "--model", f"m@{servers[-1].endpoint}"])
         assert found.exception is None or isinstance(found.exception, SystemExit), found.exception
         out = tmp_path / "out.jsonl"
@@ -323,6 +327,54 @@ def test_macaron_asks_without_what_the_server_refuses(run, tmp_path, mode, is_re
     found = run(lambda body: step if is_refused(body) else answer(body), "macaron", "ask", "instances.parquet", "--mode", mode, "--to", "a.parquet")  # fmt: skip
     assert found.exit_code == 0, found.stderr
     assert "6 answers; failures: none" in found.stderr
+
+
+TRANSLATED = translations.Translated(
+    Item(
+        "1",
+        "他画蛇添足。",
+        "He gilds the lily.",
+        "画蛇添足",
+        "gilds the lily",
+        1,
+        5,
+        3,
+        17,
+        "Linguistic",
+        "literary",
+        "CC0",
+    ),
+    "small",
+    "He adds feet to a snake.",
+)
+ASKING = {
+    "score": ("score", "two.jsonl", "--to", "out"),
+    "serve": ("serve",),
+    "qualify": ("qualify", "--to", "out"),
+    "macaron ask": ("macaron", "ask", "instances.parquet", "--to", "out.parquet"),
+    "macaron proofread": ("macaron", "proofread", "scenarios.parquet", "--to", "out.parquet"),
+    "acre judge": ("acre", "judge", "translations.parquet", "--to", "out.parquet"),
+    "acre candidates": ("acre", "candidates", "corpus.jsonl", "--to", "out.jsonl"),
+    "calmqa filter": ("calmqa", "filter", "questions.jsonl", "--to", "out.jsonl"),
+}
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_each_command_that_asks_a_model_has_the_options_of_servers(run, tmp_path, name):
+    scenarios = source.read(source.files(MINI), {}).scenarios[:1]
+    tables.write_frame(tmp_path / "scenarios.parquet", scenario_texts.to_frame(scenarios))
+    tables.write_frame(tmp_path / "instances.parquet", derive.to_frame(derive.instances(scenarios, seed=1)))
+    tables.write_frame(tmp_path / "translations.parquet", translations.to_frame([TRANSLATED]))
+    (tmp_path / "corpus.jsonl").write_text(json.dumps({"id": "1", "source": "他画蛇添足。"}))
+    question = json.loads((MINI.parent / "calmqa/train.jsonl").read_text().splitlines()[0])
+    (tmp_path / "questions.jsonl").write_text(json.dumps(question))
+    options = ("--omit", "seed", "--omit", "system", "--limit-field", "n_tokens", "--concurrency", "2", "--rate", "600")
+    found = run(wrong(401, "who are you?"), *ASKING[name], *options)
+    assert found.exit_code == 2, found.stderr
+    assert "key" in found.stderr.splitlines()[-1]
+    assert "n_tokens" in run.calls[0], found.stderr
+    assert not {"seed", "max_tokens"} & set(run.calls[0])
+    assert "system" not in roles(run.calls[0])
 
 
 # --- what is left out

@@ -19,7 +19,6 @@ from excam.core.exceptions import InputInvalid
 from excam.core.language_identity import language_code
 from excam.core.sentences import sentence_places
 from excam.error_reports import comparators, relevance
-from excam.error_reports.claimless import is_claimless, is_refusal
 from excam.error_reports.comparators._statements import Held, statement
 from excam.error_reports.comparators._words import words as spanned_words
 from excam.error_reports.comparators.base import Case, Comparison
@@ -40,6 +39,7 @@ from excam.error_reports.yes_no import FENCE, one_line
 from excam.inference import Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
 from excam.inference.run import together
+from excam.knowledge.claimless import is_claimless, is_refusal
 from excam.knowledge.passages import words
 from excam.scoring.results import NOT_KNOWN
 

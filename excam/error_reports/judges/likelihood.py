@@ -14,7 +14,6 @@ from itertools import islice, pairwise
 from typing import Literal
 
 from excam.core.phrases import PhraseFinder
-from excam.error_reports.claimless import is_refusal
 from excam.error_reports.judges.base import (
     SHARED_REASONS,
     Version,
@@ -36,6 +35,7 @@ from excam.error_reports.judges.grounded import (
 from excam.error_reports.records import CulturalError, Sample, Verdict
 from excam.inference import Choice, Choose, Flow, Message, ask_for_text
 from excam.inference.answer_text import reasoning_and_answer
+from excam.knowledge.claimless import is_refusal
 from excam.scoring.results import NOT_KNOWN
 
 VERSION = Version(asks=1, reads=1)

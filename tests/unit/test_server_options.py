@@ -15,7 +15,8 @@ from excam.core.exceptions import InputInvalid, ModelInvalid
 from excam.inference import Generate, Message, Sampling
 from excam.scoring import served_model
 from excam.scoring.models import open_model, parse
-from excam.scoring.served_model import Serving, negotiate
+from excam.scoring.served_model import negotiate
+from excam.scoring.server_options import Serving
 
 SERVER = Server(endpoint="http://host/v1", name="m")
 

@@ -14,6 +14,7 @@ from typing import Literal
 
 import regex
 
+from excam.core.sentences import sentence_places
 from excam.knowledge.passages import words
 
 Kind = Literal["opening", "anywhere", "alone", "refusal"]
@@ -28,6 +29,11 @@ _HASHES = regex.compile(r"\s*#{1,6}\s*")
 _EMPHASISED = regex.compile(r"(\*\*|__).+\1[:：]?")
 _GOES_ON = regex.compile(r"[,;:.!?，。；：،]\s*\w|\b(?:but|aber|pero|mais|mas|ma|ama|tapi|но)\b")
 _SENTENCE_END = regex.compile(r"[.!?。！？।]$")
+
+
+def claim_places(text: str, language: str) -> list[tuple[int, int]]:
+    """Return the places of the sentences of a text that claim something; `language` is a code, "root" if unknown."""
+    return [place for place in sentence_places(text, language) if not is_claimless(text, place)]
 
 
 def is_claimless(text: str, place: tuple[int, int]) -> bool:
@@ -76,7 +82,7 @@ def _plain(text: str) -> str:
 
 @cache
 def _phrases(kind: Kind) -> tuple[str, ...]:
-    table = resources.files("excam.error_reports").joinpath("claimless.tsv").read_text(encoding="utf-8")
+    table = resources.files("excam.knowledge").joinpath("claimless.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in table.splitlines()[1:])
     return tuple(_plain(phrase) for named, phrases in rows if named == kind for phrase in phrases.split("|"))
 

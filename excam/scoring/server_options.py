@@ -1,0 +1,115 @@
+"""How a model behind a server is asked: settings, and the options of commands for them. Loads nothing heavy."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from excam.core.exceptions import InputInvalid
+
+if TYPE_CHECKING:
+    from excam.config import Server
+
+
+OMITTED: dict[str, dict[str, Any]] = {  # what people may leave out of requests, and the settings that do it
+    **{name: {"omit": [name]} for name in ("temperature", "top_p", "seed", "logprobs")},
+    "schema": {"structure": False},
+    "system": {"system": False},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How a server is asked, beside what is found out with the first request. None or () is not given."""
+
+    concurrency: int | None = None  # open requests at most
+    rate: int | None = None  # requests a minute
+    timeout: float | None = None  # seconds for one answer
+    omit: tuple[str, ...] = ()  # of OMITTED
+    limit_field: str | None = None  # the field of a request for the longest answer
+
+    def checked(self) -> Serving:
+        """Return itself. Raise InputInvalid for a value that it cannot have."""
+        for name, value in (("concurrency", self.concurrency), ("rate", self.rate)):
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise InputInvalid(f"--{name}: found {value}; expected a whole number from 1")
+        if self.timeout is not None and not 0 < self.timeout < math.inf:
+            raise InputInvalid(f"--timeout: found {self.timeout}; expected seconds above 0")
+        if unknown := [name for name in self.omit if name not in OMITTED]:
+            raise InputInvalid(f"--omit: found {unknown[0]}; expected {', '.join(OMITTED)}")
+        if self.limit_field is not None and not re.fullmatch(r"[a-z_]+", self.limit_field):
+            raise InputInvalid(
+                f"--limit-field: found {self.limit_field}; expected the name of a field, such as max_completion_tokens"
+            )
+        return self
+
+    @property
+    def given(self) -> list[str]:
+        """Return the names of the options that are given."""
+        return [item.name for item in fields(self) if getattr(self, item.name) != item.default]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the options by their names."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    def applied(self, server: Server) -> Server:
+        """Return the settings of a server with these."""
+        named = {"concurrency": self.concurrency, "requests_per_minute": self.rate, "timeout": self.timeout}
+        named["limit_field"] = self.limit_field
+        changed: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+        for name in self.omit:
+            left_out = OMITTED[name]
+            changed |= left_out | ({"omit": [*changed.get("omit", []), name]} if "omit" in left_out else {})
+        return server.model_copy(update=changed)
+
+
+OPTIONS: dict[str, Any] = {  # by their names in `Serving`
+    "concurrency": Annotated[
+        int | None, typer.Option(min=1, help="requests open at a server at once, 64 by default; fewer while it is busy")
+    ],
+    "rate": Annotated[int | None, typer.Option(min=1, help="requests to a server in a minute, at most")],
+    "timeout": Annotated[float | None, typer.Option(help="seconds to wait for one answer of a server, 600 by default")],
+    "omit": Annotated[
+        list[str] | None,
+        typer.Option(
+            help="what is left out of requests to a server: temperature, top_p, seed, logprobs, schema or system; "
+            "repeat the option for several; what a server refuses is left out without it"
+        ),
+    ],
+    "limit_field": Annotated[
+        str | None, typer.Option(help="the field for the longest answer, such as max_completion_tokens")
+    ],
+}
+
+
+def with_server_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with `OPTIONS` in place of its parameter `serving`, which gets their values.
+
+    typer reads the signature. An option that the command has itself, under the same name, stays its own.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    own = {name: item for name, item in signature.parameters.items() if name != "serving"}
+    added = {
+        name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+        for name, option in OPTIONS.items()
+        if name not in own
+    }
+
+    @wraps(command)
+    def with_options(**given: Any) -> None:
+        values: dict[str, Any] = {name: given.pop(name) for name in added}
+        values["omit"] = tuple(values["omit"] or ())
+        command(**given, serving=Serving(**values))
+
+    parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in own.values()] + list(added.values())
+    with_options.__signature__ = signature.replace(parameters=parameters)  # pyright: ignore[reportAttributeAccessIssue]
+    with_options.__annotations__ = {item.name: item.annotation for item in parameters} | {"return": None}
+    return with_options
