@@ -189,7 +189,7 @@ class Scorer:
         if outcome.score is not None and not math.isfinite(outcome.score):
             outcome = Outcome(None, "not-finite", outcome.parts)
         words = next((one.problem for one in answers if isinstance(one, Completion) and one.problem), "")
-        if words and outcome.failure and outcome.failure.endswith("refused"):
+        if words and outcome.failure and (self.metric.is_own or outcome.failure.endswith("refused")):
             outcome = replace(outcome, failure=f"{outcome.failure}: {words}")
         return self._result(row, outcome)
 
