@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from excam.config import Model
+from excam.core.exceptions import AnswersMissing, ModelInvalid
 from excam.core.provenance import Progress, refuse_changed, say
-from excam.inference import Answer, Ask, backend_factory, gpus
+from excam.inference import Answer, Ask, Generate, Request, backend_factory, gpus
 from excam.inference.journal import Journal, ask, totals
 from excam.inference.vllm_environment import python_with_vllm
+from excam.scoring.served_model import ServedBackend
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +86,21 @@ class Asker:
 
         `rows` is None where it is not known how many requests there will be.
         """
-        return partial(ask, self.backend, self.sampling, self.journal, progress=Progress(what, rows))
+        asked = partial(ask, self.backend, self.sampling, self.journal, progress=Progress(what, rows))
+        return partial(self._asked_at_server, asked) if self.model.server else asked
+
+    def _asked_at_server(self, asked: Ask, requests: Sequence[Request]) -> Sequence[Answer]:
+        """Ask. Where the server refuses parts of every request, say what to write in the configuration, and raise."""
+        try:
+            return asked(requests)
+        except (AnswersMissing, ModelInvalid):
+            first = next((request for request in requests if isinstance(request, Generate)), None)
+            assert self.model.server, "it is behind one"
+            named = self.model.server.model_copy(update={"name": self.model.server.name or self.model.hub or self.name})
+            needed = ServedBackend(named, None).settings_needed(first, self.sampling) if first else {}
+            if needed:
+                say(f"{self.name}: its server answers if models.{self.name}.server has {json.dumps(needed)}")
+            raise
 
     def facts(self, answers: Iterable[Answer]) -> dict[str, Any]:
         """Return what a manifest records: identity and engine, and counts, tokens and cost of these answers.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from yarl import URL
 
 HERE = frozenset({"localhost", "127.0.0.1", "::1"})
-IDLE = 5.0  # seconds that a connection is kept after an answer; servers close theirs later
+IDLE = 4.0  # seconds that a connection is kept after an answer; many servers close theirs after 5
 LONGEST_LINE = 64 * 2**10  # bytes of a line of a response's head
 
 

@@ -48,12 +48,9 @@ class ServedBackend(backend_factory.LazyBackend):
         another judge.
         """
 
-        def attempt(server: Server) -> None:
-            ServedBackend(server, self._budget)._opened_server().attempt(request, sampling)
-
         self._opened_server()  # raises for an invalid address or key
         try:
-            found, lines = negotiate(self.server, request, sampling, attempt)
+            found, lines = self._negotiated(request, sampling)
         except ModelInvalid as problem:
             reason = str(problem)
             expected = _expected_instead(reason, self.server)
@@ -61,6 +58,23 @@ class ServedBackend(backend_factory.LazyBackend):
         for line in lines:
             say(f"{self.name}: {line}")
         return ServedBackend(found, self._budget)
+
+    def settings_needed(self, request: Generate, sampling: Sampling) -> dict[str, Any]:
+        """Return the settings that the server needs to answer a request, beside those it has; none if it answers none.
+
+        For the configuration of an experiment, which decides what is asked, so that nothing is left out unseen.
+        """
+        try:
+            found, _ = self._negotiated(request, sampling)
+        except ModelInvalid:
+            return {}
+        return {name: value for name, value in found.model_dump().items() if value != getattr(self.server, name)}
+
+    def _negotiated(self, request: Generate, sampling: Sampling) -> tuple[Server, list[str]]:
+        def attempt(server: Server) -> None:
+            ServedBackend(server, self._budget)._opened_server().attempt(request, sampling)
+
+        return negotiate(self.server, request, sampling, attempt)
 
     def left_out(self, request: Generate) -> str:
         """Return the part of a signature that says what is left out of requests, since it may change answers."""

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import zlib
+from argparse import Namespace
 from itertools import count
 from pathlib import Path
 
@@ -19,9 +20,9 @@ from typer.testing import CliRunner
 from excam import cli
 from excam.acre import translations
 from excam.acre.items import Item
-from excam.config import Server
+from excam.config import Model, Server
 from excam.core import tables
-from excam.core.exceptions import ModelInvalid
+from excam.core.exceptions import AnswersMissing, ModelInvalid
 from excam.error_reports.judges import report
 from excam.error_reports.records import Report
 from excam.inference import Generate, Message, Sampling
@@ -30,6 +31,7 @@ from excam.macaron import derive, source
 from excam.macaron import scenarios as scenario_texts
 from excam.rubric import manual
 from excam.scoring.served_model import negotiate
+from scripts import _asking
 
 MINI = Path(__file__).parents[2] / "mini/macaron"
 TEXT = report.write(Report())
@@ -383,6 +385,19 @@ def test_each_command_that_asks_a_model_has_the_options_of_servers(run, tmp_path
 REQUEST = Generate((Message("system", "Be brief."), Message("user", "Answer.")), '{"type": "object"}')
 PARTS = {"limit", "temperature", "top_p", "seed", "logprobs", "structure", "system"}
 IDS = ("request 0123abcd-{}", "req_011{letter}Hoqz{letter}")  # they differ in each answer
+
+
+def test_a_job_of_the_workflow_says_what_its_configuration_needs(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)
+    server = fake_chat_server.Server(default=refusing(lambda body: {"seed", "max_tokens"} & set(body), wrong(400, "?")))
+    model = Model(gpus=0, backend="openai", licence="own", server=Server(endpoint=server.endpoint))
+    options = {"gpus": 0, "pace": "{}", "weights": None, "adapter": None, "journal": tmp_path / "journal", "seed": 7}
+    asker = _asking.Asker(Namespace(model=model.model_dump_json(), **options), "small", "job")
+    with pytest.raises((AnswersMissing, ModelInvalid)):
+        asker.ask_with_progress("asking", 1)([REQUEST])
+    server.stop()
+    needed = 'models.small.server has {"limit_field": "max_completion_tokens", "omit": ["seed"]}'
+    assert f"small: its server answers if {needed}" in capsys.readouterr().err
 
 
 def left_out(server):
