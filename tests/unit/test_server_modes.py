@@ -387,6 +387,13 @@ PARTS = {"limit", "temperature", "top_p", "seed", "logprobs", "structure", "syst
 IDS = ("request 0123abcd-{}", "req_011{letter}Hoqz{letter}")  # they differ in each answer
 
 
+def test_an_answer_that_is_lost_in_white_space_says_how_to_start_vllm(run):
+    found = run(right('{"errors": [],' + " \n" * 90, finish="length"))
+    assert {row["failure"] for row in run.rows} == {"truncated"}
+    assert found.stderr.count("disable_any_whitespace") == 1
+    assert "disable_any_whitespace" not in run(right('{"errors": [],', finish="length")).stderr
+
+
 def test_a_job_of_the_workflow_says_what_its_configuration_needs(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)
     server = fake_chat_server.Server(default=refusing(lambda body: {"seed", "max_tokens"} & set(body), wrong(400, "?")))

@@ -24,6 +24,7 @@ BROKEN = re.compile("abort|cancel|error|insufficient")
 LEAST_CONTEXT = 500  # tokens; no server has a shorter context
 LONG = 8000  # characters of a prompt; a shorter one fits every context
 MOST = 10  # characters a token, on average: more than in any text that is not one character again and again
+SPACES = 40  # characters of white space at the end of an answer that a model did not mean
 REPEATED = re.compile(r"(.)\1{3,}", re.DOTALL)
 
 VARYING = re.compile(r"[0-9a-f-]{8,}|[\w-]*\d[\w-]*", re.IGNORECASE)  # numbers and ids of requests in a message
@@ -71,6 +72,11 @@ def is_prompt_cut(text: str, prompt_tokens: int) -> bool:
     if prompt_tokens < LEAST_CONTEXT or len(text) <= max(LONG, MOST * prompt_tokens):
         return False
     return len(REPEATED.sub(r"\1", text)) > max(LONG, MOST * prompt_tokens)
+
+
+def is_lost_in_spaces(answer: Completion) -> bool:
+    """Return whether an answer was cut in the middle of white space, which a grammar allows without end."""
+    return answer.finish == "length" and len(answer.text) - len(answer.text.rstrip()) > SPACES
 
 
 def completion(body: Any) -> Completion:

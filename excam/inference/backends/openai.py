@@ -59,6 +59,10 @@ LARGEST = 64 * 2**20  # bytes of a response
 LARGE = 2**20  # bytes of a request that is sent piece by piece
 SCHEMA_REFUSED = "it takes no JSON Schema: set models.*.server.structure: false"
 SHORT = {"role": "user", "content": "Answer with {}"}  # a message that every model answers, to see whether it does
+COMPACT = (
+    "where the server is vLLM, start it with "
+    """--structured-outputs-config '{"backend": "xgrammar", "disable_any_whitespace": true}'"""
+)
 NO_KEY = "no key was sent; set EXCAM_ENDPOINT_KEY, or models.*.server.key_env in the workflow"
 SHORTEST_KEY = 4  # characters of a value in an address's query that may be a key
 TOP = 20  # maximum of alternatives per token that OpenAI and vLLM list
@@ -125,6 +129,7 @@ class Backend:
         self._free = 0.0  # when the next request may start, by time.monotonic()
         self._has_answered = False  # whether any request was answered
         self._lacks_logprobs = False  # whether it was refused what `choose` asks for
+        self._said_once = set[str]()
         self._said = -math.inf  # when a wait was last announced
         self._counts: Counter[str] = Counter()
         self._route = connection.route(name, self._url, self._shown, self._key)  # fails now, not in the middle of a job
@@ -215,6 +220,8 @@ class Backend:
 
         def read(body: Any) -> Completion:
             answer = bodies.completion(body)
+            if request.schema and bodies.is_lost_in_spaces(answer):
+                self._say_once(f"an answer with a JSON Schema ends in white space up to its limit; {COMPACT}")
             if texts and bodies.is_prompt_cut(texts[-1], answer.prompt_tokens):
                 characters = sum(map(len, texts))
                 return refused(
@@ -345,6 +352,11 @@ class Backend:
         except Failed:
             return False
         return True
+
+    def _say_once(self, line: str) -> None:
+        if line not in self._said_once:
+            self._said_once.add(line)
+            say(f"{self.name}: {line}")
 
     def _delay(self, attempt: int, wait: float, reason: str) -> float:
         """Return the seconds before the next attempt, at least, and say so, at most once in ten seconds.

