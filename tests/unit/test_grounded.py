@@ -121,6 +121,7 @@ def test_a_text_that_differs_is_an_error_with_its_words_and_the_expected_stateme
     assert verdict.report.explanation == "Expected: lunar new year (by p1)."
     assert verdict.score == -5
     assert verdict.parts["evidence"] == ["p1"]
+    assert [text.partition(": ")[0] for text in verdict.parts["passages"]] == ["p1"]  # what people check it by
 
 
 def test_a_text_that_agrees_is_clean_and_its_certainty_is_the_probability_that_it_agrees():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,7 @@ from excam.scoring.results import NOT_KNOWN
 if TYPE_CHECKING:
     from excam.knowledge.passages import Passage
 
-VERSION = Version(asks=2, reads=1)
+VERSION = Version(asks=2, reads=2)
 REASONS = (*SHARED_REASONS, NOT_KNOWN, "too-long")
 NOT_STATED = "not stated"
 OWN_KNOWLEDGE = "the model's own knowledge"
@@ -222,9 +222,15 @@ class Judged:
     claim: str
     stated: Stated
     comparison: Comparison
-    evidence: tuple[str, ...]  # ids of the passages that it follows from
+    cited: tuple[Passage, ...]  # that it follows from; none: the model's own knowledge
     probability: float | None  # that it agrees; None: not known
     because: str = ""  # why it is not known
+
+    @property
+    def evidence(self) -> list[str]:
+        """Return the ids of the passages that it follows from; without any, a verdict is what the model knows."""
+        ids = [passage.id for passage in self.cited]
+        return ids or ([] if self.probability is None else [OWN_KNOWLEDGE])
 
 
 def _script(text: str) -> str:
@@ -323,8 +329,8 @@ def _judged(sample: Sample, asked: Asked, place: tuple[int, int], evidence: Evid
     if asked.topic == text and repeats(stated.answer, text, texts, sample.language):
         stated = replace(stated, answer="", invented=stated.answer)
     cited = cited_places(stated, texts, sample.language)
-    sources = tuple(evidence.passages[at].id for at in cited) or (OWN_KNOWLEDGE,)
-    unknown = replace(unknown, stated=stated, evidence=sources)
+    sources = tuple(evidence.passages[at] for at in cited)
+    unknown = replace(unknown, stated=stated, cited=sources)
     if stated.failure:
         return replace(unknown, comparison=Comparison(None, reason=stated.failure), because="")
     if stated.invented:
@@ -340,9 +346,9 @@ def _judged(sample: Sample, asked: Asked, place: tuple[int, int], evidence: Evid
     if others := _others_about(asked.topic, stated, cited, texts):
         other = yield from ask_stated(asked.question, [texts[at] for at in others], asked.answers)
         if differ(asked.answers, stated.answer, other.answer, sample.language):
-            sources += tuple(evidence.passages[at].id for at in others)
+            sources += tuple(evidence.passages[at] for at in others)
             reason = f"{DISAGREEING}: {stated.answer} against {other.answer}"
-            return replace(unknown, evidence=sources, comparison=Comparison(None, reason=reason), because=DISAGREEING)
+            return replace(unknown, cited=sources, comparison=Comparison(None, reason=reason), because=DISAGREEING)
     case = Case(asked.answers, text, stated.answer, texts, evidence.unrelated, sample.language)
     comparison = yield from compared(way.comparator, case)
     unknown = replace(unknown, comparison=comparison)
@@ -408,10 +414,11 @@ def _of_one(judged: Judged) -> Verdict:
         return replace(failed(stated.failure), thinking=stated.thinking)
     parts = {
         "expected": stated.answer or NOT_STATED,
-        "evidence": list(judged.evidence),
+        "evidence": judged.evidence,
         "margin": judged.comparison.margin,
         "compared": judged.comparison.reason,
     }
+    parts |= _shown([judged])
     parts |= {"because": judged.because} if judged.because else {}
     return replace(_verdict([judged], parts), thinking=stated.thinking)
 
@@ -427,6 +434,7 @@ def _of_many(claims: Sequence[Judged], sentences_of_text: int, unseen: int) -> V
     if unseen:
         parts["not judged"] = unseen
     parts["statements"] = [_line_of(claim) for claim in claims]
+    parts |= _shown(claim for claim in claims if outcome(claim) in ("agrees", "differs"))
     known = outcomes["agrees"] + outcomes["differs"]
     if not outcomes["differs"] and outcomes["failed"] + unseen > known:  # too little was seen to call it clean
         failures = [claim.stated.failure for claim in claims if claim.stated.failure]
@@ -435,6 +443,12 @@ def _of_many(claims: Sequence[Judged], sentences_of_text: int, unseen: int) -> V
         reasons = Counter(claim.because for claim in claims)
         parts["because"] = max(reasons, key=reasons.__getitem__, default=NO_CLAIM)
     return _verdict(claims, parts)
+
+
+def _shown(claims: Iterable[Judged]) -> dict[str, list[str]]:
+    """Return the passages that claims follow from, once each, for people who check them."""
+    passages = {passage.id: f"{passage.id}: {passage.as_line}" for claim in claims for passage in claim.cited}
+    return {"passages": list(passages.values())} if passages else {}
 
 
 def outcome(claim: Judged) -> str:
