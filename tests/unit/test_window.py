@@ -170,13 +170,34 @@ def test_a_room_narrows_to_what_is_open_and_widens_slowly():
         room.narrow(taken)
     assert room.limit == 12
     for _ in range(12):
-        room.widen()
+        room.widen(1)
     assert 12.5 < room.limit < 13
     room.narrow(0)
     assert room.limit == 1
     for _ in range(5000):
-        room.widen()
+        room.widen(1)
     assert room.limit == 64
+
+
+def test_a_room_grows_quickly_at_first_and_never_beyond_what_is_allowed():
+    room = _openai_window.Room(64)
+    assert room.limit == 16
+    for _ in range(60):
+        room.widen(90)  # a slow server that answers all at once
+    assert room.limit == 64
+    assert _openai_window.Room(2).limit == 2
+
+
+def test_a_room_does_not_grow_at_a_server_that_answers_one_after_the_other():
+    """A row takes 30 seconds there; as many as are open wait for each other, and 600 seconds are the longest wait."""
+    room, queue, now, waits = _openai_window.Room(64), [], 0, []
+    for _ in range(200):
+        queue += [now] * (int(room.limit) - len(queue))
+        now += 30
+        waits.append(now - queue.pop(0))
+        room.widen(waits[-1])
+    assert room.limit <= 20
+    assert max(waits) <= 600
 
 
 # --- files

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import json
+import math
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     import aiohttp
 
 A = TypeVar("A", Completion, Choice)
+FIRST = 16  # requests open at once in the beginning
+QUEUED = 4  # times the quickest answer: one that takes longer has probably waited for others at the server
+SHORT_WAIT = 20.0  # seconds that an answer may take in any case
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +55,32 @@ class Question(Generic[A]):
 
 @dataclass(slots=True)
 class Room:
-    """How many requests a server has to answer at once: `most`, or fewer if it said that it is busy.
+    """How many requests a server has to answer at once: `most`, or fewer where that helps nobody.
 
-    A refusal leaves room for those that were not refused. Each answer widens it by a share of one, so that it grows by
-    one in the time of an answer.
+    It begins with `FIRST` and grows by one with each answer, until the server says that it is busy; from then on by one
+    in the time of an answer, and a refusal leaves room for those that were not refused. It does not grow while answers
+    take much longer than the quickest one did: a server that answers one after the other keeps the others waiting, and
+    those at the end of a long queue would be given up.
     """
 
     most: int
     limit: float = field(init=False)
+    quickest: float = math.inf  # seconds
+    was_busy: bool = False
 
     def __post_init__(self) -> None:
-        self.limit = self.most
+        self.limit = min(self.most, FIRST)
 
     def narrow(self, taken: int) -> None:
         """Leave room for the `taken` requests that are open beside a refused one."""
+        self.was_busy = True
         self.limit = min(self.limit, max(1.0, taken))
 
-    def widen(self) -> None:
-        """Count an answer."""
-        self.limit = min(self.most, self.limit + 1 / self.limit)
+    def widen(self, seconds: float) -> None:
+        """Count an answer that took so long."""
+        self.quickest = min(self.quickest, seconds)
+        if seconds <= max(SHORT_WAIT, QUEUED * self.quickest):
+            self.limit = min(self.most, self.limit + (1 / self.limit if self.was_busy else 1))
 
 
 @dataclass(slots=True)

@@ -298,6 +298,7 @@ class Backend:
                 if attempt and self.budget and not self.budget.allows_repetition():
                     return Missing(f"{reason}; not asked again: that could exceed the budget")
                 self._counts.update(requests=1, retries=int(attempt > 0))
+                began = time.monotonic()
                 answer = await self._once(asking.client, question)
             except Failed as problem:
                 busy = problem.busy
@@ -322,7 +323,7 @@ class Backend:
             else:
                 asking.failed_in_a_row = 0
                 self._has_answered = True
-                self._room.widen()
+                self._room.widen(time.monotonic() - began)
                 return answer
             finally:
                 asking.leave(refused=busy)
