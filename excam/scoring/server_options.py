@@ -73,7 +73,10 @@ class Serving:
 
 OPTIONS: dict[str, Any] = {  # by their names in `Serving`
     "concurrency": Annotated[
-        int | None, typer.Option(min=1, help="requests open at a server at once, at most; by default 64, fewer while it is busy or slow")
+        int | None,
+        typer.Option(
+            min=1, help="requests open at a server at once, at most; by default 64, fewer while it is busy or slow"
+        ),
     ],
     "rate": Annotated[int | None, typer.Option(min=1, help="requests to a server in a minute, at most")],
     "timeout": Annotated[float | None, typer.Option(help="seconds to wait for one answer of a server, 600 by default")],

@@ -207,11 +207,16 @@ Search = Callable[[str, str], Evidence]  # from a question and the text that ans
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked about a claim: the question that it answers, what is put to the model, what passages are about."""
+    """What is asked about a claim: the question that it answers, and what is put to the model."""
 
     answers: str
     question: str
-    topic: str
+    sentence: str = ""  # of a longer text, which passages must be about; else about what is answered
+
+    @property
+    def topic(self) -> str:
+        """Return what passages must be about."""
+        return self.sentence or self.answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +260,9 @@ def judge(sample: Sample, search: Search | None = None, way: Way | None = None) 
         evidence = search(sample.instruction, text) if search else Evidence()
         if search and not evidence.passages:
             return _of_one(_unknown(place, text, NO_PASSAGE, NO_PASSAGE))
-        return _of_one((yield from _judged(sample, Asked(*[sample.instruction] * 3), place, evidence, way)))
+        return _of_one(
+            (yield from _judged(sample, Asked(sample.instruction, sample.instruction), place, evidence, way))
+        )
     stating = [place for place in places if not is_claimless(sample.output, place)]
     flows = [_judged_sentence(sample, place, search, way) for place in stating[:MOST_CLAIMS]]
     claims = yield from together(flows)
@@ -298,7 +305,7 @@ def _judged_sentence(sample: Sample, place: tuple[int, int], search: Search | No
         question, failure = yield from ask_question(sample.instruction, sample.output, place)
         if failure:
             return Judged(place, sentence, Stated("", failure=failure), Comparison(None), (), None)
-        return (yield from _judged(sample, Asked(*[question] * 3), place, Evidence(), way)) if question else None
+        return (yield from _judged(sample, Asked(question, question), place, Evidence(), way)) if question else None
     evidence = search(sample.instruction, sentence)
     if not evidence.passages:
         return _unknown(place, sentence, NO_PASSAGE, NO_PASSAGE)
@@ -326,7 +333,7 @@ def _judged(sample: Sample, asked: Asked, place: tuple[int, int], evidence: Evid
     texts = as_texts(evidence.passages)
     unknown = _unknown(place, text, "", "")
     stated = yield from ask_stated(asked.question, texts, asked.answers)
-    if asked.topic == text and repeats(stated.answer, text, texts, sample.language):
+    if asked.sentence and repeats(stated.answer, text, texts, sample.language):
         stated = replace(stated, answer="", invented=stated.answer)
     cited = cited_places(stated, texts, sample.language)
     sources = tuple(evidence.passages[at] for at in cited)
@@ -336,7 +343,7 @@ def _judged(sample: Sample, asked: Asked, place: tuple[int, int], evidence: Evid
     if stated.invented:
         reason = f"the model states what no passage says: {stated.invented}"
         return replace(unknown, comparison=Comparison(None, reason=reason), because=IN_NO_PASSAGE)
-    share = SHARE_OF_SENTENCE if asked.topic == text else relevance.SHARE
+    share = SHARE_OF_SENTENCE if asked.sentence else relevance.SHARE
     support = [texts[at] for at in cited]
     if stated.answer and support:
         why = relevance.unrelated(asked.topic, support, sample.language, share)
