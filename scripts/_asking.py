@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -18,6 +19,8 @@ from excam.inference import Answer, Ask, Generate, Request, backend_factory, gpu
 from excam.inference.journal import Journal, ask, totals
 from excam.inference.vllm_environment import python_with_vllm
 from excam.scoring.served_model import ServedBackend
+
+REFUSES_A_PART = re.compile("HTTP (400|422|500)")  # what servers say to a field that they do not take
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
@@ -93,8 +96,9 @@ class Asker:
         """Ask. Where the server refuses parts of every request, say what to write in the configuration, and raise."""
         try:
             return asked(requests)
-        except (AnswersMissing, ModelInvalid):
-            first = next((request for request in requests if isinstance(request, Generate)), None)
+        except (AnswersMissing, ModelInvalid) as problem:
+            texts = (request for request in requests if isinstance(request, Generate))
+            first = next(texts, None) if REFUSES_A_PART.search(str(problem)) else None
             assert self.model.server, "it is behind one"
             named = self.model.server.model_copy(update={"name": self.model.server.name or self.model.hub or self.name})
             needed = ServedBackend(named, None).settings_needed(first, self.sampling) if first else {}
