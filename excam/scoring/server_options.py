@@ -31,7 +31,7 @@ class Serving:
 
     concurrency: int | None = None  # open requests at most
     rate: int | None = None  # requests a minute
-    timeout: float | None = None  # seconds for one answer
+    timeout: float | None = None  # seconds for an answer
     omit: tuple[str, ...] = ()  # of OMITTED
     limit_field: str | None = None  # the field of a request for the longest answer
 
@@ -79,7 +79,7 @@ OPTIONS: dict[str, Any] = {  # by their names in `Serving`
         ),
     ],
     "rate": Annotated[int | None, typer.Option(min=1, help="requests to a server in a minute, at most")],
-    "timeout": Annotated[float | None, typer.Option(help="seconds to wait for one answer of a server, 600 by default")],
+    "timeout": Annotated[float | None, typer.Option(help="seconds to wait for an answer of a server, 600 by default")],
     "omit": Annotated[
         list[str] | None,
         typer.Option(

@@ -319,11 +319,8 @@ OPTIONS = {
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
-    return pack(tmp_path_factory.mktemp("documents"))
-
-
-def pack(folder):
-    """Build an index of a document that says something of every row."""
+    """Documents that say something of every row."""
+    folder = tmp_path_factory.mktemp("documents")
     text = "So it is in Japan: a host is greeted with a bow. Sushi is no Greek dish. A month of rest after childbirth."
     document = {"id": "1", "title": "Customs", "text": text, "licence": "CC0-1.0"}
     (folder / "documents.jsonl").write_text(json.dumps(document) + "\n")

@@ -1,43 +1,53 @@
-"""A hundred rows of which a server refuses one, in words that nobody knows: 99 scores, one failure, for every metric."""
+"""A hundred rows of which a server refuses one, in words that nobody knows: 99 scores, one failure, whatever the metric."""
 
 import json
-from itertools import cycle
 
 import pytest
 from fake_chat_server import Server, wrong
-from test_metric_options import METRICS, OWN, TRANSLATION, answer, pack
+from test_metric_options import METRICS, OWN, TRANSLATION, answer, index  # noqa: F401  # a fixture
 from typer.testing import CliRunner
 
 from excam import cli
+from excam.inference.backends import openai
+from excam.scoring.metric import available
 
 ROWS = 100
-ASKING = [name for name, metric in METRICS.items() if metric.asks != "nothing"]
-WORDS = "the seventh gate is closed"
 
 
-@pytest.mark.parametrize(("name", "status"), zip(ASKING, cycle([400, 413, 422]), strict=False))
-def test_a_refused_row_is_one_failure(tmp_path, monkeypatch, name, status):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [*((name, 400) for name, one in METRICS.items() if one.asks != "nothing"), ("excam", 413), ("excam", 422)],
+)
+def test_one_refused_row_is_one_failure(tmp_path, monkeypatch, index, name, status):  # noqa: F811
+    monkeypatch.setattr(openai.random, "uniform", lambda low, high: 0.0)  # no waiting before another attempt
     metric = METRICS[name]
     example = {"question": "Why?", "answer": "So it is.", "language": "English"} if name == "calmqa" else TRANSLATION
     example = dict(metric.example) or example
     text = metric.pair[1] if metric.pair else "translation"
-    rows = [{"id": str(at)} | example | {text: f"{example[text]} Row {at} it is."} for at in range(ROWS)]
-    rows[41][text] += " TROUBLE is here."
+    texts = [example[text] + (" TROUBLE." if at == 57 else f" {at}.") for at in range(ROWS)]
+    rows = [{"id": str(at)} | example | {text: one} for at, one in enumerate(texts)]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-    def answered(body):
-        return wrong(status, WORDS) if "TROUBLE" in json.dumps(body["messages"]) else answer(body)
-
-    server = Server(default=answered)
-    words = ["--metric", name if name in ("excam", "rubric", "acre", "calmqa") else str(OWN)]
-    words += ["--evidence", str(pack(tmp_path))] if metric.evidence == "own" else []
-    command = ["score", "rows.jsonl", *words, "--model", f"m@{server.endpoint}", "--to", "scored.jsonl"]
-    done = CliRunner().invoke(cli.app, command)
-    server.stop()
-    scored = [json.loads(line) for line in (tmp_path / "scored.jsonl").open()]
-    assert (done.exit_code, len(scored)) == (0, ROWS), done.stderr
-    failed = {row["id"]: row["failure"] for row in scored if row["failure"]}
-    assert set(failed) == {"41"}
-    assert failed["41"].endswith(f": HTTP {status}: {WORDS}")
-    assert sum(row["score"] is not None for row in scored) == ROWS - 1
+    refusal = wrong(status, "zut alors 4711", "z9")
+    server = Server(default=lambda body: refusal if "TROUBLE" in str(body["messages"]) else answer(body))
+    words = [
+        "--metric",
+        name if name in available() else str(OWN),
+        "--model",
+        f"m@{server.endpoint}",
+        "--to",
+        str(tmp_path / "out.jsonl"),
+    ]
+    words += ["--evidence", str(index)] if metric.evidence == "own" else []
+    try:
+        done = CliRunner().invoke(cli.app, ["score", str(tmp_path / "rows.jsonl"), *words])
+    finally:
+        server.stop()
+    assert done.exit_code == 0, done.stderr
+    scored = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in scored] == [row["id"] for row in rows]
+    failed = {row["id"]: row["failure"] for row in scored if row["score"] is None}
+    assert failed.keys() == {"57"}, failed
+    assert failed["57"].endswith(f": HTTP {status}: zut alors 4711")  # beside what a metric of one's own makes of it
+    if name in available():
+        assert failed["57"].endswith(f"refused: HTTP {status}: zut alors 4711")
+    assert sum("TROUBLE" in str(body["messages"]) for body in server.calls) <= 2 * len(metric.columns)

@@ -371,10 +371,10 @@ def test_each_command_that_asks_a_model_has_the_options_of_servers(run, tmp_path
     question = json.loads((MINI.parent / "calmqa/train.jsonl").read_text().splitlines()[0])
     (tmp_path / "questions.jsonl").write_text(json.dumps(question))
     options = ("--omit", "seed", "--omit", "system", "--limit-field", "n_tokens", "--concurrency", "2", "--rate", "600")
-    found = run(wrong(401, "who are you?"), *ASKING[name], *options)
-    assert found.exit_code == 2, found.stderr
-    assert "key" in found.stderr.splitlines()[-1]
-    assert "n_tokens" in run.calls[0], found.stderr
+    done = run(wrong(401, "who are you?"), *ASKING[name], *options)
+    assert done.exit_code == 2, done.stderr
+    assert "key" in done.stderr.splitlines()[-1]
+    assert "n_tokens" in run.calls[0], done.stderr
     assert not {"seed", "max_tokens"} & set(run.calls[0])
     assert "system" not in roles(run.calls[0])
 
@@ -388,9 +388,9 @@ IDS = ("request 0123abcd-{}", "req_011{letter}Hoqz{letter}")  # they differ in e
 
 
 def test_an_answer_that_is_lost_in_white_space_says_how_to_start_vllm(run):
-    found = run(right('{"errors": [],' + " \n" * 90, finish="length"))
+    done = run(right('{"errors": [],' + " \n" * 90, finish="length"))
     assert {row["failure"] for row in run.rows} == {"truncated"}
-    assert found.stderr.count("disable_any_whitespace") == 1
+    assert done.stderr.count("disable_any_whitespace") == 1
     assert "disable_any_whitespace" not in run(right('{"errors": [],', finish="length")).stderr
 
 
