@@ -129,7 +129,7 @@ class Backend:
         self._free = 0.0  # when the next request may start, by time.monotonic()
         self._has_answered = False  # whether any request was answered
         self._lacks_logprobs = False  # whether it was refused what `choose` asks for
-        self._said_once = set[str]()
+        self._said_compact = False  # whether the line about white space was said
         self._said = -math.inf  # when a wait was last announced
         self._counts: Counter[str] = Counter()
         self._route = connection.route(name, self._url, self._shown, self._key)  # fails now, not in the middle of a job
@@ -220,8 +220,9 @@ class Backend:
 
         def read(body: Any) -> Completion:
             answer = bodies.completion(body)
-            if request.schema and bodies.is_lost_in_spaces(answer):
-                self._say_once(f"an answer with a JSON Schema ends in white space up to its limit; {COMPACT}")
+            if request.schema and not self._said_compact and bodies.is_lost_in_spaces(answer):
+                self._said_compact = True
+                say(f"{self.name}: an answer with a JSON Schema ends in white space up to its limit; {COMPACT}")
             if texts and bodies.is_prompt_cut(texts[-1], answer.prompt_tokens):
                 characters = sum(map(len, texts))
                 return refused(
@@ -353,11 +354,6 @@ class Backend:
         except Failed:
             return False
         return True
-
-    def _say_once(self, line: str) -> None:
-        if line not in self._said_once:
-            self._said_once.add(line)
-            say(f"{self.name}: {line}")
 
     def _delay(self, attempt: int, wait: float, reason: str) -> float:
         """Return the seconds before the next attempt, at least, and say so, at most once in ten seconds.
