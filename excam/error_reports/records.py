@@ -43,6 +43,8 @@ class BaseSample:
     group: str = ""  # rows that must share a split (EPIC pairs, CaLMQA translations); empty: the row itself
     label: str = ""  # where all answers are a few labels: which; equally many of each are drawn, so none tells anything
     minor: tuple[str, ...] = ()  # those of `wrong` that are minor errors; the others are major
+    agreement: float | None = None  # share of others who give `answer`: in a survey, to a text; None: nobody else
+    asked: int | None = None  # how many others; None: not known
 
 
 CulturalError = ErrorSpan  # `where` is one of WHERE

@@ -39,7 +39,8 @@ from excam.excam40k.datasets._unknown import Unknown, unknown_values
 # The fields of a base sample that a frame holds; `dataset` and `task` are the same for all rows.
 TEXTS = ("id", "question", "answer", "language", "culture", "stratum", "role", "context", "group", "label")
 LISTS = ("options", "wrong", "minor")
-FIELDS = (*TEXTS, *LISTS)
+NUMBERS: Mapping[str, Any] = {"agreement": pl.Float64, "asked": pl.Int64}
+FIELDS = (*TEXTS, *LISTS, *NUMBERS)
 _FILE = "_file"  # hidden column of a frame of fields: where a row comes from
 _SOURCE = "_source"  # the same in a frame with the columns of a source
 _ROW = "_row"  # hidden column: the number of a row in its file, from 1, the header not counted
@@ -199,6 +200,7 @@ def _with_defaults(frame: pl.DataFrame) -> pl.DataFrame:
     defaults = {
         **dict.fromkeys(TEXTS, pl.lit("")),
         **dict.fromkeys(LISTS, pl.lit([], pl.List(pl.String))),
+        **{name: pl.lit(None, kind) for name, kind in NUMBERS.items()},
         **dict.fromkeys(map(changed_column, NOTED), pl.lit(False)),
         **{_FILE: pl.lit(""), _ROW: pl.lit(0)},
         "reason": pl.lit(None, pl.String),
