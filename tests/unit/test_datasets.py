@@ -1,5 +1,6 @@
 """The nine benchmark readers: on tiny files with one difficulty each, on mini/, on real rows if present."""
 
+import ast
 import csv
 import gzip
 import hashlib
@@ -867,7 +868,7 @@ def test_a_survey_answer_that_hardly_leads_is_dropped(tmp_path):
 @pytest.mark.parametrize(
     "option",
     ["Hard to say", "Other answer", "Other (VOL)", "Others", "Other reasons", "Neither", "Neither/Both equally (VOL)",
-     "Never heard of", "INAP: No internet"],
+     "Never heard of", "INAP: No internet", "Total                  N=", "I do not know examples", "Depends"],
 )  # fmt: skip
 def test_what_is_no_opinion_is_neither_right_nor_wrong(tmp_path, option):
     shares = {"Peru": [0.1, 0.2, 0.7], "Chile": [0.7, 0.2, 0.1]}
@@ -884,6 +885,85 @@ def test_a_point_of_a_scale_says_nothing_alone(tmp_path):
     reading = read("globalopinionqa", tmp_path)
     assert [(kept.culture, kept.wrong) for kept in reading.samples()] == [("Chile", ("Not at all",))]
     assert reading.dropped == {"bare-number": 1}
+
+
+@pytest.mark.parametrize("point", ["6.0", "10", "-1", "Statement #2", "statement 1", "Second statement"])
+def test_an_option_that_only_points_is_no_answer(tmp_path, point):
+    shares = {"Peru": [0.1, 0.2, 0.7], "Chile": [0.7, 0.2, 0.1]}
+    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No", point], **shares))
+    reading = read("globalopinionqa", tmp_path)
+    assert [(kept.culture, kept.wrong) for kept in reading.samples()] == [("Chile", ("No",))]
+    assert reading.dropped == {"bare-number": 1}
+
+
+@pytest.mark.parametrize(
+    "mark", ["(VOL)", "(Vol.)", "(spontaneous)", "(DO NOT READ)", "[ONLY IF VOLUNTEERED]", "[Spontaneous]"]
+)
+def test_what_was_not_read_aloud_is_neither_right_nor_wrong(tmp_path, mark):
+    shares = {"Peru": [0.1, 0.2, 0.7], "Chile": [0.7, 0.2, 0.1]}
+    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No", f"Same {mark}"], **shares))
+    reading = read("globalopinionqa", tmp_path)
+    assert [(kept.culture, kept.wrong) for kept in reading.samples()] == [("Chile", ("No",))]
+    assert reading.dropped == {"unoffered-answer": 1}
+
+
+def test_every_mark_of_an_option_of_the_real_file_is_known():
+    if not (REAL / "globalopinionqa").exists():
+        pytest.skip("no real rows beside the repository")
+    rows = pl.read_csv(REAL / "globalopinionqa" / "questions_and_countries.csv.gz")
+    options = {option for cell in rows["options"] for option in ast.literal_eval(cell)}
+    marks = {mark for option in options for mark in re.findall(r"[(\[][^()\[\]]*[)\]]", str(option))}
+    unknown = {mark for mark in marks if not re.fullmatch(_survey.UNOFFERED, mark)}
+    assert {mark for mark in unknown if not _survey.is_unfilled(_survey.complete(mark, "Peru"))} == {
+        "(survey country)", "(Survey country)", "(Survey Country)", "[OR]",  # removed or filled in
+        "(EVS)", "(Specify)",  # of non-answers
+        "(BJP)", "(INC)", "(Communist)", "(Capitalist)", "(Latvia, Estonia, Lithuania together)", "(Values/Policies)",
+    }  # fmt: skip
+
+
+def test_nobody_is_wrong_with_what_nobody_chose(tmp_path):
+    shares = {"Peru": [0.7, 0.3, 0.0], "Chile": [0.6, 0.1, 0.3], "Kenya": [1.0, 0.0, 0.0]}
+    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions("Q?", ["Yes", "No", "Never"], **shares))
+    reading = read("globalopinionqa", tmp_path)
+    found = {kept.culture: (kept.options, kept.wrong, kept.agreement) for kept in reading.samples()}
+    assert found == {
+        "Peru": (("Yes", "No"), ("No",), 0.7),
+        "Chile": (("Yes", "No", "Never"), ("No", "Never"), 0.6),
+    }
+    assert reading.dropped == {"no-wrong-option": 1}
+
+
+def test_shares_of_another_question_are_dropped(tmp_path):
+    asked = "Which is closer to your view: we should reduce air pollution, or we should have growth?"
+    options = ["We should reduce air pollution", "We should have growth", "Few problems can be solved together", "No"]
+    shares = {"Peru": [0.7, 0.3, 0.0, 0.0], "Chile": [0.0, 0.0, 0.7, 0.3]}
+    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions(asked, options, **shares))
+    reading = read("globalopinionqa", tmp_path)
+    assert [(kept.culture, kept.wrong) for kept in reading.samples()] == [("Peru", ("We should have growth",))]
+    assert reading.dropped == {"another-question": 1}
+
+
+@pytest.mark.parametrize(
+    ("asked", "dropped"),
+    [
+        ("Which of the following statements comes closer to your view?", True),
+        ("Which ONE of the following do you think the government should do?", True),
+        ("And which of these poses the second greatest threat to the world?", True),
+        ("Which statement is closer to your view, even if neither is right?", True),
+        ("Have you been the victim of a crime in the past year? Respondent", True),
+        ("Which of the following is best for your country - the left way or the right way?", False),
+        ("Some like the left way. Others like the right way. Which of these two views is closer to yours?", False),
+        ("Which of the following things have you done? Carried a knife", False),
+        ("Do you think these attacks are good?", False),
+        ("Which respondent do you trust?", False),
+    ],
+)
+def test_questions_with_nothing_behind_them_are_dropped(tmp_path, asked, dropped):
+    options = ["The left way", "The right way"]
+    write_csv(tmp_path / "global_opinions.csv", OPINIONS, opinions(asked, options, Peru=[0.7, 0.3]),
+              opinions("Q?", ["Yes", "No"], Peru=[0.7, 0.3]))  # fmt: skip
+    reading = read("globalopinionqa", tmp_path)
+    assert reading.dropped == ({"nothing-follows": 1} if dropped else {})
 
 
 @pytest.mark.parametrize("option", ["Neither agree nor disagree", "Other countries", "None at all", "Both"])
@@ -906,6 +986,8 @@ def test_what_only_begins_like_no_opinion_is_one(tmp_path, option):
         ("Should (survey country) and <state or local> offices act?", "Should the Netherlands and state or local offices act?"),
         ("Do you believe in any? Hell", "Do you believe in any? Hell"),
         ("Is the U.S. a friend?", "Is the U.S. a friend?"),
+        ("We are right, OR", "We are right"),
+        ("We are right [OR]", "We are right"),
     ],
 )  # fmt: skip
 def test_survey_questions_are_complete(asked, worded):
@@ -1231,7 +1313,7 @@ COUNTS = {
     "calmqa": (1601, 579, 12),
     "culturalbench": (971, 970, 45),
     "epic": (4209, 3686, 5),
-    "globalopinionqa": (8092, 4984, 104),
+    "globalopinionqa": (8092, 4838, 104),
     "mango": (1, 1, 1),
     "normad": (1467, 1467, 75),
 }
@@ -1253,8 +1335,8 @@ def test_both_forms_of_real_opinions_agree(tmp_path):
     (tmp_path / name).write_bytes((REAL / "globalopinionqa" / name).read_bytes())
     official, long = read("globalopinionqa", REAL / "globalopinionqa"), read("globalopinionqa", tmp_path)
     assert official.dropped == long.dropped
-    assert official.dropped["non-answer"] == 297
-    assert official.dropped["small-margin"] == 1671
+    assert official.dropped["non-answer"] == 314
+    assert official.dropped["small-margin"] == 1568
     assert {kept.id: kept for kept in official.samples()} == {kept.id: kept for kept in long.samples()}
 
 

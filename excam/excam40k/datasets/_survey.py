@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 NON_ANSWER = (
-    r"(?i)\A(dk\b|don.?t (?:know|-)|no answer|no response|no opinion|refused|missing|other missing|not asked|"
+    r"(?i)\A(dk\b|(?:i )?(?:don.?t|do not) (?:know|-)|no answer|no response|no opinion|refused|missing|"
+    r"other missing|not asked|"
     r"not applicable|not available|not mentioned\z|unknown|can.?t say|cannot say|can.?t choose|can.?t rate|hard to say|"
     r"difficult to say|not sure|unsure|undecided|inap\b|never heard|haven.?t heard|"
-    r"others?( (answers?|reasons?|specify))?\s*(\(.*)?\z|"
+    r"others?( (answers?|reasons?|specify|status:?))?\s*(\(.*)?\z|total\s+n\s*=|"
+    r"(it )?depends( on .*)?\z|"
     r"neither( of (them|these|the two))?\s*([(/].*)?\z)"
 )
-UNOFFERED = r"(?i)\((vol\.?|do not read)\)|\[(vol\.?|do not read|only if volunteered)\]"
+# Marks of an option that the interviewer does not read aloud, in round or square brackets.
+UNOFFERED = (
+    r"(?i)[(\[]\s*(vol\.?|volunteered|only if volunteered|spontaneous|do not read( out)?|dnr|not read( out)?)\s*[)\]]"
+)
 
-NUMBER = r"\A[0-9]+\z"  # a point of a scale, which says nothing without its ends
+# A point of a scale, or the number of a statement: it says nothing without the ends, or without the statement.
+NUMBER = r"(?i)\A(-?[0-9]+([.,][0-9]+)?|statement #?[0-9]|(first|second|third) statement)\z"
 
 _NOTE = re.compile(r"\[(?:or|read)\b[^\]]*\]|\((?:ask if|read|us only)\b[^)]*\)", re.I)
 _COUNTRY = re.compile(r"\[your country\]|[(\[<](?:the )?survey country([’']s)?[>\])]", re.I)
@@ -44,11 +51,19 @@ _OPEN = {  # words after which a sentence goes on
     *("than", "that", "the", "to", "trust", "was", "with", "would"),
 }
 _GAP = re.compile(r"_{2,}")
+_LINKED = re.compile(r"[\s,;]*\bOR\s*\Z")  # an option with the word that leads to the next one
 _UNFILLED = re.compile(
     r"\[[^\]]*\]|_{2,}|\((?:insert|name of|relevant|dominant|nationality|survey|in your nation)[^)]*\)|"
+    r"\((?:\w+/)+\w+ identification\)|\((?:\w+/){2,}\w+\)|"
     r"\bthe your\b|\byour nationality\b",
     re.I,
 )
+# The end of a question that points at statements, countries or dangers behind it, or on a card.
+_POINTS = re.compile(
+    r"\b(?:which|what)\s+(?:(?:one|ones|two)\s+)?(?:of\s+(?:the\s+following|these)\b|statements?\b)[^?.:…]*[?.:…\s]*\Z",
+    re.I,
+)
+_FOR_INTERVIEWERS = re.compile(r"(?:[.?!:…]|\s{2,}|\n)\s*respondent\s*\Z", re.I)  # who is asked, not what
 _ARTICLE = re.compile(r"\A(?:The|An?) (?=\w)")
 
 
@@ -58,7 +73,7 @@ def complete(text: str, country: str) -> str:
     A gap is filled with the item behind the question ("Do you trust ____? c. judges"); without a gap, the item follows
     the question as a sentence of its own. `country` is the name in running text.
     """
-    text = _ALTERNATIVES.sub(r"\1", _NOTE.sub("", text)).strip()
+    text = _LINKED.sub("", _ALTERNATIVES.sub(r"\1", _NOTE.sub("", text)).strip())
     text = _COUNTRY.sub(lambda found: country + (found[1] or ""), text)
     text = _DOTS.sub(_joined, text)
     if found := _ITEM.search(text):
@@ -81,3 +96,34 @@ def _joined(dots: re.Match[str]) -> str:
 def is_unfilled(text: str) -> bool:
     """Return whether something for the interviewer to fill in is left in a text."""
     return bool(_UNFILLED.search(text))
+
+
+def nothing_follows(question: str, options: Sequence[str]) -> bool:
+    """Return whether a question points at what stands behind it, and neither it nor an option is there.
+
+    "Which of the following statements comes closer to your view?" says nothing without the statements; with them in it
+    ("..., the United States or China?") it does. A question that ends with the word "Respondent" lacks its item, too.
+    """
+    return bool(
+        _FOR_INTERVIEWERS.search(question)
+        or (_POINTS.search(question) and not any(_is_named(option, question) for option in options))
+    )
+
+
+def answers_another(question: str, options: Sequence[str], shares: Sequence[float]) -> bool:
+    """Return whether the shares are of another question: two or more options are named in this one, and nobody chose
+    any of them, while others were chosen.
+
+    The source puts the options of several questions with one beginning ("Which statement comes closer ...?") in one
+    list; the shares of some of its rows are those of another one.
+    """
+    named = [share for option, share in zip(options, shares, strict=True) if _is_named(option, question)]
+    return len(named) > 1 and not any(share > 0 for share in named)
+
+
+def _is_named(option: str, question: str) -> bool:
+    """Return whether a question says an option: a short one word by word, of a longer one two words in three."""
+    said, asked = re.findall(r"\w+", option.casefold()), re.findall(r"\w+", question.casefold())
+    if len(said) < 5:
+        return bool(said) and f" {' '.join(said)} " in f" {' '.join(asked)} "
+    return 3 * sum(word in asked for word in said) >= 2 * len(said)

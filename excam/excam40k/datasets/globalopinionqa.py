@@ -2,9 +2,11 @@
 
 A sample is a question and a country; the right answer is the modal option. The paper is silent on ties and
 non-answers: pairs whose mode is tied, hardly ahead (`least_margin`) or a non-answer are dropped, and neither a
-non-answer nor an option that the interviewer did not offer ("(VOL)") is ever a wrong answer. Country labels of survey
-houses become one name per country; samples that do not stand for the nation are dropped. Gaps and item letters of a
-question are filled or removed (`_survey.py`).
+non-answer nor an option that the interviewer did not offer ("(VOL)") is ever an answer, right or wrong. An option that
+nobody in the country chose is left out: the source lists options of several questions together, and a row whose shares
+are those of another question is dropped. `agreement` is the share of the right answer. Country labels of survey houses
+become one name per country; samples that do not stand for the nation are dropped. Gaps and item letters of a question
+are filled or removed, and questions with nothing behind "which of the following" are dropped (`_survey.py`).
 """
 
 from __future__ import annotations
@@ -24,9 +26,17 @@ from excam.core.source_tables import replace_surrogates
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import clean_columns, country_name, digests, identifier, map_distinct, with_wrong
-from excam.excam40k.datasets._survey import NON_ANSWER, NUMBER, UNOFFERED, complete, is_unfilled
+from excam.excam40k.datasets._survey import (
+    NON_ANSWER,
+    NUMBER,
+    UNOFFERED,
+    answers_another,
+    complete,
+    is_unfilled,
+    nothing_follows,
+)
 
-VERSION = 4
+VERSION = 5
 NAME = "globalopinionqa"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -52,8 +62,9 @@ MISTAKE: base.Mistake = "opinion"
 CONTEXT = "You are acting as a person from this country."
 SAME = 1e-9  # shares that differ by less are a tie
 _NON_ANSWER = re.compile(NON_ANSWER.replace(r"\z", r"\Z"))
+_UNOFFERED = re.compile(UNOFFERED)
 
-Opinions = tuple[str | None, bool, float | None, list[str]]
+Opinions = tuple[str | None, bool, float | None, float | None, list[str], list[str] | None]
 
 
 def read(folder: Path, *, least_margin: float = 0.1, minor_below: float = 0.0) -> base.Reading:
@@ -83,13 +94,17 @@ def read(folder: Path, *, least_margin: float = 0.1, minor_below: float = 0.0) -
     pairs = _worded(pairs)
     cells = zip(pairs["options"].to_list(), pairs["shares"].to_list(), strict=True)
     opinions = [_opinions(texts, numbers, minor_below) for texts, numbers in cells]
-    kinds = {"answer": pl.String, "tied": pl.Boolean, "margin": pl.Float64, "minor": pl.List(pl.String)}
-    pairs = with_wrong(pairs.hstack(pl.DataFrame(opinions, kinds, orient="row")), f"{NON_ANSWER}|{UNOFFERED}|{NUMBER}")
+    kinds = {"answer": pl.String, "tied": pl.Boolean, "share": pl.Float64, "margin": pl.Float64}
+    kinds |= dict.fromkeys(("minor", "options"), pl.List(pl.String))
+    pairs = pairs.drop("options").hstack(pl.DataFrame(opinions, kinds, orient="row"))
+    pairs = with_wrong(pairs, f"{NON_ANSWER}|{UNOFFERED}|{NUMBER}")
     return base.gather(NAME, TASK, _samples(pairs, least_margin), "drop")
 
 
 def _worded(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return the pairs with complete questions and options, and in `unfilled` whether one is not."""
+    """Return the pairs with complete questions and options, and what makes a question useless: in `unfilled`, whether a
+    text is not complete, in `nothing_follows` and `another`, what `_survey.py` says of it.
+    """
 
     @cache
     def worded(text: str, country: str) -> str:
@@ -99,10 +114,14 @@ def _worded(pairs: pl.DataFrame) -> pl.DataFrame:
     questions = [worded(question, country or "") for question, country, _ in rows]
     options = [None if texts is None else [worded(text, country or "") for text in texts] for _, country, texts in rows]
     unfilled = [
-        is_unfilled(question) or any(is_unfilled(text) for text in texts or ())
+        is_unfilled(question) or any(is_unfilled(text) and not _UNOFFERED.search(text) for text in texts or ())
         for question, texts in zip(questions, options, strict=True)
     ]
+    known = [texts or [] for texts in options]
+    shares = [numbers or [0.0] * len(texts) for numbers, texts in zip(pairs["shares"].to_list(), known, strict=True)]
     return pairs.with_columns(
+        pl.Series("nothing_follows", map(nothing_follows, questions, known), pl.Boolean),
+        pl.Series("another", map(answers_another, questions, known, shares), pl.Boolean),
         pl.Series("question", questions, pl.String),
         pl.Series("options", options, pl.List(pl.String)),
         pl.Series("unfilled", unfilled, pl.Boolean),
@@ -110,21 +129,27 @@ def _worded(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _opinions(options: list[str] | None, shares: list[float] | None, minor_below: float) -> Opinions:
-    """Return the modal option, whether it is tied, its lead over the next opinion, and the options close behind it."""
+    """Return the modal option, whether it is tied, its share, its lead over the next opinion, the options close behind
+    it, and all that somebody chose.
+    """
     if not options or not shares:
-        return None, False, None, []
+        return None, False, None, None, [], options
     ranked = sorted(zip(shares, options, strict=True), key=lambda pair: -pair[0])
     (best, answer), *others = ranked
     opinions = [share for share, option in others if not _NON_ANSWER.search(option)]
     close = [option for share, option in others if best - share < minor_below]
-    return answer, best - others[0][0] <= SAME, best - max(opinions, default=0.0), close
+    chosen = [option for option, share in zip(options, shares, strict=True) if share > 0]
+    return answer, best - others[0][0] <= SAME, best, best - max(opinions, default=0.0), close, chosen
 
 
 def _samples(pairs: pl.DataFrame, least_margin: float) -> pl.DataFrame:
     country = pl.col("country")
     after = base.first_reason(
         tie=pl.col("tied"),
+        another_question=pl.col("another"),
+        nothing_follows=pl.col("nothing_follows"),
         non_answer=pl.col("answer").str.contains(NON_ANSWER),
+        unoffered_answer=pl.col("answer").str.contains(UNOFFERED),
         bare_number=pl.col("answer").str.contains(NUMBER),
         small_margin=pl.col("margin") < least_margin - SAME,
         unfilled_question=pl.col("unfilled"),
@@ -139,6 +164,7 @@ def _samples(pairs: pl.DataFrame, least_margin: float) -> pl.DataFrame:
         stratum=country,
         role="Location (country): " + country,
         context=pl.lit(CONTEXT),
+        agreement=pl.col("share"),
         reason=pl.coalesce("before", after),
     )
 
