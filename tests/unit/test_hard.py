@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from base_samples import HOSTILE, SEED, acting, base, split_up, wrapped
@@ -98,6 +99,49 @@ def test_explanations_name_the_right_answer_in_many_phrasings():
         explanations = {wrong.report.explanation for _, wrong in pairs_of(bases, mistake=mistake)}
         assert all(bases[0].answer in explanation for explanation in explanations)
         assert len(explanations) >= 12
+
+
+SPEAKS_OF_CULTURE = re.compile(r"\b[Cc]ultur|misrepresents the facts|China")
+SPEAKS_OF_MOST = re.compile(
+    r"(?i)\b(majority|minority|predominant|prevailing|typical|half|most (?!often|common|frequent)\w+)"
+)
+
+
+def explanations_of(changed: BaseSample, mistake: Mistake) -> set[str]:
+    rows = [replace(changed, id=f"{changed.dataset}/{number}", wrong=("cola",)) for number in range(300)]
+    pairs = pairs_of(rows, mistake=mistake)
+    return {wrong.report.explanation for _, wrong in pairs}
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({}, False),
+        ({"question": "Who turns the lights on?", "culture": "United States"}, False),
+        ({"question": "What did they give us to drink?", "culture": "United States"}, False),
+        ({"question": "What is drunk in the US?", "culture": "United States"}, True),
+        ({"question": "What do the Chinese drink?"}, True),
+        ({"question": "What is drunk by Koreans?", "culture": "South Korea"}, True),
+        ({"question": "Who eats turkey?", "culture": "Turkey"}, False),
+        ({"question": "Who?", "context": "Somebody in China asks."}, True),
+        ({"question": "Who?", "role": "Nation: China"}, True),
+        ({"question": "What is drunk in Chinatown?"}, False),
+        ({"question": "Who?", "culture": ""}, False),
+    ],
+)
+def test_a_culture_is_claimed_only_where_the_question_names_it(changes, named):
+    row = base(**changes)
+    assert hard.names_culture(row) == named
+    found = explanations_of(row, "fact")
+    assert len(found) == (24 if named else 12)
+    assert any(SPEAKS_OF_CULTURE.search(text) for text in found) == named
+
+
+@pytest.mark.parametrize(("agreement", "majority"), [(None, False), (0.44, False), (0.5, False), (0.51, True)])
+def test_a_majority_is_claimed_only_where_more_than_half_say_so(agreement, majority):
+    found = explanations_of(acting(agreement=agreement), "opinion")
+    assert len(found) == (24 if majority else 12)
+    assert any(SPEAKS_OF_MOST.search(text) for text in found) == majority
 
 
 def test_explanations_without_a_culture_do_not_speak_of_one():

@@ -41,6 +41,10 @@ def test_what_the_paper_prints_is_marked():
         ("It is '{v}'.", "茶。", "It is '茶。'"),
         ("It is {v}", "tea.", "It is tea."),
         ("{w} '{v}'.", "{w}", "{w} '{w}'."),
+        ("It is '{v}'.", "hold the 'door open' button", "It is \"hold the 'door open' button\"."),
+        ("It is '{v}'.", "say 'no' to \"ta\"", "It is “say 'no' to \"ta\"”."),
+        ("It is '{v}'.", "don't", "It is 'don't'."),
+        ("Not '{v}', {v}.", "'no'", "Not \"'no'\", 'no'."),
     ],
 )
 def test_a_value_with_its_own_mark_gets_no_second_one(template, value, filled):

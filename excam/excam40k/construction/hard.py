@@ -1,16 +1,21 @@
 """Hard errors: a wrong answer of the source replaces the right one (ExCAM §3).
 
 The severity is major (§3: "a default severity of major (-5)") unless the benchmark says minor; the explanation is a
-template that names the right answer. The paper states neither the error type nor the span: it is the wrong answer.
+template that names the right answer. Templates that speak of a culture are for questions that name it, templates that
+speak of a majority for answers of more than half. The paper states neither the error type nor the span: it is the wrong
+answer.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import log
 
+from excam.core.cultures import culture_key, names
 from excam.core.exceptions import InputInvalid
 from excam.core.hash_order import digest
 from excam.error_reports.records import BaseSample, CulturalError, Report, Sample, Severity
@@ -23,15 +28,40 @@ from excam.excam40k.datasets.base import Mistake
 
 @dataclass(frozen=True, slots=True)
 class MistakeTexts:
-    """The error type of a wrong answer, and the file with its explanations."""
+    """The error type of a wrong answer, the file with explanations that are true of every one, and a file with others
+    that are true where a condition holds.
+    """
 
     type: str
     explanations: str
+    conditional: str = ""
+    holds: Callable[[BaseSample], bool] = lambda base: False
+
+
+def names_culture(base: BaseSample) -> bool:
+    """Return whether a base sample's question, role or context names its culture: by name, adjective or another name.
+
+    Names are English and begin with a capital; short ones are capitals ("US", not "us").
+    """
+    found = _name_of(base.culture).finditer(f"{base.question}\n{base.role}\n{base.context}") if base.culture else ()
+    return any(name[0].isupper() if len(name[0]) < 4 else name[0][0].isupper() for name in found)
+
+
+@cache
+def _name_of(culture: str) -> re.Pattern[str]:
+    key = culture_key(culture)
+    known = {culture.casefold(), *(name for name in names() if culture_key(name) == key)}
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(known, key=len, reverse=True)))})s?(?!\w)", re.I)
+
+
+def is_majority(base: BaseSample) -> bool:
+    """Return whether more than half of those who were asked give the right answer."""
+    return base.agreement is not None and base.agreement > 0.5
 
 
 MISTAKES: Mapping[Mistake, MistakeTexts] = {
-    "fact": MistakeTexts("incorrect answer", "explanation"),
-    "opinion": MistakeTexts("misrepresented opinion", "explanation_opinion"),
+    "fact": MistakeTexts("incorrect answer", "explanation", "explanation_culture", names_culture),
+    "opinion": MistakeTexts("misrepresented opinion", "explanation_opinion", "explanation_majority", is_majority),
     "irony": MistakeTexts("misread irony", "explanation_irony"),
 }
 
@@ -135,7 +165,10 @@ def explanation(base: BaseSample, wrong: str, pair: str, seed: int, mistake: Mis
 
     Phrasings that name the culture are left out where the culture is not known.
     """
-    lines = paraphrases("hard", MISTAKES[mistake].explanations)
+    texts = MISTAKES[mistake]
+    lines = paraphrases("hard", texts.explanations)
+    if texts.holds(base):
+        lines += paraphrases("hard", texts.conditional)
     usable = [line for line in lines if base.culture or "{culture}" not in line]
     line = usable[int(digest(seed, "explanation", pair), 16) % len(usable)]
     culture = in_a_sentence(base.culture, base.language, base.task)

@@ -30,13 +30,16 @@ SLOTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "impersonation/instruction": (frozenset({"question"}), frozenset()),
     "impersonation/output": (frozenset({"answer"}), frozenset()),
     "hard/explanation": (frozenset({"right"}), frozenset({"wrong", "culture"})),
+    "hard/explanation_culture": (frozenset({"right"}), frozenset({"wrong", "culture"})),
     "hard/explanation_opinion": (frozenset({"right"}), frozenset({"wrong", "culture"})),
+    "hard/explanation_majority": (frozenset({"right"}), frozenset({"wrong", "culture"})),
     "hard/explanation_irony": (frozenset({"right"}), frozenset({"wrong", "culture"})),
 }
 MANY = 50  # paraphrases of a slot
 FEWER = {"generation/output": 1, **dict.fromkeys((slot for slot in SLOTS if slot.startswith("hard/")), 12)}
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
-_ENDING = re.compile(r"\{(\w*)\}(?:(')([.?]))?")  # a placeholder, with the quote and the mark behind it
+_ENDING = re.compile(r"('?)\{(\w*)\}('?)([.?]?)")  # a placeholder, with the quotes around it and the mark behind it
+_QUOTES = re.compile(r"(?<!\w)'")  # a quotation begins inside a value
 # The marks at the end of a sentence, also inside quotes; the semicolon is the Greek question mark.
 _ENDS_SENTENCE = re.compile(r"[.?!:…。？！：？؟۔।։;;]['\"’”»)\]]*\Z")
 _ASKS = re.compile(r"[?？؟;;]['\"’”»)\]]*\Z")
@@ -83,15 +86,19 @@ def names(slot: str) -> list[str]:
 def fill(template: str, values: Mapping[str, str]) -> str:
     """Put values in place of `{name}`, in one pass: placeholders inside a value stay unchanged.
 
-    A full stop or question mark behind a quoted value is left out where the value has its own.
+    A full stop or question mark behind a quoted value is left out where the value has its own. A value with quotations
+    in it stands in double quotes, in curly ones where it has double ones too.
     """
 
     def filled(found: re.Match[str]) -> str:
-        name, quote, mark = found.groups(default="")
+        before, name, behind, mark = found.groups()
         if name not in values:
             return found[0]
+        value = values[name]
+        if before and behind and _QUOTES.search(value):
+            before, behind = "“”" if '"' in value else '""'
         own = _ASKS if mark == "?" else _ENDS_SENTENCE
-        return values[name] + quote + ("" if mark and own.search(values[name]) else mark)
+        return before + value + behind + ("" if behind and mark and own.search(value) else mark)
 
     return _ENDING.sub(filled, template)
 
