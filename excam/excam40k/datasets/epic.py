@@ -3,6 +3,7 @@
 A hard error is the other label. The role is the annotator's demographics (ExCAM Table 10), the context the parent
 post. A row is one annotation: the annotators of a pair may disagree, and nothing is aggregated (the paper is silent),
 but if annotators with one role disagree, their rows are dropped: both answers would be right for one instruction.
+`agreement` is the share of the other annotators of the same text, of `asked`, who gave the same label.
 Withdrawn attributes (DATA_EXPIRED) are left out of the role. HTML entities are unescaped. Rows with question marks
 where emoji were lost ("????") are counted, and dropped if the text to be judged has them: its tone is gone. The public
 MultiPICo variant has no column for the annotator's language: the language of the texts is given instead.
@@ -18,7 +19,7 @@ import polars as pl
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import changed_column, clean_columns, countries, identifier, map_distinct
 
-VERSION = 5
+VERSION = 6
 NAME = "epic"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -50,6 +51,9 @@ def read(folder: Path) -> base.Reading:
     lacks = () if LANGUAGE in rows.columns else (LANGUAGE,)
     label, pair, text = pl.col("label").str.to_lowercase(), pl.col("id_original"), pl.col("text")
     country = countries(_attribute("Nationality"))
+    known = label.is_in(list(ANSWERS))
+    others = known.sum().over(pair).cast(pl.Int64) - 1
+    same = pl.len().over(pair, label).cast(pl.Int64) - 1
     frame = base.fields(
         rows,
         id=identifier(NAME, pair, pl.col("user")),
@@ -63,8 +67,10 @@ def read(folder: Path) -> base.Reading:
         context=pl.col("parent_text"),
         group=pair,
         label=label.replace_strict(LABELS, default=None),
+        agreement=pl.when(others > 0).then(same / others),
+        asked=others,
         reason=base.first_reason(
-            unknown_label=base.wrong_cell(~label.is_in(list(ANSWERS)), "label", "iro or not"),
+            unknown_label=base.wrong_cell(~known, "label", "iro or not"),
             no_nationality=_attribute("Nationality") == "",  # the stratum
             empty=text == "",
             annotators_disagree=label.n_unique().over(pair, _role(rows)) > 1,  # of one role: both answers are right
