@@ -1,64 +1,132 @@
-"""What other annotators say: shares from a file of annotations, and the judge that follows their vote."""
+"""Agreement beyond chance equals its definitions, spelled out here, and the worked examples of the literature."""
 
-from base_samples import SEED, acting, split_up
+import itertools
 
-from excam.core.tables import read_frame
-from excam.error_reports import record_files
-from excam.excam40k import agreement
-from excam.excam40k.construction import hard
-from excam.excam40k.datasets import epic
-from excam.stats import accuracy
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.inter_rater import fleiss_kappa
 
-COLUMNS = "user,label,id_original,text,parent_text,Age,Sex,Ethnicity simplified,Nationality"
+from excam.core.exceptions import InputInvalid
+from excam.stats import agreement
 
-
-def annotated(folder, *votes):
-    lines = [
-        f"u{number},{label},{post},T.,P.,{20 + number},Male,Asian,India" for number, (post, label) in enumerate(votes)
-    ]
-    (folder / "EPICorpus.csv").write_text("\n".join([COLUMNS, *lines]) + "\n", encoding="utf-8")
-    return epic.read(folder)
-
-
-def labelled(*shares):
-    return [acting(n, label="ironic", agreement=share, asked=4, wrong=("cola",)) for n, share in enumerate(shares)]
+# Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", part D: 4 observers, 12 units; nominal alpha .743
+OBSERVERS = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
+KRIPPENDORFF = [[row[unit] for row in OBSERVERS if row[unit] != "."] for unit in range(12)]
+FIVE = list("12345")
+# Fleiss (1971) as worked in the literature: 10 subjects, 14 raters, 5 categories; kappa .210
+FLEISS = [[0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1]]
+FLEISS += [[7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7]]
 
 
-def test_agreement_is_the_share_of_the_others_of_the_same_post(tmp_path):
-    reading = annotated(
-        tmp_path,
-        ("p1", "iro"),
-        ("p1", "not"),
-        ("p1", "iro"),
-        ("p1", "maybe"),
-        ("p2", "not"),
-        ("p3", "iro"),
-        ("p3", "not"),
+def spelled_out(ratings, values, scale):
+    """Alpha from its definition: every pair of ratings of a unit, and every pair of all pairable ratings."""
+    units = [unit for unit in ratings if len(unit) > 1]
+    flat = [rating for unit in units for rating in unit]
+
+    def distance(one, other):
+        if scale == "nominal":
+            return float(one != other)
+        low, high = sorted((values.index(one), values.index(other)))
+        between = sum(flat.count(value) for value in values[low : high + 1])
+        return (between - (flat.count(one) + flat.count(other)) / 2) ** 2
+
+    apart = {pair: distance(*pair) for pair in itertools.product(set(flat), repeat=2)}
+    observed = sum(apart[a, b] / (len(unit) - 1) for unit in units for a, b in itertools.permutations(unit, 2)) / len(
+        flat
     )
-    found = [(kept.group, kept.label, kept.agreement, kept.asked) for kept in reading.samples()]
-    assert found == [
-        ("p1", "ironic", 0.5, 2), ("p1", "not ironic", 0.0, 2), ("p1", "ironic", 0.5, 2),
-        ("p2", "not ironic", None, 0),
-        ("p3", "ironic", 0.0, 1), ("p3", "not ironic", 0.0, 1),
-    ]  # fmt: skip
-    assert reading.dropped == {"unknown-label": 1}
+    expected = sum(apart[a, b] for a, b in itertools.permutations(flat, 2)) / (len(flat) * (len(flat) - 1))
+    return 1 - observed / expected
 
 
-def test_the_summary_is_what_the_judge_gets_that_follows_the_vote(tmp_path):
-    bases = labelled(1.0, 0.75, 0.75, 0.5, 0.5, 0.25, 0.0, 1.0)
-    right = split_up(bases)
-    wrong, _ = hard.hard_errors(right, {base.id: base for base in bases}, SEED)
-    record_files.write_samples(tmp_path / "test.parquet", [*right, *wrong])
-    tested = read_frame(tmp_path / "test.parquet")
-    chances = agreement.chance_of_no_error(tested, agreement.of(bases))
-    gold = (tested["score"] < 0).to_numpy()
-    measured = accuracy.summarise_accuracy(gold, chances < 0.5, clusters=tested["base"].to_list(), seed=SEED)
-    assert agreement.summary(bases) == {
-        "base_samples": 8, "with_most": 4, "with_half": 2, "with_fewer": 2, "mean_asked": 4.0, "vote_of_others": 0.25
-    }  # fmt: skip
-    assert measured.scaled == 0.25
+def resampled(ratings, statistic, seed, draws=2000):
+    """The percentile interval by drawing items one by one."""
+    generator, found = np.random.default_rng(seed), []
+    for _ in range(draws):
+        drawn = [ratings[at] for at in generator.integers(len(ratings), size=len(ratings))]
+        if len({rating for unit in drawn for rating in unit}) > 1:
+            found.append(statistic(drawn))
+    return np.quantile(found, [0.025, 0.975])
 
 
-def test_without_labels_or_others_there_is_nothing_to_follow():
-    survey, alone = acting(agreement=0.4), acting(label="ironic")
-    assert agreement.summary([survey, alone]) == agreement.of([survey, alone]) == {}
+def test_krippendorffs_own_example():
+    found = agreement.alpha(KRIPPENDORFF, FIVE, "nominal", 0)
+    assert found.value == pytest.approx(0.743, abs=5e-4)
+    assert (found.n, found.ratings) == (11, 40)
+    assert found.low < found.value < found.high
+    assert agreement.alpha(KRIPPENDORFF, FIVE, "ordinal", 0).value == pytest.approx(0.815, abs=5e-4)
+
+
+def test_fleiss_own_example():
+    ratings = [[FIVE[at] for at, count in enumerate(row) for _ in range(count)] for row in FLEISS]
+    found = agreement.kappa([*ratings, ["1"]], FIVE, 14, 0)
+    assert found.value == pytest.approx(0.210, abs=5e-4)
+    assert (found.n, found.ratings) == (10, 140)
+
+
+RATINGS = st.lists(st.lists(st.sampled_from("abcd"), max_size=4), min_size=2, max_size=12)
+
+
+@given(RATINGS)
+@settings(max_examples=150, deadline=None)
+def test_alpha_is_its_definition_and_the_librarys(ratings):
+    values = list("abcd")
+    units = [unit for unit in ratings if len(unit) > 1]
+    for scale in ("nominal", "ordinal"):
+        found = agreement.alpha(ratings, values, scale, 0)
+        assert found.n == len(units)
+        if len({rating for unit in units for rating in unit}) < 2:
+            assert (found.value, found.low, found.high) == (None, None, None)
+            continue
+        expected = spelled_out(ratings, values, scale)
+        assert found.value == pytest.approx(expected)
+        counts = np.array([[unit.count(value) for value in values] for unit in units])
+        assert found.value == pytest.approx(krippendorff.alpha(value_counts=counts, level_of_measurement=scale))
+        sums = agreement._coincidences(counts.astype(float)).sum(axis=0).reshape(-1, 1)
+        assert agreement._alpha(sums, scale)[0] == pytest.approx(expected)
+
+
+@given(RATINGS)
+@settings(max_examples=100, deadline=None)
+def test_kappa_of_the_sums_is_the_librarys(ratings):
+    values = list("abcd")
+    triples = [unit for unit in ratings if len(unit) == 3]
+    found = agreement.kappa(ratings, values, 3, 0)
+    assert (found.n, found.ratings) == (len(triples), 3 * len(triples))
+    if len({rating for unit in triples for rating in unit}) < 2:
+        assert found.value is None
+        return
+    counts = np.array([[unit.count(value) for value in values] for unit in triples], dtype=float)
+    alike = (counts * (counts - 1)).sum(axis=1) / 6
+    sums = np.stack([*counts.T, alike, np.ones(len(counts))]).sum(axis=1, keepdims=True)
+    assert agreement._kappa(sums, 3)[0] == pytest.approx(found.value) == pytest.approx(fleiss_kappa(counts))
+
+
+@pytest.mark.parametrize("scale", ["nominal", "ordinal"])
+def test_the_interval_is_that_of_drawing_items(scale):
+    generator = np.random.default_rng(1)
+    ratings = [list(generator.choice(list("aab" if at % 2 else "bcc"), size=3)) for at in range(40)]
+    found = agreement.alpha(ratings, list("abc"), scale, 0)
+    expected = resampled(ratings, lambda drawn: spelled_out(drawn, list("abc"), scale), 2, 400)
+    assert [found.low, found.high] == pytest.approx(expected, abs=0.05)
+    assert found == agreement.alpha(ratings, list("abc"), scale, 0)
+    assert (found.low, found.high) != (lambda other: (other.low, other.high))(
+        agreement.alpha(ratings, list("abc"), scale, 1)
+    )
+
+
+def test_nothing_is_claimed_where_there_is_no_variation():
+    for ratings in ([], [["a"]], [["a", "a"]] * 9, [["a"], ["b"]]):
+        assert agreement.alpha(ratings, ["a", "b"], "nominal", 0).value is None
+        assert agreement.kappa(ratings, ["a", "b"], 2, 0).value is None
+    perfect = agreement.alpha([["a", "a"], ["b", "b"]] * 5, ["a", "b"], "nominal", 0)
+    assert (perfect.value, perfect.low, perfect.high) == (1.0, None, None)
+
+
+def test_strange_ratings_are_refused():
+    with pytest.raises(InputInvalid, match="'c'; expected one of a, b"):
+        agreement.alpha([["a", "c"]], ["a", "b"], "nominal", 0)
+    with pytest.raises(InputInvalid, match="1 raters"):
+        agreement.kappa([["a"]], ["a"], 1, 0)

@@ -1,0 +1,64 @@
+"""What other annotators say: shares from a file of annotations, and the judge that follows their vote."""
+
+from base_samples import SEED, acting, split_up
+
+from excam.core.tables import read_frame
+from excam.error_reports import record_files
+from excam.excam40k import agreement
+from excam.excam40k.construction import hard
+from excam.excam40k.datasets import epic
+from excam.stats import accuracy
+
+COLUMNS = "user,label,id_original,text,parent_text,Age,Sex,Ethnicity simplified,Nationality"
+
+
+def annotated(folder, *votes):
+    lines = [
+        f"u{number},{label},{post},T.,P.,{20 + number},Male,Asian,India" for number, (post, label) in enumerate(votes)
+    ]
+    (folder / "EPICorpus.csv").write_text("\n".join([COLUMNS, *lines]) + "\n", encoding="utf-8")
+    return epic.read(folder)
+
+
+def labelled(*shares):
+    return [acting(n, label="ironic", agreement=share, asked=4, wrong=("cola",)) for n, share in enumerate(shares)]
+
+
+def test_agreement_is_the_share_of_the_others_of_the_same_post(tmp_path):
+    reading = annotated(
+        tmp_path,
+        ("p1", "iro"),
+        ("p1", "not"),
+        ("p1", "iro"),
+        ("p1", "maybe"),
+        ("p2", "not"),
+        ("p3", "iro"),
+        ("p3", "not"),
+    )
+    found = [(kept.group, kept.label, kept.agreement, kept.asked) for kept in reading.samples()]
+    assert found == [
+        ("p1", "ironic", 0.5, 2), ("p1", "not ironic", 0.0, 2), ("p1", "ironic", 0.5, 2),
+        ("p2", "not ironic", None, 0),
+        ("p3", "ironic", 0.0, 1), ("p3", "not ironic", 0.0, 1),
+    ]  # fmt: skip
+    assert reading.dropped == {"unknown-label": 1}
+
+
+def test_the_summary_is_what_the_judge_gets_that_follows_the_vote(tmp_path):
+    bases = labelled(1.0, 0.75, 0.75, 0.5, 0.5, 0.25, 0.0, 1.0)
+    right = split_up(bases)
+    wrong, _ = hard.hard_errors(right, {base.id: base for base in bases}, SEED)
+    record_files.write_samples(tmp_path / "test.parquet", [*right, *wrong])
+    tested = read_frame(tmp_path / "test.parquet")
+    chances = agreement.chance_of_no_error(tested, agreement.of(bases))
+    gold = (tested["score"] < 0).to_numpy()
+    measured = accuracy.summarise_accuracy(gold, chances < 0.5, clusters=tested["base"].to_list(), seed=SEED)
+    assert agreement.summary(bases) == {
+        "base_samples": 8, "with_most": 4, "with_half": 2, "with_fewer": 2, "mean_asked": 4.0, "vote_of_others": 0.25
+    }  # fmt: skip
+    assert measured.scaled == 0.25
+
+
+def test_without_labels_or_others_there_is_nothing_to_follow():
+    survey, alone = acting(agreement=0.4), acting(label="ironic")
+    assert agreement.summary([survey, alone]) == agreement.of([survey, alone]) == {}
