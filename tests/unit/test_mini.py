@@ -339,3 +339,9 @@ def test_epic_annotators_are_consistent_and_one_of_them_withdrew_two_answers():
     assert all(len(found) == 1 for found in attributes.values())
     expired = [[column for column, value in row.items() if value == "DATA_EXPIRED"] for row in EPIC]
     assert [found for found in expired if found] == [["Ethnicity simplified", "Employment status"]] * 3
+
+
+@pytest.mark.parametrize("path", sorted(MINI.rglob("*.json*")), ids=lambda path: str(path.relative_to(MINI)))
+def test_chinese_is_written_with_chinese_marks(path):
+    text = re.sub(r'"[,:]', "", path.read_text(encoding="utf-8"))
+    assert not re.findall(r"[\u4e00-\u9fff][,:;?!].{0,9}", text)
