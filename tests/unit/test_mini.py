@@ -345,3 +345,11 @@ def test_epic_annotators_are_consistent_and_one_of_them_withdrew_two_answers():
 def test_chinese_is_written_with_chinese_marks(path):
     text = re.sub(r'"[,:]', "", path.read_text(encoding="utf-8"))
     assert not re.findall(r"[\u4e00-\u9fff][,:;?!].{0,9}", text)
+
+
+def test_no_number_is_right_in_most_scenarios_that_ask_how_many():
+    rows = [
+        json.loads(line) for path in (MINI / "macaron/exports").glob("*.jsonl") for line in path.open(encoding="utf-8")
+    ]
+    right = Counter(row["options"][0] for row in rows if sorted(row.get("options") or []) == ["1", "2", "3", "4"])
+    assert right == {"1": 2, "2": 2, "3": 3, "4": 2}
