@@ -6,9 +6,8 @@ A record has groups of answers with their votes; wordings in one group mean the 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -17,18 +16,39 @@ from typing import Any
 from excam.core.exceptions import InputInvalid, SourceInvalid
 from excam.core.row_layouts import layout_of, open_text
 from excam.core.source_tables import replace_surrogates
+from excam.excam40k.datasets._quantities import quantity_of
+from excam.excam40k.datasets._wordings import Stems, stems
 
 ANNOTATIONS = ("annotations/*_data.json.gz", "annotations/*_data.json", "data/annotations_hf/*_data.json")
 PLACEHOLDER = (  # matches a complete answer; Python and polars read it alike
     r"(?i)^(?:not[- ]applicable|n/?a|as usual|same as usual|idk|i don.?t know|don.?t know|no[- ]answer|not sure|unsure|"
-    r"none|absolutely none|nothing|nothing special|unknown|no idea|(really )?varies|depends|it depends\b.*|same|dummy)"
+    r"none|absolutely none|nothing|nothing special|unknown|no idea|(really )?varies|depends|it depends\b.*|same|dummy|"
+    r"all|any|anyone|anything|anywhere|everyone|everything|everywhere|many|others?|various|"
+    r"(there|they|we|it) (is|are|do|does) ?(no|none|not|n.t)\b.*)"
     r"[.!]?$"
 )
-_FILLER = frozenset(["a", "an", "and", "at", "for", "in", "of", "on", "or", "the", "to", "with"])
+_ALIKE = 0.5  # of the questions of two regions: with a common answer to more, the regions are alike
+_LEAST_COMMON = 20  # questions that two regions share, below which nothing is said about them
 
-Words = frozenset[str]
 Records = Mapping[str, Mapping[str, Any]]  # of one region: question id -> record
-Answers = list[tuple[int, list[str]]]  # of one question: votes and English wordings, most votes first
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One group of wordings of a record: annotators who gave any of them, English wordings, local ones."""
+
+    votes: int
+    wordings: tuple[str, ...]
+    local: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is held about one question of a region; the answers with most votes come first."""
+
+    question: str
+    local: str  # the question in the language of the region, empty where the file lacks it
+    answers: tuple[Answer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,59 +56,63 @@ class Annotations:
     """Annotations of all regions of a snapshot; empty where it holds none."""
 
     files: Mapping[str, str]  # region -> file name
-    questions: Mapping[tuple[str, str], str]  # region, question id -> English question
-    answers: Mapping[str, Mapping[str, Answers]]  # question id -> region -> answers
-    grouped: Counter[frozenset[Words]]  # two wordings -> groups with both, over all regions and questions
-
-    def mean_the_same(self, one: str, other: str) -> bool:
-        """Return whether annotators put the two wordings into one group more than once."""
-        return self.grouped[frozenset((words(one), words(other)))] > 1
-
-    def disagreement(self, region: str, key: str, least_votes: int) -> str | None:
-        """Return why a question has no agreed answer in a region: two most frequent ones, or too few votes."""
-        answers = self.answers[key][region]
-        if len(answers) > 1 and answers[0][0] == answers[1][0]:
-            return "tied-top-answer"
-        return "few-votes" if not answers or answers[0][0] < least_votes else None
-
-    def objection(self, region: str, key: str, answer: str, wrong: Iterable[str], least_votes: int) -> str | None:
-        """Return why an official question is unclear by the annotations, None if it is clear or they lack it."""
-        answers = self.answers.get(key, {}).get(region)
-        if answers is None:
-            return None
-        if why := self.disagreement(region, key, least_votes):
-            return why
-        if words(answer) not in map(words, answers[0][1]):
-            return "not-the-top-answer"
-        given = {words(wording) for _, wordings in answers for wording in wordings}
-        if any(words(option) in given or self.mean_the_same(answer, option) for option in wrong):
-            return "wrong-option-is-right-too"
-        return None
+    records: Mapping[str, Mapping[str, Record]]  # question id -> region -> record
+    synonyms: Mapping[Stems, set[Stems]]  # a wording -> others that were used for the same answer, to any question
+    alike: Mapping[str, set[str]]  # region -> others whose annotators answer most questions as its own do
+    users: Counter[str]  # stem -> regions with it in an answer to any question
 
 
 def read_annotations(dataset: str, folder: Path) -> Annotations:
     """Return the annotations of a snapshot. Raises SourceInvalid for a damaged file."""
     found = next((paths for pattern in ANNOTATIONS if (paths := sorted(folder.glob(pattern)))), [])
-    questions: dict[tuple[str, str], str] = {}
-    given: defaultdict[str, dict[str, Answers]] = defaultdict(dict)
+    records: defaultdict[str, dict[str, Record]] = defaultdict(dict)
     for path in found:
         for key, record in _records(dataset, path).items():
-            questions[_region(path), key] = replace_surrogates(str(record["en_question"]))
-            given[key][_region(path)] = _answers(record)
-    grouped = Counter(pair for regions in given.values() for answers in regions.values() for pair in _pairs(answers))
-    return Annotations({_region(path): path.name for path in found}, questions, given, grouped)
+            records[key][_region(path)] = _record(record)
+    files = {_region(path): path.name for path in found}
+    used = {(region, stem) for regions in records.values() for region, held in regions.items() for stem in _said(held)}
+    users = Counter(stem for _, stem in used)
+    return Annotations(files, records, _synonyms(records), _alike(list(files), records), users)
 
 
-def _pairs(answers: Answers) -> Iterator[frozenset[Words]]:
-    for _, wordings in answers:
-        different = {words(wording) for wording in wordings}
-        yield from (frozenset(pair) for pair in combinations(different, 2))
+def _said(record: Record) -> Stems:
+    return frozenset(stem for answer in record.answers for wording in answer.wordings for stem in stems(wording))
 
 
-def words(answer: str) -> Words:
-    """Return content words in a rough singular: "the walks" and "walk" are one wording."""
-    content = (word for word in re.findall(r"[\w:]+", answer.casefold()) if word not in _FILLER)
-    return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in content)
+def _synonyms(records: Mapping[str, Mapping[str, Record]]) -> dict[Stems, set[Stems]]:
+    """Return pairs of wordings in one group, or of groups of one region that share a local wording."""
+    same: defaultdict[Stems, set[Stems]] = defaultdict(set)
+    of_local: defaultdict[tuple[str, str], set[Stems]] = defaultdict(set)
+    for regions in records.values():
+        for region, record in regions.items():
+            for answer in record.answers:
+                own = {stems(wording) for wording in answer.wordings} - {frozenset()}
+                for wording in own:
+                    same[wording] |= own
+                for local in answer.local:
+                    of_local[region, local.casefold()] |= own
+    for wordings in of_local.values():
+        for wording in wordings:
+            same[wording] |= wordings
+    return same
+
+
+def _alike(regions: list[str], records: Mapping[str, Mapping[str, Record]]) -> dict[str, set[str]]:
+    said = [
+        {
+            region: {stems(wording) for answer in record.answers for wording in answer.wordings}
+            for region, record in of_question.items()
+            if record.answers and not quantity_of(record.question)
+        }
+        for of_question in records.values()
+    ]
+    alike: dict[str, set[str]] = {region: set() for region in regions}
+    for one, other in combinations(regions, 2):
+        common = [bool(given[one] & given[other]) for given in said if one in given and other in given]
+        if len(common) >= _LEAST_COMMON and sum(common) > _ALIKE * len(common):
+            alike[one].add(other)
+            alike[other].add(one)
+    return alike
 
 
 def _region(path: Path) -> str:
@@ -102,7 +126,7 @@ def _records(dataset: str, path: Path) -> Records:
             held = json.load(stream, object_pairs_hook=_once)
         if not isinstance(held, dict):
             raise ValueError("expected an object of records by question id")
-        if not all(isinstance(_answers(record), list) and record["en_question"] for record in held.values()):
+        if not all(_record(record).question for record in held.values()):
             raise ValueError("a record without en_question")
     except (
         OSError,
@@ -131,10 +155,19 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return held
 
 
-def _answers(record: Mapping[str, Any]) -> Answers:
+def _record(record: Mapping[str, Any]) -> Record:
     ordered = sorted(record["annotations"], key=lambda entry: -entry["count"])  # stable: the file's order breaks ties
-    worded = (
-        (int(entry["count"]), [replace_surrogates(str(word)).strip() for word in entry["en_answers"]])
+    answers = (
+        Answer(int(entry["count"]), _texts(entry["en_answers"]), _texts(entry.get("answers") or (), separator=None))
         for entry in ordered
     )
-    return [(votes, kept) for votes, words in worded if (kept := [word for word in words if word])]
+    local = replace_surrogates(str(record.get("question") or "")).strip()
+    question = replace_surrogates(str(record["en_question"]))
+    return Record(question, local, tuple(answer for answer in answers if answer.wordings))
+
+
+def _texts(wordings: Iterable[object], separator: str | None = ", ") -> tuple[str, ...]:
+    """Return wordings as text; one that lists several ("Turkey dinner, Roast turkey") counts as each of them."""
+    texts = (replace_surrogates(str(wording)) for wording in wordings)
+    parts = (part.strip() for text in texts for part in (text.split(separator) if separator else [text]))
+    return tuple(dict.fromkeys(part for part in parts if part))

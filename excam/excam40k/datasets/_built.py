@@ -1,60 +1,77 @@
-"""Multiple-choice questions built from BLEnD's annotations, for regions without official ones.
+"""Multiple-choice questions built from BLEnD's annotations, where there are no official ones.
 
-The right option is the region's top answer; the others are agreed top answers of other regions that no one of the
-region gave, and that no annotators grouped with the right one more than once.
+The right option is the region's top answer; the others are answers of other regions that are wrong there (`_asked.py`).
 """
 
 from __future__ import annotations
 
-import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection
 
 import polars as pl
 
-from excam.excam40k.datasets._annotations import PLACEHOLDER, Annotations, words
+from excam.excam40k.datasets._annotations import Annotations
+from excam.excam40k.datasets._asked import Asked
 from excam.excam40k.datasets._cells import clean_columns, digest, identifier
 
 CHOICES = {"options": pl.List(pl.String), "answer": pl.String}
-_PLACEHOLDER = re.compile(PLACEHOLDER)
+MOST_BUILT = 3  # questions of one (region, question), with different wrong options
+_MOST_WRONG, _LEAST_WRONG = 3, 2  # options beside the right one
 
 Built = tuple[list[str], str | None, str | None]  # options, the right one, or why there are none
 
 
-def build_questions(dataset: str, annotations: Annotations, covered: set[str], least_votes: int) -> pl.DataFrame:
-    """Return one row per annotated question of a region that is not covered; `before` is the reason to drop it."""
+def build_questions(
+    dataset: str,
+    annotations: Annotations,
+    asked: Callable[[str], Asked],
+    official: Collection[tuple[str, str]],
+    least_votes: int,
+) -> pl.DataFrame:
+    """Return a frame with up to three rows for each annotated (region, question) without official ones.
+
+    `before` is the reason to drop a row; a question that cannot be built has one row. The id of a second row ends in 2.
+    """
     rows = [
-        (annotations.files[region], region, key, question, *_build(annotations, region, key, least_votes))
-        for (region, key), question in annotations.questions.items()
-        if region not in covered
+        (annotations.files[region], region, key, annotations.records[key][region].question, str(place), *built)
+        for key in annotations.records
+        for region, questions in _build(asked(key), list(annotations.records[key]), key, official, least_votes)
+        for place, built in enumerate(questions, 1)
     ]
-    names = dict.fromkeys(("_file", "region", "group", "question"), pl.String)
+    names = dict.fromkeys(("_file", "region", "group", "question", "place"), pl.String)
     frame = pl.DataFrame(rows, {**names, **CHOICES, "before": pl.String}, orient="row")
     frame = clean_columns(frame, ("question", *CHOICES))
-    return frame.with_columns(id=identifier(dataset, pl.lit("built"), pl.col("region"), pl.col("group")))
+    parts = [pl.lit("built"), pl.col("region"), pl.col("group")]
+    ids = pl.when(pl.col("place") == "1").then(identifier(dataset, *parts))
+    return frame.with_columns(id=ids.otherwise(identifier(dataset, *parts, pl.col("place"))))
 
 
-def _build(annotations: Annotations, region: str, key: str, least_votes: int) -> Built:
-    """Return one multiple-choice question with four options in alphabetical order, as the official ones have them."""
-    if why := annotations.disagreement(region, key, least_votes):
-        return [], None, why
-    answers = annotations.answers[key][region]
-    answer = answers[0][1][0]
-    taken = {word for _, wordings in answers for wording in wordings for word in words(wording)}
-    distractors: list[str] = []
-    for wordings in _agreed_elsewhere(annotations, region, key, least_votes):
-        content = {word for wording in wordings for word in words(wording)}
-        same = any(annotations.mean_the_same(right, wording) for right in answers[0][1] for wording in wordings)
-        if content and not content & taken and not same and not _PLACEHOLDER.search(wordings[0]):
-            distractors.append(wordings[0])
-            taken |= content
-    if len(distractors) < 3:
-        return [], None, "too-few-distractors"
-    return sorted([answer, *distractors[:3]], key=str.casefold), answer, None
+def _build(
+    asked: Asked, regions: list[str], key: str, official: Collection[tuple[str, str]], least_votes: int
+) -> list[tuple[str, list[Built]]]:
+    """Return the built questions of each region, in an order by hash.
 
-
-def _agreed_elsewhere(annotations: Annotations, region: str, key: str, least_votes: int) -> list[list[str]]:
-    """Return top answers of the other regions with enough votes there, in an order by region and question."""
-    given = annotations.answers[key].items()
-    tops = (answers[0] for other, answers in given if other != region and answers)
-    return sorted(
-        (wordings for votes, wordings in tops if votes >= least_votes), key=lambda found: digest(region, key, *found)
-    )
+    A wrong answer is taken that was taken least often, beyond the regions where it is right: what stands in wrong rows
+    stands in right rows as often.
+    """
+    regions = sorted((each for each in regions if (each, key) not in official), key=lambda each: digest(key, each))
+    right = {region: asked.right(region, least_votes) for region in regions}
+    used = Counter[str]()
+    for answer in right.values():
+        if not isinstance(answer, str):
+            used[answer.wordings[0]] -= _MOST_WRONG
+    built: defaultdict[str, list[Built]] = defaultdict(list)
+    for region, answer in right.items():
+        if isinstance(answer, str):
+            built[region].append(([], None, answer))
+            continue
+        wrong = asked.wrong(region, answer, used)
+        for start in range(0, MOST_BUILT * _MOST_WRONG, _MOST_WRONG):
+            chosen = wrong[start : start + _MOST_WRONG]
+            if len(chosen) >= _LEAST_WRONG:
+                text = answer.wordings[0]
+                built[region].append((sorted([text, *chosen], key=str.casefold), text, None))
+                used.update(chosen)
+        if not built[region]:
+            built[region].append(([], None, "too-few-distractors"))
+    return list(built.items())

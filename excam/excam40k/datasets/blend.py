@@ -1,28 +1,32 @@
 """BLEnD (Myung et al., NeurIPS 2024): everyday knowledge of 16 countries and regions. QA, hard errors.
 
 Read are the official multiple-choice questions, five of each (country, question) as public evaluations do. Where a
-snapshot holds the annotations too, they decide which questions are clear: the right answer is the region's one top
-answer with at least `least_votes` of its five votes, and no wrong option was given there, or was grouped with the right
-one by annotators of any region more than once. One question is built for each annotated question of a region without
-official ones (`_built.py`), with a vote more: nobody has reviewed those. Placeholders ("not-applicable") are never
-right and never a wrong answer.
+snapshot holds the annotations too, they decide which questions are clear: the right answer is the region's top answer
+with at least `least_votes` of its five votes, and an option that is right there too is no option (`_asked.py`). Up to
+three questions are built for each annotated question of a region without official ones (`_built.py`), for all of them
+where a snapshot has no official ones. Placeholders ("not-applicable") are never right and never a wrong answer.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 
 import polars as pl
 
+from excam.core import row_files
 from excam.core.source_tables import replace_surrogates
 from excam.excam40k.datasets import base
-from excam.excam40k.datasets._annotations import ANNOTATIONS, PLACEHOLDER, Annotations, read_annotations
+from excam.excam40k.datasets._annotations import ANNOTATIONS, PLACEHOLDER, read_annotations
+from excam.excam40k.datasets._asked import Asked
 from excam.excam40k.datasets._built import CHOICES, build_questions
 from excam.excam40k.datasets._cells import clean_columns, countries, digests, identifier, with_wrong
+from excam.excam40k.datasets._wordings import stems
 
-VERSION = 4
+VERSION = 5
 NAME = "blend"
 QUESTIONS = (
     "**/mc_questions*.csv",
@@ -49,33 +53,59 @@ COLUMNS = ("MCQID", "ID", "country", "prompt", "choices", "answer_idx")
 MOST_PER_QUESTION = 5
 _PLACEHOLDER = re.compile(PLACEHOLDER)
 
+Judged = tuple[list[str], str | None]  # options that stay, why a row is dropped
+
 
 def read(folder: Path, *, least_votes: int = 3) -> base.Reading:
     """Return base samples of a snapshot, official questions first, then the built ones.
 
-    `least_votes`: votes of a right answer, of five; the paper states none, and its printed example has two. A built
-    question needs one more. Raises
+    `least_votes`: votes of a right answer, of five; the paper states none, and its printed example has two. Raises
     SourceInvalid.
     """
-    paths = base.shards(folder, NAME, QUESTIONS)
-    rows = pl.concat([base.table(path, NAME, COLUMNS) for path in paths], how="diagonal")
     annotations = read_annotations(NAME, folder)
-    official = _few_per_question(_samples(_unclear_marked(_official_questions(rows), annotations, least_votes)))
-    others = _samples(build_questions(NAME, annotations, set(rows["country"]), least_votes + 1))
+    rows = _official_rows(folder, needed=not annotations.files)
+    asked = cache(partial(Asked, annotations))
+    official = _few_per_question(_samples(_unclear_marked(_official_questions(rows), asked, least_votes)))
+    covered = set(rows.select("country", "ID").iter_rows())
+    others = _samples(build_questions(NAME, annotations, asked, covered, least_votes))
     lacks = () if annotations.files else ("annotations",)
     return base.gather(NAME, TASK, pl.concat([official, others], how="diagonal"), lacks=lacks)
 
 
-def _unclear_marked(rows: pl.DataFrame, annotations: Annotations, least_votes: int) -> pl.DataFrame:
-    """Return official rows with the annotations' objections in `before`; placeholders keep a reason of their own."""
+def _official_rows(folder: Path, *, needed: bool) -> pl.DataFrame:
+    """Return the official questions: none if they are not needed and the snapshot has no file, or one of no rows."""
+    if needed or any(any(folder.glob(pattern)) for pattern in QUESTIONS):
+        paths = base.shards(folder, NAME, QUESTIONS)
+        if needed or any(any(True for _ in row_files.rows(path)) for path in paths):
+            return pl.concat([base.table(path, NAME, COLUMNS) for path in paths], how="diagonal")
+    return pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.String))
 
-    def objection(region: str, key: str, answer: str, options: list[str]) -> str | None:
-        wrong = [option for option in options if option != answer]
-        return annotations.objection(region, key, answer, wrong, least_votes)
+
+def _unclear_marked(rows: pl.DataFrame, asked: Callable[[str], Asked], least_votes: int) -> pl.DataFrame:
+    """Return official rows without options that the annotations make right too; `before` is why nothing is left.
+
+    Placeholders keep a reason of their own.
+    """
+
+    def judged(before: str | None, region: str, key: str, answer: str, options: list[str]) -> Judged:
+        question = asked(key)
+        if before or _PLACEHOLDER.search(answer) or not question.is_known(region):
+            return options, before
+        right = question.right(region, least_votes)
+        if isinstance(right, str):
+            return options, right
+        if stems(answer) not in map(stems, right.wordings):
+            return options, "not-the-top-answer"
+        wrong = question.still_wrong(region, right, (option for option in options if option != answer))
+        return [option for option in options if option == answer or option in wrong], (
+            None if wrong else "wrong-option-is-right-too"
+        )
 
     cells = rows.select("before", "region", "group", "answer", "options").iter_rows()
-    found = [before or (None if _PLACEHOLDER.search(cell[2]) else objection(*cell)) for before, *cell in cells]
-    return rows.with_columns(pl.Series("before", found, pl.String))
+    options, before = zip(*(judged(*cell) for cell in cells), strict=True) if len(rows) else ((), ())
+    return rows.with_columns(
+        options=pl.Series("options", options, pl.List(pl.String)), before=pl.Series("before", before, pl.String)
+    )
 
 
 def _official_questions(rows: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,143 @@
+"""One question of BLEnD with the answers of all regions: what is right in a region, and what is wrong there.
+
+Annotators are few, so that an answer which none of them gave may be true too ("a common snack"). It counts as wrong if
+it overlaps with nothing that anybody of the region gave, or of a region that is alike, and if it is no answer of
+everybody: few regions give it, and none together with the right one. Where only one answer can be right ("the most
+popular") and the region agrees, it may be given by more; where several can be, it has a word of its own region, which
+hardly any other uses in answers to any question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from excam.excam40k.datasets._annotations import PLACEHOLDER, Annotations, Answer, Record
+from excam.excam40k.datasets._cells import digest
+from excam.excam40k.datasets._quantities import Quantity, quantity_of
+from excam.excam40k.datasets._wordings import Stems, Wordings, stems
+
+_ONE_ANSWER = re.compile(  # not "What are the most ...", which asks for several, nor "most people"
+    r"\A(?!What are\b).*\b(?:most(?! (?:people|famil|parent|student|child|kid|wom[ae]n|m[ae]n)\w*)|"
+    r"main|mainly|primary|top|second|highest|largest|biggest|best|cheapest|longest|representative|favou?rite|"
+    r"[Ww]hich (?:day|month|city|country))\b"
+)
+_GIVEN_BY, _GIVEN_BY_IF_ONE = 3, 6  # regions that may give a wrong answer, of the sixteen; where one can be right
+_OWN_WORD = 2  # regions that use a word which says where an answer belongs
+_LEAD = 2  # votes before the second answer, for a region that agrees on the one answer
+_DISTRACTOR_VOTES = 3  # of a wrong answer where it is right, or two if that is the one top answer: one is a slip
+_VERSUS = re.compile(r"___ vs ___")  # a question that asks for two teams
+_TWO = re.compile(r"\b(?:vs|versus|against|and)\b|-")
+_LONGEST = 60  # characters of an answer; longer ones tell a story
+_PLACEHOLDER = re.compile(PLACEHOLDER)
+
+
+class Asked:
+    """The answers of all regions to one question."""
+
+    def __init__(self, annotations: Annotations, key: str) -> None:
+        self._key = key
+        self._records: Mapping[str, Record] = annotations.records.get(key, {})
+        self._alike, self._users = annotations.alike, annotations.users
+        questions = [stems(record.question) for record in self._records.values()]
+        ignored = frozenset.intersection(*questions) if questions else frozenset[str]()
+        given = (wording for region in self._records for wording in self._given(region))
+        self._wordings = Wordings(given, ignored, annotations.synonyms)
+        self._names = frozenset(stem for region in annotations.files for stem in stems(region.replace("_", " ")))
+
+    def right(self, region: str, least_votes: int) -> Answer | str:
+        """Return the answer on which a region agrees, or why there is none."""
+        answers = self._records[region].answers
+        if not answers or answers[0].votes < least_votes:
+            return "few-votes"
+        if not self._leads(region) and self._one_can_be_right(region):
+            return "tied-top-answer"
+        return answers[0] if self._says_something(region, answers[0]) else "no-answer-to-the-question"
+
+    def _leads(self, region: str) -> bool:
+        """Return whether the top answer has more votes than the second one."""
+        votes = [answer.votes for answer in self._records[region].answers[:2]]
+        return len(votes) < 2 or votes[0] > votes[1]
+
+    def is_known(self, region: str) -> bool:
+        """Return whether the annotations have this question for the region."""
+        return region in self._records
+
+    def _one_can_be_right(self, region: str) -> bool:
+        return bool(self._quantity(region) or _ONE_ANSWER.search(self._records[region].question))
+
+    def _quantity(self, region: str) -> Quantity | None:
+        return quantity_of(self._records[region].question)
+
+    def _given(self, region: str) -> list[str]:
+        held = self._records.get(region)
+        return [wording for answer in held.answers for wording in answer.wordings] if held else []
+
+    def _says_something(self, region: str, answer: Answer) -> bool:
+        text = answer.wordings[0]
+        if kind := self._quantity(region):
+            return kind.read(text) is not None
+        if _VERSUS.search(self._records[region].question) and not _TWO.search(text):
+            return False
+        return bool(self._wordings.content(text)) and len(text) <= _LONGEST and not _PLACEHOLDER.search(text)
+
+    def still_wrong(self, region: str, right: Answer, options: Iterable[str]) -> list[str]:
+        """Return the options that are wrong in the region by its annotators and those of other regions."""
+        offered = (option for option in options if not _PLACEHOLDER.search(option))
+        return [option for option in offered if self._is_wrong(region, right, (option,))]
+
+    def _is_right_too(self, region: str, answer: str, wordings: tuple[str, ...]) -> bool:
+        if kind := self._quantity(region):
+            values = [value for given in (answer, *self._given(region)) if (value := kind.read(given)) is not None]
+            offered = kind.read(wordings[0])
+            return offered is None or not all(kind.apart(offered, value) for value in values)
+        reach = self._right_stems(region) | self._wordings.reach([answer])
+        return any(self._wordings.content(wording) & reach for wording in wordings)
+
+    @cached_property
+    def _reach(self) -> Mapping[str, Stems]:
+        return {region: self._wordings.reach(self._given(region)) for region in self._records}
+
+    def _right_stems(self, region: str) -> Stems:
+        found = (self._reach[near] for near in (region, *self._alike.get(region, ())) if near in self._reach)
+        return frozenset().union(*found)
+
+    def wrong(self, region: str, right: Answer, used: Counter[str]) -> list[str]:
+        """Return answers of other regions that are wrong here and do not overlap, the least used ones first."""
+        offered: dict[str, Answer] = {}
+        for other, record in self._records.items():
+            if other != region:
+                least = _DISTRACTOR_VOTES - self._leads(other)
+                for answer in record.answers:
+                    if answer.votes >= least and self._says_something(other, answer):
+                        offered.setdefault(answer.wordings[0], answer)
+        wrong = (text for text, answer in offered.items() if self._is_wrong(region, right, answer.wordings))
+        order = sorted(wrong, key=lambda text: (used[text], digest(region, self._key, text)))
+        chosen: list[str] = []
+        kind = self._quantity(region)
+        for text in order:
+            if kind or not self._wordings.content(text) & self._wordings.reach(chosen):
+                chosen.append(text)
+        return chosen
+
+    def _is_wrong(self, region: str, right: Answer, wordings: tuple[str, ...]) -> bool:
+        if self._is_right_too(region, right.wordings[0], wordings):
+            return False
+        if self._quantity(region):
+            return True
+        content = self._wordings.content(wordings[0])
+        if not content or content & self._names:  # it would say where it is right
+            return False
+        giving = [each for each in self._records if each != region and content & self._reach[each]]
+        if self._agrees_on_one(region):
+            return len(giving) <= _GIVEN_BY_IF_ONE
+        own = self._wordings.content(right.wordings[0])
+        if len(giving) > _GIVEN_BY or any(own & self._reach[each] for each in giving):
+            return False
+        return self._one_can_be_right(region) or min(self._users[stem] for stem in content) <= _OWN_WORD
+
+    def _agrees_on_one(self, region: str) -> bool:
+        votes = [answer.votes for answer in self._records[region].answers[:2]]
+        return self._one_can_be_right(region) and votes[0] - sum(votes[1:]) >= _LEAD

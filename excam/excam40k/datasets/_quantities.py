@@ -1,0 +1,69 @@
+"""Answers that are a number, a time of the day, a date or a month: what they say, and whether two are far apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_RATIO = 1.5  # of two numbers that are far apart; 14 and 12 as an age are not, nor are 30 and 35 as a class size
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """How answers of one kind are read, and when two of them are far apart."""
+
+    asked: re.Pattern[str]  # in a question
+    written: re.Pattern[str]  # the complete answer
+    value: Callable[[re.Match[str]], float]
+    apart: Callable[[float, float], bool]
+
+    def read(self, answer: str) -> float | None:
+        """Return the value of an answer, None if it is of another kind."""
+        found = self.written.fullmatch(answer.strip())
+        return self.value(found) if found else None
+
+
+def _around(size: float, least: float) -> Callable[[float, float], bool]:
+    """Return whether two points of a circle (months of a year) are at least so far apart."""
+    return lambda one, other: min((one - other) % size, (other - one) % size) >= least
+
+
+def _far(one: float, other: float) -> bool:
+    small, large = sorted((one, other))
+    return small > 0 and large >= _RATIO * small  # "none" is no wrong answer to "how many"
+
+
+_DAYS = 365 / 12
+QUANTITIES = (
+    # "6:00" may be six in the evening, and twelve by the clock of Ethiopia: six hours apart is no difference
+    Quantity(
+        re.compile(r"HH:MM"),
+        re.compile(r"([0-2]?\d):([0-5]\d)"),
+        lambda found: 60 * int(found[1]) + int(found[2]),
+        _around(360, 120),
+    ),
+    Quantity(
+        re.compile(r"MM/DD"),
+        re.compile(r"(1[0-2]|0?[1-9])/([0-3]?\d)"),
+        lambda found: _DAYS * (int(found[1]) - 1) + int(found[2]),
+        _around(365, 30),
+    ),
+    Quantity(
+        re.compile(r"1~12"),
+        re.compile(r"(1[0-2]|0?[1-9])"),
+        lambda found: int(found[1]),
+        _around(12, 3),
+    ),
+    Quantity(
+        re.compile(r"Arabic numerals"),
+        re.compile(r"(\d{1,6}(?:\.\d{1,3})?)"),
+        lambda found: float(found[1]),
+        _far,
+    ),
+)
+
+
+def quantity_of(question: str) -> Quantity | None:
+    """Return the kind of quantity that a question asks for ("Provide in HH:MM format"), None if it asks for none."""
+    return next((kind for kind in QUANTITIES if kind.asked.search(question)), None)

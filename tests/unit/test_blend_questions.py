@@ -1,0 +1,187 @@
+"""BLEnD's questions: which answers of other regions are wrong in a region, and what is built of them."""
+
+import gzip
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from excam.excam40k import datasets
+from excam.excam40k.datasets._quantities import quantity_of
+from excam.excam40k.datasets._wordings import Wordings, stems
+
+REAL = Path(__file__).parents[3] / "shared" / "data" / "blend"
+HEADER = "MCQID,ID,country,prompt,choices,choice_countries,answer_idx\n"
+
+
+def annotate(folder, question, **regions):
+    """Write annotations of one question "K", or of several: region -> groups of (votes, English, local wordings)."""
+    (folder / "annotations").mkdir(exist_ok=True)
+    for region, groups in regions.items():
+        keyed = groups if isinstance(groups, dict) else {"K": groups}
+        records = {
+            key: {
+                "question": "",
+                "en_question": question.format(region=region),
+                "annotations": [
+                    {"count": votes, "en_answers": english, "answers": local[0] if local else english}
+                    for votes, english, *local in answers
+                ],
+                "idks": {},
+            }
+            for key, answers in keyed.items()
+        }
+        with gzip.open(folder / "annotations" / f"{region}_data.json.gz", "wt") as stream:
+            json.dump(records, stream)
+    return folder
+
+
+def wrong_in(region, folder, **settings):
+    """Return all wrong answers that the built questions of a region offer."""
+    samples = datasets.read("blend", folder, settings).samples()
+    return {wrong for sample in samples if f":{region}:" in sample.id for wrong in sample.wrong}
+
+
+MOST = "What is the most popular thing to do in {region}?"
+SOME = "What is often done in {region}?"
+FILLERS = {"Peru": [(4, ["pottery"])], "Chad": [(4, ["camel races"])], "Fiji": [(4, ["kava drinking"])]}
+
+
+@pytest.mark.parametrize(
+    ("given", "other"),
+    [
+        ("sador mekhela", "mekhela"),
+        ("grandmother", "grandparents"),
+        ("domino", "dominoes"),
+        ("walk", "walking"),
+        ("notebook", "book"),
+        ("lee", "li"),
+        ("whatsapp call", "a call"),
+        ("café", "cafes"),
+    ],
+)
+def test_an_answer_that_contains_or_resembles_a_given_one_is_not_wrong(tmp_path, given, other):
+    annotate(tmp_path, MOST, Iran=[(4, ["weaving"]), (1, [given])], Spain=[(4, [other])], **FILLERS)
+    assert wrong_in("Iran", tmp_path) == {"pottery", "camel races", "kava drinking"}
+
+
+def test_answers_that_one_wording_links_are_not_wrong(tmp_path):
+    linked = {**FILLERS, "Chad": [(4, ["camel races"]), (1, ["whatsapp on the phone"])]}
+    annotate(tmp_path, MOST, Iran=[(4, ["phone"])], Spain=[(4, ["whatsapp"])], **linked)
+    assert "whatsapp" not in wrong_in("Iran", tmp_path)
+
+
+def test_two_translations_of_one_local_answer_are_not_wrong(tmp_path):
+    """Also if they were used for another question."""
+    other = {"K": [(4, ["lunch"], ["zuhr"])], "L": [(4, ["afternoon meal"], ["zuhr"])]}
+    annotate(tmp_path, MOST, Iran=[(4, ["lunch"])], Spain=[(4, ["afternoon meal"])], Assam=other, **FILLERS)
+    assert "afternoon meal" not in wrong_in("Iran", tmp_path)
+
+
+def test_an_answer_that_nobody_would_give_is_no_right_one(tmp_path):
+    question = "What type of clothing is worn in {region}?"
+    given = {"Iran": [(4, ["traditional clothing"])], "Spain": [(4, ["anything"])], **FILLERS}
+    reading = datasets.read("blend", annotate(tmp_path, question, **given), {})
+    assert reading.dropped == {"no-answer-to-the-question": 2}
+    assert {wrong for sample in reading.samples() for wrong in sample.wrong} == {
+        "pottery", "camel races", "kava drinking",
+    }  # fmt: skip
+
+
+def test_a_tie_is_right_where_several_answers_can_be(tmp_path):
+    tie = [(3, ["weaving"]), (3, ["riding"])]
+    assert wrong_in("Iran", annotate(tmp_path, SOME, Iran=tie, **FILLERS))
+    assert not wrong_in("Iran", annotate(tmp_path, MOST, Iran=tie, **FILLERS))
+
+
+def test_an_answer_of_many_regions_is_wrong_only_where_one_can_be_right(tmp_path):
+    given = {region: [(4, ["singing"])] for region in ("Ghana", "Kenya", "Togo", "Mali")}
+    for question, wrong in ((MOST, True), (SOME, False)):
+        annotate(tmp_path, question, Iran=[(4, ["weaving"])], **given, **FILLERS)
+        assert ("singing" in wrong_in("Iran", tmp_path)) is wrong
+
+
+def test_what_a_region_gives_beside_the_right_answer_may_be_true_too(tmp_path):
+    both = [(3, ["kite fights"]), (1, ["weaving"])]
+    annotate(tmp_path, SOME, Iran=[(4, ["weaving"])], Spain=both, **FILLERS)
+    assert "kite fights" not in wrong_in("Iran", tmp_path)
+
+
+def test_answers_of_a_region_that_answers_alike_are_not_wrong(tmp_path):
+    same = {f"L{place}": [(4, [f"word{place}"])] for place in range(20)}
+    given = {
+        "Iran": {"K": [(4, ["weaving"])], **same},
+        "Spain": {"K": [(4, ["embroidery"])], **same},
+        "Togo": {"K": [(4, ["drumming"])]},
+    }
+    annotate(tmp_path, MOST, **given, **FILLERS)
+    assert "embroidery" not in wrong_in("Iran", tmp_path)
+    assert "drumming" in wrong_in("Iran", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("format", "right", "near", "far"),
+    [
+        ("Provide Arabic numerals (e.g., 12) only.", "14", ["12", "16", "0", "twelve"], ["7", "21", "30"]),
+        ("Provide Arabic numerals (1~12) only.", "12", ["1", "11", "10"], ["3", "6", "9"]),
+        ("Provide in HH:MM format (e.g., 18:00, 09:00).", "06:00", ["18:00", "07:30", "12:00"], ["08:00", "14:30"]),
+        ("Provide in MM/DD format (e.g., 12/31).", "12/31", ["01/10", "12/05"], ["03/08", "11/11"]),
+    ],
+)
+def test_a_quantity_is_wrong_if_it_is_far_from_everything_given(tmp_path, format, right, near, far):
+    regions = {f"R{place}": [(4, [value])] for place, value in enumerate([*near, *far])}
+    annotate(tmp_path, f"When is it in {{region}}? ({format})", Iran=[(4, [right])], **regions)
+    assert wrong_in("Iran", tmp_path) == set(far)
+
+
+def test_a_quantity_knows_its_values():
+    number, time = quantity_of("(Provide Arabic numerals (e.g., 12) only.)"), quantity_of("(HH:MM format)")
+    assert (number.read("3.5"), number.read("three"), time.read("7:30"), time.read("730")) == (3.5, None, 450, None)
+    assert quantity_of("What do people eat?") is None
+
+
+def test_a_question_for_two_teams_is_answered_with_two(tmp_path):
+    question = "What is the most famous rivalry in {region}? (e.g., ___ vs ___)"
+    teams = {"Peru": [(4, ["lions vs bears"])], "Chad": [(4, ["oaks against elms"])], "Fiji": [(4, ["sun-moon"])]}
+    folder = annotate(tmp_path, question, Iran=[(4, ["reds vs blues"])], Spain=[(4, ["ghana"])], **teams)
+    assert "no-answer-to-the-question" in datasets.read("blend", folder, {}).dropped
+    assert "ghana" not in wrong_in("Iran", folder)
+
+
+@pytest.mark.parametrize("file", [None, HEADER])
+def test_a_folder_without_official_questions_is_read(tmp_path, file):
+    annotate(tmp_path, MOST, Iran=[(4, ["weaving"])], **FILLERS)
+    if file:
+        (tmp_path / "mc_questions.csv").write_text(file)
+    reading = datasets.read("blend", tmp_path, {})
+    assert {sample.culture for sample in reading.samples()} == {"Iran", "Peru", "Chad", "Fiji"}
+    assert reading.lacks == ()
+
+
+def test_several_questions_of_one_row_have_different_wrong_answers(tmp_path):
+    names = ["quilts", "drums", "masks", "boats", "kites", "bells", "flutes", "lamps", "ropes", "tiles"]
+    regions = {f"R{place}": [(4, [name])] for place, name in enumerate(names)}
+    samples = datasets.read("blend", annotate(tmp_path, MOST, Iran=[(4, ["weaving"])], **regions), {}).samples()
+    own = [sample for sample in samples if ":Iran:" in sample.id]
+    assert [sample.id for sample in own] == [f"blend/built:Iran:K{end}" for end in ("", ":2", ":3")]
+    assert len({wrong for sample in own for wrong in sample.wrong}) == 9
+    assert {sample.group for sample in own} == {"K"}
+
+
+def test_wordings_reach_what_is_spelled_alike_or_stands_beside():
+    wordings = Wordings(["phone call", "whatsapp call", "letter"], stems("How do people call?"), {})
+    assert wordings.content("phone call") == {"phone"}
+    wordings = Wordings(["phone call", "letters", "letterbox"], frozenset(), {})
+    assert wordings.reach(["phone"]) == {"phone", "call"}
+    assert wordings.reach(["letter"]) >= {"letter", "letterbox"}
+
+
+def test_the_real_rows_give_enough_questions_of_every_region():
+    if not REAL.exists():
+        pytest.skip("no real rows beside the repository")
+    reading = datasets.read("blend", REAL, {})
+    assert 2 * len(reading.frame) >= 600 * 7.069, "pairs: with options and without, of 6,400 + 669 rows"
+    questions = reading.frame.group_by("culture").agg(pl.col("group").n_unique())
+    assert questions.height == 16
+    assert questions["group"].min() >= 50
