@@ -64,6 +64,7 @@ def test_impersonation_is_role_then_context_then_task():
         (("They pay.", "You pay.", "tea"), "Option A: They pay. Option B: You pay. Option C: tea"),
         (("tea", "Is it?", "他们付钱。", "1;"), "Option A: tea; Option B: Is it? Option C: 他们付钱。 Option D: 1;"),
         (("tea",), "Option A: tea"),
+        (("milk; tea", "tea", "milk; salt"), "Option A: milk; tea. Option B: tea. Option C: milk; salt"),
     ],
 )
 def test_options_are_separated(options, listed):

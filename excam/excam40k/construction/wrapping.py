@@ -179,7 +179,8 @@ def _values(base: BaseSample, answer: str, variant: str, seed: int) -> dict[str,
 
 def _options_line(options: Sequence[str]) -> str:
     """Return the options on one line: 'Option A: kimchi; Option B: pizza' (Table 1), and only a space after a sentence
-    (Table 8: 'Option A: They pay. Option B: ...').
+    (Table 8: 'Option A: They pay. Option B: ...'). Options with a semicolon in them end with a full stop.
     """
+    mark = "." if any("; " in option for option in options) else ";"
     lettered = [f"Option {letter}: {option}" for letter, option in zip(ascii_uppercase, options, strict=False)]
-    return " ".join([*(text if ends_sentence(text) else f"{text};" for text in lettered[:-1]), *lettered[-1:]])
+    return " ".join([*(text if ends_sentence(text) else f"{text}{mark}" for text in lettered[:-1]), *lettered[-1:]])

@@ -2,7 +2,8 @@
 
 Only the Easy file is read: ExCAM's option-free pairs are what the Hard file would add. A question with numbered
 statements and options such as "i, iii" is asked without its list, and its options are the statements themselves; an
-option that is a part of the right one is then not wrong.
+option that is a part of the right one is then not wrong. Where some options of a question end with a full stop and
+others do not (the last one more often than the right one), none keeps it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from pathlib import Path
 
 import polars as pl
 
+from excam.excam40k.construction.templates import ends_sentence
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import countries, identifier, with_wrong
 
-VERSION = 3
+VERSION = 4
 NAME = "culturalbench"
 SOURCE = base.Source(
     licence="CC-BY-4.0",
@@ -35,6 +37,7 @@ SEPARATOR = "; "  # of the statements of an option
 OPTIONS = tuple(f"prompt_option_{letter}" for letter in "abcd")
 _STATEMENT = re.compile(r"\(([ivx]+)\)\s*(.*?)\s*(?=\n\s*\([ivx]+\)|\Z)", re.DOTALL)
 _LIST = re.compile(r"\s*\n[^\n]*\n\s*\(i\)")  # the line "Read the following statements ..." and what follows
+_FULL_STOP = re.compile(r"(?<![.A-Z])\.\Z")  # not that of "U.S."
 COLUMNS = ("question_idx", "prompt_question", *OPTIONS, "answer", "country")
 
 
@@ -62,8 +65,11 @@ def read(folder: Path) -> base.Reading:
 
 
 def _with_statements(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with statements for their numbers, in questions that end with a list of numbered statements."""
-    cells = [_with_own_statements(*row) for row in rows.select("prompt_question", *OPTIONS).iter_rows()]
+    """Return the rows with statements for their numbers, in questions that end with a list of numbered statements, with
+    options that end alike and without double spaces.
+    """
+    texts = rows.select(pl.col("prompt_question", *OPTIONS).str.replace_all(" {2,}", " "))
+    cells = [_ended_alike(*_with_own_statements(*row)) for row in texts.iter_rows()]
     return rows.with_columns(pl.DataFrame(cells, dict.fromkeys(("prompt_question", *OPTIONS), pl.String), orient="row"))
 
 
@@ -74,6 +80,12 @@ def _with_own_statements(question: str, *options: str) -> tuple[str, ...]:
     if not start or not all(number in statements for numbers in chosen for number in numbers):
         return question, *options
     return question[: start.start()], *(SEPARATOR.join(statements[number] for number in numbers) for numbers in chosen)
+
+
+def _ended_alike(question: str, *options: str) -> tuple[str, ...]:
+    if all(ends_sentence(option) for option in options if option):
+        return question, *options
+    return question, *(_FULL_STOP.sub("", option) for option in options)
 
 
 def _without_parts(rows: pl.DataFrame) -> pl.Series:
