@@ -14,7 +14,7 @@ from excam.error_reports.records import SEVERITIES, Sample
 from excam.excam40k.construction import soft
 from scripts import run
 
-VERSION = 4
+VERSION = 5
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -42,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             kept.append(made)
         else:
             dropped[made.reason] += 1
+    kept = soft.in_joined_groups(kept, {row["pair"]: row["partner"] for row in rows if "partner" in row})
     generators = sorted({row["generator"] for row in rows})
     if not kept:
         raise SourceInvalid(
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     counts = {"answers": len(rows), "kept": len(kept), "dropped": dict(sorted(dropped.items()))}
     stated = Counter((sample.origin.removeprefix("soft-"), sample.stated_severity) for sample in kept)
     counts["severity"] = {asked: {s: n for (a, s), n in sorted(stated.items()) if a == asked} for asked in SEVERITIES}
-    counts |= {"generators": generators}
+    counts |= {"generators": generators, "exchanged": sum("partner" in row for row in rows)}
     provenance.write_json(args.counts, counts)
     provenance.say(f"{args.errors}: {len(kept)} of {len(rows)} answers kept; dropped {dict(dropped)}")
 

@@ -13,13 +13,14 @@ from excam.config import LEXICON
 from excam.core import provenance
 from excam.error_reports import record_files
 from excam.error_reports.records import Sample, Severity
-from excam.excam40k.construction import generator, lexicon, splits
+from excam.excam40k.construction import generator, lexicon, norms, splits
+from excam.excam40k.construction.norms import Exchange
 from excam.inference import ask_for_text
 from excam.inference.run import run as run_flows
 from scripts import run
 from scripts._asking import Asker, add_asking_options
 
-VERSION = 9
+VERSION = 10
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -37,13 +38,15 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     started = time.monotonic()
     too_long = provenance.read_json(args.too_long, "pairs")["pairs"] if args.too_long else []
+    every = splits.without_pairs(record_files.read_samples(args.samples), too_long)
     wanted = [
         sample
-        for sample in splits.without_pairs(record_files.read_samples(args.samples), too_long)
+        for sample in every
         if sample.pair.endswith(f"/{args.severity}") and splits.shard_of(sample.pair, args.shards) == args.shard
     ]
     if args.generator == LEXICON:
-        answers = [_from_lexicon(sample, args.severity, args.seed) for sample in wanted]
+        exchanges = norms.exchanges(every, args.severity, args.seed)
+        answers = [_from_lexicon(sample, args.severity, args.seed, exchanges.get(sample.pair)) for sample in wanted]
         facts: dict[str, Any] = {}
     else:
         answers, facts = _from_model(wanted, args)
@@ -63,12 +66,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     provenance.say(f"{args.answers}: {len(wanted)} answers in {time.monotonic() - started:.1f} s")
 
 
-def _from_lexicon(sample: Sample, severity: Severity, seed: int) -> dict[str, Any]:
-    """Return the answer of a row; of one that is left out, an empty answer that ends with the reason."""
-    said = lexicon.answer(sample, severity, seed)
+def _from_lexicon(sample: Sample, severity: Severity, seed: int, exchange: Exchange | None) -> dict[str, Any]:
+    """Return the answer of a row, with the pair that it is exchanged with; one that is left out ends with the reason
+    and has an empty answer.
+    """
+    said = lexicon.answer(sample, severity, seed, exchange)
     if isinstance(said, lexicon.LeftOut):
         return {"answer": "", "finish": f"left-out:{said.reason}"}
-    return {"answer": said, "finish": "stop"}
+    return {"answer": said, "finish": "stop"} | ({"partner": exchange.partner.pair} if exchange else {})
 
 
 def _from_model(wanted: list[Sample], args: argparse.Namespace) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -11,10 +11,10 @@ from excam.core import provenance
 from excam.core.exceptions import SourceInvalid
 from excam.core.splits import SPLITS
 from excam.error_reports import record_files
-from excam.excam40k.construction import splits
+from excam.excam40k.construction import splits, word_balance
 from scripts import run
 
-VERSION = 3
+VERSION = 4
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -23,6 +23,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--wrong", type=Path, required=True)
     parser.add_argument("--too-long", type=Path, help="pairs to leave out: <dataset>.too-long.json")
     parser.add_argument("--cap", type=int, help="at most this many final rows")
+    parser.add_argument(
+        "--words", choices=["balanced", "as-made"], required=True, help="leave out pairs that words tell, or keep all"
+    )
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--folder", type=Path, required=True)
     args = parser.parse_args(argv)
@@ -36,6 +39,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise SourceInvalid(
             f"{args.wrong}: 0 complete pairs ({dict(dropped)}); expected at least one wrong row of a pair"
         )
+    telling, words = word_balance.telling_pairs(pairs, keep_all=args.words == "as-made")
+    pairs = splits.without_pairs(pairs, telling)
+    dropped += Counter({"words-tell": words.left_out})  # nothing if none is
+    if not pairs:
+        raise SourceInvalid(
+            f"{args.wrong}: words alone tell every corrupted row from its original; expected pairs with the same words "
+            "in right and wrong rows; write the errors in another way (docs/extending.md)"
+        )
     capped = splits.cap(pairs, args.cap, args.seed) if args.cap else pairs
     parts = {split: [sample for sample in capped if sample.split == split] for split in SPLITS}
     cells = {split: splits.cells(samples) for split, samples in parts.items()}
@@ -43,9 +54,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         record_files.write_samples(args.folder / f"{split}.parquet", samples)
     counts: dict[str, object] = {split: len(samples) for split, samples in parts.items()}
     counts |= {"pairs": len(pairs) // 2, "beyond_cap": len(pairs) - len(capped), "dropped": dict(dropped)}
-    counts |= {"rows": len(capped), "cells": cells}
+    counts |= {"rows": len(capped), "cells": cells, "words": words.as_row()}
     counts |= {kind: sum(cell[f"wrong_{kind}"] for cell in cells.values()) for kind in ("hard", "soft")}
     provenance.write_json(args.folder / "counts.json", counts)
+    provenance.say(f"{args.folder}: {words.as_line()}")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from excam.core.addresses import identified
 from excam.core.splits import Split
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$", max_length=60)]
+# A benchmark may be called as its Python module; a mixture is called after the benchmark that it leaves out.
+DatasetName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([._-][a-z0-9]+)*$", max_length=60)]
 # An experiment may be from an untrusted source: pip and the hub get plain names, never options or addresses.
 Package = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$", max_length=100)  # as in PEP 508
@@ -49,6 +51,12 @@ class Dataset(Section):
         default="main", description="commit of the hub repository, or a branch resolved at the first fetch"
     )
     folder: str | None = Field(default=None, description="local folder with the same files, relative to the repository")
+    module: str | None = Field(
+        default=None,
+        min_length=1,
+        description="the file of a benchmark that is not in the package, relative to the repository "
+        "(docs/extending.md); it is run as code",
+    )
     invented: Invented | None = Field(default=None, description="instead: rows of an invented world, made here")
     cap: int = Field(default=5000, ge=2, description="maximum number of samples")
     reading: dict[str, int | float] = Field(
@@ -71,6 +79,10 @@ class Construction(Section):
         default={"train": 0.7, "dev": 0.1, "test": 0.2}, description="shares of the splits, by base sample"
     )
     subset: int = Field(default=100, ge=2, description="rows of the balanced subset test-100 per dataset")
+    words: Literal["balanced", "as-made"] = Field(
+        default="balanced",
+        description="leave out pairs until words alone do not tell which row is wrong; as-made, as in the paper: keep all",
+    )
     wrong: Literal["matched", "drawn"] = Field(
         default="matched",
         description="the wrong option of a hard error: as often right elsewhere as the right one, or drawn (for worlds "
@@ -425,7 +437,7 @@ class Tuned(Section):
     """ExCAM: adapters of these base models, one per mixture, evaluated with these judges."""
 
     models: list[Name] = []
-    mixtures: list[Name] = Field(
+    mixtures: list[DatasetName] = Field(
         default=[],
         description=f"`all`, `permissive`, `without-<dataset>`; `{EACH}` stands for one without each dataset",
     )
@@ -446,7 +458,7 @@ class Annotation(Section):
     """Human validation of soft errors: rows, annotators, and the folder of their answers."""
 
     rows: int = Field(default=25, ge=1, description="per dataset with soft errors")
-    languages: dict[Name, dict[str, int]] = Field(
+    languages: dict[DatasetName, dict[str, int]] = Field(
         default={}, description="rows per language, for datasets that are not only English"
     )
     annotators: dict[str, int] = Field(default={"English": 3}, description="people per row, by language; others: 2")
@@ -559,7 +571,9 @@ class Crossed(Section):
 
     metric: str = Field(min_length=1, description="as in `excam score --metric`: a metric of ours, or a Python module")
     model: Name | None = Field(default=None, description="an entry of `models` that judges; null: the metric asks none")
-    trained_on: Name | None = Field(default=None, description="the mixture of the model's adapter; null: no adapter")
+    trained_on: DatasetName | None = Field(
+        default=None, description="the mixture of the model's adapter; null: no adapter"
+    )
     parts: list[str] = Field(default=[], description="parts of the score that are shown as metrics of their own")
     evidence: bool = Field(default=False, description="give it the documents of `calmqa.evidence`")
 
@@ -586,7 +600,7 @@ class Experiment(Section):
     """All settings that determine results. Settings of execution are in the profiles."""
 
     seed: int
-    datasets: dict[Name, Dataset]
+    datasets: dict[DatasetName, Dataset]
     models: dict[Name, Model]
     construction: Construction = Construction()
     generation: Generation

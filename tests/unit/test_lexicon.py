@@ -97,7 +97,8 @@ def test_enough_rows_of_the_mini_benchmarks_are_kept():
     for name in SOFT:
         samples = base_samples(ROOT / "mini" / name, 0)
         found = [made(sample, sample.pair.rpartition("/")[2]) for sample in samples]
-        assert sum(isinstance(one, Sample) for one in found) >= 0.8 * len(found), name
+        least = 0.3 if name == "normad" else 0.8  # its major errors are exchanges of norms
+        assert sum(isinstance(one, Sample) for one in found) >= least * len(found), name
 
 
 def test_the_tables_are_whole():
@@ -105,7 +106,7 @@ def test_the_tables_are_whole():
     edits = [edit for language in HOMES for edit in lexicon_tables.edits_of(language)]
     assert len(items) == len(set(items))
     assert set(HOMES) == set(CUES) == {item.language for item in items} >= {edit.language for edit in edits}
-    assert {item.family for item in items} | {edit.kind for edit in edits} | {"verdict"} == set(TYPES)
+    assert {item.family for item in items} | {edit.kind for edit in edits} == set(TYPES)
     assert set(TYPES) == set(EXPLANATIONS)
     assert all(len(phrasings) == 2 for phrasings in EXPLANATIONS.values())
     kinds = {(item.language, item.kind): set() for item in items}
@@ -223,9 +224,9 @@ def test_an_instruction_with_listed_words_stays():
         assert made(story, severity) == "no-safe-exchange"
 
 
-def test_the_verdict_is_the_head_of_the_answer():
+def test_the_norm_that_judges_a_story_is_not_negated():
     sample = right("No, explanation: Yes, it is polite to bow.", task="impersonation")
-    assert outputs(sample, "major") == {"Yes, explanation: Yes, it is impolite to bow."}, "and the norm behind it"
+    assert outputs(sample, "major") == set()
     assert outputs(replace(sample, answer=f"{sample.answer[:-1]}, a sign of respect."), "minor") == set()
     assert outputs(replace(sample, task="generation"), "major") == {"No, explanation: Yes, it is impolite to bow."}
 

@@ -131,7 +131,7 @@ def data() -> None:
         [*words[:2], *files, "--seed", "1", "--errors", wrong, "--counts", "results/errors/hard/c.counts.json"]
     )
     folder = ["--folder", "results/excam40k/culturalbench"]
-    split_samples.main(["--right", f"{made}.parquet", "--wrong", wrong, "--seed", "1", *folder])
+    split_samples.main(["--right", f"{made}.parquet", "--wrong", wrong, "--words", "balanced", "--seed", "1", *folder])
 
 
 def model_and_numbers(monkeypatch) -> None:

@@ -107,7 +107,7 @@ def test_nothing_is_made_for_them_and_they_are_counted(weights):
     wrong = [replace(one, id=f"{one.pair}/wrong", report=short_report(one), origin="soft-minor") for one in right]
     record_files.write_samples(Path("wrong.parquet"), wrong)
     words = ["--right", "samples.parquet", "--wrong", "wrong.parquet", "--too-long", "too-long.json"]
-    split_samples.main([*words, "--seed", "1", "--folder", "set"])
+    split_samples.main([*words, "--words", "as-made", "--seed", "1", "--folder", "set"])
     counts = json.loads(Path("set/counts.json").read_text())
     assert counts["dropped"] == {"too-long": len(too_long)}
     kept = {

@@ -106,7 +106,13 @@ def pairs(count: int, dataset: str = "blend"):
 def split(right, wrong, folder: str = "blend", **options) -> dict:
     record_files.write_samples(Path("right.parquet"), right)
     record_files.write_samples(Path("wrong.parquet"), wrong)
-    call(split_samples, right="right.parquet", wrong="wrong.parquet", folder=folder, **{"seed": SEED} | options)
+    call(
+        split_samples,
+        right="right.parquet",
+        wrong="wrong.parquet",
+        folder=folder,
+        **{"seed": SEED, "words": "as-made"} | options,
+    )
     subset, samples = f"{folder}/test-100.parquet", f"{folder}/test.parquet"
     call(draw_subset, samples=samples, rows=4, seed=SEED, subset=subset)
     return json.loads(Path(folder, "counts.json").read_text())

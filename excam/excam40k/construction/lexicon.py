@@ -1,7 +1,8 @@
 """`lexicon`: a deterministic substitute for the generator of soft errors, for users without a GPU. Our own, not
 ExCAM's.
 
-It changes only the output, and there only whole words for which another of the same form and agreement is listed
+It changes only the output. Where two base samples hold norms that exclude one another, each gets the other's answer
+(`norms`). Elsewhere it changes whole words for which another of the same form and agreement is listed
 (`lexicon_exchanges`). A row in which nothing can be exchanged safely is left out: `answer` returns a `LeftOut`.
 """
 
@@ -18,7 +19,8 @@ from excam.error_reports.records import Sample, Severity
 from excam.excam40k.construction import lexicon_exchanges, spans
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.construction.lexicon_exchanges import Swap
-from excam.excam40k.construction.lexicon_words import EXPLANATIONS, HOMES, TYPES
+from excam.excam40k.construction.lexicon_words import EXPLANATIONS, HOMES, OTHER_NORM, TYPES
+from excam.excam40k.construction.norms import VERDICT, Exchange
 
 NAME = "lexicon"
 LAST = "general"  # the family that is used only if no other minor error is possible
@@ -35,12 +37,17 @@ class LeftOut:
     reason: Reason
 
 
-def answer(right: Sample, severity: Severity, seed: int) -> str | LeftOut:
+def answer(right: Sample, severity: Severity, seed: int, exchange: Exchange | None = None) -> str | LeftOut:
     """Return a generator's answer about `right` in the form of Table 7, or the reason why the row is left out.
 
-    A minor error misstates one detail of a custom. A major one inverts a norm or names a thing of a distant culture;
-    half of the rows get two.
+    With an exchange, the answer of its partner stands in the place of the right one. Otherwise a minor error misstates
+    one detail of a custom; a major one inverts a norm or names a thing of a distant culture, and half of the rows get
+    two.
     """
+    if exchange:
+        told = right.output.removesuffix(right.answer) + exchange.partner.answer
+        rule = "A norm of another culture stands in the place of the right one; all else is kept."
+        return _written(right, severity, TYPES["norm"], rule, _other_norm(right, exchange, seed), told)
     if right.language not in HOMES:
         return LeftOut("unknown-language")
     if not lexicon_exchanges.is_cultural(right):
@@ -48,16 +55,32 @@ def answer(right: Sample, severity: Severity, seed: int) -> str | LeftOut:
     swaps = _chosen(right, severity, seed)
     if not swaps:
         return LeftOut("no-safe-exchange")
+    rule = "Single words are exchanged for others of the same form; all else is kept."
+    kind, changed = TYPES[swaps[0].family], _apply(right.output, swaps)
+    return _written(right, severity, kind, rule, _explanation(right, swaps, seed), changed)
+
+
+def _written(right: Sample, severity: Severity, kind: str, rule: str, explanation: str, output: str) -> str:
     fields = {
-        "Error Type": TYPES[swaps[0].family],
+        "Error Type": kind,
         "Cultural Content": "Yes",
-        "Rule Adherence": "Single words are exchanged for others of the same form; all else is kept.",
-        "Explanation": _explanation(right, swaps, seed),
+        "Rule Adherence": rule,
+        "Explanation": explanation,
         "Severity": severity,
         "Modified Instruction": right.instruction,
-        "Modified Generated Text": _apply(right.output, swaps),
+        "Modified Generated Text": output,
     }
     return "OUTPUT: " + json.dumps(fields, ensure_ascii=False)
+
+
+def _other_norm(right: Sample, exchange: Exchange, seed: int) -> str:
+    """Return one or two sentences that say which norm holds in the culture, and what follows for the story."""
+    verdict = VERDICT.fullmatch(right.answer)
+    assert verdict
+    phrasing = OTHER_NORM[int(digest(seed, NAME, right.pair, "other norm"), 16) % len(OTHER_NORM)]
+    culture = in_a_sentence(right.culture, right.language, right.task)
+    values = {"custom": exchange.custom, "culture": culture, "right": verdict[2].rstrip("."), "verdict": verdict[1]}
+    return phrasing.format_map(values)
 
 
 def _chosen(right: Sample, severity: Severity, seed: int) -> list[Swap]:
@@ -67,9 +90,7 @@ def _chosen(right: Sample, severity: Severity, seed: int) -> list[Swap]:
         lexicon_exchanges.possible(right, severity),
         key=lambda swap: (swap.family == LAST, digest(seed, *key, str(swap.start), swap.surface)),
     )
-    with_verdict = [swap for swap in found if swap.family == "verdict"]
-    found = with_verdict + [swap for swap in found if swap.family != "verdict"]
-    wanted = 1 if severity == "minor" else 2 if with_verdict else 1 + int(digest(seed, *key), 16) % 2
+    wanted = 1 if severity == "minor" else 1 + int(digest(seed, *key), 16) % 2
     ends = lexicon_exchanges.text_of(right).ends
     taken: list[Swap] = []
     for swap in found:
@@ -77,15 +98,13 @@ def _chosen(right: Sample, severity: Severity, seed: int) -> list[Swap]:
             break
         if all(_apart(swap, other, ends) for other in taken) and _is_one_span(right.output, swap):
             taken.append(swap)
-    if with_verdict and len(taken) < wanted:  # a verdict against its own reason can be seen without any knowledge
-        return []
     return sorted(taken, key=lambda swap: swap.start)
 
 
 def _apart(swap: Swap, other: Swap, ends: Sequence[int]) -> bool:
-    """Return whether two swaps are of one type and cannot undo each other: a verdict and a norm, or two sentences."""
-    if TYPES[swap.family] != TYPES[other.family] or "verdict" in (swap.family, other.family):
-        return {swap.family, other.family} == {"verdict", "norm"}
+    """Return whether two swaps are of one type, in two sentences, so that they cannot undo each other."""
+    if TYPES[swap.family] != TYPES[other.family]:
+        return False
     return swap.surface != other.surface and bisect(ends, swap.start) != bisect(ends, other.start)
 
 

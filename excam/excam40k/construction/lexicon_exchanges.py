@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -25,11 +25,7 @@ from excam.excam40k.construction.lexicon_words import (
     final_sound,
 )
 
-VERDICTS: Mapping[str, str] = {"Yes": "No", "No": "Yes"}
-MAJOR = frozenset(
-    {"verdict", "norm", "meaning", "belief"}
-)  # kinds of fixed exchanges that turn something into its opposite
-JUDGING = frozenset({"meaning"})  # kinds of exchanges that would contradict a verdict before them
+MAJOR = frozenset({"norm", "meaning", "belief"})  # kinds of fixed exchanges that turn something into its opposite
 DETAILS = frozenset({"gesture", "number", "time"})  # kinds of exchanges that say how something is done
 MAX_PLACES = 500  # matches looked at in one text, from its beginning
 VERDICT = regex.compile("(Yes|No),")
@@ -87,14 +83,13 @@ def is_cultural(right: Sample) -> bool:
 def possible(right: Sample, severity: Severity) -> set[Swap]:
     """Return every swap that keeps the output grammatical and makes an error of this severity.
 
-    Behind a verdict what a custom means is kept: another meaning would contradict the verdict.
+    Where an output judges a story, only details of a custom are changed: a negated norm or verdict contradicts the
+    story, and needs no knowledge of a culture. Major errors about norms are `norms.exchanges`.
     """
     text = text_of(right)
-    named = () if right.task == "impersonation" else _item_swaps(text, severity)  # there the output retells a story
-    swaps = {*named, *_edit_swaps(text, severity), *_verdict_swaps(text, severity)}
-    if right.task == "impersonation" and VERDICT.match(right.output, text.start):
-        return {swap for swap in swaps if swap.family not in JUDGING}
-    return swaps
+    if right.task == "impersonation":
+        return set() if severity == "major" else set(_edit_swaps(text, severity))
+    return {*_item_swaps(text, severity), *_edit_swaps(text, severity)}
 
 
 @cache
@@ -174,12 +169,6 @@ def _fits(match: regex.Match[str], new: Item) -> bool:
     if new.language == "Korean" and match["ending"]:
         return final_sound(word[-1]) == final_sound(new.surface[-1])
     return new.language != "Chinese" or not DATING.match(text, match.end())
-
-
-def _verdict_swaps(text: Text, severity: Severity) -> Iterator[Swap]:
-    verdict = VERDICT.match(text.right.output, text.start)
-    if severity == "major" and text.right.task == "impersonation" and verdict:
-        yield Swap(*verdict.span(1), "verdict", VERDICTS[verdict[1]])
 
 
 def _edit_swaps(text: Text, severity: Severity) -> Iterator[Swap]:

@@ -17,7 +17,6 @@ TYPES: Mapping[str, str] = {
     **dict.fromkeys(("sacred place", "scripture", "cleric"), "misrepresentation of religious practice"),
     **dict.fromkeys(("believers", "belief", "faith", "deity"), "misrepresentation of religious practice"),
     "greeting": "misrepresented form of greeting",
-    "verdict": "misrepresented norm",
     "norm": "misrepresented norm",
     "meaning": "misrepresented symbolism",
     "colour": "misrepresented symbolism",
@@ -47,10 +46,6 @@ EXPLANATIONS: Mapping[str, tuple[str, ...]] = {
         "with '{new}', this is given to another faith or kind of feast",
     ),
     "deity": ("'{new}' is not the deity of this practice or belief", "naming '{new}' mistakes the deity in question"),
-    "verdict": (
-        "the verdict '{new}' is not how people of {culture} would judge this behaviour",
-        "answering '{new}' misrepresents what is acceptable in {culture}",
-    ),
     "norm": (
         "'{new}' turns the norm into its opposite",
         "with '{new}', the text states the contrary of what is held to be proper",
@@ -70,6 +65,13 @@ EXPLANATIONS: Mapping[str, tuple[str, ...]] = {
         "'{new}' assumes that the whole group behaves alike",
     ),
 }
+
+# What is wrong with the norm of another culture; {right} is the sentence that holds, without its full stop.
+OTHER_NORM = (
+    "This is not how people of {culture} see it ({custom}). What holds there: {right}. So the answer is '{verdict}'.",
+    "On the question {custom}, another norm holds in {culture}: {right}. By that norm the answer is '{verdict}'.",
+    "The norm that is given belongs to other places. In {culture}: {right}. Hence the answer should be '{verdict}'.",
+)
 
 # Families of items that are more than a place or people only in a sentence about a custom.
 CUED = frozenset({"sacred place", "believers", "cleric"})

@@ -7,6 +7,7 @@ counted.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -37,7 +38,8 @@ def soft_error(
 ) -> Sample | Dropped:
     """Return the corrupted version of `right` that a generator's answer describes, or the reason why there is none.
 
-    Every difference in the instruction and in the output is one error. All have one severity: the requested one, or the
+    Every difference in the instruction and in the output is one error; in strict mode, a statement that was exchanged
+    for another is one too. All have one severity: the requested one, or the
     one that the generator states.
     """
     reply = read(answer)
@@ -57,7 +59,7 @@ def soft_error(
     errors = tuple(
         CulturalError(where, span.text, severity, reply.error_type, span.start, span.end)
         for where, (original, modified) in pairs.items()
-        for span in spans.diff_spans(original, modified, mode).spans
+        for span in _differences(original, modified, mode)
     )
     if not errors:
         return Dropped("no-change", reply.explanation[:300])
@@ -70,6 +72,31 @@ def soft_error(
         origin="soft-minor" if requested == "minor" else "soft-major",
         stated_severity=severity_stated(reply.severity) or "other",
     )
+
+
+def _differences(original: str, modified: str, mode: spans.Mode) -> Sequence[spans.Span]:
+    found = spans.diff_spans(original, modified, mode).spans
+    return spans.whole_statements(found, modified) if mode == "strict" else found
+
+
+def in_joined_groups(samples: Sequence[Sample], partners: Mapping[str, str]) -> list[Sample]:
+    """Return corrupted rows with the groups of those that were exchanged with each other joined (pair -> pair).
+
+    The answer of one is the error of the other, so they are not independent of each other.
+    """
+    of_pair = {sample.pair: sample.group or sample.base for sample in samples}
+    leader: dict[str, str] = {}
+
+    def top(group: str) -> str:
+        while (above := leader.setdefault(group, group)) != group:
+            group = above
+        return group
+
+    for pair, partner in partners.items():
+        if pair in of_pair and partner in of_pair:
+            first, second = sorted((top(of_pair[pair]), top(of_pair[partner])))
+            leader[second] = first
+    return [replace(sample, group=top(of_pair[sample.pair])) for sample in samples]
 
 
 def _unusable(right: Sample, reply: SoftAnswer) -> str:

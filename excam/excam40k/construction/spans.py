@@ -34,6 +34,7 @@ MAX_TOKENS = 10_000  # of either side; an ordinary answer has under 1,000
 MAX_PAIRS = 300_000  # equal (original, modified) token pairs: what one pass of difflib walks over
 
 BLANK = regex.compile(r"(?=[\p{P}\p{Z}\p{Cc}\p{Cf}\p{Cs}`´])(?:[^\p{L}\p{N}\p{S}\u20e3]|[`´])+")  # 20E3: keycap, "#️⃣"
+SENTENCE_END = regex.compile(r"[.!?。！？؟।\n]")
 UNSPACED = regex.compile(rf"(?V1)[{SCRIPTS}]+")
 
 Change = tuple[Kind, int, int, int, int]  # words of the modified text, characters of the original's keys joined
@@ -84,6 +85,28 @@ def diff_spans(original: str, modified: str, mode: Mode = "paper") -> Diff:
     found = changes(keys(tokens(original, mode), mode), keys(after, mode), mode)
     spans = tuple(span_of(kind, first, last, after, modified) for kind, first, last, *_ in found)
     return Diff(len(spans), spans)
+
+
+def whole_statements(found: Sequence[Span], modified: str) -> list[Span]:
+    """Return strict spans, and one span for those of a sentence in which more words changed than stayed between them.
+
+    Two sentences about different things share words by chance ("it is polite to"): their difference is one error.
+    """
+    words = [(word.start, word.end) for word in tokens(modified, "strict")]
+    runs: list[list[Span]] = []
+    for span in found:
+        if runs and not SENTENCE_END.search(modified, runs[-1][-1].end, span.start):
+            runs[-1].append(span)
+        else:
+            runs.append([span])
+    joined: list[Span] = []
+    for run in runs:
+        start, end = run[0].start, run[-1].end
+        between = sum(start <= first and last <= end for first, last in words)
+        changed = sum(any(span.start <= first and last <= span.end for span in run) for first, last in words)
+        one = Span(start, end, modified[start:end], "replace")
+        joined += [one] if len(run) > 1 and 2 * changed > between else run
+    return joined
 
 
 def tokens(text: str, mode: Mode) -> list[Token]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import isclose
 from typing import TypeVar
 
@@ -55,7 +56,7 @@ def without_pairs(samples: Iterable[Sample], left_out: Collection[str]) -> list[
 
 def pair_up(right: Sequence[Sample], wrong: Sequence[Sample]) -> tuple[list[Sample], Counter[str]]:
     """Return complete pairs in the order of `right`, each original before its corrupted row; count other rows by
-    reason.
+    reason. A corrupted row may be of a larger group (`soft.in_joined_groups`): both rows of its pair are.
     """
     left_out = Counter[str]()
     unpaired: dict[str, Sample] = {}
@@ -78,7 +79,8 @@ def pair_up(right: Sequence[Sample], wrong: Sequence[Sample]) -> tuple[list[Samp
             left_out["templates-differ"] += 2
             del unpaired[sample.pair]
         else:
-            kept[sample.pair] = (sample, unpaired[sample.pair])
+            wrong_one = unpaired[sample.pair]
+            kept[sample.pair] = (replace(sample, group=wrong_one.group), wrong_one)
     left_out["wrong-without-right"] += len(unpaired.keys() - kept.keys())
     return [sample for pair in kept.values() for sample in pair], +left_out
 

@@ -1,0 +1,96 @@
+"""The classifier that sees one view of a row: of every shortcut, of every trivial baseline, and of the word balance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sklearn.linear_model import LogisticRegression
+
+FOLDS = 5
+LONGEST = 1500  # characters of a text that words and characters are taken from
+
+Labels = NDArray[np.bool_]
+
+
+def fit(matrix: Any, labels: Labels) -> LogisticRegression:
+    """Return the fitted classifier; `labels` holds both classes."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(solver="liblinear", random_state=0).fit(matrix, labels)
+
+
+def folds(groups: Sequence[str] | NDArray[Any], shuffled: int | None = None) -> Iterator[tuple[Any, Any]]:
+    """Yield (places to learn from, places to test) of at most `FOLDS` folds; no group is in two; none for one group.
+
+    `shuffled`: another division into folds for every number; None: by size of the groups.
+    """
+    from sklearn.model_selection import GroupKFold
+
+    number = min(FOLDS, len(set(groups)))
+    if number > 1:
+        division = GroupKFold(number) if shuffled is None else GroupKFold(number, shuffle=True, random_state=shuffled)
+        yield from division.split(np.zeros(len(groups)), groups=groups)
+
+
+def token_matrix(shown: Sequence[Sequence[str]]) -> Any:
+    """Return one sparse row per list of tokens: which of them are there."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return CountVectorizer(analyzer=_as_they_are, binary=True).fit_transform(shown)  # pyright: ignore # a function
+
+
+def word_matrix(texts: Sequence[str]) -> Any:
+    """Return one sparse row per text: its words and pairs of words that at least two texts have.
+
+    It is made from all texts at once: it uses no label, and a word that no training row has gets no weight.
+    """
+    return _counted(texts, ngram_range=(1, 2), token_pattern=r"\w+")  # noqa: S106
+
+
+def character_matrix(texts: Sequence[str]) -> Any:
+    """Return one sparse row per text: runs of two to four characters inside words."""
+    return _counted(texts, analyzer="char_wb", ngram_range=(2, 4))
+
+
+def _counted(texts: Sequence[str], **settings: Any) -> Any:
+    from scipy.sparse import csr_matrix
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    try:
+        return TfidfVectorizer(sublinear_tf=True, min_df=2, **settings).fit_transform(
+            [text[:LONGEST] for text in texts]
+        )
+    except ValueError:  # no word that two texts have
+        return csr_matrix((len(texts), 1))
+
+
+def _as_they_are(tokens: list[str]) -> list[str]:
+    return tokens
+
+
+def interval(sums: NDArray[np.float64], sizes: NDArray[np.float64], level: float) -> tuple[float, float, float]:
+    """Return scaled accuracy (right minus wrong guesses over guesses) with the ends of its t interval over groups.
+
+    `sums`: right minus wrong guesses of each group, `sizes`: its guesses.
+    """
+    from scipy.stats import t
+
+    scaled, groups = float(sums.sum() / sizes.sum()), len(sums)
+    if groups < 2:
+        return scaled, -1.0, 1.0
+    rest = sums - scaled * sizes
+    error = (groups / (groups - 1) * float(rest @ rest)) ** 0.5 / float(sizes.sum())
+    half = float(t.ppf((1 + level) / 2, groups - 1)) * error
+    return scaled, max(-1.0, scaled - half), min(1.0, scaled + half)
+
+
+def by_group(groups: Sequence[str] | NDArray[Any], hits: Labels) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return right minus wrong guesses, and guesses, of each group."""
+    _, number = np.unique(np.asarray(groups), return_inverse=True)
+    sums = np.bincount(number, weights=np.where(hits, 1.0, -1.0)).astype(np.float64)
+    return sums, np.bincount(number).astype(np.float64)
