@@ -3,13 +3,14 @@
 - **constant**: one answer and one score for every row; the answer is the more frequent one of the test set itself, so
   that no constant gets more. Its tie-calibrated accuracy is the share of pairs that the gold scores tie; it has no
   tau-b.
-- **length-only**, **template-only**: a logistic regression that is shown lengths, or the ids of the paraphrases, and
-  nothing else (`audits.views`), fitted on the train and dev rows of the dataset; of every dataset together for `all`.
+- **length-only**, **words-only**, **template-only**: a logistic regression that is shown lengths, the words of the
+  output without its instruction, or the ids of the paraphrases, and nothing else (`audits.views`), fitted on the train
+  and dev rows of the dataset; of every dataset together for `all`.
   Its score is the probability that it gives to "no error", its answer is the more probable one.
 - **random**: the gold scores themselves in another order: as many errors, as grave, in the wrong places. The mean of
   `DRAWS` seeded orders; its interval holds 95 % of them, which is what chance alone reaches.
 
-Intervals of the other three are those of every cell: 95 %, a bootstrap of groups.
+Intervals of the others are those of every cell: 95 %, a bootstrap of groups.
 """
 
 from __future__ import annotations
@@ -22,15 +23,21 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from excam.excam40k.audits import shortcuts, views
+from excam.excam40k import text_classifier
+from excam.excam40k.audits import shortcuts
 from excam.stats import accuracy, correlation
 
 DRAWS = 200  # orders of the gold scores
-FITTED: Mapping[str, views.View] = {"length-only": views.lengths, "template-only": views.templates}
+FITTED: Mapping[str, tuple[shortcuts.View, shortcuts.Matrix]] = {
+    "length-only": shortcuts.AT_CHANCE["lengths"],
+    "words-only": shortcuts.AT_CHANCE["words"],
+    "template-only": shortcuts.AT_CHANCE["templates"],
+}
 NAMES = ("constant", *FITTED, "random")
 RULES: Mapping[str, str] = {
     "constant": "the test set's more frequent answer for every row",
     "length-only": "logistic regression on lengths, fitted on train and dev",
+    "words-only": "logistic regression on the words of the output, fitted on train and dev",
     "template-only": "logistic regression on paraphrase ids, fitted on train and dev",
     "random": f"the gold scores in another order; mean of {DRAWS}, and where 95 % of them lie",
 }
@@ -64,8 +71,8 @@ def measure_baselines(learned: pl.DataFrame, tested: pl.DataFrame, seed: int) ->
     wrong, groups = gold < 0, tested["group"].fill_null(tested["base"])
     more = bool(2 * np.count_nonzero(wrong) > len(wrong))
     judged: dict[str, tuple[NDArray[np.bool_], Scores]] = {"constant": (np.full(len(gold), more), np.zeros(len(gold)))}
-    for name, view in FITTED.items():
-        chance = _no_error(view, learned, tested)
+    for name, (view, matrix_of) in FITTED.items():
+        chance = _no_error(view, matrix_of, learned, tested)
         judged[name] = (chance < 0.5, chance)
     for name, (found, scores) in judged.items():
         result = accuracy.summarise_accuracy(wrong, found, clusters=groups.to_list(), seed=seed)
@@ -92,7 +99,7 @@ def _order(gold: Scores, scores: Scores) -> tuple[float | None, float | None]:
     return kendall, correlation.tie_calibrated_accuracy(gold, scores).accuracy
 
 
-def _no_error(view: views.View, learned: pl.DataFrame, tested: pl.DataFrame) -> Scores:
+def _no_error(view: shortcuts.View, matrix_of: shortcuts.Matrix, learned: pl.DataFrame, tested: pl.DataFrame) -> Scores:
     """Return the probability of "no error" for each tested row, from one view of it; equal rows get equal ones.
 
     The view sees all rows at once, as lengths become tenths of them; it uses no label.
@@ -101,8 +108,8 @@ def _no_error(view: views.View, learned: pl.DataFrame, tested: pl.DataFrame) -> 
     wrong = (learned["score"] < 0).to_numpy()
     if len(set(wrong)) < 2:
         return np.full(tested.height, 0.0 if wrong.any() else 1.0)
-    matrix = shortcuts.matrix_of(shown)
-    chances = shortcuts.fit_classifier(matrix[: learned.height], ~wrong).predict_proba(matrix[learned.height :])[:, 1]
+    matrix = matrix_of(shown)
+    chances = text_classifier.fit(matrix[: learned.height], ~wrong).predict_proba(matrix[learned.height :])[:, 1]
     # A pair whose two sides are shown alike must be a tie: 12 digits, and what the order of additions moves is gone.
     return np.round(chances, 12)
 

@@ -1,53 +1,56 @@
-"""Check that templates, lead-ins, lengths, letters and text copied from the instruction do not predict the label.
+"""Check that nothing about the form of a row predicts its label: words, characters, lengths, templates, copying.
 
 For each dataset a logistic regression sees one view of a row (`views`) and predicts whether it is corrupted. It is
 trained on train and dev and tested on test; if the test set has fewer than `ENOUGH` groups, on all rows by
 cross-validation over groups. If a view is the same in both rows of every pair, any prediction is right in exactly one
 of them: the accuracy is 1/2 and nothing is fitted.
 
-**The rule.** Scaled accuracy 2a - 1 gets a two-sided t interval over groups. Its confidence is 95 % for all tests of an
-audit together (Bonferroni: 1 - .05 / tests for each). A view "tells the label", and fails, if the interval is entirely
-above 0; a view of `TOLERATED` fails above that value and is reported below it. An interval below 0 is no shortcut: if a
-trait is balanced over the dataset, an excess in train is a lack in test; this is called "below chance". An interval
-that reaches up to 1 excludes nothing, and with fewer groups than `fewest` says even perfect predictions could be chance
-(2 ** -groups): both are "not decidable". The n-grams are reported and cannot fail: content is not a shortcut, but a
-high number shows how much one text tells without the other.
+**The rule.** Scaled accuracy 2a - 1 gets a two-sided t interval over groups. A view is "at chance" only if the high end
+of its 95 % interval is below `BOUND`. It "tells the label", and the check fails, if it is above chance even in an
+interval that is so wide that all of an audit hold together with 95 % (Bonferroni: 1 - .05 / tests for each); else it is
+"not decidable". With fewer groups than `fewest` says even perfect predictions could be chance (2 ** -groups). An
+interval below 0 is no shortcut: a wrong answer is chosen for being right elsewhere; this is called "below chance". What
+the words of an instruction tell is reported and cannot fail: with the rows in pairs it can only be chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, log2, sqrt
-from typing import TYPE_CHECKING, Any, Literal
+from math import ceil, log2
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from excam.excam40k import text_classifier
 from excam.excam40k.audits import views
 from excam.excam40k.audits.checks import PARTS, Audit, Check, Outcome
 
-if TYPE_CHECKING:
-    from sklearn.linear_model import LogisticRegression
-
-LEVEL = 0.95  # of all intervals together
+LEVEL = 0.95  # of an interval that shows chance, and of all together that show a shortcut
+BOUND = 0.15  # scaled accuracy; a view that may tell more is not at chance
 ENOUGH = 100  # groups of a test set; with fewer, cross-validation over all rows
-FOLDS = 5
 SAME = "the same in both rows of every pair"
-LONGEST = 1500  # characters of a text that n-grams are taken from
-
-AT_CHANCE: Mapping[str, views.View] = {
-    "templates": views.templates,
-    "lead-in": views.lead_in,
-    "lengths": views.lengths,
-    "option letter": views.letter,
-    "copied from the instruction": views.copied,
-}
-TOLERATED = {"copied from the instruction": 0.1}  # a right answer has a word of its question a little more often
-REPORTED = {"n-grams of the output": "output", "n-grams of the instruction": "instruction"}
 
 Labels = NDArray[np.bool_]
+View = Callable[[pl.DataFrame], Sequence[Any]]
+Matrix = Callable[[Sequence[Any]], Any]
+
+AT_CHANCE: Mapping[str, tuple[View, Matrix]] = {
+    "words": (views.words, text_classifier.word_matrix),
+    "characters": (views.words, text_classifier.character_matrix),
+    "lengths": (views.lengths, text_classifier.token_matrix),
+    "punctuation": (views.punctuation, text_classifier.token_matrix),
+    "templates": (views.templates, text_classifier.token_matrix),
+    "lead-in": (views.lead_in, text_classifier.token_matrix),
+    "option letter": (views.letter, text_classifier.token_matrix),
+    "copied from the instruction": (views.copied, text_classifier.token_matrix),
+}
+REPORTED: Mapping[str, tuple[View, Matrix]] = {
+    "words of the instruction": (lambda rows: rows["instruction"].to_list(), text_classifier.word_matrix),
+}
+
 Verdict = Literal["at chance", "below chance", "tells the label", "not decidable"]
 Guesses = tuple[NDArray[np.intp], Labels]  # places of the rows that were tested, and whether each was guessed wrong
 
@@ -70,55 +73,47 @@ class Found:
         return float(self.sums.sum() / self.sizes.sum())
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the t interval of `scaled_accuracy_of_sums`, a ratio of sums over independent groups."""
-        from scipy.stats import t
-
-        groups = len(self.sums)
-        if groups < 2:
-            return -1.0, 1.0
-        rest = self.sums - self.scaled * self.sizes
-        error = sqrt(groups / (groups - 1) * float(rest @ rest)) / float(self.sizes.sum())
-        half = float(t.ppf((1 + level) / 2, groups - 1)) * error
-        return max(-1.0, self.scaled - half), min(1.0, self.scaled + half)
+        """Return the t interval of a ratio of sums over independent groups."""
+        return text_classifier.interval(self.sums, self.sizes, level)[1:]
 
 
 def audit(rows: pl.DataFrame) -> Audit:
     """Return every view in every dataset. `rows` have their `part`."""
     found, reported = [], []
     for (_,), own in rows.filter(pl.col("part").is_in(PARTS)).group_by("dataset", maintain_order=True):
-        for view, tokens_of in AT_CHANCE.items():
-            found += _test(own, view, tokens_of(own))
-        for view, field in REPORTED.items():
-            reported += _test(own, view, own[field].str.slice(0, LONGEST).to_list())
-    level = 1 - (1 - LEVEL) / max(len(found), 1)
-    checks = [_check(one, level, len(found), TOLERATED.get(one.view, 0)) for one in found]
-    checks += [_check(one, level, len(found), 1) for one in reported]
-    note = f"An interval has a confidence of {level:.2%}: {LEVEL:.0%} for all {len(found)} tests together. "
-    note += "Scaled accuracy: 0 is chance, 1 is always right. A view may tell as much as the high end of its interval: "
-    note += "with few rows, 'at chance' says little."
-    tables = {
-        "Must be at chance": _table(found, level, len(found)),
-        "Reported: n-grams": _table(reported, level, len(found)),
-    }
+        for view, shown in AT_CHANCE.items():
+            found += _test(own, view, *shown)
+        for view, shown in REPORTED.items():
+            reported += _test(own, view, *shown)
+    checks = [_check(one, len(found)) for one in found]
+    checks += [_check(one, len(found), fails=False) for one in reported]
+    note = f"An interval has a confidence of {LEVEL:.0%}; at chance: its high end is below {BOUND:g}. A view tells the "
+    note += f"label if it is above chance at a confidence of {_all_together(len(found)):.2%}: {LEVEL:.0%} for all "
+    note += f"{len(found)} tests together. Scaled accuracy: 0 is chance, 1 is always right."
+    tables = {"Must be at chance": _table(found, len(found)), "Reported": _table(reported, len(found))}
     return Audit("shortcuts", tuple(checks), tables, (note,))
 
 
-def _test(rows: pl.DataFrame, view: str, shown: Sequence[Any]) -> list[Found]:
-    """Test one view of one dataset; None if no row shows anything."""
-    there = [place for place, tokens in enumerate(shown) if tokens]
-    rows, shown = rows[there], [shown[place] for place in there]
+def _all_together(tests: int) -> float:
+    """Return the confidence of one interval so that all of them hold together with `LEVEL`."""
+    return 1 - (1 - LEVEL) / max(tests, 1)
+
+
+def _test(rows: pl.DataFrame, view: str, show: View, matrix_of: Matrix) -> list[Found]:
+    """Test one view of one dataset; none if no row shows anything."""
+    every = show(rows)
+    there = [place for place, tokens in enumerate(every) if tokens]
+    rows, shown = rows[there], [every[place] for place in there]
     wrong = (rows["origin"] != "source").to_numpy()
     if not there or wrong.all() or not wrong.any():
         return []
     if _same_in_pairs(rows["pair"].to_list(), shown, wrong):
         how, tested, hits = SAME, np.arange(len(shown)), ~wrong
     else:
-        how, (tested, guesses) = _guess(rows, shown, wrong)
+        how, (tested, guesses) = _guess(rows, matrix_of(shown), wrong)
         hits = guesses == wrong[tested]
-    group = rows["group"].to_numpy()[tested]
-    _, number = np.unique(group, return_inverse=True)
-    sums = np.bincount(number, weights=np.where(hits, 1.0, -1.0)).astype(np.float64)
-    return [Found(str(rows["dataset"][0]), view, how, sums, np.bincount(number).astype(np.float64))]
+    sums, sizes = text_classifier.by_group(rows["group"].to_numpy()[tested], hits)
+    return [Found(str(rows["dataset"][0]), view, how, sums, sizes)]
 
 
 def _same_in_pairs(pairs: Sequence[str], shown: Sequence[Any], wrong: Labels) -> bool:
@@ -128,66 +123,39 @@ def _same_in_pairs(pairs: Sequence[str], shown: Sequence[Any], wrong: Labels) ->
     return all(len(two) == 2 and two[0][0] != two[1][0] and two[0][1] == two[1][1] for two in sides.values())
 
 
-def _guess(rows: pl.DataFrame, shown: Sequence[Any], wrong: Labels) -> tuple[str, Guesses]:
+def _guess(rows: pl.DataFrame, matrix: Any, wrong: Labels) -> tuple[str, Guesses]:
     """Return predictions for rows that were not trained on."""
-    matrix, test, groups = matrix_of(shown), (rows["part"] == "test").to_numpy(), rows["group"].to_numpy()
+    test, groups = (rows["part"] == "test").to_numpy(), rows["group"].to_numpy()
     if len(set(groups[test])) >= ENOUGH:
         tested = np.flatnonzero(test)
         return "train and dev, tested on test", (tested, _fit_guess(matrix, wrong, np.flatnonzero(~test), tested))
-    from sklearn.model_selection import GroupKFold
-
-    guesses = np.zeros(len(shown), dtype=np.bool_)
-    folds = min(FOLDS, len(set(groups)))
-    if folds < 2:
-        return "one group", (np.arange(len(shown)), guesses)
-    for learned, tested in GroupKFold(folds).split(np.zeros(len(shown)), groups=groups):
+    guesses = np.zeros(len(rows), dtype=np.bool_)
+    folds = list(text_classifier.folds(groups))
+    for learned, tested in folds:
         guesses[tested] = _fit_guess(matrix, wrong, learned, tested)
-    return f"{folds} folds over all rows", (np.arange(len(shown)), guesses)
+    how = f"{len(folds)} folds over all rows" if folds else "one group"
+    return how, (np.arange(len(rows)), guesses)
 
 
 def _fit_guess(matrix: Any, wrong: Labels, learned: NDArray[np.intp], tested: NDArray[np.intp]) -> Labels:
     if len(set(wrong[learned])) < 2:
         return np.full(len(tested), wrong[learned][0])
-    return np.asarray(fit_classifier(matrix[learned], wrong[learned]).predict(matrix[tested]), dtype=np.bool_)
+    return np.asarray(text_classifier.fit(matrix[learned], wrong[learned]).predict(matrix[tested]), dtype=np.bool_)
 
 
-def fit_classifier(matrix: Any, labels: Labels) -> LogisticRegression:
-    """Return the classifier of every shortcut and trivial baseline; `labels` holds both classes."""
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(solver="liblinear", random_state=0).fit(matrix, labels)
-
-
-def matrix_of(shown: Sequence[Any]) -> Any:
-    """Return one sparse row per row: its tokens; for a text the words, word pairs and short character n-grams.
-
-    It is made from all rows at once: it uses no label, and a token that no training row has gets no weight.
-    """
-    from scipy.sparse import hstack
-    from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-
-    if not isinstance(shown[0], str):
-        return CountVectorizer(analyzer=_as_they_are, binary=True).fit_transform(shown)  # pyright: ignore # a function
-    settings = {"sublinear_tf": True, "min_df": 2}
-    words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\w+", **settings)  # noqa: S106
-    characters = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), **settings)
-    return hstack([words.fit_transform(shown), characters.fit_transform(shown)], format="csr")
-
-
-def _as_they_are(tokens: list[str]) -> list[str]:
-    return tokens
-
-
-def verdict(found: Found, level: float, tests: int) -> Verdict:
-    """Return what the interval says of one view."""
+def verdict(found: Found, tests: int) -> Verdict:
+    """Return what is known of one view, of `tests` that are judged together."""
     if found.how == SAME:
         return "at chance"
-    low, high = found.interval(level)
+    high = found.interval(LEVEL)[1]
     if high < 0:
         return "below chance"
-    if len(found.sums) < fewest(tests) or (low <= 0 and high >= 1):
-        return "not decidable"
-    return "tells the label" if low > 0 else "at chance"
+    if len(found.sums) >= fewest(tests):
+        if high < BOUND:
+            return "at chance"
+        if found.interval(_all_together(tests))[0] > 0:
+            return "tells the label"
+    return "not decidable"
 
 
 def fewest(tests: int) -> int:
@@ -197,22 +165,25 @@ def fewest(tests: int) -> int:
     return ceil(log2(tests / (1 - LEVEL)))
 
 
-def _check(found: Found, level: float, tests: int, tolerated: float) -> Check:
-    low, high = found.interval(level)
-    text = f"{found.scaled:.3f} [{low:.3f}, {high:.3f}], n={int(found.sizes.sum())} in {len(found.sums)} groups"
-    judged = verdict(found, level, tests)
-    expected = f"an interval ({level:.2%}) that reaches down to {tolerated:g}" if tolerated < 1 else "nothing, reported"
-    telling: Outcome = "failed" if low > tolerated else "reported"
-    outcomes: dict[Verdict, Outcome] = {"tells the label": telling, "not decidable": "not decidable"}
-    outcome = outcomes.get(judged, "passed")
-    return Check(f"at chance: {found.view}", found.dataset, f"{text}: {judged}", expected, outcome)
+def _check(found: Found, tests: int, *, fails: bool = True) -> Check:
+    low, high = found.interval(LEVEL)
+    numbers = f"{found.scaled:.3f} [{low:.3f}, {high:.3f}]"
+    size = f"n={int(found.sizes.sum())} in {len(found.sums)} groups"
+    judged = verdict(found, tests)
+    shown = f"{numbers}: not decidable at {size}" if judged == "not decidable" else f"{numbers}, {size}: {judged}"
+    expected = f"an interval ({LEVEL:.0%}) below {BOUND:g}" if fails else "nothing, reported"
+    outcomes: dict[Verdict, Outcome] = {
+        "tells the label": "failed" if fails else "reported",
+        "not decidable": "not decidable",
+    }
+    return Check(f"at chance: {found.view}", found.dataset, shown, expected, outcomes.get(judged, "passed"))
 
 
-def _table(found: Sequence[Found], level: float, tests: int) -> pl.DataFrame:
+def _table(found: Sequence[Found], tests: int) -> pl.DataFrame:
     columns = ("dataset", "view", "scaled accuracy", "low", "high", "n", "groups", "how", "verdict")
     lines = []
     for one in found:
-        low, high = one.interval(level)
+        low, high = one.interval(LEVEL)
         numbers = (one.scaled, low, high, int(one.sizes.sum()), len(one.sums))
-        lines.append((one.dataset, one.view, *numbers, one.how, verdict(one, level, tests)))
+        lines.append((one.dataset, one.view, *numbers, one.how, verdict(one, tests)))
     return pl.DataFrame(lines, schema=columns, orient="row")

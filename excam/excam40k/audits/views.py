@@ -81,6 +81,22 @@ def lengths(rows: pl.DataFrame) -> Tokens:
     return [list(tokens) for tokens in zip(*columns, strict=True)]
 
 
+def words(rows: pl.DataFrame) -> list[str]:
+    """Return the outputs, whose words a classifier sees."""
+    return rows["output"].to_list()
+
+
+def punctuation(rows: pl.DataFrame) -> Tokens:
+    """Return the marks of an output, the one it ends with, and how many there are as a decile over the rows."""
+    marks = [re.findall(r"[^\w\s]", text) for text in rows["output"]]
+    count = _tenths(pl.Series([len(found) for found in marks], dtype=pl.Int64))
+    ends = [text.rstrip()[-1:] for text in rows["output"]]
+    return [
+        [*{f"has {mark}" for mark in found}, f"ends with {end}", f"marks {number}"]
+        for found, end, number in zip(marks, ends, count, strict=True)
+    ]
+
+
 def _tenths(values: pl.Series) -> pl.Series:
     """Return the decile of each value; equal values get the same one."""
     return (values.rank("min") - 1) * BINS // max(len(values), 1)
