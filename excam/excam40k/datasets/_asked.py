@@ -134,9 +134,9 @@ class Asked:
         if self._agrees_on_one(region):
             return len(giving) <= _GIVEN_BY_IF_ONE
         own = self._wordings.content(right.wordings[0])
-        if len(giving) > _GIVEN_BY or any(own & self._reach[each] for each in giving):
+        if len(giving) > _GIVEN_BY or any(own & self._wordings.content(" ".join(self._given(each))) for each in giving):
             return False
-        return self._one_can_be_right(region) or min(self._users[stem] for stem in content) <= _OWN_WORD
+        return self._one_can_be_right(region) or min(self._users[stem] for stem in content) in range(1, _OWN_WORD + 1)
 
     def _agrees_on_one(self, region: str) -> bool:
         votes = [answer.votes for answer in self._records[region].answers[:2]]
