@@ -101,7 +101,7 @@ def test_explanations_name_the_right_answer_in_many_phrasings():
         assert len(explanations) >= 12
 
 
-SPEAKS_OF_CULTURE = re.compile(r"\b[Cc]ultur|misrepresents the facts|China")
+SPEAKS_OF_CULTURE = re.compile(r"\b[Cc]ultur|the facts|China")
 SPEAKS_OF_MOST = re.compile(
     r"(?i)\b(majority|minority|predominant|prevailing|typical|half|most (?!often|common|frequent)\w+)"
 )
