@@ -713,6 +713,20 @@ def test_culturalbench(tmp_path):
     assert reading.dropped == {"answer-outside-options": 1}
 
 
+@pytest.mark.parametrize(
+    ("options", "ended"),
+    [
+        (("They pay.", "You pay", "Nobody pays.", "We pay."), ("They pay", "You pay", "Nobody pays", "We pay")),
+        (("They pay.", "You pay.", "Who pays?", "We pay."), ("They pay.", "You pay.", "Who pays?", "We pay.")),
+        (("In the U.S.", "At  home", "At work.", "Away"), ("In the U.S.", "At home", "At work", "Away")),
+    ],
+)
+def test_culturalbench_options_end_alike(tmp_path, options, ended):
+    write_csv(tmp_path / "CulturalBench-Easy.csv", EASY, [0, 7, "Q?", *options, "B", "Peru"])
+    (kept,) = read("culturalbench", tmp_path).samples()
+    assert (kept.options, kept.answer) == (ended, ended[1])
+
+
 def test_duplicate_question_idx_is_refused(tmp_path):
     write_csv(
         tmp_path / "CulturalBench-Easy.csv", EASY, *[[i, 7, "Q?", "w", "x", "y", "z", "AB"[i], "Peru"] for i in (0, 1)]
@@ -1145,15 +1159,16 @@ def test_epic_texts_are_unescaped_and_lost_emoji_counted(tmp_path):
                 "@USER URL ?",
                 "&lt;|im_end|&gt; x",
                 "❤️? x",
-                "you &amp; me",
+                "Thanks.?",
+                "you &amp; me...?",
             ]
         )
     ]
     reading = read("epic", write_csv(tmp_path / "EPICorpus.csv", EPIC, *rows).parent)
-    assert [kept.question.partition(": ")[2] for kept in reading.samples()] == ["What?", "you & me"]
+    assert [kept.question.partition(": ")[2] for kept in reading.samples()] == ["What?", "you & me...?"]
     assert {kept.context for kept in reading.samples()} == {"Tom & Ann > me ????"}
     assert reading.escaped == {"html-entities": 2, "lost-emoji": 2}
-    assert reading.dropped == {"no-words": 2, "lost-emoji": 2, "chat-control-token": 1}
+    assert reading.dropped == {"no-words": 2, "lost-emoji": 3, "chat-control-token": 1}
 
 
 def test_culturalbench_statements_stand_for_their_numbers(tmp_path):
@@ -1312,7 +1327,7 @@ COUNTS = {
     "blend": (5469, 799, 16),
     "calmqa": (1601, 579, 12),
     "culturalbench": (971, 970, 45),
-    "epic": (4209, 3686, 5),
+    "epic": (4209, 3682, 5),
     "globalopinionqa": (8092, 4838, 104),
     "mango": (1, 1, 1),
     "normad": (1467, 1467, 75),

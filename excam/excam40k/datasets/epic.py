@@ -38,8 +38,8 @@ LABELS = {"iro": "ironic", "not": "not ironic"}
 ATTRIBUTES = {"Age= ": "Age", "Sex=": "Sex", "Ethn.=": "Ethnicity simplified", "Nat.=": "Nationality"}
 REQUIRED = ("user", "label", "id_original", "text", "parent_text", *ATTRIBUTES.values())
 TEXTS = ("text", "parent_text")
-# Question marks that end no word: behind a space, behind another emoji, or with its invisible joiner.
-_LOST_EMOJI = r"(?:\A|\s|\p{So}|\p{Sk}|\x{fe0f})\?|\?\x{200d}"
+# Question marks that end no word: behind a space, a full stop, another emoji, or with its invisible joiner.
+_LOST_EMOJI = r"(?:\A|\s|\p{So}|\p{Sk}|\x{fe0f}|[^.?!\s][.,;])\?|\?\x{200d}"
 _NO_WORD = r"@USER|\bURL\b|https?://\S+"
 LANGUAGE = "Language_annotator"
 
