@@ -6,10 +6,12 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from excam.config import Experiment, Recipe
+from excam.config import LEXICON, Experiment, Recipe
 from excam.core import licences
 from excam.core.provenance import read_json
+from excam.error_reports import record_files
 from excam.excam40k import datasets
+from excam.excam40k.construction import lexicon
 from excam.preflight import plan, sizes
 from excam.preflight.checks import FETCH, NEXT, Check, Verdict, gigabytes
 from excam.preflight.trial import Trial
@@ -17,7 +19,7 @@ from excam.preflight.trial import Trial
 
 def sources(experiment: Experiment, manifests: Mapping[str, Path]) -> list[Check]:
     """Check that the benchmarks are present, and list the licences of their rows."""
-    asked = {name: datasets.load(name).SOURCE.licence for name in experiment.datasets}
+    asked = {name: datasets.load(name, entry.module).SOURCE.licence for name, entry in experiment.datasets.items()}
     absent = [name for name in asked if name not in manifests]
     there = f"{len(asked) - len(absent)} of {len(asked)}"
     fetched = Check("fetched", "benchmarks", there, "all", "fine")
@@ -29,10 +31,25 @@ def sources(experiment: Experiment, manifests: Mapping[str, Path]) -> list[Check
 def _licences(of: str, asked: Mapping[str, str]) -> Check:
     """Name the licences that require more than attribution; unknown ones have to be read by a person."""
     bound = {name: licence for name, licence in asked.items() if not licences.is_permissive(licence)}
-    unread = [name for name, licence in bound.items() if licences.licence_kind(licence) == "unknown"]
+    unread = [name for name, licence in bound.items() if licences.terms(licence) is None]
     description = ", ".join(f"{name} ({licence})" for name, licence in bound.items())
     expected = f"read by you: {', '.join(unread)}" if unread else "named here"
     return Check("licences", of, f"not permissive: {description or 'none'}", expected, "unknown" if unread else "fine")
+
+
+def soft_errors(experiment: Experiment, samples: Mapping[str, Path]) -> list[Check]:
+    """Say in how many pairs of a benchmark `lexicon` can write an error: in most of them it cannot."""
+    if experiment.generation.generator != LEXICON:
+        return []
+    made = []
+    for name, path in samples.items():
+        if datasets.load(name, experiment.datasets[name].module).ERRORS == "soft":
+            right = record_files.read_samples(path)
+            written, exchanged = lexicon.errors_that_can_be_written(right, experiment.seed)
+            found = f"{written} of {len(right)} pairs can get an error, {exchanged} by an exchange of norms"
+            expected = "read by you; pairs that words alone tell are left out later"
+            made.append(Check("soft errors", f"{name} by {LEXICON}", found, expected, "fine" if written else "wrong"))
+    return made
 
 
 def weights(experiment: Experiment, manifests: Mapping[str, Path]) -> list[Check]:

@@ -43,6 +43,7 @@ def checks(experiment: Experiment, found: Found, results: Path) -> list[Check]:
     """Return every check. `results`: the folder whose disk is looked at. Raises ArtifactBroken."""
     made = [
         *here.sources(experiment, found.sources),
+        *here.soft_errors(experiment, found.samples),
         *here.weights(experiment, found.weights),
         *here.keys(experiment, os.environ),
         here.disk(experiment, found.weights, found.trained, results),

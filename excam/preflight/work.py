@@ -65,7 +65,7 @@ def rows_of(experiment: Experiment, samples: Mapping[str, Path]) -> dict[str, Ro
 def _rows(experiment: Experiment, name: str, samples: Path | None) -> Rows:
     cap, shares = experiment.datasets[name].cap, experiment.construction.shares
     most = cap if experiment.construction.cap_stage == "after" else cap * 2 * PAIRS_OF_A_BASE
-    soft = datasets.load(name).ERRORS == "soft"
+    soft = datasets.load(name, experiment.datasets[name].module).ERRORS == "soft"
     if samples is None:
         by_split = {split: ceil(most * shares[split]) for split in SPLITS}
         return Rows(by_split, most // 2 if soft else 0, None)

@@ -1,5 +1,6 @@
 """The generator without a model: its tables, what it exchanges and what it leaves out, with the reason."""
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -344,3 +345,13 @@ def test_hostile_texts(text, reason):
     assert generator.read(said).cultural
     found = soft.soft_error(right(text, culture="}{"), "major", said, "strict")
     assert found.reason == reason if reason else isinstance(found, Sample)
+
+
+def test_an_answer_that_was_read_and_rejected_is_left_out_by_lexicon_alone(monkeypatch):
+    sample = free("Zu Ostern isst man in Deutschland Sauerkraut.", "German")
+    assert lexicon.answer(sample, "minor", 1) != lexicon.LeftOut("read-and-rejected")
+    digest = hashlib.sha256(sample.answer.encode()).hexdigest()[:16]
+    monkeypatch.setattr(lexicon, "_rejected", lambda: frozenset({digest}))
+    assert lexicon.answer(sample, "minor", 1) == lexicon.LeftOut("read-and-rejected")
+    monkeypatch.undo()
+    assert {len(one) for one in lexicon._rejected()} == {16}

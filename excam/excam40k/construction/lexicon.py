@@ -12,11 +12,14 @@ import json
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib import resources
 from typing import Literal
 
 from excam.core.hash_order import digest
-from excam.error_reports.records import Sample, Severity
-from excam.excam40k.construction import lexicon_exchanges, spans
+from excam.error_reports.records import SEVERITIES, Sample, Severity
+from excam.excam40k.construction import lexicon_exchanges, norms, spans
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.construction.lexicon_exchanges import Swap
 from excam.excam40k.construction.lexicon_words import EXPLANATIONS, HOMES, OTHER_NORM, TYPES
@@ -25,9 +28,10 @@ from excam.excam40k.construction.norms import VERDICT, Exchange
 NAME = "lexicon"
 LAST = "general"  # the family that is used only if no other minor error is possible
 
-# Why a row is left out: its language has no table; its answer holds no listed word or cue of a culture; or no listed
-# word can be exchanged so that the sentence stays grammatical and becomes wrong.
-Reason = Literal["unknown-language", "no-cultural-word", "no-safe-exchange"]
+# Why a row is left out: we read its answer and found it false, unreadable or demeaning (`lexicon_rejected.tsv`; those in
+# which no error can be written were not read); its language has no table; its answer holds no listed word or cue of a
+# culture; or no listed word can be exchanged so that the sentence stays grammatical and becomes wrong.
+Reason = Literal["read-and-rejected", "unknown-language", "no-cultural-word", "no-safe-exchange"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ def answer(right: Sample, severity: Severity, seed: int, exchange: Exchange | No
         told = right.output.removesuffix(right.answer) + exchange.partner.answer
         rule = "A norm of another culture stands in the place of the right one; all else is kept."
         return _written(right, severity, TYPES["norm"], rule, _other_norm(right, exchange, seed), told)
+    if sha256(right.answer.encode()).hexdigest()[:16] in _rejected():
+        return LeftOut("read-and-rejected")
     if right.language not in HOMES:
         return LeftOut("unknown-language")
     if not lexicon_exchanges.is_cultural(right):
@@ -58,6 +64,25 @@ def answer(right: Sample, severity: Severity, seed: int, exchange: Exchange | No
     rule = "Single words are exchanged for others of the same form; all else is kept."
     kind, changed = TYPES[swaps[0].family], _apply(right.output, swaps)
     return _written(right, severity, kind, rule, _explanation(right, swaps, seed), changed)
+
+
+def errors_that_can_be_written(samples: Sequence[Sample], seed: int) -> tuple[int, int]:
+    """Return for how many of these pairs an error can be written, and how many of those are exchanges of norms."""
+    exchanges = {severity: norms.exchanges(samples, severity, seed) for severity in SEVERITIES}
+    found = exchanged = 0
+    for sample in samples:
+        severity: Severity = "minor" if sample.pair.endswith("/minor") else "major"
+        exchange = exchanges[severity].get(sample.pair)
+        found += isinstance(answer(sample, severity, seed, exchange), str)
+        exchanged += exchange is not None
+    return found, exchanged
+
+
+@cache
+def _rejected() -> frozenset[str]:
+    """Return digests of answers that must not stand as right ones."""
+    text = resources.files("excam.excam40k.construction").joinpath("lexicon_rejected.tsv").read_text(encoding="utf-8")
+    return frozenset(line.partition("\t")[0] for line in text.splitlines()[1:])
 
 
 def _written(right: Sample, severity: Severity, kind: str, rule: str, explanation: str, output: str) -> str:

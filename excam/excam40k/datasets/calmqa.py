@@ -2,14 +2,10 @@
 
 Only rows with a human answer are used. One question recurs in several languages; its rows form a group. The
 hub release has no question ids: the English wording is used as the question there.
-
-Answers that we read and found false, unreadable or demeaning are dropped: `calmqa_rejected.tsv` has the digest of each
-and the reason. It lists those among the answers in which `lexicon` can write an error; the others were not read.
 """
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 
 import polars as pl
@@ -17,19 +13,21 @@ import polars as pl
 from excam.excam40k.datasets import base
 from excam.excam40k.datasets._cells import digests, identifier
 
-VERSION = 4
+VERSION = 5
 _SCRAPED = "(?i)letsdiskuss"  # a forum whose pages were copied with their captions and headings
 NAME = "calmqa"
 SOURCE = base.Source(
     licence="MIT",
     files=(
-        "data/train*.parquet",
-        "*/train*.parquet",
-        "train*.parquet",
-        "data/train*.jsonl",
-        "train.jsonl",
-        "calmqa.jsonl.gz",
-        "calmqa.jsonl",
+        (
+            "data/train*.parquet",
+            "*/train*.parquet",
+            "train*.parquet",
+            "data/train*.jsonl",
+            "train.jsonl",
+            "calmqa.jsonl.gz",
+            "calmqa.jsonl",
+        ),
     ),
     hub="shanearora/CaLMQA",
     homepage="https://huggingface.co/datasets/shanearora/CaLMQA",
@@ -69,7 +67,6 @@ def read(folder: Path) -> base.Reading:
         reason=base.first_reason(
             no_answer=pl.col("answer") == "",
             scraped=pl.col("answer").str.contains(_SCRAPED),
-            read_and_rejected=digests(pl.col("answer")).is_in(_rejected()),
             answer_repeated=pl.struct("language", "answer").is_first_distinct().not_(),
             unknown_language=base.wrong_cell(name.is_null(), "language", f"a name, or 0 to {len(LANGUAGES) - 1}"),
         ),
@@ -87,11 +84,6 @@ def read(folder: Path) -> base.Reading:
         reason=pl.col("reason"),
     )
     return base.gather(NAME, TASK, frame, repeated="refuse" if has_ids else "drop")
-
-
-def _rejected() -> list[str]:
-    text = resources.files("excam.excam40k.datasets").joinpath("calmqa_rejected.tsv").read_text(encoding="utf-8")
-    return [line.partition("\t")[0] for line in text.splitlines()[1:]]
 
 
 def _english_question(rows: pl.DataFrame) -> pl.Expr:
