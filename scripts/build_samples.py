@@ -9,12 +9,12 @@ from pathlib import Path
 
 from excam.core import provenance
 from excam.error_reports import record_files
-from excam.excam40k import datasets
+from excam.excam40k import agreement, datasets
 from excam.excam40k.construction import duplicates, splits, wrapping
 from excam.excam40k.construction.drawing import draw_stratified, draw_to_cap
 from scripts import run
 
-VERSION = 4
+VERSION = 5
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -52,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         "groups": len({base.group for base in bases}),
         "groups_before_near_duplicates": len({base.group or base.id for base in drawn}),
         "pairs": len(right),
+        "agreement": agreement.summary(bases),
         "lacks": list(reading.lacks),
         "examples": dict(reading.examples),
         "unknown": reading.unknown,
