@@ -143,7 +143,7 @@ PAGE_SETTINGS = {  # values that pages name as settings
     "calmqa_how": calmqa_how(),
     "crossing_parts": crossing_parts(),
     "datasets": DATASETS,
-    "licences": json.dumps({name: benchmarks.load(name).SOURCE.licence for name in DATASETS}, sort_keys=True),
+    "licences": licences(),
     "models_asked": models_asked,
     "rubric_icc": RUBRIC.icc if RUBRIC else "complete",
     "rubric_version": RUBRIC.version if RUBRIC else "",

@@ -25,7 +25,8 @@ rule publish_excam40k:
         "../envs/data.yaml"
     params:
         version=versions("publish_excam40k"),
+        benchmarks=published_benchmarks(),
     shell:
         "python -m scripts.publish_excam40k --build {wildcards.build:q} --samples {input.samples:q}"
-        " --sources {input.sources:q} --soft {input.soft:q} --audits {input.audits:q}"
+        " --sources {input.sources:q} --soft {input.soft:q} --benchmarks {params.benchmarks:q} --audits {input.audits:q}"
         " --card {output.card:q} --croissant {output.croissant:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"

@@ -13,7 +13,7 @@ def source_settings(wildcards):
 
 def source_patterns(wildcards):
     """Which files a benchmark has; of an invented one, how the world is made."""
-    files = benchmarks.load(wildcards.dataset).SOURCE.files
+    files = every_pattern(BENCHMARKS[wildcards.dataset].SOURCE.files)
     invented = EXPERIMENT.datasets[wildcards.dataset].invented
     return json.dumps({"files": files, "world": invented_world.VERSION} if invented else files)
 
@@ -87,7 +87,36 @@ def templates(wildcards):
     """The stages of the templates that a benchmark's rows are wrapped in."""
     from excam.excam40k.construction.wrapping import forms
 
-    return [f"templates.{form}" for form in forms(benchmarks.load(wildcards.dataset).TASK)]
+    return [f"templates.{form}" for form in forms(BENCHMARKS[wildcards.dataset].TASK)]
+
+
+def reader(wildcards):
+    """The stage that reads a benchmark; of one outside of the package its file is an input instead."""
+    return [] if wildcards.dataset in OWN_MODULES else [f"datasets.{wildcards.dataset}"]
+
+
+def licence_terms(name):
+    """What the licence of a benchmark asks, in words; null if that is not known."""
+    source = BENCHMARKS[name].SOURCE
+    asked = terms(source.licence, source.terms)
+    return None if asked is None else sorted(asked)
+
+
+def licences():
+    """Licence, its terms and the module of each benchmark, as JSON: a changed table of licences is another value."""
+    said = {
+        name: [one.SOURCE.licence, licence_terms(name), benchmarks.place_of(name, EXPERIMENT.datasets[name].module)]
+        for name, one in BENCHMARKS.items()
+    }
+    return json.dumps(said, sort_keys=True)
+
+
+def published_benchmarks():
+    """What a card says of each benchmark besides its rows, as JSON: terms, and title and citation of one outside."""
+    said = {name: {"terms": licence_terms(name)} for name in BENCHMARKS}
+    for name in OWN_MODULES:
+        said[name] |= {"title": BENCHMARKS[name].SOURCE.title, "citation": BENCHMARKS[name].SOURCE.citation}
+    return json.dumps(said, sort_keys=True)
 
 
 def conversion(wildcards):

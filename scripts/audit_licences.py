@@ -12,7 +12,7 @@ from excam.core.tables import write_frame
 from excam.excam40k.audits import licences, page
 from scripts import run
 
-VERSION = 2
+VERSION = 3
 PAGE = {
     "result": "results/audits/licences",
     "outputs": ["numbers", "page"],
@@ -27,7 +27,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=Path, nargs="+", required=True, help="<dataset>/<split>.parquet")
     parser.add_argument("--sources", type=Path, nargs="+", required=True, help="<dataset>/manifest.json")
-    parser.add_argument("--licences", type=json.loads, required=True, help="of the loaders, by dataset")
+    parser.add_argument(
+        "--licences", type=json.loads, required=True, help="of the loaders: licence, terms, module by dataset"
+    )
     parser.add_argument("--ledger", type=Path, required=True)
     parser.add_argument("--numbers", type=Path, required=True)
     parser.add_argument("--page", type=Path, required=True)
@@ -36,7 +38,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     manifests = {path.parent.name: read_json(path) for path in args.sources}
     lines = licences.ledger(page.read_parts(args.samples), manifests)
     write_frame(args.ledger, lines)
-    page.write(licences.audit(lines, args.licences, manifests), args.numbers, args.page)
+    expected = {dataset: licences.Licensed(*one) for dataset, one in args.licences.items()}
+    page.write(licences.audit(lines, expected, manifests), args.numbers, args.page)
 
 
 if __name__ == "__main__":

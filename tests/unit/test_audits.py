@@ -9,6 +9,7 @@ import pytest
 
 from excam.core import tables
 from excam.core.exceptions import AuditFailed
+from excam.core.licences import Term, terms
 from excam.error_reports import record_files
 from excam.error_reports.records import BaseSample, to_row
 from excam.excam40k.audits import balance, checks, inventory, leaks, licences, page, shortcuts, verdict, views
@@ -566,9 +567,13 @@ def test_the_lists_of_the_paper():
 MANIFEST = {"licence": "CC-BY-SA-4.0", "revision": "abc", "origin": "folder x", "outputs": {"a.csv": "1", "b.csv": "2"}}
 
 
-def licensed(frame: pl.DataFrame, licence: str = "CC-BY-SA-4.0", manifest: dict | None = MANIFEST) -> checks.Audit:
+def licensed(
+    frame: pl.DataFrame, licence: str = "CC-BY-SA-4.0", manifest: dict | None = MANIFEST, stated: tuple[Term, ...] = ()
+) -> checks.Audit:
     manifests = {"blend": manifest} if manifest else {}
-    return licences.audit(licences.ledger(frame, manifests), {"blend": licence}, manifests)
+    asked = terms(licence, stated)
+    said = licences.Licensed(licence, None if asked is None else sorted(asked), "own/blend.py")
+    return licences.audit(licences.ledger(frame, manifests), {"blend": said}, manifests)
 
 
 def test_the_ledger_has_every_row_once():
@@ -591,13 +596,41 @@ def test_the_ledger_has_every_row_once():
             licensed(put(ROWS, ID_0, licence=pl.lit(None))),
             "rows that are not under the loader's licence (CC-BY-SA-4.0)",
         ),
-        (licensed(ROWS, "WTFPL"), "licence of a known kind"),
+        (licensed(ROWS, "CC BY-SA 4.0"), "licence of a known kind"),
+        (licensed(ROWS, "C-UDA-1.0"), "licence of a known kind"),
         (licensed(ROWS, manifest=MANIFEST | {"licence": "MIT"}), "licence in the source's manifest"),
         (licensed(ROWS, manifest=None), "rows without a source"),
     ],
 )
 def test_a_row_whose_licence_is_not_known_is_found(audit, wanted):
     assert (wanted, "blend") in failed(audit)
+
+
+@pytest.mark.parametrize(
+    ("licence", "expected"),
+    [
+        ("cc-by-sa-4.0", "an identifier of https://spdx.org/licenses such as CC-BY-SA-4.0, "),
+        ("see the page", "such as CC-BY-4.0, CC0-1.0, MIT, or LicenseRef-NAME and its `terms`"),
+        ("C-UDA-1.0", "its `terms` as you read them, some of attribution, non-commercial, share-alike, no-derivatives"),
+    ],
+)
+def test_the_advice_about_a_licence_names_what_to_write_and_where(licence, expected):
+    (check,) = (one for one in licensed(ROWS, licence).checks if one.failed and one.check.startswith("licence of"))
+    assert expected in check.expected
+    assert check.expected.endswith(", in SOURCE of own/blend.py")
+    line = verdict.refusal([("licences", check)], "summary.md")
+    assert "correct the licence in SOURCE of the benchmark's module" in line
+    assert "mend the rows" not in line
+    assert "mend the rows, or set `audits: warn`" in verdict.refusal(
+        [("leaks", check), ("licences", check)], "summary.md"
+    )
+
+
+def test_stated_terms_are_enough_and_no_derivatives_are_reported():
+    frame, manifest = ROWS.with_columns(licence=pl.lit("LicenseRef-own")), MANIFEST | {"licence": "LicenseRef-own"}
+    audit = licensed(frame, "LicenseRef-own", manifest, ("attribution", "no-derivatives"))
+    assert failed(audit) == set()
+    assert [one.check for one in audit.checks if one.outcome == "reported"] == ["rows that may be published"]
 
 
 # --- pages and scripts
@@ -692,7 +725,7 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     call("audit_balance", bases="blend.bases.jsonl", shares=shares, **counts, **files["balance"])
     lists = {name: ROOT / f"paper/appendix-e-{name}.csv" for name in ("regions", "languages")}
     call("audit_inventory", cultures="cultures.csv", **lists, **files["inventory"])
-    expected = json.dumps({"blend": "CC-BY-SA-4.0"})
+    expected = json.dumps({"blend": ["CC-BY-SA-4.0", ["share-alike"], "own/blend.py"]})
     call("audit_licences", sources="blend/manifest.json", licences=expected, ledger="l.parquet", **files["licences"])
     call("summarize_audits", checks=[own["numbers"] for own in files.values()], page="summary.md")
     said = capsys.readouterr().err

@@ -44,7 +44,7 @@ def pair(dataset: str, number: int, split: str = "train", output: str = "Sushi i
     soft = dataset in SOFT
     right = Sample(
         f"{dataset}/{number}/right", f"{dataset}/{number}", f"{dataset}/{number}", dataset, "freeform",
-        f"Which dish? {number}", output, Report(), "source", "Greek", "Greece", "Greece", LICENCES[dataset], output,
+        f"Which dish? {number}", output, Report(), "source", "Greek", "Greece", "Greece", LICENCES.get(dataset, ""), output,
         ("freeform/instruction/01",), f"{dataset}/{number}", split,
     )  # fmt: skip
     right = replace(right, **changes)
@@ -82,6 +82,7 @@ def build(name: str, given: dict[str, list[str]], folder: str = "results/publish
     place = Path(folder) / name
     words = [word for option, values in given.items() for word in (f"--{option}", *values)]
     files = ["--card", f"{place}/README.md", "--croissant", f"{place}/croissant.json"]
+    words += [] if "benchmarks" in given else ["--benchmarks", "{}"]
     publish.main(["--build", name, *words, "--audits", "summary.md", *files, "--manifest", f"{place}/manifest.json"])
     return place
 
@@ -293,12 +294,33 @@ def test_the_permissive_build_holds_nothing_else():
     """Even where it is given everything."""
     place = build("permissive", put(*LICENCES))
     rows = pl.concat([pl.read_parquet(path) for path in place.rglob("*.parquet")])
-    assert set(rows["licence"]) == {name for name, kind in licences.KINDS.items() if kind == "permissive"}
+    assert set(rows["licence"]) == {one for one in LICENCES.values() if licences.is_permissive(one)}
     assert set(rows["dataset"]) == {"calmqa", "normad", "culturalbench", "include"}
     written = "".join(path.read_text(encoding="utf-8") for path in (place / "README.md", place / "croissant.json"))
     assert "`blend/" not in written
     assert "epic/" not in written
     assert {path.name for path in place.iterdir() if path.is_dir()} == {"mit", "cc-by-4.0", "apache-2.0"}
+
+
+def test_rows_that_may_not_be_changed_are_in_no_build(capsys):
+    given = put("epic", "normad", licence="CC-BY-ND-4.0") | {"benchmarks": ['{"epic": {"terms": null}}']}
+    place = build("all", given)
+    assert not list(place.rglob("*.parquet"))
+    assert "**Not in it:** EPIC (CC-BY-ND-4.0, 12 rows), NormAd" in (place / "README.md").read_text(encoding="utf-8")
+    assert json.loads((place / "manifest.json").read_text())["withheld"] == {"epic": 12, "normad": 12}
+    assert "without 12 rows of epic: CC-BY-ND-4.0: no derivatives" in capsys.readouterr().err
+
+
+def test_a_benchmark_outside_of_the_package_is_titled_cited_and_under_its_stated_terms():
+    given = put("mine", licence="LicenseRef-own")
+    said = {"mine": {"terms": ["attribution", "non-commercial"], "title": "Mine & theirs", "citation": "Me 2026. Mine"}}
+    place = build("all", given | {"benchmarks": [json.dumps(said)]})
+    text = (place / "README.md").read_text(encoding="utf-8")
+    assert "| `mine` | Mine & theirs |" in text
+    assert "- Me 2026. Mine." in text
+    assert "- **non-commercial** (LicenseRef-own): no commercial use" in text
+    assert json.loads((place / "croissant.json").read_text())["license"] == ["LicenseRef-own"]
+    assert not list(build("permissive", given | {"benchmarks": [json.dumps(said)]}).rglob("*.parquet"))
 
 
 def test_nothing_permissive_gives_an_empty_card(capsys):
@@ -372,19 +394,24 @@ def test_the_card_says_what_it_must():
     assert [line for line in text.splitlines() if line.startswith("# ")] == [f"# {card.NAME} (all)"]
 
 
+def of_blend() -> parts.Part:
+    splits = {split: tuple(pair("blend", 1, split)) for split in SPLITS}
+    return parts.Part("blend", "CC-BY-SA-4.0", splits, frozenset(), "", "", (), "share-alike", "BLEnD", "")
+
+
 def test_the_card_quotes_audits_as_texts():
     bad = checks.Check("c", "d", "<img src=x onerror=alert(1)>", f"{NASTY}", "failed")
-    part = parts.Part("blend", "CC-BY-SA-4.0", {s: tuple(pair("blend", 1, s)) for s in SPLITS}, frozenset(), "", "", ())
-    text = card.card_text("all", [part], page.summary({"leaks": [bad]}))
+    part = of_blend()
+    text = card.card_text("all", [part], [], page.summary({"leaks": [bad]}))
     assert "&lt;img src=x onerror=alert(1)&gt;" in text
     assert not {tag for tag in ("<img", "<script", "\x1b", "leaks.md") if tag in text}
     assert "| leaks | 0 | 1 | 0 | 0 | 1 |" in text
 
 
 def test_the_card_names_a_folder_but_no_machine():
-    part = parts.Part("blend", "CC-BY-SA-4.0", {s: tuple(pair("blend", 1, s)) for s in SPLITS}, frozenset(), "", "", ())
-    assert "the folder `mini/blend`" in card.card_text("all", [replace(part, origin="folder mini/blend")], "")
-    text = card.card_text("all", [replace(part, origin="folder /home/someone/blend")], "")
+    part = of_blend()
+    assert "the folder `mini/blend`" in card.card_text("all", [replace(part, origin="folder mini/blend")], [], "")
+    text = card.card_text("all", [replace(part, origin="folder /home/someone/blend")], [], "")
     assert "a local folder" in text
     assert "someone" not in text
     assert "Read from local folders" in text

@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from excam.core.licences import licence_kind
+from excam.core.licences import Term, expected_instead, licence_kind, may_be_adapted
 from excam.excam40k.audits.checks import PARTS, Audit, Check, absence_check, pass_or_fail
 from excam.excam40k.audits.page import CONTENT_NOTICE, spread_over_parts
 
@@ -23,6 +23,14 @@ COMBINING = (
     "and by caution what was trained on them, are not for commercial use. Hence the data are published per source, the "
     "merged set never under a licence of its own. This is a reading of the licences, not legal advice."
 )
+
+
+class Licensed(NamedTuple):
+    """What a benchmark's module says of its licence, and what that asks; `terms` is null if it is not known."""
+
+    licence: str
+    terms: list[Term] | None
+    module: str
 
 
 def ledger(rows: pl.DataFrame, manifests: Mapping[str, Mapping[str, Any]]) -> pl.DataFrame:
@@ -45,9 +53,12 @@ def source_digest(manifest: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(manifest["outputs"], sort_keys=True).encode()).hexdigest()
 
 
-def audit(lines: pl.DataFrame, expected: Mapping[str, str], manifests: Mapping[str, Mapping[str, Any]]) -> Audit:
+def audit(lines: pl.DataFrame, expected: Mapping[str, Licensed], manifests: Mapping[str, Mapping[str, Any]]) -> Audit:
     """`lines`: the ledger; `expected`: the loaders' licences by dataset."""
-    kinds = [licence_kind(licence or "") for licence in lines["licence"]]
+    kinds = [
+        licence_kind(licence or "", own.terms or () if (own := expected.get(dataset)) else ())
+        for licence, dataset in lines.select("licence", "dataset").iter_rows()
+    ]
     named = lines.with_columns(kind=pl.Series(kinds, dtype=pl.String))
     tables = {
         "Rows per licence and dataset": spread_over_parts(
@@ -63,17 +74,20 @@ def audit(lines: pl.DataFrame, expected: Mapping[str, str], manifests: Mapping[s
 
 
 def _checks(
-    lines: pl.DataFrame, expected: Mapping[str, str], manifests: Mapping[str, Mapping[str, Any]]
+    lines: pl.DataFrame, expected: Mapping[str, Licensed], manifests: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Check]:
     for (key,), own in lines.group_by("dataset", maintain_order=True):
         dataset = str(key)
-        licence = expected.get(dataset, "")
+        licence, terms, module = expected.get(dataset, Licensed("", None, "its module"))
         other = own.filter(pl.col("licence").ne_missing(licence))["id"].to_list()
         yield absence_check(f"rows that are not under the loader's licence ({licence or 'none'})", dataset, other)
-        what = licence_kind(licence)
-        yield pass_or_fail(
-            "licence of a known kind", dataset, f"{licence or 'none'}: {what}", "a known kind", what != "unknown"
-        )
+        found = f"{licence or 'none'}: {licence_kind(licence, terms or ())}"
+        wanted = "a known kind" if terms is not None else f"{expected_instead(licence)}, in SOURCE of {module}"
+        yield pass_or_fail("licence of a known kind", dataset, found, wanted, terms is not None)
+        if not may_be_adapted(licence, terms or ()):
+            yield Check(
+                "rows that may be published", dataset, "none: no derivatives", "no row in any build", "reported"
+            )
         fetched = str(manifests.get(dataset, {}).get("licence", "none"))
         yield pass_or_fail("licence in the source's manifest", dataset, fetched, licence, fetched == licence)
         unknown = own.filter(pl.col("revision").is_null() | pl.col("source").is_null())["id"].to_list()

@@ -5,9 +5,7 @@ This module has what the rest of the package and the workflow need for planning;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
-from excam.core.licences import Kind, licence_kind
+from collections.abc import Mapping
 
 BUILDS = ("all", "permissive")
 
@@ -22,11 +20,3 @@ EXAMPLE_TABLES: Mapping[int, tuple[str, ...]] = {
 def folder_of(licence: str) -> str:
     """Return a licence as the name of a folder and of a configuration: lower case letters, digits, dots, hyphens."""
     return "".join(sign if sign.isalnum() or sign in ".-" else "-" for sign in licence.lower())
-
-
-def licences_by_terms(licences: Iterable[str]) -> dict[Kind, tuple[str, ...]]:
-    """Return the licences of a build grouped by their terms."""
-    groups: dict[Kind, tuple[str, ...]] = {}
-    for licence in sorted(set(licences)):
-        groups[licence_kind(licence)] = (*groups.get(licence_kind(licence), ()), licence)
-    return groups

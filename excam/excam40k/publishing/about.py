@@ -28,5 +28,10 @@ def codes(languages: Iterable[str]) -> list[str]:
 
 
 def title(column: str) -> str:
-    """Return the printed name of a dataset; any other column keeps its name."""
+    """Return the printed name of a dataset of the package; any other column keeps its name."""
     return (column in datasets.available() and datasets.load(column).SOURCE.title) or column
+
+
+def citation(dataset: str) -> str:
+    """Return the work to cite for a dataset of the package, "" for any other."""
+    return datasets.load(dataset).SOURCE.citation if dataset in datasets.available() else ""

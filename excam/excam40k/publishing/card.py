@@ -8,11 +8,10 @@ from typing import Any
 import yaml
 
 from excam.core.splits import SPLITS
-from excam.excam40k import datasets
 from excam.excam40k.audits.page import CONTENT_NOTICE
 from excam.excam40k.construction import splits
-from excam.excam40k.publishing import EXAMPLE_TABLES, examples, folder_of, licences_by_terms, prose
-from excam.excam40k.publishing.about import EXCAM, codes, title
+from excam.excam40k.publishing import EXAMPLE_TABLES, examples, folder_of, prose
+from excam.excam40k.publishing.about import EXCAM, codes
 from excam.excam40k.publishing.columns import COLUMNS, ERROR_COLUMNS
 from excam.excam40k.publishing.parts import LABELS, Part
 from excam.pages.markdown import demote_headings, escape, remove_page_links, table
@@ -21,14 +20,16 @@ NAME = "ExCAM40k, rebuilt"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def card_text(build: str, parts: Sequence[Part], audits: str) -> str:
-    """Return the README.md of a build."""
+def card_text(build: str, parts: Sequence[Part], withheld: Sequence[Part], audits: str) -> str:
+    """Return the README.md of a build. It names the parts that are withheld."""
     header = yaml.safe_dump(_card_metadata(build, parts), sort_keys=False, allow_unicode=True, width=10_000)
     if not parts:
-        return f"---\n{header}---\n\n# {NAME} ({build})\n\n{prose.EMPTY}\n"
+        empty = prose.EMPTY if build == "permissive" else "This build holds no rows."
+        left_out = f"\n{_withheld(withheld)}\n" if withheld else ""
+        return f"---\n{header}---\n\n# {NAME} ({build})\n\n{empty}\n{left_out}"
     tests = [sample for part in parts for sample in part.splits["test"]]
     sections = {
-        "Before you use it": _notices(parts),
+        "Before you use it": _notices(parts, withheld),
         "What is in it": _contents(parts),
         "Loading": prose.LOADING.format(config=parts[0].dataset),
         "Columns": _columns(),
@@ -84,9 +85,14 @@ def _by(parts: Sequence[Part], key: Callable[[Part], str]) -> dict[str, list[Par
     return {name: [part for part in parts if key(part) == name] for name in sorted(set(map(key, parts)))}
 
 
-def _notices(parts: Sequence[Part]) -> str:
+def _withheld(parts: Sequence[Part]) -> str:
+    names = ", ".join(f"{part.title} ({escape(part.licence)}, {len(part.samples)} rows)" for part in parts)
+    return prose.WITHHELD.format(names=names)
+
+
+def _notices(parts: Sequence[Part], withheld: Sequence[Part]) -> str:
     writers = sorted({writer for part in parts for writer in part.generators})
-    local = [title(part.dataset) for part in parts if part.origin.startswith("folder ")]
+    local = [part.title for part in parts if part.origin.startswith("folder ")]
     notices = [prose.NOT_OFFICIAL]
     if "lexicon" in writers:
         notices.append(prose.LEXICON)
@@ -94,6 +100,8 @@ def _notices(parts: Sequence[Part]) -> str:
         notices.append(prose.WRITERS.format(writers=escape(", ".join(writers)), paper=prose.PAPERS_GENERATOR))
     if local:
         notices.append(prose.LOCAL.format(names=", ".join(local)))
+    if withheld:
+        notices.append(_withheld(withheld))
     return "\n".join("- " + " ".join(notice.split()) for notice in [*notices, prose.OFFENSIVE])
 
 
@@ -102,7 +110,7 @@ def _contents(parts: Sequence[Part]) -> str:
     rows = [
         [
             f"`{part.dataset}`",
-            title(part.dataset),
+            part.title,
             ", ".join(sorted({sample.task for sample in part.samples})),
             f"soft, by {escape(', '.join(part.generators))}" if part.generators else "hard",
             len(part.samples),
@@ -137,7 +145,7 @@ def _counts(parts: Sequence[Part]) -> str:
     for part in parts:
         cells = [splits.cells(part.splits[split]) for split in SPLITS]
         counted = [cell[name] for cell in cells for name in LABELS]
-        lines.append([title(part.dataset), *counted, sum(counted)])
+        lines.append([part.title, *counted, sum(counted)])
     total = [sum(line[at] for line in lines) for at in range(1, len(lines[0]))]  # pyright: ignore[reportArgumentType, reportCallIssue]
     short = {"right": "right", "wrong_hard": "hard", "wrong_soft": "soft"}
     head = ["dataset", *(f"{split}: {short[name]}" for split in SPLITS for name in LABELS), "rows"]
@@ -145,8 +153,8 @@ def _counts(parts: Sequence[Part]) -> str:
 
 
 def _licences(parts: Sequence[Part]) -> str:
-    rows = [[escape(part.licence), title(part.dataset), f"`{part.folder}/`"] for part in parts]
-    kinds = licences_by_terms(part.licence for part in parts)
+    rows = [[escape(part.licence), part.title, f"`{part.folder}/`"] for part in parts]
+    kinds = {part.kind: sorted({one.licence for one in parts if one.kind == part.kind}) for part in parts}
     kinds_text = "\n".join(
         f"- **{kind}** ({escape(', '.join(names))}): {prose.KINDS[kind]}" for kind, names in kinds.items()
     )
@@ -154,6 +162,5 @@ def _licences(parts: Sequence[Part]) -> str:
 
 
 def _citations(parts: Sequence[Part]) -> str:
-    known = [datasets.load(part.dataset).SOURCE for part in parts if part.dataset in datasets.available()]
-    cited = dict.fromkeys(source.citation for source in known if source.citation)
+    cited = dict.fromkeys(part.citation for part in parts if part.citation)
     return prose.CITING + "\n\n" + "\n".join(f"- {text}." for text in [EXCAM, *cited])

@@ -8,7 +8,7 @@ from typing import Any
 
 from excam.core.provenance import sha256
 from excam.core.release import VERSION
-from excam.excam40k.publishing.about import EXCAM, title
+from excam.excam40k.publishing.about import EXCAM
 from excam.excam40k.publishing.columns import COLUMNS, ERROR_COLUMNS
 from excam.excam40k.publishing.parts import Part
 
@@ -65,7 +65,9 @@ def croissant_metadata(name: str, text: str, parts: Sequence[Part], folder: Path
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": name,
         "description": text,
-        "license": [f"https://spdx.org/licenses/{licence}.html" for licence in licences],
+        "license": [
+            one if one.startswith("LicenseRef-") else f"https://spdx.org/licenses/{one}.html" for one in licences
+        ],
         "url": "./",
         "version": VERSION,
         "citeAs": EXCAM,
@@ -90,7 +92,7 @@ def _file_objects(part: Part, folder: Path) -> Iterable[dict[str, Any]]:
         "@type": "cr:FileSet",
         "@id": f"{part.dataset}-files",
         "name": f"{part.dataset}-files",
-        "description": f"All splits of {title(part.dataset)}, under {part.licence}.",
+        "description": f"All splits of {part.title}, under {part.licence}.",
         "encodingFormat": PARQUET,
         "includes": f"{part.folder}/*.parquet",
     }
@@ -102,7 +104,7 @@ def _record_set(part: Part) -> dict[str, Any]:
         "@type": "cr:RecordSet",
         "@id": part.dataset,
         "name": part.dataset,
-        "description": f"Rows made from {title(part.dataset)}; `split` says which are for what.",
+        "description": f"Rows made from {part.title}; `split` says which are for what.",
         "key": {"@id": f"{part.dataset}/id"},
         "field": fields,
     }

@@ -10,12 +10,13 @@ from typing import Any
 import polars as pl
 
 from excam.core import tables
-from excam.core.licences import is_permissive
+from excam.core.licences import is_permissive, licence_kind, may_be_adapted
 from excam.core.provenance import read_json, remove_published
 from excam.core.splits import SPLITS, Split
 from excam.error_reports import record_files
 from excam.error_reports.records import Sample, flat, to_row
 from excam.excam40k.publishing import folder_of
+from excam.excam40k.publishing.about import citation, title
 
 SUBSET = "test-100"
 LABELS = ("right", "wrong_hard", "wrong_soft")
@@ -37,6 +38,9 @@ class Part:
     origin: str  # as in the manifest of the source, e.g. "hub nayeon212/BLEnD"
     revision: str
     generators: tuple[str, ...]  # who wrote its soft errors
+    kind: str  # what its licence asks, as `licence_kind` says it
+    title: str
+    citation: str
 
     @property
     def folder(self) -> str:
@@ -52,9 +56,17 @@ class Part:
         return {f"{self.folder}/{split}.parquet": rows for split, rows in self.splits.items() if rows}
 
 
-def read(samples: Iterable[Path], sources: Iterable[Path], soft: Iterable[Path], build: str) -> list[Part]:
-    """Return parts of a build from `<dataset>/<split>.parquet`, source manifests and counts of soft errors, by licence.
+def read(
+    samples: Iterable[Path],
+    sources: Iterable[Path],
+    soft: Iterable[Path],
+    benchmarks: Mapping[str, Mapping[str, Any]],
+    build: str,
+) -> tuple[list[Part], list[Part]]:
+    """Return parts of a build from `<dataset>/<split>.parquet`, source manifests and counts of soft errors, by licence;
+    and apart those that may not be passed on in a changed form.
 
+    `benchmarks`: `terms` of the licence by dataset, and `title` and `citation` of those outside of the package.
     `permissive` keeps the rows under a permissive licence and nothing else, whatever it is given.
     """
     rows: dict[tuple[str, str], list[Sample]] = {}
@@ -62,6 +74,7 @@ def read(samples: Iterable[Path], sources: Iterable[Path], soft: Iterable[Path],
         rows[path.parent.name, path.stem] = record_files.read_samples(path)
     origins = {path.parent.name: read_json(path, "origin", "revision") for path in sources}
     writers = {path.name.split(".")[0]: read_json(path) for path in soft}
+    terms = {dataset: tuple(said["terms"] or ()) for dataset, said in benchmarks.items()}
     parts = [
         Part(
             dataset,
@@ -71,12 +84,17 @@ def read(samples: Iterable[Path], sources: Iterable[Path], soft: Iterable[Path],
             origins[dataset]["origin"],
             origins[dataset]["revision"],
             tuple(writers.get(dataset, {}).get("generators", ())),
+            licence_kind(licence, terms.get(dataset, ())),
+            benchmarks.get(dataset, {}).get("title") or title(dataset),
+            benchmarks.get(dataset, {}).get("citation") or citation(dataset),
         )
         for dataset in sorted({dataset for dataset, _ in rows})
         for licence in sorted({row.licence for s in SPLITS for row in rows[dataset, s]})
         if build == "all" or is_permissive(licence)
     ]
-    return sorted(parts, key=lambda part: (part.licence, part.dataset))
+    parts.sort(key=lambda part: (part.licence, part.dataset))
+    withheld = [part for part in parts if not may_be_adapted(part.licence, terms.get(part.dataset, ()))]
+    return [part for part in parts if part not in withheld], withheld
 
 
 def write(parts: Sequence[Part], folder: Path) -> list[Path]:

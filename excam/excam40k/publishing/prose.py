@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from excam.core.licences import Kind
-
 PAPERS_GENERATOR = "Qwen3.5-122B-A10B"
 
 ABOUT = """Pairs of an instruction and an output, right and wrong in equal parts, about customs, food, festivals,
 opinions and norms of many cultures. Each wrong row comes with a gold report: which words are a cultural error, how
 severe it is, of what type, and why. The pairs train and test metrics that judge whether a text gets a culture right."""
 
-EMPTY = """No dataset of this experiment is under a permissive licence (Apache-2.0, CC-BY-4.0, MIT), so this build
-holds no rows. The build `all` has the others, each under its own licence."""
+EMPTY = """No dataset of this experiment is under a permissive licence, which asks for attribution at most (such as
+Apache-2.0, CC-BY-4.0, MIT), so this build holds no rows. The build `all` has the others, each under its own licence."""
 
 NOT_OFFICIAL = """**A rebuild, not the authors' release.** It follows the recipe of the paper *ExCAM: Explainable
 Cultural Awareness Metrics* with our own code and templates; the rows are not those of the paper."""
@@ -28,6 +26,8 @@ WRITERS = "**Soft errors were written by {writers}** (the paper's generator: {pa
 
 LOCAL = """**Read from local folders, not from the official release:** {names}. It was not checked whether these
 rows are the official ones. The licence stated is that of the official release."""
+
+WITHHELD = "**Not in it:** {names}. The licence allows no changed version to be passed on, and these rows are one."
 
 OFFENSIVE = "**Offensive content.** Wrong rows are wrong on purpose; see the section on it below."
 
@@ -102,12 +102,16 @@ LIMITS = """- **Majority opinion.** A right answer is often what most people of 
 LICENCES = """Each shard keeps the licence of its source, unchanged. The collection is never licensed as a whole: no
 licence would allow it."""
 
-KINDS: Mapping[Kind, str] = {
+KINDS: Mapping[str, str] = {
     "permissive": "may be used together, and with shards of any one other group, where the sources are named.",
     "share-alike": "what you make of them must be passed on under the same licence. Not together with the "
-    "non-commercial group in one adapted work: the two licences demand different terms for the same work.",
+    "non-commercial group, or with rows under another licence of this group, in one adapted work: two such licences "
+    "demand different terms for the same work.",
     "non-commercial share-alike": "no commercial use, and what you make of them must be passed on under the same "
     "licence. Not together with the share-alike group in one adapted work.",
+    "non-commercial": "no commercial use; may be used together with the permissive group.",
+    "unrestricted as stated": "the terms are stated by the experiment, not by the list of SPDX: read them before use.",
+    "unknown terms": "read the terms before use.",
     "unknown": "read the terms before use.",
 }
 

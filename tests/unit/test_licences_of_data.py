@@ -1,0 +1,62 @@
+"""What a licence asks, by its identifier alone: the whole SPDX list, and nothing permissive that nobody knows."""
+
+import pytest
+from license_expression import get_license_index
+
+from excam.core import licences
+
+
+@pytest.mark.parametrize(
+    ("licence", "kind", "permissive"),
+    [
+        ("CDLA-Permissive-2.0", "permissive", True),
+        ("CC0-1.0", "permissive", True),
+        ("CC-PDM-1.0", "permissive", True),
+        ("PDDL-1.0", "permissive", True),
+        ("ODC-By-1.0", "permissive", True),
+        ("CC-BY-3.0", "permissive", True),
+        ("CC-BY-3.0-IGO", "permissive", True),
+        ("MIT", "permissive", True),
+        ("CC-BY-SA-3.0-DE", "share-alike", False),
+        ("ODbL-1.0", "share-alike", False),
+        ("CDLA-Sharing-1.0", "share-alike", False),
+        ("GFDL-1.3-or-later", "share-alike", False),
+        ("CC-BY-NC-4.0", "non-commercial", False),
+        ("CC-BY-NC-SA-4.0", "non-commercial share-alike", False),
+        ("CC-BY-ND-4.0", "no-derivatives", False),
+        ("CC-BY-NC-ND-3.0-IGO", "non-commercial no-derivatives", False),
+        ("C-UDA-1.0", "unknown terms", False),
+        ("LicenseRef-own", "unknown terms", False),
+        ("LicenseRef-", "unknown", False),
+        ("cc-by-4.0", "unknown", False),
+        ("Classpath-exception-2.0", "unknown", False),
+        ("", "unknown", False),
+    ],
+)
+def test_the_terms_of_a_licence(licence, kind, permissive):
+    assert licences.licence_kind(licence) == kind
+    assert licences.is_permissive(licence) == permissive
+    assert (licences.terms(licence) is None) == kind.startswith("unknown")
+
+
+def test_every_identifier_of_the_list_is_a_named_licence():
+    every = {entry["spdx_license_key"] for entry in get_license_index() if not entry["is_exception"]}
+    named = {one for one in every if one and not one.startswith("LicenseRef-")}
+    assert len(named) > 600
+    assert not [one for one in named if not licences.is_named(one)]
+    # every licence of Creative Commons says in its name what it asks
+    for one in named:
+        parts = set(one.split("-"))
+        if one.startswith("CC-BY"):
+            assert ("NC" in parts) == ("non-commercial" in licences.terms(one))
+            assert ("SA" in parts) == ("share-alike" in licences.terms(one))
+            assert ("ND" in parts) != licences.may_be_adapted(one)
+
+
+def test_stated_terms_count_where_the_list_does_not_tell_and_are_never_permissive():
+    assert licences.licence_kind("LicenseRef-own", ["non-commercial", "attribution"]) == "non-commercial"
+    assert licences.licence_kind("LicenseRef-own", ["attribution"]) == "unrestricted as stated"
+    assert not licences.is_permissive("LicenseRef-own")
+    assert not licences.may_be_adapted("C-UDA-1.0", ["no-derivatives"])
+    assert licences.licence_kind("CC-BY-SA-4.0", ["attribution"]) == "share-alike"
+    assert licences.terms("see the page", ["attribution"]) is None
