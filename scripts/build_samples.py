@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from excam.core import provenance
+from excam.core.source_tables import unread_files
 from excam.error_reports import record_files
 from excam.excam40k import agreement, datasets
 from excam.excam40k.construction import duplicates, splits, wrapping
@@ -20,6 +21,7 @@ VERSION = 5
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
+    parser.add_argument("--module", help="file of a benchmark that is not in the package")
     parser.add_argument("--source", type=Path, required=True, help="manifest of the fetched snapshot")
     parser.add_argument("--reading", type=json.loads, default={}, help="settings of the reader, as JSON")
     parser.add_argument("--cap", type=int, required=True)
@@ -32,8 +34,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--counts", type=Path, required=True)
     args = parser.parse_args(argv)
 
-    benchmark = datasets.load(args.dataset)
-    reading = datasets.read(args.dataset, args.source.parent / "files", args.reading)
+    benchmark = datasets.load(args.dataset, args.module)
+    reading = datasets.read(args.dataset, args.source.parent / "files", args.reading, args.module)
+    # what no pattern matches stays in the folder that the files were copied from
+    given = provenance.read_json(args.source, "settings")["settings"].get("folder")
+    not_read = unread_files(Path(given or args.source.parent / "files"), benchmark.SOURCE.files)
     if args.cap_stage == "before":
         drawn = draw_stratified(reading, args.cap, args.seed, args.allocation)
     else:
@@ -47,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         "rows": reading.rows,
         "dropped": dict(reading.dropped),
         "escaped": dict(reading.escaped),
+        "files_not_read": not_read,
         "base_samples": reading.frame.height,
         "drawn": len(bases),
         "groups": len({base.group for base in bases}),
@@ -60,6 +66,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     provenance.write_json(args.counts, counts)
     for line in datasets.summary_lines(reading, len(bases)):
         provenance.say(line)
+    if not_read:
+        shown = ", ".join(not_read[:5]) + (f" and {len(not_read) - 5} more" if len(not_read) > 5 else "")
+        provenance.say(f"{args.dataset}: files that look like rows and are not read: {shown}; see SOURCE.files")
 
 
 if __name__ == "__main__":

@@ -17,49 +17,104 @@ import polars as pl
 
 from excam.core import row_files
 from excam.core.exceptions import InputInvalid, SourceInvalid
+from excam.core.row_layouts import PACKED, SUFFIXES
 
+Patterns = Sequence[str | Sequence[str]]  # of files; a sequence among them holds alternatives
 HALF = "\ufffe"  # a noncharacter; replaces a lone surrogate, which UTF-8 cannot encode
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _WITHOUT_COMMA = re.compile(r"'\s+'|\"\s+\"|'\s+\"|\"\s+'")  # numpy's lists: Python would join their texts into one
 
 
-def find(folder: Path, dataset: str, patterns: Sequence[str]) -> list[Path]:
-    """Return the files of a snapshot that match the first pattern with any match, sorted.
+def every_pattern(patterns: Patterns) -> list[str]:
+    """Return all patterns, those of alternatives too."""
+    return [one for entry in patterns for one in ([entry] if isinstance(entry, str) else entry)]
 
-    Raises SourceInvalid when none does, and when a file is there twice (packed and unpacked, or in two folders).
+
+def find(folder: Path, dataset: str, patterns: Patterns) -> list[Path]:
+    """Return the files of a snapshot that match any pattern, sorted; of alternatives those of the first with a match.
+
+    Of the same file in several formats (`a.json` and `a.tsv`) the one that the earlier pattern matches is read;
+    `unread_files` names what is not. Raises SourceInvalid when nothing matches, and when a file is there twice (packed
+    and unpacked, or in two folders).
     """
-    matched = [sorted(path for path in folder.glob(pattern) if path.is_file()) for pattern in patterns]
-    if found := next((files for files in matched if files), None):
-        _refuse_second_copy(folder, dataset, found, (path for files in matched for path in files))
+    matches = _matches(folder, patterns)
+    _refuse_second_copy(folder, dataset, matches)
+    if found := _read_of(matches, patterns):
         return found
     present = ", ".join(sorted(path.name for path in folder.rglob("*") if path.is_file())[:8]) or "nothing"
+    wanted = " or ".join(every_pattern(patterns))
     raise SourceInvalid(
-        f"{dataset}: no file matches {' or '.join(patterns)}; found {present}; check config.yaml: datasets.{dataset}"
+        f"{dataset}: no file matches {wanted}; found {present}; check datasets.{dataset} of the configuration"
     )
 
 
-def _refuse_second_copy(folder: Path, dataset: str, found: Sequence[Path], matched: Iterable[Path]) -> None:
-    """Raise SourceInvalid if a file that would not be read has the name of one that would, ".gz" and ".zip" aside."""
-    read = {_unpacked_name(path): path for path in found}
-    for other in sorted(set(matched).difference(found)):
-        if first := read.get(_unpacked_name(other)):
-            names = " and ".join(path.relative_to(folder).as_posix() for path in (first, other))
-            raise SourceInvalid(f"{dataset}: expected one file; found {names}; leave one in the folder")
+def unread_files(folder: Path, patterns: Patterns) -> list[str]:
+    """Return the files below a folder that look like rows and that `find` does not return, by their names in it."""
+    present = {path for path in folder.rglob("*") if path.is_file() and _stem(path) != path.name}
+    unread = present.difference(_read_of(_matches(folder, patterns), patterns))
+    return sorted(path.relative_to(folder).as_posix() for path in unread)
+
+
+def _matches(folder: Path, patterns: Patterns) -> dict[str, list[Path]]:
+    """Return the files that match each pattern, sorted."""
+    return {
+        one: sorted(path for path in folder.glob(one) if path.is_file())
+        for one in dict.fromkeys(every_pattern(patterns))
+    }
+
+
+def _read_of(matches: Mapping[str, Sequence[Path]], patterns: Patterns) -> list[Path]:
+    """Return the files that count, sorted: without later alternatives, and each in one format."""
+    first: dict[Path, Path] = {}
+    for entry in patterns:
+        names = [entry] if isinstance(entry, str) else entry
+        for path in next((matches[name] for name in names if matches[name]), ()):
+            first.setdefault(path.with_name(_stem(path)), path)
+    return sorted(first.values())
+
+
+def _refuse_second_copy(folder: Path, dataset: str, matches: Mapping[str, Sequence[Path]]) -> None:
+    """Raise SourceInvalid if a file is there packed and unpacked, or in two folders of which no pattern matches both.
+
+    The files `German/test.csv` and `data/German/test.csv` are one; `German/test.csv` and `Greek/test.csv` are two.
+    """
+    seen: dict[str, list[Path]] = {}
+    for path in dict.fromkeys(path for files in matches.values() for path in files):
+        same_name = seen.setdefault(_unpacked_name(path), [])
+        for other in same_name:
+            meant = any(path in files and other in files for files in matches.values())
+            if path.parent == other.parent or (not meant and _is_tail(folder, path, other)):
+                names = " and ".join(one.relative_to(folder).as_posix() for one in (other, path))
+                raise SourceInvalid(f"{dataset}: expected one file; found {names}; leave one in the folder")
+        same_name.append(path)
+
+
+def _is_tail(folder: Path, one: Path, other: Path) -> bool:
+    """Return whether the folders of one file are the last of the other's: `German` of `data/German`, none of any."""
+    short, long = sorted((path.relative_to(folder).parent.parts for path in (one, other)), key=len)
+    return long[len(long) - len(short) :] == short
 
 
 def _unpacked_name(path: Path) -> str:
-    return path.name.removesuffix(".gz").removesuffix(".zip")
+    return path.with_suffix("").name if path.suffix.lower() in (*PACKED, ".zip") else path.name
 
 
-def find_one(folder: Path, dataset: str, patterns: Sequence[str]) -> Path:
+def _stem(path: Path) -> str:
+    """Return the name of a file without its format, `train` for `train.jsonl.gz`; the whole name of any other file."""
+    name = Path(_unpacked_name(path))
+    return name.stem if name.suffix.lower() in SUFFIXES else path.name
+
+
+def find_one(folder: Path, dataset: str, patterns: Patterns) -> Path:
     """Return the file that `find` finds. Raises SourceInvalid if it finds several: none is silently left out."""
     return _single_file(folder, dataset, find(folder, dataset, patterns))
 
 
-def shards(folder: Path, dataset: str, patterns: Sequence[str]) -> list[Path]:
+def shards(folder: Path, dataset: str, patterns: Patterns) -> list[Path]:
     """Return the file that `find` finds, or all pieces that a Parquet file may be cut into."""
     found = find(folder, dataset, patterns)
-    return found if found[0].suffix == ".parquet" else [_single_file(folder, dataset, found)]
+    pieces = all(path.suffix == ".parquet" for path in found) and len({path.parent for path in found}) == 1
+    return found if pieces else [_single_file(folder, dataset, found)]
 
 
 def _single_file(folder: Path, dataset: str, found: Sequence[Path]) -> Path:
@@ -74,8 +129,10 @@ def read_table(
 ) -> pl.DataFrame:
     """Return the named columns that a file has, as text; those in `lists` as lists of text, null for any other cell.
 
-    A number is written as in JSON, 1.0 as 1; a null stays null, a ClassLabel is its name, and a lone surrogate becomes
-    `HALF`. Raises SourceInvalid when the file is empty, has a row that cannot be read, or lacks a required column.
+    Options with labels, `{"label": [...], "text": [...]}` or a list of such pairs, are the list of their texts; a name
+    such as `choices.label` in `lists` is the list of the labels in the column `choices`. A number is
+    written as in JSON, 1.0 as 1; a null stays null, a ClassLabel is its name, and a lone surrogate becomes `HALF`.
+    Raises SourceInvalid when the file is empty, has a row that cannot be read, or lacks a required column.
     """
     required, lists = tuple(required), tuple(lists)
     wanted: Mapping[str, pl.DataType] = dict.fromkeys((*required, *optional), pl.String()) | dict.fromkeys(
@@ -96,7 +153,8 @@ def read_table(
             f"{dataset}: {path.name}: no column {', '.join(missing)}; expected {expected}; "
             f"found {', '.join(columns)}; check the pinned revision"
         )
-    return pl.DataFrame({name: cells[name] for name in wanted if name in columns}, schema_overrides=dict(wanted))
+    present = [name for name in wanted if name in columns or name.partition(".")[0] in columns]
+    return pl.DataFrame({name: cells[name] for name in present}, schema_overrides=dict(wanted))
 
 
 def _cells(path: Path, wanted: Mapping[str, pl.DataType]) -> tuple[dict[str, None], dict[str, list[Any]]]:
@@ -106,8 +164,13 @@ def _cells(path: Path, wanted: Mapping[str, pl.DataType]) -> tuple[dict[str, Non
     for _, row in row_files.rows(path):
         columns |= dict.fromkeys(row)
         for name, kind in wanted.items():
-            cells[name].append(text_list(row.get(name)) if kind == pl.List else _text(row.get(name)))
+            cells[name].append(_list_cell(row, name) if kind == pl.List else _text(row.get(name)))
     return columns, cells
+
+
+def _list_cell(row: Mapping[str, Any], name: str) -> list[str] | None:
+    column, _, part = (name, "", "") if name in row else name.partition(".")
+    return text_list(row.get(column), part or "text")
 
 
 def replace_surrogates(text: str) -> str:
@@ -115,11 +178,18 @@ def replace_surrogates(text: str) -> str:
     return text if text.isascii() else _SURROGATES.sub(HALF, text)
 
 
-def text_list(value: Any) -> list[str] | None:
-    """Return the items of a list, or of a string with a JSON or Python list, as strings; None for anything else."""
+def text_list(value: Any, part: str = "text") -> list[str] | None:
+    """Return the items of a list, or of a string with a JSON or Python list, as strings; None for anything else.
+
+    Of a mapping of lists, and of a list of mappings, the items are those under `part`.
+    """
     if isinstance(value, str):
         value = _parsed_list(value)
-    return [_part(part) for part in value] if isinstance(value, list) else None
+    if isinstance(value, Mapping):
+        value = value.get(part)
+    if isinstance(value, list) and value and all(isinstance(one, Mapping) and part in one for one in value):
+        value = [one[part] for one in value]
+    return [_part(one) for one in value] if isinstance(value, list) else None
 
 
 def _parsed_list(text: str) -> Any:
@@ -127,7 +197,7 @@ def _parsed_list(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         pass
-    if not text.lstrip().startswith("[") or _WITHOUT_COMMA.search(text):
+    if not text.lstrip().startswith(("[", "{")) or _WITHOUT_COMMA.search(text):
         return None
     try:
         return ast.literal_eval(text.strip())  # parsed and never evaluated

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import polars as pl
 
@@ -134,6 +135,17 @@ def country_name(label: str) -> str:
 def countries(label: pl.Expr) -> pl.Expr:
     """Return the `country_name` of every row."""
     return map_distinct(label, country_name)
+
+
+def option_labelled(options: str, labels: str, key: str) -> pl.Expr:
+    """Return the option of every row whose label is the key, "" if none or several have it; by names of columns."""
+
+    def found(row: dict[str, Any]) -> str:
+        named = zip(row[labels] or (), row[options] or (), strict=False)
+        texts = [text for label, text in named if label == row[key]]
+        return texts[0] if len(texts) == 1 else ""
+
+    return pl.struct(options, labels, key).map_elements(found, return_dtype=pl.String)
 
 
 def with_wrong(frame: pl.DataFrame, unusable: str = r"\A\z") -> pl.DataFrame:

@@ -1,6 +1,8 @@
-"""The contract of a benchmark module. Of Hugging Face `datasets` it needs one thing: the names of a ClassLabel.
+"""The contract of a benchmark module, in this folder or outside.
 
-A module in this folder provides:
+Of Hugging Face `datasets` it needs one thing: the names of a ClassLabel.
+
+A module provides:
 
     SOURCE: Source                      where the official files are, under which licence
     TASK: Task                          how its rows are wrapped
@@ -25,8 +27,9 @@ from typing import Any, Literal, Protocol
 import polars as pl
 
 from excam.core.exceptions import SourceInvalid
+from excam.core.licences import Term
 from excam.core.sanitize import CHAT_CONTROL, LONGEST_ROW
-from excam.core.source_tables import HALF, read_table
+from excam.core.source_tables import HALF, Patterns, read_table
 from excam.core.source_tables import find as find
 from excam.core.source_tables import find_one as find_one
 from excam.core.source_tables import shards as shards
@@ -51,11 +54,15 @@ _FOUND = "\x1f"  # separates a reason from what is wrong with the cell; no cell 
 class Source:
     """The official release: a hub id or a URL, its licence (SPDX), and glob patterns of the files that are used.
 
-    `title` is the printed name (the module's name where it is empty), `citation` the work to cite.
+    All patterns of `files` count. A tuple among them is one file that is called differently in different releases: of
+    its patterns the first with a match counts. `terms` are what a licence asks that is only known by name
+    (`excam.core.licences`), `title` is the printed name (the module's name where it is empty), `citation` the work to
+    cite.
     """
 
     licence: str
-    files: tuple[str, ...]
+    files: Patterns
+    terms: tuple[Term, ...] = ()
     hub: str = ""
     url: str = ""
     homepage: str = ""
@@ -160,7 +167,10 @@ def gather(
             f"{dataset}: columns of the source ({', '.join(frame.columns)}); expected a frame of base.fields"
         )
     frame = _with_defaults(frame)
-    parts = pl.coalesce("reason", _flaw_reason()).str.splitn(_FOUND, 2).struct
+    # whatever the module says of such a row follows from the options that it has not
+    found = pl.lit("options: found no list; expected a list of texts, or of labels and texts")
+    no_list = first_reason(options_not_a_list=(pl.col("_no_list"), found))
+    parts = pl.coalesce(no_list, "reason", _flaw_reason()).str.splitn(_FOUND, 2).struct
     frame = frame.with_columns(reason=parts.field("field_0"), _found=parts.field("field_1"))
     examples = _examples(frame)
     kept = frame.filter(pl.col("reason").is_null())
@@ -174,7 +184,7 @@ def gather(
     if kept.is_empty():
         counts = ", ".join(f"{reason} {count}" for reason, count in dropped.items())
         example = examples.get(max(dropped, key=lambda reason: dropped[reason]), "")
-        shown = f"e.g. {example}" if example else f"check config.yaml: datasets.{dataset}"
+        shown = f"e.g. {example}" if example else f"check datasets.{dataset} of the configuration"
         raise SourceInvalid(f"{dataset}: none of {len(frame)} rows is usable ({counts}); {shown}")
     escaped = Counter({reason: int(kept[changed_column(reason)].sum()) for reason in NOTED})
     unknown = unknown_values(kept, task)
@@ -214,7 +224,6 @@ def _flaw_reason() -> pl.Expr:
     joined = pl.concat_str(*TEXTS, *(pl.col(name).list.join("\n").fill_null("") for name in LISTS), separator="\n")
     return first_reason(
         no_id=pl.col("id") == "",
-        options_not_a_list=pl.col("_no_list"),
         empty=(pl.col("question") == "") | (pl.col("answer") == ""),
         no_stratum=pl.col("stratum") == "",
         no_culture=(pl.col("culture") == "") | (pl.col("language") == ""),

@@ -41,11 +41,13 @@ NAME = "globalopinionqa"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
     files=(
-        "data/global_opinions.csv",
-        "global_opinions.csv",
-        "global_opinions.csv.gz",
-        "global_opinions_long.jsonl.gz",
-        "global_opinions_long.jsonl",
+        (
+            "data/global_opinions.csv",
+            "global_opinions.csv",
+            "global_opinions.csv.gz",
+            "global_opinions_long.jsonl.gz",
+            "global_opinions_long.jsonl",
+        ),
     ),
     hub="Anthropic/llm_global_opinions",
     homepage="https://huggingface.co/datasets/Anthropic/llm_global_opinions",

@@ -46,18 +46,8 @@ def read(folder: Path) -> base.Reading:
     Raises SourceInvalid, also for an unknown config.
     """
     paths = base.find(folder, NAME, SOURCE.files)
-    _refuse_others(folder, paths)
     frame = pl.concat([_read_rows(path) for path in paths], how="diagonal")
     return base.gather(NAME, TASK, frame)
-
-
-def _refuse_others(folder: Path, paths: list[Path]) -> None:
-    """Raise SourceInvalid if files of a second format add a config or a split to those that are read."""
-    present = sorted({path for pattern in SOURCE.files for path in folder.glob(pattern)})
-    read_too = {(path.parent.name, path.stem) for path in paths}
-    if others := [path for path in present if (path.parent.name, path.stem) not in read_too]:
-        names = ", ".join(path.relative_to(folder).as_posix() for path in (paths[0], *others[:7]))
-        raise SourceInvalid(f"{NAME}: files of several formats that differ: {names}; keep one format")
 
 
 def _read_rows(path: Path) -> pl.DataFrame:
