@@ -19,9 +19,10 @@ from excam.annotation.exports import exported_files
 from excam.calmqa import source as calmqa_source
 from excam.config import CHAT_TEMPLATES, LEXICON, ordered_like, load
 from excam.core.exceptions import ExcamError
-from excam.core.licences import is_permissive
+from excam.core.licences import is_permissive, terms
 from excam.core.result_pages import read_pages
 from excam.core.rule_inputs import input_names
+from excam.core.source_tables import every_pattern
 from excam.core.versions import edited, version
 from excam.excam40k import datasets as benchmarks
 from excam.excam40k.publishing import BUILDS, EXAMPLE_TABLES
@@ -36,15 +37,25 @@ from excam.training import layout
 gc.set_threshold(50_000)
 
 try:
-    EXPERIMENT = load(ordered_like(config, yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))))
+    CONFIG_FILES = {  # each over the ones before it
+        os.path.relpath(path): yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        for path in ["config.yaml", *workflow.overwrite_configfiles]
+    }
+    EXPERIMENT = load(ordered_like(config, CONFIG_FILES["config.yaml"]), files=CONFIG_FILES)
     LAYOUTS = {name: layout.load_layout(EXPERIMENT.recipe(name).layout) for name in EXPERIMENT.models}
     for name in EXPERIMENT.trained:
         LAYOUTS[name].passes(EXPERIMENT.recipe(name).rows_per_step)
+    BENCHMARKS = {name: benchmarks.load(name, entry.module) for name, entry in EXPERIMENT.datasets.items()}
     for name, entry in EXPERIMENT.datasets.items():
-        benchmarks.check_settings(name, entry.reading)
+        benchmarks.check_settings(name, BENCHMARKS[name], entry.reading)
+    OWN_MODULES = {  # of a benchmark that is not in the package
+        name: input_names(f"datasets.{name}.module", [Path(entry.module)])
+        for name, entry in EXPERIMENT.datasets.items()
+        if entry.module
+    }
     LOCAL_FILES = {  # of a dataset that comes from a local folder
         name: input_names(
-            f"datasets.{name}.folder", matching_files(Path(entry.folder), benchmarks.load(name).SOURCE.files)
+            f"datasets.{name}.folder", matching_files(Path(entry.folder), every_pattern(BENCHMARKS[name].SOURCE.files))
         )
         for name, entry in EXPERIMENT.datasets.items()
         if entry.folder
@@ -98,8 +109,8 @@ if workflow.is_main_process and (files := edited(Path(workflow.basedir))):
     )
 
 DATASETS = list(EXPERIMENT.datasets)
-HARD = [name for name in DATASETS if benchmarks.load(name).ERRORS == "hard"]
-PERMISSIVE = [name for name in DATASETS if is_permissive(benchmarks.load(name).SOURCE.licence)]
+HARD = [name for name in DATASETS if BENCHMARKS[name].ERRORS == "hard"]
+PERMISSIVE = [name for name in DATASETS if is_permissive(BENCHMARKS[name].SOURCE.licence)]
 SOFT = [name for name in DATASETS if name not in HARD]
 SHARDS = [f"{shard:02d}" for shard in range(EXPERIMENT.generation.shards)]
 SYSTEMS = ["{}/{}/{}".format(*system) for system in EXPERIMENT.systems]

@@ -6,6 +6,7 @@ rule make_hard_errors:
     input:
         bases="results/samples/{dataset}.bases.jsonl",
         samples="results/samples/{dataset}.parquet",
+        module=own_module,
     output:
         errors="results/errors/hard/{dataset}.parquet",
         counts="results/errors/hard/{dataset}.counts.json",
@@ -21,9 +22,10 @@ rule make_hard_errors:
         runtime=lambda w, attempt: 60 * attempt,
     params:
         version=versions("make_hard_errors", templates, "templates.hard"),
+        module=flag("module", own_module),
         seed=hard_error_choices(),
     shell:
-        "python -m scripts.make_hard_errors --dataset {wildcards.dataset:q} --bases {input.bases:q} --samples {input.samples:q}"
+        "python -m scripts.make_hard_errors --dataset {wildcards.dataset:q} {params.module:q} --bases {input.bases:q} --samples {input.samples:q}"
         " --seed {params.seed:q} --errors {output.errors:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
 

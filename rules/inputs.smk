@@ -12,6 +12,11 @@ def local_files(wildcards):
     return LOCAL_FILES.get(wildcards.dataset, [])
 
 
+def own_module(wildcards):
+    """The file of a benchmark that is not in the package, so that an edit of it is noticed."""
+    return OWN_MODULES.get(wildcards.dataset, [])
+
+
 def model_files(wildcards):
     """The files of a local folder, if a model comes from one."""
     return MODEL_FILES.get(wildcards.model, [])

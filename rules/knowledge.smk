@@ -21,7 +21,7 @@ rule build_pack:
         "../envs/data.yaml"
     params:
         version=versions("build_pack"),
-        licences=[f"{name}={benchmarks.load(name).SOURCE.licence}" for name in DATASETS],
+        licences=[f"{name}={BENCHMARKS[name].SOURCE.licence}" for name in DATASETS],
         seed=EXPERIMENT.seed,
         folder=subpath(output.index, parent=True),
     shell:

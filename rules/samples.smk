@@ -9,6 +9,7 @@ rule build_samples:
     """Read, draw and wrap one benchmark."""
     input:
         source="results/sources/{dataset}/manifest.json",
+        module=own_module,
     output:
         bases="results/samples/{dataset}.bases.jsonl",
         samples="results/samples/{dataset}.parquet",
@@ -24,7 +25,8 @@ rule build_samples:
     resources:
         runtime=lambda w, attempt: 60 * attempt,
     params:
-        version=versions("build_samples", "datasets.{dataset}", templates),
+        version=versions("build_samples", reader, templates),
+        module=flag("module", own_module),
         reading=lambda w: json.dumps(EXPERIMENT.datasets[w.dataset].reading, sort_keys=True),
         cap=lambda w: f"--cap={EXPERIMENT.datasets[w.dataset].cap}",
         cap_stage=EXPERIMENT.construction.cap_stage,
@@ -32,7 +34,7 @@ rule build_samples:
         shares=json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
         seed=f"--seed={EXPERIMENT.seed}",
     shell:
-        "python -m scripts.build_samples --dataset {wildcards.dataset:q} --source {input.source:q}"
+        "python -m scripts.build_samples --dataset {wildcards.dataset:q} {params.module:q} --source {input.source:q}"
         " --reading {params.reading:q} {params.cap:q} --cap-stage {params.cap_stage:q} --allocation {params.allocation:q}"
         " --shares {params.shares:q} {params.seed:q}"
         " --bases {output.bases:q} --samples {output.samples:q} --counts {output.counts:q} 2>&1 | tee {log:q}"

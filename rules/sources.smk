@@ -11,6 +11,8 @@ rule fetch_source:
     """Fetch one benchmark's files, pinned."""
     input:
         local_files,
+        # an edit of the module is no reason to fetch again: what it says of files and licence is in `params`
+        module=ancient(own_module),
     output:
         manifest="results/sources/{dataset}/manifest.json",
     log:
@@ -24,10 +26,11 @@ rule fetch_source:
     params:
         version=versions("fetch_source"),
         patterns=source_patterns,
-        licence=lambda w: benchmarks.load(w.dataset).SOURCE.licence,
+        licence=lambda w: BENCHMARKS[w.dataset].SOURCE.licence,
         source=source_settings,
+        module=flag("module", own_module),
     shell:
-        "python -m scripts.fetch_source --dataset {wildcards.dataset:q} --source {params.source:q}"
+        "python -m scripts.fetch_source --dataset {wildcards.dataset:q} {params.module:q} --source {params.source:q}"
         " --manifest {output.manifest:q} 2>&1 | tee {log:q}"
 
 

@@ -18,6 +18,7 @@ VERSION = 3
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", required=True)
+    parser.add_argument("--module", help="file of a benchmark that is not in the package")
     parser.add_argument("--bases", type=Path, required=True)
     parser.add_argument("--samples", type=Path, required=True)
     parser.add_argument("--seed", type=int, required=True)
@@ -27,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     bases = {base.id: base for base in record_files.read_bases(args.bases)}
-    mistake = benchmarks.load(args.dataset).MISTAKE
+    mistake = benchmarks.load(args.dataset, args.module).MISTAKE
     samples = record_files.read_samples(args.samples)
     wrong, dropped = hard.hard_errors(samples, bases, args.seed, mistake, hard.CHOICES[args.wrong])
     record_files.write_samples(args.errors, wrong)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
@@ -68,11 +69,36 @@ __all__ = [
 ]
 
 
-def load(raw: Mapping[str, Any], where: str = "config.yaml") -> Experiment:
+def load(
+    raw: Mapping[str, Any], where: str = "config.yaml", files: Mapping[str, Any] = MappingProxyType({})
+) -> Experiment:
     """Return the validated experiment. Null entries of `datasets`, `models` and `crossing.metrics` are disabled.
 
-    `where` is the file name in messages. Raise ConfigInvalid with one line: place, problem, and expected value.
+    `where` is the file name in messages; `files` are those that `raw` is merged of by name, each over the ones before
+    it: then a message names the one with the entry. Raise ConfigInvalid with one line: place, problem, expected value.
     """
+    try:
+        return _validated(raw, where)
+    except ConfigInvalid as problem:
+        line = str(problem).removeprefix(f"{where}: ")
+        raise ConfigInvalid(f"{_file_with(line.split(':')[0], files) or where}: {line}") from None
+
+
+def _file_with(place: str, files: Mapping[str, Any]) -> str | None:
+    """Return the file that has most of a place such as `datasets.blend.cap`, the last of several; None if none."""
+
+    def depth(content: Any) -> int:
+        found = 0
+        for key in place.split("."):
+            if not isinstance(content, Mapping) or key not in content:
+                break
+            content, found = content[key], found + 1
+        return found
+
+    return max(list(files)[::-1], key=lambda name: depth(files[name]), default=None)
+
+
+def _validated(raw: Mapping[str, Any], where: str) -> Experiment:
     if not isinstance(raw, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # YAML may be anything
         found = " ".join(repr(raw).split())[:60]
         raise ConfigInvalid(f"{where}: no experiment; found {found}; expected keys and values, such as `seed: 1`")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from math import isclose
+from pathlib import Path
 
 from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
@@ -40,16 +41,18 @@ from excam.core.exceptions import ConfigInvalid
 from excam.core.registries import CHAT_TEMPLATES, LAYOUTS, modules_in, stems
 from excam.core.splits import SPLITS
 
+RESERVED = ("all", "permissive", "nothing")  # what stands in the place of a data set, or of a mixture
+
 
 def cross_check(experiment: Experiment, where: str) -> None:
     """Raise ConfigInvalid if sections of the experiment are inconsistent; `where` is the file name in messages."""
 
-    def known(value: str, at: str, what: str, names: tuple[str, ...]) -> None:
+    def known(value: str, at: str, what: str, names: tuple[str, ...], otherwise: str = "") -> None:
         if value not in names:
             close = difflib.get_close_matches(value, names, n=1)
             hint = f"did you mean `{close[0]}`? " if close else ""
             found = _json_escaped(value)
-            raise ConfigInvalid(f"{where}: {at}: no such {what}: `{found}`; {hint}known: {', '.join(names)}")
+            raise ConfigInvalid(f"{where}: {at}: no such {what}: `{found}`; {hint}known: {', '.join(names)}{otherwise}")
 
     if not experiment.texts and (experiment.model or experiment.columns):
         found = "model" if experiment.model else "columns"
@@ -64,7 +67,10 @@ def cross_check(experiment: Experiment, where: str) -> None:
         tuple(experiment.models),
     )
     for name, dataset in experiment.datasets.items():
-        known(name, f"datasets.{name}", "benchmark", benchmarks)
+        if dataset.module:
+            _check_own_module(name, dataset, benchmarks, where)
+        else:
+            known(name, f"datasets.{name}", "benchmark", benchmarks, "; set `module` to the file of one of your own")
         if not (dataset.hub or dataset.url or dataset.folder or dataset.invented):
             raise ConfigInvalid(f"{where}: datasets.{name}: no source; expected `hub`, `url`, `folder` or `invented`")
         if dataset.invented and dataset.folder:
@@ -194,6 +200,19 @@ def cross_check(experiment: Experiment, where: str) -> None:
                 "verifier and relevance can be `rules`"
             )
     _check_numbers(experiment, where)
+
+
+def _check_own_module(name: str, dataset: Dataset, benchmarks: tuple[str, ...], where: str) -> None:
+    """Raise ConfigInvalid for a benchmark outside of the package that cannot be there, or has the name of another."""
+    at = f"{where}: datasets.{name}"
+    if name.replace("_", "-") in benchmarks:
+        raise ConfigInvalid(f"{at}.module: `{name}` is a benchmark of the package; expected another name")
+    if name in (*RESERVED, EACH) or name.startswith("without-"):
+        raise ConfigInvalid(f"{at}: `{name}` is or may be the name of a mixture; expected another name")
+    if dataset.invented:
+        raise ConfigInvalid(f"{at}: `module` and `invented`; expected one of them")
+    if not Path(str(dataset.module)).is_file():
+        raise ConfigInvalid(f"{at}.module: {dataset.module}: no such file; expected a Python file (docs/extending.md)")
 
 
 def _check_recipe(experiment: Experiment, name: str, where: str) -> None:

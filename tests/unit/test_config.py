@@ -199,7 +199,7 @@ def test_an_unknown_name(path, value, parts):
 
 
 @pytest.mark.parametrize(
-    "name", ["../../x", "a..b", "..", ".hidden", "a/b", "A", "a_b", "a b", "", "a-", "x" * 61, "a\n"]
+    "name", ["../../x", "a..b", "..", ".hidden", "a/b", "A", "a__b", "a b", "", "a-", "x" * 61, "a\n"]
 )
 @pytest.mark.parametrize("section", ["datasets", "models"])
 def test_a_name_that_would_not_be_a_folder(section, name):
@@ -208,6 +208,61 @@ def test_a_name_that_would_not_be_a_folder(section, name):
     line = refused(put(f"{section}/NAME", entry) | {section: {name: entry}})
     assert f"{section}.{name}".split("\n")[0] in line
     assert "found" in line
+
+
+def test_a_name_with_an_underscore_is_one_of_a_data_set_only():
+    line = refused(put("models/a_b", raw()["models"]["tiny"]))
+    assert "models.a_b: string should match pattern" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "parts"),
+    [
+        ("a_b", {}, ("datasets.a_b: no such benchmark: `a_b`", "set `module` to the file of one of your own")),
+        ("a_b", {"module": "no.py"}, ("datasets.a_b.module: no.py: no such file; expected a Python file",)),
+        ("blend", {"module": "own.py"}, ("datasets.blend.module: `blend` is a benchmark of the package",)),
+        ("permissive", {"module": "own.py"}, ("datasets.permissive: `permissive` is or may be the name of a mixture",)),
+        ("without-a", {"module": "own.py"}, ("datasets.without-a: `without-a` is or may be the name of a mixture",)),
+        (
+            "a_b",
+            {"module": "own.py", "folder": None, "invented": {"peoples": 40, "seed": 1}},
+            ("datasets.a_b: `module` and `invented`",),
+        ),
+    ],
+)
+def test_a_benchmark_outside_of_the_package_that_cannot_be_there(tmp_path, monkeypatch, name, entry, parts):
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").touch()
+    line = refused(put(f"datasets/{name}", {"folder": "x", **entry}))
+    assert all(part in line for part in parts), line
+
+
+def test_a_benchmark_outside_of_the_package_may_be_named_as_its_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").touch()
+    experiment = put("datasets/a_b", {"folder": "x", "module": "own.py"})
+    experiment["tuned"]["mixtures"] = ["all", "without-each"]
+    loaded = config.load(experiment)
+    assert loaded.datasets["a_b"].module == "own.py"
+    assert "without-a_b" in loaded.tuned.mixtures
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "named"),
+    [
+        ("datasets/Id", {"folder": "x"}, "own.yaml"),
+        ("datasets/blend/cap", 1, "own.yaml"),
+        ("datasets/epic/cap", 1, "config.yaml"),
+        ("tuned/models", ["no"], "config.yaml"),
+    ],
+)
+def test_a_message_names_the_file_with_the_entry(path, value, named):
+    experiment, (section, name, *_) = put(path, value), path.split("/")
+    parts = {"config.yaml": put(path, value) if named == "config.yaml" else raw()}
+    parts["own.yaml"] = {"datasets": {"blend": {"cap": 1}, "Id": {}}}
+    with pytest.raises(ConfigInvalid) as caught:
+        config.load(experiment, files=parts)
+    assert str(caught.value).startswith(f"{named}: {section}.{name}")
 
 
 @pytest.mark.parametrize("name", ["a", "qwen3.5-122b-a10b", "gpt-4.1", "0"])

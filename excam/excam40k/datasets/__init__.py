@@ -1,47 +1,86 @@
-"""Benchmarks by name: `load(name)` returns the module of this folder, `available()` lists the folder."""
+"""Benchmarks by name: `load` returns a module of this folder or one outside, `available` lists the folder."""
 
 from __future__ import annotations
 
 import inspect
+import sys
+import traceback
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import cast, get_args
 
 import polars as pl
 
 from excam.config import modules_in
 from excam.core.exceptions import ConfigInvalid, SourceInvalid, in_a_line
+from excam.core.licences import Term
 from excam.excam40k.datasets.base import Benchmark, Errors, Mistake, Reading, Source, Task
 
 
 def available() -> tuple[str, ...]:
-    """Return names of all benchmarks, sorted: the modules of this folder, with `-` for `_`."""
+    """Return names of all benchmarks of the package, sorted: the modules of this folder, with `-` for `_`."""
     return modules_in("excam40k/datasets")
 
 
-def load(name: str) -> Benchmark:
-    """Return the benchmark module `name`. Raises ConfigInvalid for an unknown name and for an incomplete module."""
-    if name not in available():
+def load(name: str, own: str | None = None) -> Benchmark:
+    """Return the benchmark `name`: a module of this folder or, where `own` is given, the one in that file.
+
+    Raises ConfigInvalid for an unknown name, and for a module that cannot be run or is incomplete.
+    """
+    if own is None and name not in available():
         raise ConfigInvalid(
             f"datasets.{name}: no such benchmark; known: {', '.join(available())}; "
-            f"add excam/excam40k/datasets/{name}.py"
+            f"for one of your own set datasets.{name}.module to its file (docs/extending.md)"
         )
-    module = import_module(f"excam.excam40k.datasets.{name.replace('-', '_')}")
+    module = _run(name, own) if own else import_module(f"excam.excam40k.datasets.{name.replace('-', '_')}")
     module.__dict__.setdefault("MISTAKE", "fact")
+    place = place_of(name, own)
     for constant, of in (("TASK", Task), ("ERRORS", Errors), ("MISTAKE", Mistake)):
         if (found := getattr(module, constant, None)) not in (expected := get_args(of)):
-            raise ConfigInvalid(f"{_place(name)}: {constant}: found {found!r}; expected one of {', '.join(expected)}")
-    if not isinstance(getattr(module, "SOURCE", None), Source):
-        raise ConfigInvalid(f"{_place(name)}: no SOURCE; expected a base.Source with licence and files")
+            raise ConfigInvalid(f"{place}: {constant}: found {found!r}; expected one of {', '.join(expected)}")
+    source = getattr(module, "SOURCE", None)
+    if not isinstance(source, Source):
+        raise ConfigInvalid(f"{place}: no SOURCE; expected a base.Source with licence and files")
+    if isinstance(source.files, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # each letter would be a pattern
+        raise ConfigInvalid(f"{place}: SOURCE.files: found a text; expected patterns: ({source.files!r},)")
+    if unknown := set(source.terms).difference(get_args(Term)):
+        raise ConfigInvalid(
+            f"{place}: SOURCE.terms: found {', '.join(sorted(unknown))}; expected some of {', '.join(get_args(Term))}"
+        )
     if not callable(getattr(module, "read", None)):
-        raise ConfigInvalid(f"{_place(name)}: no function read; expected read(folder) that returns base.gather(...)")
+        raise ConfigInvalid(f"{place}: no function read; expected read(folder) that returns base.gather(...)")
     return cast(Benchmark, module)
 
 
-def check_settings(name: str, settings: Mapping[str, float]) -> None:
+def place_of(name: str, own: str | None = None) -> str:
+    """Return the file of a benchmark, for messages: `own`, or that of the package."""
+    return own or f"excam/excam40k/datasets/{name.replace('-', '_')}.py"
+
+
+def _run(name: str, own: str) -> ModuleType:
+    """Run the file of a benchmark outside of the package, afresh each time. Raises ConfigInvalid if that fails."""
+    if not Path(own).is_file():
+        raise ConfigInvalid(
+            f"datasets.{name}.module: {own}: no such file; expected a Python module (docs/extending.md)"
+        )
+    module = ModuleType(f"excam_benchmark_{name}")
+    module.__file__ = own
+    sys.modules[module.__name__] = module  # dataclasses look there
+    try:
+        exec(compile(Path(own).read_bytes(), own, "exec"), module.__dict__)  # noqa: S102  # leaves no bytecode behind
+    except Exception as problem:  # a user's own code may raise anything
+        lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == own]
+        line = f":{lines[-1]}" if lines else ""
+        reason = f"{type(problem).__name__}: {in_a_line(problem)}"
+        raise ConfigInvalid(f"{own}{line}: cannot be run: {reason}; expected a module with SOURCE and read") from None
+    return module
+
+
+def check_settings(name: str, benchmark: Benchmark, settings: Mapping[str, float]) -> None:
     """Raise ConfigInvalid for a setting that the benchmark's `read` does not take, and for an impossible value."""
-    parameters = inspect.signature(load(name).read).parameters.values()
+    parameters = inspect.signature(benchmark.read).parameters.values()
     known = {one.name: one.default for one in parameters if one.kind is one.KEYWORD_ONLY}
     for setting, value in settings.items():
         if setting not in known:
@@ -54,14 +93,24 @@ def check_settings(name: str, settings: Mapping[str, float]) -> None:
             raise ConfigInvalid(f"datasets.{name}.reading.{setting}: found {value}; expected {kind}, 0 or more")
 
 
-def read(name: str, folder: Path, settings: Mapping[str, float]) -> Reading:
-    """Return the base samples of a snapshot. Raises SourceInvalid, also where the module names a column it has not."""
-    check_settings(name, settings)
+def read(name: str, folder: Path, settings: Mapping[str, float], own: str | None = None) -> Reading:
+    """Return the base samples of a snapshot; `own` as for `load`.
+
+    Raises SourceInvalid, also where the module names a column that there is not, or reads under another name.
+    """
+    benchmark, place = load(name, own), place_of(name, own)
+    check_settings(name, benchmark, settings)
     try:
-        return load(name).read(folder, **settings)
+        reading = benchmark.read(folder, **settings)
     except pl.exceptions.PolarsError as problem:
         reason = f"{type(problem).__name__}: {in_a_line(problem)}"
-        raise SourceInvalid(f"{_place(name)}: read failed: {reason}; check the columns it names") from problem
+        raise SourceInvalid(f"{place}: read failed: {reason}; check the columns it names") from problem
+    if reading.dataset != name or reading.task != benchmark.TASK:
+        raise SourceInvalid(
+            f"{place}: gather got {reading.dataset}, {reading.task}; expected {name}, {benchmark.TASK}: the name of "
+            "the entry in the configuration, and TASK"
+        )
+    return reading
 
 
 def summary_lines(reading: Reading, drawn: int) -> list[str]:
@@ -75,7 +124,3 @@ def summary_lines(reading: Reading, drawn: int) -> list[str]:
         more = f" and {len(values) - 5} more" if len(values) > 5 else ""
         lines.append(f"{reading.dataset}: unknown {kind}, kept: {shown}{more}")
     return lines
-
-
-def _place(name: str) -> str:
-    return f"excam/excam40k/datasets/{name.replace('-', '_')}.py"
