@@ -1,9 +1,9 @@
-"""Compute the trivial baselines of each test set: constant, length-only, template-only, random."""
+"""Compute the trivial baselines of each test set: constant, lengths, words, templates, random; and votes of others."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,17 @@ from typing import Any
 import polars as pl
 
 from excam.core import tables
-from excam.excam40k import trivial_baselines
+from excam.error_reports import record_files
+from excam.excam40k import agreement, trivial_baselines
 from scripts import run
 
-VERSION = 1
+VERSION = 2
 PAGE = {
     "result": "results/paper/floors",
     "outputs": ["numbers"],
     "category": "Results",
     "target": "paper",
-    "inputs": {"samples": "all_splits"},
+    "inputs": {"samples": "all_splits", "bases": "bases"},
     "settings": {"seed": "seed"},
 }
 TESTS = ("test", "test-100")
@@ -33,6 +34,7 @@ COLUMNS = (
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=Path, nargs="+", required=True, help="excam40k/<dataset>/<split>.parquet")
+    parser.add_argument("--bases", type=Path, nargs="+", required=True, help="samples/<dataset>.bases.jsonl")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--numbers", type=Path, required=True)
     args = parser.parse_args(argv)
@@ -41,11 +43,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     for path in args.samples:
         parts.setdefault(path.parent.name, {})[path.stem] = tables.read_frame(path)
     parts["all"] = {split: pl.concat([own[split] for own in parts.values()]) for split in ("train", "dev", *TESTS)}
-    lines = [line for dataset, own in parts.items() for line in _lines(dataset, own, args.seed)]
+    known = agreement.of(base for path in args.bases for base in record_files.read_bases(path))
+    lines = [line for dataset, own in parts.items() for line in _lines(dataset, own, args.seed, known)]
     tables.write_lines(args.numbers, COLUMNS, lines)
 
 
-def _lines(dataset: str, own: dict[str, pl.DataFrame], seed: int) -> list[dict[str, Any]]:
+def _lines(dataset: str, own: dict[str, pl.DataFrame], seed: int, known: Mapping[str, float]) -> list[dict[str, Any]]:
     learned = pl.concat([own["train"], own["dev"]])
     return [
         {
@@ -54,7 +57,7 @@ def _lines(dataset: str, own: dict[str, pl.DataFrame], seed: int) -> list[dict[s
         }
         for split in TESTS
         if own[split].height
-        for floor in trivial_baselines.measure_baselines(learned, own[split], seed)
+        for floor in trivial_baselines.measure_baselines(learned, own[split], seed, known)
     ]
 
 

@@ -7,6 +7,8 @@
   output without its instruction, or the ids of the paraphrases, and nothing else (`audits.views`), fitted on the train
   and dev rows of the dataset; of every dataset together for `all`.
   Its score is the probability that it gives to "no error", its answer is the more probable one.
+- **vote-of-others**, where labels are those of single annotators (EPIC): the label that most other annotators of the
+  text chose. It is no baseline to be above, but what a judge reaches that knows everything except the one annotator.
 - **random**: the gold scores themselves in another order: as many errors, as grave, in the wrong places. The mean of
   `DRAWS` seeded orders; its interval holds 95 % of them, which is what chance alone reaches.
 
@@ -24,6 +26,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from excam.excam40k import text_classifier
+from excam.excam40k.agreement import chance_of_no_error
 from excam.excam40k.audits import shortcuts
 from excam.stats import accuracy, correlation
 
@@ -33,12 +36,14 @@ FITTED: Mapping[str, tuple[shortcuts.View, shortcuts.Matrix]] = {
     "words-only": shortcuts.AT_CHANCE["words"],
     "template-only": shortcuts.AT_CHANCE["templates"],
 }
-NAMES = ("constant", *FITTED, "random")
+VOTE = "vote-of-others"
+NAMES = ("constant", *FITTED, VOTE, "random")
 RULES: Mapping[str, str] = {
     "constant": "the test set's more frequent answer for every row",
     "length-only": "logistic regression on lengths, fitted on train and dev",
     "words-only": "logistic regression on the words of the output, fitted on train and dev",
     "template-only": "logistic regression on paraphrase ids, fitted on train and dev",
+    VOTE: "the label that most other annotators of the text chose; no baseline, the most that can be known",
     "random": f"the gold scores in another order; mean of {DRAWS}, and where 95 % of them lie",
 }
 
@@ -61,9 +66,12 @@ class TrivialBaseline:
     groups: int
 
 
-def measure_baselines(learned: pl.DataFrame, tested: pl.DataFrame, seed: int) -> Iterator[TrivialBaseline]:
-    """Return every trivial baseline of one test set, in the order of `NAMES`.
+def measure_baselines(
+    learned: pl.DataFrame, tested: pl.DataFrame, seed: int, agreement: Mapping[str, float] | None = None
+) -> Iterator[TrivialBaseline]:
+    """Return every trivial baseline of one test set, in the order of `NAMES`; `VOTE` where every row has an agreement.
 
+    `agreement`: id of a base sample -> share of the other annotators with its label (`excam40k.agreement`).
     Both frames have the columns of `SAMPLE_SCHEMA`; `learned` holds the rows of train and dev, `tested` those of
     the test set. Raises InputInvalid if `tested` is empty.
     """
@@ -74,6 +82,9 @@ def measure_baselines(learned: pl.DataFrame, tested: pl.DataFrame, seed: int) ->
     for name, (view, matrix_of) in FITTED.items():
         chance = _no_error(view, matrix_of, learned, tested)
         judged[name] = (chance < 0.5, chance)
+    if agreement and set(tested["base"]) <= agreement.keys():
+        followed = chance_of_no_error(tested, agreement)
+        judged[VOTE] = (followed < 0.5, followed)
     for name, (found, scores) in judged.items():
         result = accuracy.summarise_accuracy(wrong, found, clusters=groups.to_list(), seed=seed)
         yield TrivialBaseline(
@@ -87,7 +98,8 @@ def highest(lines: Iterable[Mapping[str, str]], dataset: str, measure: str) -> f
 
     `lines` are the rows of results/paper/floors.csv. A score that is not above this shows no judgement.
     """
-    own = (line[measure] for line in lines if (line["dataset"], line["split"]) == (dataset, "test"))
+    here = (line for line in lines if (line["dataset"], line["split"]) == (dataset, "test") and line["floor"] != VOTE)
+    own = (line[measure] for line in here)
     return max((float(value) for value in own if value), default=-math.inf)
 
 
