@@ -26,6 +26,7 @@ _ONE_ANSWER = re.compile(  # not "What are the most ...", which asks for several
 )
 _GIVEN_BY, _GIVEN_BY_IF_ONE = 3, 6  # regions that may give a wrong answer, of the sixteen; where one can be right
 _OWN_WORD = 2  # regions that use a word which says where an answer belongs
+_USED_BY_MANY = 6  # regions with a word in answers to other questions; where one gives it to this, it fits the others
 _LEAD = 2  # votes before the second answer, for a region that agrees on the one answer
 _DISTRACTOR_VOTES = 3  # of a wrong answer where it is right, or two if that is the one top answer: one is a slip
 _VERSUS = re.compile(r"___ vs ___")  # a question that asks for two teams
@@ -131,12 +132,15 @@ class Asked:
         if not content or content & self._names:  # it would say where it is right
             return False
         giving = [each for each in self._records if each != region and content & self._reach[each]]
+        users = min(self._users[stem] for stem in content)
+        if len(giving) == 1 and users >= _USED_BY_MANY:  # "mathematics" is no form of private education
+            return False
         if self._agrees_on_one(region):
             return len(giving) <= _GIVEN_BY_IF_ONE
         own = self._wordings.content(right.wordings[0])
         if len(giving) > _GIVEN_BY or any(own & self._wordings.content(" ".join(self._given(each))) for each in giving):
             return False
-        return self._one_can_be_right(region) or min(self._users[stem] for stem in content) in range(1, _OWN_WORD + 1)
+        return self._one_can_be_right(region) or 1 <= users <= _OWN_WORD
 
     def _agrees_on_one(self, region: str) -> bool:
         votes = [answer.votes for answer in self._records[region].answers[:2]]

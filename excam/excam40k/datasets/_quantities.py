@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-_RATIO = 1.5  # of two numbers that are far apart; 14 and 12 as an age are not, nor are 30 and 35 as a class size
+_RATIO = 1.5  # two numbers with more are far apart; 14 and 12 as an age are not, nor are 2 and 3 years of study
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def _around(size: float, least: float) -> Callable[[float, float], bool]:
 
 def _far(one: float, other: float) -> bool:
     small, large = sorted((one, other))
-    return small > 0 and large >= _RATIO * small  # "none" is no wrong answer to "how many"
+    return small > 0 and large > _RATIO * small  # "none" is no wrong answer to "how many"
 
 
 _DAYS = 365 / 12
