@@ -26,6 +26,7 @@ from excam.excam40k.construction.lexicon_words import (
 )
 
 MAJOR = frozenset({"norm", "meaning", "belief"})  # kinds of fixed exchanges that turn something into its opposite
+OF_A_STORY = frozenset({"gesture", "number", "person"})  # kinds of exchanges in a sentence that judges a story
 DETAILS = frozenset({"gesture", "number", "time"})  # kinds of exchanges that say how something is done
 MAX_PLACES = 500  # matches looked at in one text, from its beginning
 VERDICT = regex.compile("(Yes|No),")
@@ -83,12 +84,12 @@ def is_cultural(right: Sample) -> bool:
 def possible(right: Sample, severity: Severity) -> set[Swap]:
     """Return every swap that keeps the output grammatical and makes an error of this severity.
 
-    Where an output judges a story, only details of a custom are changed: a negated norm or verdict contradicts the
-    story, and needs no knowledge of a culture. Major errors about norms are `norms.exchanges`.
+    Where an output judges a story, only numbers and persons are changed: a negated norm or verdict contradicts the
+    story, and needs no knowledge of a culture. Other errors about norms are `norms.exchanges`.
     """
     text = text_of(right)
     if right.task == "impersonation":
-        return set() if severity == "major" else set(_edit_swaps(text, severity))
+        return {swap for swap in _edit_swaps(text, severity) if swap.family in OF_A_STORY}
     return {*_item_swaps(text, severity), *_edit_swaps(text, severity)}
 
 

@@ -88,7 +88,7 @@ def diff_spans(original: str, modified: str, mode: Mode = "paper") -> Diff:
 
 
 def whole_statements(found: Sequence[Span], modified: str) -> list[Span]:
-    """Return strict spans, and one span for those of a sentence in which more words changed than stayed between them.
+    """Return strict spans, and one span for those of a sentence if a third of the words from first to last changed.
 
     Two sentences about different things share words by chance ("it is polite to"): their difference is one error.
     """
@@ -105,7 +105,7 @@ def whole_statements(found: Sequence[Span], modified: str) -> list[Span]:
         between = sum(start <= first and last <= end for first, last in words)
         changed = sum(any(span.start <= first and last <= span.end for span in run) for first, last in words)
         one = Span(start, end, modified[start:end], "replace")
-        joined += [one] if len(run) > 1 and 2 * changed > between else run
+        joined += [one] if len(run) > 1 and 3 * changed > between else run
     return joined
 
 
