@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from excam.excam40k import text_classifier
 from excam.excam40k.audits import balance, inventory, leaks, licences, page, pairs, shortcuts, views
 from excam.excam40k.audits.checks import Audit, Check, absence_check
 from excam.excam40k.construction import duplicates
@@ -31,16 +32,27 @@ def test_so_many_groups_are_needed():
         (found(*[-1.0] * 5), "below chance"),
         (found(*[-1.0] * 4), "below chance"),
         (found(*[-1.0] * 5, how=shortcuts.SAME), "at chance"),
-        (found(1, 1, 1, 0, -1, size=2), "at chance"),
-        (found(-1, -1, -1, 0, 1, size=2), "at chance"),
+        (found(1, 1, 1, 0, -1, size=2), "not decidable"),
+        (found(-1, -1, -1, 0, 1, size=2), "not decidable"),
         (found(1, 1, -1, 1, 1), "not decidable"),  # .6 within -.51 and 1
-        (found(1, -1, -1, -1, -1), "at chance"),
+        (found(*[1, -1] * 50), "not decidable"),  # 0 within -.199 and .199
+        (found(*[1, -1] * 100), "at chance"),  # 0 within -.140 and .140
+        (found(*[1, 1, 1, -1] * 9), "tells the label"),
         (found(3, 3, 3, 2, 4, size=4), "tells the label"),
         (found(-3, -3, -3, -2, -4, size=4), "below chance"),
+        (found(*[1.0] * 5, size=10), "at chance"),  # .1 for sure, and not more than is allowed
+        (found(*[1.5] * 5, size=10), "tells the label"),  # .15
     ],
 )
 def test_what_an_interval_says(one, expected):
-    assert shortcuts.verdict(one, 0.95, 1) == expected
+    assert shortcuts.verdict(one, 1) == expected
+
+
+def test_more_tests_make_it_harder_to_fail_and_not_easier_to_pass():
+    """.25 within .023 and .477; of eight tests together, within -.07 and .57."""
+    telling, quiet = found(*[1, 1, 1, 1, 1, -1, -1, -1] * 9), found(*[1, -1] * 100)
+    assert [shortcuts.verdict(telling, tests) for tests in (1, 8)] == ["tells the label", "not decidable"]
+    assert [shortcuts.verdict(quiet, tests) for tests in (1, 8)] == ["at chance"] * 2
 
 
 def test_an_interval_of_two_groups_and_of_one():
@@ -52,44 +64,47 @@ def test_an_interval_of_two_groups_and_of_one():
 
 
 def test_a_check_and_its_line():
-    check = shortcuts._check(found(4, 2, size=8), 0.5, 4, 0)
-    assert check == Check(
-        "at chance: lengths",
-        "blend",
-        "0.375 [0.250, 0.500], n=16 in 2 groups: not decidable",
-        "an interval (50.00%) that reaches down to 0",
-        "not decidable",
-    )
-    telling = found(*[1.0] * 5)
-    assert [shortcuts._check(telling, 0.95, 1, bound).outcome for bound in (0, 0.99, 1)] == [
-        "failed",
-        "failed",
-        "reported",
-    ]
-    table = shortcuts._table([found(4, 2, size=8, how="h")], 0.5, 4)
-    assert table.rows() == [
-        ("blend", "lengths", 0.375, pytest.approx(0.25), pytest.approx(0.5), 16, 2, "h", "not decidable")
-    ]
+    """Sums 5 and 5 of 8 rows each: no doubt of .625, and too few groups."""
+    numbers, expected = "0.625 [0.625, 0.625]", "an interval (95%) below 0.15"
+    shown = f"{numbers}: not decidable at n=16 in 2 groups"
+    check = shortcuts._check(found(5, 5, size=8), 4)
+    assert check == Check("at chance: lengths", "blend", shown, expected, "not decidable")
+    telling = found(*[5.0] * 7, size=8)
+    shown = f"{numbers}, n=56 in 7 groups: tells the label"
+    assert shortcuts._check(telling, 4) == Check("at chance: lengths", "blend", shown, expected, "failed")
+    reported = shortcuts._check(telling, 4, fails=False)
+    assert (reported.outcome, reported.expected) == ("reported", "nothing, reported")
+    assert [shortcuts._check(found(*[sums] * 7), 4).outcome for sums in (0, -1)] == ["passed"] * 2
+    table = shortcuts._table([found(5, 5, size=8, how="h")], 4)
+    assert table.rows() == [("blend", "lengths", 0.625, 0.625, 0.625, 16, 2, "h", "not decidable")]
 
 
-def shown(*tokens: str, groups: list[str] | None = None, part: str = "train") -> tuple[pl.DataFrame, list[list[str]]]:
+def shown(*tokens: str, part: str = "train") -> pl.DataFrame:
     """Rows of pairs, the right one first, and what a view shows of each."""
     n = len(tokens)
-    frame = pl.DataFrame(
+    return pl.DataFrame(
         {
             "dataset": ["blend"] * n,
             "pair": [f"p{at // 2}" for at in range(n)],
-            "group": groups or [f"g{at // 2}" for at in range(n)],
+            "group": [f"g{at // 2}" for at in range(n)],
             "origin": ["source", "hard"] * (n // 2) + ["source"] * (n % 2),
             "part": [part] * n,
+            "tokens": [[token] if token else [] for token in tokens],
         }
     )
-    return frame, [[token] if token else [] for token in tokens]
+
+
+def of_tokens(frame: pl.DataFrame) -> list[shortcuts.Found]:
+    return shortcuts._test(frame, "templates", lambda rows: rows["tokens"].to_list(), text_classifier.token_matrix)
+
+
+def guessed(frame: pl.DataFrame) -> tuple[str, shortcuts.Guesses]:
+    wrong = (frame["origin"] != "source").to_numpy()
+    return shortcuts._guess(frame, text_classifier.token_matrix(frame["tokens"].to_list()), wrong)
 
 
 def test_pairs_that_show_the_same_are_not_fitted():
-    frame, tokens = shown("a", "a", "b", "b")
-    (one,) = shortcuts._test(frame, "templates", tokens)
+    (one,) = of_tokens(shown("a", "a", "b", "b"))
     assert (one.how, one.sums.tolist(), one.sizes.tolist()) == (shortcuts.SAME, [0, 0], [2, 2])
     wrong = np.array([False, True])
     assert shortcuts._same_in_pairs(["p", "p"], [["a"], ["a"]], wrong)
@@ -100,54 +115,45 @@ def test_pairs_that_show_the_same_are_not_fitted():
 
 
 def test_rows_that_show_nothing_are_left_out():
-    frame, tokens = shown("a", "a", "", "", "b")
-    (one,) = shortcuts._test(frame, "templates", tokens)
+    (one,) = of_tokens(shown("a", "a", "", "", "b"))
     assert one.sizes.tolist() == [2, 1]
-    frame, tokens = shown("", "")
-    assert shortcuts._test(frame, "templates", tokens) == []
-    frame, tokens = shown("a", "", "b", "")
-    assert shortcuts._test(frame, "templates", tokens) == [], "only right rows"
-    frame, tokens = shown("", "a", "", "b")
-    assert shortcuts._test(frame, "templates", tokens) == [], "only wrong rows"
+    assert of_tokens(shown("", "")) == []
+    assert of_tokens(shown("a", "", "b", "")) == [], "only right rows"
+    assert of_tokens(shown("", "a", "", "b")) == [], "only wrong rows"
 
 
 def test_rows_are_predicted_by_others():
     """Twelve pairs, of which the wrong row has a token of its own: always predicted."""
-    frame, tokens = shown(*["right", "wrong"] * 12)
-    wrong = (frame["origin"] != "source").to_numpy()
-    how, (tested, guesses) = shortcuts._guess(frame, tokens, wrong)
+    frame = shown(*["right", "wrong"] * 12)
+    how, (places, guesses) = guessed(frame)
     assert how == "5 folds over all rows"
-    assert tested.tolist() == list(range(24))
-    assert guesses.tolist() == wrong.tolist()
-    how, _ = shortcuts._guess(frame.head(6), tokens[:6], wrong[:6])
-    assert how == "3 folds over all rows", "no more than groups"
-    assert shortcuts._guess(frame.head(4), tokens[:4], wrong[:4])[0] == "2 folds over all rows"
-    alone = frame.with_columns(group=pl.lit("g"))
-    how, (_, guesses) = shortcuts._guess(alone, tokens, wrong)
+    assert places.tolist() == list(range(24))
+    assert guesses.tolist() == [False, True] * 12
+    assert guessed(frame.head(6))[0] == "3 folds over all rows", "no more than groups"
+    assert guessed(frame.head(4))[0] == "2 folds over all rows"
+    how, (_, guesses) = guessed(frame.with_columns(group=pl.lit("g")))
     assert (how, guesses.any()) == ("one group", False)
-    (one,) = shortcuts._test(frame, "templates", tokens)
+    (one,) = of_tokens(frame)
     assert one.sums.tolist() == [2] * 12
 
 
 def test_a_test_set_of_a_hundred_groups_is_predicted_by_train_and_dev():
-    frame, tokens = shown(*["right", "wrong"] * 110)
-    wrong = (frame["origin"] != "source").to_numpy()
+    frame = shown(*["right", "wrong"] * 110)
 
     def guess(others: int) -> tuple[str, shortcuts.Guesses]:
         """Predicted from so many pairs that are in dev, or by folds."""
         part = pl.when(pl.int_range(pl.len()) < 2 * others).then(pl.lit("dev")).otherwise(pl.lit("test"))
-        return shortcuts._guess(frame.with_columns(part=part), tokens, wrong)
+        return guessed(frame.with_columns(part=part))
 
-    how, (tested, guesses) = guess(10)
+    how, (places, guesses) = guess(10)
     assert how == "train and dev, tested on test"
-    assert tested.tolist() == list(range(20, 220))
-    assert guesses.tolist() == wrong[20:].tolist()
+    assert places.tolist() == list(range(20, 220))
+    assert guesses.tolist() == [False, True] * 100
     assert guess(11)[0] == "5 folds over all rows"
 
 
 def test_in_one_group_nothing_is_called_wrong():
-    frame, tokens = shown("a", "b", "c")
-    (one,) = shortcuts._test(frame.with_columns(group=pl.lit("g")), "templates", tokens)
+    (one,) = of_tokens(shown("a", "b", "c").with_columns(group=pl.lit("g")))
     assert (one.how, one.sums.tolist(), one.sizes.tolist()) == ("one group", [1], [3])
 
 
@@ -160,9 +166,30 @@ def test_a_fold_of_one_class_predicts_it():
 def test_what_a_classifier_sees_of_texts_and_of_tokens():
     """Three words and two pairs; of " abc ", " de " and " f " nine n-grams of 2 characters, six of 3 and three of 4. A
     third text has what occurs once, which is too seldom."""
-    assert shortcuts.matrix_of(["abc de f", "abc de f", "xy"]).shape == (3, 3 + 2 + 9 + 6 + 3)
-    tokens = shortcuts.matrix_of([["a b", "c"], ["c", "c"]])
+    texts = ["abc de f", "abc de f", "xy"]
+    assert text_classifier.word_matrix(texts).shape == (3, 3 + 2)
+    assert text_classifier.character_matrix(texts).shape == (3, 9 + 6 + 3)
+    tokens = text_classifier.token_matrix([["a b", "c"], ["c", "c"]])
     assert tokens.toarray().tolist() == [[1, 1], [0, 1]]
+
+
+@pytest.mark.parametrize("texts", [["one", "two"], ["", ""], ["?!", "..."]])
+def test_texts_that_have_nothing_in_common_show_nothing(texts):
+    for matrix in (text_classifier.word_matrix(texts), text_classifier.character_matrix(["a", "b"])):
+        assert (matrix.shape, matrix.nnz) == ((2, 1), 0)
+
+
+def test_folds_by_size_and_by_a_number():
+    """Each group is tested once and never learned from; another number divides in another way, the same in the same."""
+    groups = [f"g{at // 2}" for at in range(40)]
+    divisions = [[tuple(places) for _, places in text_classifier.folds(groups, number)] for number in (None, 0, 1, 1)]
+    for division in divisions:
+        assert sorted(at for fold in division for at in fold) == list(range(40))
+        assert all(len({groups[at] for at in fold}) == 4 for fold in division)
+    assert divisions[2] == divisions[3]
+    assert len({tuple(division) for division in divisions}) == 3
+    assert all(not set(a) & set(b) for a, b in text_classifier.folds(groups))
+    assert list(text_classifier.folds(["g"] * 4)) == []
 
 
 # --- views
@@ -175,6 +202,16 @@ def test_lengths_become_tenths():
     first, second = views.lengths(frame)
     assert first == ["instruction characters 0", "instruction words 0", "output characters 0", "output words 0"]
     assert second == ["instruction characters 5", "instruction words 5", "output characters 0", "output words 5"]
+
+
+def test_the_marks_of_an_output():
+    """Which there are, the last one, and how many, as a tenth of the rows."""
+    frame = pl.DataFrame({"output": ["No.", "Yes, 'so'! ", "", "好。"]})
+    marks, commas, none, chinese = views.punctuation(frame)
+    assert sorted(marks) == ["ends with .", "has .", "marks 2"]
+    assert sorted(commas) == ["ends with !", "has !", "has '", "has ,", "marks 7"]
+    assert none == ["ends with ", "marks 0"]
+    assert sorted(chinese) == ["ends with 。", "has 。", "marks 2"]
 
 
 def test_eight_characters_are_copied_and_seven_are_not():
@@ -236,9 +273,13 @@ def test_most_uneven_slot():
     used = pl.DataFrame(lines, schema=columns, orient="row")
     assert balance._most_uneven(used).rows() == [("a", "dev", 2, 9, 4, "y", 0.2), ("a", "test", 1, 4, 4, "x", 0.05)]
     spread, even = balance._spread(used, {"a": 3})
-    assert (spread.found, spread.expected, spread.failed) == ("4, 3 slots in splits", "at most 4", False)
+    assert (spread.found, spread.expected, spread.outcome) == ("4, 3 slots in splits", "at most 4", "passed")
     assert (even.found, even.expected, even.failed) == ("p=0.0500", "p of equal uses at least 0.01667", False)
     assert next(balance._spread(used, {"a": 2})).failed
+    assert next(balance._spread(used, {"a": 7})).outcome == "passed", "at most 8 of 9 pairs"
+    unknown = next(balance._spread(used, {"a": 8}))
+    assert (unknown.expected, unknown.outcome) == ("at most 9", "not decidable")
+    assert unknown.found == "4, 3 slots in splits; more pairs were lost than any has"
     uneven = used.with_columns(p=pl.Series([0.7, 0.2, 0.016]))
     assert [check.failed for check in balance._spread(uneven, {"a": 3})] == [False, True]
     (_, alone) = balance._spread(used.head(1).with_columns(p=pl.lit(0.0)), {})
@@ -255,12 +296,12 @@ SHARES = {"train": 0.7, "dev": 0.1, "test": 0.2}
 def test_sizes_of_splits_and_their_bound():
     """Largest group 2, 1 pair lost: one by rounding: off by 4 at most. 70 % of 20 is 14."""
 
-    def checks(train: int, dev: int, test: int) -> dict[str, Check]:
+    def checks(train: int, dev: int, test: int, lost: int = 1) -> dict[str, Check]:
         parts = ["train"] * train + ["dev"] * dev + ["test"] * test
         numbers = range(len(parts))
         groups, bases = [f"g{at // 2}" for at in numbers], [f"b{at}" for at in numbers]
         split = pl.DataFrame({"dataset": "a", "part": parts, "group": groups, "base": bases})
-        return {check.check: check for check in balance._sizes(split, SHARES, {"a": 1})}
+        return {check.check: check for check in balance._sizes(split, SHARES, {"a": lost})}
 
     even = checks(18, 2, 0)
     assert (even["share of train"].failed, even["no split is empty"].failed) == (False, True)
@@ -270,12 +311,17 @@ def test_sizes_of_splits_and_their_bound():
     assert checks(9, 5, 6)["share of train"].failed
     assert checks(19, 1, 0)["share of train"].failed
     assert not checks(9, 5, 6)["no split is empty"].failed
+    assert [checks(20, 0, 0, lost)["share of train"].outcome for lost in (10, 11)] == ["passed", "not decidable"]
+    assert checks(20, 0, 0, 12)["share of dev"].failed is False
+    lost = checks(14, 2, 4, 11)["share of train"]
+    assert lost.found == "14 base samples; more pairs were lost afterwards than could be missing"
+    assert lost.expected == "70% of 20, off by at most 14"
     nothing = list(
         balance._sizes(
             pl.DataFrame(schema=dict.fromkeys(("dataset", "part", "group", "base"), pl.String)), SHARES, {"b": 3}
         )
     )
-    assert nothing[1].expected == "70% of 0, off by at most 4"
+    assert (nothing[1].expected, nothing[1].outcome) == ("70% of 0, off by at most 4", "not decidable")
 
 
 def test_pairs_lost_of_an_odd_number_of_rows():

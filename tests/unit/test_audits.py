@@ -205,18 +205,21 @@ def test_what_is_built_has_no_shortcut():
     assert by_view["option letter"]["n"] == 600, "rows without options name no letter"
     assert by_view["copied from the instruction"]["how"] == SAME, "an option stands there whole, an answer without not"
     assert reported["view"].to_list() == list(shortcuts.REPORTED)
-    assert audit.notes[0].startswith("An interval has a confidence of 99.00%: 95% for all 5 tests together.")
+    assert audit.notes[0].startswith("An interval has a confidence of 95%; at chance: its high end is below 0.15.")
+    assert "at a confidence of 99.38%: 95% for all 8 tests together" in audit.notes[0]
     assert "of 95.00%: 95% for all 0 tests" in shortcuts.audit(ROWS.clear()).notes[0]
-    assert {check.expected for check in audit.checks if "n-grams" in check.check} == {"nothing, reported"}
-    limits = {check.expected for check in audit.checks if "n-grams" not in check.check}
-    assert limits == {f"an interval (99.00%) that reaches down to {limit}" for limit in ("0", "0.1")}
+    expected = {check.check: check.expected for check in audit.checks}
+    assert expected.pop("at chance: words of the instruction") == "nothing, reported"
+    assert set(expected.values()) == {"an interval (95%) below 0.15"}
 
 
-def test_n_grams_are_of_the_first_1500_characters():
-    for same, how in ((1499, "5 folds over all rows"), (1500, SAME)):
-        longer = put(ROWS.head(20), WRONG, output=pl.lit("a" * same + "b"))
-        table = shortcuts.audit(put(longer, ~WRONG, output=pl.lit("a" * same + "c"))).tables["Reported: n-grams"]
-        assert table.filter(view="n-grams of the output")["how"].to_list() == [how]
+@pytest.mark.parametrize("view", ["words", "characters"])
+def test_words_are_of_the_first_1500_characters(view):
+    """What comes later has another length, and no words."""
+    texts = [f"{'so ' * 500}{word}" for word in ("gut", "bad")], [f"{'so ' * 499}{word}" for word in ("gut", "bad")]
+    for (right, wrong), told in zip(texts, (False, True), strict=True):
+        rows = put(put(ROWS.head(200), WRONG, output=pl.lit(wrong)), ~WRONG, output=pl.lit(right))
+        assert verdicts(rows)[view] == ("tells the label" if told else "at chance")
 
 
 def test_shortcuts_are_in_the_order_of_the_datasets():
@@ -231,6 +234,9 @@ PLANTED = {
     "templates": {"templates": pl.col("templates").list.head(1).list.concat(pl.lit(["qa/output/07"]))},
     "lead-in": {"output": pl.concat_str(pl.lit("Well then, I must say that "), pl.col("output"))},
     "lengths": {"output": pl.concat_str(pl.col("output"), pl.lit(", as was said by my good old neighbour"))},
+    "words": {"output": pl.concat_str(pl.col("output"), pl.lit(" which is forbidden"))},
+    "characters": {"output": pl.concat_str(pl.col("output"), pl.lit(" un"), pl.col("base").str.slice(6), pl.lit("ly"))},
+    "punctuation": {"output": pl.concat_str(pl.col("output"), pl.lit("!"))},
     "option letter": {"output": pl.col("output").str.replace(r"\b[A-D]\b", "A")},
     "copied from the instruction": {"output": pl.col("output").str.replace("before noon", "after noon")},
 }
@@ -263,27 +269,14 @@ def test_a_rule_given_twice_is_no_shortcut_where_both_rows_repeat_it():
     assert verdicts(with_rule(ROWS))["copied from the instruction"] == "at chance"
 
 
-def test_a_little_that_is_copied_is_reported():
-    """A right answer has words of its question a little more often; a set that is solved by it fails."""
-    import numpy as np
-
-    for scaled, expected in ((0.5, "failed"), (0.05, "reported")):
-        sums = np.tile([2.0] * round(1000 * (1 + scaled)) + [-2.0] * round(1000 * (1 - scaled)), 10)
-        found = shortcuts.Found("d", "copied from the instruction", "", sums, np.full(len(sums), 2.0))
-        check = shortcuts._check(found, 0.95, 1, shortcuts.TOLERATED[found.view])
-        assert (check.outcome, check.expected) == (expected, "an interval (95.00%) that reaches down to 0.1")
-        assert shortcuts._check(found, 0.95, 1, 0).outcome == "failed", "of any other view"
-
-
-def test_ngrams_are_reported_and_cannot_fail():
+def test_the_words_of_the_instruction_are_reported_and_cannot_fail():
     """On the page of all audits too."""
     audit = shortcuts.audit(put(ROWS, WRONG, instruction=pl.concat_str(pl.col("instruction"), pl.lit(" wrongly"))))
-    table = audit.tables["Reported: n-grams"]
-    assert table.filter(view="n-grams of the instruction")["scaled accuracy"].item() == 1
-    (told,) = (check for check in audit.checks if "n-grams of the instruction" in check.check)
+    assert audit.tables["Reported"]["scaled accuracy"].to_list() == [1]
+    (told,) = (check for check in audit.checks if "words of the instruction" in check.check)
     assert told.outcome == "reported"
     shown = page.summary({"shortcuts": audit.checks})
-    assert "- **shortcuts**: at chance: n-grams of the instruction, blend: found 1.000" in shown.split("## Reported")[1]
+    assert "- **shortcuts**: at chance: words of the instruction, blend: found 1.000" in shown.split("## Reported")[1]
 
 
 def test_few_groups_are_not_believed():
@@ -296,10 +289,13 @@ def test_few_groups_are_not_believed():
 def test_an_interval_that_excludes_nothing_has_not_passed():
     import numpy as np
 
-    wide = shortcuts.Found("d", "v", "", np.array([2.0, -2] * 5), np.full(10, 2.0))
-    assert wide.interval(0.9999) == (-1, 1)
-    assert shortcuts.verdict(wide, 0.9999, 1) == "not decidable"
-    assert shortcuts.verdict(wide, 0.95, 1) == "at chance"
+    sums = np.array([2.0, -2] * 5)
+    wide, narrow = (
+        shortcuts.Found("d", "v", "", np.tile(sums, copies), np.full(10 * copies, 2.0)) for copies in (1, 20)
+    )
+    assert wide.interval(0.95)[1] > shortcuts.BOUND > narrow.interval(0.95)[1]
+    assert shortcuts.verdict(wide, 1) == "not decidable"
+    assert shortcuts.verdict(narrow, 1) == "at chance"
     undecided = checks.Check("at chance: v", "d", "0.000 [-1.000, 1.000]", "an interval", "not decidable")
     assert page.verdict([undecided]) == "Passed: 0 of 1 checks; 1 not decidable"
     assert "at chance: v" in page.summary({"shortcuts": [undecided]}).split("## Not decidable")[1]
@@ -737,7 +733,7 @@ def test_the_scripts_from_files_to_the_summary(tmp_path, monkeypatch, capsys):
     assert pl.read_csv("cultures.csv").rows() == [("blend", "region", "China", 840, 120, 240, 1200)]
     assert pl.read_csv("uses.csv").height == 15
     assert tables.read_frame(Path("l.parquet")).height == 1200
-    assert Path("shortcuts.md").read_text(encoding="utf-8").startswith("**Passed: 7 of 7 checks**")
+    assert Path("shortcuts.md").read_text(encoding="utf-8").startswith("**Passed: 9 of 9 checks**")
 
     asked = {"checks": [own["numbers"] for own in files.values()], "summary": "summary.md", "verdict": "verdict.json"}
     asked |= {"trained_on": "all", "datasets": ["blend"]}

@@ -11,14 +11,17 @@ import pytest
 
 from excam.core import tables
 from excam.error_reports import record_files
+from excam.error_reports.records import BaseSample
 from excam.excam40k import trivial_baselines
 
 script = importlib.import_module("scripts.floors")
 table_4 = importlib.import_module("scripts.table_4")
 
 
-def samples(pairs, *, longer=False, telling=False, dataset="blend", first=0):
-    """Pairs of a right and a wrong row; `longer`: wrong outputs are longer; `telling`: wrong rows have their own template."""
+def samples(pairs, *, longer=False, telling=False, words=("tea", "tea"), dataset="blend", first=0):
+    """Pairs of a right and a wrong row; `longer`: wrong outputs are longer; `telling`: wrong rows have their own template;
+    `words`: of right and of wrong outputs.
+    """
     rows = []
     for at in range(first, first + pairs):
         for wrong in (False, True):
@@ -28,7 +31,7 @@ def samples(pairs, *, longer=False, telling=False, dataset="blend", first=0):
                     **{"id": f"{dataset}/{at}/{wrong}", "pair": f"{dataset}/{at}", "base": f"{dataset}/{at}"},
                     **{"group": f"{dataset}/{at // 2}", "dataset": dataset, "origin": "hard" if wrong else "source"},
                     **{"instruction": f"What is drunk on day {at % 10}?", "score": score},
-                    "output": "tea" * (20 if longer and wrong else 1),
+                    "output": words[wrong] * (20 if longer and wrong else 1),
                     "templates": [f"qa/instruction/{at % 3}", f"qa/output/{7 if telling and wrong else at % 3}"],
                 }
             )
@@ -41,7 +44,8 @@ def found(learned, tested, seed=1):
 
 def test_a_planted_length_is_found_and_no_other():
     by = found(samples(60, longer=True), samples(30, longer=True, first=60))
-    assert list(by) == list(trivial_baselines.NAMES) == list(trivial_baselines.RULES)
+    assert list(by) == [name for name in trivial_baselines.RULES if name != trivial_baselines.VOTE]
+    assert list(trivial_baselines.RULES) == list(trivial_baselines.NAMES)
     assert (by["length-only"].scaled_accuracy, by["length-only"].low) == (1.0, 1.0)
     assert by["length-only"].kendall_b > 0.8
     assert (by["template-only"].scaled_accuracy, by["template-only"].kendall_b) == (0.0, None)
@@ -52,6 +56,16 @@ def test_a_planted_template_is_found_and_no_other():
     by = found(samples(60, telling=True), samples(30, telling=True, first=60))
     assert by["template-only"].scaled_accuracy == 1.0
     assert by["length-only"].scaled_accuracy == 0.0
+
+
+def test_planted_words_are_found_and_no_length_or_template():
+    """Of one length, and only in a part of the output; not those of the instruction."""
+    planted = {"words": ("so tea is drunk", "so ice is drunk")}
+    by = found(samples(60, **planted), samples(30, **planted, first=60))
+    assert (by["words-only"].scaled_accuracy, by["words-only"].low) == (1.0, 1.0)
+    assert {by[name].scaled_accuracy for name in ("length-only", "template-only")} == {0.0}
+    unlike = found(samples(60, **planted), samples(30, first=60))
+    assert (unlike["words-only"].scaled_accuracy, unlike["words-only"].kendall_b) == (0.0, None)
 
 
 def test_what_is_learned_comes_from_train_and_dev_alone():
@@ -84,8 +98,36 @@ def test_random_guesses_have_the_rate_of_errors_and_no_skill():
 def test_a_test_set_of_one_label_has_baselines():
     right = samples(4).filter(pl.col("score") == 0)
     by = found(right, right)
-    assert by["length-only"].scaled_accuracy == 1.0
+    assert by["length-only"].scaled_accuracy == by["words-only"].scaled_accuracy == 1.0
     assert by["random"].kendall_b is None
+
+
+def test_the_vote_of_others_stands_where_every_text_has_one():
+    """Of 30 texts, 20 are labelled as most others do: 2 * 20/30 - 1. It is no baseline that a judge must be above."""
+    tested = samples(30)
+    shares = {f"blend/{at}": 0.8 if at < 20 else 0.2 for at in range(30)}
+    by = {one.floor: one for one in trivial_baselines.measure_baselines(samples(40), tested, 1, shares)}
+    assert list(by) == list(trivial_baselines.NAMES)
+    assert by[trivial_baselines.VOTE].scaled_accuracy == pytest.approx(1 / 3)
+    lines = [
+        {"floor": name, "dataset": "blend", "split": "test", "scaled_accuracy": str(one.scaled_accuracy)}
+        for name, one in by.items()
+    ]
+    others = [one.scaled_accuracy for name, one in by.items() if name != trivial_baselines.VOTE]
+    assert trivial_baselines.highest(lines, "blend", "scaled_accuracy") == max(others) < 1 / 3
+    del shares["blend/0"]
+    measured = trivial_baselines.measure_baselines(samples(40), tested, 1, shares)
+    assert trivial_baselines.VOTE not in {one.floor for one in measured}
+
+
+def annotated(number: int, dataset: str) -> BaseSample:
+    """A text whose label all others chose."""
+    label = {"label": "ironic", "agreement": 1.0} if dataset == "epic" else {}
+    return BaseSample(
+        **{"id": f"{dataset}/{number}", "dataset": dataset, "task": "qa", "question": "q", "answer": "tea"},
+        **{"language": "English", "culture": "China", "stratum": "s", "wrong": ("ice",)},
+        **label,
+    )
 
 
 def test_every_test_set_gets_every_floor_and_table_4_those_of_all(tmp_path, monkeypatch):
@@ -97,16 +139,23 @@ def test_every_test_set_gets_every_floor_and_table_4_those_of_all(tmp_path, monk
             path = Path(f"excam40k/{dataset}/{split}.parquet")
             tables.write_frame(path, samples(pairs, longer=True, dataset=dataset, first=100 * at))
             paths.append(str(path))
-    words = ["--samples", *paths, "--seed", "1", "--numbers"]
+    record_files.write_bases(Path("bases.jsonl"), [annotated(at, of) for of in ("blend", "epic") for at in range(330)])
+    words = ["--samples", *paths, "--bases", "bases.jsonl", "--seed", "1", "--numbers"]
     script.main([*words, "floors.csv"])
     script.main([*words, "again.csv"])
     assert Path("floors.csv").read_bytes() == Path("again.csv").read_bytes()
     lines = tables.read_lines(Path("floors.csv"))
+    every = len(trivial_baselines.NAMES)
     assert Counter((line["dataset"], line["split"]) for line in lines) == {
-        (dataset, split): 4 for dataset in ("blend", "epic", "all") for split in ("test", "test-100")
+        (dataset, split): every if dataset == "epic" else every - 1
+        for dataset in ("blend", "epic", "all")
+        for split in ("test", "test-100")
     }
+    voted = {line["scaled_accuracy"] for line in lines if line["floor"] == trivial_baselines.VOTE}
+    assert voted == {"1.0"}
     sizes = {(line["dataset"], line["split"]): line["n"] for line in lines}
     assert (sizes["all", "test"], sizes["all", "test-100"], sizes["epic", "test"]) == ("80", "40", "40")
     shown = table_4._floors(lines, Path("floors.csv"))
-    assert [(line["model"], line["n"]) for line in shown] == [(name, "80") for name in trivial_baselines.NAMES]
+    fitted = ("constant", *trivial_baselines.FITTED, "random")
+    assert [(line["model"], line["n"]) for line in shown] == [(name, "80") for name in fitted]
     assert shown[1]["scaled_accuracy"] == "1.0"
