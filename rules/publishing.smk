@@ -11,6 +11,7 @@ rule publish_excam40k:
         samples=published("results/excam40k/{dataset}/{split}.parquet"),
         sources=published("results/sources/{dataset}/manifest.json"),
         soft=published("results/errors/soft/{dataset}.counts.json", among=SOFT),
+        bases=published("results/samples/{dataset}.bases.jsonl"),
         audits="results/audits/summary.md",
         verdict=ancient("results/audits/verdict/{build}.json"),
     output:
@@ -28,5 +29,5 @@ rule publish_excam40k:
         benchmarks=published_benchmarks(),
     shell:
         "python -m scripts.publish_excam40k --build {wildcards.build:q} --samples {input.samples:q}"
-        " --sources {input.sources:q} --soft {input.soft:q} --benchmarks {params.benchmarks:q} --audits {input.audits:q}"
+        " --sources {input.sources:q} --soft {input.soft:q} --bases {input.bases:q} --benchmarks {params.benchmarks:q} --audits {input.audits:q}"
         " --card {output.card:q} --croissant {output.croissant:q} --manifest {output.manifest:q} 2>&1 | tee {log:q}"

@@ -12,7 +12,7 @@ from excam.core import provenance
 from excam.excam40k.publishing import BUILDS, card, croissant, parts, prose
 from scripts import run
 
-VERSION = 5
+VERSION = 6
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -21,6 +21,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--samples", type=Path, nargs="*", default=[], help="<dataset>/<split>.parquet, all four")
     parser.add_argument("--sources", type=Path, nargs="*", default=[], help="<dataset>/manifest.json")
     parser.add_argument("--soft", type=Path, nargs="*", default=[], help="<dataset>.counts.json of soft errors")
+    parser.add_argument("--bases", type=Path, nargs="*", default=[], help="<dataset>.bases.jsonl of the samples")
     parser.add_argument(
         "--benchmarks", type=json.loads, required=True, help="terms, title, citation by dataset, as JSON"
     )
@@ -32,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     started, folder = time.monotonic(), args.manifest.parent
     args.manifest.unlink(missing_ok=True)  # while files change, no manifest may claim that they are complete
-    build, withheld = parts.read(args.samples, args.sources, args.soft, args.benchmarks, args.build)
+    build, withheld = parts.read(args.samples, args.sources, args.soft, args.bases, args.benchmarks, args.build)
     shards = parts.write(build, folder)
     audits = args.audits.read_text(encoding="utf-8")
     provenance.write_text(args.card, card.card_text(args.build, build, withheld, audits))
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = sum(len(part.samples) for part in build)
     provenance.write_manifest(
         args.manifest,
-        inputs=[*args.samples, *args.sources, *args.soft, args.audits],
+        inputs=[*args.samples, *args.sources, *args.soft, *args.bases, args.audits],
         outputs=[args.card, args.croissant, *shards],
         settings={"build": args.build},
         seconds=time.monotonic() - started,

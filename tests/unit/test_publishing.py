@@ -11,6 +11,7 @@ import mlcroissant
 import polars as pl
 import pytest
 import yaml
+from base_samples import acting
 
 from excam.core import licences
 from excam.core.provenance import hash_record_path, sha256
@@ -392,6 +393,28 @@ def test_the_card_says_what_it_must():
     assert "\x1b" not in text
     assert "<script" not in text
     assert [line for line in text.splitlines() if line.startswith("# ")] == [f"# {card.NAME} (all)"]
+
+
+def test_what_other_annotators_say_is_published_beside_their_rows():
+    given = put("epic", "calmqa")
+    shares = dict(enumerate([1.0, 0.75, 0.5, 0.25, 0.0, None]))
+    bases = [
+        acting(id=f"epic/{number}", label="ironic", agreement=share, asked=0 if share is None else 4)
+        for number, share in shares.items()
+    ]
+    record_files.write_bases(Path("results/samples/epic.bases.jsonl"), bases)
+    place = build("all", {**given, "bases": ["results/samples/epic.bases.jsonl"]})
+    rows = pl.concat([pl.read_parquet(path) for path in place.glob("*/epic/*.parquet")])
+    assert set(rows.select("base", "agreement").iter_rows()) == {(f"epic/{n}", share) for n, share in shares.items()}
+    assert set(rows["asked"]) == {4, 0}
+    others = pl.concat([pl.read_parquet(path) for path in place.glob("*/calmqa/*.parquet")])
+    assert others["agreement"].null_count() == others["asked"].null_count() == others.height
+    text = " ".join((place / "README.md").read_text(encoding="utf-8").split())
+    assert (
+        "(EPIC)**: of 5 base rows, most other annotators of the same text gave the other label for 2, and half" in text
+    )
+    assert "a scaled accuracy of 0.0" in text
+    assert text.count("One annotator's label") == 1
 
 
 def of_blend() -> parts.Part:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import yaml
 
 from excam.core.splits import SPLITS
+from excam.excam40k import agreement
 from excam.excam40k.audits.page import CONTENT_NOTICE
 from excam.excam40k.construction import splits
 from excam.excam40k.publishing import EXAMPLE_TABLES, examples, folder_of, prose
@@ -39,7 +40,7 @@ def card_text(build: str, parts: Sequence[Part], withheld: Sequence[Part], audit
         **{f"Errorless pairs (Table {n})": examples.of_datasets(EXAMPLE_TABLES[n], tests) for n in EXAMPLE_TABLES},
         "Splits": prose.SPLITS,
         "Audits": prose.AUDITS + "\n\n" + demote_headings(remove_page_links(audits.replace(CONTENT_NOTICE, "")), by=2),
-        "Known limits": prose.LIMITS,
+        "Known limits": "\n".join([prose.LIMITS, *_votes(parts)]),
         "Licences": _licences(parts),
         "Offensive content and persons": CONTENT_NOTICE,
         "Citing": _citations(parts),
@@ -150,6 +151,14 @@ def _counts(parts: Sequence[Part]) -> str:
     short = {"right": "right", "wrong_hard": "hard", "wrong_soft": "soft"}
     head = ["dataset", *(f"{split}: {short[name]}" for split in SPLITS for name in LABELS), "rows"]
     return f"{table(head, [*lines, ['all', *total]])}\n{prose.COUNTS}"
+
+
+def _votes(parts: Sequence[Part]) -> Iterator[str]:
+    """Yield what follows from the answers of others, of each dataset of labels that single annotators gave."""
+    for part in parts:
+        kept = {sample.base for sample in part.samples}
+        if found := agreement.summary(base for base in part.bases.values() if base.id in kept):
+            yield prose.VOTES.format(title=part.title, **found)
 
 
 def _licences(parts: Sequence[Part]) -> str:

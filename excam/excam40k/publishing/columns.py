@@ -26,6 +26,12 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "stated_severity": ("text", "Severity that the generator of a soft error stated: minor, major or other"),
     "templates": ("list of text", "Which paraphrases were used"),
     "score": ("integer", "Gold score: minor -1 and major -5 added up, 0 for a right row"),
+    "agreement": (
+        "number",
+        "Share of others who give the right answer: of people asked in a survey, of the other annotators of a text; "
+        "null: nobody else was asked",
+    ),
+    "asked": ("integer", "How many other annotators; null: not known"),
     "in_test_100": ("boolean", "Whether the row is in the balanced part of `test` for judges paid by the call"),
 }
 ERROR_COLUMNS: Mapping[str, tuple[str, str]] = {

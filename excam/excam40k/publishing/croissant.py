@@ -13,7 +13,7 @@ from excam.excam40k.publishing.columns import COLUMNS, ERROR_COLUMNS
 from excam.excam40k.publishing.parts import Part
 
 PARQUET = "application/x-parquet"
-_TYPES = {"text": "sc:Text", "integer": "sc:Integer", "boolean": "sc:Boolean"}
+_TYPES = {"text": "sc:Text", "integer": "sc:Integer", "number": "sc:Float", "boolean": "sc:Boolean"}
 
 # The context of the specification, word for word, as far as its terms occur here.
 CONTEXT: dict[str, Any] = {

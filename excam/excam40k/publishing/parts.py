@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,24 @@ from excam.core.licences import is_permissive, licence_kind, may_be_adapted
 from excam.core.provenance import read_json, remove_published
 from excam.core.splits import SPLITS, Split
 from excam.error_reports import record_files
-from excam.error_reports.records import Sample, flat, to_row
+from excam.error_reports.records import BaseSample, Sample, flat, to_row
 from excam.excam40k.publishing import folder_of
 from excam.excam40k.publishing.about import citation, title
 
 SUBSET = "test-100"
 LABELS = ("right", "wrong_hard", "wrong_soft")
 
-# The errors as they are, not as JSON text; a mark in place of a fourth file that would repeat rows of `test`.
+# The errors as they are, not as JSON text; what others answer, of the base sample; a mark in place of a fourth file
+# that would repeat rows of `test`.
 _TEXTS = dict.fromkeys(("where", "span", "severity", "type"), pl.String)
 ERROR = pl.Struct({**_TEXTS, "start": pl.Int64, "end": pl.Int64})
-SCHEMA: Mapping[str, Any] = {**record_files.SAMPLE_SCHEMA, "errors": pl.List(ERROR), "in_test_100": pl.Boolean}
+SCHEMA: Mapping[str, Any] = {
+    **record_files.SAMPLE_SCHEMA,
+    "errors": pl.List(ERROR),
+    "agreement": pl.Float64,
+    "asked": pl.Int64,
+    "in_test_100": pl.Boolean,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,7 @@ class Part:
     kind: str  # what its licence asks, as `licence_kind` says it
     title: str
     citation: str
+    bases: Mapping[str, BaseSample] = field(default_factory=dict[str, BaseSample])  # by id, where they are known
 
     @property
     def folder(self) -> str:
@@ -60,11 +68,12 @@ def read(
     samples: Iterable[Path],
     sources: Iterable[Path],
     soft: Iterable[Path],
+    bases: Iterable[Path],
     benchmarks: Mapping[str, Mapping[str, Any]],
     build: str,
 ) -> tuple[list[Part], list[Part]]:
-    """Return parts of a build from `<dataset>/<split>.parquet`, source manifests and counts of soft errors, by licence;
-    and apart those that may not be passed on in a changed form.
+    """Return parts of a build from `<dataset>/<split>.parquet`, source manifests, counts of soft errors and
+    `<dataset>.bases.jsonl`, by licence; and apart those that may not be passed on in a changed form.
 
     `benchmarks`: `terms` of the licence by dataset, and `title` and `citation` of those outside of the package.
     `permissive` keeps the rows under a permissive licence and nothing else, whatever it is given.
@@ -74,6 +83,7 @@ def read(
         rows[path.parent.name, path.stem] = record_files.read_samples(path)
     origins = {path.parent.name: read_json(path, "origin", "revision") for path in sources}
     writers = {path.name.split(".")[0]: read_json(path) for path in soft}
+    made_from = {path.name.split(".")[0]: {base.id: base for base in record_files.read_bases(path)} for path in bases}
     terms = {dataset: tuple(said["terms"] or ()) for dataset, said in benchmarks.items()}
     parts = [
         Part(
@@ -87,6 +97,7 @@ def read(
             licence_kind(licence, terms.get(dataset, ())),
             benchmarks.get(dataset, {}).get("title") or title(dataset),
             benchmarks.get(dataset, {}).get("citation") or citation(dataset),
+            made_from.get(dataset, {}),
         )
         for dataset in sorted({dataset for dataset, _ in rows})
         for licence in sorted({row.licence for s in SPLITS for row in rows[dataset, s]})
@@ -102,17 +113,25 @@ def write(parts: Sequence[Part], folder: Path) -> list[Path]:
     written = []
     for part in parts:
         for name, rows in part.files.items():
-            tables.write_frame(folder / name, frame(rows, part.subset))
+            tables.write_frame(folder / name, frame(rows, part.subset, part.bases))
             written.append(folder / name)
     for stale in set(folder.glob("*/*/*.parquet")) - set(written):
         remove_published(stale)
     return written
 
 
-def frame(samples: Iterable[Sample], subset: frozenset[str]) -> pl.DataFrame:
-    """Return rows as they are published: nested errors, the gold score, and whether a row is in the balanced subset."""
+def frame(samples: Iterable[Sample], subset: frozenset[str], bases: Mapping[str, BaseSample]) -> pl.DataFrame:
+    """Return rows as they are published: nested errors, the gold score, how many others give the right answer, and
+    whether a row is in the balanced subset.
+    """
     rows = [
-        {**to_row(s), "errors": [flat(error) for error in s.report.errors], "in_test_100": s.id in subset}
+        {
+            **to_row(s),
+            "errors": [flat(error) for error in s.report.errors],
+            "agreement": bases[s.base].agreement if s.base in bases else None,
+            "asked": bases[s.base].asked if s.base in bases else None,
+            "in_test_100": s.id in subset,
+        }
         for s in samples
     ]
     return pl.DataFrame(rows, schema=dict(SCHEMA), orient="row")

@@ -99,6 +99,10 @@ LIMITS = """- **Majority opinion.** A right answer is often what most people of 
 - **Errors on purpose.** An instruction that asks for something culturally wrong counts as wrong too.
 - **Irony (EPIC)**: the label is one annotator's."""
 
+VOTES = """- **One annotator's label ({title})**: of {base_samples} base rows, most other annotators of the same text
+  gave the other label for {with_fewer}, and half of them for {with_half}. A judge that followed their vote would reach
+  a scaled accuracy of {vote_of_others}; `agreement` is the share of the others who agree, `asked` how many they are."""
+
 LICENCES = """Each shard keeps the licence of its source, unchanged. The collection is never licensed as a whole: no
 licence would allow it."""
 
