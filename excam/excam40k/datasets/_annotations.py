@@ -47,7 +47,6 @@ class Record:
     """What is held about one question of a region; the answers with most votes come first."""
 
     question: str
-    local: str  # the question in the language of the region, empty where the file lacks it
     answers: tuple[Answer, ...]
 
 
@@ -161,9 +160,8 @@ def _record(record: Mapping[str, Any]) -> Record:
         Answer(int(entry["count"]), _texts(entry["en_answers"]), _texts(entry.get("answers") or (), separator=None))
         for entry in ordered
     )
-    local = replace_surrogates(str(record.get("question") or "")).strip()
     question = replace_surrogates(str(record["en_question"]))
-    return Record(question, local, tuple(answer for answer in answers if answer.wordings))
+    return Record(question, tuple(answer for answer in answers if answer.wordings))
 
 
 def _texts(wordings: Iterable[object], separator: str | None = ", ") -> tuple[str, ...]:

@@ -30,7 +30,8 @@ def build_questions(
 ) -> pl.DataFrame:
     """Return a frame with up to three rows for each annotated (region, question) without official ones.
 
-    `before` is the reason to drop a row; a question that cannot be built has one row. The id of a second row ends in 2.
+    `before` is the reason to drop a row; a question that cannot be built has one row. The id of a second row ends
+    in 2, of a third one in 3.
     """
     rows = [
         (annotations.files[region], region, key, annotations.records[key][region].question, str(place), *built)
