@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from excam.excam40k import datasets
+from excam.excam40k.construction import norms
 
 MINI = Path(__file__).parents[2] / "mini"
 LETTERS = "ABCD"
@@ -66,7 +67,7 @@ READ = {  # rows, and usable ones: their questions, answers, languages and cultu
     "include": (47, 45, 45, 45, 15, 20, {3: 45}, {"culture-agnostic": 2}),
     "mango": (31, 30, 30, 30, 1, 30, {0: 30}, {"empty": 1}),
     "nativqa": (30, 30, 30, 30, 7, 5, {0: 30}, {}),
-    "normad": (33, 30, 30, 30, 1, 28, {0: 30}, {"neutral": 3}),
+    "normad": (49, 46, 46, 46, 1, 34, {0: 46}, {"neutral": 3}),
 }
 
 
@@ -90,6 +91,7 @@ def short(text, language="English"):
 
 SAMPLES = {name: datasets.load(name).read(MINI / name) for name in READ}
 BLEND, CULTURALBENCH, OPINIONS, MANGO, NORMAD, CALMQA, EPIC = map(rows_of, COLUMNS)
+NORMS = NORMAD[-16:]  # stories about four customs on which cultures differ
 INCLUDE = {path.parent.name: rows_of(path) for path in sorted((MINI / "include").glob("*/test.jsonl"))}
 INCLUDE_ROWS = [row for rows in INCLUDE.values() for row in rows if row["regional_feature"] != "agnostic"]
 NATIVQA = [
@@ -260,30 +262,43 @@ def test_nativqa_rows_are_in_the_language_of_the_config():
 
 
 def test_normad_texts_have_the_official_form():
-    assert Counter(row["Gold Label"] for row in NORMAD) == {"yes": 15, "no": 15, "neutral": 3}
+    assert Counter(row["Gold Label"] for row in NORMAD) == {"yes": 23, "no": 23, "neutral": 3}
     assert all(re.fullmatch(r"[^\W\dA-Z]+", row["Country"]) for row in NORMAD)  # small letters and underscores
     for field in ("ID", "Background", "Story", "Explanation"):
         assert len({row[field] for row in NORMAD}) == len(NORMAD)
     for row in NORMAD:
         assert all(value.strip() for value in row.values())
         assert re.match(r"[A-Z][A-Za-z ]+- [A-Z]", row["Background"]), row["Background"]
-        assert 2 <= len(re.findall(r"\.(?: |$)", row["Background"])) <= 3
-        asked = re.search(r" Is what (\w+) did socially acceptable\?$", row["Story"])
+        least = 1 if row in NORMS else 2
+        assert least <= len(re.findall(r"\.(?: |$)", row["Background"])) <= 3
+        asked = re.search(r" Is what (\w+|the host) did socially acceptable\?$", row["Story"])
         assert asked, row["Story"]
-        assert asked[1] in row["Explanation"]
-        assert short(row["Explanation"])
+        assert (asked[1] in row["Explanation"]) != (row in NORMS), "of the story, or of anybody"
+        assert short(row["Explanation"]) or (row in NORMS and 6 <= len(row["Explanation"].split()) < 12)
         assert short(row["Background"])
 
 
 def test_normad_explanations_carry_a_norm_word_that_fits_the_label():
     negative = re.compile(r"\b(im|dis|un)(polite|respectful|acceptable)\b")
     positive = re.compile(r"\b(polite|respectful)\b")
-    for row in NORMAD:
+    for row in (row for row in NORMAD if row not in NORMS):
         if row["Gold Label"] == "no":
             assert negative.search(row["Explanation"]), row["Explanation"]
         elif row["Gold Label"] == "yes":
             assert positive.search(row["Explanation"]), row["Explanation"]
             assert not negative.search(row["Explanation"]), row["Explanation"]
+
+
+def test_normad_norms_are_told_without_the_story_and_of_both_sides():
+    """A story is acceptable or not by each of the norms that exclude one another: nothing in a norm tells which."""
+    stated = defaultdict(set)
+    for row in NORMS:
+        answer = f"{row['Gold Label'].capitalize()}, explanation: {row['Explanation']}"
+        (norm,) = (norm for norm in norms.norms() if norm.statement.search(answer.partition(": ")[2]))
+        assert norm.story.search(row["Story"]), row
+        stated[norm.custom].add((norm.norm, row["Gold Label"]))
+    assert len(stated) == 4
+    assert all(len({norm for norm, _ in found}) == 2 and len(found) == 4 for found in stated.values())
 
 
 def test_calmqa_texts_are_in_their_language():
