@@ -22,7 +22,11 @@ UNOFFERED = (
 # A point of a scale, or the number of a statement: it says nothing without the ends, or without the statement.
 NUMBER = r"(?i)\A(-?[0-9]+([.,][0-9]+)?|statement #?[0-9]|(first|second|third) statement)\z"
 
-_NOTE = re.compile(r"\[(?:or|read)\b[^\]]*\]|\((?:ask if|read|us only)\b[^)]*\)", re.I)
+_NOTE = re.compile(
+    r"\[(?:or|read)\b[^\]]*\]|\((?:ask if|read|us only)\b[^)]*\)|"
+    r", using this card(?=[.?:])|now,? I(?:['’]d| would) like you to look at this card\.\s*",
+    re.I,
+)
 _COUNTRY = re.compile(r"\[your country\]|[(\[<](?:the )?survey country([’']s)?[>\])]", re.I)
 _ALTERNATIVES = re.compile(r"<([^<>\[\]]{1,60})>")
 _ITEM = re.compile(r"(?:(?P<end>[.?!:…])\s*|\s+)\b[a-z]\d?\.(?!\.)\s*(?P<item>\S.*)\Z", re.S)
