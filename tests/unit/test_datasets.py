@@ -1047,6 +1047,7 @@ def test_what_only_begins_like_no_opinion_is_one(tmp_path, option):
         ("Do you believe in any? Hell", "Do you believe in any? Hell"),
         ("Is the U.S. a friend?", "Is the U.S. a friend?"),
         ("We are right, OR", "We are right"),
+        ("Should the (state or government) act?", "Should the state or government act?"),
         ("Is it good, using this card. Bribes", "Is it good. Bribes"),
         ("Now I'd like you to look at this card. I name things.", "I name things."),
         ("We are right [OR]", "We are right"),

@@ -28,7 +28,7 @@ _NOTE = re.compile(
     re.I,
 )
 _COUNTRY = re.compile(r"\[your country\]|[(\[<](?:the )?survey country([’']s)?[>\])]", re.I)
-_ALTERNATIVES = re.compile(r"<([^<>\[\]]{1,60})>")
+_ALTERNATIVES = re.compile(r"<([^<>\[\]]{1,60})>|\((state(?: or |/)government)\)")
 _ITEM = re.compile(r"(?:(?P<end>[.?!:…])\s*|\s+)\b[a-z]\d?\.(?!\.)\s*(?P<item>\S.*)\Z", re.S)
 _DOTS = re.compile(r"(?P<word>\w*)(?P<end>[.?!)]?)\s*(?:\.{3,}|…\.?)\s*(?P<next>[\w“\"'])")
 _OPEN = {  # words after which a sentence goes on
@@ -77,7 +77,7 @@ def complete(text: str, country: str) -> str:
     A gap is filled with the item behind the question ("Do you trust ____? c. judges"); without a gap, the item follows
     the question as a sentence of its own. `country` is the name in running text.
     """
-    text = _LINKED.sub("", _ALTERNATIVES.sub(r"\1", _NOTE.sub("", text)).strip())
+    text = _LINKED.sub("", _ALTERNATIVES.sub(r"\1\2", _NOTE.sub("", text)).strip())
     text = _COUNTRY.sub(lambda found: country + (found[1] or ""), text)
     text = _DOTS.sub(_joined, text)
     if found := _ITEM.search(text):
