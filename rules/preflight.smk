@@ -22,6 +22,13 @@ TRIED = [name for name in plan.models(EXPERIMENT) if EXPERIMENT.weights(name) in
 TRAINED = [name for name in EXPERIMENT.trained if name in TRIED]
 
 
+def probed_samples(wildcards):
+    """The original rows in which a generator on a card writes errors, to see whether its words give them away."""
+    if wildcards.model != EXPERIMENT.generation.generator or not EXPERIMENT.models[wildcards.model].gpus:
+        return []
+    return [f"results/samples/{name}.parquet" for name in SOFT if name in SOURCES_THERE]
+
+
 localrules:
     try_rows,
     preflight,
@@ -53,9 +60,10 @@ rule try_rows:
 
 
 rule try_model:
-    """Open one model on its GPUs, as `judge` opens it, and ask a few questions."""
+    """Open one model on its GPUs, as `judge` opens it, and ask a few questions; a generator, for errors too."""
     input:
         weights=weights,
+        samples=probed_samples,
     output:
         trial="results/preflight/models/{model}.json",
     log:
@@ -74,10 +82,12 @@ rule try_model:
     params:
         version=versions("try_model", "answers.{backend}"),
         model=model_settings,
+        samples=lambda w, input: ["--samples", *input.samples] if input.samples else [],
         seed=EXPERIMENT.seed,
     shell:
         "python -m scripts.try_model --name {wildcards.model:q} --model {params.model:q} --gpus {resources.gpu:q}"
-        " --pace {resources.pace:q} --weights {input.weights:q} --seed {params.seed:q} --trial {output.trial:q} 2>&1 | tee {log:q}"
+        " --pace {resources.pace:q} --weights {input.weights:q} {params.samples:q} --seed {params.seed:q}"
+        " --trial {output.trial:q} 2>&1 | tee {log:q}"
 
 
 rule try_training:

@@ -10,11 +10,15 @@ from typing import Any
 
 from excam.config import Model
 from excam.core.exceptions import ModelInvalid
+from excam.core.hash_order import digest
 from excam.error_reports.fixed_answers import PAIRS
 from excam.error_reports.judges import report
+from excam.error_reports.records import Sample, Severity
+from excam.excam40k.construction import generator, soft, splits, word_balance
 from excam.inference import Completion, Generate, Sampling, backend_factory
 from excam.preflight.plan import LONGEST
 
+PROBED = 200  # original rows in which a generator writes errors
 TOGETHER, TOGETHER_ON_CPU = 64, 4  # questions at once: what a step of the engine answers side by side
 
 
@@ -24,11 +28,12 @@ def questions(count: int) -> list[Generate]:
     return [Generate(report.messages(f"{asked} ({at})", output)) for at, (asked, output) in enumerate(pairs)]
 
 
-def try_model(name: str, model: Model, weights: Path, seed: int) -> dict[str, Any]:
+def try_model(name: str, model: Model, weights: Path, seed: int, originals: Sequence[Sample] = ()) -> dict[str, Any]:
     """Open the model, let it answer one question twice and then many at once; return seconds, tokens, and its settings.
 
-    The first answer waits for the engine, the second does not: the difference is what opening it takes. Raises
-    ArtifactBroken or ModelInvalid as any job with this model would.
+    The first answer waits for the engine, the second does not: the difference is what opening it takes. With original
+    rows it is also asked for errors in `PROBED` of them, to see whether its words give them away. Raises ArtifactBroken
+    or ModelInvalid as any job with this model would.
     """
     import torch
 
@@ -45,7 +50,9 @@ def try_model(name: str, model: Model, weights: Path, seed: int) -> dict[str, An
     answered = time.monotonic()
     answers = _ask(backend, questions(TOGETHER if torch.cuda.is_available() else TOGETHER_ON_CPU), sampling)
     ended = time.monotonic()
+    asked = backend_factory.sampling_for(model, seed)
     return {
+        **({"words": _trace(backend, originals, asked, seed)} if originals else {}),
         "check_seconds": round(checked - started, 2),
         "open_seconds": round(max(0.0, (opened - checked) - (answered - opened)), 2),
         "answer_seconds": round(answered - opened, 2),
@@ -59,6 +66,24 @@ def try_model(name: str, model: Model, weights: Path, seed: int) -> dict[str, An
         "torch": torch.__version__,
         "cuda": torch.version.cuda,
     }
+
+
+def _trace(
+    backend: backend_factory.LazyBackend, originals: Sequence[Sample], sampling: Sampling, seed: int
+) -> dict[str, Any]:
+    """Return what words tell about errors that the model writes, and how many of its answers are errors."""
+    drawn = sorted(originals, key=lambda sample: digest(seed, "probe", sample.pair))[:PROBED]
+    severity: list[Severity] = ["minor" if sample.pair.endswith("/minor") else "major" for sample in drawn]
+    asked = [Generate(generator.messages(*one)) for one in zip(drawn, severity, strict=True)]
+    answers = dict(pair for batch in backend.generate(asked, sampling) for pair in batch)
+    made = [
+        soft.soft_error(sample, wanted, answer.text, "strict")
+        for at, (sample, wanted) in enumerate(zip(drawn, severity, strict=True))
+        if isinstance(answer := answers.get(at), Completion) and answer.finish == "stop"
+    ]
+    pairs, _ = splits.pair_up(drawn, [one for one in made if isinstance(one, Sample)])
+    found = word_balance.telling_pairs(pairs, keep_all=True)[1] if pairs else None
+    return {"asked": len(drawn), "pairs": len(pairs) // 2, "scaled": list(found.before) if found else None}
 
 
 def _ask(backend: backend_factory.LazyBackend, requests: Sequence[Generate], sampling: Sampling) -> list[Completion]:

@@ -19,6 +19,8 @@ def model_checks(experiment: Experiment, name: str, trial: Trial, manifest: Path
     """Check that a model answers on its GPUs, and that its machine has what it needs."""
     entry = experiment.models[name]
     checks = [_answer_check(name, trial)]
+    if words := trial.found.get("words"):
+        checks.append(_words_check(name, words))
     if entry.gpus:
         checks += [_card_check(name, entry.gpus, trial), _compiler_check(name, trial)]
     size = sizes.size(manifest.parent / "files")
@@ -36,6 +38,16 @@ def _answer_check(name: str, trial: Trial) -> Check:
         f"{found['together']} questions at once; context {found['engine'].get('context')}"
     )
     return Check("answers", name, result, "an answer to a short question", "fine")
+
+
+def _words_check(name: str, words: Mapping[str, Any]) -> Check:
+    """Say what words alone tell about the errors that a generator wrote; pairs that they tell are left out later."""
+    found = f"{words['pairs']} of {words['asked']} answers are errors"
+    if words["scaled"]:
+        scaled, low, high = words["scaled"]
+        found += f"; words tell {scaled:.2f} [{low:.2f}, {high:.2f}] of them (0 is chance, 1 all)"
+    expected = "errors, whose words are also in right rows; pairs that words tell are left out"
+    return Check("soft errors", name, found, expected, "fine" if words["pairs"] else "wrong")
 
 
 def _card_check(name: str, wanted: int, trial: Trial) -> Check:

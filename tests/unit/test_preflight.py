@@ -128,6 +128,16 @@ def test_a_model_is_asked_and_timed(weights):
     json.dumps(found)
 
 
+def test_a_generator_on_a_card_is_asked_for_errors(weights):
+    entry = Model(backend="transformers", licence="MIT", gpus=0, dtype="float32", sampling={"max_tokens": 8})
+    found = asking.try_model("tiny", entry, weights, 1, [sample(number) for number in range(3)])
+    assert found["words"] == {"asked": 3, "pairs": 0, "scaled": None}, "a tiny model writes no error"
+    check = tried._words_check("tiny", found["words"])
+    assert (check.found, check.verdict) == ("0 of 3 answers are errors", "wrong")
+    told = {"asked": 200, "pairs": 150, "scaled": [0.4, 0.3, 0.5]}
+    assert "words tell 0.40 [0.30, 0.50]" in tried._words_check("m", told).found
+
+
 def test_a_step_is_made_on_made_up_rows_where_there_are_none(weights, tmp_path):
     found = stepping.try_training(
         name="tiny",
