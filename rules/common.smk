@@ -11,13 +11,12 @@ from functools import cache
 from itertools import product
 from types import SimpleNamespace
 
-import yaml
 from snakemake.exceptions import WorkflowError
 
 from excam.acre import source as cult_eval_source
 from excam.annotation.exports import exported_files
 from excam.calmqa import source as calmqa_source
-from excam.config import CHAT_TEMPLATES, LEXICON, ordered_like, load
+from excam.config import CHAT_TEMPLATES, LEXICON, load_merged
 from excam.core.exceptions import ExcamError
 from excam.core.licences import is_permissive, terms
 from excam.core.result_pages import read_pages
@@ -37,22 +36,13 @@ from excam.training import layout
 gc.set_threshold(50_000)
 
 try:
-    CONFIG_FILES = {  # each over the ones before it
-        os.path.relpath(path): yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        for path in ["config.yaml", *workflow.overwrite_configfiles]
-    }
-    EXPERIMENT = load(ordered_like(config, CONFIG_FILES["config.yaml"]), files=CONFIG_FILES)
+    EXPERIMENT = load_merged(config, ["config.yaml", *workflow.overwrite_configfiles])
     LAYOUTS = {name: layout.load_layout(EXPERIMENT.recipe(name).layout) for name in EXPERIMENT.models}
     for name in EXPERIMENT.trained:
         LAYOUTS[name].passes(EXPERIMENT.recipe(name).rows_per_step)
     BENCHMARKS = {name: benchmarks.load(name, entry.module) for name, entry in EXPERIMENT.datasets.items()}
     for name, entry in EXPERIMENT.datasets.items():
         benchmarks.check_settings(name, BENCHMARKS[name], entry.reading)
-    OWN_MODULES = {  # of a benchmark that is not in the package
-        name: input_names(f"datasets.{name}.module", [Path(entry.module)])
-        for name, entry in EXPERIMENT.datasets.items()
-        if entry.module
-    }
     LOCAL_FILES = {  # of a dataset that comes from a local folder
         name: input_names(
             f"datasets.{name}.folder", matching_files(Path(entry.folder), every_pattern(BENCHMARKS[name].SOURCE.files))

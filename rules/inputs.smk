@@ -14,7 +14,7 @@ def local_files(wildcards):
 
 def own_module(wildcards):
     """The file of a benchmark that is not in the package, so that an edit of it is noticed."""
-    return OWN_MODULES.get(wildcards.dataset, [])
+    return EXPERIMENT.datasets[wildcards.dataset].module or []
 
 
 def model_files(wildcards):

@@ -92,7 +92,7 @@ def templates(wildcards):
 
 def reader(wildcards):
     """The stage that reads a benchmark; of one outside of the package its file is an input instead."""
-    return [] if wildcards.dataset in OWN_MODULES else [f"datasets.{wildcards.dataset}"]
+    return [] if own_module(wildcards) else [f"datasets.{wildcards.dataset}"]
 
 
 def licence_terms(name):
@@ -114,7 +114,7 @@ def licences():
 def published_benchmarks():
     """What a card says of each benchmark besides its rows, as JSON: terms, and title and citation of one outside."""
     said = {name: {"terms": licence_terms(name)} for name in BENCHMARKS}
-    for name in OWN_MODULES:
+    for name in (name for name, entry in EXPERIMENT.datasets.items() if entry.module):
         said[name] |= {"title": BENCHMARKS[name].SOURCE.title, "citation": BENCHMARKS[name].SOURCE.citation}
     return json.dumps(said, sort_keys=True)
 

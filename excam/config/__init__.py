@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import yaml
 from pydantic import ValidationError
 
 from excam.config.checks import cross_check, first_error
@@ -64,6 +67,7 @@ __all__ = [
     "first_error",
     "json_schema",
     "load",
+    "load_merged",
     "modules_in",
     "ordered_like",
 ]
@@ -82,6 +86,15 @@ def load(
     except ConfigInvalid as problem:
         line = str(problem).removeprefix(f"{where}: ")
         raise ConfigInvalid(f"{_file_with(line.split(':')[0], files) or where}: {line}") from None
+
+
+def load_merged(raw: Mapping[str, Any], paths: Sequence[str | Path]) -> Experiment:
+    """Return the validated experiment that is merged of these files, each over the ones before it; messages name one.
+
+    Data sets and models are in the order of the first file.
+    """
+    files = {os.path.relpath(path): yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {} for path in paths}
+    return load(ordered_like(raw, next(iter(files.values()))), files=files)
 
 
 def _file_with(place: str, files: Mapping[str, Any]) -> str | None:

@@ -39,6 +39,7 @@ from excam.config.sections import (
 from excam.core.addresses import key_in
 from excam.core.exceptions import ConfigInvalid
 from excam.core.registries import CHAT_TEMPLATES, LAYOUTS, modules_in, stems
+from excam.core.rule_inputs import input_names
 from excam.core.splits import SPLITS
 
 RESERVED = ("all", "permissive", "nothing")  # what stands in the place of a data set, or of a mixture
@@ -211,6 +212,7 @@ def _check_own_module(name: str, dataset: Dataset, benchmarks: tuple[str, ...], 
         raise ConfigInvalid(f"{at}: `{name}` is or may be the name of a mixture; expected another name")
     if dataset.invented:
         raise ConfigInvalid(f"{at}: `module` and `invented`; expected one of them")
+    input_names(f"{at}.module", [Path(str(dataset.module))])
     if not Path(str(dataset.module)).is_file():
         raise ConfigInvalid(f"{at}.module: {dataset.module}: no such file; expected a Python file (docs/extending.md)")
 
