@@ -21,7 +21,7 @@ def extended(tmp_path_factory) -> Run:
     made = Run(tmp_path_factory.mktemp("extended"))
     copy_checkout(made.folder)
     tiny.model(made.folder / "models/my-model")
-    assert follow(PAGE, made.folder, made.environment) == 8
+    assert follow(PAGE, made.folder, made.environment) == 9
     return made
 
 
@@ -33,7 +33,7 @@ def test_it_adds_one_file_for_each_and_an_entry(extended):
     made = {block.detail for block in marked(PAGE) if block.kind == "file"}
     assert made == {
         "mini/dishes/dishes.csv",
-        "excam/excam40k/datasets/dishes.py",
+        "mine/dishes.py",
         "excam/error_reports/judges/stereotype.py",
         "experiments/extended.yaml",
         "scripts/table_dishes.py",
@@ -56,6 +56,21 @@ def test_it_needs_no_entry_in_the_lock(extended):
     assert (
         "edited: " not in extended("-n", "results/samples/dishes.parquet", experiment="experiments/extended.yaml").text
     )
+
+
+def test_a_changed_table_of_licences_is_another_value_of_the_audit(extended):
+    """What runs again is what has another value in `params`: the terms of each licence stand there."""
+    table = extended.folder / "excam/core/licences.py"
+    audit = ("-n", "-p", "results/audits/licences.md")
+    before = extended(*audit, experiment="experiments/extended.yaml").text
+    assert '"dishes": ["CC-BY-4.0", ["attribution"], "excam/excam40k/datasets/dishes.py"]' in before
+    original = table.read_text(encoding="utf-8")
+    table.write_text(original.replace('"Permissive": ("attribution",)', '"Permissive": ()'), encoding="utf-8")
+    after = extended(*audit, experiment="experiments/extended.yaml").text
+    table.write_text(original, encoding="utf-8")
+    assert '"mango": ["CC-BY-4.0", ["attribution"],' in after  # Creative Commons says it in the name
+    assert '"include": ["Apache-2.0", ["attribution"],' in before
+    assert '"include": ["Apache-2.0", [],' in after
 
 
 @pytest.mark.nightly
