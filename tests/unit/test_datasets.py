@@ -1383,7 +1383,7 @@ COUNTS = {
     "calmqa": (1601, 603, 12),
     "culturalbench": (971, 970, 45),
     "epic": (4209, 3682, 5),
-    "globalopinionqa": (8092, 4838, 104),
+    "globalopinionqa": (8092, 4491, 104),
     "mango": (1, 1, 1),
     "normad": (1467, 1467, 75),
 }
@@ -1406,7 +1406,7 @@ def test_both_forms_of_real_opinions_agree(tmp_path):
     official, long = read("globalopinionqa", REAL / "globalopinionqa"), read("globalopinionqa", tmp_path)
     assert official.dropped == long.dropped
     assert official.dropped["non-answer"] == 314
-    assert official.dropped["small-margin"] == 1568
+    assert official.dropped["small-margin"] == 1566
     assert {kept.id: kept for kept in official.samples()} == {kept.id: kept for kept in long.samples()}
 
 
@@ -1415,3 +1415,15 @@ def test_real_normad_and_epic_say_what_they_lack():
         pytest.skip("no real rows beside the repository")
     assert read("normad", REAL / "normad").lacks == ("Background", "Explanation")
     assert read("epic", REAL / "epic").lacks == ("Language_annotator",)
+
+
+def test_a_wrong_opinion_is_clearly_rarer_and_answers_the_question(tmp_path):
+    asked = [
+        ("Is tea good?", ["Very good", "Somewhat good", "Bad"], [0.5, 0.35, 0.15]),
+        ("Do you agree or disagree with the statement? World", ["Very close", "Not very close"], [0.7, 0.3]),
+        ("Do you agree or disagree that tea is good?", ["Strongly agree", "Disagree"], [0.7, 0.3]),
+    ]
+    rows = [{"question": q, "country": "Peru", "options": o, "distribution": d} for q, o, d in asked]
+    reading = read("globalopinionqa", write_jsonl(tmp_path / "global_opinions_long.jsonl", *rows).parent)
+    assert [kept.wrong for kept in reading.samples() if "good?" in kept.question] == [("Bad",), ("Disagree",)]
+    assert reading.dropped == {"another-question": 1}

@@ -54,6 +54,9 @@ _OPEN = {  # words after which a sentence goes on
     ),
     *("than", "that", "the", "to", "trust", "was", "with", "would"),
 }
+_AGREE = re.compile(r"\bdisagree\b", re.I)
+_AGREES = re.compile(r"agree", re.I)
+_YES = re.compile(r"(?:yes|no)\b", re.I)
 _GAP = re.compile(r"_{2,}")
 _LINKED = re.compile(r"[\s,;]*\bOR\s*\Z")  # an option with the word that leads to the next one
 _UNFILLED = re.compile(
@@ -116,11 +119,14 @@ def nothing_follows(question: str, options: Sequence[str]) -> bool:
 
 def answers_another(question: str, options: Sequence[str], shares: Sequence[float]) -> bool:
     """Return whether the shares are of another question: two or more options are named in this one, and nobody chose
-    any of them, while others were chosen.
+    any of them, while others were chosen; or it asks whether one agrees, and no option says so.
 
     The source puts the options of several questions with one beginning ("Which statement comes closer ...?") in one
     list; the shares of some of its rows are those of another one.
     """
+    chosen = [option for option, share in zip(options, shares, strict=True) if share > 0]
+    if _AGREE.search(question) and not any(_AGREES.search(option) or _YES.match(option) for option in chosen):
+        return bool(chosen)
     named = [share for option, share in zip(options, shares, strict=True) if _is_named(option, question)]
     return len(named) > 1 and not any(share > 0 for share in named)
 

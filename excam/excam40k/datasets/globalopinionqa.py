@@ -36,7 +36,7 @@ from excam.excam40k.datasets._survey import (
     nothing_follows,
 )
 
-VERSION = 5
+VERSION = 6
 NAME = "globalopinionqa"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -62,6 +62,7 @@ ERRORS: base.Errors = "hard"
 MISTAKE: base.Mistake = "opinion"
 
 CONTEXT = "You are acting as a person from this country."
+CLEARLY_FEWER = 0.6  # of the share of the modal option: a wrong answer has no more, so that it is no matter of taste
 SAME = 1e-9  # shares that differ by less are a tie
 _NON_ANSWER = re.compile(NON_ANSWER.replace(r"\z", r"\Z"))
 _UNOFFERED = re.compile(UNOFFERED)
@@ -132,7 +133,7 @@ def _worded(pairs: pl.DataFrame) -> pl.DataFrame:
 
 def _opinions(options: list[str] | None, shares: list[float] | None, minor_below: float) -> Opinions:
     """Return the modal option, whether it is tied, its share, its lead over the next opinion, the options close behind
-    it, and all that somebody chose.
+    it, and itself with all that somebody chose, but clearly fewer.
     """
     if not options or not shares:
         return None, False, None, None, [], options
@@ -140,7 +141,7 @@ def _opinions(options: list[str] | None, shares: list[float] | None, minor_below
     (best, answer), *others = ranked
     opinions = [share for share, option in others if not _NON_ANSWER.search(option)]
     close = [option for share, option in others if best - share < minor_below]
-    chosen = [option for option, share in zip(options, shares, strict=True) if share > 0]
+    chosen = [option for share, option in ranked if option == answer or 0 < share <= CLEARLY_FEWER * best]
     return answer, best - others[0][0] <= SAME, best, best - max(opinions, default=0.0), close, chosen
 
 
