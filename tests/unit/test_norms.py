@@ -1,0 +1,486 @@
+"""Exchanges of norms: what states each one, which stories follow it, and which answers may be exchanged."""
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import build_excam40k
+import pytest
+from base_samples import acting, wrapped
+
+from excam.core import tables
+from excam.core.splits import SPLITS
+from excam.error_reports import record_files
+from excam.excam40k.construction import lexicon, norms, soft, spans
+
+ROOT = Path(__file__).parents[2]
+SEED = 7
+
+# norm -> three sentences that state it, and two that do not
+STATEMENTS = {
+    "opened at once": (
+        "A gift is opened immediately, so that the giver sees the joy.",
+        "Hosts open presents in the presence of those who brought them.",
+        "Presents are opened upon receipt, with many thanks.",
+        "A gift is not opened immediately.",
+        "Guests open the door immediately when somebody rings with a gift.",
+    ),
+    "opened later": (
+        "A gift is not opened while guests are there.",
+        "Hosts set presents aside until the party is over.",
+        "One waits with a present and opens it alone.",
+        "A gift is opened with both hands in front of the giver.",
+        "One must avoid a draft when windows are opened.",
+    ),
+    "finish everything": (
+        "Guests finish all the food on their plate.",
+        "It pleases the cook when you eat everything.",
+        "No food stays, and no leftover food is seen on the table.",
+        "Guests leave a little food on the plate.",
+        "Wait for the eldest before you begin eating the meal.",
+    ),
+    "leave a little": (
+        "Guests leave a small portion of the rice.",
+        "One should leave some food, which shows that there was enough.",
+        "Not finishing every bite tells the host that you are full.",
+        "Guests finish all the food on their plate.",
+        "It is polite to leave the table only after the host.",
+    ),
+    "on time": (
+        "Guests are expected to be punctual.",
+        "One comes on time to a dinner.",
+        "Visitors ring the bell at the agreed time.",
+        "It is acceptable to come on time or an hour later.",
+        "Friendship counts over punctuality.",
+    ),
+    "late is fine": (
+        "It is polite to arrive half an hour after the host has said.",
+        "It is okay to arrive late at a party.",
+        "Friends arrive 15-30 minutes after the time of the invitation.",
+        "Guests are expected to be punctual.",
+        "Shops open late in the evening.",
+    ),
+    "the host": (
+        "Everybody waits for the host to begin.",
+        "One eats only after the host has given the signal to start.",
+        "Guests wait until the host indicates that the meal starts.",
+        "Everybody waits for the eldest to begin.",
+        "Guests wait until the host shows them where to sit and begins to talk.",
+    ),
+    "the eldest": (
+        "The eldest person begins the meal.",
+        "Wait until the elders eat.",
+        "An elder at the table starts, and then the others follow.",
+        "The host begins the meal.",
+        "Elders are given the best seat before the meal begins.",
+    ),
+    "both hands": (
+        "Cards are given with both hands.",
+        "Use two hands when you pass a bowl.",
+        "A present is received with both hands and a bow.",
+        "Cards are given with the right hand or both hands.",
+        "Both hands stay on the table.",
+    ),
+    "the right hand": (
+        "Money is given with the right hand.",
+        "Use your right hand when you pass a book.",
+        "A present is received with the right hand.",
+        "One eats with the right hand.",
+        "Money is given with both hands.",
+    ),
+    "the one who invited": (
+        "The host pays for everybody.",
+        "Those who invited others pay the bill.",
+        "It is usual to cover the costs if you have invited somebody.",
+        "Friends split the bill, whoever invited.",
+        "The oldest pays, not the host.",
+    ),
+    "everybody a share": (
+        "Friends split the bill evenly.",
+        "Everybody is expected to share the costs.",
+        "Cover your own meal in a restaurant.",
+        "The host pays for everybody.",
+        "Bread is split and shared.",
+    ),
+    "accepted": (
+        "It is kind to accept a second helping.",
+        "Guests accept additional servings.",
+        "Accept it when more helpings are offered.",
+        "Do not accept a second helping.",
+        "One should accept an invitation to a second visit.",
+    ),
+    "not asked for": (
+        "It is modest to avoid taking a second serving.",
+        "Guests do not request additional food, without requesting second helpings.",
+        "Take enough to avoid needing a second helping.",
+        "Guests accept additional servings.",
+        "Do not take a seat before the host.",
+    ),
+    "arranged beforehand": (
+        "Arrange visits some days ahead.",
+        "It is polite to announce your visit.",
+        "Friends plan visits by telephone.",
+        "Friends come unannounced, and it is acceptable not to plan visits.",
+        "Plan your journey well.",
+    ),
+    "unannounced is fine": (
+        "It is acceptable to come unannounced.",
+        "Coming unannounced is acceptable among friends.",
+        "Neighbours spontaneously visit each other.",
+        "Arrange visits some days ahead.",
+        "Unannounced tests are common.",
+    ),
+}
+
+# norm -> three stories in which it is followed, and two in which it is not
+STORIES = {
+    "opened at once": (
+        "Ana gets a gift and opens it at once.",
+        "Ben tore the paper in front of Ana.",
+        "She unwraps the present with a smile.",
+        "Ana puts the gift aside.",
+        "Ana opened the door and took the gift.",
+    ),
+    "opened later": (
+        "Ben puts the parcel aside.",
+        "Ana thanks him without opening the gift.",
+        "She decides to open it later.",
+        "Ben tears the paper and throws it aside.",
+        "She opens it immediately.",
+    ),
+    "finish everything": (
+        "Ben eats everything that he is given.",
+        "Ana finishes the food on her plate.",
+        "He cleaned his plate, leaving it empty.",
+        "Ana finishes her meal and leaves some rice.",
+        "He cleans his plate of bones and could not finish the meal.",
+    ),
+    "leave a little": (
+        "Ana leaves a spoonful of rice.",
+        "He left half of the meal.",
+        "The dish stays unfinished.",
+        "She eats all, leaving no food.",
+        "Ben leaves the house.",
+    ),
+    "on time": (
+        "He rings at exactly seven.",
+        "Ana arrived on time.",
+        "They came punctually.",
+        "Ana arrived on time, that is ten minutes early.",
+        "He rings later than agreed.",
+    ),
+    "late is fine": (
+        "Ana came an hour late.",
+        "He rang twenty minutes after seven.",
+        "Invited for 7:00, Ben arrived at 7:40.",
+        "Ana came half an hour early and not late.",
+        "Invited for seven, Ben arrived at 7:00.",
+    ),
+    "the host": (
+        "Ana waits for the host to lift a spoon.",
+        "Ben keeps still until Ana starts.",
+        "He eats when the host has begun, and before the grandmother does.",
+        "Ben eats without waiting for the host.",
+        "Ana waits until the grandmother has begun.",
+    ),
+    "the eldest": (
+        "Ana waits until the grandmother has begun.",
+        "Ben eats after the eldest.",
+        "She takes a bite when an elder has eaten.",
+        "Ben eats without waiting for the eldest.",
+        "Ana waits until the host has begun.",
+    ),
+    "both hands": (
+        "He gives it with both hands.",
+        "She holds out both of her hands.",
+        "He takes the cup in two hands.",
+        "He gives it with his right hand, not with both hands.",
+        "She gives it with her left hand.",
+    ),
+    "the right hand": (
+        "He gives it with his right hand.",
+        "Only the right hand of Ana touches the card.",
+        "She holds it out in her right hand.",
+        "He gives it with both hands, the right hand above.",
+        "She gives it with her left hand.",
+    ),
+    "the one who invited": (
+        "Ana invites Ben and pays.",
+        "Ben paid, as he had invited Ana.",
+        "She invited friends and covered the bill.",
+        "Ana invites Ben, and they split the bill.",
+        "Ben pays for a stranger.",
+    ),
+    "everybody a share": (
+        "They split the bill.",
+        "Each of them pays his own share.",
+        "The bill is divided among them.",
+        "Ana invites Ben and pays.",
+        "They look at the bill.",
+    ),
+    "accepted": (
+        "Ana accepts another bowl.",
+        "Ben took a second plate.",
+        "She asked for more.",
+        "Ana declines another bowl, though she accepted the first. Is it acceptable?",
+        "Is what Ben did acceptable?",
+    ),
+    "not asked for": (
+        "Ana declines the bowl. Is it acceptable?",
+        "Ben says: no thanks.",
+        "She didn't take seconds.",
+        "Ana accepted the bowl and declined the wine.",
+        "Ben eats.",
+    ),
+    "arranged beforehand": (
+        "Ana calls before she comes.",
+        "Ben texted that he would come.",
+        "The visit was arranged last week.",
+        "Ana comes without calling.",
+        "Ben rings the bell.",
+    ),
+    "unannounced is fine": (
+        "Ana comes unannounced.",
+        "Ben drops by in the evening.",
+        "She visits them without calling.",
+        "Ana was invited and dropped by.",
+        "Ben calls and comes.",
+    ),
+}
+
+
+@pytest.mark.parametrize("norm", norms.norms(), ids=lambda norm: norm.norm.replace(" ", "-"))
+def test_what_states_a_norm_and_what_follows_it(norm):
+    for pattern, texts in ((norm.statement, STATEMENTS[norm.norm]), (norm.story, STORIES[norm.norm])):
+        assert [bool(pattern.search(text)) for text in texts] == [True, True, True, False, False]
+
+
+def test_a_sentence_behind_a_line_break_counts():
+    """A pattern that excludes a word excludes it in every line."""
+    (at_once,) = (norm for norm in norms.norms() if norm.norm == "opened at once")
+    assert not at_once.statement.search("Gifts are opened immediately\r\nbut not in front of the giver")
+    assert at_once.statement.search("Gifts are\r\nopened immediately")
+    assert not at_once.story.search("He opens it\nand puts it aside")
+
+
+def test_the_table_is_whole():
+    customs = defaultdict(list)
+    for norm in norms.norms():
+        customs[norm.custom].append(norm)
+    lines = (ROOT / "excam/excam40k/construction/norms.tsv").read_text(encoding="utf-8").splitlines()
+    assert {line.split("\t")[1] for line in lines[1:]} == {"minor", "major"}
+    assert all(len(found) == 2 and len({norm.severity for norm in found}) == 1 for found in customs.values())
+    assert len({norm.norm for norm in norms.norms()}) == len(norms.norms())
+
+
+# --- exchanges
+
+ASIDE = "{} gets a gift. She puts it aside. Is it acceptable?"
+TEARS = "{} gets a gift. She tears the paper. Is it acceptable?"
+AT_ONCE, LATER = "Gifts are opened immediately.", "Gifts are not opened in front of the giver."
+
+
+def told(number, culture, verdict, statement, story):
+    fields = {"role": f"Nation: {culture}", "question": story, "answer": f"{verdict}, explanation: {statement}"}
+    return acting(number, culture=culture, stratum=culture, wrong=(), **fields)
+
+
+CHINA = told(1, "China", "Yes", LATER, ASIDE.format("Mei"))
+GERMANY = told(2, "Germany", "No", AT_ONCE, ASIDE.format("Eva"))
+MEXICO = told(3, "Mexico", "Yes", AT_ONCE, TEARS.format("Rosa"))
+JAPAN = told(4, "Japan", "No", LATER, TEARS.format("Yui"))
+
+
+def exchanged(*bases, severity="major", seed=SEED):
+    """Base sample -> the base sample whose answer it gets."""
+    found = norms.exchanges(wrapped(list(bases), "soft"), severity, seed)
+    assert all(found[one.partner.pair].partner.pair == pair for pair, one in found.items()), "mutual"
+    return {pair.rpartition("/")[0]: one.partner.base for pair, one in found.items()}
+
+
+def test_two_answers_about_stories_that_follow_one_norm_are_exchanged():
+    every = exchanged(CHINA, GERMANY, MEXICO, JAPAN)
+    assert every == {"normad/1": "normad/2", "normad/2": "normad/1", "normad/3": "normad/4", "normad/4": "normad/3"}
+    assert exchanged(CHINA, GERMANY, severity="minor") == {}
+    assert exchanged() == {}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        MEXICO,  # of the same verdict
+        JAPAN,  # of the other verdict by the same norm
+        replace(GERMANY, culture="China"),  # one culture would hold both
+        replace(GERMANY, question=TEARS.format("Eva")),  # "yes" to a story that follows the other norm
+        replace(GERMANY, question="Eva gets a gift. Is it acceptable?"),
+        replace(GERMANY, question="Eva tears the paper and puts it aside."),
+        replace(GERMANY, answer="No, explanation: In Germany gifts are opened immediately."),
+        replace(GERMANY, answer="No, explanation: Gifts are opened immediately. This is polite."),
+        replace(GERMANY, answer="No, explanation: Gifts are opened immediately"),  # without the full stop of the other
+        replace(GERMANY, answer="No. Gifts are opened immediately."),
+        replace(GERMANY, answer="Gifts are opened immediately."),
+        replace(
+            GERMANY, question="At a party Eva gets a gift and puts it aside.", answer=f"No, explanation: Eva: {AT_ONCE}"
+        ),
+    ],
+)
+def test_what_is_not_exchanged(other):
+    assert exchanged(CHINA, other) == {}
+
+
+def test_a_culture_that_holds_both_norms_is_not_used():
+    both = told(5, "Germany", "Yes", LATER, ASIDE.format("Ida"))
+    assert exchanged(CHINA, GERMANY, both) == {}
+    assert exchanged(CHINA, GERMANY, replace(both, culture="Peru", stratum="Peru")) != {}
+
+
+def test_no_answer_goes_to_another_split():
+    right = wrapped([CHINA, GERMANY], "soft")
+    apart = [replace(one, split="test" if one.base == "normad/2" else "train") for one in right]
+    assert len(norms.exchanges(right, "major", SEED)) == 2
+    assert norms.exchanges(apart, "major", SEED) == {}
+
+
+def test_what_the_role_knows_is_not_the_story():
+    """A context may tell of both norms; with any of the templates the story is found behind it."""
+    context = "Some open a gift at once, in others' presence: 'with joy'."
+    for seed in range(60):
+        (right, *_) = wrapped([replace(CHINA, context=context)], "soft", seed=seed)
+        assert norms._story(right.instruction).rstrip("':.") == CHINA.question
+
+
+@pytest.mark.parametrize("early", ["half an hour early", "fifteen minutes before the time"])
+def test_an_early_guest_is_neither_late_nor_on_time(early):
+    late = told(1, "Kenya", "Yes", "It is okay to arrive late.", "Ana came an hour late.")
+    assert len(exchanged(late, told(2, "Malta", "No", "Guests come on time.", "Ben came an hour late."))) == 2
+    assert (
+        exchanged(late, told(2, "Malta", "No", "Guests come on time.", f"Ben came {early} so as not to be late.")) == {}
+    )
+
+
+def test_the_same_in_any_order_and_each_answer_once():
+    """Three stories that may be exchanged with either of two others: two exchanges, whatever the order of the rows."""
+    more = [replace(CHINA, id=f"normad/{at}", culture=land, stratum=land) for at, land in ((5, "Laos"), (6, "Nepal"))]
+    bases = [CHINA, *more, GERMANY, replace(GERMANY, id="normad/7", culture="Malta", stratum="Malta")]
+    right = wrapped(bases, "soft")
+    first = norms.exchanges(right, "major", SEED)
+    assert len(first) == 4
+    assert max(Counter(one.partner.pair for one in first.values()).values()) == 1
+    again = norms.exchanges(right[::-1], "major", SEED)
+    assert {pair: one.partner.pair for pair, one in again.items()} == {
+        pair: one.partner.pair for pair, one in first.items()
+    }
+
+
+def test_the_exchanged_row_is_one_error_and_says_what_holds():
+    right = {one.pair: one for one in wrapped([CHINA, GERMANY], "soft")}
+    found = norms.exchanges(list(right.values()), "major", SEED)
+    for pair, exchange in found.items():
+        for seed in range(6):
+            said = lexicon.answer(right[pair], "major", seed, exchange)
+            wrong = soft.soft_error(right[pair], "major", said, "strict")
+            (error,) = wrong.report.errors
+            assert error.type == "misrepresented norm"
+            assert error.span == exchange.partner.answer.rstrip(".")
+            assert wrong.instruction == right[pair].instruction
+            verdict, _, norm = right[pair].answer.partition(", explanation: ")
+            assert norm.rstrip(".") in wrong.report.explanation
+            assert f"'{verdict}'" in wrong.report.explanation
+            assert right[pair].culture in wrong.report.explanation
+
+
+# --- spans of an exchange
+
+
+def whole(original: str, modified: str) -> list[str]:
+    found = spans.diff_spans(original, modified, "strict").spans
+    return [span.text for span in spans.whole_statements(found, modified)]
+
+
+@pytest.mark.parametrize(
+    ("original", "modified", "expected"),
+    [
+        (
+            "Yes, it is polite to wait for a toast.",
+            "No, it is polite to bring a gift.",
+            ["No, it is polite to bring a gift"],
+        ),
+        (
+            "Guests bring tea and cake. They leave late.",
+            "Guests bring wine and nuts. They leave late.",
+            ["wine and nuts"],
+        ),
+        (
+            "On New Year's Eve guests of the family eat lentils, and much later all of them drink a glass of wine.",
+            "On New Year's Eve guests of the family eat grapes, and much later all of them drink a glass of milk.",
+            ["grapes", "milk"],
+        ),
+        ("They eat rice. They drink tea.", "They eat bread. They drink wine.", ["bread", "wine"]),
+        ("客人喝茶。主人吃饭。", "客人喝酒。主人吃面。", ["喝酒", "吃面"]),
+        ("Guests wait.\r\nHosts eat.", "Guests sit.\r\nHosts sing.", ["sit", "sing"]),
+        ("They eat rice.", "They eat rice.", []),
+        ("They eat rice now.", "They eat rice.", ["rice"]),
+        ("They eat rice.", "", [""]),
+    ],
+)
+def test_whole_statements(original, modified, expected):
+    """An exchanged sentence is one span; two edits in a long one, or in two sentences, stay two."""
+    assert whole(original, modified) == expected
+
+
+# --- groups
+
+
+def test_groups_of_exchanged_rows_are_joined():
+    """Also in chains, and whatever was in a group before; nobody who was not exchanged."""
+    samples = wrapped([replace(acting(at), group="g5" if at in (5, 6) else "") for at in range(9)], "soft")
+    pairs = {(one.base, one.pair.rpartition("/")[2]): one.pair for one in samples}
+    partners = {}
+    for (a, b), severity in (((0, 1), "minor"), ((1, 2), "major"), ((3, 6), "minor"), ((5, 8), "major")):
+        one, other = pairs[f"normad/{a}", severity], pairs[f"normad/{b}", severity]
+        partners |= {one: other, other: one}
+    joined = soft.in_joined_groups(samples, partners)
+    assert [one.pair for one in joined] == [one.pair for one in samples]
+    together = defaultdict(set)
+    for one in joined:
+        together[one.group].add(int(one.base.partition("/")[2]))
+    assert sorted(map(sorted, together.values())) == [[0, 1, 2], [3, 5, 6, 8], [4], [7]]
+    assert all(name in {one.group for one in samples} for name in together)
+    assert soft.in_joined_groups(samples, {}) == samples
+
+
+def test_a_partner_that_was_dropped_joins_nothing():
+    samples = wrapped([acting(0), acting(1)], "soft")
+    kept = [one for one in samples if one.base == "normad/0"]
+    assert soft.in_joined_groups(kept, {kept[0].pair: "normad/1/minor"}) == kept
+
+
+# --- from files to splits
+
+
+def test_mini_normad_from_lexicon_to_splits(tmp_path):
+    results = build_excam40k.build(tmp_path, {"normad": ROOT / "mini/normad"}, cap=160)
+    answers = [
+        row for path in sorted((results / "errors/soft/normad").rglob("*.jsonl")) for row in tables.read_jsonl(path)
+    ]
+    partners = {row["pair"]: row["partner"] for row in answers if "partner" in row}
+    right = {one.pair: one for one in record_files.read_samples(results / "samples/normad.parquet")}
+    wrong = {one.pair: one for one in record_files.read_samples(results / "errors/soft/normad.parquet")}
+    assert len(partners) >= 8
+    assert all(partners[partner] == pair for pair, partner in partners.items())
+    for pair, partner in partners.items():
+        (error,) = wrong[pair].report.errors
+        assert error.span == right[partner].answer.rstrip(".")
+        assert wrong[pair].group == wrong[partner].group
+        norm = right[pair].answer.partition(", explanation: ")[2].rstrip(".")
+        assert norm in wrong[pair].report.explanation
+    splits = [record_files.read_samples(results / f"excam40k/normad/{split}.parquet") for split in SPLITS]
+    groups = [{one.group for one in rows} for rows in splits]
+    assert sum(map(len, groups)) == len(set().union(*groups)), "no group is in two splits"
+    rows = [one for split in splits for one in split]
+    assert {one.group for one in rows if one.pair in partners} <= {wrong[pair].group for pair in partners}
+    of_pair = defaultdict(set)
+    for one in rows:
+        of_pair[one.pair].add(one.group)
+    assert of_pair
+    assert all(len(found) == 1 for found in of_pair.values())
