@@ -20,8 +20,9 @@ COMBINING = (
     "What may be combined: permissive rows may go into any collection, with attribution and licence texts. Rows under "
     "CC BY-SA and rows under CC BY-NC-SA **cannot be merged into one adapted work**: each demands its own licence for "
     "the whole. Side by side in one collection, each file under its own licence, they may stand. Non-commercial rows, "
-    "and by caution what was trained on them, are not for commercial use. Rows under a licence without derivatives are in no published build. Hence the data are published per source, the "
-    "merged set never under a licence of its own. This is a reading of the licences, not legal advice."
+    "and by caution what was trained on them, are not for commercial use. Rows under a licence "
+    "without derivatives are in no published build. Hence the data are published per source, the merged "
+    "set never under a licence of its own. This is a reading of the licences, not legal advice."
 )
 
 
