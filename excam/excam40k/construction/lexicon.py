@@ -146,7 +146,7 @@ def _apply(text: str, swaps: Sequence[Swap]) -> str:
 
 
 def _explanation(right: Sample, swaps: Sequence[Swap], seed: int) -> str:
-    """Return one sentence that names every span and says what is wrong with it."""
+    """Return one sentence that names every span, what is wrong with it, and what would be right."""
     culture = in_a_sentence(right.culture, right.language, right.task) or "this culture"
     parts = []
     for swap in swaps:
@@ -154,6 +154,7 @@ def _explanation(right: Sample, swaps: Sequence[Swap], seed: int) -> str:
         phrasings = EXPLANATIONS[swap.family]
         phrasing = phrasings[int(digest(seed, NAME, right.pair, swap.surface), 16) % len(phrasings)]
         owner = in_a_sentence(swap.owner, "", "freeform")
-        parts.append(phrasing.format_map({"new": span.text, "owner": owner, "culture": culture}))
+        wrong = phrasing.format_map({"new": span.text, "owner": owner, "culture": culture})
+        parts.append(f"{wrong}, it should be '{right.output[swap.start : swap.end]}'")
     text = "; ".join(parts) + "."
     return text[:1].upper() + text[1:]
