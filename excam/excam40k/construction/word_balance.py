@@ -28,7 +28,7 @@ DIVISIONS = 2  # into folds, whose guesses are averaged: with one, rows would be
 class Balance:
     """What words tell about a data set before and after: scaled accuracy and its interval; pairs before and left out.
 
-    `decided`: False if the rows are too few to say that words tell nothing.
+    `decided`: whether words tell nothing for sure; False if they do, or if the rows are too few to say so.
     """
 
     pairs: int
@@ -41,7 +41,8 @@ class Balance:
         """Return what a person should know of it."""
         first, last = (f"{scaled:.2f} [{low:.2f}, {high:.2f}]" for scaled, low, high in (self.before, self.after))
         now = f"words tell {last}" if not self.left_out else f"words told {first}; without {self.left_out} pairs {last}"
-        return f"{self.pairs} pairs, {now}{'' if self.decided else '; too few pairs to say that words tell nothing'}"
+        why = "words tell which row is wrong" if self.after[1] > 0 else "too few pairs to say that words tell nothing"
+        return f"{self.pairs} pairs, {now}{'' if self.decided else f'; {why}'}"
 
     def as_row(self) -> dict[str, Any]:
         """Return it as a JSON value."""
@@ -92,5 +93,6 @@ def _margins(
 
 
 def _interval(margins: NDArray[np.float64], groups: NDArray[Any]) -> tuple[float, float, float]:
-    of_rows = np.concatenate([groups, groups])
-    return text_classifier.interval(*text_classifier.by_group(of_rows, margins.T.ravel() > 0), LEVEL)
+    """Return scaled accuracy and its interval. A margin of 0 says "right": of two equal outputs one is guessed."""
+    hits = np.concatenate([margins[:, 0] >= 0, margins[:, 1] > 0])
+    return text_classifier.interval(*text_classifier.by_group(np.concatenate([groups, groups]), hits), LEVEL)
