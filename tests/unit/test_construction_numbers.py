@@ -433,6 +433,7 @@ def test_ids_of_paraphrases(monkeypatch):
 
 def test_paraphrases_exactly_at_the_threshold(monkeypatch):
     """Three of four words: .75; fillers are no words."""
+    monkeypatch.setattr(templates, "languages", lambda: {"en": None})
     monkeypatch.setattr(templates, "SLOTS", {"qa/output": (frozenset(), frozenset())})
     lines = ("so it is {answer}", "the so it is then {answer}", "so it")
     monkeypatch.setattr(templates, "paraphrases", lambda task, slot: lines)

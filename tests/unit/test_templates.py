@@ -52,6 +52,7 @@ def test_a_value_with_its_own_mark_gets_no_second_one(template, value, filled):
 
 
 def test_linter_names_what_is_wrong(monkeypatch):
+    monkeypatch.setattr(templates, "languages", lambda: {"en": None})
     lines = ("The answer: {answer}", "Answer: {answer}\tTab", "Answer is {letter}", " {answer} and {answer}", "")
     monkeypatch.setattr(templates, "SLOTS", {"freeform/output": (frozenset({"answer"}), frozenset())})
     monkeypatch.setattr(templates, "_lines", lambda task, slot: lines)
@@ -74,6 +75,7 @@ def test_paraphrases_that_share_most_words_are_listed(monkeypatch):
         "Name the one right answer now, please: {answer}",
         "So: {answer}",
     )
+    monkeypatch.setattr(templates, "languages", lambda: {"en": None})
     monkeypatch.setattr(templates, "SLOTS", {"freeform/output": (frozenset({"answer"}), frozenset())})
     monkeypatch.setattr(templates, "paraphrases", lambda task, slot: lines)
     assert templates.alike() == [("freeform/output", 1, 2, 1.0)]

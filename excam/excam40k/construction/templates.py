@@ -3,18 +3,26 @@
 Where the paper prints a paraphrase, its place is behind a tab ("Table 8"); the others are ours. A slot is a part of an
 instruction or an output; an instruction is composed of its slots (role, context, task, options). `{name}` in a line is
 a placeholder, and its value is data: it is never expanded again.
+
+English slots are "qa/output"; those of another language stand in a folder with its code, "es/qa/output".
+`templates/languages.yaml` lists the languages, how each writes options, and who of its native speakers has read its
+lines.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from itertools import combinations
 
+import yaml
+
 from excam.core.exceptions import ConfigInvalid
+from excam.core.languages import language_name
 
 # Placeholders of each slot: those a paraphrase must name, and those it may name.
 SLOTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
@@ -35,11 +43,14 @@ SLOTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "hard/explanation_majority": (frozenset({"right"}), frozenset({"wrong", "culture"})),
     "hard/explanation_irony": (frozenset({"right"}), frozenset({"wrong", "culture"})),
 }
-MANY = 50  # paraphrases of a slot
+MANY, LOCAL = 50, 12  # paraphrases of a slot, in English and in another language
 FEWER = {"generation/output": 1, **dict.fromkeys((slot for slot in SLOTS if slot.startswith("hard/")), 12)}
+ENGLISH = "en"
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
-_ENDING = re.compile(r"('?)\{(\w*)\}('?)([.?]?)")  # a placeholder, with the quotes around it and the mark behind it
+# A placeholder, with the quotes around it and the mark behind it; the Greek question mark is left to the lines.
+_ENDING = re.compile(r"(['«“„]?)\{(\w*)\}(['»”“]?)([.?。।؟？]?)")
 _QUOTES = re.compile(r"(?<!\w)'")  # a quotation begins inside a value
+_INNER = {"«": "“”", "“": "‘’", "„": "‚‘"}  # quotes around a value that has the outer ones, by what opens these
 # The marks at the end of a sentence, also inside quotes; the semicolon is the Greek question mark.
 _ENDS_SENTENCE = re.compile(r"[.?!:…。？！：？؟۔।։;;]['\"’”»)\]]*\Z")
 _ASKS = re.compile(r"[?？؟;;]['\"’”»)\]]*\Z")
@@ -47,15 +58,69 @@ _PRINTED = re.compile(r"(?:Table|Figure) \d+")
 _FILLERS = frozenset({"a", "an", "the", "please"})  # two paraphrases that differ in these alone are the same
 
 
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a language lists options and joins sentences."""
+
+    option: str  # an option of a list, e.g. "Option {letter}: {option}"
+    semicolon: str  # between options, with the space behind it if the language writes one
+    stop: str  # at the end of a sentence
+    native_reader: str | None = None  # who has read the paraphrases and speaks the language natively; None: nobody
+    countries: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])  # their names, by culture
+
+    @property
+    def space(self) -> str:
+        """Return what stands between sentences."""
+        return self.semicolon[1:]
+
+
+@cache
+def languages() -> Mapping[str, Writing]:
+    """Return code -> writing of the languages with paraphrases of their own, English first."""
+    text = resources.files("excam.excam40k").joinpath("templates", "languages.yaml").read_text(encoding="utf-8")
+    return {code: Writing(**fields) for code, fields in yaml.safe_load(text).items()}
+
+
+def language_of(template: str) -> str:
+    """Return the code of the language of a template or slot by its id: "es" of "es/qa/output/07"."""
+    code = template.partition("/")[0]
+    return code if code in languages() else ENGLISH
+
+
+def code_of(language: str) -> str | None:
+    """Return the code of a language, given by any of its names, that has paraphrases; None for another one."""
+    return _codes().get(language_name(language))
+
+
+@cache
+def _codes() -> dict[str, str]:
+    return {language_name(code): code for code in languages()}
+
+
+def in_language(slot: str, code: str) -> str:
+    """Return a slot in a language: "es/qa/output" of "qa/output" and "es"."""
+    return slot if code == ENGLISH else f"{code}/{slot}"
+
+
+def _in_english(slot: str) -> str:
+    return slot if language_of(slot) == ENGLISH else slot.partition("/")[2]
+
+
 def paraphrases(task: str, slot: str) -> tuple[str, ...]:
-    """Return the lines of `templates/<task>/<slot>.txt`. Raises ConfigInvalid for an unknown slot."""
+    """Return the lines of `templates/<task>/<slot>.txt`; a task in another language is "es/qa".
+
+    Raises ConfigInvalid for an unknown slot.
+    """
     return tuple(line.partition("\t")[0] for line in _lines(task, slot))
 
 
 @cache
 def _lines(task: str, slot: str) -> tuple[str, ...]:
-    if f"{task}/{slot}" not in SLOTS:
-        raise ConfigInvalid(f"templates/{task}/{slot}.txt: no such slot; known: {', '.join(SLOTS)}")
+    if _in_english(f"{task}/{slot}") not in SLOTS:
+        raise ConfigInvalid(
+            f"templates/{task}/{slot}.txt: no such slot; known: {', '.join(SLOTS)}, "
+            f"each in front of it with no code or one of {', '.join(code for code in languages() if code != ENGLISH)}"
+        )
     file = resources.files("excam.excam40k").joinpath("templates", task, f"{slot}.txt")
     return tuple(file.read_text(encoding="utf-8").splitlines())
 
@@ -63,16 +128,16 @@ def _lines(task: str, slot: str) -> tuple[str, ...]:
 def printed_in_paper(template: str) -> str:
     """Return where the paper prints the paraphrase with this id, e.g. "Table 8"; empty for one of ours."""
     slot, _, number = template.rpartition("/")
-    return _lines(*slot.split("/"))[int(number) - 1].partition("\t")[2]
+    return _lines(*slot.rsplit("/", 1))[int(number) - 1].partition("\t")[2]
 
 
 def paraphrase(template: str) -> str:
-    """Return the paraphrase with this id, e.g. "qa/output/07": line 7 of the file.
+    """Return the paraphrase with this id, e.g. "qa/output/07" or "es/qa/output/07": line 7 of the file.
 
     Raises ConfigInvalid for an unknown one.
     """
     slot, _, number = template.rpartition("/")
-    lines = paraphrases(*slot.split("/")) if slot.count("/") == 1 else ()
+    lines = paraphrases(*slot.rsplit("/", 1)) if _in_english(slot).count("/") == 1 else ()
     if not number.isdecimal() or not 1 <= int(number) <= len(lines):
         raise ConfigInvalid(f"{template}: no such template; expected <task>/<slot>/<line of the file>")
     return lines[int(number) - 1]
@@ -80,14 +145,15 @@ def paraphrase(template: str) -> str:
 
 def names(slot: str) -> list[str]:
     """Return ids of all paraphrases of a slot: "qa/output/01", "qa/output/02", ..."""
-    return [f"{slot}/{number:02d}" for number in range(1, len(paraphrases(*slot.split("/"))) + 1)]
+    return [f"{slot}/{number:02d}" for number in range(1, len(paraphrases(*slot.rsplit("/", 1))) + 1)]
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
     """Put values in place of `{name}`, in one pass: placeholders inside a value stay unchanged.
 
     A full stop or question mark behind a quoted value is left out where the value has its own. A value with quotations
-    in it stands in double quotes, in curly ones where it has double ones too.
+    in it stands in double quotes, in curly ones where it has double ones too; between quotes of another form in their
+    inner ones.
     """
 
     def filled(found: re.Match[str]) -> str:
@@ -95,9 +161,11 @@ def fill(template: str, values: Mapping[str, str]) -> str:
         if name not in values:
             return found[0]
         value = values[name]
-        if before and behind and _QUOTES.search(value):
+        if before == "'" and behind and _QUOTES.search(value):
             before, behind = "“”" if '"' in value else '""'
-        own = _ASKS if mark == "?" else _ENDS_SENTENCE
+        elif before in _INNER and behind and {before, behind, '"'}.intersection(value):
+            before, behind = _INNER[before]
+        own = _ASKS if mark in "?؟？" else _ENDS_SENTENCE
         return before + value + behind + ("" if behind and mark and own.search(value) else mark)
 
     return _ENDING.sub(filled, template)
@@ -111,10 +179,12 @@ def ends_sentence(text: str) -> bool:
 def lint() -> list[str]:
     """Return problems of the template files, one line each; none for the shipped ones (tested)."""
     problems = []
-    for name, (required, optional) in SLOTS.items():
+    for name in _every_slot():
+        required, optional = SLOTS[_in_english(name)]
         seen: dict[tuple[str, ...], int] = {}
-        lines = paraphrases(*name.split("/"))
-        if len(lines) != (expected := FEWER.get(name, MANY)):
+        lines = paraphrases(*name.rsplit("/", 1))
+        expected = FEWER.get(_in_english(name), MANY if language_of(name) == ENGLISH else LOCAL)
+        if len(lines) != expected:
             problems.append(f"{name}: {len(lines)} lines; expected {expected}")
         for number, line in enumerate(lines, start=1):
             where = f"{name}:{number}"
@@ -139,12 +209,16 @@ def alike(threshold: float = 0.75) -> list[tuple[str, int, int, float]]:
     For manual review: two short lines may share a word and still be different phrasings.
     """
     found = []
-    for name in SLOTS:
-        lines = [frozenset(_words(line)) for line in paraphrases(*name.split("/"))]
+    for name in _every_slot():
+        lines = [frozenset(_words(line)) for line in paraphrases(*name.rsplit("/", 1))]
         for (here, one), (there, other) in combinations(enumerate(lines, start=1), 2):
             if (similarity := len(one & other) / max(len(one | other), 1)) >= threshold:
                 found.append((name, here, there, round(similarity, 3)))
     return found
+
+
+def _every_slot() -> list[str]:
+    return [in_language(slot, code) for code in languages() for slot in SLOTS]
 
 
 def _words(line: str) -> list[str]:
