@@ -13,7 +13,7 @@ from string import ascii_uppercase
 
 import polars as pl
 
-from excam.excam40k.construction.templates import paraphrase
+from excam.excam40k.construction.templates import ENGLISH, language_of, languages, paraphrase
 
 BINS = 10  # quantiles of a number
 RUN = 8  # characters; a shorter run that two texts share says little
@@ -67,8 +67,11 @@ def answers(rows: pl.DataFrame) -> list[str]:
 
 
 def options_shown(rows: pl.DataFrame) -> list[int]:
-    """Return how many options the instruction lists: "Option A:", "Option B:", ... in this order."""
-    return [_options(text) for text in rows["instruction"]]
+    """Return how many options the instruction lists: "Option A:", "Option B:", ... in this order, as the language of
+    its templates writes them.
+    """
+    instructions = zip(rows["instruction"], rows["templates"].list.last(), strict=True)
+    return [_options(text, language_of(template)) for text, template in instructions]
 
 
 def lengths(rows: pl.DataFrame) -> Tokens:
@@ -136,10 +139,11 @@ def _runs(text: str) -> frozenset[str]:
     return frozenset(text[start : start + RUN] for start in range(len(text) - RUN + 1))
 
 
-def _options(text: str) -> int:
+def _options(text: str, language: str = ENGLISH) -> int:
+    mark, _, _ = languages()[language].option.partition("{option}")
     most, at = 0, 0
     for number, letter in enumerate(LETTERS, start=1):
-        at = text.find(f"Option {letter}:", at)
+        at = text.find(mark.strip().replace("{letter}", letter), at)
         if at < 0:
             break
         most = number

@@ -21,7 +21,15 @@ from excam.core.hash_order import digest
 from excam.error_reports.records import BaseSample, CulturalError, Report, Sample, Severity
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.construction.option_phrases import wrong_alone
-from excam.excam40k.construction.templates import fill, paraphrases
+from excam.excam40k.construction.templates import (
+    ENGLISH,
+    code_of,
+    fill,
+    in_language,
+    language_of,
+    languages,
+    paraphrases,
+)
 from excam.excam40k.construction.wrapping import answer_start, render
 from excam.excam40k.datasets.base import Mistake
 
@@ -41,10 +49,15 @@ class MistakeTexts:
 def names_culture(base: BaseSample) -> bool:
     """Return whether a base sample's question, role or context names its culture: by name, adjective or another name.
 
-    Names are English and begin with a capital; short ones are capitals ("US", not "us").
+    English names begin with a capital; short ones are capitals ("US", not "us"). Those in the language of the row are
+    the beginnings of words that `languages.yaml` lists.
     """
-    found = _name_of(base.culture).finditer(f"{base.question}\n{base.role}\n{base.context}") if base.culture else ()
-    return any(name[0].isupper() if len(name[0]) < 4 else name[0][0].isupper() for name in found)
+    text = f"{base.question}\n{base.role}\n{base.context}"
+    found = _name_of(base.culture).finditer(text) if base.culture else ()
+    if any(name[0].isupper() if len(name[0]) < 4 else name[0][0].isupper() for name in found):
+        return True
+    code = code_of(base.language)
+    return code is not None and any(name in text for name in languages()[code].countries.get(base.culture, ()))
 
 
 @cache
@@ -131,7 +144,8 @@ def hard_error(right: Sample, base: BaseSample, wrong: str, seed: int, mistake: 
     start = answer_start(base, wrong, variant, right.templates, seed)
     severity: Severity = "minor" if wrong in base.minor else "major"
     error = CulturalError("output", wrong, severity, MISTAKES[mistake].type, start, start + len(wrong))
-    report = Report((error,), explanation(base, wrong, right.pair, seed, mistake))
+    language = language_of(right.templates[-1])
+    report = Report((error,), explanation(base, wrong, right.pair, seed, mistake, language))
     return replace(right, id=f"{right.pair}/wrong", output=output, report=report, origin="hard")
 
 
@@ -160,15 +174,18 @@ def hard_errors(
     return samples, dropped
 
 
-def explanation(base: BaseSample, wrong: str, pair: str, seed: int, mistake: Mistake = "fact") -> str:
-    """Return a template explanation that names the right answer, chosen by hash of the pair.
+def explanation(
+    base: BaseSample, wrong: str, pair: str, seed: int, mistake: Mistake = "fact", language: str = ENGLISH
+) -> str:
+    """Return a template explanation that names the right answer, in the language with this code, chosen by hash of the
+    pair.
 
     Phrasings that name the culture are left out where the culture is not known.
     """
-    texts = MISTAKES[mistake]
-    lines = paraphrases("hard", texts.explanations)
+    texts, task = MISTAKES[mistake], in_language("hard", language)
+    lines = paraphrases(task, texts.explanations)
     if texts.holds(base):
-        lines += paraphrases("hard", texts.conditional)
+        lines += paraphrases(task, texts.conditional)
     usable = [line for line in lines if base.culture or "{culture}" not in line]
     line = usable[int(digest(seed, "explanation", pair), 16) % len(usable)]
     culture = in_a_sentence(base.culture, base.language, base.task)

@@ -7,7 +7,7 @@ same order of options, so neither predicts the label; and every paraphrase is us
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from string import ascii_uppercase
 
 from excam.core.exceptions import InputInvalid
@@ -21,7 +21,18 @@ from excam.excam40k.construction.option_phrases import (
     question_needs_options,
     wrong_alone,
 )
-from excam.excam40k.construction.templates import ends_sentence, fill, names, paraphrase
+from excam.excam40k.construction.templates import (
+    ENGLISH,
+    Writing,
+    code_of,
+    ends_sentence,
+    fill,
+    in_language,
+    language_of,
+    languages,
+    names,
+    paraphrase,
+)
 
 
 def variants(base: BaseSample, errors: Errors) -> tuple[str, ...]:
@@ -82,30 +93,38 @@ def render(base: BaseSample, answer: str, variant: str, templates: Sequence[str]
 
     Raises InputInvalid if options are shown and `answer` is not one of them, ConfigInvalid for an unknown template.
     """
-    values = _values(base, answer, variant, seed)
+    writing = languages()[language_of(templates[-1])]
+    values = _values(base, answer, variant, seed, writing)
     *instruction, output = (fill(paraphrase(template), values) for template in templates)
-    return " ".join(instruction), output
+    return writing.space.join(instruction), output
 
 
 def answer_start(base: BaseSample, answer: str, variant: str, templates: Sequence[str], seed: int) -> int:
     """Return offset of the answer in the output that `render` gives, in characters."""
     head, _, _ = paraphrase(templates[-1]).partition("{answer}")
-    return len(fill(head, _values(base, answer, variant, seed)))
+    writing = languages()[language_of(templates[-1])]
+    return len(fill(head, _values(base, answer, variant, seed, writing)))
 
 
 def right_samples(
-    bases: Sequence[BaseSample], errors: Errors, licence: str, seed: int, splits: Mapping[str, Split]
+    bases: Sequence[BaseSample],
+    errors: Errors,
+    licence: str,
+    seed: int,
+    splits: Mapping[str, Split],
+    local: Collection[str] = (),
 ) -> list[Sample]:
     """Return the original row of every pair, in the order of `bases`, with an empty report.
 
-    `splits` names the split of every group (`BaseSample.group`, or the id if it is empty). Within a dataset, split,
-    task and slot, the numbers of uses of the paraphrases differ by at most one. Raises InputInvalid for an id that
-    occurs twice.
+    `splits` names the split of every group (`BaseSample.group`, or the id if it is empty); `local` the codes of the
+    languages whose rows are wrapped in paraphrases of their own language, all others in English ones. Within a dataset,
+    split, task and slot of a language, the numbers of uses of the paraphrases differ by at most one. Raises
+    InputInvalid for an id that occurs twice.
     """
     if repeated := [id for id, count in Counter(base.id for base in bases).items() if count > 1]:
         raise InputInvalid(f"{repeated[0]}: {len(repeated)} base ids occur more than once; expected unique ids")
     pairs = {f"{base.id}/{variant}": (base, variant) for base in bases for variant in variants(base, errors)}
-    templates = _assign_templates(pairs, seed, splits)
+    templates = _assign_templates(pairs, seed, splits, local)
     samples = []
     for pair, (base, variant) in pairs.items():
         instruction, output = render(base, base.answer, variant, templates[pair], seed)
@@ -133,7 +152,15 @@ def right_samples(
     return samples
 
 
-def _slots(base: BaseSample, variant: str) -> tuple[str, ...]:
+def frames(samples: Iterable[Sample]) -> dict[str, dict[str, int]]:
+    """Return language of the row -> code of the language of its templates -> number of pairs."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for sample in samples:
+        counts[sample.language][language_of(sample.templates[-1])] += 1
+    return {language: dict(counts[language]) for language in sorted(counts)}
+
+
+def _slots(base: BaseSample, variant: str, local: Collection[str]) -> tuple[str, ...]:
     """Return the slots in the order of composition: role, context, task, options, output.
 
     A part without content is left out, e.g. a role line without a role.
@@ -142,45 +169,52 @@ def _slots(base: BaseSample, variant: str) -> tuple[str, ...]:
     parts = {"role": base.role, "context": base.context} if task == "impersonation" else {}
     before = [f"{task}/{slot}" for slot, content in parts.items() if content]
     options = ["qa/options"] if task == "qa" else []
-    return (*before, f"{task}/instruction", *options, f"{task}/output")
+    own = code_of(base.language)
+    code = own if own and own in local else ENGLISH
+    return tuple(in_language(slot, code) for slot in (*before, f"{task}/instruction", *options, f"{task}/output"))
 
 
 def _assign_templates(
-    pairs: Mapping[str, tuple[BaseSample, str]], seed: int, splits: Mapping[str, Split]
+    pairs: Mapping[str, tuple[BaseSample, str]], seed: int, splits: Mapping[str, Split], local: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
     """Return the template ids of every pair.
 
     Per dataset, split, task and slot, pairs and paraphrases are each ordered by hash and matched cyclically.
     """
     queues: defaultdict[tuple[str, str, str, str], list[str]] = defaultdict(list)
+    slots = {pair: _slots(base, variant, local) for pair, (base, variant) in pairs.items()}
     for pair, (base, variant) in pairs.items():
-        for slot in _slots(base, variant):
+        for slot in slots[pair]:
             queues[base.dataset, splits[base.group or base.id], form(base, variant), slot].append(pair)
     chosen: dict[tuple[str, str], str] = {}
     for (dataset, split, task, slot), members in queues.items():
         deck = sorted(names(slot), key=lambda name: digest(seed, "template", dataset, split, task, name))
         members.sort(key=lambda pair: digest(seed, "templates", slot, pair))  # the slot: slots are not locked together
         chosen |= {(pair, slot): deck[place % len(deck)] for place, pair in enumerate(members)}
-    return {pair: tuple(chosen[pair, slot] for slot in _slots(*content)) for pair, content in pairs.items()}
+    return {pair: tuple(chosen[pair, slot] for slot in own) for pair, own in slots.items()}
 
 
-def _values(base: BaseSample, answer: str, variant: str, seed: int) -> dict[str, str]:
-    role = base.role if ends_sentence(base.role) or not base.role else f"{base.role}."
+def _values(base: BaseSample, answer: str, variant: str, seed: int, writing: Writing) -> dict[str, str]:
+    role = base.role if ends_sentence(base.role) or not base.role else f"{base.role}{writing.stop}"
     values = {"question": base.question, "answer": answer, "role": role, "context": base.context}
     if form(base, variant) != "qa":
         return values
     options = shuffled_options(base, seed)
     if answer not in options or len(options) > len(ascii_uppercase):
         raise InputInvalid(f"{base.id}: {answer!r:.60}: expected one of at most 26 options; check the loader")
-    values["options"] = _options_line(options)
+    values["options"] = _options_line(options, writing)
     values["letter"] = ascii_uppercase[options.index(answer)]  # of the first, where a source lists an option twice
     return values
 
 
-def _options_line(options: Sequence[str]) -> str:
+def _options_line(options: Sequence[str], writing: Writing) -> str:
     """Return the options on one line: 'Option A: kimchi; Option B: pizza' (Table 1), and only a space after a sentence
     (Table 8: 'Option A: They pay. Option B: ...'). Options with a semicolon in them end with a full stop.
     """
-    mark = "." if any("; " in option for option in options) else ";"
-    lettered = [f"Option {letter}: {option}" for letter, option in zip(ascii_uppercase, options, strict=False)]
-    return " ".join([*(text if ends_sentence(text) else f"{text}{mark}" for text in lettered[:-1]), *lettered[-1:]])
+    mark = writing.stop if any(writing.semicolon in option for option in options) else writing.semicolon[0]
+    lettered = [
+        fill(writing.option, {"letter": letter, "option": option})
+        for letter, option in zip(ascii_uppercase, options, strict=False)
+    ]
+    marked = [*(text if ends_sentence(text) else f"{text}{mark}" for text in lettered[:-1]), *lettered[-1:]]
+    return writing.space.join(marked)
