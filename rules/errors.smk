@@ -21,7 +21,7 @@ rule make_hard_errors:
     resources:
         runtime=lambda w, attempt: 60 * attempt,
     params:
-        version=versions("make_hard_errors", templates, "templates.hard"),
+        version=versions("make_hard_errors", templates, "templates.hard", *LOCAL_TEMPLATES),
         module=flag("module", own_module),
         seed=hard_error_choices(),
     shell:

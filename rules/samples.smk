@@ -1,6 +1,17 @@
 """Benchmark rows -> original instruction-output pairs; which of them no base model can be trained on."""
 
 
+from excam.excam40k.construction.templates import ENGLISH, languages as template_languages
+
+TEMPLATES = EXPERIMENT.construction.templates
+# The default is not written, so that what was made before it was a setting stays.
+LOCAL_TEMPLATES = (
+    []
+    if TEMPLATES == "english"
+    else [f"templates.{code}" for code in template_languages() if code != ENGLISH]
+)
+
+
 localrules:
     find_long_rows,
 
@@ -25,7 +36,7 @@ rule build_samples:
     resources:
         runtime=lambda w, attempt: 60 * attempt,
     params:
-        version=versions("build_samples", reader, templates),
+        version=versions("build_samples", reader, templates, *LOCAL_TEMPLATES),
         module=flag("module", own_module),
         reading=lambda w: json.dumps(EXPERIMENT.datasets[w.dataset].reading, sort_keys=True),
         cap=lambda w: f"--cap={EXPERIMENT.datasets[w.dataset].cap}",
@@ -33,10 +44,11 @@ rule build_samples:
         allocation=EXPERIMENT.construction.allocation,
         shares=json.dumps(EXPERIMENT.construction.shares, sort_keys=True),
         seed=f"--seed={EXPERIMENT.seed}",
+        templates=["--templates", TEMPLATES] if LOCAL_TEMPLATES else [],
     shell:
         "python -m scripts.build_samples --dataset {wildcards.dataset:q} {params.module:q} --source {input.source:q}"
         " --reading {params.reading:q} {params.cap:q} --cap-stage {params.cap_stage:q} --allocation {params.allocation:q}"
-        " --shares {params.shares:q} {params.seed:q}"
+        " --shares {params.shares:q} {params.seed:q} {params.templates:q}"
         " --bases {output.bases:q} --samples {output.samples:q} --counts {output.counts:q} 2>&1 | tee {log:q}"
 
 

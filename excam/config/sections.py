@@ -81,7 +81,14 @@ class Construction(Section):
     subset: int = Field(default=100, ge=2, description="rows of the balanced subset test-100 per dataset")
     words: Literal["balanced", "as-made"] = Field(
         default="balanced",
-        description="leave out pairs until words alone do not tell which row is wrong; as-made, as in the paper: keep all",
+        description="leave out pairs until words alone do not tell which row is wrong; as-made, as in the paper: "
+        "keep all",
+    )
+    templates: Literal["english", "local", "both"] = Field(
+        default="english",
+        description="language of instruction, lead-in and explanation of a hard error: English around every row, as "
+        "in the paper; local: the row's own where there are templates of it; both: also the questions that a benchmark "
+        "has in the language of the country, beside its English ones",
     )
     wrong: Literal["matched", "drawn"] = Field(
         default="matched",
