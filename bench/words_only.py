@@ -22,6 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
+from excam.core import tables
 from scripts import run
 
 DIVISIONS = 3
@@ -37,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("folder", type=Path, help="results/excam40k of a run")
     args = parser.parse_args(argv)
     for folder in sorted(path.parent for path in args.folder.glob("*/test.parquet")):
-        parts = [pl.read_parquet(folder / f"{part}.parquet") for part in ("train", "dev", "test")]
+        parts = [tables.read_frame(folder / f"{part}.parquet") for part in ("train", "dev", "test")]
         rows = pl.concat([part.select("output", "group", "origin") for part in parts])
         line = f"{folder.name}: {len(rows)} rows in {rows['group'].n_unique()} groups"
         for view, settings in VIEWS.items():

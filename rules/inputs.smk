@@ -17,6 +17,13 @@ def own_module(wildcards):
     return EXPERIMENT.datasets[wildcards.dataset].module or []
 
 
+def probed_samples(wildcards):
+    """The original rows in which a generator on a card writes errors, to see whether its words give them away."""
+    if wildcards.model != EXPERIMENT.generation.generator or not EXPERIMENT.models[wildcards.model].gpus:
+        return []
+    return [f"results/samples/{name}.parquet" for name in SOFT if name in SOURCES_THERE]
+
+
 def model_files(wildcards):
     """The files of a local folder, if a model comes from one."""
     return MODEL_FILES.get(wildcards.model, [])

@@ -22,13 +22,6 @@ TRIED = [name for name in plan.models(EXPERIMENT) if EXPERIMENT.weights(name) in
 TRAINED = [name for name in EXPERIMENT.trained if name in TRIED]
 
 
-def probed_samples(wildcards):
-    """The original rows in which a generator on a card writes errors, to see whether its words give them away."""
-    if wildcards.model != EXPERIMENT.generation.generator or not EXPERIMENT.models[wildcards.model].gpus:
-        return []
-    return [f"results/samples/{name}.parquet" for name in SOFT if name in SOURCES_THERE]
-
-
 localrules:
     try_rows,
     preflight,

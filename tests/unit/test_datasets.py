@@ -913,16 +913,17 @@ def test_shares_that_no_float_holds_are_malformed(tmp_path):
 
 
 def test_a_survey_answer_that_hardly_leads_is_dropped(tmp_path):
-    shares = {"Peru": [0.45, 0.36, 0.19], "Chile": [0.46, 0.36, 0.18], "Kenya": [0.45, 0.15, 0.4]}
-    asked = opinions("Q?", ["Yes", "No", "Hard to say"], **shares)
+    shares = {"Peru": [0.45, 0.36, 0.1, 0.09], "Chile": [0.46, 0.36, 0.1, 0.08], "Kenya": [0.45, 0.15, 0.0, 0.4]}
+    asked = opinions("Q?", ["Yes", "No", "Never", "Hard to say"], **shares)
     write_csv(tmp_path / "global_opinions.csv", OPINIONS, asked)
     reading = read("globalopinionqa", tmp_path)
     assert [kept.culture for kept in reading.samples()] == ["Chile", "Kenya"], "a non-answer is no opinion behind it"
     assert reading.dropped == {"small-margin": 1}
     assert len(benchmarks.read("globalopinionqa", tmp_path, {"least_margin": 0.09}).samples()) == 3
     assert not any(kept.minor for kept in reading.samples())
-    minor = benchmarks.read("globalopinionqa", tmp_path, {"minor_below": 0.2}).samples()
-    assert [kept.minor for kept in minor if kept.culture == "Chile"] == [("No",)]
+    minor = benchmarks.read("globalopinionqa", tmp_path, {"minor_below": 0.4}).samples()
+    assert {kept.culture: kept.wrong for kept in minor} == {"Chile": ("Never",), "Kenya": ("No",)}, "clearly rarer"
+    assert all(set(kept.wrong) <= set(kept.minor) for kept in minor)
 
 
 @pytest.mark.parametrize(

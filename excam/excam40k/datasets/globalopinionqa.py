@@ -141,7 +141,8 @@ def _opinions(options: list[str] | None, shares: list[float] | None, minor_below
     (best, answer), *others = ranked
     opinions = [share for share, option in others if not _NON_ANSWER.search(option)]
     close = [option for share, option in others if best - share < minor_below]
-    chosen = [option for share, option in ranked if option == answer or 0 < share <= CLEARLY_FEWER * best]
+    rarer = [0 < share <= CLEARLY_FEWER * best for share in shares]
+    chosen = [option for option, is_rarer in zip(options, rarer, strict=True) if is_rarer or option == answer]
     return answer, best - others[0][0] <= SAME, best, best - max(opinions, default=0.0), close, chosen
 
 
