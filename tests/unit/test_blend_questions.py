@@ -191,3 +191,96 @@ def test_an_answer_that_many_give_to_other_questions_only_is_no_wrong_one(tmp_pa
     given = {f"R{place}": {"L": [(1, ["mathematics"])]} for place in range(6)}
     annotate(tmp_path, MOST, Iran=[(4, ["weaving"])], Spain=[(4, ["mathematics"])], **given, **FILLERS)
     assert "mathematics" not in wrong_in("Iran", tmp_path)
+
+
+PLAYED = "What is the most popular sport{place} in {region}?"
+PAID = "What is the best paid sport{place} in {region}?"
+
+
+def ask_locally(folder, **regions):
+    """Write annotations of "K" and "L", of one kind: region -> local name, answers to "K", answers to "L"."""
+    (folder / "annotations").mkdir(exist_ok=True)
+    for region, (name, *answers) in regions.items():
+        records = {
+            key: {
+                "question": f"{key}? {name}",
+                "en_question": question.format(region=region, place=""),
+                "annotations": [{"count": votes, "en_answers": en, "answers": own} for votes, en, own in groups],
+                "idks": {},
+            }
+            for key, question, groups in zip("KL", (PLAYED, PAID), answers, strict=True)
+        }
+        with gzip.open(folder / "annotations" / f"{region}_data.json.gz", "wt") as stream:
+            json.dump(records, stream)
+    return folder
+
+
+CHESS, GOLF, JUDO = ((2, [name], [name]) for name in ("chess", "golf", "judo"))
+ENGLISH = ("", [(4, ["tennis"], ["tennis"]), CHESS, GOLF], [(4, ["rugby"], ["rugby"]), CHESS, GOLF, JUDO])
+SPAIN = ("España", [(5, ["soccer"], ["fútbol"])], [(3, ["chess"], ["ajedrez"]), (2, ["soccer"], ["fútbol"])])
+MEXICO = ("México", [(5, ["golf"], ["golf"])], [(3, ["golf"], ["golf"])])
+
+
+def local_samples(folder, **settings):
+    reading = datasets.read("blend", folder, {"local_questions": 1, **settings})
+    return {sample.id: sample for sample in reading.samples() if sample.language != "English"}, reading.dropped
+
+
+def test_local_questions_are_asked_and_answered_in_the_language_of_the_region(tmp_path):
+    found, _ = local_samples(ask_locally(tmp_path, UK=ENGLISH, Spain=SPAIN, Mexico=MEXICO))
+    spain = found["blend/local:Spain:K"]
+    assert (spain.question, spain.answer, spain.language) == ("K? España", "fútbol", "Spanish")
+    assert (spain.culture, spain.group) == ("Spain", "K")
+    assert set(spain.wrong) == {"ajedrez", "golf"}, "of a question of the same kind, and of another Spanish region"
+
+
+def test_local_questions_are_added_only_if_wanted_and_share_a_stratum_with_no_english_ones(tmp_path):
+    folder = ask_locally(tmp_path, UK=ENGLISH, Spain=SPAIN, Mexico=MEXICO)
+    annotate(folder, MOST, Fiji={"M": [(4, ["kava drinking"])]}, Peru={"M": [(4, ["pottery"])]})
+    annotate(folder, MOST, Chad={"M": [(4, ["camel races"])]})
+    without = datasets.read("blend", folder, {}).samples()
+    assert {sample.language for sample in without} == {"English"}
+    assert all(sample.stratum == sample.culture for sample in without)
+    both = datasets.read("blend", folder, {"local_questions": 1}).samples()
+    assert {sample.stratum for sample in both if sample.language == "Spanish"} == {"Spain", "Mexico"}
+    assert not {sample.stratum for sample in both if sample.language == "English"} & {"Spain", "Mexico"}
+
+
+@pytest.mark.parametrize(
+    ("name", "answers", "reason"),
+    [
+        ("nuestro país", [(5, ["soccer"], ["fútbol"])], "names-no-region"),
+        ("", [(5, ["soccer"], ["fútbol"])], "names-no-region"),
+        ("España", [(5, ["soccer"], ["футбол"])], "no-local-wording"),
+        ("España", [(1, ["soccer"], ["fútbol"])], "few-votes"),
+        ("España", [(5, ["chess"], ["ajedrez"]), (1, ["golf"], ["golf"])], "no-local-distractor"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_locally_is_counted(tmp_path, name, answers, reason):
+    spain = (name, answers, SPAIN[2])
+    folder = ask_locally(tmp_path, UK=ENGLISH, Spain=spain, Mexico=MEXICO, Iran=("ایران", *[[(4, ["x"], ["y"])]] * 2))
+    found, dropped = local_samples(folder)
+    assert "blend/local:Spain:K" not in found
+    assert dropped[reason] > 0
+
+
+def test_a_local_wording_that_begins_as_one_that_was_given_is_not_wrong(tmp_path):
+    spain = (SPAIN[0], [*SPAIN[1], (1, ["board games"], ["ajedrecista"])], SPAIN[2])
+    found, _ = local_samples(ask_locally(tmp_path, UK=ENGLISH, Spain=spain, Mexico=MEXICO))
+    assert "ajedrez" not in found["blend/local:Spain:K"].wrong
+
+
+def test_a_date_is_read_in_both_orders():
+    kind = quantity_of("(Provide in MM/DD format (e.g., 12/31).)")
+    assert kind.readings("01/06") == [kind.read("01/06"), kind.read("06/01")]
+    assert kind.readings("05/19") == [kind.read("05/19")]
+
+
+def test_the_real_rows_give_local_questions_in_every_language():
+    if not REAL.exists():
+        pytest.skip("no real rows beside the repository")
+    rows = datasets.read("blend", REAL, {"local_questions": 3}).frame.filter(pl.col("language") != "English")
+    questions = rows.group_by("language", "culture").agg(pl.col("group").n_unique())
+    assert len(rows) >= 850
+    assert (questions.height, questions["language"].n_unique()) == (14, 12)
+    assert questions["group"].min() >= 25

@@ -44,9 +44,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is held about one question of a region; the answers with most votes come first."""
+    """What is held about one question of a region; the answers with most votes come first.
+
+    `local`: the question as it was asked there; empty where the annotations hold none.
+    """
 
     question: str
+    local: str
     answers: tuple[Answer, ...]
 
 
@@ -161,11 +165,15 @@ def _record(record: Mapping[str, Any]) -> Record:
         for entry in ordered
     )
     question = replace_surrogates(str(record["en_question"]))
-    return Record(question, tuple(answer for answer in answers if answer.wordings))
+    local = replace_surrogates(str(record.get("question") or ""))
+    return Record(question, local, tuple(answer for answer in answers if answer.wordings))
 
 
 def _texts(wordings: Iterable[object], separator: str | None = ", ") -> tuple[str, ...]:
-    """Return wordings as text; one that lists several ("Turkey dinner, Roast turkey") counts as each of them."""
-    texts = (replace_surrogates(str(wording)) for wording in wordings)
+    """Return wordings as text; one that lists several ("Turkey dinner, Roast turkey") counts as each of them.
+
+    The dot that a capital "İ" leaves above a small "i" goes.
+    """
+    texts = (replace_surrogates(str(wording)).replace("i\u0307", "i") for wording in wordings)
     parts = (part.strip() for text in texts for part in (text.split(separator) if separator else [text]))
     return tuple(dict.fromkeys(part for part in parts if part))

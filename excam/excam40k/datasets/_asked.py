@@ -31,20 +31,21 @@ _LEAD = 2  # votes before the second answer, for a region that agrees on the one
 _DISTRACTOR_VOTES = 3  # of a wrong answer where it is right, or two if that is the one top answer: one is a slip
 _VERSUS = re.compile(r"___ vs ___")  # a question that asks for two teams
 _TWO = re.compile(r"\b(?:vs|versus|against|and)\b|-")
-_LONGEST = 60  # characters of an answer; longer ones tell a story
+LONGEST = 60  # characters of an answer; longer ones tell a story
 _PLACEHOLDER = re.compile(PLACEHOLDER)
 
 
 class Asked:
-    """The answers of all regions to one question."""
+    """The answers of all regions to one question; those to the questions `beside` it are known words, no more."""
 
-    def __init__(self, annotations: Annotations, key: str) -> None:
+    def __init__(self, annotations: Annotations, key: str, beside: Iterable[str] = ()) -> None:
         self._key = key
         self._records: Mapping[str, Record] = annotations.records.get(key, {})
         self._alike, self._users = annotations.alike, annotations.users
         questions = [stems(record.question) for record in self._records.values()]
         ignored = frozenset.intersection(*questions) if questions else frozenset[str]()
-        given = (wording for region in self._records for wording in self._given(region))
+        said = [record for other in (key, *beside) for record in annotations.records.get(other, {}).values()]
+        given = (wording for record in said for answer in record.answers for wording in answer.wordings)
         self._wordings = Wordings(given, ignored, annotations.synonyms)
         self._names = frozenset(stem for region in annotations.files for stem in stems(region.replace("_", " ")))
 
@@ -67,9 +68,10 @@ class Asked:
         return region in self._records
 
     def _one_can_be_right(self, region: str) -> bool:
-        return bool(self._quantity(region) or _ONE_ANSWER.search(self._records[region].question))
+        return bool(self.quantity(region) or _ONE_ANSWER.search(self._records[region].question))
 
-    def _quantity(self, region: str) -> Quantity | None:
+    def quantity(self, region: str) -> Quantity | None:
+        """Return the kind of quantity that the question asks for, None if for none."""
         return quantity_of(self._records[region].question)
 
     def _given(self, region: str) -> list[str]:
@@ -78,22 +80,22 @@ class Asked:
 
     def _says_something(self, region: str, answer: Answer) -> bool:
         text = answer.wordings[0]
-        if kind := self._quantity(region):
+        if kind := self.quantity(region):
             return kind.read(text) is not None
         if _VERSUS.search(self._records[region].question) and not _TWO.search(text):
             return False
-        return bool(self._wordings.content(text)) and len(text) <= _LONGEST and not _PLACEHOLDER.search(text)
+        return bool(self._wordings.content(text)) and len(text) <= LONGEST and not _PLACEHOLDER.search(text)
 
     def still_wrong(self, region: str, right: Answer, options: Iterable[str]) -> list[str]:
         """Return the options that are wrong in the region by its annotators and those of other regions."""
         offered = (option for option in options if not _PLACEHOLDER.search(option))
-        return [option for option in offered if self._is_wrong(region, right, (option,))]
+        return [option for option in offered if self.is_wrong(region, right, (option,))]
 
     def _is_right_too(self, region: str, answer: str, wordings: tuple[str, ...]) -> bool:
-        if kind := self._quantity(region):
+        if kind := self.quantity(region):
             values = [value for given in (answer, *self._given(region)) if (value := kind.read(given)) is not None]
-            offered = kind.read(wordings[0])
-            return offered is None or not all(kind.apart(offered, value) for value in values)
+            offered = kind.readings(wordings[0])
+            return not offered or not all(kind.apart(one, value) for one in offered for value in values)
         reach = self._right_stems(region) | self._wordings.reach([answer])
         return any(self._wordings.content(wording) & reach for wording in wordings)
 
@@ -114,19 +116,34 @@ class Asked:
                 for answer in record.answers:
                     if answer.votes >= least and self._says_something(other, answer):
                         offered.setdefault(answer.wordings[0], answer)
-        wrong = (text for text, answer in offered.items() if self._is_wrong(region, right, answer.wordings))
+        wrong = (text for text, answer in offered.items() if self.is_wrong(region, right, answer.wordings))
         order = sorted(wrong, key=lambda text: (used[text], digest(region, self._key, text)))
         chosen: list[str] = []
-        kind = self._quantity(region)
+        kind = self.quantity(region)
         for text in order:
-            if kind or not self._wordings.content(text) & self._wordings.reach(chosen):
+            if kind or not self.overlap(text, chosen):
                 chosen.append(text)
         return chosen
 
-    def _is_wrong(self, region: str, right: Answer, wordings: tuple[str, ...]) -> bool:
+    def overlap(self, text: str, others: Iterable[str]) -> bool:
+        """Return whether an English wording says, contains or specialises one of the others."""
+        return bool(self._wordings.content(text) & self._wordings.reach(others))
+
+    def given_elsewhere(self, region: str) -> set[Stems]:
+        """Return the stems of each wording that two or more annotators of another region gave."""
+        return {
+            stems(wording)
+            for other, record in self._records.items()
+            for answer in record.answers
+            for wording in answer.wordings
+            if other != region and answer.votes >= _DISTRACTOR_VOTES - 1
+        }
+
+    def is_wrong(self, region: str, right: Answer, wordings: tuple[str, ...]) -> bool:
+        """Return whether an answer, in English wordings, is wrong in a region by all answers to the question."""
         if self._is_right_too(region, right.wordings[0], wordings):
             return False
-        if self._quantity(region):
+        if self.quantity(region):
             return True
         content = self._wordings.content(wordings[0])
         if not content or content & self._names:  # it would say where it is right
@@ -135,13 +152,14 @@ class Asked:
         users = min(self._users[stem] for stem in content)
         if len(giving) == 1 and users >= _USED_BY_MANY:  # "mathematics" is no form of private education
             return False
-        if self._agrees_on_one(region):
+        if self.agrees_on_one(region):
             return len(giving) <= _GIVEN_BY_IF_ONE
         own = self._wordings.content(right.wordings[0])
         if len(giving) > _GIVEN_BY or any(own & self._wordings.content(" ".join(self._given(each))) for each in giving):
             return False
         return self._one_can_be_right(region) or 1 <= users <= _OWN_WORD
 
-    def _agrees_on_one(self, region: str) -> bool:
+    def agrees_on_one(self, region: str) -> bool:
+        """Return whether one answer can be right and the region has votes for hardly any other."""
         votes = [answer.votes for answer in self._records[region].answers[:2]]
         return self._one_can_be_right(region) and votes[0] - sum(votes[1:]) >= _LEAD

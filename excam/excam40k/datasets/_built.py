@@ -6,7 +6,7 @@ The right option is the region's top answer; the others are answers of other reg
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 import polars as pl
 
@@ -16,7 +16,7 @@ from excam.excam40k.datasets._cells import clean_columns, digest, identifier
 
 CHOICES = {"options": pl.List(pl.String), "answer": pl.String}
 MOST_BUILT = 3  # questions of one (region, question), with different wrong options
-_MOST_WRONG, _LEAST_WRONG = 3, 2  # options beside the right one
+MOST_WRONG, _LEAST_WRONG = 3, 2  # options beside the right one
 
 Built = tuple[list[str], str | None, str | None]  # options, the right one, or why there are none
 
@@ -34,15 +34,20 @@ def build_questions(
     in 2, of a third one in 3.
     """
     rows = [
-        (annotations.files[region], region, key, annotations.records[key][region].question, str(place), *built)
+        (annotations.files[region], region, key, annotations.records[key][region].question, questions)
         for key in annotations.records
         for region, questions in _build(asked(key), list(annotations.records[key]), key, official, least_votes)
-        for place, built in enumerate(questions, 1)
     ]
+    return built_frame(dataset, "built", rows)
+
+
+def built_frame(dataset: str, kind: str, rows: Iterable[tuple[str, str, str, str, list[Built]]]) -> pl.DataFrame:
+    """Return a frame of built questions from file, region, key, question and choices; ids begin with `kind`."""
+    placed = [(*of, str(place), *built) for *of, questions in rows for place, built in enumerate(questions, 1)]
     names = dict.fromkeys(("_file", "region", "group", "question", "place"), pl.String)
-    frame = pl.DataFrame(rows, {**names, **CHOICES, "before": pl.String}, orient="row")
+    frame = pl.DataFrame(placed, {**names, **CHOICES, "before": pl.String}, orient="row")
     frame = clean_columns(frame, ("question", *CHOICES))
-    parts = [pl.lit("built"), pl.col("region"), pl.col("group")]
+    parts = [pl.lit(kind), pl.col("region"), pl.col("group")]
     ids = pl.when(pl.col("place") == "1").then(identifier(dataset, *parts))
     return frame.with_columns(id=ids.otherwise(identifier(dataset, *parts, pl.col("place"))))
 
@@ -60,15 +65,15 @@ def _build(
     used = Counter[str]()
     for answer in right.values():
         if not isinstance(answer, str):
-            used[answer.wordings[0]] -= _MOST_WRONG
+            used[answer.wordings[0]] -= MOST_WRONG
     built: defaultdict[str, list[Built]] = defaultdict(list)
     for region, answer in right.items():
         if isinstance(answer, str):
             built[region].append(([], None, answer))
             continue
         wrong = asked.wrong(region, answer, used)
-        for start in range(0, MOST_BUILT * _MOST_WRONG, _MOST_WRONG):
-            chosen = wrong[start : start + _MOST_WRONG]
+        for start in range(0, MOST_BUILT * MOST_WRONG, MOST_WRONG):
+            chosen = wrong[start : start + MOST_WRONG]
             if len(chosen) >= _LEAST_WRONG:
                 text = answer.wordings[0]
                 built[region].append((sorted([text, *chosen], key=str.casefold), text, None))

@@ -23,6 +23,11 @@ class Quantity:
         found = self.written.fullmatch(answer.strip())
         return self.value(found) if found else None
 
+    def readings(self, answer: str) -> list[float]:
+        """Return the values that an answer may have: "01/06" is written for the first of June too."""
+        texts = (answer, "/".join(reversed(answer.split("/"))))
+        return [value for text in texts if (value := self.read(text)) is not None]
+
 
 def _around(size: float, least: float) -> Callable[[float, float], bool]:
     """Return whether two points of a circle (months of a year) are at least so far apart."""

@@ -5,6 +5,9 @@ snapshot holds the annotations too, they decide which questions are clear: the r
 with at least `least_votes` of its five votes, and an option that is right there too is no option (`_asked.py`). Up to
 three questions are built for each annotated question of a region without official ones (`_built.py`), for all of them
 where a snapshot has no official ones. Placeholders ("not-applicable") are never right and never a wrong answer.
+
+Annotators were asked in the language of their region; `local_questions` adds questions in it (`_local.py`). They share
+the group of the English ones.
 """
 
 from __future__ import annotations
@@ -23,10 +26,18 @@ from excam.excam40k.datasets import base
 from excam.excam40k.datasets._annotations import ANNOTATIONS, PLACEHOLDER, read_annotations
 from excam.excam40k.datasets._asked import Asked
 from excam.excam40k.datasets._built import CHOICES, build_questions
-from excam.excam40k.datasets._cells import clean_columns, countries, digests, identifier, with_wrong
+from excam.excam40k.datasets._cells import (
+    clean_columns,
+    countries,
+    country_name,
+    digests,
+    identifier,
+    with_wrong,
+)
+from excam.excam40k.datasets._local import TONGUES, build_local_questions
 from excam.excam40k.datasets._wordings import stems
 
-VERSION = 5
+VERSION = 6
 NAME = "blend"
 QUESTIONS = (
     "**/mc_questions*.csv",
@@ -56,11 +67,12 @@ _PLACEHOLDER = re.compile(PLACEHOLDER)
 Judged = tuple[list[str], str | None]  # options that stay, why a row is dropped
 
 
-def read(folder: Path, *, least_votes: int = 3) -> base.Reading:
+def read(folder: Path, *, least_votes: int = 3, local_questions: int = 0) -> base.Reading:
     """Return base samples of a snapshot, official questions first, then the built ones.
 
-    `least_votes`: votes of a right answer, of five; the paper states none, and its printed example has two. Raises
-    SourceInvalid.
+    `least_votes`: votes of a right answer, of five; the paper states none, and its printed example has two.
+    `local_questions`: at most so many of each (region, question) in the region's language; the paper has English only.
+    Raises SourceInvalid.
     """
     annotations = read_annotations(NAME, folder)
     rows = _official_rows(folder, needed=not annotations.files)
@@ -68,8 +80,20 @@ def read(folder: Path, *, least_votes: int = 3) -> base.Reading:
     official = _few_per_question(_samples(_unclear_marked(_official_questions(rows), asked, least_votes)))
     covered = set(rows.select("country", "ID").iter_rows())
     others = _samples(build_questions(NAME, annotations, asked, covered, least_votes))
+    parts = [official, others]
+    if local_questions:
+        parts = [_english_apart(part) for part in parts]
+        parts.append(_samples(build_local_questions(NAME, annotations, least_votes, local_questions)))
     lacks = () if annotations.files else ("annotations",)
-    return base.gather(NAME, TASK, pl.concat([official, others], how="diagonal"), lacks=lacks)
+    return base.gather(NAME, TASK, pl.concat(parts, how="diagonal"), lacks=lacks)
+
+
+def _english_apart(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return English rows about regions with another language in one stratum: most of a draw is in the languages."""
+    others = list(map(country_name, TONGUES))
+    return rows.with_columns(
+        stratum=pl.when(pl.col("culture").is_in(others)).then(pl.lit("English elsewhere")).otherwise("stratum")
+    )
 
 
 def _official_rows(folder: Path, *, needed: bool) -> pl.DataFrame:
@@ -149,7 +173,7 @@ def _samples(rows: pl.DataFrame) -> pl.DataFrame:
     return base.fields(
         with_wrong(rows, PLACEHOLDER),
         **{name: pl.col(name) for name in named},
-        language=pl.lit("English"),
+        language=pl.col("language") if "language" in rows.columns else pl.lit("English"),
         culture=country,
         stratum=country,
         reason=pl.coalesce("before", after),

@@ -1,0 +1,237 @@
+"""BLEnD's questions as annotators were asked them in the language of their region, with answers in their own words.
+
+A wrong answer is what annotators who speak the language answered to this question in another region, or to a question
+of the same kind; whether it is wrong is decided by its English wordings (`_asked.py`). Two questions are of the same
+kind if many of the same answers are given to both. No text is translated.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, product
+
+import polars as pl
+
+from excam.excam40k.datasets._annotations import PLACEHOLDER, Annotations, Answer, Record
+from excam.excam40k.datasets._asked import LONGEST, Asked
+from excam.excam40k.datasets._built import MOST_WRONG, Built, built_frame
+from excam.excam40k.datasets._cells import digest
+from excam.excam40k.datasets._quantities import quantity_of
+from excam.excam40k.datasets._wordings import Stems, stems
+
+
+@dataclass(frozen=True, slots=True)
+class Tongue:
+    """The language of a region, how Unicode's names of its letters begin, and the region's name in a question."""
+
+    language: str
+    script: str
+    name: re.Pattern[str]
+
+
+def _tongue(language: str, script: str, name: str) -> Tongue:
+    return Tongue(language, script, re.compile(name, re.I))
+
+
+ENGLISH_REGIONS = ("UK", "US")
+TONGUES = {
+    "Algeria": _tongue("Arabic", "ARABIC", "جزائر"),
+    "Assam": _tongue("Assamese", "BENGALI", "অসম"),
+    "Azerbaijan": _tongue("Azerbaijani", "LATIN", "azərbaycan"),
+    "China": _tongue("Chinese", "CJK", "中国"),
+    "Ethiopia": _tongue("Amharic", "ETHIOPIC", "ኢትዮ"),
+    "Greece": _tongue("Greek", "GREEK", "ελλ[άα]δ|[έε]λλην"),
+    "Indonesia": _tongue("Indonesian", "LATIN", "indonesia"),
+    "Iran": _tongue("Persian", "ARABIC", "ایران"),
+    "Mexico": _tongue("Spanish", "LATIN", "m[ée]xic"),
+    "North_Korea": _tongue("Korean", "HANGUL", "북한|조선"),
+    "Northern_Nigeria": _tongue("Hausa", "LATIN", "arewa"),
+    "South_Korea": _tongue("Korean", "HANGUL", "대한민국|한국"),
+    "Spain": _tongue("Spanish", "LATIN", "españ"),
+    "West_Java": _tongue("Sundanese", "LATIN", "jawa barat|jabar"),
+}
+_SAME_ANSWERS, _SHARE = 3, 0.25  # that two questions of one kind have, and their share of the answers to one of them
+_QUESTIONS = 2  # of a kind that an answer is given to: one may be misread
+_LEAST_VOTES = 2  # of a wrong answer, over all questions of the kind: one is a slip
+_SYLLABLES = ("CJK", "HANGUL", "ETHIOPIC")  # letters that say more than a sound
+_START = 5  # letters with which two words of other scripts begin alike
+_PLACEHOLDER = re.compile(PLACEHOLDER)
+
+
+def build_local_questions(dataset: str, annotations: Annotations, least_votes: int, most: int) -> pl.DataFrame:
+    """Return a frame with up to `most` rows for each annotated (region, question), in the region's language.
+
+    `before` is the reason to drop a row. A question has two or three wrong answers, one where there are no more.
+    """
+    local = _Local(annotations, least_votes)
+    places = [
+        (key, region)
+        for key, regions in annotations.records.items()
+        for region in sorted(regions, key=lambda each: digest(key, each))
+        if region not in ENGLISH_REGIONS
+    ]
+    right = {place: local.right(*place) for place in places}
+    rows = [
+        (annotations.files[region], region, key, annotations.records[key][region].local, questions)
+        for key, region in places
+        for questions in [local.build(key, region, right[key, region], most)]
+    ]
+    language = pl.col("region").replace_strict({each: tongue.language for each, tongue in TONGUES.items()}, default="-")
+    return built_frame(dataset, "local", rows).with_columns(language=language)
+
+
+Right = tuple[Answer, str]  # the answer and its wording
+
+
+class _Local:
+    """What annotators said in the languages of their regions."""
+
+    def __init__(self, annotations: Annotations, least_votes: int) -> None:
+        self._annotations, self._least_votes = annotations, least_votes
+        self._said = _said(annotations.records)
+        self._same_kind = same_kind(self._said)
+        self._apart = _apart(annotations.records)
+        self._uses: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for regions in annotations.records.values():
+            for region, record in regions.items():
+                if tongue := TONGUES.get(region):
+                    texts = {text.casefold() for answer in record.answers for text in answer.local}
+                    self._uses[tongue.language].update(texts)
+        self._taken: defaultdict[str, Counter[str]] = defaultdict(Counter)  # of a language: wrong minus right uses
+        self._asked = cache(lambda key: Asked(annotations, key, self._same_kind.get(key, ())))
+
+    def right(self, key: str, region: str) -> Right | str:
+        """Return the right answer of a region and its local wording, or why there is none."""
+        record = self._annotations.records[key][region]
+        if not (tongue := TONGUES.get(region)):
+            return "unknown-language"
+        if not tongue.name.search(record.local):
+            return "names-no-region" if record.local.strip() else "no-local-question"
+        asked = self._asked(key)
+        answer = asked.right(region, self._least_votes)
+        if isinstance(answer, str):
+            return answer
+        text = answer.wordings[0] if asked.quantity(region) else self._text(tongue, answer)
+        if text is None:
+            return "no-local-wording"
+        self._taken[tongue.language][text] -= MOST_WRONG
+        return answer, text
+
+    def build(self, key: str, region: str, right: Right | str, most: int) -> list[Built]:
+        """Return the questions of a region, or one reason why there are none.
+
+        A wrong answer is taken that was taken least often, beyond the questions to which it is right.
+        """
+        if isinstance(right, str):
+            return [([], None, right)]
+        answer, text = right
+        taken, asked = self._taken[TONGUES[region].language], self._asked(key)
+        if asked.quantity(region):
+            wrong = asked.wrong(region, answer, taken)
+        else:
+            wrong = self._wrong(asked, key, region, answer)
+        if not wrong:
+            return [([], None, "no-local-distractor")]
+        number = min(most, max(1, len(wrong) // 2))
+        chosen = [wrong[place::number][:MOST_WRONG] for place in range(number)]
+        taken.update(each for some in chosen for each in some)
+        return [(sorted([text, *some], key=str.casefold), text, None) for some in chosen]
+
+    def _text(self, tongue: Tongue, answer: Answer) -> str | None:
+        """Return the wording of an answer that is used most in the language; None for none in its letters."""
+        usable = (text for text in answer.local if _is_written_in(tongue, text))
+        return max(usable, key=lambda text: self._uses[tongue.language][text.casefold()], default=None)
+
+    def _wrong(self, asked: Asked, key: str, region: str, right: Answer) -> list[str]:
+        """Return local answers that are wrong in a region and do not overlap, the least taken ones first."""
+        tongue, record = TONGUES[region], self._annotations.records[key][region]
+        one, elsewhere = asked.agrees_on_one(region), asked.given_elsewhere(region)
+        beside = frozenset[Stems]().union(*(self._apart[stems(text)] for text in right.wordings))
+        own = {part for answer in record.answers for text in answer.local for part in _parts(text)}
+        own -= _parts(record.local)
+        fits = Counter(each for other in (key, *self._same_kind.get(key, ())) for each in self._said[other])
+        votes = Counter[str]()
+        found: dict[str, Answer] = {}
+        for other, answer in self._answers(tongue.language, key, region):
+            said = {stems(text) for text in answer.wordings}
+            # an answer that nobody gave to this question is wrong where only one can be right and the region agrees
+            given = bool(said & elsewhere)
+            if not given and not (one and said & beside and any(fits[each] >= _QUESTIONS for each in said)):
+                continue
+            text = self._text(TONGUES[other], answer)
+            if text is None or _parts(text) & own or not asked.is_wrong(region, right, answer.wordings):
+                continue
+            votes[text] += answer.votes + given
+            found.setdefault(text, answer)
+        uses, taken = self._uses[tongue.language], self._taken[tongue.language]
+        order = sorted(found, key=lambda text: (taken[text], -uses[text.casefold()], digest(region, key, text)))
+        chosen: list[str] = []
+        for text in order:
+            shown = [wording for each in chosen for wording in found[each].wordings]
+            if votes[text] >= _LEAST_VOTES and not any(asked.overlap(each, shown) for each in found[text].wordings):
+                chosen.append(text)
+        return chosen
+
+    def _answers(self, language: str, key: str, region: str) -> Iterator[tuple[str, Answer]]:
+        """Yield regions and answers in a language to questions of this kind, without the region's own to this one."""
+        for other in (key, *self._same_kind.get(key, ())):
+            for near, record in self._annotations.records[other].items():
+                if near in TONGUES and TONGUES[near].language == language and (other, near) != (key, region):
+                    for answer in record.answers:
+                        if not any(_PLACEHOLDER.search(text) for text in answer.wordings):
+                            yield near, answer
+
+
+def _is_written_in(tongue: Tongue, text: str) -> bool:
+    letters = [letter for letter in text if letter.isalpha()]
+    named = all(unicodedata.name(letter, "").startswith((tongue.script, "MODIFIER")) for letter in letters)
+    return bool(letters) and named and len(text) <= LONGEST and not _PLACEHOLDER.search(text)
+
+
+def _parts(text: str) -> set[str]:
+    """Return what two overlapping wordings share: pairs of syllables, or how words of three letters or more begin."""
+    found: set[str] = set()
+    for word in re.findall(r"[^\W_]+", unicodedata.normalize("NFC", text.casefold())):
+        if unicodedata.name(word[0], "").startswith(_SYLLABLES):
+            found |= {word[place : place + 2] for place in range(len(word) - 1)} or {word}
+        elif len(word) > 2:
+            found.add(word[:_START])
+    return found
+
+
+def _said(records: Mapping[str, Mapping[str, Record]]) -> dict[str, set[Stems]]:
+    """Return question -> the wordings of all answers to it, without questions that ask for a quantity."""
+    return {
+        key: {stems(text) for record in regions.values() for answer in record.answers for text in answer.wordings}
+        for key, regions in records.items()
+        if not any(quantity_of(record.question) for record in regions.values())
+    }
+
+
+def same_kind(said: Mapping[str, set[Stems]]) -> dict[str, list[str]]:
+    """Return question -> others of the same kind."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for one, other in combinations(said, 2):
+        same = len((said[one] & said[other]) - {frozenset()})
+        if same >= max(_SAME_ANSWERS, _SHARE * min(len(said[one]), len(said[other]))):
+            found[one].append(other)
+            found[other].append(one)
+    return found
+
+
+def _apart(records: Mapping[str, Mapping[str, Record]]) -> Mapping[Stems, set[Stems]]:
+    """Return a wording -> those of other answers that one region gave to one question: they do not mean the same."""
+    found: defaultdict[Stems, set[Stems]] = defaultdict(set)
+    for regions in records.values():
+        for record in regions.values():
+            said = ({stems(text) for text in answer.wordings} for answer in record.answers)
+            for some, others in combinations(said, 2):
+                for one, other in product(some, others):
+                    found[one].add(other)
+                    found[other].add(one)
+    return found
