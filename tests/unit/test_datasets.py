@@ -225,7 +225,14 @@ def test_a_wrong_value_among_right_ones_is_shown_with_the_counts(tmp_path):
         "culturalbench: answer-outside-options, e.g. CulturalBench-Easy.csv, row 4: answer: found 'E'; "
         "expected A, B, C or D",
         "culturalbench: unknown country, kept: 'Atlantis' (1 rows)",
+        "culturalbench: 2 cultures, fewest questions: 1 (Atlantis)",
+        "culturalbench: warning: under 5 questions: Atlantis, Peru",
     ]
+
+
+def test_a_benchmark_of_one_culture_has_no_line_about_the_fewest_questions(tmp_path):
+    write_csv(tmp_path / "CulturalBench-Easy.csv", EASY, *([i, i, "Q?", "w", "x", "y", "z", "A", "Peru"] for i in "12"))
+    assert len(benchmarks.summary_lines(read("culturalbench", tmp_path), 2)) == 1
 
 
 def test_unknown_languages_and_answers_that_are_no_text_are_counted(tmp_path):

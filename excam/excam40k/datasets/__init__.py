@@ -18,6 +18,8 @@ from excam.core.exceptions import ConfigInvalid, SourceInvalid, in_a_line
 from excam.core.licences import Term
 from excam.excam40k.datasets.base import Benchmark, Errors, Mistake, Reading, Source, Task
 
+_LEAST_QUESTIONS = 5  # of a culture: fewer say nothing about it
+
 
 def available() -> tuple[str, ...]:
     """Return names of all benchmarks of the package, sorted: the modules of this folder, with `-` for `_`."""
@@ -123,4 +125,18 @@ def summary_lines(reading: Reading, drawn: int) -> list[str]:
         shown = ", ".join(f"{value!r} ({rows} rows)" for value, rows in list(values.items())[:5])
         more = f" and {len(values) - 5} more" if len(values) > 5 else ""
         lines.append(f"{reading.dataset}: unknown {kind}, kept: {shown}{more}")
+    return lines + _culture_lines(reading)
+
+
+def _culture_lines(reading: Reading) -> list[str]:
+    """Return the culture with fewest questions, and how many cultures have too few; nothing where there is one."""
+    question = pl.when(pl.col("group") == "").then("id").otherwise("group")
+    of_culture = reading.frame.group_by("culture").agg(questions=question.n_unique()).sort("questions", "culture")
+    if of_culture.height < 2:
+        return []
+    fewest, questions = of_culture.row(0)
+    lines = [f"{reading.dataset}: {of_culture.height} cultures, fewest questions: {questions} ({fewest})"]
+    if few := of_culture.filter(pl.col("questions") < _LEAST_QUESTIONS)["culture"].to_list():
+        shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
+        lines.append(f"{reading.dataset}: warning: under {_LEAST_QUESTIONS} questions: {shown}")
     return lines
