@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from excam.core.licences import terms
 from excam.core.splits import SPLITS
 from excam.error_reports import record_files
 from excam.error_reports.records import Sample
@@ -105,7 +106,9 @@ def audit(results: Path, names: list[str]) -> dict[str, list[dict]]:
     soft_counts = [results / f"errors/soft/{name}.counts.json" for name in soft]
     folder = results / "audits"
     listed = {kind: ROOT / f"paper/appendix-e-{kind}.csv" for kind in ("regions", "languages")}
-    licences = json.dumps({name: datasets.load(name).SOURCE.licence for name in names})
+    licences = json.dumps(
+        {name: [(of := datasets.load(name).SOURCE.licence), sorted(terms(of) or []), f"{name}.py"] for name in names}
+    )
     sources = [results / f"sources/{name}/manifest.json" for name in names]
     flags = {
         "leaks": {"near_duplicates": near, "mixtures": mixtures, "bases": bases},

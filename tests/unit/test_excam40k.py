@@ -23,14 +23,14 @@ SHIPPED = ("train.parquet", "dev.parquet", "test.parquet", "test-100.parquet", "
 
 @pytest.fixture(scope="module")
 def mini(tmp_path_factory) -> Path:
-    return build(tmp_path_factory.mktemp("mini"), MINI)
+    return build(tmp_path_factory.mktemp("mini"), MINI, caps={"normad": 160})  # as in experiments/mini.yaml
 
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory) -> Path:
     if not REAL:
         pytest.skip("no real rows here")
-    caps = {"calmqa": 2500}  # all rows: the lexicon keeps one pair of 17
+    caps = {"calmqa": 2500, "normad": 5000}  # all rows: the lexicon keeps one pair of 43, and of 8
     return build(tmp_path_factory.mktemp("real"), REAL, cap=400, caps=caps)
 
 
@@ -77,8 +77,12 @@ def test_twins_share_their_templates_and_these_their_uses(built):
             assert all(templates.paraphrase(name) for name in row.templates)
 
 
-def test_hard_rows_use_each_template_equally_often_in_each_split(built):
-    for rows in built.values():
+@pytest.mark.parametrize("build_of", ["mini", "real"])
+def test_hard_rows_use_each_template_equally_often_in_each_split(request, build_of):
+    """As far as no pair was left out because words told it."""
+    results = request.getfixturevalue(build_of)
+    for path in results.glob("excam40k/*/counts.json"):
+        rows, lost = samples_of(results, path.parent.name), json.loads(path.read_text())["words"]["left_out"]
         if rows[0].origin.startswith("soft") or rows[1].origin.startswith("soft"):
             continue
         uses = defaultdict(Counter)
@@ -87,7 +91,7 @@ def test_hard_rows_use_each_template_equally_often_in_each_split(built):
                 uses[row.split, row.task, name.rpartition("/")[0]][name] += 1
         for (_, _, slot), counts in uses.items():
             every = [counts[name] for name in templates.names(slot)]
-            assert max(every) - min(every) <= 2, "one pair, two rows"
+            assert max(every) - min(every) <= 2 + 2 * lost, "one pair, two rows"
 
 
 def test_no_markup_of_ours_is_left(built):
