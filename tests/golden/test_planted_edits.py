@@ -20,12 +20,13 @@ EDITS = [  # file below excam/, what is replaced once, by what
     ("excam40k/construction/soft.py", 'requested if label == "requested"', 'requested if label != "requested"'),
     ("excam40k/construction/spans.py", "last = first + 1", "last = first + 2"),
     ("excam40k/construction/lexicon.py", "1 + int(digest(seed, *key), 16) % 2", "2"),
+    ("excam40k/construction/norms.py", "== norm.norm) == yes", "== norm.norm) != yes"),
     ("excam40k/construction/duplicates.py", "ALIKE = 0.8", "ALIKE = 0.5"),
     ("excam40k/datasets/mango.py", 'concept + " in " + place', 'concept + " of " + place'),
     ("excam40k/datasets/normad.py", 'label == "neutral"', 'label == "no"'),
     ("excam40k/templates/qa/instruction.txt", "Pick the right", "Pick the correct"),
     ("excam40k/audits/balance.py", "dropped.get(name, 0) + 1  #", "dropped.get(name, 0) + 2  #"),
-    ("excam40k/audits/shortcuts.py", "groups / (groups - 1)", "groups / groups"),
+    ("excam40k/text_classifier.py", "groups / (groups - 1)", "groups / groups"),
     ("excam40k/trivial_baselines.py", "np.round(chances, 12)", "np.round(chances, 1)"),
     ("excam40k/publishing/counts.py", "own[column] - value", "value - own[column]"),
     ("excam40k/validation/sampling.py", '"annotation/draw"', '"annotation/drawn"'),
@@ -56,7 +57,7 @@ EDITS = [  # file below excam/, what is replaced once, by what
     ),
     ("pages/plotting/heat.py", '.replace("-", "−")', ""),
 ]
-CAUGHT = 29  # of 30: an edit that nothing in a small experiment shows is possible, a second one is not
+CAUGHT = 30  # of 31: an edit that nothing in a small experiment shows is possible, a second one is not
 RUN = """
 import json, sys
 from pathlib import Path
