@@ -249,6 +249,8 @@ def test_rows_get_english_frames_by_default_and_in_other_languages():
         ("Auf „{v}“?", "Das „Gelbe“", "Auf ‚Das „Gelbe“‘?"),
         ("Di «{v}».", "el «sí»", "Di “el «sí»”."),
         ("Di «{v}»; no.", "¿Qué?", "Di «¿Qué?»; no."),
+        ("أجب عن «{v}».", 'قصة "المنصة"', 'أجب عن «قصة "المنصة"».'),
+        ("请回答“{v}”。", '说"不"', '请回答‘说"不"’。'),
         ("Πείτε «{v}».", "Τι;", "Πείτε «Τι;»"),
     ],
 )

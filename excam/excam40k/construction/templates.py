@@ -51,6 +51,7 @@ _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 _ENDING = re.compile(r"(['«“„]?)\{(\w*)\}(['»”“]?)([.?。।؟？]?)")
 _QUOTES = re.compile(r"(?<!\w)'")  # a quotation begins inside a value
 _INNER = {"«": "“”", "“": "‘’", "„": "‚‘"}  # quotes around a value that has the outer ones, by what opens these
+_LIKE = {"«": frozenset("«»"), "“": frozenset('“”"'), "„": frozenset('„“"')}  # quotes that look like the outer ones
 # The marks at the end of a sentence, also inside quotes; the semicolon is the Greek question mark.
 _ENDS_SENTENCE = re.compile(r"[.?!:…。？！：？؟۔।։;;]['\"’”»)\]]*\Z")
 _ASKS = re.compile(r"[?？؟;;]['\"’”»)\]]*\Z")
@@ -163,7 +164,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
         value = values[name]
         if before == "'" and behind and _QUOTES.search(value):
             before, behind = "“”" if '"' in value else '""'
-        elif before in _INNER and behind and {before, behind, '"'}.intersection(value):
+        elif before in _INNER and behind and _LIKE[before].intersection(value):
             before, behind = _INNER[before]
         own = _ASKS if mark in "?؟？" else _ENDS_SENTENCE
         return before + value + behind + ("" if behind and mark and own.search(value) else mark)
