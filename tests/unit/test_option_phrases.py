@@ -74,6 +74,14 @@ ALONE = (  # need no options
     "پایتخت ایران کجاست؟",
     "Thủ đô của Việt Nam là gì?",
     "Di manakah letak Candi Borobudur?",
+    "¿A qué grupo pertenece el mate?",
+    "من أين هذه العادة؟",
+    "भारत की राजधानी कौन सी है?",
+    "한국에서 이 중요한 날은 언제인가요?",
+    "18岁以上的中国人喝什么？",
+    "Apa makanan di antara waktu makan siang dan malam?",
+    "Welche Partei wählen junge Leute in Österreich?",
+    "Πού ανήκει η Κέρκυρα;",
 )
 TOLD = (  # in the words of the exams' own languages, "of the following" and "from the list"
     r"nào sau đây|sau đây,|aşağıda|seguent[ei] (?:afferma|stat)|\bnavedenih|\bnavedene|долунавед|наведених|изброените|"
@@ -109,6 +117,21 @@ def test_a_question_that_stands_alone_keeps_its_freeform_version(question):
         "How do people NOT greet each other?",
         "La monnaie …",
         "Who ruled? A Aristocrats. B Farmers. C Workers.",
+        "De las ciudades que aparecen abajo, ¿cuál es la capital?",
+        "¿Cuál de las palabras no pertenece al grupo?",
+        "Elige la respuesta.",
+        "من بين هذه المدن، أيها العاصمة؟",
+        "أي الجمل صحيحة؟",
+        "दिए गए शहरों में राजधानी कौन सी है?",
+        "बेमेल शब्द छाँटिए",
+        "이 중 수도는 어디입니까?",
+        "어느 것이 수도입니까?",
+        "这些城市中哪个是首都？",
+        "哪种说法对？",
+        "Kota mana di antara ini yang merupakan ibu kota?",
+        "Was gehört nicht dazu?",
+        "Welche von den Städten ist die Hauptstadt?",
+        "Τι δεν ανήκει στην ομάδα;",
     ],
 )
 def test_other_questions_without_sense_alone(question):
