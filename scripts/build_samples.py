@@ -16,8 +16,9 @@ from excam.excam40k.construction import duplicates, splits, templates, wrapping
 from excam.excam40k.construction.drawing import draw_stratified, draw_to_cap
 from scripts import run
 
-VERSION = 5
+VERSION = 6
 LOCAL_QUESTIONS = "local_questions"  # setting of a reader that has its questions in the language of the country too
+MOST_LOCAL = 3  # questions in it of each question and region, as many as there are English ones built from annotations
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -42,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     benchmark = datasets.load(args.dataset, args.module)
     settings = args.reading
     if args.templates == "both" and LOCAL_QUESTIONS in inspect.signature(benchmark.read).parameters:
-        settings = {LOCAL_QUESTIONS: 1, **settings}
+        settings = {LOCAL_QUESTIONS: MOST_LOCAL, **settings}
     reading = datasets.read(args.dataset, args.source.parent / "files", settings, args.module)
     # what no pattern matches stays in the folder that the files were copied from
     given = provenance.read_json(args.source, "settings")["settings"].get("folder")
