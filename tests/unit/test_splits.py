@@ -107,6 +107,15 @@ def test_only_complete_pairs_are_kept_and_the_rest_is_counted():
     assert len(kept) + left_out.total() == 12 + 12
 
 
+def test_both_rows_of_a_pair_are_of_the_larger_group_of_the_wrong_one():
+    """Answers that were exchanged join the groups of two base samples; only the corrupted rows say so."""
+    right, wrong = rows_of([base(number) for number in range(3)])
+    joined = [replace(one, group="blend/0") if one.base == "blend/2" else one for one in wrong]
+    pairs, _ = splits.pair_up(right, joined)
+    groups = {(one.base, one.group) for one in pairs}
+    assert groups == {("blend/0", "blend/0"), ("blend/1", "blend/1"), ("blend/2", "blend/0")}
+
+
 def test_a_pair_is_kept_once():
     right, wrong = rows_of([acting()])
     assert splits.pair_up(right * 2, wrong) == ([*right, *wrong], Counter({"duplicate-right": 1}))
