@@ -67,7 +67,7 @@ READ = {  # rows, and usable ones: their questions, answers, languages and cultu
     "include": (47, 45, 45, 45, 15, 20, {3: 45}, {"culture-agnostic": 2}),
     "mango": (31, 30, 30, 30, 1, 30, {0: 30}, {"empty": 1}),
     "nativqa": (30, 30, 30, 30, 7, 5, {0: 30}, {}),
-    "normad": (49, 46, 46, 46, 1, 34, {0: 46}, {"neutral": 3}),
+    "normad": (65, 62, 62, 62, 1, 43, {0: 62}, {"neutral": 3}),
 }
 
 
@@ -91,7 +91,7 @@ def short(text, language="English"):
 
 SAMPLES = {name: datasets.load(name).read(MINI / name) for name in READ}
 BLEND, CULTURALBENCH, OPINIONS, MANGO, NORMAD, CALMQA, EPIC = map(rows_of, COLUMNS)
-NORMS = NORMAD[-16:]  # stories about four customs on which cultures differ
+NORMS = NORMAD[-32:]  # stories about four customs on which cultures differ
 INCLUDE = {path.parent.name: rows_of(path) for path in sorted((MINI / "include").glob("*/test.jsonl"))}
 INCLUDE_ROWS = [row for rows in INCLUDE.values() for row in rows if row["regional_feature"] != "agnostic"]
 NATIVQA = [
@@ -262,7 +262,7 @@ def test_nativqa_rows_are_in_the_language_of_the_config():
 
 
 def test_normad_texts_have_the_official_form():
-    assert Counter(row["Gold Label"] for row in NORMAD) == {"yes": 23, "no": 23, "neutral": 3}
+    assert Counter(row["Gold Label"] for row in NORMAD) == {"yes": 31, "no": 31, "neutral": 3}
     assert all(re.fullmatch(r"[^\W\dA-Z]+", row["Country"]) for row in NORMAD)  # small letters and underscores
     for field in ("ID", "Background", "Story", "Explanation"):
         assert len({row[field] for row in NORMAD}) == len(NORMAD)
