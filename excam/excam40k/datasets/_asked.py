@@ -74,6 +74,16 @@ class Asked:
         """Return the kind of quantity that the question asks for, None if for none."""
         return quantity_of(self._records[region].question)
 
+    @cached_property
+    def _agreed(self) -> list[float]:
+        """Return the quantities on which regions agree."""
+        held = [
+            kind.read(record.answers[0].wordings[0])
+            for region, record in self._records.items()
+            if (kind := self.quantity(region)) and record.answers and record.answers[0].votes >= _DISTRACTOR_VOTES
+        ]
+        return [value for value in held if value is not None]
+
     def _given(self, region: str) -> list[str]:
         held = self._records.get(region)
         return [wording for answer in held.answers for wording in answer.wordings] if held else []
@@ -81,7 +91,8 @@ class Asked:
     def _says_something(self, region: str, answer: Answer) -> bool:
         text = answer.wordings[0]
         if kind := self.quantity(region):
-            return kind.read(text) is not None
+            value = kind.read(text)
+            return value is not None and kind.in_unit(value, self._agreed)
         if _VERSUS.search(self._records[region].question) and not _TWO.search(text):
             return False
         return bool(self._wordings.content(text)) and len(text) <= LONGEST and not _PLACEHOLDER.search(text)

@@ -55,9 +55,10 @@ TONGUES = {
     "Spain": _tongue("Spanish", "LATIN", "españ"),
     "West_Java": _tongue("Sundanese", "LATIN", "jawa barat|jabar"),
 }
-_SAME_ANSWERS, _SHARE = 3, 0.25  # that two questions of one kind have, and their share of the answers to one of them
+_SAME_ANSWERS, _SHARE = 6, 0.25  # that two questions of one kind have, and their share of the answers to one of them
 _QUESTIONS = 2  # of a kind that an answer is given to: one may be misread
 _LEAST_VOTES = 2  # of a wrong answer, over all questions of the kind: one is a slip
+_SURPLUS = 3  # uses of a wording as a right answer beyond those as a wrong one, or the reverse
 _SYLLABLES = ("CJK", "HANGUL", "ETHIOPIC")  # letters that say more than a sound
 _START = 5  # letters with which two words of other scripts begin alike
 _PLACEHOLDER = re.compile(PLACEHOLDER)
@@ -76,13 +77,42 @@ def build_local_questions(dataset: str, annotations: Annotations, least_votes: i
         if region not in ENGLISH_REGIONS
     ]
     right = {place: local.right(*place) for place in places}
+    built = {place: local.build(*place, right[place], most) for place in places}
     rows = [
         (annotations.files[region], region, key, annotations.records[key][region].local, questions)
-        for key, region in places
-        for questions in [local.build(key, region, right[key, region], most)]
+        for (key, region), questions in _evened(built, most).items()
     ]
     language = pl.col("region").replace_strict({each: tongue.language for each, tongue in TONGUES.items()}, default="-")
     return built_frame(dataset, "local", rows).with_columns(language=language)
+
+
+def _evened(built: Mapping[tuple[str, str], list[Built]], most: int) -> dict[tuple[str, str], list[Built]]:
+    """Return the questions without those whose answer is right in more of a language than it is offered wrong in.
+
+    Soccer is the answer to most questions about sports: who always says so would be right.
+    """
+
+    def said(region: str, text: str | None) -> tuple[str, str | None]:
+        return TONGUES[region].language if region in TONGUES else region, text
+
+    offered = Counter(
+        said(region, option)
+        for (_, region), questions in built.items()
+        for options, answer, _ in questions
+        for option in options
+        if option != answer
+    )
+    uses = Counter[tuple[str, str | None]]()
+    evened: dict[tuple[str, str], list[Built]] = {place: [] for place in built}
+    for number in range(most):
+        for key, region in sorted(built, key=lambda place: digest(*place)):
+            for options, answer, reason in built[key, region][number : number + 1]:
+                again = said(region, answer)
+                uses[again] += reason is None
+                too_often = reason is None and uses[again] > offered[again] + _SURPLUS
+                question = ([], None, "same-answer-too-often") if too_often else (options, answer, reason)
+                evened[key, region].append(question)
+    return evened
 
 
 Right = tuple[Answer, str]  # the answer and its wording
@@ -135,6 +165,7 @@ class _Local:
             wrong = asked.wrong(region, answer, taken)
         else:
             wrong = self._wrong(asked, key, region, answer)
+        wrong = [each for each in wrong if taken[each] < _SURPLUS]
         if not wrong:
             return [([], None, "no-local-distractor")]
         number = min(most, max(1, len(wrong) // 2))

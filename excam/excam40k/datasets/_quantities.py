@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+_SAME_UNIT = 4  # two numbers with more are of two units: a commute of "2" and of "30"
+_LEAST_NUMBERS = 3  # of other regions, below which nothing is said about the unit
 _RATIO = 1.5  # two numbers with more are far apart; 14 and 12 as an age are not, nor are 2 and 3 years of study
 
 
@@ -17,6 +19,7 @@ class Quantity:
     written: re.Pattern[str]  # the complete answer
     value: Callable[[re.Match[str]], float]
     apart: Callable[[float, float], bool]
+    has_unit: bool = False
 
     def read(self, answer: str) -> float | None:
         """Return the value of an answer, None if it is of another kind."""
@@ -28,10 +31,19 @@ class Quantity:
         texts = (answer, "/".join(reversed(answer.split("/"))))
         return [value for text in texts if (value := self.read(text)) is not None]
 
+    def in_unit(self, value: float, others: Sequence[float]) -> bool:
+        """Return whether a value is of the unit in which most others, the answers of regions, were given."""
+        others = [one for place, one in enumerate(others) if _alike(one, [*others[:place], *others[place + 1 :]])]
+        return not self.has_unit or len(others) < _LEAST_NUMBERS or _alike(value, others)
+
 
 def _around(size: float, least: float) -> Callable[[float, float], bool]:
     """Return whether two points of a circle (months of a year) are at least so far apart."""
     return lambda one, other: min((one - other) % size, (other - one) % size) >= least
+
+
+def _alike(value: float, others: Iterable[float]) -> bool:
+    return any(max(value, other) <= _SAME_UNIT * min(value, other) for other in others)
 
 
 def _far(one: float, other: float) -> bool:
@@ -65,6 +77,7 @@ QUANTITIES = (
         re.compile(r"(\d{1,6}(?:\.\d{1,3})?)"),
         lambda found: float(found[1]),
         _far,
+        has_unit=True,
     ),
 )
 
