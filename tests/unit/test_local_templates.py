@@ -161,7 +161,7 @@ def test_local_templates_claim_a_culture_or_a_majority_only_where_english_ones_d
         "explanation_opinion": {
             "ar": "أغلبية|معظم|نصف|أقلية|السائد|الغالب", "de": "meisten|Mehrheit|Hälfte|Minderheit|typisch|vorherrsch",
             "el": "περισσότεροι|πλειοψηφία|μισ|μειοψηφία|τυπικ|επικρατ", "es": "mayor(?:ía|itari|parte)|mitad|minor|típic|predomin",
-            "hi": "बहुमत|अधिकांश|ज़्यादातर|आधे|अल्पमत", "id": "mayoritas|kebanyakan|separuh|minoritas|khas|dominan",
+            "hi": "बहुमत|अधिकांश|ज़्यादातर|आधे|अल्पमत", "id": "mayoritas|kebanyakan|separuh|minoritas|tipikal|dominan",
             "ko": "과반|절반|다수|대부분|소수|전형", "zh": "多数|过半|一半|少数|典型|主流|主导",
         },
     }  # fmt: skip
