@@ -14,6 +14,10 @@ SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{scx=Hira}\p{scx=Kana}\p{Thai}\p{Kh
 WORD = regex.compile(rf"(?V1)[[\p{{L}}\p{{M}}\p{{N}}_]--[{SCRIPTS}]]")
 # A grapheme cluster. In a row of flags \X alone would look back to the beginning of the row at each of them.
 CLUSTER = regex.compile(r"\p{RI}{2}(?![\p{GCB=EX}\p{GCB=ZWJ}\p{GCB=SM}])|\X")
+# What stands before the letter of an option, in the languages of the templates and in others (a regular expression)
+OPTION = (
+    "(?:option|choice|opción|opção|opzione|optie|opsi|pilihan|seçenek|şık|επιλογή|الخيار|विकल्प|선택지|选项|選項|選択肢)"
+)
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 

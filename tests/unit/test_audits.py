@@ -405,8 +405,11 @@ def test_templates_used_unevenly_are_found():
 def test_an_empty_split_is_found():
     """Also where nothing is left of a dataset."""
     without = TWO.filter(~((pl.col("part") == "dev") & (pl.col("dataset") == "normad")))
-    assert ("no split is empty", "normad") in failed(balanced(without))
-    assert ("no split is empty", "blend") not in failed(balanced(without))
+    assert ("no split is empty", "normad") not in failed(balanced(without)), "dev alone is reported"
+    for part in ("train", "test"):
+        lacking = TWO.filter(~((pl.col("part") == part) & (pl.col("dataset") == "normad")))
+        assert ("no split is empty", "normad") in failed(balanced(lacking))
+        assert ("no split is empty", "blend") not in failed(balanced(lacking))
     assert ("no split is empty", "epic") in failed(balanced(ROWS, dropped={"epic": 3}))
 
 

@@ -1,6 +1,9 @@
 """Comparators that ask no model: what agrees, what differs, what is marked; in fifteen languages."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +15,7 @@ from excam.error_reports.comparators._statements import options, statement
 from excam.error_reports.comparators._values import read_values
 from excam.error_reports.comparators._words import fold, words
 from excam.error_reports.comparators.base import Case, Comparison
+from excam.error_reports.judges import likelihood
 
 WITHOUT_MODEL = ("containment", "lemmas", "differences")
 OPTIONS = "When do they eat? Choose from: Option A: at seven; Option B: at nine; Option C: 10 pm"
@@ -300,3 +304,13 @@ def test_never_raises_and_marks_within_the_text(question, text, expected, passag
 def test_a_text_agrees_with_itself(question, text, language, name):
     comparison = compare(name, Case(question, text, text, language=language))
     assert comparison.margin is None or comparison.margin > 0
+
+
+@pytest.mark.parametrize("language", ["en", "ar", "de", "el", "es", "hi", "id", "ko", "zh"])
+def test_options_are_found_as_the_templates_list_them_in_every_language(language):
+    listed = yaml.safe_load((Path(__file__).parents[2] / "excam/excam40k/templates/languages.yaml").read_text())[
+        language
+    ]
+    shown = listed["semicolon"].join(listed["option"].format(letter=x, option=y) for x, y in (("A", "7"), ("B", "9")))
+    for found in (options(f"? {shown}"), likelihood.split_options(f"? {shown}")):
+        assert found[1] == {"A": "7", "B": "9"}

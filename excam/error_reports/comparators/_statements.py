@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import regex
 
+from excam.core.text import OPTION as OPTION_WORD
 from excam.error_reports.comparators._lexicon import Languages, languages_of, variants, word_list
 from excam.error_reports.comparators._values import SOFT, Covered, KindIndex, Value, ValueIndex, read_values
 from excam.error_reports.comparators._words import UNSPACED, Word, words
@@ -16,7 +17,7 @@ from excam.error_reports.comparators._words import UNSPACED, Word, words
 SHORT = 4  # content units of a short statement: there, soft kinds of values decide too
 LONG = 16  # content units beyond which a soft kind is one of several things said
 LONGEST_WORD = 40  # letters at the end of a word in which a negating ending is looked for
-OPTION = regex.compile(r"(?<![\p{L}\p{Nd}])(?:[Oo]ption |[Cc]hoice )?\(?([A-H])[):.]\s+")
+OPTION = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}])(?:(?i:{OPTION_WORD})\s*)?\(?([A-H])(?:[):.]\s+|：\s*)")
 ALTERNATIVES = regex.compile(r"\s(?:or|oder|ou|veya|atau|या|أو|или)\s|\s*/\s*|或者|或|または|또는")
 SENTENCE = regex.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
 BOUND_NEGATION = regex.compile(
@@ -166,7 +167,9 @@ def options(question: str) -> tuple[str, dict[str, str]]:
         count = next((n for n, letter in enumerate(letters) if letter != "ABCDEFGH"[n]), len(letters))
         if count >= 2:
             ends = [other.start() for other in run[1:count]] + [len(question)]
-            texts = [question[other.end() : end].strip(" ;\n,") for other, end in zip(run[:count], ends, strict=True)]
+            texts = [
+                question[other.end() : end].strip(" ;\n,；؛·") for other, end in zip(run[:count], ends, strict=True)
+            ]
             return question[: mark.start()], dict(zip(letters, texts, strict=False))
     return question, {}
 

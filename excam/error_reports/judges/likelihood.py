@@ -14,6 +14,7 @@ from itertools import islice, pairwise
 from typing import Literal
 
 from excam.core.phrases import PhraseFinder
+from excam.core.text import OPTION
 from excam.error_reports.judges.base import (
     SHARED_REASONS,
     Version,
@@ -44,7 +45,9 @@ Reading = Literal["gain", "gain-per-token", "sum", "per-token"]  # of the likeli
 PROPOSE = "{question}\nAnswer in a few words."
 NO_QUESTION = "Say something."
 LONGEST = 60  # words of a text that are marked one by one
-_OPTION = re.compile(r"(?P<named>\boption\s+)?(?<![A-Za-z])\(?(?P<letter>[A-H])(?:\)|\.|:)\s+", re.IGNORECASE)
+_OPTION = re.compile(
+    rf"(?P<named>\b{OPTION}\s*)?(?<![A-Za-z])\(?(?P<letter>[A-H])(?:(?:\)|\.|:)\s+|：\s*)", re.IGNORECASE
+)
 _LETTER = re.compile(r"(?:\boption\s+|^\W*|\bis\s+)([A-H])\b(?!['’])", re.IGNORECASE)
 
 
@@ -82,7 +85,7 @@ def split_options(instruction: str) -> tuple[str, dict[str, str]]:
         return instruction, {}
     ends = [mark.start() for mark in marks[1:]] + [len(instruction)]
     texts = [
-        instruction[mark.end() : end].split("\n")[0].strip(" \t;,|") for mark, end in zip(marks, ends, strict=True)
+        instruction[mark.end() : end].split("\n")[0].strip(" \t;,|；؛·") for mark, end in zip(marks, ends, strict=True)
     ]
     return instruction[: marks[0].start()].strip(), {
         mark["letter"].upper(): text for mark, text in zip(marks, texts, strict=True) if text
