@@ -21,7 +21,7 @@ LEVEL = 0.95
 HIGHEST = 0.10  # scaled accuracy; the high end of its interval may reach it. The audit allows .15 of other folds
 WIDEST = 0.15  # half of an interval; with a wider one nothing can be said to be at chance
 SHARE = 0.03  # of the pairs, left out at a time
-DIVISIONS = 2  # into folds, whose guesses are averaged: with one, rows would be fitted to that division
+DIVISIONS = 4  # into folds, whose guesses are averaged: with one, rows would be fitted to that division
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,9 @@ def telling_pairs(pairs: Sequence[Sample], *, keep_all: bool = False) -> tuple[f
     """Return the names of the pairs to leave out, and what that does.
 
     `pairs` is what `splits.pair_up` returns: each original row before its corrupted one. Pairs are left out while the
-    interval is above 0 or, in a set that is large enough for an interval of `WIDEST`, while it reaches above `HIGHEST`
-    and the guesses are better than chance. With `keep_all` none is left out: what words tell is only measured.
+    interval, also that of a single division into folds, is above 0 or, in a set that is large enough for an interval of
+    `WIDEST`, while it reaches above `HIGHEST` and the guesses are better than chance. With `keep_all` none is left out:
+    what words tell is only measured.
     """
     right, wrong = pairs[0::2], pairs[1::2]
     groups = np.array([sample.group or sample.base for sample in right])
@@ -64,32 +65,34 @@ def telling_pairs(pairs: Sequence[Sample], *, keep_all: bool = False) -> tuple[f
     before = found = None
     while True:
         margins = [_margins(matrix, kept, groups, len(right)) for matrix in matrices]
-        found = max((_interval(one, groups[kept]) for one in margins), key=lambda one: one[2])
+        found = max((_interval(one.mean(axis=0), groups[kept]) for one in margins), key=lambda one: one[2])
         before = before or found
-        scaled, low, high = found
-        decidable = high - scaled <= WIDEST
-        if keep_all or not (low > 0 or (decidable and scaled > 0 and high > HIGHEST)) or len(set(groups[kept])) < 3:
+        scaled, _, high = found
+        each = [found, *(_interval(division, groups[kept]) for one in margins for division in one)]
+        above = max(low for _, low, _ in each) > 0
+        too_high = high - scaled <= WIDEST and scaled > 0 and high > HIGHEST
+        if keep_all or not (above or too_high) or len(set(groups[kept])) < 3:
             break
-        surest = np.argsort(-np.max([margin.sum(axis=1) for margin in margins], axis=0), kind="stable")
+        surest = np.argsort(-np.max([one.sum(axis=(0, 2)) for one in margins], axis=0), kind="stable")
         kept = np.delete(kept, surest[: max(1, round(SHARE * len(kept)))])
     names = {right[place].pair for place in kept.tolist()}
     left_out = frozenset(sample.pair for sample in right if sample.pair not in names)
-    return left_out, Balance(len(right), len(left_out), before, found, found[2] <= WIDEST)
+    decided = max(high for _, _, high in each) <= WIDEST
+    return left_out, Balance(len(right), len(left_out), before, found, decided)
 
 
 def _margins(
     matrix: Any, kept: NDArray[np.intp], groups: NDArray[Any], pairs: int
-) -> NDArray[np.float64]:  # (kept pairs, 2)
+) -> NDArray[np.float64]:  # (divisions, kept pairs, 2)
     """Return how surely each row of the kept pairs is guessed: above 0 for right guesses; right rows, wrong rows."""
     rows = np.concatenate([kept, kept + pairs])
     here, labels = matrix[rows], np.repeat([False, True], len(kept))
     of_rows = np.concatenate([groups[kept], groups[kept]])
-    sums = np.zeros(len(rows))
+    found = np.zeros((DIVISIONS, len(rows)))
     for number in range(DIVISIONS):
         for learned, tested in text_classifier.folds(of_rows, shuffled=number):
-            sums[tested] += text_classifier.fit(here[learned], labels[learned]).decision_function(here[tested])
-    signed = np.where(labels, sums, -sums) / DIVISIONS
-    return signed.reshape(2, len(kept)).T
+            found[number, tested] = text_classifier.fit(here[learned], labels[learned]).decision_function(here[tested])
+    return np.where(labels, found, -found).reshape(DIVISIONS, 2, len(kept)).swapaxes(1, 2)
 
 
 def _interval(margins: NDArray[np.float64], groups: NDArray[Any]) -> tuple[float, float, float]:
