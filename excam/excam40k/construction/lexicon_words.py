@@ -58,7 +58,7 @@ EXPLANATIONS: Mapping[str, tuple[str, ...]] = {
     ),
     **dict.fromkeys(("time", "date", "calendar"), _TIME),
     **dict.fromkeys(("gesture", "object", "food", "dress"), _PLAIN),
-    "person": ("'{new}' names the wrong person for this part in the custom", "it is not '{new}' who has this part"),
+    "person": ("'{new}' names the wrong person in this custom", "with '{new}', the custom is about the wrong people"),
     "gift": ("'{new}' is not what a gift is expected to be here", "with '{new}', the custom of giving is misstated"),
     "general": (
         "'{new}' is a sweeping claim: customs differ from person to person",

@@ -22,6 +22,10 @@ from excam.error_reports.records import Sample, Severity
 
 VERDICT = regex.compile(r"(Yes|No), explanation: (.+)", regex.DOTALL)
 ENDS_INSIDE = regex.compile(r"[.!?;\n]\s*\S")  # a second sentence would be a second error
+# Another clause says something else, which may be right of the other culture and fits no other story
+CLAUSE = regex.compile(
+    r", (?:and|but|or|particularly)\b|;| and (?=\w+ing\b|to\b|use|avoid|accept|wait|offer|bring|not\b|it\b)"
+)
 NAME = regex.compile(r"\b\p{Lu}\p{L}+")
 FLAGS = regex.IGNORECASE | regex.DOTALL
 INSIDE = regex.compile(r"(?<=[\p{Ll},] )\p{Lu}\p{L}+")  # a capital letter that begins no sentence
@@ -109,9 +113,11 @@ def _story(instruction: str) -> str:
 
 
 def _may_be_told(sample: Sample) -> bool:
-    """Return whether an answer fits other stories and cultures: one sentence, without names of the story."""
+    """Return whether an answer fits other stories and cultures: one statement, without names of the story."""
     verdict = VERDICT.fullmatch(sample.answer)
-    if not verdict or not sample.output.endswith(sample.answer) or ENDS_INSIDE.search(verdict[2]):
+    if not verdict or not sample.output.endswith(sample.answer):
+        return False
+    if ENDS_INSIDE.search(verdict[2]) or CLAUSE.search(verdict[2]):
         return False
     names = {found[0] for found in NAME.finditer(verdict[2])}
     story = {found[0] for found in INSIDE.finditer(sample.instruction)}

@@ -90,7 +90,8 @@ def diff_spans(original: str, modified: str, mode: Mode = "paper") -> Diff:
 def whole_statements(found: Sequence[Span], modified: str) -> list[Span]:
     """Return strict spans, and one span for those of a sentence if a third of the words from first to last changed.
 
-    Two sentences about different things share words by chance ("it is polite to"): their difference is one error.
+    Two sentences about different things share words by chance ("it is polite to"): their difference is one error, which
+    ends with the sentence.
     """
     words = [(word.start, word.end) for word in tokens(modified, "strict")]
     runs: list[list[Span]] = []
@@ -104,8 +105,12 @@ def whole_statements(found: Sequence[Span], modified: str) -> list[Span]:
         start, end = run[0].start, run[-1].end
         between = sum(start <= first and last <= end for first, last in words)
         changed = sum(any(span.start <= first and last <= span.end for span in run) for first, last in words)
-        one = Span(start, end, modified[start:end], "replace")
-        joined += [one] if len(run) > 1 and 3 * changed > between else run
+        if len(run) > 1 and 3 * changed > between:
+            stop = SENTENCE_END.search(modified, end)
+            end = max(last for _, last in words if last <= (stop.start() if stop else len(modified)))
+            joined.append(Span(start, end, modified[start:end], "replace"))
+        else:
+            joined += run
     return joined
 
 

@@ -54,6 +54,18 @@ _OPEN = {  # words after which a sentence goes on
     ),
     *("than", "that", "the", "to", "trust", "was", "with", "would"),
 }
+# What only says how much: "very big problem" and "moderately big problem" are one direction
+_DEGREES = re.compile(
+    r"\b(?:very|somewhat|rather|fairly|quite|moderately|mostly|mainly|completely|strongly|totally|definitely|probably|"
+    r"generally|extremely|entirely|too|at all|a (?:great deal|lot|bit|little)|only|just)\b",
+    re.I,
+)
+_OF_ITS_TIME = re.compile(r"\b(?:President|Chancellor|Premier|Prime Minister|King|Secretary|Ayatollah)\s+[A-Z]\w+")
+_ASKS = re.compile(
+    r"\?|\A(?:does|do|did|has|have|is|are|was|were|will|would|should|can)\b|\b(?:please|tell me|tell us|say|indicate|"
+    r"choose|rate|whether|how|which|what|do you|would you|have you|approve|agree)\b",
+    re.I,
+)
 _AGREE = re.compile(r"\bdisagree\b", re.I)
 _AGREES = re.compile(r"agree", re.I)
 _YES = re.compile(r"(?:yes|no)\b", re.I)
@@ -103,6 +115,21 @@ def _joined(dots: re.Match[str]) -> str:
 def is_unfilled(text: str) -> bool:
     """Return whether something for the interviewer to fill in is left in a text."""
     return bool(_UNFILLED.search(text))
+
+
+def is_of_its_time(question: str) -> bool:
+    """Return whether a question is about a holder of an office by name: who reads it cannot know of which year it is."""
+    return bool(_OF_ITS_TIME.search(question))
+
+
+def is_question(text: str) -> bool:
+    """Return whether a text asks for something; some are headings of a list of items only."""
+    return bool(_ASKS.search(text))
+
+
+def direction(option: str) -> tuple[str, ...]:
+    """Return the words of an option that say more than how much: equal for "very good" and "quite good"."""
+    return tuple(re.findall(r"\w+", _DEGREES.sub("", option.casefold())))
 
 
 def nothing_follows(question: str, options: Sequence[str]) -> bool:

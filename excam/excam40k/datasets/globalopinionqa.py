@@ -32,11 +32,14 @@ from excam.excam40k.datasets._survey import (
     UNOFFERED,
     answers_another,
     complete,
+    direction,
+    is_of_its_time,
+    is_question,
     is_unfilled,
     nothing_follows,
 )
 
-VERSION = 6
+VERSION = 7
 NAME = "globalopinionqa"
 SOURCE = base.Source(
     licence="CC-BY-NC-SA-4.0",
@@ -106,7 +109,7 @@ def read(folder: Path, *, least_margin: float = 0.1, minor_below: float = 0.0) -
 
 def _worded(pairs: pl.DataFrame) -> pl.DataFrame:
     """Return the pairs with complete questions and options, and what makes a question useless: in `unfilled`, whether a
-    text is not complete, in `nothing_follows` and `another`, what `_survey.py` says of it.
+    text is not complete, in the other columns, what `_survey.py` says of it.
     """
 
     @cache
@@ -123,6 +126,8 @@ def _worded(pairs: pl.DataFrame) -> pl.DataFrame:
     known = [texts or [] for texts in options]
     shares = [numbers or [0.0] * len(texts) for numbers, texts in zip(pairs["shares"].to_list(), known, strict=True)]
     return pairs.with_columns(
+        pl.Series("asks", map(is_question, questions), pl.Boolean),
+        pl.Series("of_its_time", map(is_of_its_time, questions), pl.Boolean),
         pl.Series("nothing_follows", map(nothing_follows, questions, known), pl.Boolean),
         pl.Series("another", map(answers_another, questions, known, shares), pl.Boolean),
         pl.Series("question", questions, pl.String),
@@ -133,7 +138,7 @@ def _worded(pairs: pl.DataFrame) -> pl.DataFrame:
 
 def _opinions(options: list[str] | None, shares: list[float] | None, minor_below: float) -> Opinions:
     """Return the modal option, whether it is tied, its share, its lead over the next opinion, the options close behind
-    it, and itself with all that somebody chose, but clearly fewer.
+    it, and itself with all that somebody chose, but clearly fewer, in another direction.
     """
     if not options or not shares:
         return None, False, None, None, [], options
@@ -141,8 +146,11 @@ def _opinions(options: list[str] | None, shares: list[float] | None, minor_below
     (best, answer), *others = ranked
     opinions = [share for share, option in others if not _NON_ANSWER.search(option)]
     close = [option for share, option in others if best - share < minor_below]
-    rarer = [0 < share <= CLEARLY_FEWER * best for share in shares]
-    chosen = [option for option, is_rarer in zip(options, rarer, strict=True) if is_rarer or option == answer]
+    chosen = [
+        option
+        for option, share in zip(options, shares, strict=True)
+        if option == answer or (0 < share <= CLEARLY_FEWER * best and direction(option) != direction(answer))
+    ]
     return answer, best - others[0][0] <= SAME, best, best - max(opinions, default=0.0), close, chosen
 
 
@@ -152,6 +160,8 @@ def _samples(pairs: pl.DataFrame, least_margin: float) -> pl.DataFrame:
         tie=pl.col("tied"),
         another_question=pl.col("another"),
         nothing_follows=pl.col("nothing_follows"),
+        no_question_asked=~pl.col("asks"),
+        of_its_time=pl.col("of_its_time"),
         non_answer=pl.col("answer").str.contains(NON_ANSWER),
         unoffered_answer=pl.col("answer").str.contains(UNOFFERED),
         bare_number=pl.col("answer").str.contains(NUMBER),
