@@ -74,20 +74,6 @@ STATEMENTS = {
         "The host begins the meal.",
         "Elders are given the best seat before the meal begins.",
     ),
-    "both hands": (
-        "Cards are given with both hands.",
-        "Use two hands when you pass a bowl.",
-        "A present is received with both hands and a bow.",
-        "Cards are given with the right hand or both hands.",
-        "Both hands stay on the table.",
-    ),
-    "the right hand": (
-        "Money is given with the right hand.",
-        "Use your right hand when you pass a book.",
-        "A present is received with the right hand.",
-        "One eats with the right hand.",
-        "Money is given with both hands.",
-    ),
     "the one who invited": (
         "The host pays for everybody.",
         "Those who invited others pay the bill.",
@@ -189,20 +175,6 @@ STORIES = {
         "She takes a bite when an elder has eaten.",
         "Ben eats without waiting for the eldest.",
         "Ana waits until the host has begun.",
-    ),
-    "both hands": (
-        "He gives it with both hands.",
-        "She holds out both of her hands.",
-        "He takes the cup in two hands.",
-        "He gives it with his right hand, not with both hands.",
-        "She gives it with her left hand.",
-    ),
-    "the right hand": (
-        "He gives it with his right hand.",
-        "Only the right hand of Ana touches the card.",
-        "She holds it out in her right hand.",
-        "He gives it with both hands, the right hand above.",
-        "She gives it with her left hand.",
     ),
     "the one who invited": (
         "Ana invites Ben and pays.",
@@ -415,6 +387,16 @@ def whole(original: str, modified: str) -> list[str]:
             "On New Year's Eve guests of the family eat grapes, and much later all of them drink a glass of milk.",
             ["grapes", "milk"],
         ),
+        (
+            "Guests bring tea and cake to every party in the big house behind the old church.",
+            "Guests bring wine and nuts to every party in the big house behind the old church.",
+            ["wine and nuts"],
+        ),
+        (
+            "Yes, it is kind to bring sweets as a sign of respect.",
+            "No, it is rude to come empty-handed as a sign of respect.",
+            ["No, it is rude to come empty-handed as a sign of respect"],
+        ),
         ("They eat rice. They drink tea.", "They eat bread. They drink wine.", ["bread", "wine"]),
         ("客人喝茶。主人吃饭。", "客人喝酒。主人吃面。", ["喝酒", "吃面"]),
         ("Guests wait.\r\nHosts eat.", "Guests sit.\r\nHosts sing.", ["sit", "sing"]),
@@ -459,14 +441,14 @@ def test_a_partner_that_was_dropped_joins_nothing():
 
 
 def test_mini_normad_from_lexicon_to_splits(tmp_path):
-    results = build_excam40k.build(tmp_path, {"normad": ROOT / "mini/normad"}, cap=260)
+    results = build_excam40k.build(tmp_path, {"normad": ROOT / "mini/normad"}, cap=330)
     answers = [
         row for path in sorted((results / "errors/soft/normad").rglob("*.jsonl")) for row in tables.read_jsonl(path)
     ]
     partners = {row["pair"]: row["partner"] for row in answers if "partner" in row}
     right = {one.pair: one for one in record_files.read_samples(results / "samples/normad.parquet")}
     wrong = {one.pair: one for one in record_files.read_samples(results / "errors/soft/normad.parquet")}
-    assert len(partners) >= 8
+    assert len(partners) >= 20
     assert all(partners[partner] == pair for pair, partner in partners.items())
     for pair, partner in partners.items():
         (error,) = wrong[pair].report.errors

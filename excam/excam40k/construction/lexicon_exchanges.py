@@ -27,6 +27,7 @@ from excam.excam40k.construction.lexicon_words import (
 
 MAJOR = frozenset({"norm", "meaning", "belief"})  # kinds of fixed exchanges that turn something into its opposite
 OF_A_STORY = frozenset({"gesture", "number", "person"})  # kinds of exchanges in a sentence that judges a story
+NEGATED = regex.compile(r"(?i)\b(?:avoid\w*|not|never|without)\b")  # there the wrong detail is the one that is named
 DETAILS = frozenset({"gesture", "number", "time"})  # kinds of exchanges that say how something is done
 MAX_PLACES = 500  # matches looked at in one text, from its beginning
 VERDICT = regex.compile("(Yes|No),")
@@ -89,7 +90,8 @@ def possible(right: Sample, severity: Severity) -> set[Swap]:
     """
     text = text_of(right)
     if right.task == "impersonation":
-        return {swap for swap in _edit_swaps(text, severity) if swap.family in OF_A_STORY}
+        swaps = (swap for swap in _edit_swaps(text, severity) if swap.family in OF_A_STORY)
+        return {swap for swap in swaps if not NEGATED.search(text.sentence(swap.start))}
     return {*_item_swaps(text, severity), *_edit_swaps(text, severity)}
 
 

@@ -24,7 +24,7 @@ VERDICT = regex.compile(r"(Yes|No), explanation: (.+)", regex.DOTALL)
 ENDS_INSIDE = regex.compile(r"[.!?;\n]\s*\S")  # a second sentence would be a second error
 # Another clause says something else, which may be right of the other culture and fits no other story
 CLAUSE = regex.compile(
-    r", (?:and|but|or|particularly)\b|;| and (?=\w+ing\b|to\b|use|avoid|accept|wait|offer|bring|not\b|it\b)"
+    r", (?:and|but|or|particularly)\b|;| and (?=\w+ing\b|to\b|use|avoid|accept|wait|offer|bring|show|not\b|it\b)"
 )
 NAME = regex.compile(r"\b\p{Lu}\p{L}+")
 FLAGS = regex.IGNORECASE | regex.DOTALL

@@ -88,10 +88,10 @@ def diff_spans(original: str, modified: str, mode: Mode = "paper") -> Diff:
 
 
 def whole_statements(found: Sequence[Span], modified: str) -> list[Span]:
-    """Return strict spans, and one span for those of a sentence if a third of the words from first to last changed.
+    """Return strict spans, and one span for those of a sentence if more than a third of the words from the first one to
+    the end of the sentence changed, or else to the last one.
 
-    Two sentences about different things share words by chance ("it is polite to"): their difference is one error, which
-    ends with the sentence.
+    Two sentences about different things share words by chance ("it is polite to"): their difference is one error.
     """
     words = [(word.start, word.end) for word in tokens(modified, "strict")]
     runs: list[list[Span]] = []
@@ -103,12 +103,13 @@ def whole_statements(found: Sequence[Span], modified: str) -> list[Span]:
     joined: list[Span] = []
     for run in runs:
         start, end = run[0].start, run[-1].end
-        between = sum(start <= first and last <= end for first, last in words)
+        stop = SENTENCE_END.search(modified, end)
+        behind = [last for _, last in words if last <= (stop.start() if stop else len(modified))]
         changed = sum(any(span.start <= first and last <= span.end for span in run) for first, last in words)
-        if len(run) > 1 and 3 * changed > between:
-            stop = SENTENCE_END.search(modified, end)
-            end = max(last for _, last in words if last <= (stop.start() if stop else len(modified)))
-            joined.append(Span(start, end, modified[start:end], "replace"))
+        for last in (max(behind, default=end), end):
+            if len(run) > 1 and 3 * changed > sum(start <= first and until <= last for first, until in words):
+                joined.append(Span(start, last, modified[start:last], "replace"))
+                break
         else:
             joined += run
     return joined
