@@ -118,7 +118,7 @@ def is_unfilled(text: str) -> bool:
 
 
 def is_of_its_time(question: str) -> bool:
-    """Return whether a question is about a holder of an office by name: who reads it cannot know of which year it is."""
+    """Return whether a question names the holder of an office: its reader cannot know of which year it is."""
     return bool(_OF_ITS_TIME.search(question))
 
 
