@@ -14,7 +14,7 @@ from excam.error_reports.records import SEVERITIES, Sample
 from excam.excam40k.construction import soft
 from scripts import run
 
-VERSION = 5
+VERSION = 6
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -20,7 +20,7 @@ from excam.inference.run import run as run_flows
 from scripts import run
 from scripts._asking import Asker, add_asking_options
 
-VERSION = 10
+VERSION = 11
 
 
 def main(argv: Sequence[str] | None = None) -> None:

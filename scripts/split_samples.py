@@ -14,7 +14,7 @@ from excam.error_reports import record_files
 from excam.excam40k.construction import splits, word_balance
 from scripts import run
 
-VERSION = 4
+VERSION = 5
 
 
 def main(argv: Sequence[str] | None = None) -> None:
