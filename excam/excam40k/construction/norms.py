@@ -24,8 +24,8 @@ VERDICT = regex.compile(r"(Yes|No), explanation: (.+)", regex.DOTALL)
 ENDS_INSIDE = regex.compile(r"[.!?;\n]\s*\S")  # a second sentence would be a second error
 # Another clause says something else, which may be right of the other culture and fits no other story
 CLAUSE = regex.compile(
-    r";|, (?:but|or|particularly)\b|,? and (?=(?:to )?(?:use|using|avoid\w*|accept\w*|wait\w*|offer\w*|bring\w*|help\w*|"
-    r"remov\w+|greet\w*|keep\w*|plac\w+|handle\w*|comment\w*|compliment\w*|choos\w+|stay\w*|it\b|they\b))"
+    r";|, (?:but|or|particularly)\b|,? and (?=(?:to )?(?:use|using|avoid\w*|accept\w*|wait\w*|offer\w*|bring\w*|"
+    r"help\w*|remov\w+|greet\w*|keep\w*|plac\w+|handle\w*|comment\w*|compliment\w*|choos\w+|stay\w*|it\b|they\b))"
 )
 NAME = regex.compile(r"\b\p{Lu}\p{L}+")
 FLAGS = regex.IGNORECASE | regex.DOTALL
