@@ -470,3 +470,10 @@ def test_only_training_against_dev_or_test_counts():
         ("train", "dev"), ("train", "test"), ("dev", "train"), ("test", "train"),
     ]  # fmt: skip
     assert duplicates.COLUMNS.keys() >= {"dataset_a", "dataset_b"}
+
+
+def test_two_rows_may_share_one_of_many_templates():
+    assert balance.p_of_equal([2] + [0] * 49) == pytest.approx(50 * (1 / 50) ** 2)
+    assert balance.p_of_equal([30] + [0] * 49) < 1e-40
+    assert balance.p_of_equal([60] + [0] * 49) < 1e-40, "chi-square"
+    assert balance.p_of_equal([1] * 12) == 1.0

@@ -134,10 +134,19 @@ def _most_uneven(used: pl.DataFrame) -> pl.DataFrame:
 
 
 def p_of_equal(counts: Sequence[int]) -> float | None:
-    """Return the p-value of a chi-square test of equal frequencies; None for fewer than two counts or a sum of 0."""
-    from scipy.stats import chisquare
+    """Return the p-value of a chi-square test of equal frequencies; None for fewer than two counts or a sum of 0.
 
-    return float(chisquare(counts).pvalue) if len(counts) > 1 and sum(counts) else None
+    Where there are more counts than uses, chi-square calls two equal draws impossible: there it is an upper bound of the
+    probability that any count is as high as the highest.
+    """
+    from scipy.stats import binom, chisquare
+
+    uses, kinds = sum(counts), len(counts)
+    if kinds < 2 or not uses:
+        return None
+    if uses < kinds:
+        return min(1.0, kinds * float(binom.sf(max(counts) - 1, uses, 1 / kinds)))
+    return float(chisquare(counts).pvalue)
 
 
 def _spread(used: pl.DataFrame, dropped: Mapping[str, int]) -> Iterator[Check]:
