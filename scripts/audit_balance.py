@@ -16,7 +16,7 @@ from excam.excam40k.audits import balance, page
 from excam.excam40k.construction import templates
 from scripts import run
 
-VERSION = 2
+VERSION = 3
 PAGE = {
     "result": "results/audits/balance",
     "outputs": ["numbers", "page"],

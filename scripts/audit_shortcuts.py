@@ -9,7 +9,7 @@ from pathlib import Path
 from excam.excam40k.audits import page, shortcuts
 from scripts import run
 
-VERSION = 2
+VERSION = 3
 PAGE = {
     "result": "results/audits/shortcuts",
     "outputs": ["numbers", "page"],

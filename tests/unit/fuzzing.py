@@ -66,8 +66,9 @@ def fuzz_wrapping(draw: Random) -> None:
         shown = wrapping.shuffled_options(base, 7)
         letters = "ABCDEF"
         lettered = [f"Option {letter}: {option}" for letter, option in zip(letters, shown, strict=False)]
+        mark = "." if any("; " in option for option in shown) else ";"
         values["options"] = " ".join(
-            [*(text if templates.ends_sentence(text) else f"{text};" for text in lettered[:-1]), lettered[-1]]
+            [*(text if templates.ends_sentence(text) else f"{text}{mark}" for text in lettered[:-1]), lettered[-1]]
         )
         values["letter"] = letters[shown.index(right)]
     expected = [put_together(templates.paraphrase(name), values) for name in chosen]
@@ -81,12 +82,17 @@ def fuzz_wrapping(draw: Random) -> None:
 
 def put_together(template: str, values: Mapping[str, str]) -> str:
     """The template with its values; a mark behind a quoted value goes where the value has its own."""
-    text, value = "", ""
+    text, value, close = "", "", ""
     for before, name, _, _ in Formatter().parse(template):
         mark = QUOTED_MARK.match(before) if value else None
         if mark and (ASKS.search(value) if mark[2] == "?" else templates.ends_sentence(value)):
             before = mark[1] + before[mark.end() :]
+        if close and before.startswith("'"):
+            text = text.removesuffix(f"'{value}") + ('"' if close == '"' else "“") + value
+            before = close + before[1:]
         value = values[name] if name else ""
+        has_quotes = re.search(r"(?<!\w)'", value) is not None
+        close = ("”" if '"' in value else '"') if has_quotes and before.endswith("'") else ""
         text += before + value
     return text
 

@@ -136,7 +136,7 @@ def _most_uneven(used: pl.DataFrame) -> pl.DataFrame:
 def p_of_equal(counts: Sequence[int]) -> float | None:
     """Return the p-value of a chi-square test of equal frequencies; None for fewer than two counts or a sum of 0.
 
-    Where there are more counts than uses, chi-square calls two equal draws impossible: there it is an upper bound of the
+    Where there are more counts than uses, chi-square calls two equal draws impossible: there it is a bound of the
     probability that any count is as high as the highest.
     """
     from scipy.stats import binom, chisquare

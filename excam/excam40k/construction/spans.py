@@ -89,7 +89,7 @@ def diff_spans(original: str, modified: str, mode: Mode = "paper") -> Diff:
 
 def whole_statements(found: Sequence[Span], modified: str) -> list[Span]:
     """Return strict spans, and one span for those of a sentence if more than a third of the words from the first one to
-    the end of the sentence changed, or else to the last one.
+    the end of the sentence changed, or else to the last one; of two spans, more than half.
 
     Two sentences about different things share words by chance ("it is polite to"): their difference is one error.
     """
@@ -106,8 +106,10 @@ def whole_statements(found: Sequence[Span], modified: str) -> list[Span]:
         stop = SENTENCE_END.search(modified, end)
         behind = [last for _, last in words if last <= (stop.start() if stop else len(modified))]
         changed = sum(any(span.start <= first and last <= span.end for span in run) for first, last in words)
+        least = 3 if len(run) > 2 else 2  # two edits may stand near each other in a short clause
         for last in (max(behind, default=end), end):
-            if len(run) > 1 and 3 * changed > sum(start <= first and until <= last for first, until in words):
+            of = sum(start <= first and until <= last for first, until in words)
+            if len(run) > 1 and least * changed > of:
                 joined.append(Span(start, last, modified[start:last], "replace"))
                 break
         else:
