@@ -12,7 +12,7 @@ from excam.core import provenance
 from excam.excam40k.publishing import BUILDS, card, croissant, parts, prose
 from scripts import run
 
-VERSION = 6
+VERSION = 7
 
 
 def main(argv: Sequence[str] | None = None) -> None:

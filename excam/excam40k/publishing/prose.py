@@ -59,14 +59,15 @@ the number of changed places. `text[start:end]` is the span in the text that `wh
 the neighbouring word is marked."""
 
 MAKING = """1. **Rows of benchmarks** that people have verified count as right; their report is empty.
-2. **Wrapping.** Each becomes an instruction and an output by templates, 50 paraphrases to choose from, used equally
-   often.
+2. **Wrapping.** Each becomes an instruction and an output by templates, 50 paraphrases to choose from (12 in another
+   language than English), used equally often.
 3. **Hard errors**, where a benchmark has options: a wrong option takes the place of the right answer (for irony, the
    other label). One error, always major; the explanation is a template that names the right answer.
 4. **Soft errors**, where it has none: a generator is asked to build minor and, a second time, major cultural errors
    into the pair. Its answers are read, compared word by word with the original, and the changed places become the
    spans. Answers that cannot be read, change nothing or are not about a culture are dropped with their right row.
-   Training rows that are too long for a model that the workflow trains are left out before.
+   Training rows that are too long for a model that the workflow trains are left out before. Then pairs are left out
+   until words alone do not tell the wrong rows, of hard and of soft errors.
 5. **Pairs.** Every wrong row has exactly one right row with the same templates, so that no template predicts
    the label.
 
