@@ -20,6 +20,7 @@ import polars as pl
 from excam.core.splits import SPLITS, Split
 from excam.core.tables import read_csv
 from excam.error_reports.records import BaseSample
+from excam.excam40k.construction.groups import joined
 
 ALIKE = 0.8  # Jaccard similarity from which two texts are near-duplicates
 CANDIDATES = 0.6  # similarity aimed at when proposing: at .8, every sixth pair just above it would be missed
@@ -70,22 +71,14 @@ def in_one_group(bases: Sequence[BaseSample]) -> list[BaseSample]:
 
     A joined group takes the first of its names in alphabetical order. The order of `bases` is kept.
     """
-    leader: dict[str, str] = {}
-
-    def top(group: str) -> str:
-        while (above := leader.setdefault(group, group)) != group:
-            group = above
-        return group
-
     groups = [base.group or base.id for base in bases]
     by_text: dict[tuple[str, str], int] = {}  # one text of a group is enough
     for place, base in enumerate(bases):
         by_text.setdefault((groups[place], compared_text(base)), place)
     places = list(by_text.values())
-    for pair in near_duplicates({"": [compared_text(bases[place]) for place in places]}):
-        one, other = sorted((top(groups[places[pair.first]]), top(groups[places[pair.second]])))
-        leader[other] = one
-    return [replace(base, group=top(group)) for base, group in zip(bases, groups, strict=True)]
+    alike = near_duplicates({"": [compared_text(bases[place]) for place in places]})
+    first = joined((groups[places[pair.first]], groups[places[pair.second]]) for pair in alike)
+    return [replace(base, group=first.get(group, group)) for base, group in zip(bases, groups, strict=True)]
 
 
 COLUMNS: Mapping[str, Any] = {

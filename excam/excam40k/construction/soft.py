@@ -15,6 +15,7 @@ from excam.core import sanitize
 from excam.error_reports.records import SEVERITIES, CulturalError, Report, Sample, Severity, Unreadable, Where
 from excam.excam40k.construction import spans
 from excam.excam40k.construction.generator import SoftAnswer, read
+from excam.excam40k.construction.groups import joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +86,9 @@ def in_joined_groups(samples: Sequence[Sample], partners: Mapping[str, str]) -> 
     The answer of one is the error of the other, so they are not independent of each other.
     """
     of_pair = {sample.pair: sample.group or sample.base for sample in samples}
-    leader: dict[str, str] = {}
-
-    def top(group: str) -> str:
-        while (above := leader.setdefault(group, group)) != group:
-            group = above
-        return group
-
-    for pair, partner in partners.items():
-        if pair in of_pair and partner in of_pair:
-            first, second = sorted((top(of_pair[pair]), top(of_pair[partner])))
-            leader[second] = first
-    return [replace(sample, group=top(of_pair[sample.pair])) for sample in samples]
+    both = ((pair, partner) for pair, partner in partners.items() if pair in of_pair and partner in of_pair)
+    first = joined((of_pair[pair], of_pair[partner]) for pair, partner in both)
+    return [replace(one, group=first.get(of_pair[one.pair], of_pair[one.pair])) for one in samples]
 
 
 def _unusable(right: Sample, reply: SoftAnswer) -> str:
