@@ -9,7 +9,7 @@ from pathlib import Path
 from excam.excam40k.audits import page, shortcuts
 from scripts import run
 
-VERSION = 3
+VERSION = 4
 PAGE = {
     "result": "results/audits/shortcuts",
     "outputs": ["numbers", "page"],

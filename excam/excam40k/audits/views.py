@@ -95,7 +95,7 @@ def punctuation(rows: pl.DataFrame) -> Tokens:
     count = _tenths(pl.Series([len(found) for found in marks], dtype=pl.Int64))
     ends = [text.rstrip()[-1:] for text in rows["output"]]
     return [
-        [*{f"has {mark}" for mark in found}, f"ends with {end}", f"marks {number}"]
+        [*(f"has {mark}" for mark in sorted(set(found))), f"ends with {end}", f"marks {number}"]
         for found, end, number in zip(marks, ends, count, strict=True)
     ]
 
