@@ -85,7 +85,7 @@ def load(
         return _validated(raw, where)
     except ConfigInvalid as problem:
         line = str(problem).removeprefix(f"{where}: ")
-        raise ConfigInvalid(f"{_file_with(line.split(':')[0], files) or where}: {line}") from None
+        raise ConfigInvalid(f"{_file_with(line.split(':')[0], files, raw) or where}: {line}") from None
 
 
 def load_merged(raw: Mapping[str, Any], paths: Sequence[str | Path]) -> Experiment:
@@ -97,8 +97,11 @@ def load_merged(raw: Mapping[str, Any], paths: Sequence[str | Path]) -> Experime
     return load(ordered_like(raw, next(iter(files.values()))), files=files)
 
 
-def _file_with(place: str, files: Mapping[str, Any]) -> str | None:
-    """Return the file that has most of a place such as `datasets.blend.cap`, the last of several; None if none."""
+def _file_with(place: str, files: Mapping[str, Any], raw: Mapping[str, Any]) -> str | None:
+    """Return the file that has most of a place such as `datasets.blend.cap`, the last of several; None without files.
+
+    What `raw` has and no file has was given on the command line: "--config".
+    """
 
     def depth(content: Any) -> int:
         found = 0
@@ -108,7 +111,8 @@ def _file_with(place: str, files: Mapping[str, Any]) -> str | None:
             content, found = content[key], found + 1
         return found
 
-    return max(list(files)[::-1], key=lambda name: depth(files[name]), default=None)
+    best = max(list(files)[::-1], key=lambda name: depth(files[name]), default=None)
+    return "--config" if best and depth(raw) > depth(files[best]) else best
 
 
 def _validated(raw: Mapping[str, Any], where: str) -> Experiment:

@@ -315,7 +315,7 @@ def official(name: str) -> tuple[str, dict[str, str | int]]:
         return "Chinese/test.jsonl", said | options | {"question": base.question}
     if name == "globalopinionqa":
         country = base.role.removeprefix("Location (country): ")
-        shares = f"defaultdict(<class 'list'>, {{'{country}': [0.6, 0.4]}})"
+        shares = f"defaultdict(<class 'list'>, {{'{country}': [0.7, 0.3]}})"
         return "global_opinions.csv", {"question": base.question, "selections": shares, "options": "['Yes', 'No']"}
     if name == "nativqa":
         return "turkish_tr/NativQA_tr.jsonl", {"data_id": "1", "question": base.question, "answer": base.answer}

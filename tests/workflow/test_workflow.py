@@ -47,7 +47,7 @@ def test_every_artifact_is_there_and_adds_up(run):
     assert int(rows["all"]["right"]) * 2 == int(rows["all"]["rows"])
     with (paper / "table-4.csv").open() as stream:
         systems = list(csv.DictReader(stream))
-    assert {line["model"] for line in systems} == {"smollm2-135m", "constant", "length-only", "template-only", "random"}
+    assert {line["model"] for line in systems} == {"smollm2-135m", "constant", "length-only", "words-only", "template-only", "random"}
     assert all(int(line["n"]) == test_rows for line in systems)
     with (paper / "tokens.csv").open() as stream:
         assert {line["dataset"]: int(line["rows"]) for line in csv.DictReader(stream)} == {
@@ -205,7 +205,7 @@ def test_mistyped_target_fails_before_anything_starts(run, target, message):
 def test_mistyped_key_is_one_line_that_says_what_would_do(run):
     done = run("-n", "all", "--config", "construction={spanns: paper}")
     assert done.returncode != 0
-    assert "config.yaml: construction.spanns: unknown key; did you mean `spans`?" in done.text
+    assert "--config: construction.spanns: unknown key; did you mean `spans`?" in done.text
 
 
 def test_missing_column_names_dataset_file_and_columns(run):
