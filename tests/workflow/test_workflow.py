@@ -47,7 +47,14 @@ def test_every_artifact_is_there_and_adds_up(run):
     assert int(rows["all"]["right"]) * 2 == int(rows["all"]["rows"])
     with (paper / "table-4.csv").open() as stream:
         systems = list(csv.DictReader(stream))
-    assert {line["model"] for line in systems} == {"smollm2-135m", "constant", "length-only", "words-only", "template-only", "random"}
+    assert {line["model"] for line in systems} == {
+        "smollm2-135m",
+        "constant",
+        "length-only",
+        "words-only",
+        "template-only",
+        "random",
+    }
     assert all(int(line["n"]) == test_rows for line in systems)
     with (paper / "tokens.csv").open() as stream:
         assert {line["dataset"]: int(line["rows"]) for line in csv.DictReader(stream)} == {
