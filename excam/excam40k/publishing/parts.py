@@ -82,8 +82,11 @@ def read(
     for path in samples:
         rows[path.parent.name, path.stem] = record_files.read_samples(path)
     origins = {path.parent.name: read_json(path, "origin", "revision") for path in sources}
-    writers = {path.name.split(".")[0]: read_json(path) for path in soft}
-    made_from = {path.name.split(".")[0]: {base.id: base for base in record_files.read_bases(path)} for path in bases}
+    writers = {path.name.removesuffix(".counts.json"): read_json(path) for path in soft}
+    made_from = {
+        path.name.removesuffix(".bases.jsonl"): {base.id: base for base in record_files.read_bases(path)}
+        for path in bases
+    }
     terms = {dataset: tuple(said["terms"] or ()) for dataset, said in benchmarks.items()}
     parts = [
         Part(
