@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from excam.core import provenance
@@ -54,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         record_files.write_samples(args.folder / f"{split}.parquet", samples)
     counts: dict[str, object] = {split: len(samples) for split, samples in parts.items()}
     counts |= {"pairs": len(pairs) // 2, "beyond_cap": len(pairs) - len(capped), "dropped": dict(dropped)}
-    counts |= {"rows": len(capped), "cells": cells, "words": words.as_row()}
+    counts |= {"rows": len(capped), "cells": cells, "words": asdict(words)}
     counts |= {kind: sum(cell[f"wrong_{kind}"] for cell in cells.values()) for kind in ("hard", "soft")}
     provenance.write_json(args.folder / "counts.json", counts)
     provenance.say(f"{args.folder}: {words.as_line()}")

@@ -104,12 +104,12 @@ def _file_with(place: str, files: Mapping[str, Any], raw: Mapping[str, Any]) -> 
     """
 
     def depth(content: Any) -> int:
-        found = 0
+        keys = 0
         for key in place.split("."):
             if not isinstance(content, Mapping) or key not in content:
                 break
-            content, found = content[key], found + 1
-        return found
+            content, keys = content[key], keys + 1
+        return keys
 
     best = max(list(files)[::-1], key=lambda name: depth(files[name]), default=None)
     return "--config" if best and depth(raw) > depth(files[best]) else best

@@ -72,8 +72,8 @@ def expected_instead(licence: str) -> str:
     """Return what to write for a licence whose terms are not known: its terms, or an identifier that is one."""
     if is_named(licence):
         return f"its `terms` as you read them, some of {', '.join(TERMS)}"
-    lower = {one.lower(): one for one in _categories()}
-    close = [lower[one] for one in difflib.get_close_matches(licence.lower(), lower, n=3, cutoff=0.7)]
+    lower = {identifier.lower(): identifier for identifier in _categories()}
+    close = [lower[name] for name in difflib.get_close_matches(licence.lower(), lower, n=3, cutoff=0.7)]
     examples = ", ".join(close) or "CC-BY-4.0, CC0-1.0, MIT"
     return f"an identifier of https://spdx.org/licenses such as {examples}, or LicenseRef-NAME and its `terms`"
 

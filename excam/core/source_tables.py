@@ -27,7 +27,7 @@ _WITHOUT_COMMA = re.compile(r"'\s+'|\"\s+\"|'\s+\"|\"\s+'")  # numpy's lists: Py
 
 def every_pattern(patterns: Patterns) -> list[str]:
     """Return all patterns, those of alternatives too."""
-    return [one for entry in patterns for one in ([entry] if isinstance(entry, str) else entry)]
+    return [pattern for entry in patterns for pattern in ([entry] if isinstance(entry, str) else entry)]
 
 
 def find(folder: Path, dataset: str, patterns: Patterns) -> list[Path]:
@@ -58,8 +58,8 @@ def unread_files(folder: Path, patterns: Patterns) -> list[str]:
 def _matches(folder: Path, patterns: Patterns) -> dict[str, list[Path]]:
     """Return the files that match each pattern, sorted."""
     return {
-        one: sorted(path for path in folder.glob(one) if path.is_file())
-        for one in dict.fromkeys(every_pattern(patterns))
+        pattern: sorted(path for path in folder.glob(pattern) if path.is_file())
+        for pattern in dict.fromkeys(every_pattern(patterns))
     }
 
 
@@ -84,7 +84,7 @@ def _refuse_second_copy(folder: Path, dataset: str, matches: Mapping[str, Sequen
         for other in same_name:
             meant = any(path in files and other in files for files in matches.values())
             if path.parent == other.parent or (not meant and _is_tail(folder, path, other)):
-                names = " and ".join(one.relative_to(folder).as_posix() for one in (other, path))
+                names = " and ".join(copy.relative_to(folder).as_posix() for copy in (other, path))
                 raise SourceInvalid(f"{dataset}: expected one file; found {names}; leave one in the folder")
         same_name.append(path)
 

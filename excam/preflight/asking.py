@@ -38,8 +38,8 @@ def try_model(name: str, model: Model, weights: Path, seed: int, originals: Sequ
     import torch
 
     backend = backend_factory.backend_for(name, model, weights)
-    sampling = backend_factory.sampling_for(model, seed)
-    sampling = replace(sampling, max_tokens=min(sampling.max_tokens, LONGEST))
+    whole = backend_factory.sampling_for(model, seed)
+    sampling = replace(whole, max_tokens=min(whole.max_tokens, LONGEST))
     started = time.monotonic()
     backend.check()
     checked = time.monotonic()
@@ -50,9 +50,8 @@ def try_model(name: str, model: Model, weights: Path, seed: int, originals: Sequ
     answered = time.monotonic()
     answers = _ask(backend, questions(TOGETHER if torch.cuda.is_available() else TOGETHER_ON_CPU), sampling)
     ended = time.monotonic()
-    asked = backend_factory.sampling_for(model, seed)
     return {
-        **({"words": _trace(backend, originals, asked, seed)} if originals else {}),
+        **({"words": _trace(backend, originals, whole, seed)} if originals else {}),
         "check_seconds": round(checked - started, 2),
         "open_seconds": round(max(0.0, (opened - checked) - (answered - opened)), 2),
         "answer_seconds": round(answered - opened, 2),
@@ -73,7 +72,7 @@ def _trace(
 ) -> dict[str, Any]:
     """Return what words tell about errors that the model writes, and how many of its answers are errors."""
     drawn = sorted(originals, key=lambda sample: digest(seed, "probe", sample.pair))[:PROBED]
-    severity: list[Severity] = ["minor" if sample.pair.endswith("/minor") else "major" for sample in drawn]
+    severity: list[Severity] = [soft.asked_severity(sample.pair) for sample in drawn]
     asked = [Generate(generator.messages(*one)) for one in zip(drawn, severity, strict=True)]
     answers = dict(pair for batch in backend.generate(asked, sampling) for pair in batch)
     made = [

@@ -1,7 +1,7 @@
 """Pairs that words tell are left out until words tell nothing, and what is said of it."""
 
 import random
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from base_samples import base, wrapped
@@ -37,7 +37,7 @@ def exchanged(count: int, seed: int = 0) -> list[tuple[str, str]]:
 
 
 def planted(count: int, every: int) -> list[tuple[str, str]]:
-    """The same, and one wrong row of so many says what no right row says."""
+    """As above, and a share of the wrong rows has a word that no right row has."""
     return [
         (right, f"{wrong} forbidden" if at % every == 0 else wrong)
         for at, (right, wrong) in enumerate(exchanged(count))
@@ -54,7 +54,7 @@ def test_pairs_that_a_word_tells_are_left_out_and_no_others():
     assert len(left_out & telling) >= 0.9 * len(left_out) > 0
     assert "pairs, words told 0." in balance.as_line()
     assert f"without {len(left_out)} pairs" in balance.as_line()
-    assert balance.as_row()["left_out"] == len(left_out)
+    assert asdict(balance)["left_out"] == len(left_out)
 
 
 def test_the_same_pairs_twice_and_in_any_order():

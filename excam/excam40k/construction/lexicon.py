@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from importlib import resources
 from typing import Literal
 
 from excam.core.hash_order import digest
@@ -22,8 +21,10 @@ from excam.error_reports.records import SEVERITIES, Sample, Severity
 from excam.excam40k.construction import lexicon_exchanges, norms, spans
 from excam.excam40k.construction.cultures import in_a_sentence
 from excam.excam40k.construction.lexicon_exchanges import Swap
+from excam.excam40k.construction.lexicon_tables import table
 from excam.excam40k.construction.lexicon_words import EXPLANATIONS, HOMES, OTHER_NORM, TYPES
 from excam.excam40k.construction.norms import VERDICT, Exchange
+from excam.excam40k.construction.soft import asked_severity
 
 NAME = "lexicon"
 LAST = "general"  # the family that is used only if no other minor error is possible
@@ -71,7 +72,7 @@ def errors_that_can_be_written(samples: Sequence[Sample], seed: int) -> tuple[in
     exchanges = {severity: norms.exchanges(samples, severity, seed) for severity in SEVERITIES}
     found = exchanged = 0
     for sample in samples:
-        severity: Severity = "minor" if sample.pair.endswith("/minor") else "major"
+        severity = asked_severity(sample.pair)
         exchange = exchanges[severity].get(sample.pair)
         found += isinstance(answer(sample, severity, seed, exchange), str)
         exchanged += exchange is not None
@@ -81,8 +82,7 @@ def errors_that_can_be_written(samples: Sequence[Sample], seed: int) -> tuple[in
 @cache
 def _rejected() -> frozenset[str]:
     """Return digests of answers that must not stand as right ones."""
-    text = resources.files("excam.excam40k.construction").joinpath("lexicon_rejected.tsv").read_text(encoding="utf-8")
-    return frozenset(line.partition("\t")[0] for line in text.splitlines()[1:])
+    return frozenset(digest_of_answer for digest_of_answer, *_ in table("lexicon_rejected.tsv"))
 
 
 def _written(right: Sample, severity: Severity, kind: str, rule: str, explanation: str, output: str) -> str:

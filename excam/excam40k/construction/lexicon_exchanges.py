@@ -24,6 +24,7 @@ from excam.excam40k.construction.lexicon_words import (
     STEMS,
     final_sound,
 )
+from excam.excam40k.construction.spans import SENTENCE_END
 
 MAJOR = frozenset({"norm", "meaning", "belief"})  # kinds of fixed exchanges that turn something into its opposite
 OF_A_STORY = frozenset({"gesture", "number", "person"})  # kinds of exchanges in a sentence that judges a story
@@ -31,7 +32,6 @@ NEGATED = regex.compile(r"(?i)\b(?:avoid\w*|not|never|without)\b")  # there the 
 DETAILS = frozenset({"gesture", "number", "time"})  # kinds of exchanges that say how something is done
 MAX_PLACES = 500  # matches looked at in one text, from its beginning
 VERDICT = regex.compile("(Yes|No),")
-SENTENCE_END = regex.compile(r"[.!?。！？؟।\n]")
 ARTICLE = regex.compile(r"\ban? $", regex.IGNORECASE)
 DATING = regex.compile("[以之]?[后前]|期间")  # a Chinese feast before it only dates something
 

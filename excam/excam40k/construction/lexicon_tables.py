@@ -47,7 +47,7 @@ class Edit:
 @cache
 def items() -> tuple[Item, ...]:
     """Return the rows of `lexicon.tsv`."""
-    return tuple(Item(*cells) for cells in _table("lexicon.tsv"))
+    return tuple(Item(*cells) for cells in table("lexicon.tsv"))
 
 
 @cache
@@ -55,12 +55,13 @@ def edits_of(language: str) -> tuple[Edit, ...]:
     """Return the rows of `lexicon_edits.tsv` in one language."""
     return tuple(
         Edit(kind, language, regex.compile(old), regex.compile(unless) if unless else None, new)
-        for kind, spoken, old, unless, new in _table("lexicon_edits.tsv")
+        for kind, spoken, old, unless, new in table("lexicon_edits.tsv")
         if spoken == language
     )
 
 
-def _table(name: str) -> list[list[str]]:
+def table(name: str) -> list[list[str]]:
+    """Return the cells of the lines of a table of this folder, without its heading."""
     text = resources.files("excam.excam40k.construction").joinpath(name).read_text(encoding="utf-8")
     return [line.split("\t") for line in text.splitlines()[1:]]
 

@@ -13,12 +13,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from itertools import islice
 
 import regex
 
 from excam.core.hash_order import digest
 from excam.error_reports.records import Sample, Severity
+from excam.excam40k.construction.lexicon_tables import table
 
 VERDICT = regex.compile(r"(Yes|No), explanation: (.+)", regex.DOTALL)
 ENDS_INSIDE = regex.compile(r"[.!?;\n]\s*\S")  # a second sentence would be a second error
@@ -45,7 +46,7 @@ class Norm:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The sample whose answer is told of another culture, and what it is about."""
+    """The sample whose answer replaces the right one, and the custom that both answers are about."""
 
     partner: Sample
     custom: str
@@ -54,11 +55,9 @@ class Exchange:
 @cache
 def norms() -> tuple[Norm, ...]:
     """Return the norms of `norms.tsv`."""
-    text = resources.files("excam.excam40k.construction").joinpath("norms.tsv").read_text(encoding="utf-8")
-    cells = (line.split("\t") for line in text.splitlines()[1:])
     return tuple(
         Norm(custom, _severity(severity), norm, *(regex.compile(one, FLAGS) for one in patterns))
-        for custom, severity, norm, *patterns in cells
+        for custom, severity, norm, *patterns in table("norms.tsv")
     )
 
 
@@ -80,12 +79,13 @@ def exchanges(samples: Sequence[Sample], severity: Severity, seed: int) -> Mappi
     found: dict[str, Exchange] = {}
     own = (sample for sample in samples if sample.pair.endswith(f"/{severity}") and _may_be_told(sample))
     for sample in sorted(own, key=lambda sample: digest(seed, "norms", sample.pair)):
-        yes, stop = sample.answer.startswith("Yes"), sample.answer.endswith(".")
+        yes, stop, story = sample.answer.startswith("Yes"), sample.answer.endswith("."), _story(sample.instruction)
         customs: dict[str, str] = {}  # about which the sample may be told -> the norm that its story follows
         for norm in _stated(sample.answer):
-            followed = _followed(norm.custom, _story(sample.instruction))
-            alone = norm.severity == severity and held[sample.culture, norm.custom] == {norm.norm}
-            if alone and len(followed) == 1 and (followed[0] == norm.norm) == yes:
+            if norm.severity != severity or held[sample.culture, norm.custom] != {norm.norm}:
+                continue
+            followed = _followed(norm.custom, story)
+            if len(followed) == 1 and (followed[0] == norm.norm) == yes:
                 customs[norm.custom] = followed[0]
         for custom, followed in customs.items():
             if queue := waiting[sample.split, custom, followed, not yes, stop]:
@@ -93,7 +93,7 @@ def exchanges(samples: Sequence[Sample], severity: Severity, seed: int) -> Mappi
                 found[sample.pair], found[partner.pair] = Exchange(partner, custom), Exchange(sample, custom)
                 break
         else:
-            for custom, followed in list(customs.items())[:1]:
+            for custom, followed in islice(customs.items(), 1):
                 waiting[sample.split, custom, followed, yes, stop].append(sample)
     return found
 

@@ -8,7 +8,7 @@ are corrupted. While it can, the pairs that it tells most surely are left out (a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,10 +44,6 @@ class Balance:
         why = "words tell which row is wrong" if self.after[1] > 0 else "too few pairs to say that words tell nothing"
         return f"{self.pairs} pairs, {now}{'' if self.decided else f'; {why}'}"
 
-    def as_row(self) -> dict[str, Any]:
-        """Return it as a JSON value."""
-        return asdict(self)
-
 
 def telling_pairs(pairs: Sequence[Sample], *, keep_all: bool = False) -> tuple[frozenset[str], Balance]:
     """Return the names of the pairs to leave out, and what that does.
@@ -62,7 +58,7 @@ def telling_pairs(pairs: Sequence[Sample], *, keep_all: bool = False) -> tuple[f
     texts = [sample.output for sample in (*right, *wrong)]
     matrices = [text_classifier.word_matrix(texts), text_classifier.character_matrix(texts)]
     kept = np.arange(len(right))
-    before = found = None
+    before = None
     while True:
         margins = [_margins(matrix, kept, groups, len(right)) for matrix in matrices]
         found = max((_interval(one.mean(axis=0), groups[kept]) for one in margins), key=lambda one: one[2])
