@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,10 @@ def last_complete_checkpoint(checkpoints: Path, run_id: str) -> Path | None:
 
 
 def progress_callback(trainer: Any, name: str, run_id: str, steps: int, last: Path | None) -> TrainerCallback:
-    """Return a callback that prints progress and marks each checkpoint with its run when complete."""
+    """Return a callback that prints progress, stops at a loss that is no number, and marks complete checkpoints.
+
+    In training it raises ModelInvalid; checkpoints from before that step remain, none after it is written.
+    """
     from transformers import TrainerCallback
 
     progress = Progress(f"training {name}, steps", steps)
@@ -60,6 +64,15 @@ def progress_callback(trainer: Any, name: str, run_id: str, steps: int, last: Pa
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             if state.is_world_process_zero:
                 progress.advance()
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
+            for measure in ("loss", "grad_norm"):
+                value = float((logs or {}).get(measure, 0))
+                if not math.isfinite(value):
+                    raise ModelInvalid(
+                        f"{name}: {measure} is {value} at step {state.global_step} of {steps}; expected a number: the "
+                        "weights are of no use; lower training.learning_rate, or use another layout or attention"
+                    )
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             trainer.accelerator.wait_for_everyone()  # until each process has written its part

@@ -244,6 +244,7 @@ def trainer_settings(recipe: Recipe, layout: Layout, seed: int, checkpoints: Pat
         "bf16": on_gpu,
         "use_cpu": not on_gpu and layout.processes == 1,  # with several processes it would prevent DeepSpeed
         "logging_steps": 1,
+        "logging_nan_inf_filter": False,  # else a loss that is no number is logged as the mean of those before
         "save_strategy": "steps",
         "save_steps": recipe.save_steps,
         "save_total_limit": 2,

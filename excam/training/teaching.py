@@ -134,6 +134,7 @@ def _trainer(model: Any, rows: list[list[int]], settings: Teaching, seed: int, c
         bf16=True,
         use_cpu=not torch.cuda.is_available(),
         logging_steps=10,
+        logging_nan_inf_filter=False,
         save_strategy="steps",
         save_steps=settings.save_steps,
         save_total_limit=2,

@@ -726,6 +726,13 @@ def test_a_target_module_that_is_not_there(weights, tmp_path):
     assert not (tmp_path / "adapter").exists()
 
 
+def test_diverged_training_publishes_no_adapter(weights, tmp_path):
+    """Trainer logs a loss of NaN as the mean of those before it, and would publish the weights."""
+    with pytest.raises(ModelInvalid, match=r"tiny/all: (loss|grad_norm) is (nan|inf) at step \d of 6; expected a num"):
+        train(weights, tmp_path, RECIPE.model_copy(update={"learning_rate": 1e30, "max_grad_norm": 1e30}))
+    assert not (tmp_path / "adapter").exists()
+
+
 def test_too_few_rows_for_a_step(weights, tmp_path):
     with pytest.raises(InputInvalid, match="2 training rows; expected at least"):
         train(weights, tmp_path, samples=pair(0))
