@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import time
@@ -32,8 +33,9 @@ from excam.inference.run import run
 KINDS = ("qa", "statement", "prose", "absent", "false", "contradicting")
 ALONE = {"say": likelihood.NO_QUESTION, "empty": "?", "nothing": "Answer in a few words."}  # without the question
 PASS_TOKENS = 6000  # padded tokens of a forward and backward pass
-TOKENS = 24_000  # padded tokens of a pass without gradient
-BATCH = 64  # rows between two writes
+TOKENS = 96_000  # padded tokens of a pass without gradient
+BATCH = 256  # rows between two writes
+BATCH_TOKENS = 160_000  # rows x (longest prompt + answer) that are generated at once, on a card
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,10 +288,11 @@ def ask_rows(args: argparse.Namespace) -> None:
     every = every[shard::shards]
     done = {one["id"] for one in read_rows(args.to)} if args.to.exists() else set[str]()
     tasks = [task for task in every if task.id not in done][: args.limit]
-    backend = Backend(args.model, args.adapter, serve="merged", identity="bench")
-    backend.model.set_output_embeddings(in_float32(backend.model.get_output_embeddings()))
     import torch
 
+    batch_tokens = BATCH_TOKENS if torch.cuda.is_available() else None
+    backend = Backend(args.model, args.adapter, serve="merged", identity="bench", batch_tokens=batch_tokens)
+    backend.model.set_output_embeddings(in_float32(backend.model.get_output_embeddings()))
     if torch.cuda.is_available():
         torch.cuda.set_per_process_memory_fraction(float(os.environ.get("CARD_SHARE", "1")))
     asked: Any = Batched(backend)
@@ -390,7 +393,12 @@ def train_adapter(args: argparse.Namespace) -> None:
     torch.manual_seed(args.seed)
     tokenizer = chat.load_tokenizer(args.model)
     rows = [row for row in read_rows(args.rows) if row["dataset"] != args.without]
-    base = AutoModelForCausalLM.from_pretrained(args.model, dtype=torch.bfloat16, local_files_only=True)
+    base = AutoModelForCausalLM.from_pretrained(
+        args.model,
+        dtype=torch.bfloat16,
+        local_files_only=True,
+        attn_implementation="eager",  # "sdpa" of PyTorch 2.11 gave Qwen2 on padded rows a loss of NaN on an H100
+    )
     base = getattr(base, "to")(device)  # noqa: B009  # its stub takes no name
     settings = LoraConfig(r=16, lora_alpha=32, target_modules="all-linear", task_type="CAUSAL_LM")
     model: Any = get_peft_model(base, settings)
@@ -411,6 +419,8 @@ def train_adapter(args: argparse.Namespace) -> None:
         loss = 0.0
         for part in passes(sorted(step, key=lambda row: len(row.input_ids))):
             loss += backward(model, part, supervised, device)
+        if not math.isfinite(loss):
+            raise SystemExit(f"{args.to}: loss {loss} in step {number} of {len(steps)}; no adapter was written")
         optimizer.step()
         schedule.step()
         optimizer.zero_grad()

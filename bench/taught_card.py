@@ -244,7 +244,9 @@ def compute(args: argparse.Namespace) -> None:
             to = folder / f"answers-{model}.jsonl"
             rows = [line for line in kinds["train"] if line["model"] == model][: args.rows]
             if not to.exists():
-                judge(weights / "taught", rows, limited["asked"], kinds["settings"][0], model, to, batch, world)
+                judge(
+                    weights / "taught", rows, limited["asked"], kinds["settings"][0], model, to, batch, f"world {world}"
+                )
 
 
 def _device_name() -> str:
@@ -287,22 +289,22 @@ def _bases(base: Path, taught: Path) -> tuple[tuple[str, Path], ...]:
 
 
 def judge(
-    taught: Path,
+    base: Path,
     rows: Sequence[dict[str, Any]],
     asked: Sequence[dict[str, Any]],
     settings: dict[str, Any],
     model: str,
     to: Path,
     batch: int,
-    world: int,
+    run_name: str,
 ) -> None:
-    """Train one adapter on the taught base, let it judge all test rows, and write its answers as ids."""
+    """Train one adapter on a base, let it judge all test rows, and write its answers as ids."""
     recipe = settings["recipes"][model]
-    tuned = training.with_lora(training.load(taught), recipe["rank"], recipe["alpha"], settings["seed"])
+    tuned = training.with_lora(training.load(base), recipe["rank"], recipe["alpha"], settings["seed"])
     schedule = training.Schedule(
         recipe["learning_rate"], recipe["warmup_steps"], recipe["weight_decay"], recipe["rows_per_step"]
     )
-    name = f"world {world}, {model}"
+    name = f"{run_name}, {model}"
     facts = training.train(tuned, [(row["ids"], row["prompt"]) for row in rows], schedule, name, say)
     started = time.monotonic()
     order = sorted(asked, key=lambda line: len(line["ids"]))

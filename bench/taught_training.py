@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 IGNORED = -100  # label of a token without loss
+PASS_TOKENS = 8192  # padded tokens of a forward and backward pass
 
 
 @dataclass(frozen=True)
@@ -77,19 +78,27 @@ def train(
     losses = []
     model.train()
     for step in range(steps):
-        ids, mask, labels = _batch(rows[step * size : (step + 1) * size])
-        with torch.autocast(kind, dtype=torch.bfloat16):
-            logits = model(input_ids=ids, attention_mask=mask, use_cache=False).logits[:, :-1]
-        loss = torch.nn.functional.cross_entropy(
-            logits.float().reshape(-1, logits.shape[-1]), labels[:, 1:].reshape(-1), ignore_index=IGNORED
-        )
-        loss.backward()
+        batch = rows[step * size : (step + 1) * size]
+        supervised = sum(len(ids) - max(1, start) for ids, start in batch)
+        loss = 0.0
+        for part in _passes(batch):
+            ids, mask, labels = _batch(part)
+            with torch.autocast(kind, dtype=torch.bfloat16):
+                logits = model(input_ids=ids, attention_mask=mask, use_cache=False).logits[:, :-1]
+            part_loss = torch.nn.functional.cross_entropy(
+                logits.float().reshape(-1, logits.shape[-1]),
+                labels[:, 1:].reshape(-1),
+                ignore_index=IGNORED,
+                reduction="sum",
+            )
+            (part_loss / supervised).backward()
+            loss += float(part_loss.detach()) / supervised
         torch.nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         rate.step()
         if step % 25 == 0 or step == steps - 1:
-            losses.append(round(float(loss.detach()), 4))
+            losses.append(round(loss, 4))
             say(f"{name}: step {step + 1} of {steps}, loss {losses[-1]}")
     seconds = time.monotonic() - started
     tokens = sum(len(ids) for ids, _ in rows[: steps * size])
@@ -103,6 +112,19 @@ def _groups(model: Any, decay: float) -> list[dict[str, Any]]:
         {"params": [one for one in trained if one.ndim > 1], "weight_decay": decay},
         {"params": [one for one in trained if one.ndim < 2], "weight_decay": 0.0},
     ]
+
+
+def _passes(rows: Sequence[tuple[Sequence[int], int]]) -> Iterator[list[tuple[Sequence[int], int]]]:
+    """Yield rows in parts of at most PASS_TOKENS padded tokens, at least a row each: logits need much memory."""
+    part: list[tuple[Sequence[int], int]] = []
+    longest = 0
+    for row in rows:
+        longest = max(longest, len(row[0]))
+        if part and longest * (len(part) + 1) > PASS_TOKENS:
+            yield part
+            part, longest = [], len(row[0])
+        part.append(row)
+    yield part
 
 
 def _batch(rows: Sequence[tuple[Sequence[int], int]]) -> tuple[Any, Any, Any]:
