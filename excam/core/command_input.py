@@ -29,18 +29,18 @@ def standard_input() -> BinaryIO:
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  # so it is after `<&-`
         raise InputInvalid("stdin: is closed; expected text on it")
     try:
-        found = os.fstat(sys.stdin.fileno())
+        status = os.fstat(sys.stdin.fileno())
     except (OSError, ValueError):  # a program replaced stdin with an object that has no file
         return sys.stdin.buffer
-    if _is_device(found) and not sys.stdin.isatty():
+    if _is_device(status) and not sys.stdin.isatty():
         raise InputInvalid("stdin: is a device; expected text on it")
     return sys.stdin.buffer
 
 
-def _is_device(found: os.stat_result) -> bool:
+def _is_device(status: os.stat_result) -> bool:
     """Return whether it is a device other than /dev/null, which ends immediately."""
-    device = stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode)
-    return device and found.st_rdev != Path(os.devnull).stat().st_rdev
+    device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
+    return device and status.st_rdev != Path(os.devnull).stat().st_rdev
 
 
 @contextmanager

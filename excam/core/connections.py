@@ -82,8 +82,16 @@ class Connection(H11Protocol):
 
     def _take_a_place(self) -> None:
         """Close the connection that has been without a complete request for longest, unless all are being answered."""
-        others = [one for one in self.connections if isinstance(one, Connection) and one is not self]
-        oldest = min((one for one in others if one._waits_for_client()), key=lambda one: one._since, default=None)
+        others = [
+            connection
+            for connection in self.connections
+            if isinstance(connection, Connection) and connection is not self
+        ]
+        oldest = min(
+            (connection for connection in others if connection._waits_for_client()),
+            key=lambda connection: connection._since,
+            default=None,
+        )
         if oldest:
             self.connections.discard(oldest)  # immediately: several may arrive before the loop reports the loss
             oldest.transport.abort()

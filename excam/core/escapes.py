@@ -12,9 +12,9 @@ _LINE_BREAKS = re.compile("[\n\u2028\u2029]")  # the others are control characte
 
 def visible(text: str) -> str:
     """Return the text with control, bidirectional and invisible tag characters escaped; line ends are kept."""
-    return _UNPRINTABLE.sub(lambda found: found["flag"] or ascii(found[0])[1:-1], text)
+    return _UNPRINTABLE.sub(lambda match: match["flag"] or ascii(match[0])[1:-1], text)
 
 
 def visible_line(text: str) -> str:
     """Return the text as `visible` does, with line ends escaped too."""
-    return _LINE_BREAKS.sub(lambda found: ascii(found[0])[1:-1], visible(text))
+    return _LINE_BREAKS.sub(lambda match: ascii(match[0])[1:-1], visible(text))

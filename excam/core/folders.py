@@ -8,7 +8,7 @@ from pathlib import Path
 
 def files_below(folder: Path) -> list[Path]:
     """Return the sorted files below `folder`, in linked folders too, and links to nothing; each folder once."""
-    found: list[Path] = []
+    paths: list[Path] = []
     seen: set[tuple[int, int]] = set()  # device and inode of folders: a link may lead back
     for place, folders, names in os.walk(folder, followlinks=True):
         about = Path(place).stat()
@@ -17,5 +17,5 @@ def files_below(folder: Path) -> list[Path]:
             continue
         seen.add((about.st_dev, about.st_ino))
         folders.sort()  # of two links to one folder, the first by name is walked on every machine
-        found += [Path(place, name) for name in names]
-    return sorted(found)
+        paths += [Path(place, name) for name in names]
+    return sorted(paths)

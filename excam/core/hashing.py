@@ -62,9 +62,9 @@ def mismatches(expected: Mapping[Path, str]) -> dict[Path, str]:
         if not _without_cached_match(folder, expected):
             return gone
         with _exclusive_lock(folder):
-            found = digests(_without_cached_match(folder, expected))
-            _store_verified(folder, expected, found)
-    other = {path: digest for path, digest in found.items() if digest != expected[path]}
+            actual = digests(_without_cached_match(folder, expected))
+            _store_verified(folder, expected, actual)
+    other = {path: digest for path, digest in actual.items() if digest != expected[path]}
     return {path: (gone | other)[path] for path in expected if path in gone or path in other}
 
 
@@ -112,13 +112,13 @@ def _cached_digest(folder: int | None, path: Path) -> str | None:
     return content.decode("ascii")
 
 
-def _store_verified(folder: int | None, expected: Mapping[Path, str], found: Mapping[Path, str]) -> None:
+def _store_verified(folder: int | None, expected: Mapping[Path, str], actual: Mapping[Path, str]) -> None:
     """Cache the digests of files that match. Errors of a full or read-only disk are ignored: the cache is optional."""
     if folder is None:
         return
     with suppress(OSError):
         _remove_expired(folder)
-        for path, digest in found.items():
+        for path, digest in actual.items():
             state = _state(path.stat())
             if expected[path] == digest == _digests_by_state.get(state):
                 _write_cache_entry(folder, state, digest)

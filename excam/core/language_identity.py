@@ -48,9 +48,9 @@ def language_code(name: str) -> str:
     codes = _table()[0]
     plain = name.strip().casefold()
     short = re.split(r"[-_(]", plain)[0].strip()
-    for one in (plain, language_name(name).casefold(), short):
-        if one in codes:
-            return codes[one]
+    for candidate in (plain, language_name(name).casefold(), short):
+        if candidate in codes:
+            return codes[candidate]
     if _CODE.fullmatch(short):
         return short
     raise InputInvalid(f"language: found {name[:40]!r}; expected its ISO 639 code, English name or own name")
@@ -86,9 +86,9 @@ def contained_languages(text: str) -> tuple[str, ...]:
     """
     if sum(map(str.isalpha, text)) < ENOUGH:
         return ()
-    reliable, found = _cld2(text)
-    codes = tuple(code for code, _ in found if code != UNKNOWN)
-    return codes if reliable and found[0][0] != UNKNOWN else ()
+    reliable, detected = _cld2(text)
+    codes = tuple(code for code, _ in detected if code != UNKNOWN)
+    return codes if reliable and detected[0][0] != UNKNOWN else ()
 
 
 def answers_in_another_language(instruction: str, output: str) -> bool:
@@ -96,13 +96,14 @@ def answers_in_another_language(instruction: str, output: str) -> bool:
 
     Undecided texts (short, mixed, unknown to CLD2) are never reported.
     """
-    asked, given = contained_languages(instruction), contained_languages(output)
-    if not asked or not given:
+    asked, answered = contained_languages(instruction), contained_languages(output)
+    if not asked or not answered:
         return False
-    quoted = {identify(found) for found in _QUOTED.findall(instruction)}  # a question inside a template of English
-    if {_family(code) for code in (*asked, *quoted)} & set(map(_family, given)):
+    # Of a question inside a template of English.
+    quoted = {identify(quotation) for quotation in _QUOTED.findall(instruction)}
+    if {_family(code) for code in (*asked, *quoted)} & set(map(_family, answered)):
         return False
-    names = _table()[1].get(given[0], ())
+    names = _table()[1].get(answered[0], ())
     return not any(_is_named(name.casefold(), instruction.casefold()) for name in names)
 
 
@@ -122,8 +123,8 @@ def _cld2(text: str) -> tuple[bool, list[tuple[str, int]]]:
     import pycld2
 
     # isPlainText: tags and entities of a text are never read as HTML, which could name a language.
-    sure, _, found = pycld2.detect(_REFUSED.sub(" ", text), isPlainText=True, bestEffort=True)
-    return sure, [(UNKNOWN if code == "un" else _plain(code), percent) for _, code, percent, _ in found]
+    sure, _, detected = pycld2.detect(_REFUSED.sub(" ", text), isPlainText=True, bestEffort=True)
+    return sure, [(UNKNOWN if code == "un" else _plain(code), percent) for _, code, percent, _ in detected]
 
 
 def _plain(code: str) -> str:

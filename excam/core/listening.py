@@ -71,10 +71,10 @@ def log_config() -> dict[str, Any]:
     """Return uvicorn's log configuration with its own messages limited to warnings, and the loggers of excam."""
     from uvicorn.config import LOGGING_CONFIG
 
-    found = copy.deepcopy(LOGGING_CONFIG)
-    found["loggers"]["uvicorn"]["level"] = found["loggers"]["uvicorn.error"]["level"] = "WARNING"
-    found["filters"] = {"seldom": {"()": RepeatedWarningFilter}}
-    found["loggers"]["excam.core.connections"] = {"filters": ["seldom"]}
-    found["loggers"]["uvicorn.error"]["filters"] = ["seldom"]
-    found["loggers"]["excam"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
-    return found
+    config = copy.deepcopy(LOGGING_CONFIG)
+    config["loggers"]["uvicorn"]["level"] = config["loggers"]["uvicorn.error"]["level"] = "WARNING"
+    config["filters"] = {"seldom": {"()": RepeatedWarningFilter}}
+    config["loggers"]["excam.core.connections"] = {"filters": ["seldom"]}
+    config["loggers"]["uvicorn.error"]["filters"] = ["seldom"]
+    config["loggers"]["excam"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
+    return config

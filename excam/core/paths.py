@@ -88,10 +88,10 @@ class Cell:
 
         Raises InputInvalid when it is not one.
         """
-        found = axes(path)
-        if not found.keys() >= set(SYSTEM):
+        values = axes(path)
+        if not values.keys() >= set(SYSTEM):
             raise _unknown(path, "<kind>/<model>/<trained_on>/<judge>/<dataset>/<file>")
-        return cls(**{"dataset": ALL, **found}, split=path.name.split(".")[0])
+        return cls(**{"dataset": ALL, **values}, split=path.name.split(".")[0])
 
 
 def axes(path: Path) -> dict[str, str]:

@@ -80,8 +80,8 @@ class PhraseFinder:
 
     def _matches(self, text: str, phrase: str, place: Callable[[int, int], Place | None]) -> Iterator[Place]:
         def whole(start: int, end: int) -> Place | None:
-            found = place(start, end)
-            return found if found and is_whole_word(self.text, *found) else None
+            span = place(start, end)
+            return span if span and is_whole_word(self.text, *span) else None
 
         return _first_that_finds(_scan(text, phrase, accepted) for accepted in (whole, place))
 
@@ -126,12 +126,12 @@ def fold(text: str) -> tuple[str, list[int]]:
     origins: list[int] = []
     last = ""
     for place, character in enumerate(text):
-        for one in _fold(character):
-            if (one == last == " ") or (one == "\u0307" and last == "i"):  # the dot of İ
+        for folded_character in _fold(character):
+            if (folded_character == last == " ") or (folded_character == "\u0307" and last == "i"):  # the dot of İ
                 continue
-            folded.append(one)
+            folded.append(folded_character)
             origins.append(place)
-            last = one
+            last = folded_character
     # In canonical order. Origins stay, as no place divides a run of marks.
     return MARKS.sub(lambda run: "".join(sorted(run[0], key=unicodedata.combining)), "".join(folded)), origins
 

@@ -157,9 +157,9 @@ def refuse_damaged(path: Path) -> None:
     if record is None or not record.is_file() or not path.is_file():
         return
     recorded = RECORDED.match(record.read_bytes())
-    if recorded and (found := sha256(path)) != (expected := recorded[1].decode()):
+    if recorded and (actual := sha256(path)) != (expected := recorded[1].decode()):
         raise ArtifactBroken(
-            f"{path}: sha256 {found[:12]}; expected {expected[:12]}, as it was written; delete it and run again (or, "
+            f"{path}: sha256 {actual[:12]}; expected {expected[:12]}, as it was written; delete it and run again (or, "
             f"where it was edited on purpose, {record})"
         )
 
@@ -180,14 +180,14 @@ def read_json(path: Path, *keys: str) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as problem:  # also bytes that are not UTF-8
-        value, found = None, f"{type(problem).__name__}: {problem}"[:120]
+        value, fault = None, f"{type(problem).__name__}: {problem}"[:120]
     else:
         lacking = [key for key in keys if not isinstance(value, dict) or key not in value]
-        found = f"no {', '.join(lacking)}" if isinstance(value, dict) else f"a {type(value).__name__}"
+        fault = f"no {', '.join(lacking)}" if isinstance(value, dict) else f"a {type(value).__name__}"
         if isinstance(value, dict) and not lacking:
             return value
     wanted = f" with {', '.join(keys)}" if keys else ""
-    raise ArtifactBroken(f"{path}: {found}; expected a JSON object{wanted}; delete it and run again")
+    raise ArtifactBroken(f"{path}: {fault}; expected a JSON object{wanted}; delete it and run again")
 
 
 def write_manifest(
@@ -238,9 +238,9 @@ def refuse_changed(manifest: Path, folder: Path) -> None:
     size = sum(file.stat().st_size for file in hashing.unverified_files(expected))
     if size > ANNOUNCED_BYTES:
         say(f"{manifest}: comparing {size / 1e9:.1f} GB with their hashes")
-    for file, found in hashing.mismatches(expected).items():
+    for file, actual in hashing.mismatches(expected).items():
         raise ArtifactBroken(
-            f"{file}: {found if found == hashing.GONE else f'sha256 {found[:12]}'}; expected sha256 "
+            f"{file}: {actual if actual == hashing.GONE else f'sha256 {actual[:12]}'}; expected sha256 "
             f"{expected[file][:12]} (its manifest); delete {manifest} and run again"
         )
 
@@ -270,8 +270,8 @@ class Progress:
     What is counted are answers, one a row; where more of them come, a row has several, and the line says so.
     """
 
-    def __init__(self, what: str, total: int | None, every: float = 5.0) -> None:
-        self.what, self.total, self.every = what, total, every
+    def __init__(self, what: str, total: int | None, interval: float = 5.0) -> None:
+        self.what, self.total, self.every = what, total, interval
         self.done, self.skipped = 0, 0
         self.started = self.printed = time.monotonic()
 

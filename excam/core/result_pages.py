@@ -47,8 +47,8 @@ class Page:
     @property
     def shown(self) -> list[str]:
         """Return the files that a report shows."""
-        found = [path for paths in self.files.values() for path in paths]
-        return [path for path in found if path.endswith(READ)] or found[:1]
+        files = [path for paths in self.files.values() for path in paths]
+        return [path for path in files if path.endswith(READ)] or files[:1]
 
     @property
     def axes(self) -> list[str]:
@@ -63,17 +63,17 @@ class Page:
 
 def read_pages(folder: Path) -> dict[str, Page]:
     """Return the page of every script of a folder that declares one, by name."""
-    found = [page for script in sorted(folder.glob("*.py")) if (page := read_page(script))]
-    return {page.name: page for page in found}
+    pages = [page for script in sorted(folder.glob("*.py")) if (page := read_page(script))]
+    return {page.name: page for page in pages}
 
 
 def read_page(script: Path) -> Page | None:
     """Return the page that a script declares, None if it declares none. Raises InputInvalid for an invalid one."""
-    found = re.search(r"^PAGE = (\{.*?^\})$", script.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    if not found:
+    match = re.search(r"^PAGE = (\{.*?^\})$", script.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    if not match:
         return None
     try:
-        return Page(name=script.stem, **ast.literal_eval(found[1]))
+        return Page(name=script.stem, **ast.literal_eval(match[1]))
     except (SyntaxError, TypeError, ValueError) as problem:
-        names = ", ".join(one.name for one in fields(Page)[1:])
+        names = ", ".join(page_field.name for page_field in fields(Page)[1:])
         raise InputInvalid(f"{script}: PAGE: {problem}; expected literals of {names}") from None

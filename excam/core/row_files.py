@@ -127,10 +127,10 @@ class _DuplicateKey(ValueError):
 
 
 def _unique_keys(items: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(items)
-    if len(found) < len(items):
+    unique = dict(items)
+    if len(unique) < len(items):
         raise _DuplicateKey(_most_frequent(key for key, _ in items))
-    return found
+    return unique
 
 
 def _most_frequent(names: Iterable[str]) -> str:
@@ -201,21 +201,23 @@ def log_status(layout: Layout) -> str:
     try:
         if layout.kind == "eval-log":
             with zipfile.ZipFile(layout.files[0]) as archive:
-                found = json.loads(archive.read("header.json"))
+                log = json.loads(archive.read("header.json"))
         elif layout.kind == "json":
             with open_text(layout.files[0], layout.encoding, errors=_ESCAPED) as stream:
-                found = json.load(stream)
+                log = json.load(stream)
         else:
             return ""
-        return str(found.get("status") or "") if isinstance(found, dict) else ""
+        return str(log.get("status") or "") if isinstance(log, dict) else ""
     except (*DAMAGED, ValueError, KeyError, RecursionError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
         return ""
 
 
 def _is_by_column(value: Mapping[str, Any]) -> bool:
     """Return whether an object holds columns, as pandas writes a table: values by row number, or lists of values."""
-    lists = all(isinstance(one, list) and not any(isinstance(cell, dict) for cell in one) for one in value.values())
-    numbered = all(isinstance(one, dict) and all(key.isdigit() for key in one) for one in value.values())
+    lists = all(
+        isinstance(column, list) and not any(isinstance(cell, dict) for cell in column) for column in value.values()
+    )
+    numbered = all(isinstance(column, dict) and all(key.isdigit() for key in column) for column in value.values())
     return bool(value) and (lists or numbered)
 
 
@@ -328,9 +330,11 @@ def _arrow(path: Path, layout: Layout) -> Records:
     yield from enumerate(_with_labels(frame.iter_rows(named=True), layout.labels or {}), 1)
 
 
-def _with_labels(found: Iterable[dict[str, Any]], labels: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
+def _with_labels(
+    numbered_rows: Iterable[dict[str, Any]], labels: Mapping[str, Sequence[str]]
+) -> Iterator[dict[str, Any]]:
     """Yield rows with names in place of the numbers of `labels`; a number without a name becomes None."""
-    for row in found:
+    for row in numbered_rows:
         for name, names in labels.items():
             value = row.get(name)
             row[name] = names[value] if isinstance(value, int) and 0 <= value < len(names) else None

@@ -81,9 +81,9 @@ class Layout:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return what a person would not expect: the separator, the encoding, several files."""
-        found = [f"{len(self.files)} files"] if len(self.files) > 1 else []
-        found += [SEPARATORS[self.separator]] if self.kind == "csv" and self.separator in ";|" else []
-        return (*found, *([self.encoding] if self.encoding not in ("utf-8", "utf-8-sig") else []))
+        notes = [f"{len(self.files)} files"] if len(self.files) > 1 else []
+        notes += [SEPARATORS[self.separator]] if self.kind == "csv" and self.separator in ";|" else []
+        return (*notes, *([self.encoding] if self.encoding not in ("utf-8", "utf-8-sig") else []))
 
 
 def layout_of(path: Path, encoding: str | None = None) -> Layout:
@@ -106,14 +106,14 @@ def layout_of(path: Path, encoding: str | None = None) -> Layout:
         raise InputInvalid(f"{path}: is not packed, as its name says; expected {PACKED[path.suffix.lower()]}")
     if kind in ("parquet", "arrow", "eval-log"):
         return Layout(path, (path,), kind)
-    found = encoding or _encoding(path, start, is_json=kind != "csv")
-    text = _decoded(path, start, found)
+    text_encoding = encoding or _encoding(path, start, is_json=kind != "csv")
+    text = _decoded(path, start, text_encoding)
     if kind != "csv":
-        return Layout(path, (path,), "json-lines" if _is_json_lines(text, kind) else "json", found)
+        return Layout(path, (path,), "json-lines" if _is_json_lines(text, kind) else "json", text_encoding)
     first = text.partition("\n")[0]
     stated = re.fullmatch(r'"?sep=(.)"?\r?', first.lstrip("\ufeff"))
     separator = stated[1] if stated else _separator(re.split("[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0], suffix)
-    return Layout(path, (path,), "csv", found, separator, int(bool(stated)))
+    return Layout(path, (path,), "csv", text_encoding, separator, int(bool(stated)))
 
 
 def mistaken_for(start: bytes) -> str | None:
@@ -133,17 +133,17 @@ def _kind_of_content(start: bytes) -> Kind:
 
 def _encoding(path: Path, start: bytes, *, is_json: bool) -> str:
     """Return the encoding of a text. Raises InputInvalid for a CSV file that is not UTF-8 and may be several others."""
-    if found := encodings.by_first_bytes(start):
-        return found
+    if detected := encodings.by_first_bytes(start):
+        return detected
     with _opened(path) as stream:
-        found = encodings.of_lines(iter(lambda: stream.readline(MAX_ROW), b""))
-    if isinstance(found, str):
-        return found
+        detected = encodings.of_lines(iter(lambda: stream.readline(MAX_ROW), b""))
+    if isinstance(detected, str):
+        return detected
     if is_json:  # JSON is UTF-8, so a line that is not is a damaged row
         return "utf-8-sig"
     raise InputInvalid(
-        f"{path}: not UTF-8, maybe Latin-1 or Windows-1252 ({found.found}); expected UTF-8; save the file as UTF-8, or "
-        "give its encoding, such as --encoding cp1252"
+        f"{path}: not UTF-8, maybe Latin-1 or Windows-1252 ({detected.found}); expected UTF-8; save the file as "
+        "UTF-8, or give its encoding, such as --encoding cp1252"
     )
 
 
@@ -227,18 +227,18 @@ def _folder(path: Path) -> Layout:
     files = [
         file for file in files_below(path) if not any(part.startswith(".") for part in file.relative_to(path).parts)
     ]
-    found = [file for file in files if SUFFIXES.get(file.suffix.lower()) in ("parquet", "arrow")]
-    found = [file for file in found if not file.name.startswith("cache-")]
-    kinds: set[Kind] = {SUFFIXES[file.suffix.lower()] for file in found}
+    table_files = [file for file in files if SUFFIXES.get(file.suffix.lower()) in ("parquet", "arrow")]
+    table_files = [file for file in table_files if not file.name.startswith("cache-")]
+    kinds: set[Kind] = {SUFFIXES[file.suffix.lower()] for file in table_files}
     if len(kinds) != 1:
         what = "Parquet and Arrow files" if kinds else "no Parquet or Arrow files"
         raise InputInvalid(
             f"{path}: is a folder with {what}; expected a saved data set, or one kind of these; else give the files"
         )
-    if len(names := {name for file in found if (name := _split_of(file, path))}) > 1:
+    if len(names := {name for file in table_files if (name := _split_of(file, path))}) > 1:
         several = ", ".join(sorted(names))
         raise InputInvalid(f"{path}: splits {several}; expected one of them; give its file or folder")
-    return Layout(path, tuple(found), kinds.pop())
+    return Layout(path, tuple(table_files), kinds.pop())
 
 
 def _split_of(file: Path, folder: Path) -> str | None:

@@ -24,8 +24,8 @@ def input_names(where: str, files: Iterable[Path]) -> list[str]:
     names = sorted(map(str, files))
     for name in names:
         for pattern, why in FORBIDDEN.items():
-            if found := re.search(pattern, name):
+            if match := re.search(pattern, name):
                 raise InputInvalid(
-                    f"{where}: {name!r}: has {found[0]!r} in its path; expected none, as {why}; rename it"
+                    f"{where}: {name!r}: has {match[0]!r} in its path; expected none, as {why}; rename it"
                 )
     return names

@@ -39,8 +39,8 @@ def find(folder: Path, dataset: str, patterns: Patterns) -> list[Path]:
     """
     matches = _matches(folder, patterns)
     _refuse_second_copy(folder, dataset, matches)
-    if found := _read_of(matches, patterns):
-        return found
+    if files := _read_of(matches, patterns):
+        return files
     present = ", ".join(sorted(path.name for path in folder.rglob("*") if path.is_file())[:8]) or "nothing"
     wanted = " or ".join(every_pattern(patterns))
     raise SourceInvalid(
@@ -89,9 +89,9 @@ def _refuse_second_copy(folder: Path, dataset: str, matches: Mapping[str, Sequen
         same_name.append(path)
 
 
-def _is_tail(folder: Path, one: Path, other: Path) -> bool:
+def _is_tail(folder: Path, file: Path, other: Path) -> bool:
     """Return whether the folders of one file are the last of the other's: `German` of `data/German`, none of any."""
-    short, long = sorted((path.relative_to(folder).parent.parts for path in (one, other)), key=len)
+    short, long = sorted((path.relative_to(folder).parent.parts for path in (file, other)), key=len)
     return long[len(long) - len(short) :] == short
 
 
@@ -112,16 +112,16 @@ def find_one(folder: Path, dataset: str, patterns: Patterns) -> Path:
 
 def shards(folder: Path, dataset: str, patterns: Patterns) -> list[Path]:
     """Return the file that `find` finds, or all pieces that a Parquet file may be cut into."""
-    found = find(folder, dataset, patterns)
-    pieces = all(path.suffix == ".parquet" for path in found) and len({path.parent for path in found}) == 1
-    return found if pieces else [_single_file(folder, dataset, found)]
+    files = find(folder, dataset, patterns)
+    pieces = all(path.suffix == ".parquet" for path in files) and len({path.parent for path in files}) == 1
+    return files if pieces else [_single_file(folder, dataset, files)]
 
 
-def _single_file(folder: Path, dataset: str, found: Sequence[Path]) -> Path:
-    if len(found) > 1:
-        names = ", ".join(path.relative_to(folder).as_posix() for path in found[:8])
+def _single_file(folder: Path, dataset: str, files: Sequence[Path]) -> Path:
+    if len(files) > 1:
+        names = ", ".join(path.relative_to(folder).as_posix() for path in files[:8])
         raise SourceInvalid(f"{dataset}: expected one file; found {names}; leave one in the folder")
-    return found[0]
+    return files[0]
 
 
 def read_table(
@@ -187,9 +187,9 @@ def text_list(value: Any, part: str = "text") -> list[str] | None:
         value = _parsed_list(value)
     if isinstance(value, Mapping):
         value = value.get(part)
-    if isinstance(value, list) and value and all(isinstance(one, Mapping) and part in one for one in value):
-        value = [one[part] for one in value]
-    return [_part(one) for one in value] if isinstance(value, list) else None
+    if isinstance(value, list) and value and all(isinstance(entry, Mapping) and part in entry for entry in value):
+        value = [entry[part] for entry in value]
+    return [_part(entry) for entry in value] if isinstance(value, list) else None
 
 
 def _parsed_list(text: str) -> Any:

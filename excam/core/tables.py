@@ -50,8 +50,8 @@ def _system_errors(temporary: Path) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as problem:
-        if found := _SYSTEM.search(str(problem)):
-            code = int(found[1])
+        if match := _SYSTEM.search(str(problem)):
+            code = int(match[1])
         elif str(problem).endswith(_TRANSPORT):
             code = _refusal_of_more(temporary)
         else:
@@ -94,8 +94,10 @@ def class_labels(path: Path) -> dict[str, list[str]]:
 
 def class_labels_of(features: Any) -> dict[str, list[str]]:
     """Return the names of each ClassLabel among the features of a data set, as `datasets` writes them in JSON."""
-    found = features.items() if isinstance(features, dict) else ()
-    labels = {name: about.get("names") for name, about in found if isinstance(about, dict) and "names" in about}
+    named_features = features.items() if isinstance(features, dict) else ()
+    labels = {
+        name: about.get("names") for name, about in named_features if isinstance(about, dict) and "names" in about
+    }
     return {name: list(map(str, names)) for name, names in labels.items() if isinstance(names, list)}
 
 

@@ -39,17 +39,17 @@ def read_typed(
         if (number := _first(_is_null(frame[name]))) is not None:
             raise InputInvalid(f"{path}: row {number + 1}: no {name}; expected {what}")
     if key and (number := _first(frame.select(~pl.struct(key).is_first_distinct()).to_series())) is not None:
-        found = "/".join(str(value) for value in frame.select(key).row(number))
-        raise InputInvalid(f"{path}: row {number + 1}: {found[:100]} is there twice; expected {what}, each once")
+        repeated = "/".join(str(value) for value in frame.select(key).row(number))
+        raise InputInvalid(f"{path}: row {number + 1}: {repeated[:100]} is there twice; expected {what}, each once")
     return frame
 
 
-def _holds(wanted: Any, found: Any) -> bool:
-    """Return whether a column of type `wanted` can hold all that one of type `found` may: also shorter numbers."""
+def _holds(wanted: Any, actual: Any) -> bool:
+    """Return whether a column of type `wanted` can hold all that one of type `actual` may: also shorter numbers."""
     if isinstance(wanted, pl.List):
-        return found == pl.Null or (isinstance(found, pl.List) and _holds(wanted.inner, found.inner))
-    numbers = (wanted.is_float() and found.is_numeric()) or (wanted.is_integer() and found.is_integer())
-    return found in (wanted, pl.Null) or numbers
+        return actual == pl.Null or (isinstance(actual, pl.List) and _holds(wanted.inner, actual.inner))
+    numbers = (wanted.is_float() and actual.is_numeric()) or (wanted.is_integer() and actual.is_integer())
+    return actual in (wanted, pl.Null) or numbers
 
 
 def _is_null(column: pl.Series) -> pl.Series:

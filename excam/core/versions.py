@@ -32,8 +32,8 @@ def version(path: Path, field: str = "") -> int:
     """
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
-        found = re.search(rf"^VERSION = .*\b{field}=(\d+)" if field else r"^VERSION = (\d+)$", text, re.MULTILINE)
-        text = found[1] if found else ""
+        match = re.search(rf"^VERSION = .*\b{field}=(\d+)" if field else r"^VERSION = (\d+)$", text, re.MULTILINE)
+        text = match[1] if match else ""
     if not text.strip().isdecimal():
         wanted = f"VERSION = Version({field}=1)" if field else "VERSION = 1" if path.suffix == ".py" else "a number"
         raise InputInvalid(f"{path}: no version of this stage; expected a line `{wanted}`")
@@ -56,8 +56,8 @@ def lock(root: Path = ROOT) -> list[str]:
 
 def _files(root: Path) -> list[Path]:
     """The code of the library and of the scripts, and the data that the library reads."""
-    found = [*(root / "excam").rglob("*"), *(root / "scripts").glob("*.py")]
-    return sorted(path for path in found if path.suffix in {".py", *DATA})
+    paths = [*(root / "excam").rglob("*"), *(root / "scripts").glob("*.py")]
+    return sorted(path for path in paths if path.suffix in {".py", *DATA})
 
 
 def _hash(path: Path) -> str:

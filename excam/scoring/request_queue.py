@@ -183,7 +183,7 @@ def results(judge: Judge, rows: Sequence[Row]) -> list[Result]:
 def _results(judge: Judge, rows: Sequence[Row], answers: Path) -> list[Result]:
     """Return results of rows with distinct ids, in any order. `answers` is the journal."""
     try:
-        return list(judge.score(rows, journal=answers, progress=Progress("", None, every=math.inf)))
+        return list(judge.score(rows, journal=answers, progress=Progress("", None, interval=math.inf)))
     except AnswersMissing as missing:
         reasons = {str(name): reason for name, reason in missing.reasons.items()}
         silent = {row.id: f"unanswered: {reasons[row.id]}" for row in rows if row.id in reasons}
