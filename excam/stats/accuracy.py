@@ -45,9 +45,9 @@ def is_correct(gold: Booleans, predicted: Predictions) -> NDArray[np.bool_]:
         raise InputInvalid(f"got {len(gold)} gold values and {len(predicted)} predictions, expected equally many, >= 1")
     if isinstance(gold, np.ndarray) and isinstance(predicted, np.ndarray) and gold.dtype == predicted.dtype == bool:
         return np.equal(gold, predicted)  # nothing to check one by one
-    found = np.fromiter((value is not None and bool(value) for value in _checked(predicted, (None,))), bool)
+    positive = np.fromiter((value is not None and bool(value) for value in _checked(predicted, (None,))), bool)
     read = np.fromiter((value is not None for value in predicted), bool)
-    return (found == np.fromiter(_checked(gold, ()), bool)) & read
+    return (positive == np.fromiter(_checked(gold, ()), bool)) & read
 
 
 def _checked(values: Predictions, also: tuple[None, ...]) -> Predictions:

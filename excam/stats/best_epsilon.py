@@ -33,9 +33,9 @@ PER_LINE = 128  # pairs of cells per line, when an enumerated interval is counte
 @np.errstate(over="ignore")  # no score exceeds the largest float
 def best_epsilon(pairs: Pairs) -> Candidate:
     """Return the maximum of agreeing pairs, and minus the smallest epsilon that reaches it."""
-    none, every = pairs.counts_at(0.0), pairs.counts_at(float(pairs.ranked[-1] - pairs.ranked[0]))
-    best = max((none.agreeing, -none.epsilon), (every.agreeing, -every.epsilon))
-    best, intervals = promising_intervals(pairs, none, every, best)
+    none, at_largest = pairs.counts_at(0.0), pairs.counts_at(float(pairs.ranked[-1] - pairs.ranked[0]))
+    best = max((none.agreeing, -none.epsilon), (at_largest.agreeing, -at_largest.epsilon))
+    best, intervals = promising_intervals(pairs, none, at_largest, best)
     heap: list[tuple[int, float, EpsilonCounts, EpsilonCounts]] = []
     while True:
         for low, high in intervals:
@@ -94,11 +94,11 @@ def _best_between(pairs: Pairs, low: EpsilonCounts, high: EpsilonCounts, best: i
     start -= np.cumsum(gained * keep) - gained * keep  # the gains of kept lines are added again below
     ends = np.ldexp(first + np.flatnonzero(keep)[[0, -1]] + [0, 1], -exponent)
     reach = (pairs.reach(max(low.epsilon, np.nextafter(ends[0], 0))), pairs.reach(min(high.epsilon, ends[1])))
-    found = []
+    batches = []
     for differences, gain in _list_pairs(pairs, *reach):
         at = keep[line := lines(differences)]
-        found.append((differences[at], gain[at], start[line[at]].astype(np.int64)))
-    differences, gain, before = _concatenate(found)
+        batches.append((differences[at], gain[at], start[line[at]].astype(np.int64)))
+    differences, gain, before = _concatenate(batches)
     return best_candidate(differences, gain, before)
 
 

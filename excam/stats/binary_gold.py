@@ -58,12 +58,12 @@ def association(
     number = cluster_numbers(clusters, len(outcomes))
     gold_kept = outcomes[kept]
     levels, level = np.unique(values, return_inverse=True) if len(kept) else (np.zeros(1), np.zeros(0, np.intp))
-    found = {name: Estimate(None, None, None) for name in MEASURES}
+    estimates = {name: Estimate(None, None, None) for name in MEASURES}
     if len(levels) > 1:
         observed = _measures(gold_kept, levels, level, np.ones(len(kept)))
         drawn = _drawn(gold_kept, levels, level, number, kept, draws, seed)
-        found = {name: _estimate(observed[at], drawn[at]) for at, name in enumerate(MEASURES)}
-    return Association(**found, n=len(kept), unscored=len(outcomes) - len(kept), positives=int(gold_kept.sum()))
+        estimates = {name: _estimate(observed[at], drawn[at]) for at, name in enumerate(MEASURES)}
+    return Association(**estimates, n=len(kept), unscored=len(outcomes) - len(kept), positives=int(gold_kept.sum()))
 
 
 def _drawn(

@@ -110,13 +110,13 @@ def error_probabilities(calibration: Calibration, signed: Scores) -> list[float 
     """
     kept, values = present_scores(signed, -1.0, 1.0)
     if calibration.method == "isotonic":
-        found = np.interp(values, calibration.certainty, calibration.probability)
+        probabilities = np.interp(values, calibration.certainty, calibration.probability)
     else:
         from scipy.special import expit
 
-        found = expit(np.float64(calibration.slope) * values + np.float64(calibration.intercept))
+        probabilities = expit(np.float64(calibration.slope) * values + np.float64(calibration.intercept))
     result: list[float | None] = [None] * len(signed)
-    for position, value in zip(kept.tolist(), found.tolist(), strict=True):
+    for position, value in zip(kept.tolist(), probabilities.tolist(), strict=True):
         result[position] = value
     return result
 

@@ -71,14 +71,14 @@ def tie_calibration_by_item(gold: Numbers, metric: Numbers, items: Sequence[str]
     rows = dict[str, list[int]]()
     for at, item in enumerate(items):
         rows.setdefault(item, []).append(at)
-    several = [np.array(found) for found in rows.values() if len(found) > 1]
+    several = [np.array(positions) for positions in rows.values() if len(positions) > 1]
     if not several:
         return None
     differences, gains, start = [], [], 0.0
-    for found in several:
-        left, right = np.triu_indices(len(found), 1)
-        step = scores[found[right]] - scores[found[left]]
-        order = np.sign(gold_scores[found[right]] - gold_scores[found[left]])
+    for positions in several:
+        left, right = np.triu_indices(len(positions), 1)
+        step = scores[positions[right]] - scores[positions[left]]
+        order = np.sign(gold_scores[positions[right]] - gold_scores[positions[left]])
         weight = 1 / len(step) / len(several)
         start += weight * np.count_nonzero(np.sign(step) == order)
         matters = (step != 0) & ((order == 0) | (np.sign(step) == order))
@@ -108,8 +108,8 @@ def sampled_tie_calibration(gold: Numbers, metric: Numbers, pairs: int = 10**6, 
     concordant = ~tied & (np.sign(step) == order)
     start = int(np.count_nonzero(concordant | (tied & (step == 0))))
     matters = (tied | concordant) & (step != 0)
-    found = best_candidate(np.abs(step[matters]), np.where(tied, 1, -1)[matters], start)
-    return _calibration(max((start, 0.0), found or (start, 0.0)), max(len(step), 1))
+    candidate = best_candidate(np.abs(step[matters]), np.where(tied, 1, -1)[matters], start)
+    return _calibration(max((start, 0.0), candidate or (start, 0.0)), max(len(step), 1))
 
 
 def _calibration(best: Candidate, pairs: int) -> TieCalibration:
@@ -119,9 +119,9 @@ def _calibration(best: Candidate, pairs: int) -> TieCalibration:
 def score_vectors(gold: ArrayLike, metric: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return both as float64 vectors. Raise InputInvalid unless both have the same two or more finite numbers."""
     rows = []
-    for name, given in (("gold", gold), ("metric", metric)):
+    for name, values in (("gold", gold), ("metric", metric)):
         try:
-            scores = np.asarray(given, dtype=np.float64)
+            scores = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError) as problem:
             raise InputInvalid(f"{name} scores are not numbers ({problem}); leave failures out first") from problem
         with np.errstate(over="ignore", invalid="ignore"):

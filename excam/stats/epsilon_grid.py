@@ -41,28 +41,28 @@ class Lines:
 
 
 def promising_intervals(
-    pairs: Pairs, none: EpsilonCounts, every: EpsilonCounts, best: tuple[int, float]
+    pairs: Pairs, none: EpsilonCounts, at_largest: EpsilonCounts, best: tuple[int, float]
 ) -> tuple[tuple[int, float], list[tuple[EpsilonCounts, EpsilonCounts]]]:
     """Return a `best` at least as good, and the intervals (low, high] that contain all better epsilons.
 
-    `none` and `every` are the counts at epsilon 0 and at the largest difference; `best` is (agreeing pairs, -epsilon).
-    An epsilon found here need not be a difference, but then the smallest best difference below it is in an interval.
-    Grids are refined until enumerating the remaining pairs is cheaper.
+    `none` and `at_largest` are the counts at epsilon 0 and at the largest difference; `best` is (agreeing pairs,
+    -epsilon). An epsilon found here need not be a difference, but then the smallest best difference below it is in an
+    interval. Grids are refined until enumerating the remaining pairs is cheaper.
     """
-    runs, top = [], every.epsilon
-    left, transforms = int((every.reach - none.reach).sum()), pairs.classes + 2
+    runs, top = [], at_largest.epsilon
+    left, transforms = int((at_largest.reach - none.reach).sum()), pairs.classes + 2
     places = 1 << max(min(FIRST * len(pairs.value) // transforms, LONGEST // FINER).bit_length() - 1, 0)
     while SHORTEST <= places <= LONGEST and left > WORTH * transforms * places and pairs.items < ITEMS:
         lines = build_grid(pairs, none, top, places)
-        at = pairs.counts_at(min(lines.start(int(np.argmax(lines.guess))), every.epsilon))
+        at = pairs.counts_at(min(lines.start(int(np.argmax(lines.guess))), at_largest.epsilon))
         best = max(best, (at.agreeing, -at.epsilon))
         keep = np.flatnonzero((lines.bound >= best[0]) & lines.gaining)
         if not len(keep):
             return best, []
-        runs = _runs(lines, keep, APART * len(pairs.value), every.epsilon)
+        runs = _runs(lines, keep, APART * len(pairs.value), at_largest.epsilon)
         top = runs[-1][1]
         left, places = int(lines.load[keep].sum()), places * FINER
-    return best, [(pairs.counts_at(low), pairs.counts_at(high)) for low, high in runs] or [(none, every)]
+    return best, [(pairs.counts_at(low), pairs.counts_at(high)) for low, high in runs] or [(none, at_largest)]
 
 
 def _runs(lines: Lines, keep: NDArray[np.intp], apart: int, largest: float) -> list[tuple[float, float]]:
@@ -71,7 +71,7 @@ def _runs(lines: Lines, keep: NDArray[np.intp], apart: int, largest: float) -> l
     cut = np.flatnonzero(load[keep[1:]] - load[keep[:-1] + 1] > apart)
     first, last = keep[np.r_[0, cut + 1]], keep[np.r_[cut, len(keep) - 1]]
     low = [float(np.nextafter(lines.start(line), 0)) for line in first.tolist()]
-    return [(one, min(lines.start(line + 1), largest)) for one, line in zip(low, last.tolist(), strict=True)]
+    return [(lower, min(lines.start(line + 1), largest)) for lower, line in zip(low, last.tolist(), strict=True)]
 
 
 def build_grid(pairs: Pairs, none: EpsilonCounts, top: float, places: int) -> Lines:
@@ -123,8 +123,8 @@ def _by_distance(pairs: Pairs, bins: NDArray[np.int64], lags: int, places: int) 
     ties[0], concordant[0] = (ties[0] - pairs.items) // 2, 0
     if len(bins) == pairs.items:
         return ties, concordant, ties + concordant
-    every = np.fft.rfft(np.bincount(bins, minlength=places))
-    return ties, concordant, _counts(every * every.conj(), lags)
+    spectrum = np.fft.rfft(np.bincount(bins, minlength=places))
+    return ties, concordant, _counts(spectrum * spectrum.conj(), lags)
 
 
 def _counts(spectrum: NDArray[np.complex128], lags: int) -> NDArray[np.int64]:

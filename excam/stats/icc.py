@@ -100,18 +100,18 @@ def icc21_mixed(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]
     undefined too if a rating is missing.
     """
     table = _table(ratings)
-    at, given = np.argwhere(~np.isnan(table)), table[~np.isnan(table)]
+    at, present = np.argwhere(~np.isnan(table)), table[~np.isnan(table)]
     items, of_item = np.unique(at[:, 0], return_inverse=True)
     raters, of_rater = np.unique(at[:, 1], return_inverse=True)
     n = len(items)
-    if n < 2 or len(raters) < 2 or np.ptp(given) == 0 or len(given) == n:
+    if n < 2 or len(raters) < 2 or np.ptp(present) == 0 or len(present) == n:
         return Icc(None, None, None, n)
-    if len(given) == n * len(raters) and (exact := icc21(given.reshape(n, -1))).low is None:
+    if len(present) == n * len(raters) and (exact := icc21(present.reshape(n, -1))).low is None:
         return exact
-    found = _components(given, of_item, of_rater)
-    if found is None:
+    components = _components(present, of_item, of_rater)
+    if components is None:
         return Icc(None, None, None, n)
-    between_items, between_raters, rest = found
+    between_items, between_raters, rest = components
     value = between_items / (between_items + between_raters + rest)
     per_item, per_rater = (len(counts) / np.sum(1 / counts) for counts in (np.bincount(of_item), np.bincount(of_rater)))
     of_items, of_raters = rest + per_item * between_items, rest + per_rater * between_raters
@@ -119,17 +119,19 @@ def icc21_mixed(ratings: Sequence[Sequence[float | None]] | NDArray[np.floating]
 
 
 def _components(
-    given: NDArray[np.float64], of_item: NDArray[np.intp], of_rater: NDArray[np.intp]
+    ratings: NDArray[np.float64], of_item: NDArray[np.intp], of_rater: NDArray[np.intp]
 ) -> tuple[float, float, float] | None:
     """Return the variances of items, raters and the rest (REML) of the likeliest fit that converged, if any."""
     import warnings
 
     from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
 
-    designs = [np.eye(one.max() + 1)[one] for one in (of_item, of_rater)]
-    names = [[[f"{kind}{place}" for place in range(one.shape[1])]] for kind, one in zip("ir", designs, strict=True)]
-    parts = VCSpec(["items", "raters"], names, [[one] for one in designs])
-    model = MixedLM(given, np.ones((len(given), 1)), np.zeros(len(given)), exog_vc=parts)
+    designs = [np.eye(groups.max() + 1)[groups] for groups in (of_item, of_rater)]
+    names = [
+        [[f"{kind}{place}" for place in range(design.shape[1])]] for kind, design in zip("ir", designs, strict=True)
+    ]
+    parts = VCSpec(["items", "raters"], names, [[design] for design in designs])
+    model = MixedLM(ratings, np.ones((len(ratings), 1)), np.zeros(len(ratings)), exog_vc=parts)
     fits: list[tuple[float, tuple[float, float, float]]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a variance at its bound, 0, is no failure
@@ -137,9 +139,9 @@ def _components(
             with suppress(LinAlgError):
                 fitted = model.fit(reml=True, method=method)
                 between_items, between_raters = map(float, fitted.vcomp)
-                found = between_items, between_raters, float(fitted.scale)
-                if fitted.converged and np.isfinite(fitted.llf) and found[2] > 1e-8 * sum(found):
-                    fits.append((float(fitted.llf), found))
+                variances = between_items, between_raters, float(fitted.scale)
+                if fitted.converged and np.isfinite(fitted.llf) and variances[2] > 1e-8 * sum(variances):
+                    fits.append((float(fitted.llf), variances))
     return max(fits)[1] if fits else None
 
 

@@ -59,9 +59,9 @@ class Pairs:
         order, everything = np.arange(len(self.gold)), len(self.gold)
         for bit in reversed(range((self.classes - 1).bit_length())):
             own = (self.gold >> bit & 1).astype(bool)
-            one = own[order]
-            ones, items = np.r_[0, np.cumsum(one)], np.r_[0, np.cumsum(one * self.size[order])]
-            order = np.r_[order[~one], order[one]]
+            is_set = own[order]
+            ones, items = np.r_[0, np.cumsum(is_set)], np.r_[0, np.cumsum(is_set * self.size[order])]
+            order = np.r_[order[~is_set], order[is_set]]
             self._levels.append((ones, items, everything - ones[-1], own, ~own * self.size, order))
         self._items = np.r_[0, np.cumsum(self.size[order])]
 
@@ -132,12 +132,12 @@ class Pairs:
 
         First the pairs with a higher class, per bit (sign -1), then those of the same class (sign 1).
         """
-        row = every = np.arange(len(self.gold))
+        row = all_cells = np.arange(len(self.gold))
         for ones, _, zeros, own, _, row in self._levels:
             lower, begin, end = np.flatnonzero(~own), ones[low], ones[high]
             yield -1, lower, row, zeros + begin[lower], zeros + end[lower]
             low, high = np.where(own, begin + zeros, low - begin), np.where(own, end + zeros, high - end)
-        yield 1, every, row, low, high
+        yield 1, all_cells, row, low, high
 
 
 def middle_difference(pairs: Pairs, low: NDArray[np.integer], sizes: NDArray[np.integer]) -> float:

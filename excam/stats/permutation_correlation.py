@@ -69,8 +69,8 @@ def kendall_test(gold: Numbers, metric: Numbers, variant: Literal["b", "c", "23"
         return KendallTest(None if np.isnan(tau) else tau, None, len(gold))
     from scipy.stats import kendalltau
 
-    found = float(kendalltau(*score_vectors(gold, metric), variant=variant).pvalue)  # pyright: ignore
-    return KendallTest(tau, None if np.isnan(found) else found, len(gold))
+    p_value = float(kendalltau(*score_vectors(gold, metric), variant=variant).pvalue)  # pyright: ignore
+    return KendallTest(tau, None if np.isnan(p_value) else p_value, len(gold))
 
 
 def correlation_permutation(
@@ -178,15 +178,15 @@ def _calibrated_hit(swaps: SwappedPairs, observed: int, sides: Sides, swap: NDAr
     """Return whether a swap is as extreme, refining both calibrations only as far as needed; ties are exact."""
     if sides == "two-sided" and observed == 0:
         return True
-    one, other = (AgreementSearch(drawn) for drawn in swaps.after_swapping(swap))
+    first, second = (AgreementSearch(drawn) for drawn in swaps.after_swapping(swap))
     least = observed if sides == "a-better" else abs(observed)
     while True:
-        low, high = one.best - other.bound, one.bound - other.best
+        low, high = first.best - second.bound, first.bound - second.best
         if low >= least or (sides == "two-sided" and high <= -least):
             return True
         if high < least and (sides == "a-better" or low > -least):
             return False
-        max(one, other, key=lambda search: search.slack).refine()
+        max(first, second, key=lambda search: search.slack).refine()
 
 
 def _without_shared_tables(measure: Measure, gold: Row, a: Row, b: Row, sides: Sides) -> tuple[float, float, Hit]:
@@ -198,10 +198,10 @@ def _without_shared_tables(measure: Measure, gold: Row, a: Row, b: Row, sides: S
             return tie_calibrated_accuracy(gold, first).accuracy, tie_calibrated_accuracy(gold, second).accuracy
         return float(np.nan_to_num(kendall(gold, first))), float(np.nan_to_num(kendall(gold, second)))
 
-    found = correlations(np.zeros(len(gold), dtype=bool))
+    observed = correlations(np.zeros(len(gold), dtype=bool))
 
     def hit(swap: NDArray[np.bool_]) -> bool:
         first, second = correlations(swap)
-        return _is_as_extreme(first - second, found[0] - found[1], sides)
+        return _is_as_extreme(first - second, observed[0] - observed[1], sides)
 
-    return *found, hit
+    return *observed, hit

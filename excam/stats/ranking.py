@@ -67,15 +67,15 @@ def ranking_interval(
     if not len(kept):
         return None
     generator, size = np.random.default_rng(seed), int(number.max()) + 1
-    found: list[NDArray[np.float64]] = []
+    batches: list[NDArray[np.float64]] = []
     for start in range(0, draws, BATCH):
         times = generator.multinomial(size, np.full(size, 1 / size), size=min(BATCH, draws - start))
         weights = times[:, number[kept]].astype(np.float64)
         errors = weights @ outcomes[kept]
         pairs = errors * (weights.sum(axis=1) - errors)
         both = pairs > 0
-        found.append(_pairs_won(values, outcomes[kept], weights[both]) / pairs[both])
-    drawn = np.concatenate(found)
+        batches.append(_pairs_won(values, outcomes[kept], weights[both]) / pairs[both])
+    drawn = np.concatenate(batches)
     if not len(drawn) or np.ptp(drawn) == 0:
         return None
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])

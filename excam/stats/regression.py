@@ -143,9 +143,14 @@ def _ratio(result: Any, n: int) -> OddsRatio:
 
 
 def _vector(values: ArrayLike, predictors: Matrix) -> Matrix:
-    found = np.asarray(values, dtype=np.float64)
-    if found.ndim != 1 or len(found) != len(predictors) or not np.isfinite(found).all() or np.ptp(found) == 0:
+    outcomes = np.asarray(values, dtype=np.float64)
+    if (
+        outcomes.ndim != 1
+        or len(outcomes) != len(predictors)
+        or not np.isfinite(outcomes).all()
+        or np.ptp(outcomes) == 0
+    ):
         raise InputInvalid(
-            f"regression: got {found.size} outcomes for {len(predictors)} rows; expected one each, not all equal"
+            f"regression: got {outcomes.size} outcomes for {len(predictors)} rows; expected one each, not all equal"
         )
-    return found
+    return outcomes

@@ -65,7 +65,7 @@ def signed_certainty(predicted: Predictions, certainty: Scores) -> list[float | 
         raise InputInvalid(f"got {len(predicted)} verdicts and {len(certainty)} certainties, expected equally many")
     present_scores(certainty, 0.0, 1.0)
     pairs = zip(predicted, certainty, strict=True)
-    return [None if found is None or p is None else float(p if found else -p) for found, p in pairs]
+    return [None if verdict is None or p is None else float(p if verdict else -p) for verdict, p in pairs]
 
 
 def reliability(
@@ -144,26 +144,26 @@ def _make_bin(true: NDArray[np.bool_], values: Row, inside: NDArray[np.bool_], l
 
 
 def outcomes_and_scores(
-    outcomes: Booleans, given: Scores, *bounds: float
+    outcomes: Booleans, scores: Scores, *bounds: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp], Row]:
     """Return all outcomes, the indices of items with a score, and these scores.
 
     Raise InputInvalid for unequal lengths, outcomes that are not booleans, and scores outside `bounds` (low, high).
     """
-    if len(outcomes) != len(given):
-        raise InputInvalid(f"got {len(outcomes)} outcomes and {len(given)} numbers, expected equally many")
-    kept, values = present_scores(given, *bounds)
+    if len(outcomes) != len(scores):
+        raise InputInvalid(f"got {len(outcomes)} outcomes and {len(scores)} numbers, expected equally many")
+    kept, values = present_scores(scores, *bounds)
     for position, outcome in enumerate(outcomes):
         if not isinstance(outcome, bool | np.bool_):
             raise InputInvalid(f"outcome {position} is {outcome!r}, expected True or False")
     return np.asarray(outcomes, dtype=bool), kept, values
 
 
-def present_scores(given: Scores, low: float = -np.inf, high: float = np.inf) -> tuple[NDArray[np.intp], Row]:
+def present_scores(scores: Scores, low: float = -np.inf, high: float = np.inf) -> tuple[NDArray[np.intp], Row]:
     """Return the indices of items with a score, and the scores. Raise InputInvalid unless all are in [low, high]."""
-    kept = np.array([position for position, value in enumerate(given) if value is not None], dtype=np.intp)
+    kept = np.array([position for position, value in enumerate(scores) if value is not None], dtype=np.intp)
     try:
-        values = np.array([given[position] for position in kept], dtype=np.float64)
+        values = np.array([scores[position] for position in kept], dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise InputInvalid(f"scores are not numbers ({problem}); use None for a missing one") from problem
     if not (np.isfinite(values) & (values >= low) & (values <= high)).all():

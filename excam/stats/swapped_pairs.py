@@ -63,8 +63,8 @@ class SwappedPairs:
 
     def after_swapping(self, swap: NDArray[np.bool_]) -> tuple[SwappedMetric, SwappedMetric]:
         """Return both metrics after swapping the items of `swap`."""
-        one = np.bincount(np.where(swap, self._second, self._first), minlength=self.cells)
-        return SwappedMetric(self, one), SwappedMetric(self, self.pairs.size - one)
+        sizes = np.bincount(np.where(swap, self._second, self._first), minlength=self.cells)
+        return SwappedMetric(self, sizes), SwappedMetric(self, self.pairs.size - sizes)
 
     def _end(self, epsilon: float) -> EpsilonEnd:
         return EpsilonEnd(epsilon, (self._rows + self.pairs.reach(epsilon)).astype(np.int32))
