@@ -42,9 +42,9 @@ def build(
     with exit_on_error():
         code = language_code(language) if language else ""
         reading = documents.read(sources, documents.Stated(code, culture.strip(), licence.strip()))
-        found = index.write(reading, to, encoder)
+        pack = index.write(reading, to, encoder)
         _say_what_was_read(reading)
-        say(f"{to}: {len(found.passages)} passages, {found.signature}")
+        say(f"{to}: {len(pack.passages)} passages, {pack.signature}")
 
 
 def _say_what_was_read(reading: Reading) -> None:

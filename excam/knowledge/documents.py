@@ -91,8 +91,10 @@ class Reading:
 
     def facts(self) -> dict[str, Any]:
         """Return what a pack records of its making: the options and the files, without folders of this machine."""
-        options = {one.name: getattr(self.stated, one.name) for one in fields(Stated)}
-        files = [{one.name: getattr(file, one.name) for one in fields(SourceFile)} for file in self.files]
+        options = {option.name: getattr(self.stated, option.name) for option in fields(Stated)}
+        files = [
+            {attribute.name: getattr(file, attribute.name) for attribute in fields(SourceFile)} for file in self.files
+        ]
         return {"options": {name: value for name, value in options.items() if value}, "files": files}
 
 
@@ -119,9 +121,9 @@ def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it i
             reading.skipped.append(Skipped(name, str(problem)))
             continue
         before, count = len(reading.passages), 0
-        for where, found in documents:
+        for where, passages in documents:
             count += 1
-            for passage in found:
+            for passage in passages:
                 if passage.id in ids:
                     at = f"{where}: document {passage.document}"
                     raise InputInvalid(f"{at}: id {passage.id} of a passage occurs twice; expected unique ids")
@@ -142,7 +144,7 @@ def read(sources: Sequence[Path], stated: Stated = Stated()) -> Reading:  # it i
 
 def files_of(sources: Sequence[Path]) -> list[tuple[Path, str]]:
     """Return the files of sources, each once, with its name below its source. Hidden files and packs are left out."""
-    found: dict[Path, tuple[Path, str]] = {}
+    named_files: dict[Path, tuple[Path, str]] = {}
     for source in sources:
         refuse_device(source)
         if not source.exists():
@@ -151,8 +153,8 @@ def files_of(sources: Sequence[Path]) -> list[tuple[Path, str]]:
             below = file.relative_to(source) if source.is_dir() else Path(file.name)
             is_pack = file.name in (*FILES, EMBEDDINGS, ENCODER) and (file.parent / INDEX).is_file()
             if file == source or not (any(part.startswith(".") for part in below.parts) or is_pack):
-                found.setdefault(file.resolve(), (file, below.as_posix()))
-    return list(found.values())
+                named_files.setdefault(file.resolve(), (file, below.as_posix()))
+    return list(named_files.values())
 
 
 class _Unusable(Exception):  # never leaves this module
@@ -167,10 +169,10 @@ def _file(file: Path, name: str, stated: Stated, skipped: list[Skipped]) -> tupl
     suffix = file.suffix.lower()
     if suffix in PROSE:
         kind, reader = PROSE[suffix]
-        found = reader(_text(file), Path(name).stem.replace("_", " ").replace("-", " "))
-        if not found.blocks:
+        content = reader(_text(file), Path(name).stem.replace("_", " ").replace("-", " "))
+        if not content.blocks:
             raise _Unusable("no text")
-        return kind, iter([(str(file), _prose(name, found, stated, str(file)))]), found.left_out
+        return kind, iter([(str(file), _prose(name, content, stated, str(file)))]), content.left_out
     suffixes = [part.lower() for part in file.suffixes if part.lower() not in PACKED]
     if not (suffixes and suffixes[-1] in TABLES) and not _WIKI.fullmatch(file.name.partition(".")[0]):
         expected = f"expected tables of documents, or {', '.join(PROSE)}"
@@ -221,8 +223,8 @@ def _of_wikipedia(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row of wikiextractor as a document: ids are numbers there, and each Wikipedia has its own."""
     match = regex.match(r"https?://([a-z-]+)\.(?:m\.)?wikipedia\.org/", str(row.get("url")))
     text = html.unescape(row["text"]) if isinstance(row["text"], str) else row["text"]
-    found = {"language": match[1]} if match else {}
-    return found | dict(row) | {"id": row["url"], "text": text, "revision": row.get("revid")}
+    from_address = {"language": match[1]} if match else {}
+    return from_address | dict(row) | {"id": row["url"], "text": text, "revision": row.get("revid")}
 
 
 def _sections(document: Passage) -> list[tuple[str, str]]:
@@ -241,7 +243,7 @@ def _sections(document: Passage) -> list[tuple[str, str]]:
 
 
 def _document(row: Mapping[str, Any], where: str, stated: Stated) -> Passage:
-    values = {one.name: _field(row, one.name, where) for one in fields(Passage) if one.name != "document"}
+    values = {column.name: _field(row, column.name, where) for column in fields(Passage) if column.name != "document"}
     values["source"] = values["source"] or _sources(row, where) or values["id"]
     for name in ("language", "culture", "licence"):
         values[name] = values[name] if values[name].strip() else getattr(stated, name)
@@ -253,12 +255,12 @@ def _document(row: Mapping[str, Any], where: str, stated: Stated) -> Passage:
 
 def _sources(row: Mapping[str, Any], where: str) -> str:
     """Return the list `sources` of a document that was made from several things, a line each; "" without one."""
-    given = row.get("sources")
-    if given is None or given == "":
+    sources = row.get("sources")
+    if sources is None or sources == "":
         return ""
-    if not isinstance(given, list) or not all(is_text(source) and source.strip() for source in given):
-        raise InputInvalid(f"{where}: sources: found {type(given).__name__}; expected a list of texts")
-    return "\n".join(" ".join(source.split()) for source in given)
+    if not isinstance(sources, list) or not all(is_text(source) and source.strip() for source in sources):
+        raise InputInvalid(f"{where}: sources: found {type(sources).__name__}; expected a list of texts")
+    return "\n".join(" ".join(source.split()) for source in sources)
 
 
 def _field(row: Mapping[str, Any], name: str, where: str) -> str:
@@ -268,31 +270,31 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
         return ""
     text = id_text(value) if name in NUMBERS and not isinstance(value, str) else value
     if not is_text(text):
-        found = "a lone surrogate" if isinstance(value, str) else type(value).__name__
+        kind = "a lone surrogate" if isinstance(value, str) else type(value).__name__
         shown = str(row.get("id"))[:60]
-        raise InputInvalid(f"{where}: document {ascii(shown)[1:-1]}: {name}: found {found}; expected text")
+        raise InputInvalid(f"{where}: document {ascii(shown)[1:-1]}: {name}: found {kind}; expected text")
     return text
 
 
-def _numbered(document: Passage, found: Sequence[tuple[str, str]]) -> list[Passage]:
+def _numbered(document: Passage, passages: Sequence[tuple[str, str]]) -> list[Passage]:
     """Return title and text of each passage as passages of their document."""
     return [
         replace(document, id=document.id if number == 1 else f"{document.id}#{number}", title=title, text=text)
-        for number, (title, text) in enumerate(found, 1)
+        for number, (title, text) in enumerate(passages, 1)
     ]
 
 
 # --- prose
 
 
-def _prose(name: str, found: prose.Prose, stated: Stated, where: str) -> list[Passage]:
-    own = found.stated
-    values = {one.name: own.get(one.name) or getattr(stated, one.name) for one in fields(Stated)}
+def _prose(name: str, content: prose.Prose, stated: Stated, where: str) -> list[Passage]:
+    own = content.stated
+    values = {option.name: own.get(option.name) or getattr(stated, option.name) for option in fields(Stated)}
     if not values["licence"]:
         raise InputInvalid(f"{where}: no licence; expected one; {_UNLICENSED}")
     rest = {"url": own.get("url", ""), "revision": own.get("revision", ""), "source": own.get("source", "") or name}
     document = Passage(name, "", "", document=name, **values, **rest)
-    return _numbered(document, [(block.title, piece) for block in found.blocks for piece in pieces(block.text)])
+    return _numbered(document, [(block.title, piece) for block in content.blocks for piece in pieces(block.text)])
 
 
 def _text(file: Path) -> str:

@@ -112,8 +112,8 @@ def embed(passages: Sequence[Passage], chosen: EncoderFolder) -> Embeddings:
     rows: dict[int, np.ndarray] = {}
     for start in range(0, len(order), PART):
         part = order[start : start + PART]
-        found = chosen.encoder.vectors([texts[at] for at in part]).numpy().astype(np.float16)
-        rows.update(zip(part, found, strict=True))
+        vectors = chosen.encoder.vectors([texts[at] for at in part]).numpy().astype(np.float16)
+        rows.update(zip(part, vectors, strict=True))
         progress.advance(len(part))
     return Embeddings(np.stack([rows[at] for at in range(len(texts))]), chosen.sha256, chosen)
 
@@ -172,12 +172,12 @@ def _vectors(path: Path) -> np.ndarray:
     return vectors
 
 
-def with_encoder(folder: Path, embeddings: Embeddings, given: Path | None) -> Embeddings:
-    """Return the embeddings of a pack with their encoder: that of the folder `given`, else where it was last.
+def with_encoder(folder: Path, embeddings: Embeddings, encoder_path: Path | None) -> Embeddings:
+    """Return the embeddings of a pack with their encoder: that of the folder `encoder_path`, else where it was last.
 
     Raises ModelInvalid for another encoder, and if there is none.
     """
-    place = given or _last_place(folder)
+    place = encoder_path or _last_place(folder)
     expected = (
         f"expected encoder {embeddings.encoder_sha256[:12]}, with which {folder} was built; write its folder into "
         f"{folder / ENCODER} (`excam knowledge search` has --encoder too)"
@@ -185,12 +185,12 @@ def with_encoder(folder: Path, embeddings: Embeddings, given: Path | None) -> Em
     if place is None:
         raise ModelInvalid(f"{folder / ENCODER}: names no folder; {expected}")
     try:
-        found = encoder_folder(place)
+        encoder = encoder_folder(place)
     except ModelInvalid:
         raise ModelInvalid(f"{place}: no sentence encoder; {expected}") from None
-    if found.sha256 != embeddings.encoder_sha256:
-        raise ModelInvalid(f"{place}: encoder {found.sha256[:12]}; {expected}")
-    return Embeddings(embeddings.vectors, embeddings.encoder_sha256, found)
+    if encoder.sha256 != embeddings.encoder_sha256:
+        raise ModelInvalid(f"{place}: encoder {encoder.sha256[:12]}; {expected}")
+    return Embeddings(embeddings.vectors, embeddings.encoder_sha256, encoder)
 
 
 def _last_place(folder: Path) -> Path | None:

@@ -19,9 +19,11 @@ OPEN_BOOK = (
 _END = regex.compile("(?i)end of the passages")
 
 
-def shown(found: Sequence[Passage]) -> str:
+def shown(passages: Sequence[Passage]) -> str:
     """Return passages as numbered lines of a prompt, a line each: no title or text can end the block of passages."""
-    lines = (" ".join(f"[{number}] {one.title}: {one.text}".split()) for number, one in enumerate(found, 1))
+    lines = (
+        " ".join(f"[{number}] {passage.title}: {passage.text}".split()) for number, passage in enumerate(passages, 1)
+    )
     return "\n".join(_END.sub("end of a passage", line) for line in lines)
 
 
@@ -34,23 +36,23 @@ def open_book(
     """
 
     def judged(item: ItemT) -> Flow[R]:
-        found = find(item)
-        return (yield from _with_passages(judge(item), found)) if found else (yield from judge(item))
+        passages = find(item)
+        return (yield from _with_passages(judge(item), passages)) if passages else (yield from judge(item))
 
     return judged
 
 
-def _with_passages(asked: Flow[R], found: Sequence[Passage]) -> Flow[R]:
+def _with_passages(asked: Flow[R], passages: Sequence[Passage]) -> Flow[R]:
     try:
         requests = next(asked)
         while True:
-            requests = asked.send((yield [_preceded(one, found) for one in requests]))
+            requests = asked.send((yield [_preceded(request, passages) for request in requests]))
     except StopIteration as end:  # at once, if nothing is asked about an item
         return end.value
 
 
-def _preceded(request: Request, found: Sequence[Passage]) -> Request:
-    at = max(number for number, one in enumerate(request.messages) if one.role == "user")
-    block = OPEN_BOOK.format(passages=shown(found))
+def _preceded(request: Request, passages: Sequence[Passage]) -> Request:
+    at = max(number for number, message in enumerate(request.messages) if message.role == "user")
+    block = OPEN_BOOK.format(passages=shown(passages))
     changed = Message("user", block + request.messages[at].content)
     return replace(request, messages=(*request.messages[:at], changed, *request.messages[at + 1 :]))

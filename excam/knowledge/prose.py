@@ -88,8 +88,8 @@ def read_markdown(text: str, title: str) -> Prose:
 
     stated, body = _front_matter(text)
     page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(body)
-    found = read_html(page, stated.get("title") or title)
-    return Prose(found.blocks, dict(found.stated) | stated)
+    content = read_html(page, stated.get("title") or title)
+    return Prose(content.blocks, dict(content.stated) | stated)
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
@@ -115,11 +115,11 @@ def read_plain(text: str, title: str) -> Prose:
     pages = [page.strip("\n") for page in regex.sub(r"\r\n?", "\n", text).split("\f")]
     kept, left_out = _without_heads(pages) if len(pages) > 1 else (pages, 0)
     joined = _joined_lines(_joined_pages(kept))
-    found = [paragraph.strip() for paragraph in _EMPTY_LINE.split(joined) if paragraph.strip()]
+    paragraphs = [paragraph.strip() for paragraph in _EMPTY_LINE.split(joined) if paragraph.strip()]
     outline = Outline(title)
-    for at, paragraph in enumerate(found):
+    for at, paragraph in enumerate(paragraphs):
         heading = _heading(paragraph)
-        if heading and at + 1 < len(found) and not _heading(found[at + 1]):
+        if heading and at + 1 < len(paragraphs) and not _heading(paragraphs[at + 1]):
             outline.heading(2, heading)
         else:
             outline.paragraph(_UNDERLINE.sub("", paragraph) if heading else paragraph)

@@ -78,23 +78,23 @@ class _Page(HTMLParser):
         self._pieces: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if self.unclosed and not (self._open_groups == 0 and tag in _ENDED_BY.get(self.unclosed, ())):
             self._open += tag == self.unclosed
             self._open_groups += tag in _GROUPS
             return
         self.unclosed = ""
         if tag in _VOID:
-            self._void(tag, given)
-        elif tag in self._names or "hidden" in given or _HIDDEN.search(given.get("style", "")):
+            self._void(tag, attributes)
+        elif tag in self._names or "hidden" in attributes or _HIDDEN.search(attributes.get("style", "")):
             self._separate(tag)
             self.unclosed, self._open, self._open_groups = tag, 1, int(tag in _GROUPS)
         else:
-            self._start(tag, given)
+            self._start(tag, attributes)
 
-    def _start(self, tag: str, given: dict[str, str]) -> None:
-        if tag == "html" and given.get("lang"):
-            self.stated["language"] = given["lang"]
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "html" and attributes.get("lang"):
+            self.stated["language"] = attributes["lang"]
         self._in_title = self._in_title or (tag == "title" and "title" not in self.stated)
         self._separate(tag)
         if tag == "main":
@@ -137,16 +137,21 @@ class _Page(HTMLParser):
         elif not self.unclosed and (self._main or not self._only_main):
             self._pieces.append(data)
 
-    def _void(self, tag: str, given: dict[str, str]) -> None:
+    def _void(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "br":
             self._pieces.append(_BREAK)
         elif tag == "img" and (self._main or not self._only_main):
-            self._pieces.append(f" {given.get('alt', '')} ")
-        elif tag == "link" and given.get("rel", "").lower() in ("license", "canonical"):
-            address = given.get("href", "").strip()
-            self.stated["licence" if given["rel"].lower() == "license" else "url"] = _licence_name(address)
-        elif tag == "meta" and given.get("name", "").lower() in ("license", "licence", "dc.rights", "dcterms.license"):
-            self.stated["licence"] = given.get("content", "").strip()
+            self._pieces.append(f" {attributes.get('alt', '')} ")
+        elif tag == "link" and attributes.get("rel", "").lower() in ("license", "canonical"):
+            address = attributes.get("href", "").strip()
+            self.stated["licence" if attributes["rel"].lower() == "license" else "url"] = _licence_name(address)
+        elif tag == "meta" and attributes.get("name", "").lower() in (
+            "license",
+            "licence",
+            "dc.rights",
+            "dcterms.license",
+        ):
+            self.stated["licence"] = attributes.get("content", "").strip()
         else:
             self._separate(tag)
 
