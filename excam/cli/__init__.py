@@ -63,13 +63,13 @@ def read() -> None:
 
     with exit_on_error():
         text = standard_input().read().decode("utf-8", errors="replace")
-        found = report.read(text)
-        if isinstance(found, Unreadable):
-            say(f"excam: unreadable: {found.reason}")
+        reading = report.read(text)
+        if isinstance(reading, Unreadable):
+            say(f"excam: unreadable: {reading.reason}")
             raise typer.Exit(1)
         if overlooked := report.recovered(text):
             say(f"excam: overlooked: {', '.join(overlooked)}")
-        print_json(asdict(found), indent=2)
+        print_json(asdict(reading), indent=2)
 
 
 journal_app = typer.Typer(no_args_is_help=True, help="Inspect and repair journals, the caches of model answers.")
@@ -84,12 +84,12 @@ _JOURNALS = Annotated[list[Path] | None, typer.Argument(help="journals, or folde
 
 
 def _journal_files(files: list[Path] | None) -> list[Path]:
-    given = files or [JOURNALS]
-    found = [file for path in given for file in (files_below(path) if path.is_dir() else [path])]
-    found = [file for file in found if file in given or file.suffix == ".jsonl"]
-    if not found:
-        stop(f"{given[0]}: no journals; expected .jsonl files below {JOURNALS}")
-    return found
+    paths = files or [JOURNALS]
+    journals = [file for path in paths for file in (files_below(path) if path.is_dir() else [path])]
+    journals = [file for file in journals if file in paths or file.suffix == ".jsonl"]
+    if not journals:
+        stop(f"{paths[0]}: no journals; expected .jsonl files below {JOURNALS}")
+    return journals
 
 
 @journal_app.command()
@@ -115,13 +115,13 @@ def verify(paths: _JOURNALS = None) -> None:
     damaged = 0
     with exit_on_error():
         for path in _journal_files(paths):
-            found = contents(path)
-            damaged += len(found.damaged)
-            total = sum(map(len, found.answers.values()))
+            journal = contents(path)
+            damaged += len(journal.damaged)
+            total = sum(map(len, journal.answers.values()))
             notes = [f"{total} answers"]
-            notes += [f"{found.duplicates} duplicates"] * bool(found.duplicates)
-            notes += ["an incomplete last line"] * found.partial
-            notes += [f"damaged lines: {', '.join(map(str, found.damaged[:20]))}"] * bool(found.damaged)
+            notes += [f"{journal.duplicates} duplicates"] * bool(journal.duplicates)
+            notes += ["an incomplete last line"] * journal.partial
+            notes += [f"damaged lines: {', '.join(map(str, journal.damaged[:20]))}"] * bool(journal.damaged)
             print(f"{path}: {'; '.join(notes)}")
     raise typer.Exit(1 if damaged else 0)
 
@@ -137,14 +137,14 @@ def compact(paths: _JOURNALS = None) -> None:
     from excam.inference.journal_contents import compact as compact_journal
 
     with exit_on_error():
-        given = _journal_files(paths)
-        others = [path for path in given if path not in (paths or ()) and is_not_a_journal(path)]
+        journals = _journal_files(paths)
+        others = [path for path in journals if path not in (paths or ()) and is_not_a_journal(path)]
         if others:
             say(f"excam: {others[0]}: one of {len(others)} files that hold no complete journal entry; left as they are")
-        for path in sorted(set(given) - set(others)):
-            found = compact_journal(path)
-            kept = f"; damaged, kept in {found.aside}: {found.damaged}" if found.damaged else ""
-            print(f"{path}: {found.dropped} lines dropped{kept}")
+        for path in sorted(set(journals) - set(others)):
+            outcome = compact_journal(path)
+            kept = f"; damaged, kept in {outcome.aside}: {outcome.damaged}" if outcome.damaged else ""
+            print(f"{path}: {outcome.dropped} lines dropped{kept}")
 
 
 app.command()(score_commands.score)
@@ -181,12 +181,12 @@ def list_(
 
     with exit_on_error():
         if what == "metrics":
-            found = score_commands.list_metrics()
+            lines = score_commands.list_metrics()
             if as_json:
-                for line in found:
+                for line in lines:
                     print_json(line)
                 return
-            for line in found:
+            for line in lines:
                 name, *facts = [f"{key} {value}" for key, value in line.items() if value]
                 print_text(f"{name.removeprefix('metric ')}\n" + "".join(f"    {fact}\n" for fact in facts))
             return

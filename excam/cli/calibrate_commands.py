@@ -72,7 +72,7 @@ def calibrate(
         if folder and f"@{adapters.manifest(folder).outputs[adapters.ADAPTER][:8]}" not in judged:
             raise InputInvalid(f"{scored}: scored by {judged}; expected the adapter in {folder}; score it again")
         truth = truths(known, id_, column)
-        joined = join([one.id for one in rows], truth)
+        joined = join([result.id for result in rows], truth)
         if joined.note:
             say(joined.note)
         by_id = {name: truth[other] for name, other in joined.theirs.items()}
@@ -99,17 +99,17 @@ def truths(path: Path, id_: str, column: str) -> dict[str, bool]:
     from excam.core.row_files import rows
     from excam.core.text import id_text
 
-    found: dict[str, bool] = {}
+    truth_by_id: dict[str, bool] = {}
     for number, row in rows(path):
         where = f"{path}:{number}"
         key = id_text(row.get(id_))
         if key is None or column not in row:
             raise InputInvalid(f"{where}: no {id_} or no {column}; expected both; name them with --id and --column")
-        if key in found:
+        if key in truth_by_id:
             raise InputInvalid(f"{where}: {id_} {key} occurs twice; expected one truth for each row")
         if (value := row[column]) is not None and str(value).strip():
-            found[key] = _truth(value, where, column)
-    return found
+            truth_by_id[key] = _truth(value, where, column)
+    return truth_by_id
 
 
 def _number(text: str) -> float | str:

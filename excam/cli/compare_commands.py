@@ -55,13 +55,16 @@ def compare(
         if pairs:
             _pairs(systems, gold, label, item, as_json=as_json)
             return
-        found = comparing.compare(systems, rows)
+        comparisons = comparing.compare(systems, rows)
         standings = comparing.standings(systems) if len(systems) > 2 else []
         if as_json:
-            for line in [*comparing.standing_lines(standings), *(line for one in found for line in one.lines())]:
+            for line in [
+                *comparing.standing_lines(standings),
+                *(line for comparison in comparisons for line in comparison.lines()),
+            ]:
                 print_json(line)
         else:
-            compare_display.show(found, standings)
+            compare_display.show(comparisons, standings)
 
 
 def _pairs(systems: Sequence[System], gold: Path | None, label: str, item: str | None, *, as_json: bool) -> None:

@@ -92,7 +92,9 @@ def surface_baselines() -> Mapping[str, Callable[[Gold], float]]:
 
 
 def _twice(paths: Sequence[Path]) -> Path:
-    return next(path for at, path in enumerate(paths) if path.resolve() in {one.resolve() for one in paths[:at]})
+    return next(
+        path for at, path in enumerate(paths) if path.resolve() in {earlier.resolve() for earlier in paths[:at]}
+    )
 
 
 def _surface(row: Gold) -> float:

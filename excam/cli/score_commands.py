@@ -188,8 +188,8 @@ def score(
             stop("--overwrite: found without --to; expected a file to write; leave it out")
         if budget and not to:
             stop("--budget: found without --to; expected a file, where a later run goes on; give --to FILE")
-        if server and (given := [*options.given, *(["metric"] if metric != "excam" else [])]):
-            names = ", ".join(map(option_name, given))
+        if server and (refused := [*options.given, *(["metric"] if metric != "excam" else [])]):
+            names = ", ".join(map(option_name, refused))
             stop(f"{names}: not beside --server, whose metric and settings were given to excam serve; leave it out")
         client = connect(server) if server else None
         wanted = client.metric if client else checked(options)
@@ -208,8 +208,8 @@ def score(
                 done = 0 if overwrite else result_files.complete(target_, rows, judge_.signature) or 0
                 asked = judge_.first_requests, judge_.max_tokens
                 say(budgets.estimate(scorer.budget, rows, *asked, target_, scorer.repeat, done))
-            found = scoring.results(scorer, rows, total, target_, overwrite=overwrite)
-            for result in summary.counting(found):
+            results = scoring.results(scorer, rows, total, target_, overwrite=overwrite)
+            for result in summary.counting(results):
                 if not target_:
                     print_json(result.to_dict())
             if target_ and to and target_.name != to.name:
@@ -244,15 +244,15 @@ def _targets(files: list[Path], to: Path | None) -> list[Path | None]:
 def _named(column: list[str] | None, *known: str | None) -> dict[str, str]:
     """Return the columns that the user names, by our name."""
     names = ("instruction", "output", "id", "language", "system", "culture")
-    found = {name: value for name, value in zip(names, known, strict=True) if value is not None}
-    for one in column or ():
-        name, sign, value = one.partition("=")
+    columns = {name: value for name, value in zip(names, known, strict=True) if value is not None}
+    for assignment in column or ():
+        name, sign, value = assignment.partition("=")
         if not sign or not name or not value:
-            stop(f"--column: found {one}; expected NAME=COLUMN, such as translation=mt_output")
-        if found.get(name, value) != value:
-            stop(f"--column: found {found[name]} and {value} for {name}; expected one of them")
-        found[name] = value
-    return found
+            stop(f"--column: found {assignment}; expected NAME=COLUMN, such as translation=mt_output")
+        if columns.get(name, value) != value:
+            stop(f"--column: found {columns[name]} and {value} for {name}; expected one of them")
+        columns[name] = value
+    return columns
 
 
 def _surveyed(rows: RowFile, file: Path, *, strict: bool) -> int:
@@ -304,8 +304,8 @@ def explain(
                 if source.exists() and not result_files.is_scored(source):
                     stop(f"{file}: no scored rows; score it first: excam score {file} --to scored.jsonl")
                 if as_json:
-                    for one in islice(filter(display.ONLY[only], result_files.read(source)), limit):
-                        print_json(one.to_dict())
+                    for result in islice(filter(display.ONLY[only], result_files.read(source)), limit):
+                        print_json(result.to_dict())
                     continue
                 if len(files) > 1:
                     display.heading(str(file))
@@ -316,13 +316,13 @@ def list_metrics() -> list[dict[str, Any]]:
     """Return what each metric reads, returns and needs, as lines of a table."""
     from excam.scoring.metric import available
 
-    found: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     for metric in available().values():
         needs = {"texts": "a model that writes", "likelihoods": "a model", "nothing": ""}[metric.asks]
         needs = "an encoder" if metric.needs_model else needs
         needs += " and an index of evidence" if metric.evidence == "own" else ""
         low, high = metric.range or (None, None)
-        found.append(
+        lines.append(
             {
                 "metric": metric.name,
                 "reads": ", ".join(metric.columns),
@@ -331,4 +331,4 @@ def list_metrics() -> list[dict[str, Any]]:
                 "needs": needs or "nothing",
             }
         )
-    return found
+    return lines
