@@ -71,7 +71,7 @@ def _distinct_hashes(claims: Iterable[RecordedHash]) -> list[tuple[str, str]]:
     by_digest: dict[str, list[str]] = {}
     for claim in claims:
         by_digest.setdefault(claim.sha256, []).append(claim.by)
-    return [(one, by[0] + (f" and {len(by) - 1} more" if len(by) > 1 else "")) for one, by in by_digest.items()]
+    return [(digest, by[0] + (f" and {len(by) - 1} more" if len(by) > 1 else "")) for digest, by in by_digest.items()]
 
 
 def walk(evidence: Evidence, artifacts: Sequence[str], beside: Sequence[str] = ()) -> list[Link]:
@@ -84,21 +84,21 @@ def walk(evidence: Evidence, artifacts: Sequence[str], beside: Sequence[str] = (
     claims |= {file: _recorded_hashes(evidence, file) for file in beside if file not in claims}
     order = list(claims)
     progress = Progress("hashing, files", len(order))
-    found: dict[str, tuple[str | None, int]] = {}
+    hashes: dict[str, tuple[str | None, int]] = {}
     with ThreadPoolExecutor() as pool:
         for file, read in zip(order, pool.map(lambda name: _hash_file(evidence, name), order), strict=True):
-            found[file] = read
+            hashes[file] = read
             progress.advance()
     return [
         Link(
             file,
-            found[file][0],
+            hashes[file][0],
             tuple(claims[file] or evidence.consumers(file)),
             evidence.records.get(file),
             tuple(evidence.manifests_listing.get(file, ())),
             evidence.facts(file),
             evidence.missing,
-            found[file][1],
+            hashes[file][1],
         )
         for file in order
     ]

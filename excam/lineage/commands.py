@@ -42,11 +42,11 @@ def audit(
         run = recorded_hashes.Evidence(None, results) if results else recorded_hashes.Evidence(directory)
         if results and not run.records:
             say(f"{results}: Snakemake's job records are missing ({copies.KEPT.name}): each file is checked on its own")
-        given = [recorded_hashes.artifact(run, path) for path in artifacts or ()]
-        beside = [] if given else run.everything()
-        if not (given or beside):
+        names = [recorded_hashes.artifact(run, path) for path in artifacts or ()]
+        beside = [] if names else run.everything()
+        if not (names or beside):
             stop(f"{run.results}: no artifact; expected a run's; name the folder of the workflow with --directory")
-        links = chain.walk(run, given or run.published("paper"), beside)
+        links = chain.walk(run, names or run.published("paper"), beside)
         if as_json:
             for row in page.rows(links):
                 print_json(row)
@@ -55,7 +55,7 @@ def audit(
                 print_text(line)
     for problem in filter(None, (page.left_out(links), *(link.problem for link in links))):
         say(problem)
-    if not given:
+    if not names:
         say(page.coverage(links, run.without_record()))
     say(page.summary(links))
     raise typer.Exit(page.exit_code(links))

@@ -78,9 +78,9 @@ def choices(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[s
     parser.add_argument("--workflow-profile")
     parser.add_argument("--configfile", "--configfiles", nargs="+")
     parser.add_argument("--config", "-C", nargs="*")
-    given = vars(parser.parse_known_args(list(arguments))[0])
-    given["profile"] = given["profile"] or environment.get("SNAKEMAKE_PROFILE")
-    chosen = [(name, given[name]) for name in _CHOICES if given[name]]
+    options = vars(parser.parse_known_args(list(arguments))[0])
+    options["profile"] = options["profile"] or environment.get("SNAKEMAKE_PROFILE")
+    chosen = [(name, options[name]) for name in _CHOICES if options[name]]
     return tuple(
         word
         for name, value in chosen

@@ -98,12 +98,12 @@ def jobs(printed: str) -> Iterator[Job]:
 
 def plain(reason: str) -> str:
     """Return Snakemake's reason in plain words; an unknown reason stays unchanged."""
-    found = list(_SAID.finditer(reason))
-    if not found:
+    matches = list(_SAID.finditer(reason))
+    if not matches:
         return reason
-    ends = [match.start() for match in found[1:]] + [len(reason)]
+    ends = [match.start() for match in matches[1:]] + [len(reason)]
     clauses = []
-    for match, end in zip(found, ends, strict=True):
+    for match, end in zip(matches, ends, strict=True):
         detail = reason[match.end() : end]
         about = _changed(detail) if match[1].startswith("Params") else _few(detail.split(", "))
         clauses.append(WORDS[match[1]].format(about))
@@ -122,14 +122,14 @@ def _changed(detail: str) -> str:
     before, now = _values(match[1]), _values(match[2])
     changes, rest = [], list(now)
     for old in before:
-        new = next((one for one in rest if _labels(one) and _labels(one).keys() & _labels(old).keys()), None)
+        new = next((entry for entry in rest if _labels(entry) and _labels(entry).keys() & _labels(old).keys()), None)
         if new is None:
             changes.append(f"no longer {old}")
             continue
         rest.remove(new)
         a, b = _labels(old), _labels(new)
         changes += [f"{name} {a.get(name)} -> {b.get(name)}" for name in sorted({*a, *b}) if a.get(name) != b.get(name)]
-    return ", ".join([*changes, *(f"now {one}" for one in rest)])
+    return ", ".join([*changes, *(f"now {entry}" for entry in rest)])
 
 
 def _values(text: str) -> list[str]:

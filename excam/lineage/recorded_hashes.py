@@ -95,19 +95,19 @@ class Evidence:
     @cached_property
     def manifests_listing(self) -> dict[str, list[str]]:
         """Return file -> the manifests that list it among their outputs."""
-        found: dict[str, list[str]] = defaultdict(list)
+        manifests: dict[str, list[str]] = defaultdict(list)
         for manifest in sorted({*self._there(pattern="*manifest.json"), *self._stand_for}):
             for file in self.outputs(manifest):
-                found[file].append(manifest)
-        return found
+                manifests[file].append(manifest)
+        return manifests
 
     @cached_property
     def _job_manifests(self) -> dict[tuple[str, str], list[str]]:
-        found: dict[tuple[str, str], list[str]] = defaultdict(list)
+        manifests: dict[tuple[str, str], list[str]] = defaultdict(list)
         for output, record in sorted(self.records.items()):
             if output.endswith("manifest.json"):
-                found[record.rule, record.command].append(output)
-        return found
+                manifests[record.rule, record.command].append(output)
+        return manifests
 
     def manifests(self, file: str) -> list[str]:
         """Return the manifests that list a file, that its job wrote, or that are in or above its folder.
@@ -146,8 +146,10 @@ class Evidence:
         if path is None:
             return _hashes(kept)
         outputs = _hashes(self._read_json(file).get("outputs"))
-        names = [(one, name) for one in kept for name in outputs if f"/{one}".endswith(f"/{name}")]
-        stated = {(self.results / Path(one.removesuffix(name)).relative_to(RESULTS)) for one, name in names[:1]}
+        names = [(kept_file, name) for kept_file in kept for name in outputs if f"/{kept_file}".endswith(f"/{name}")]
+        stated = {
+            (self.results / Path(kept_file.removesuffix(name)).relative_to(RESULTS)) for kept_file, name in names[:1]
+        }
         return {self.name(file): digest for file, digest in _placed(path.parent, outputs, stated)}
 
     def facts(self, file: str) -> dict[str, Any]:
@@ -158,10 +160,10 @@ class Evidence:
 
     def consumers(self, file: str) -> list[RecordedHash]:
         """Return the hashes that Snakemake recorded of the file for any job that read it, in the chain or not."""
-        found = [
+        claims = [
             RecordedHash(r.checksums[file], _noted(output)) for output, r in self.records.items() if file in r.checksums
         ]
-        return sorted(found, key=lambda claim: claim.by)
+        return sorted(claims, key=lambda claim: claim.by)
 
     def checksums(self, output: str) -> dict[str, RecordedHash]:
         """Return Snakemake's hashes of the inputs of one output."""
@@ -211,8 +213,8 @@ def _placed(folder: Path, outputs: dict[str, str], stated: set[Path]) -> Iterato
     homes = {folder, *stated, *([fetched] if fetched.is_dir() else [])}
     for name in outputs:
         depth = name.count("/")
-        found = folder.rglob(glob.escape(Path(name).name))
-        homes |= {path.parents[depth] for path in found if path.as_posix().endswith(f"/{name}")}
+        candidates = folder.rglob(glob.escape(Path(name).name))
+        homes |= {path.parents[depth] for path in candidates if path.as_posix().endswith(f"/{name}")}
     best = max(homes, key=lambda home: (_present(home, outputs), home in stated, home == fetched, -len(home.parts)))
     for name, digest in outputs.items():
         yield best / name, digest
@@ -232,10 +234,10 @@ def artifact(evidence: Evidence, path: Path) -> str:
     tried = [home.parent / path]
     if evidence.root is None:
         tried = [home / (path.relative_to(RESULTS) if path.is_relative_to(RESULTS) else path), Path.cwd() / path]
-    below = [file for one in tried if (file := Path(os.path.normpath(one))).is_relative_to(home)]
+    below = [file for candidate in tried if (file := Path(os.path.normpath(candidate))).is_relative_to(home)]
     if not below:
         raise InputInvalid(f"{path}: no artifact of this workflow; expected a file below {home}")
-    file = next((one for one in below if one.is_file()), below[0])
+    file = next((candidate for candidate in below if candidate.is_file()), below[0])
     name = RESULTS / file.relative_to(home)
     recorded = {*evidence.records, *evidence.published()} if evidence.root is None else set()
     if not file.is_file() and name.as_posix() not in recorded:

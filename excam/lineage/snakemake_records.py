@@ -39,8 +39,8 @@ class Record:
     @property
     def stages(self) -> dict[str, str]:
         """Return the versions of the stages that made it: the labelled JSON that a rule passes as `version`."""
-        found = [_stages(text) for text in self.params]
-        return {name: version for part in found for name, version in part.items()}
+        parts = [_stages(text) for text in self.params]
+        return {name: version for part in parts for name, version in part.items()}
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -50,17 +50,17 @@ class Record:
 
 def read_all(root: Path) -> dict[str, Record]:
     """Return the records by output, of the workflow that runs in `root`; without those that are being written."""
-    folder, found = root / METADATA, dict[str, Record]()
+    folder, records = root / METADATA, dict[str, Record]()
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         if not path.is_file():
             continue
         try:
             encoded = "".join(part.removeprefix("@") for part in path.relative_to(folder).parts)
             output = base64.urlsafe_b64decode(encoded).decode()
-            found[output] = _record(json.loads(path.read_text(encoding="utf-8")))
+            records[output] = _record(json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, binascii.Error, KeyError, TypeError, AttributeError):
             continue  # partly written, or of an older format; its output is reported as having no record
-    return found
+    return records
 
 
 def _record(row: dict[str, Any]) -> Record:
