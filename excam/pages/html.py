@@ -32,7 +32,7 @@ def pack_json(value: Any) -> str:
 
 def fill_template(template: str, values: Mapping[str, str]) -> str:
     """Return a template with its `{{names}}` replaced in one pass; inserted values are not searched for names."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], template)
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], template)
 
 
 def content_security_policy(style: str, script: str, *more: str) -> str:

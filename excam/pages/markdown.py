@@ -20,8 +20,8 @@ def escape(text: str) -> str:
 
 
 def _escaped_line(line: str) -> str:
-    visible = _UNPRINTABLE.sub(lambda found: found["flag"] or ascii(found[0])[1:-1], line).replace("\t", " ")
-    plain = _MARKUP.sub(lambda found: "\\" + found[0], visible)
+    visible = _UNPRINTABLE.sub(lambda match: match["flag"] or ascii(match[0])[1:-1], line).replace("\t", " ")
+    plain = _MARKUP.sub(lambda match: "\\" + match[0], visible)
     return "".join(_ENTITIES.get(sign, sign) for sign in plain)
 
 
@@ -39,7 +39,7 @@ def cautions(notes: Iterable[str]) -> str:
 
 def demote_headings(page: str, by: int) -> str:
     """Return a Markdown page with its headings `by` levels lower, for inclusion in another page."""
-    return re.sub(r"^(#{1,6}) ", lambda found: "#" * min(6, len(found[1]) + by) + " ", page.strip(), flags=re.M) + "\n"
+    return re.sub(r"^(#{1,6}) ", lambda match: "#" * min(6, len(match[1]) + by) + " ", page.strip(), flags=re.M) + "\n"
 
 
 def remove_page_links(page: str) -> str:

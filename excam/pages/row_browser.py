@@ -90,7 +90,8 @@ def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
     """Return the page."""
     style, script = asset("rows.css"), shared_script() + asset("rows.js")
     selects = [
-        f'<label>{one.label} <select id="{one.name}" name="{one.name}"></select></label>' for one in browser.filters
+        f'<label>{row_filter.label} <select id="{row_filter.name}" name="{row_filter.name}"></select></label>'
+        for row_filter in browser.filters
     ]
     if browser.orders:
         orders = {"": "as in the file", **browser.orders}
@@ -113,7 +114,8 @@ def write(browser: Browser, rows: Iterable[BrowserRow]) -> str:
             "data": pack_json(
                 {
                     "filters": [
-                        {"name": one.name, "choices": one.choices, "others": one.others} for one in browser.filters
+                        {"name": row_filter.name, "choices": row_filter.choices, "others": row_filter.others}
+                        for row_filter in browser.filters
                     ],
                     "orders": list(browser.orders),
                     "columns": browser.columns,

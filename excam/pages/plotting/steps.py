@@ -34,7 +34,7 @@ def steps(
 
     Raise InputInvalid if there is nothing to draw.
     """
-    if not series or not all(found.points for found in series.values()):
+    if not series or not all(curve.points for curve in series.values()):
         raise InputInvalid(f"steps got {len(series)} series, expected some, and points in each")
     with defaults():
         left, width, right, height = 0.75, 6.2, 0.25, 3.4
@@ -44,10 +44,10 @@ def steps(
         wide, tall = left + width + right, foot + height + top
         figure = sheet(wide, tall, title, note)
         axes = figure.add_axes((left / wide, foot / tall, width / wide, height / tall))
-        shown = [name for name, found in series.items() if not found.is_floor]
-        for at, (name, found) in enumerate(series.items()):
-            x, y, low, high = zip(*found.points, strict=True)
-            if found.is_floor:
+        shown = [name for name, curve in series.items() if not curve.is_floor]
+        for at, (name, curve) in enumerate(series.items()):
+            x, y, low, high = zip(*curve.points, strict=True)
+            if curve.is_floor:
                 floor = at - len(shown)
                 ink, dash = GREYS[floor % len(GREYS)], DASHES[floor % len(DASHES)]
                 axes.plot(x, y, color=ink, linestyle=dash, linewidth=1.1, label=name, zorder=2)
