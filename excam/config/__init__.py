@@ -117,8 +117,8 @@ def _file_with(place: str, files: Mapping[str, Any], raw: Mapping[str, Any]) -> 
 
 def _validated(raw: Mapping[str, Any], where: str) -> Experiment:
     if not isinstance(raw, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # YAML may be anything
-        found = " ".join(repr(raw).split())[:60]
-        raise ConfigInvalid(f"{where}: no experiment; found {found}; expected keys and values, such as `seed: 1`")
+        shown = " ".join(repr(raw).split())[:60]
+        raise ConfigInvalid(f"{where}: no experiment; found {shown}; expected keys and values, such as `seed: 1`")
     cleaned = _without_nulls(raw, ("datasets", "models"))
     if isinstance(crossing := cleaned.get("crossing"), Mapping):
         cleaned["crossing"] = _without_nulls(crossing, ("metrics",))
@@ -134,7 +134,7 @@ def _validated(raw: Mapping[str, Any], where: str) -> Experiment:
 def _without_nulls(raw: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return a section, those of its mappings with these names without the entries that are null."""
     return {
-        name: {key: one for key, one in value.items() if one is not None}
+        name: {key: entry for key, entry in value.items() if entry is not None}
         if name in names and isinstance(value, Mapping)
         else value
         for name, value in raw.items()
@@ -145,9 +145,9 @@ def _leave_one_out(tuned: Any, datasets: Any) -> Any:
     """Return the section `tuned` with one mixture per dataset in place of `EACH`; any other value unchanged."""
     if not (isinstance(tuned, Mapping) and isinstance(tuned.get("mixtures"), list) and isinstance(datasets, Mapping)):
         return tuned
-    given = tuned["mixtures"]
-    each = [name for name in (f"without-{dataset}" for dataset in datasets) if name not in given]
-    return {**tuned, "mixtures": [name for one in given for name in (each if one == EACH else [one])]}
+    mixtures = tuned["mixtures"]
+    each = [name for name in (f"without-{dataset}" for dataset in datasets) if name not in mixtures]
+    return {**tuned, "mixtures": [name for mixture in mixtures for name in (each if mixture == EACH else [mixture])]}
 
 
 def ordered_like(raw: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:

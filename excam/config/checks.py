@@ -52,12 +52,14 @@ def cross_check(experiment: Experiment, where: str) -> None:
         if value not in names:
             close = difflib.get_close_matches(value, names, n=1)
             hint = f"did you mean `{close[0]}`? " if close else ""
-            found = _json_escaped(value)
-            raise ConfigInvalid(f"{where}: {at}: no such {what}: `{found}`; {hint}known: {', '.join(names)}{otherwise}")
+            escaped = _json_escaped(value)
+            raise ConfigInvalid(
+                f"{where}: {at}: no such {what}: `{escaped}`; {hint}known: {', '.join(names)}{otherwise}"
+            )
 
     if not experiment.texts and (experiment.model or experiment.columns):
-        found = "model" if experiment.model else "columns"
-        raise ConfigInvalid(f"{where}: {found}: given without `texts`; expected --config texts=FOLDER model=MODEL")
+        setting = "model" if experiment.model else "columns"
+        raise ConfigInvalid(f"{where}: {setting}: given without `texts`; expected --config texts=FOLDER model=MODEL")
     if experiment.texts and not experiment.model and experiment.metric == "excam":
         raise ConfigInvalid(f"{where}: texts: given without `model`; expected --config texts=FOLDER model=MODEL")
     if not experiment.datasets:
@@ -77,7 +79,9 @@ def cross_check(experiment: Experiment, where: str) -> None:
         if dataset.invented and dataset.folder:
             raise ConfigInvalid(f"{where}: datasets.{name}: `folder` and `invented`; expected one of them")
     servers = {
-        f"models.{name}.server.endpoint": one.server.endpoint for name, one in experiment.models.items() if one.server
+        f"models.{name}.server.endpoint": entry.server.endpoint
+        for name, entry in experiment.models.items()
+        if entry.server
     }
     for at, address in {**servers, "model": experiment.model or ""}.items():
         if key := key_in(address):
@@ -252,10 +256,10 @@ def first_error(problem: ValidationError, within: tuple[str, ...] = ()) -> str:
         close = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(sorted(known))}"
         return f"{path}: unknown key; {hint}{more}"
-    found = json.dumps(to_jsonable_python(first["input"], fallback=str), ensure_ascii=False)
+    value = json.dumps(to_jsonable_python(first["input"], fallback=str), ensure_ascii=False)
     is_number = first["type"] == "string_type" and isinstance(first["input"], int | float)
     advice = "; put quotes around it in a file, or write ./ before a path after --config" if is_number else ""
-    return f"{path}{': ' * bool(path)}{first['msg'].lower()}; found {found[:60]}{advice}{more}"
+    return f"{path}{': ' * bool(path)}{first['msg'].lower()}; found {value[:60]}{advice}{more}"
 
 
 def _json_escaped(text: str) -> str:

@@ -666,8 +666,8 @@ class Experiment(Section):
     @cached_property
     def adapters(self) -> tuple[tuple[str, str], ...]:
         """(model, trained_on) of every adapter."""
-        every = [(m, t) for m in self.tuned.models for t in self.tuned.mixtures]
-        return tuple(dict.fromkeys(every + [(m, "all") for m in self.tuned.compared]))
+        pairs = [(m, t) for m in self.tuned.models for t in self.tuned.mixtures]
+        return tuple(dict.fromkeys(pairs + [(m, "all") for m in self.tuned.compared]))
 
     def judges(self, model: str) -> list[str]:
         """Return how the adapters of a model are asked: as they were trained, if to read passages."""
