@@ -43,10 +43,10 @@ def try_model(name: str, model: Model, weights: Path, seed: int, originals: Sequ
     started = time.monotonic()
     backend.check()
     checked = time.monotonic()
-    one = questions(1)
-    _ask(backend, one, sampling)
+    single = questions(1)
+    _ask(backend, single, sampling)
     opened = time.monotonic()
-    (answer,) = _ask(backend, one, sampling)
+    (answer,) = _ask(backend, single, sampling)
     answered = time.monotonic()
     answers = _ask(backend, questions(TOGETHER if torch.cuda.is_available() else TOGETHER_ON_CPU), sampling)
     ended = time.monotonic()
@@ -59,8 +59,8 @@ def try_model(name: str, model: Model, weights: Path, seed: int, originals: Sequ
         "prompt_tokens": answer.prompt_tokens,
         "together": len(answers),
         "together_seconds": round(ended - answered, 2),
-        "together_tokens": sum(one.completion_tokens for one in answers),
-        "cut": sum(one.finish == "length" for one in answers),
+        "together_tokens": sum(completion.completion_tokens for completion in answers),
+        "cut": sum(completion.finish == "length" for completion in answers),
         "engine": dict(backend.settings),
         "torch": torch.__version__,
         "cuda": torch.version.cuda,
@@ -73,21 +73,21 @@ def _trace(
     """Return what words tell about errors that the model writes, and how many of its answers are errors."""
     drawn = sorted(originals, key=lambda sample: digest(seed, "probe", sample.pair))[:PROBED]
     severity: list[Severity] = [soft.asked_severity(sample.pair) for sample in drawn]
-    asked = [Generate(generator.messages(*one)) for one in zip(drawn, severity, strict=True)]
+    asked = [Generate(generator.messages(*pair)) for pair in zip(drawn, severity, strict=True)]
     answers = dict(pair for batch in backend.generate(asked, sampling) for pair in batch)
     made = [
         soft.soft_error(sample, wanted, answer.text, "strict")
         for at, (sample, wanted) in enumerate(zip(drawn, severity, strict=True))
         if isinstance(answer := answers.get(at), Completion) and answer.finish == "stop"
     ]
-    pairs, _ = splits.pair_up(drawn, [one for one in made if isinstance(one, Sample)])
-    found = word_balance.telling_pairs(pairs, keep_all=True)[1] if pairs else None
-    return {"asked": len(drawn), "pairs": len(pairs) // 2, "scaled": list(found.before) if found else None}
+    pairs, _ = splits.pair_up(drawn, [outcome for outcome in made if isinstance(outcome, Sample)])
+    balance = word_balance.telling_pairs(pairs, keep_all=True)[1] if pairs else None
+    return {"asked": len(drawn), "pairs": len(pairs) // 2, "scaled": list(balance.before) if balance else None}
 
 
 def _ask(backend: backend_factory.LazyBackend, requests: Sequence[Generate], sampling: Sampling) -> list[Completion]:
-    found = dict(pair for batch in backend.generate(requests, sampling) for pair in batch)
-    answers = [found.get(at) for at in range(len(requests))]
+    by_number = dict(pair for batch in backend.generate(requests, sampling) for pair in batch)
+    answers = [by_number.get(at) for at in range(len(requests))]
     for answer in answers:
         if not isinstance(answer, Completion) or answer.finish == "refused":
             why = getattr(answer, "reason", "its prompt was refused")

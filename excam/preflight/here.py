@@ -46,9 +46,9 @@ def soft_errors(experiment: Experiment, samples: Mapping[str, Path]) -> list[Che
         if datasets.load(name, experiment.datasets[name].module).ERRORS == "soft":
             right = record_files.read_samples(path)
             written, exchanged = lexicon.errors_that_can_be_written(right, experiment.seed)
-            found = f"{written} of {len(right)} pairs can get an error, {exchanged} by an exchange of norms"
+            result = f"{written} of {len(right)} pairs can get an error, {exchanged} by an exchange of norms"
             expected = "read by you; pairs that words alone tell are left out later"
-            made.append(Check("soft errors", f"{name} by {LEXICON}", found, expected, "fine" if written else "wrong"))
+            made.append(Check("soft errors", f"{name} by {LEXICON}", result, expected, "fine" if written else "wrong"))
     return made
 
 
@@ -58,10 +58,12 @@ def weights(experiment: Experiment, manifests: Mapping[str, Path]) -> list[Check
     absent = [name for name in names if name not in manifests]
     there = {name: gigabytes(sizes.size(manifests[name].parent / "files")) for name in names if name in manifests}
     description = ", ".join(f"{name} {size}" for name, size in there.items()) or "none"
-    found = [Check("fetched", "weights", description, "all", "fine")] if there else []
-    found += [Check("fetched", "weights", f"{FETCH}: {', '.join(absent)}", f"all; {NEXT}", "unknown")] if absent else []
-    found += [check for name in there if (check := _whole(name, manifests[name]))]
-    return [*found, _licences("weights", {name: experiment.models[name].licence for name in names})]
+    checks = [Check("fetched", "weights", description, "all", "fine")] if there else []
+    checks += (
+        [Check("fetched", "weights", f"{FETCH}: {', '.join(absent)}", f"all; {NEXT}", "unknown")] if absent else []
+    )
+    checks += [check for name in there if (check := _whole(name, manifests[name]))]
+    return [*checks, _licences("weights", {name: experiment.models[name].licence for name in names})]
 
 
 def _whole(name: str, manifest: Path) -> Check | None:
@@ -76,7 +78,7 @@ def _whole(name: str, manifest: Path) -> Check | None:
 def keys(experiment: Experiment, environment: Mapping[str, str]) -> list[Check]:
     """Check that the key of each server is in the environment. No server is asked."""
     required = [*experiment.baselines.models, experiment.generation.generator]
-    found = []
+    checks = []
     for name in dict.fromkeys([*required, *experiment.external.models]):
         server = experiment.models[name].server if name in experiment.models else None
         if server is None:
@@ -86,8 +88,8 @@ def keys(experiment: Experiment, environment: Mapping[str, str]) -> list[Check]:
         description = "needs none" if not key else f"{key} is {'set, not tried' if there else 'not set'}"
         expected = f"{key} set" if needed else f"{key} set, if the target external is wanted; all does without"
         verdict: Verdict = "fine" if there else "wrong" if needed else "unknown"
-        found.append(Check("key", name, description, expected if key else "none", verdict))
-    return found
+        checks.append(Check("key", name, description, expected if key else "none", verdict))
+    return checks
 
 
 def disk(experiment: Experiment, manifests: Mapping[str, Path], trained: Mapping[str, Trial], folder: Path) -> Check:

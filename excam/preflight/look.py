@@ -29,7 +29,7 @@ class Found:
 def trials(records: Iterable[Path]) -> dict[str, Trial]:
     """Return trials by their model. Raises ArtifactBroken."""
     read = [trial.read(record) for record in records]
-    return {one.name: one for one in read}
+    return {attempt.name: attempt for attempt in read}
 
 
 def forget(records: Iterable[Path]) -> None:
@@ -39,26 +39,26 @@ def forget(records: Iterable[Path]) -> None:
             remove_published(record)
 
 
-def checks(experiment: Experiment, found: Found, results: Path) -> list[Check]:
+def checks(experiment: Experiment, existing: Found, results: Path) -> list[Check]:
     """Return every check. `results`: the folder whose disk is looked at. Raises ArtifactBroken."""
     made = [
-        *here.sources(experiment, found.sources),
-        *here.soft_errors(experiment, found.samples),
-        *here.weights(experiment, found.weights),
+        *here.sources(experiment, existing.sources),
+        *here.soft_errors(experiment, existing.samples),
+        *here.weights(experiment, existing.weights),
         *here.keys(experiment, os.environ),
-        here.disk(experiment, found.weights, found.trained, results),
+        here.disk(experiment, existing.weights, existing.trained, results),
     ]
-    untried = [name for name in plan.models(experiment) if experiment.weights(name) not in found.weights]
+    untried = [name for name in plan.models(experiment) if experiment.weights(name) not in existing.weights]
     if untried:
         made.append(Check("tried", ", ".join(untried), FETCH, "an answer, a training step, rows that fit", "unknown"))
     for name in plan.models(experiment):
-        made += _trial_checks(experiment, name, found) if name not in untried else []
+        made += _trial_checks(experiment, name, existing) if name not in untried else []
     return made
 
 
-def _trial_checks(experiment: Experiment, name: str, found: Found) -> list[Check]:
-    made = tried.row_checks(name, experiment, found.rows[name])
-    made += tried.model_checks(experiment, name, found.asked[name], found.weights[experiment.weights(name)])
+def _trial_checks(experiment: Experiment, name: str, existing: Found) -> list[Check]:
+    made = tried.row_checks(name, experiment, existing.rows[name])
+    made += tried.model_checks(experiment, name, existing.asked[name], existing.weights[experiment.weights(name)])
     if name in experiment.tuned.models:
-        made.append(tried.training_checks(name, experiment.recipe(name), found.trained[name]))
+        made.append(tried.training_checks(name, experiment.recipe(name), existing.trained[name]))
     return made

@@ -84,7 +84,7 @@ def room(path: Path) -> dict[str, Any]:
 
     A quota is not seen.
     """
-    there = next((one for one in (path, *path.parents) if one.is_dir()), Path("/"))
+    there = next((folder for folder in (path, *path.parents) if folder.is_dir()), Path("/"))
     return {
         "path": str(path),
         "free_bytes": shutil.disk_usage(there).free,

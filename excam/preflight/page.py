@@ -15,7 +15,7 @@ ORDER = ("wrong", "unknown", "fine")
 def verdict(checks: Sequence[Check]) -> str:
     """Return the counts in a few words."""
     counts = Counter(check.verdict for check in checks)
-    return ", ".join(f"{counts[one]} {one}" for one in ORDER)
+    return ", ".join(f"{counts[kind]} {kind}" for kind in ORDER)
 
 
 def check_line(check: Check) -> str:

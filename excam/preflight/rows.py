@@ -64,27 +64,27 @@ def try_rows(
     Raises ModelInvalid if the tokenizer does not load or its chat template cannot be used.
     """
     tokenizer = chat.load_tokenizer(weights)
-    found, frames = {}, [no_training_rows()]
+    counts, frames = {}, [no_training_rows()]
     chat.encode(tokenizer, report.messages(*PAIRS[0]), report.write(WRONG))  # also where there are no samples yet
     for name, path in samples.items():
-        every = record_files.read_samples(path)
-        longest = sorted(every, key=_bytes, reverse=True)[:LONGEST]
+        right = record_files.read_samples(path)
+        longest = sorted(right, key=_bytes, reverse=True)[:LONGEST]
         rows = training_rows(tokenizer, longest)
         lengths = rows["input_ids"].list.len()
-        evenly = training_rows(tokenizer, every[:: max(1, len(every) // EVENLY)][:EVENLY])
-        found[name] = {
-            "rows": len(every),
+        evenly = training_rows(tokenizer, right[:: max(1, len(right) // EVENLY)][:EVENLY])
+        counts[name] = {
+            "rows": len(right),
             "looked_at": len(longest),
             "training": _counted([int(length) for length in lengths], entry.training),
             "questions": {
-                way: _counted(_questions(tokenizer, longest, way), entry.question) for way in asked if _goes(way, every)
+                way: _counted(_questions(tokenizer, longest, way), entry.question) for way in asked if _goes(way, right)
             },
         }
         frames += [_drawn(rows.filter(lengths <= entry.training), "longest"), _drawn(evenly, "evenly")]
     drawn = pl.concat(frames)
     fits = drawn.filter(pl.col("input_ids").list.len() <= entry.training)
     most = fits.filter(pl.col("drawn") == "longest").sort(pl.col("input_ids").list.len(), descending=True)
-    return {"positions": entry.positions, "datasets": found}, pl.concat(
+    return {"positions": entry.positions, "datasets": counts}, pl.concat(
         [most.head(KEPT), fits.filter(pl.col("drawn") == "evenly")]
     )
 
@@ -108,7 +108,9 @@ def _goes(way: str, samples: Sequence[Sample]) -> bool:
 
 
 def _questions(tokenizer: PreTrainedTokenizerBase, samples: Iterable[Sample], way: str) -> list[int]:
-    return [len(chat.encode(tokenizer, messages).input_ids) for one in samples for messages in _messages(one, way)]
+    return [
+        len(chat.encode(tokenizer, messages).input_ids) for sample in samples for messages in _messages(sample, way)
+    ]
 
 
 def _messages(sample: Sample, way: str) -> list[tuple[Message, ...]]:

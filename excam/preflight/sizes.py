@@ -42,14 +42,14 @@ def trainable(weights: Path, recipe: Recipe) -> int:
 
     Experts of a mixture that are stored in one 3-D tensor get no LoRA weights.
     """
-    found = 0
+    total = 0
     for file in sorted(weights.glob("*.safetensors")):
         for name, shape in shapes(file):
             module = name.removesuffix(".weight").rsplit(".", 1)[-1]
             wanted = recipe.targets == "all-linear" or module in recipe.targets
             if len(shape) == 2 and wanted and not NOT_ADAPTED.search(name) and not re.fullmatch(VISION_MODULES, name):
-                found += recipe.rank * sum(shape)
-    return found
+                total += recipe.rank * sum(shape)
+    return total
 
 
 def size(files: Path) -> int:

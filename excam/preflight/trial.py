@@ -55,18 +55,18 @@ def apart(record: Path, name: str, argv: Sequence[str], scratch: Path | None = N
         finally:
             if scratch:
                 shutil.rmtree(scratch, ignore_errors=True)
-        found = read_json(answer) if answer.exists() and not problem else {}
-    if not problem and not found:
+        result = read_json(answer) if answer.exists() and not problem else {}
+    if not problem and not result:
         problem = "it ended without a word; run its command again by hand"
     seconds = round(time.monotonic() - started, 1)
-    write_json(record, {"name": name, "problem": problem, "found": found, "node": here, "seconds": seconds})
+    write_json(record, {"name": name, "problem": problem, "found": result, "node": here, "seconds": seconds})
     say(f"{name}: {problem or f'fine, {seconds:.0f} s'}")
     sys.exit()
 
 
-def report_result(found: Mapping[str, Any]) -> None:
+def report_result(result: Mapping[str, Any]) -> None:
     """Hand what a trial found to the process that records it."""
-    write_json(Path(os.environ[INSIDE]), found)
+    write_json(Path(os.environ[INSIDE]), result)
 
 
 def read(record: Path) -> Trial:
@@ -78,7 +78,7 @@ def read(record: Path) -> Trial:
 
 def _full(folder: Path) -> str:
     """Return a note to add to a problem that may be a full disk: libraries do not always say so."""
-    there = next(one for one in (folder, *folder.parents, Path("/")) if one.is_dir())
+    there = next(place for place in (folder, *folder.parents, Path("/")) if place.is_dir())
     free = shutil.disk_usage(there).free
     return f"; the disk of {there} has {free / 1e6:.0f} MB left" if free < NEARLY_FULL else ""
 

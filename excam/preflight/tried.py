@@ -30,38 +30,38 @@ def model_checks(experiment: Experiment, name: str, trial: Trial, manifest: Path
 def _answer_check(name: str, trial: Trial) -> Check:
     if trial.problem:
         return Check("answers", name, trial.problem, "", "wrong")
-    found = trial.found
-    speed = found["together_tokens"] / max(found["together_seconds"], 1e-9)
+    measured = trial.found
+    speed = measured["together_tokens"] / max(measured["together_seconds"], 1e-9)
     result = (
-        f"opens in {found['open_seconds']:.0f} s after {found['check_seconds']:.0f} s of hashing; "
-        f"{found['answer_tokens']} tokens in {found['answer_seconds']:.1f} s; {speed:.0f} tokens a second with "
-        f"{found['together']} questions at once; context {found['engine'].get('context')}"
+        f"opens in {measured['open_seconds']:.0f} s after {measured['check_seconds']:.0f} s of hashing; "
+        f"{measured['answer_tokens']} tokens in {measured['answer_seconds']:.1f} s; {speed:.0f} tokens a second with "
+        f"{measured['together']} questions at once; context {measured['engine'].get('context')}"
     )
     return Check("answers", name, result, "an answer to a short question", "fine")
 
 
 def _words_check(name: str, words: Mapping[str, Any]) -> Check:
     """Say what words alone tell about the errors that a generator wrote; pairs that they tell are left out later."""
-    found = f"{words['pairs']} of {words['asked']} answers are errors"
+    result = f"{words['pairs']} of {words['asked']} answers are errors"
     if words["scaled"]:
         scaled, low, high = words["scaled"]
-        found += f"; words tell {scaled:.2f} [{low:.2f}, {high:.2f}] of them (0 is chance, 1 all)"
+        result += f"; words tell {scaled:.2f} [{low:.2f}, {high:.2f}] of them (0 is chance, 1 all)"
     expected = "errors, whose words are also in right rows; pairs that words tell are left out"
-    return Check("soft errors", name, found, expected, "fine" if words["pairs"] else "wrong")
+    return Check("soft errors", name, result, expected, "fine" if words["pairs"] else "wrong")
 
 
 def _card_check(name: str, wanted: int, trial: Trial) -> Check:
-    cards, found = trial.node["cards"], trial.found
+    cards, measured = trial.node["cards"], trial.found
     kinds = ", ".join(f"{card['name']} (driver {card['driver']})" for card in cards[:1])
     result = f"{len(cards)} cards on {trial.node['host']}{': ' if kinds else ''}{kinds}"
-    used = str(found.get("engine", {}).get("device", ""))
+    used = str(measured.get("engine", {}).get("device", ""))
     expected = f"{wanted} of them used"
-    if found.get("cuda"):
-        expected += f"; this torch is built for CUDA {found['cuda']}"
+    if measured.get("cuda"):
+        expected += f"; this torch is built for CUDA {measured['cuda']}"
     if used:
         result += f"; the engine runs on {used}"
-    on_cpu = used.lower() == "cpu" or (bool(found) and not found.get("cuda"))
-    verdict: Verdict = "wrong" if len(cards) < wanted or on_cpu else "fine" if found else "unknown"
+    on_cpu = used.lower() == "cpu" or (bool(measured) and not measured.get("cuda"))
+    verdict: Verdict = "wrong" if len(cards) < wanted or on_cpu else "fine" if measured else "unknown"
     return Check("cards", name, result, expected, verdict)
 
 
@@ -85,17 +85,17 @@ def _memory_check(name: str, needed: float, serve: str, trial: Trial) -> Check:
 def _folders(name: str, trial: Trial) -> list[Check]:
     """Return one check for all folders without a problem, and one for each folder with a problem."""
     folders: dict[str, dict[str, Any]] = trial.node["folders"]
-    bad = {key: one for key, one in folders.items() if one["free_bytes"] < ROOM or not one["writable"]}
-    result = {key: f"{key} {one['path']}: {gigabytes(one['free_bytes'])} free" for key, one in folders.items()}
+    bad = {key: folder for key, folder in folders.items() if folder["free_bytes"] < ROOM or not folder["writable"]}
+    result = {key: f"{key} {folder['path']}: {gigabytes(folder['free_bytes'])} free" for key, folder in folders.items()}
     expected = f"{gigabytes(ROOM)} and the right to write; set the variable elsewhere"
     if not bad:
-        least = min(one["free_bytes"] for one in folders.values())
+        least = min(folder["free_bytes"] for folder in folders.values())
         return [
             Check("caches", name, f"{', '.join(folders)}: at least {gigabytes(least)} free", gigabytes(ROOM), "fine")
         ]
     return [
-        Check("caches", name, result[key] + ("" if one["writable"] else ", not writable"), expected, "wrong")
-        for key, one in bad.items()
+        Check("caches", name, result[key] + ("" if folder["writable"] else ", not writable"), expected, "wrong")
+        for key, folder in bad.items()
     ]
 
 
@@ -104,12 +104,12 @@ def training_checks(name: str, recipe: Recipe, trial: Trial) -> Check:
     expected = f"a step of {recipe.rows_per_step} rows, rank {recipe.rank}, layout {recipe.layout}"
     if trial.problem:
         return Check("trains", name, trial.problem, "", "wrong")
-    found = trial.found
-    longest = f"{found['longest_tokens']} tokens{', made up' if found['made_up'] else ''}"
+    measured = trial.found
+    longest = f"{measured['longest_tokens']} tokens{', made up' if measured['made_up'] else ''}"
     result = (
-        f"{found['usual_seconds']:g} s a usual step, {found['longest_seconds']:g} s with the longest rows ({longest}), "
-        f"{found['peak_memory_gib']:g} GiB at most, {found['parameters'] / 1e6:.1f}M parameters on "
-        f"{found['processes']} x {found['device']}"
+        f"{measured['usual_seconds']:g} s a usual step, {measured['longest_seconds']:g} s with the longest rows "
+        f"({longest}), {measured['peak_memory_gib']:g} GiB at most, {measured['parameters'] / 1e6:.1f}M parameters on "
+        f"{measured['processes']} x {measured['device']}"
     )
     return Check("trains", name, result, expected, "fine")
 
@@ -119,16 +119,16 @@ def row_checks(name: str, experiment: Experiment, trial: Trial) -> list[Check]:
     trained = name in experiment.tuned.models
     if trial.problem:
         return [Check("rows", name, trial.problem, "", "wrong")]
-    found: dict[str, Any] = trial.found["datasets"]
-    checks = _training_rows(name, experiment.recipe(name), trial.found["positions"], found) if trained else []
-    return checks + [_question_check(name, experiment, way, found) for way in plan.ways_of_asking(experiment, name)]
+    datasets: dict[str, Any] = trial.found["datasets"]
+    checks = _training_rows(name, experiment.recipe(name), trial.found["positions"], datasets) if trained else []
+    return checks + [_question_check(name, experiment, way, datasets) for way in plan.ways_of_asking(experiment, name)]
 
 
-def _training_rows(name: str, recipe: Recipe, positions: int | None, found: Mapping[str, Any]) -> list[Check]:
+def _training_rows(name: str, recipe: Recipe, positions: int | None, datasets: Mapping[str, Any]) -> list[Check]:
     limit = recipe.max_length
     if positions is not None and limit > positions:
         return [Check("training rows", name, f"training.max_length={limit}", f"at most {positions} tokens", "wrong")]
-    counts = {dataset: one["training"] for dataset, one in found.items()}
+    counts = {dataset: summary["training"] for dataset, summary in datasets.items()}
     result, over = _longest_and_excess(counts)
     expected = f"at most training.max_length={limit}"
     if over and recipe.overflow == "drop":
@@ -139,11 +139,13 @@ def _training_rows(name: str, recipe: Recipe, positions: int | None, found: Mapp
     return [Check("training rows", name, result, expected, "wrong" if wrong else "fine" if counts else "unknown")]
 
 
-def _question_check(name: str, experiment: Experiment, way: str, found: Mapping[str, Any]) -> Check:
+def _question_check(name: str, experiment: Experiment, way: str, datasets: Mapping[str, Any]) -> Check:
     entry = experiment.models[name]
-    counts = {dataset: one["questions"][way] for dataset, one in found.items() if way in one["questions"]}
+    counts = {
+        dataset: summary["questions"][way] for dataset, summary in datasets.items() if way in summary["questions"]
+    }
     result, over = _longest_and_excess(counts)
-    limit = next((one["limit"] for one in counts.values()), 0)
+    limit = next((counted["limit"] for counted in counts.values()), 0)
     expected = f"at most {limit}: the context less max_tokens={entry.sampling.max_tokens}"
     if over:
         expected += (
@@ -162,7 +164,7 @@ def _longest_and_excess(counts: Mapping[str, Mapping[str, int]]) -> tuple[str, i
     if not counts:
         return "no rows yet: no benchmark is fetched", 0
     longest = max(counts, key=lambda dataset: counts[dataset]["longest"])
-    over = {dataset: one["over"] for dataset, one in counts.items() if one["over"]}
+    over = {dataset: counted["over"] for dataset, counted in counts.items() if counted["over"]}
     result = f"longest {counts[longest]['longest']} tokens ({longest})"
     long = ", ".join(f"{dataset} {count}" for dataset, count in over.items())
     return result + (f"; over the limit: {long} of the longest 200 each" if over else "; none over"), sum(over.values())

@@ -71,8 +71,8 @@ def _rows(experiment: Experiment, name: str, samples: Path | None) -> Rows:
         return Rows(by_split, most // 2 if soft else 0, None)
     right = record_files.read_samples(samples)
     part = min(1.0, most / (2 * len(right))) if right else 0.0
-    by_split = {split: ceil(part * 2 * sum(one.split == split for one in right)) for split in SPLITS}
-    texts = sum(len(f"{one.instruction}{one.output}".encode("utf-8", "replace")) for one in right)
+    by_split = {split: ceil(part * 2 * sum(sample.split == split for sample in right)) for split in SPLITS}
+    texts = sum(len(f"{sample.instruction}{sample.output}".encode("utf-8", "replace")) for sample in right)
     return Rows(by_split, len(right) if soft else 0, texts / len(right) if right else None)
 
 
@@ -102,18 +102,20 @@ def _asking_task(what: str, experiment: Experiment, model: str, rows: int, loads
     entry = experiment.models[model]
     if trial is None or trial.problem:
         return Task(what, model, amount, None, entry.gpus, UNTRIED)
-    found = trial.found
-    tokens = found["together_tokens"] / found["together"]
-    rests = f"{found['together']} answers at once, {tokens:.0f} tokens each"
-    if found["cut"]:
-        tokens = (found["together_tokens"] + found["cut"] * _more(entry.sampling.max_tokens, found)) / found["together"]
-        rests += f"; {found['cut']} were cut and count with max_tokens"
-    seconds = rows * tokens * found["together_seconds"] / max(1, found["together_tokens"])
-    seconds += loads * (found["open_seconds"] + found["check_seconds"])
+    measured = trial.found
+    tokens = measured["together_tokens"] / measured["together"]
+    rests = f"{measured['together']} answers at once, {tokens:.0f} tokens each"
+    if measured["cut"]:
+        tokens = (
+            measured["together_tokens"] + measured["cut"] * _more(entry.sampling.max_tokens, measured)
+        ) / measured["together"]
+        rests += f"; {measured['cut']} were cut and count with max_tokens"
+    seconds = rows * tokens * measured["together_seconds"] / max(1, measured["together_tokens"])
+    seconds += loads * (measured["open_seconds"] + measured["check_seconds"])
     return Task(what, model, amount, seconds / 3600, entry.gpus, rests)
 
 
-def _more(max_tokens: int, found: Mapping[str, Any]) -> int:
+def _more(max_tokens: int, measured: Mapping[str, Any]) -> int:
     """Return the tokens that a truncated answer could still have had."""
     return max(0, max_tokens - LONGEST)
 
@@ -123,17 +125,17 @@ def _training_tasks(
 ) -> list[Task]:
     recipe, steps = (
         experiment.recipe(model),
-        [steps_of(experiment, model, one, rows) for one in experiment.tuned.mixtures],
+        [steps_of(experiment, model, mixture, rows) for mixture in experiment.tuned.mixtures],
     )
     if not steps:
         return []
     amount = f"{len(steps)} adapters, at most {sum(steps):,} steps of {recipe.rows_per_step} rows"
     hours, rests, cards = None, UNTRIED, layout.load_layout(recipe.layout)
     if trial and not trial.problem:
-        found = trial.found
-        hours = sum(steps) * found["usual_seconds"] / 3600
-        kind = "made-up rows" if found["made_up"] else "rows drawn evenly"
-        rests = f"{found['usual_seconds']:g} s a step of {kind}; loading and saving not counted"
+        measured = trial.found
+        hours = sum(steps) * measured["usual_seconds"] / 3600
+        kind = "made-up rows" if measured["made_up"] else "rows drawn evenly"
+        rests = f"{measured['usual_seconds']:g} s a step of {kind}; loading and saving not counted"
     made = Task("training", model, amount, hours, cards.processes if cards.device == "gpu" else 0, rests)
     answered, loads = asked.get(model), len(steps)
     hours, rests = None, UNTRIED
@@ -165,7 +167,7 @@ def _judging_tasks(experiment: Experiment, model: str, rows: Mapping[str, Rows],
 
 def bills(experiment: Experiment, rows: Mapping[str, Rows]) -> list[Bill]:
     """Return what each model behind a server is asked at most: prompts of a token a byte, answers of max_tokens."""
-    found = []
+    server_bills = []
     for model, (count, prompt_bytes) in _at_servers(experiment, rows).items():
         entry = experiment.models[model]
         price = entry.server and entry.server.price
@@ -173,8 +175,8 @@ def bills(experiment: Experiment, rows: Mapping[str, Rows]) -> list[Bill]:
         cost = price.cost(ceil(prompt_bytes or 0), answers) if price else None
         rests = f"answers of {entry.sampling.max_tokens} tokens"
         rests += ", prompts of a token a byte" if prompt_bytes is not None else "; prompts not counted: no rows yet"
-        found.append(Bill(model, count, cost, rests if price else "no price in config.yaml"))
-    return found
+        server_bills.append(Bill(model, count, cost, rests if price else "no price in config.yaml"))
+    return server_bills
 
 
 def _at_servers(experiment: Experiment, rows: Mapping[str, Rows]) -> dict[str, tuple[int, float | None]]:
