@@ -71,8 +71,8 @@ def within_rows(
     strange = [name for name in UNSUPPORTED if more.get(name) is not None]
     strange += [] if more.get("is_causal") is not False and getattr(module, "is_causal", True) else ["both directions"]
     if strange or cu_seq_lens_q is None or max_length_q is None or attention_mask is not None:
-        found = ", ".join(strange) or "rows of no known length"
-        raise ValueError(f"attention: rows: {found}; expected rows end to end and plain causal attention")
+        reason = ", ".join(strange) or "rows of no known length"
+        raise ValueError(f"attention: rows: {reason}; expected rows end to end and plain causal attention")
     if torch.is_autocast_enabled(query.device.type):
         kind = torch.get_autocast_dtype(query.device.type)
         query, key, value = query.to(kind), key.to(kind), value.to(kind)
@@ -96,7 +96,7 @@ def _by_kernel(
 ) -> Tensor:
     from torch.nn.attention.varlen import varlen_attn
 
-    query, key, value = (one[0].transpose(0, 1) for one in (query, key, value))
+    query, key, value = (tensor[0].transpose(0, 1) for tensor in (query, key, value))
     seen = (window - 1 if window else -1, 0)  # tokens before and after; the window includes the token itself
     out: Any = varlen_attn(
         query, key, value, bounds, bounds, longest, longest, scale=scaling, window_size=seen, enable_gqa=True
@@ -123,6 +123,6 @@ def _row_by_row(
         if window and window < end - start:
             mask = torch.ones(end - start, end - start, dtype=torch.bool, device=query.device).tril().triu(1 - window)
             mask = mask[None, None]
-        one, its_keys, its_values = (every[:, :, start:end] for every in (query, key, value))
-        done.append(sdpa_attention_forward(module, one, its_keys, its_values, mask, dropout, scaling)[0])
+        its_queries, its_keys, its_values = (tensor[:, :, start:end] for tensor in (query, key, value))
+        done.append(sdpa_attention_forward(module, its_queries, its_keys, its_values, mask, dropout, scaling)[0])
     return torch.cat(done, dim=1)

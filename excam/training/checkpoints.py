@@ -39,9 +39,9 @@ def exclusive_lock(checkpoints: Path, name: str) -> Iterator[None]:
 
 def last_complete_checkpoint(checkpoints: Path, run_id: str) -> Path | None:
     """Return the newest complete checkpoint of this run, or None; the first process removes all others."""
-    found = sorted(checkpoints.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]), reverse=True)
+    newest_first = sorted(checkpoints.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]), reverse=True)
     chosen = None
-    for path in found:
+    for path in newest_first:
         mark = path / MARK
         if chosen is None and mark.exists() and json.loads(mark.read_text(encoding="utf-8"))["run"] == run_id:
             chosen = path

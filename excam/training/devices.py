@@ -115,10 +115,10 @@ def check_devices(layout: Layout, weights: Path) -> None:
         if layout.deepspeed:
             _gather_over_gloo()
     else:
-        found = torch.cuda.device_count()
-        if found != layout.processes:
+        visible = torch.cuda.device_count()
+        if visible != layout.processes:
             raise ModelInvalid(
-                f"{found} GPUs visible; expected {layout.processes}, one for each process of the layout; set "
+                f"{visible} GPUs visible; expected {layout.processes}, one for each process of the layout; set "
                 "CUDA_VISIBLE_DEVICES, or choose another training.layout"
             )
         shared = layout.processes if layout.fsdp else 1

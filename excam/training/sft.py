@@ -92,8 +92,8 @@ def train(
         if places:
             trainers.weigh_tokens(trainer, places, recipe.verdict_weight)
         trainer.add_callback(progress_callback(trainer, name, run_id, len(ordered) // recipe.rows_per_step, last))
-        for one in watching:
-            trainer.add_callback(one)
+        for callback in watching:
+            trainer.add_callback(callback)
         started = time.monotonic()
         with devices.explain_out_of_memory(layout):
             trainer.train(resume_from_checkpoint=str(last) if last else None)

@@ -85,7 +85,7 @@ def teach(
 
 def cut_rows(tokenizer: PreTrainedTokenizerBase, texts: Iterable[Text], length: int) -> list[list[int]]:
     """Return the texts as rows of `length` token ids: one after the other, each followed by its end; a rest is cut."""
-    joined = [one for text in texts for one in _ids(tokenizer, text)]
+    joined = [token_id for text in texts for token_id in _ids(tokenizer, text)]
     return [joined[at : at + length] for at in range(0, len(joined) - length + 1, length)]
 
 
@@ -150,8 +150,8 @@ def _trainer(model: Any, rows: list[list[int]], settings: Teaching, seed: int, c
 def _refuse_other_seed(checkpoints: Path, digest: str, seed: int, name: str) -> None:
     """Raise InputInvalid if a checkpoint is of this run but for its seed: it would not be continued but deleted."""
     for mark in sorted(checkpoints.glob(f"checkpoint-*/{MARK}")):
-        found, _, other = json.loads(mark.read_text(encoding="utf-8"))["run"].partition("/")
-        if found == digest and other != str(seed):
+        run_digest, _, other = json.loads(mark.read_text(encoding="utf-8"))["run"].partition("/")
+        if run_digest == digest and other != str(seed):
             raise InputInvalid(
                 f"{name}: {mark.parent} is of seed {other}; expected seed {seed}; set the seed back, or delete "
                 f"{checkpoints}"

@@ -47,16 +47,16 @@ def read(paths: Sequence[Path], wanted: Sequence[str]) -> pl.DataFrame:
     Raise ArtifactBroken if an id is in none of the files.
     """
     frames = [tables.read_frame(path) for path in paths]
-    found = pl.DataFrame({"id": wanted}, schema={"id": pl.String}).join(
+    joined = pl.DataFrame({"id": wanted}, schema={"id": pl.String}).join(
         pl.concat([pl.DataFrame(schema=SCHEMA), *frames]), on="id", how="left", maintain_order="left"
     )
-    absent = found.filter(pl.col("pair").is_null())["id"]
+    absent = joined.filter(pl.col("pair").is_null())["id"]
     if len(absent):
         raise ArtifactBroken(
             f"{len(absent)} rows of the mixture are in none of {len(paths)} tokenised sets, the first is {absent[0]}; "
             "delete results/tokens and run again"
         )
-    numbered = found.drop_nulls("input_ids").with_row_index("at")
+    numbered = joined.drop_nulls("input_ids").with_row_index("at")
     return numbered.sort(pl.col("at").min().over("pair"), maintain_order=True).drop("at")
 
 

@@ -139,7 +139,9 @@ def weigh_tokens(trainer: Any, places: Sequence[int], weight: float) -> None:
         if len(batch["input_ids"]) < len(rows):  # laid end to end
             weights = [torch.cat(weights)]
         width = batch["input_ids"].shape[1]
-        padded = [torch.nn.functional.pad(one, (0, width - len(one)), value=1.0) for one in weights]
+        padded = [
+            torch.nn.functional.pad(row_weights, (0, width - len(row_weights)), value=1.0) for row_weights in weights
+        ]
         return {**batch, WEIGHTS: torch.stack(padded)}
 
     trainer.train_dataset = trainer.train_dataset.add_column(WEIGHTS, list(places))
@@ -177,7 +179,9 @@ def split_batch(inputs: dict[str, Any], most: int | None) -> list[dict[str, Any]
             cuts.append(row)
     parts: list[dict[str, Any]] = []
     for start, end in pairwise([*cuts, total]):
-        bounds = torch.tensor([start, *(one for one in ends if start < one <= end)], dtype=torch.int32) - start
+        bounds = (
+            torch.tensor([start, *(row_end for row_end in ends if start < row_end <= end)], dtype=torch.int32) - start
+        )
         lengths = bounds.diff()
         rows = torch.repeat_interleave(torch.arange(len(lengths), dtype=torch.int32), lengths)[None]
         known = {
