@@ -99,7 +99,7 @@ def read_line(text: str, label: str, options: Sequence[str]) -> Picked:
         regex.sub(r"^(\d)(\W*?)/\s*5\b", r"\1\2", line)
         for line in regex.findall(rf"(?im)^\W*{label}\W*[:：]\W*({named}.*)$", text)
     ]
-    said = {one.lower() for line in lines for one in regex.findall(f"(?i){named}", line)}
+    said = {option.lower() for line in lines for option in regex.findall(f"(?i){named}", line)}
     if len(said) > 1:
         return Picked(None, "two-answers")
     if not said or any(regex.match(_NO_RATING, line) for line in lines):
@@ -142,13 +142,13 @@ def extract(item: Item) -> Flow[list[str] | str]:
 def read_claims(text: str) -> list[str] | str:
     """Return the list in an answer that is one JSON object {"claims": [...]}, or the failure no-claims-list."""
     try:
-        found, others = fields(only_object(text, _DECODER, set()), ("claims",), set())
+        known, others = fields(only_object(text, _DECODER, set()), ("claims",), set())
     except Rejected:
         return "no-claims-list"
-    listed = None if others else found.get("claims")
-    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+    listed = None if others else known.get("claims")
+    if not isinstance(listed, list) or not all(isinstance(claim, str) for claim in listed):
         return "no-claims-list"
-    return [one.strip() for one in listed if one.strip()]
+    return [claim.strip() for claim in listed if claim.strip()]
 
 
 _DECODER = answer_decoder("twice", "not-finite")
@@ -191,19 +191,19 @@ def expected_rating(picked: Picked) -> float | None:
     if picked.option is None or not picked.logprobs:
         return None if picked.option is None else float(picked.option)
     most = max(picked.logprobs)
-    weights = [math.exp(one - most) for one in picked.logprobs]
+    weights = [math.exp(logprob - most) for logprob in picked.logprobs]
     return sum(float(name) * weight for name, weight in zip(RATINGS, weights, strict=True)) / sum(weights)
 
 
 def keep(question: Question) -> Flow[dict[str, Picked]]:
     """Ask the two rounds of the collection, culture, then quality; a question that fails one is not asked again."""
-    found: dict[str, Picked] = {}
+    rounds: dict[str, Picked] = {}
     for name, ask in FILTERS.items():
         texts = {"ask": ask, "language": code_name(question.language), "question": question.question}
-        found[name] = yield from pick(_filled(FILTER, texts, ("yes", "no")), "KEEP", ("yes", "no"))
-        if found[name].option != "yes":
+        rounds[name] = yield from pick(_filled(FILTER, texts, ("yes", "no")), "KEEP", ("yes", "no"))
+        if rounds[name].option != "yes":
             break
-    return found
+    return rounds
 
 
 def _filled(template: str, texts: Mapping[str, str], options: Sequence[str] = ()) -> str:
@@ -212,8 +212,8 @@ def _filled(template: str, texts: Mapping[str, str], options: Sequence[str] = ()
     return template.format(**safe | {"data": DATA, "fence": FENCE, "options": " or ".join(options)})
 
 
-def claim_rows(answer_id: str, sentence: int, found: list[str] | str, first: int) -> list[Claim]:
+def claim_rows(answer_id: str, sentence: int, claims_or_failure: list[str] | str, first: int) -> list[Claim]:
     """Return the claims that a model listed for a sentence, numbered from `first`, or one row with its failure."""
-    if isinstance(found, str):
-        return [Claim(f"{answer_id}#{first}", answer_id, sentence, None, found)]
-    return [Claim(f"{answer_id}#{first + at}", answer_id, sentence, one) for at, one in enumerate(found)]
+    if isinstance(claims_or_failure, str):
+        return [Claim(f"{answer_id}#{first}", answer_id, sentence, None, claims_or_failure)]
+    return [Claim(f"{answer_id}#{first + at}", answer_id, sentence, text) for at, text in enumerate(claims_or_failure)]

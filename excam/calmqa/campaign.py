@@ -35,21 +35,23 @@ def drawing(
     """
     if len(set(subjects)) != len(PLACES):
         raise InputInvalid(f"subjects: found {', '.join(subjects) or 'none'}; expected three different ones")
-    given: dict[str, dict[str, Answer]] = defaultdict(dict)
-    for one in answers:
-        given[one.question][one.subject] = one
+    by_question: dict[str, dict[str, Answer]] = defaultdict(dict)
+    for answer in answers:
+        by_question[answer.question][answer.subject] = answer
     shared = [
-        name for name in questions if all(one in given[name] and given[name][one].text.strip() for one in subjects)
+        name
+        for name in questions
+        if all(subject in by_question[name] and by_question[name][subject].text.strip() for subject in subjects)
     ]
     if not shared:
         raise InputInvalid(f"subjects: no question that {', '.join(subjects)} all answered; expected some")
-    tasks = [_task(questions[name], given[name], subjects, people, seed) for name in shared]
+    tasks = [_task(questions[name], by_question[name], subjects, people, seed) for name in shared]
     return campaign("Long answers, three to a question", form.load(FORM), tasks)
 
 
-def _task(asked: Question, given: Mapping[str, Answer], subjects: Sequence[str], people: int, seed: int) -> Task:
-    order = sorted(subjects, key=lambda one: digest(seed, "calmqa/order", f"{asked.id}/{one}"))
-    shown = {f"answer_{place}": _one_line_end(given[name].text) for place, name in zip(PLACES, order, strict=True)}
+def _task(asked: Question, answers: Mapping[str, Answer], subjects: Sequence[str], people: int, seed: int) -> Task:
+    order = sorted(subjects, key=lambda subject: digest(seed, "calmqa/order", f"{asked.id}/{subject}"))
+    shown = {f"answer_{place}": _one_line_end(answers[name].text) for place, name in zip(PLACES, order, strict=True)}
     english = {"question_en": asked.question_en} if asked.question_en and asked.language != "en" else {}
     return Task(
         id=digest(seed, "calmqa/rating", asked.id)[:16],
@@ -67,20 +69,20 @@ def _one_line_end(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode()
 
 
-def ratings(files: Sequence[Path], found: Campaign, questions: Mapping[str, Question]) -> Iterator[dict[str, Any]]:
+def ratings(files: Sequence[Path], drawn: Campaign, questions: Mapping[str, Question]) -> Iterator[dict[str, Any]]:
     """Yield one row for each rated answer (`COLUMNS`), in the order of the campaign; unsubmitted ones are left out.
 
     Raises InputInvalid for a file that holds no answers to the campaign, a campaign about other questions, and an
     answer that two files have.
     """
-    if found.form.name != FORM:
-        raise InputInvalid(f"campaign {found.id}: of the form {found.form.name}; expected {FORM}")
-    tasks = {task.id: (number, task) for number, task in enumerate(found.tasks, 1)}
-    if absent := [task.row for task in found.tasks if task.row not in questions]:
+    if drawn.form.name != FORM:
+        raise InputInvalid(f"campaign {drawn.id}: of the form {drawn.form.name}; expected {FORM}")
+    tasks = {task.id: (number, task) for number, task in enumerate(drawn.tasks, 1)}
+    if absent := [task.row for task in drawn.tasks if task.row not in questions]:
         raise InputInvalid(
-            f"campaign {found.id}: {absent[0]}: not among the questions; expected those it was drawn from"
+            f"campaign {drawn.id}: {absent[0]}: not among the questions; expected those it was drawn from"
         )
-    for said in exchange.read_all(files, found):
+    for said in exchange.read_all(files, drawn):
         if not said[SUBMITTED]:
             continue
         number, task = tasks[said.task]

@@ -49,8 +49,8 @@ def sentences(text: str, language: str) -> list[str]:
 
 def by_sentences(answer: str, text: str, language: str) -> list[Claim]:
     """Return one claim for each different sentence of an answer that claims something, without a model."""
-    found = dict.fromkeys(sentences(text, language))
-    return [Claim(f"{answer}#{number}", answer, number, one) for number, one in enumerate(found, 1)]
+    distinct = dict.fromkeys(sentences(text, language))
+    return [Claim(f"{answer}#{number}", answer, number, sentence) for number, sentence in enumerate(distinct, 1)]
 
 
 def overlap(claim: ClaimWithPassages) -> tuple[Verdict, str]:
@@ -61,7 +61,7 @@ def overlap(claim: ClaimWithPassages) -> tuple[Verdict, str]:
     negation, and takes nothing in a text as an instruction.
     """
     said = words(claim.text)
-    content = {one for one in said if _is_content(one)}
+    content = {word for word in said if _is_content(word)}
     capitalised = words(" ".join(_CAPITALISED.findall(claim.text)))
     needed = (set(capitalised) - set(said[:1])) | set(_NUMBER.findall(" ".join(said)))
     if len(content | needed) < FEWEST:

@@ -49,18 +49,18 @@ def surface(
         if detector not in PACKAGES or by not in ("model", "language"):
             stop(f"--detector {detector}, --by {by}: expected cld2 or langid, model or language")
         known = _known_languages(questions, detector) if questions else {}
-        found = list(_checked(file, known, detector, tokens, times))
-        if not found:
+        checked = list(_checked(file, known, detector, tokens, times))
+        if not checked:
             stop(f"{file}: 0 answers; expected rows with language and answer")
         if to:
             import json
             from dataclasses import asdict
 
             with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
-                for answer_id, model, _, one in found:
-                    row = {"id": answer_id, "model": model, **asdict(one), "surface": one.value}
+                for answer_id, model, _, looks in checked:
+                    row = {"id": answer_id, "model": model, **asdict(looks), "surface": looks.value}
                     stream.write(json.dumps(row) + "\n")
-        lines = checks.table((language if by == "language" else model, one) for _, model, language, one in found)
+        lines = checks.table((language if by == "language" else model, looks) for _, model, language, looks in checked)
         body = [[escape(str(line["group"])), *(_shown(line[name]) for name in checks.TABLE[1:])] for line in lines]
         print_text(table([by, *(name.replace("_", " ") for name in checks.TABLE[1:])], body))
         if not known:
@@ -74,23 +74,23 @@ def _known_languages(questions: Path, detector: Any) -> dict[str, bool]:
     from excam.core.language_identity import code_name, is_installed
     from excam.pages.markdown import escape, table
 
-    pairs = [(one.language, one.question) for one in source.read_questions([questions])]
+    pairs = [(question.language, question.question) for question in source.read_questions([questions])]
     installed: list[Any] = [name for name in PACKAGES if is_installed(name)]
-    found = {name: checks.languages(pairs, name) for name in installed}
+    by_detector = {name: checks.languages(pairs, name) for name in installed}
     head = ["language", "questions", *(f"{name}, right" for name in installed), "decidable"]
     body = [
         [
             escape(code_name(code)),
-            one.questions,
-            *(f"{found[name][code].share:.2f}" for name in installed),
-            "yes" if one.decidable else "no",
+            language.questions,
+            *(f"{by_detector[name][code].share:.2f}" for name in installed),
+            "yes" if language.decidable else "no",
         ]
-        for code, one in found[detector].items()
+        for code, language in by_detector[detector].items()
     ]
-    sums = [sum(one.decidable for one in found[name].values()) for name in installed]
+    sums = [sum(language.decidable for language in by_detector[name].values()) for name in installed]
     body.append(["languages with .90 or more", len(pairs), *sums, sums[installed.index(detector)]])
     print(table(head, body))
-    return {code: one.decidable for code, one in found[detector].items()}
+    return {code: language.decidable for code, language in by_detector[detector].items()}
 
 
 def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, times: int) -> Any:
@@ -111,13 +111,13 @@ def _checked(file: Path, known: dict[str, bool], detector: Any, tokens: int, tim
             code = language_code(texts["language"])
         except InputInvalid as problem:
             raise InputInvalid(f"{where}: {problem}") from None
-        one: Surface = checks.check(texts["answer"], code, known.get(code, True), detector, tokens, times)
+        looks: Surface = checks.check(texts["answer"], code, known.get(code, True), detector, tokens, times)
         name = next((texts[group] for group in GROUPS if texts[group]), "answers")
-        given = texts["id"] or texts["answer_id"]
-        if given and (name, given) in seen:
-            raise InputInvalid(f"{where}: {name[:40]}: id {given[:60]} occurs twice; expected each answer once")
-        seen.add((name, given))
-        yield given or str(number), name, code_name(code), one
+        answer_id = texts["id"] or texts["answer_id"]
+        if answer_id and (name, answer_id) in seen:
+            raise InputInvalid(f"{where}: {name[:40]}: id {answer_id[:60]} occurs twice; expected each answer once")
+        seen.add((name, answer_id))
+        yield answer_id or str(number), name, code_name(code), looks
 
 
 def _shown(value: Any) -> str:
@@ -137,9 +137,9 @@ def regress(
     from excam.calmqa import pages, ratings
 
     with exit_on_error():
-        found = ratings.read(file, judge)
-        agreed = ratings.agreement(found, seed) if judge else None
-        print(pages.regression_page(found, ratings.r2_lines(found), agreed))
+        rated = ratings.read(file, judge)
+        agreed = ratings.agreement(rated, seed) if judge else None
+        print(pages.regression_page(rated, ratings.r2_lines(rated), agreed))
 
 
 @app.command("filter")
@@ -169,18 +169,18 @@ def filter_(
         if not questions:
             stop(f"{file}: 0 questions; expected one JSON object a line, in the official columns")
         with kept_answers(model, engine, serving, 64, to, "filtering, requests") as ask:
-            found = run(asks.keep, questions, ask)
+            decided = run(asks.keep, questions, ask)
             with publish(to) as temporary, temporary.open("w", encoding="utf-8") as stream:
-                for question, rounds in zip(questions, found, strict=True):
+                for question, rounds in zip(questions, decided, strict=True):
                     said = {name: rounds[name].option or rounds[name].failure for name in rounds}
                     kept = all(name in rounds and rounds[name].option == "yes" for name in asks.FILTERS)
                     row = asdict(question) | {"rounds": said, "kept": kept}
                     stream.write(json.dumps(row, ensure_ascii=False) + "\n")
         counts = [
-            sum(rounds.get(name) is not None and rounds[name].option == "yes" for rounds in found)
+            sum(rounds.get(name) is not None and rounds[name].option == "yes" for rounds in decided)
             for name in asks.FILTERS
         ]
-        failed = sum(bool(one.failure) for rounds in found for one in rounds.values())
+        failed = sum(bool(picked.failure) for rounds in decided for picked in rounds.values())
         say(
             f"{to}: {len(questions)} questions; about a culture {counts[0]}, and clear {counts[1]} "
             f"({100 * counts[1] / len(questions):.0f} %; the paper kept 52 %); unreadable: {failed}"
@@ -205,8 +205,8 @@ def draw(
 
     with exit_on_error():
         named = [name.strip() for name in subjects.split(",") if name.strip()]
-        asked, given = source.questions_of(questions), source.answers_of(file)
-        drawn = campaign.drawing(asked, given, named, people, seed)
+        asked, answers = source.questions_of(questions), source.answers_of(file)
+        drawn = campaign.drawing(asked, answers, named, people, seed)
         write(to, drawn)
         say(f"{to}: {len(drawn.tasks)} questions of {len(asked)}, three answers each")
 
@@ -227,9 +227,9 @@ def collect(
     from excam.core import tables
 
     with exit_on_error():
-        found = campaigns.read(file)
-        rows = list(campaign.ratings(exports, found, source.questions_of(questions)))
+        drawn = campaigns.read(file)
+        rows = list(campaign.ratings(exports, drawn, source.questions_of(questions)))
         if not rows:
             stop(f"{len(exports)} files hold nothing that was submitted; expected some; submit on the page first")
         tables.write_lines(to, campaign.COLUMNS, rows)
-        say(f"{to}: {len(rows)} ratings of {len(found.tasks)} questions")
+        say(f"{to}: {len(rows)} ratings of {len(drawn.tasks)} questions")

@@ -62,16 +62,16 @@ class Calmqa(Metric):
     def for_rows(self, rows: Iterable[Row]) -> Calmqa:
         """Return the metric with K, the languages that can be decided, and the cosines of an encoder."""
         other = copy.copy(self)
-        found = [row for row in rows if not row.failure and not _problem(row)]
+        valid = [row for row in rows if not row.failure and not _problem(row)]
         counts: dict[tuple[str, Type | None], list[int]] = defaultdict(list)
-        for row in found:
+        for row in valid:
             counts[_code(row), _type(row)].append(len(claims.by_sentences(row.id, row.texts["answer"], _code(row))))
-        known = surface.languages((_code(row), row.texts["question"]) for row in found)
+        known = surface.languages((_code(row), row.texts["question"]) for row in valid)
         other._k = {key: numbers.upper_median(values) for key, values in counts.items()}
-        other._decidable = {code: one.decidable for code, one in known.items()}
+        other._decidable = {code: language.decidable for code, language in known.items()}
         if self._encoder:
-            pairs = [(row.texts["question"], row.texts["answer"]) for row in found]
-            other._cosines = dict(zip((row.id for row in found), encoder.cosines(self._encoder, pairs), strict=True))
+            pairs = [(row.texts["question"], row.texts["answer"]) for row in valid]
+            other._cosines = dict(zip((row.id for row in valid), encoder.cosines(self._encoder, pairs), strict=True))
         return other
 
     @property
@@ -105,7 +105,7 @@ class Calmqa(Metric):
         else:
             verdicts, rated = [Picked(claims.overlap(item)[0]) for item in items], Picked("5")
             relevance = max(0.0, self._cosines[row.id]) if texts["answer"].strip() else 0.0
-        failures = [f"verdicts: {one.failure}" for one in verdicts if one.failure]
+        failures = [f"verdicts: {verdict.failure}" for verdict in verdicts if verdict.failure]
         failures += [f"relevance: {rated.failure}"] if rated.failure else []
         judged = numbers.Judged(
             answer=row.id,
@@ -115,20 +115,21 @@ class Calmqa(Metric):
             type=_type(row) or "",
             surface=looks.value,
             claims=len(items),
-            supported=sum(one.option == "supported" for one in verdicts),
+            supported=sum(verdict.option == "supported" for verdict in verdicts),
             relevance=relevance,
             empty=looks.empty,
             failure=failures[0] if failures else "",
         )
-        found = numbers.score(judged, self._k[code, _type(row)])
-        parts = {name: found[name] for name in ("surface", "precision", "recall", "factuality", "relevance", "k")}
+        scored = numbers.score(judged, self._k[code, _type(row)])
+        parts = {name: scored[name] for name in ("surface", "precision", "recall", "factuality", "relevance", "k")}
         parts |= {"found_language": looks.found, "repeats": looks.most_repeats, "empty": looks.empty}
         parts["claims"] = [
-            {"claim": text, "verdict": one.option or one.failure} for text, one in zip(stated, verdicts, strict=True)
+            {"claim": text, "verdict": verdict.option or verdict.failure}
+            for text, verdict in zip(stated, verdicts, strict=True)
         ]
-        if found["s"] is None:
+        if scored["s"] is None:
             return Outcome(None, judged.failure or "undecidable-language", parts)
-        return Outcome(found["s"], None, parts, _explained(looks, verdicts, relevance or 0.0))
+        return Outcome(scored["s"], None, parts, _explained(looks, verdicts, relevance or 0.0))
 
 
 def _problem(row: Row) -> str:
@@ -156,11 +157,11 @@ def _explained(looks: surface.Surface, verdicts: Sequence[Picked], relevance: fl
     """Return in a line what lowered the score."""
     if looks.empty:
         return "The answer is empty."
-    found = [] if looks.language_right else [f"In {code_name(looks.found)}, not {code_name(looks.expected)}."]
+    remarks = [] if looks.language_right else [f"In {code_name(looks.found)}, not {code_name(looks.expected)}."]
     if looks.repeated:
-        found.append(f"A sequence of {surface.TOKENS} tokens occurs {looks.most_repeats} times.")
-    supported = sum(one.option == "supported" for one in verdicts)
-    return " ".join([*found, f"{supported} of {len(verdicts)} claims are supported; relevance {relevance:.2f}."])
+        remarks.append(f"A sequence of {surface.TOKENS} tokens occurs {looks.most_repeats} times.")
+    supported = sum(verdict.option == "supported" for verdict in verdicts)
+    return " ".join([*remarks, f"{supported} of {len(verdicts)} claims are supported; relevance {relevance:.2f}."])
 
 
 METRICS = (Calmqa(),)

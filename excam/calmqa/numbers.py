@@ -70,7 +70,7 @@ def scores(
     for row in rows:
         if not _without_claims(row.failure):
             counts[row.language, row.type].append(row.claims)
-    k = {key: upper_median(found) for key, found in counts.items()}
+    k = {key: upper_median(claim_counts) for key, claim_counts in counts.items()}
     return [score(row, k.get((row.language, row.type), 0), factuality, no_claims) for row in rows]
 
 
@@ -81,14 +81,14 @@ def _without_claims(failure: str) -> bool:
 
 def score(row: Judged, k: int, factuality: Factuality = "f1@k", no_claims: NoClaims = "zero") -> dict[str, Any]:
     """Return the score of one answer for a known K."""
-    found = f1_at_k(row.supported, row.claims, k)
+    fact_score = f1_at_k(row.supported, row.claims, k)
     skipped = no_claims == "skip" and not row.claims and not row.empty
-    fact = None if row.failure or skipped else found.f1 if factuality == "f1@k" else found.precision
+    fact = None if row.failure or skipped else fact_score.f1 if factuality == "f1@k" else fact_score.precision
     known = row.surface is not None and fact is not None and row.relevance is not None
     return {
         **{name: getattr(row, name) for name in ("answer", "subject", "group", "language", "type", "surface")},
         **{"claims": row.claims, "supported": row.supported, "k": k},
-        **(dict.fromkeys(("precision", "recall", "f1")) if row.failure else found._asdict()),
+        **(dict.fromkeys(("precision", "recall", "f1")) if row.failure else fact_score._asdict()),
         "factuality": fact,
         "relevance": row.relevance,
         "s": (row.surface or 0) * (fact or 0.0) * (row.relevance or 0.0) if known else None,
@@ -146,5 +146,5 @@ def _line(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]], seed: in
 
 
 def _mean(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return sum(found) / len(found) if found else None
+    numbers = list(values)
+    return sum(numbers) / len(numbers) if numbers else None

@@ -67,13 +67,13 @@ def table_page(
 def _cautions(lines: Sequence[Mapping[str, Any]]) -> str:
     """Return the section that says what these numbers cannot show."""
     notes = ["A subject may be a sheet of answers that people wrote, with the documents at hand: its S is of no model."]
-    every = [line for line in lines if line["type"] == "all" and line["scored"]]
-    if any(line["scored"] < FEW for line in every):
+    scored = [line for line in lines if line["type"] == "all" and line["scored"]]
+    if any(line["scored"] < FEW for line in scored):
         notes.append(f"Fewer than {FEW} answers describe these answers, not a subject.")
     for part in ("factuality", "relevance"):
-        found = [100 * line[part] for line in every if line[part] is not None]
-        if len(found) > 1 and max(found) - min(found) < ALIKE:
-            low, high = rounded(min(found)), rounded(max(found))
+        means = [100 * line[part] for line in scored if line[part] is not None]
+        if len(means) > 1 and max(means) - min(means) < ALIKE:
+            low, high = rounded(min(means)), rounded(max(means))
             notes.append(f"Mean {part} differs by less than {ALIKE} points between subjects: {low} to {high}.")
     return cautions(notes)
 
@@ -94,11 +94,11 @@ def regression_page(
 
 def _means(ratings: Sequence[Rating]) -> str:
     body = []
-    for model in sorted({one.model for one in ratings}):
-        found = [one.rating for one in ratings if one.model == model]
-        body.append([escape(model) + "*" * (len(found) < FEW), rounded(float(np.mean(found)), 2), len(found)])
+    for model in sorted({rating.model for rating in ratings}):
+        grades = [rating.rating for rating in ratings if rating.model == model]
+        body.append([escape(model) + "*" * (len(grades) < FEW), rounded(float(np.mean(grades)), 2), len(grades)])
     few = "\\* fewer than 30 ratings.\n\n" if any("*" in str(line[0]) for line in body) else ""
-    people = sorted({one.annotator for one in ratings})
+    people = sorted({rating.annotator for rating in ratings})
     made_up = [name for name in people if name.startswith("made-up")]
     note = f"**Made up**: the ratings by {escape(', '.join(made_up))}. Nothing here is a finding about people.\n\n"
     named = f" by {len(people)} annotators ({escape(', '.join(people[:10]))})" if any(people) else ""
@@ -112,8 +112,8 @@ def _r2(lines: Sequence[Mapping[str, Any]]) -> str:
     body = []
     for variant in dict.fromkeys(line["variant"] for line in lines):
         cells = [rounded(at[variant, name], 3) if at.get((variant, name)) is not None else "–" for name in names]
-        found = [value for name in names if (value := at.get((variant, name))) is not None]
-        order = "" if len(found) < len(names) else "yes" if found == sorted(found, reverse=True) else "no"
+        values = [value for name in names if (value := at.get((variant, name))) is not None]
+        order = "" if len(values) < len(names) else "yes" if values == sorted(values, reverse=True) else "no"
         body.append([variant, *cells, order])
     body.append(
         [
@@ -142,16 +142,22 @@ def _r2(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _odds(ratings: Sequence[Rating]) -> str:
-    found = ratings_of.odds(ratings)
-    if found is None:
+    odds = ratings_of.odds(ratings)
+    if odds is None:
         return "## Neutral against specific questions\n\nOnly one type of question, or one side of the scale.\n\n"
     body = [
-        [name, rounded(one.ratio, 2), f"{rounded(one.low, 2)} to {rounded(one.high, 2)}", f"{one.p_value:.2g}", one.n]
-        for name, one in found.items()
-        if isinstance(one, regression.OddsRatio)
+        [
+            name,
+            rounded(estimate.ratio, 2),
+            f"{rounded(estimate.low, 2)} to {rounded(estimate.high, 2)}",
+            f"{estimate.p_value:.2g}",
+            estimate.n,
+        ]
+        for name, estimate in odds.items()
+        if isinstance(estimate, regression.OddsRatio)
     ]
-    share = f"{100 * found['neutral']:.1f} % of neutral and {100 * found['specific']:.1f} % of specific answers"
-    times = f"the probability is {rounded(found['times'], 2)} times as high" if found["times"] else "no specific one is"
+    share = f"{100 * odds['neutral']:.1f} % of neutral and {100 * odds['specific']:.1f} % of specific answers"
+    times = f"the probability is {rounded(odds['times'], 2)} times as high" if odds["times"] else "no specific one is"
     return (
         f"## Neutral against specific questions\n\n{share} are rated {ratings_of.HIGH} or more: {times}. The "
         "paper says that the *probability* is twice as high; the table has ratios of *odds*.\n\n"
@@ -160,11 +166,16 @@ def _odds(ratings: Sequence[Rating]) -> str:
     )
 
 
-def _judge(found: Mapping[str, Any] | None) -> str:
-    if found is None:
+def _judge(agreement: Mapping[str, Any] | None) -> str:
+    if agreement is None:
         return ""
     body = [
-        [name, rounded(one["value"], 3), f"{rounded(one['low'], 3)} to {rounded(one['high'], 3)}", one["n"]]
-        for name, one in found.items()
+        [
+            name,
+            rounded(measure["value"], 3),
+            f"{rounded(measure['low'], 3)} to {rounded(measure['high'], 3)}",
+            measure["n"],
+        ]
+        for name, measure in agreement.items()
     ]
     return "## A judge against people\n\n" + table(["", "value", "95 % interval over questions", "n"], body) + "\n"

@@ -52,14 +52,14 @@ def read(path: Path, judge: str | None = None) -> list[Rating]:
     Raises InputInvalid naming an invalid row, and one of an answer that the same annotation rates before: the same
     `annotation_id`, or without one the same question and annotator.
     """
-    found: list[Rating] = []
+    ratings: list[Rating] = []
     rated: dict[tuple[str, ...], str] = {}
     for number, row in row_files.rows(path):
         where = f"{path}:{number}"
         if path.suffix == ".csv":  # as `calmqa collect` writes it
             row = {name: remove_guard(value) for name, value in row.items()}
         values = _values(row, where)
-        found.append(Rating(**values, judged=None if judge is None else _judged(row, judge, where)))
+        ratings.append(Rating(**values, judged=None if judge is None else _judged(row, judge, where)))
         annotation = _name(row, "annotation_id", where)
         if annotation or values["annotator"]:
             of = (annotation,) if annotation else (values["language"], values["question"])
@@ -67,9 +67,9 @@ def read(path: Path, judge: str | None = None) -> list[Rating]:
             if (before := rated.setdefault(key, where)) != where:
                 what = f"annotation {annotation[:40]}" if annotation else f"annotator {values['annotator'][:40]}"
                 raise InputInvalid(f"{where}: {what} rates {values['model'][:40]} again, as {before}; expected once")
-    if not found:
+    if not ratings:
         raise InputInvalid(f"{path}: 0 ratings; expected a row for each")
-    return found
+    return ratings
 
 
 def _values(row: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -82,8 +82,8 @@ def _values(row: Mapping[str, Any], where: str) -> dict[str, Any]:
     if isinstance(whole, int | float) and not isinstance(whole, bool) and whole in range(1, 6):
         known["rating"] = str(int(whole))
     if wrong := [name for name in REQUIRED if not is_text(known[name])]:
-        found = type(known[wrong[0]]).__name__
-        raise InputInvalid(f"{where}: {wrong[0]}: found {found}, {str(known[wrong[0]])[:40]!r}; expected text")
+        type_name = type(known[wrong[0]]).__name__
+        raise InputInvalid(f"{where}: {wrong[0]}: found {type_name}, {str(known[wrong[0]])[:40]!r}; expected text")
     texts = {name: str(value).strip() for name, value in known.items()}
     graded = all(texts[name] in GRADES for name in ("omissions", "factuality"))
     if not graded or texts["rating"] not in set("12345") or TYPES.get(texts["type"]) is None:
@@ -98,10 +98,10 @@ def _name(row: Mapping[str, Any], column: str, where: str) -> str:
     value = row.get(column)
     if value is None or value != value or (isinstance(value, str) and not value.strip()):  # NaN
         return ""
-    found = id_text(value)
-    if found is None:
+    text = id_text(value)
+    if text is None:
         raise InputInvalid(f"{where}: {column}: found {str(value)[:40]!r}; expected a name or a number, or nothing")
-    return found
+    return text
 
 
 def _judged(row: Mapping[str, Any], judge: str, where: str) -> float | None:
@@ -124,10 +124,10 @@ R2 = ("predictor", "variant", "r2", "printed", "n")
 
 def r2_lines(ratings: Sequence[Rating]) -> list[dict[str, Any]]:
     """Return one line per predictor and variant of R² (columns `R2`); `r2` is None where a fit separates."""
-    grades, high = [one.rating for one in ratings], [int(one.rating >= HIGH) for one in ratings]
+    grades, high = [rating.rating for rating in ratings], [int(rating.rating >= HIGH) for rating in ratings]
     lines = []
     for name in PREDICTORS:
-        values = [getattr(one, name) for one in ratings]
+        values = [getattr(rating, name) for rating in ratings]
         if len(set(values)) < 2:
             continue  # nothing varies; the page says so
         columns = regression.dummies(values)
@@ -152,15 +152,18 @@ def odds(ratings: Sequence[Rating]) -> dict[str, Any] | None:
 
     None if only one type is there, or all ratings are on one side of `HIGH`.
     """
-    high, neutral = [int(one.rating >= HIGH) for one in ratings], [int(one.type == "agnostic") for one in ratings]
+    high, neutral = (
+        [int(rating.rating >= HIGH) for rating in ratings],
+        [int(rating.type == "agnostic") for rating in ratings],
+    )
     if len(set(neutral)) < 2 or len(set(high)) < 2:
         return None
     shares: dict[str, Any] = {
-        name: float(np.mean([one for one, kind in zip(high, neutral, strict=True) if kind == value]))
+        name: float(np.mean([is_high for is_high, kind in zip(high, neutral, strict=True) if kind == value]))
         for name, value in (("neutral", 1), ("specific", 0))
     }
-    others = _dummies([one.model for one in ratings], [one.language for one in ratings])
-    questions = [one.question for one in ratings]
+    others = _dummies([rating.model for rating in ratings], [rating.language for rating in ratings])
+    questions = [rating.question for rating in ratings]
     return {
         **shares,
         "times": shares["neutral"] / shares["specific"] if shares["specific"] else None,
@@ -182,14 +185,14 @@ def agreement(ratings: Sequence[Rating], seed: int, draws: int = 1000) -> dict[s
     Intervals resample questions, since answers to one question are not independent. Rows without the judge's rating
     are left out. Raises InputInvalid for fewer than three rows.
     """
-    rows = [one for one in ratings if one.judged is not None]
+    rows = [rating for rating in ratings if rating.judged is not None]
     if len(rows) < 3:
         raise InputInvalid(f"agreement: {len(rows)} rows have the judge's rating; expected three or more")
-    people, judge = (np.array([float(getattr(one, name) or 0) for one in rows]) for name in ("rating", "judged"))
+    people, judge = (np.array([float(getattr(rating, name) or 0) for rating in rows]) for name in ("rating", "judged"))
     groups: dict[str, list[int]] = {}
-    for at, one in enumerate(rows):
-        groups.setdefault(f"{one.language}/{one.question}", []).append(at)
-    members = [np.array(found) for found in groups.values()]
+    for at, rating in enumerate(rows):
+        groups.setdefault(f"{rating.language}/{rating.question}", []).append(at)
+    members = [np.array(places) for places in groups.values()]
     generator = np.random.default_rng(seed)
     drawn: dict[str, list[float]] = {name: [] for name in CORRELATIONS}
     for _ in range(draws):
@@ -197,22 +200,22 @@ def agreement(ratings: Sequence[Rating], seed: int, draws: int = 1000) -> dict[s
         for name, value in correlations(people[chosen], judge[chosen]).items():
             if value is not None:
                 drawn[name].append(value)
-    found: dict[str, dict[str, float | None]] = {}
+    measures: dict[str, dict[str, float | None]] = {}
     for name, value in correlations(people, judge).items():
         low, high = np.quantile(drawn[name], [0.025, 0.975]) if drawn[name] else (None, None)
-        found[name] = {"value": value, "low": low, "high": high, "n": len(rows), "questions": len(members)}
-    return found
+        measures[name] = {"value": value, "low": low, "high": high, "n": len(rows), "questions": len(members)}
+    return measures
 
 
 CORRELATIONS = ("Pearson's r", "Spearman's ρ", "Kendall's τ_b")
 
 
-def correlations(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, float | None]:
+def correlations(first: NDArray[np.float64], second: NDArray[np.float64]) -> dict[str, float | None]:
     """Return the three correlations of two vectors, None for each if one vector is constant."""
     from scipy.stats import rankdata
 
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
         return dict.fromkeys(CORRELATIONS)
-    pearson, spearman = np.corrcoef(one, other)[0, 1], np.corrcoef(rankdata(one), rankdata(other))[0, 1]
-    values = (float(pearson), float(spearman), kendall(one, other))
+    pearson, spearman = np.corrcoef(first, second)[0, 1], np.corrcoef(rankdata(first), rankdata(second))[0, 1]
+    values = (float(pearson), float(spearman), kendall(first, second))
     return dict(zip(CORRELATIONS, values, strict=True))

@@ -40,8 +40,15 @@ def page(
     for claim in claims:
         claims_of[claim.answer].append(claim)
     rows = [
-        _row(questions[one.question], one, surface_of[one.id], claims_of[one.id], verdict_of, score_of[one.id])
-        for one in answers
+        _row(
+            questions[answer.question],
+            answer,
+            surface_of[answer.id],
+            claims_of[answer.id],
+            verdict_of,
+            score_of[answer.id],
+        )
+        for answer in answers
     ]
     browser = Browser(
         title="CaLMQA: answers",
@@ -57,7 +64,7 @@ def page(
 
 def _row(
     asked: Question,
-    one: Answer,
+    answer: Answer,
     surface: Mapping[str, Any],
     claims: Sequence[Claim],
     verdict_of: Mapping[str, Mapping[str, Any]],
@@ -66,14 +73,14 @@ def _row(
     outcome = "no score" if score["s"] is None else "scored" if score["s"] else "zero"
     looks = surface_words(surface)
     return BrowserRow(
-        id=one.id,
+        id=answer.id,
         outcome=outcome,
         tone={"no score": "unreadable", "zero": "wrong", "scored": "right"}[outcome],
-        facts={"Subject": one.subject, "Language": code_name(asked.language), "Question": asked.type},
-        texts={"question": asked.question, "answer": one.text},
+        facts={"Subject": answer.subject, "Language": code_name(asked.language), "Question": asked.type},
+        texts={"question": asked.question, "answer": answer.text},
         reports=[ReportCell(notes=_score_notes(score, looks)), ReportCell(notes=_claim_notes(claims, verdict_of))],
         values={
-            "subject": (one.subject,),
+            "subject": (answer.subject,),
             "language": (code_name(asked.language),),
             "type": (asked.type,),
             "surface": looks,
@@ -85,16 +92,16 @@ def _row(
 
 def surface_words(surface: Mapping[str, Any]) -> list[str]:
     """Return what is wrong on the surface of an answer, in words."""
-    found = []
+    faults = []
     if surface["empty"]:
-        found.append("empty")
+        faults.append("empty")
     elif not surface["decidable"]:
-        found.append("language not decidable")
+        faults.append("language not decidable")
     elif not surface["language_right"]:
-        found.append(f"in {code_name(surface['found'])}")
+        faults.append(f"in {code_name(surface['found'])}")
     if surface["repeated"]:
-        found.append(f"repeats itself, {surface['most_repeats']} times")
-    return found or ["right"]
+        faults.append(f"repeats itself, {surface['most_repeats']} times")
+    return faults or ["right"]
 
 
 def _score_notes(score: Mapping[str, Any], looks: Sequence[str]) -> list[str]:
@@ -114,7 +121,7 @@ def _claim_notes(claims: Sequence[Claim], verdict_of: Mapping[str, Mapping[str, 
         if claim.text is None:
             notes.append(f"Failed: {claim.failure}.")
             continue
-        found = verdict_of[claim.id]
-        by = f" by {found['passage']}" if found["passage"] else ""
-        notes.append(f"{found['verdict']}{by}: {claim.text}")
+        verdict = verdict_of[claim.id]
+        by = f" by {verdict['passage']}" if verdict["passage"] else ""
+        notes.append(f"{verdict['verdict']}{by}: {claim.text}")
     return notes or ["No claim."]

@@ -53,18 +53,18 @@ class Answer:
 
 def files(folder: Path, where: str) -> list[Path]:
     """Return the data files of a folder. Raises InputInvalid if there is none; `where` names the setting."""
-    found = sorted(path for path in folder.glob("*") if path.name.endswith(SUFFIXES))
-    if not found:
+    paths = sorted(path for path in folder.glob("*") if path.name.endswith(SUFFIXES))
+    if not paths:
         raise InputInvalid(f"{where}: {folder}: no file; expected {', '.join(SUFFIXES)}; see docs/calmqa.md")
-    return found
+    return paths
 
 
 def documents(folder: Path, where: str) -> list[Path]:
     """Return the files of a folder of documents. Raises InputInvalid if there is none; `where` names the setting."""
-    found = [file for file, _ in files_of([folder])] if folder.exists() else []
-    if not found:
+    paths = [file for file, _ in files_of([folder])] if folder.exists() else []
+    if not paths:
         raise InputInvalid(f"{where}: {folder}: no file; expected documents; see docs/knowledge.md")
-    return found
+    return paths
 
 
 LOCAL_FILES = {"questions": files, "sheets": files, "evidence": documents}  # of each folder that a setting names
@@ -76,24 +76,27 @@ def read_questions(paths: Iterable[Path]) -> list[Question]:
     `question_id` is the group; without it, questions with the same `question_english` share one if they are agnostic.
     Raises InputInvalid naming an invalid row, or a group that has a language twice.
     """
-    found: dict[str, Question] = {}
+    questions: dict[str, Question] = {}
     for path in paths:
         for number, row in row_files.rows(path):
-            one = _question(row, f"{path}:{number}")
-            if one.id in found:
-                raise InputInvalid(f"{path}:{number}: question {one.id}: occurs twice; expected each language once")
-            found[one.id] = one
-    return list(found.values())
+            question = _question(row, f"{path}:{number}")
+            if question.id in questions:
+                raise InputInvalid(
+                    f"{path}:{number}: question {question.id}: occurs twice; expected each language once"
+                )
+            questions[question.id] = question
+    return list(questions.values())
 
 
 def _question(row: Mapping[str, Any], where: str) -> Question:
     optional = ("question_english", "answer", "question_id", "licence")
     texts = _writable(texts_of(row, where, ("language", "question"), optional), where)
-    given = row.get("question_type")
-    kind = TYPES.get(given) if type(given) in (str, int) else None
+    question_type = row.get("question_type")
+    kind = TYPES.get(question_type) if type(question_type) in (str, int) else None
     if kind is None:
         raise InputInvalid(
-            f"{where}: question_type: found {str(given)[:40]}; expected culturally specific or culturally agnostic"
+            f"{where}: question_type: found {str(question_type)[:40]}; expected culturally specific or culturally "
+            "agnostic"
         )
     named = code(texts["language"], where)
     own = texts["question_english"] if kind == "agnostic" and texts["question_english"] else texts["question"]
@@ -114,12 +117,12 @@ def texts_of(
     row: Mapping[str, Any], where: str, required: Sequence[str], optional: Sequence[str] = ()
 ) -> dict[str, str]:
     """Return these columns of a row as texts, "" for an absent optional one. Raises InputInvalid naming a wrong one."""
-    found = {name: row.get(name) for name in (*required, *optional)}
-    for name, value in found.items():
+    values = {name: row.get(name) for name in (*required, *optional)}
+    for name, value in values.items():
         if not (isinstance(value, str) or (value is None and name in optional)):
             known = ", ".join(map(str, row))[:100]
             raise InputInvalid(f"{where}: {name}: found {type(value).__name__}; expected text (columns: {known})")
-    return {name: value or "" for name, value in found.items()}
+    return {name: value or "" for name, value in values.items()}
 
 
 def _writable(texts: dict[str, str], where: str) -> dict[str, str]:
@@ -145,53 +148,55 @@ def read_sheet(path: Path, questions: Mapping[str, Question]) -> list[Answer]:
     questions are left out.
     """
     subject = path.name.split(".")[0]
-    found: dict[str, Answer] = {}
+    answers: dict[str, Answer] = {}
     for number, row in row_files.rows(path):
         texts = _writable(texts_of(row, f"{path}:{number}", ("question", "answer")), f"{path}:{number}")
-        if texts["question"] not in questions or texts["question"] in found:
-            problem = "answered twice" if texts["question"] in found else "no such question"
+        if texts["question"] not in questions or texts["question"] in answers:
+            problem = "answered twice" if texts["question"] in answers else "no such question"
             raise InputInvalid(f"{path}:{number}: {texts['question'][:60]}: {problem}; expected each question once")
-        found[texts["question"]] = Answer(
+        answers[texts["question"]] = Answer(
             f"{subject}/{texts['question']}", subject, texts["question"], texts["answer"], "written"
         )
-    if not found:
+    if not answers:
         raise InputInvalid(f"{path}: 0 answers; expected a row of question and answer for each")
-    return list(found.values())
+    return list(answers.values())
 
 
 def to_frame(rows: Sequence[Question] | Sequence[Answer], kind: type[Question] | type[Answer]) -> pl.DataFrame:
     """Return dataclasses as a table."""
     import polars as pl
 
-    return pl.DataFrame([asdict(one) for one in rows], schema=dict.fromkeys((f.name for f in fields(kind)), pl.String))
+    return pl.DataFrame([asdict(row) for row in rows], schema=dict.fromkeys((f.name for f in fields(kind)), pl.String))
 
 
 def questions_of(path: Path) -> dict[str, Question]:
     """Return the questions of a table by id. Raises InputInvalid for other columns or types, and a wrong id or type."""
-    found = {row["id"]: Question(**row) for row in _rows(path, Question, "questions, made by the workflow").values()}
-    for name, one in found.items():
-        if name != f"{one.group}/{one.language}" or one.type not in TYPES.values():
+    questions = {
+        row["id"]: Question(**row) for row in _rows(path, Question, "questions, made by the workflow").values()
+    }
+    for name, question in questions.items():
+        if name != f"{question.group}/{question.language}" or question.type not in TYPES.values():
             raise InputInvalid(
-                f"{path}: question {name[:60]}: group {one.group[:40]}, language {one.language[:40]}, type "
-                f"{one.type[:40]}; expected an id of group and language, and specific or agnostic"
+                f"{path}: question {name[:60]}: group {question.group[:40]}, language {question.language[:40]}, type "
+                f"{question.type[:40]}; expected an id of group and language, and specific or agnostic"
             )
-        code(one.language, f"{path}: question {name[:60]}")
-    return found
+        code(question.language, f"{path}: question {name[:60]}")
+    return questions
 
 
 def answers_of(path: Path) -> list[Answer]:
     """Return the answers of a table. Raises InputInvalid for other columns or types, and a wrong id."""
-    found = [Answer(**row) for row in _rows(path, Answer, "answers, made by the workflow").values()]
-    if wrong := [one for one in found if one.id != f"{one.subject}/{one.question}"]:
+    answers = [Answer(**row) for row in _rows(path, Answer, "answers, made by the workflow").values()]
+    if wrong := [answer for answer in answers if answer.id != f"{answer.subject}/{answer.question}"]:
         named = f"{wrong[0].subject}/{wrong[0].question}"[:80]
         raise InputInvalid(f"{path}: answer {wrong[0].id[:60]}; expected {named}, its subject and question")
-    return found
+    return answers
 
 
 def _rows(path: Path, kind: type[Question] | type[Answer], what: str) -> dict[str, dict[str, Any]]:
     """Return the rows of a table of `to_frame` by id."""
     import polars as pl
 
-    names = [one.name for one in fields(kind)]
+    names = [field.name for field in fields(kind)]
     frame = read_typed(path, dict.fromkeys(names, pl.String), what, names, ("id",))
     return {row["id"]: row for row in frame.iter_rows(named=True)}

@@ -43,13 +43,13 @@ class Read:
 def texts(questions: Mapping[str, Question], answers: Sequence[Answer], translations: Path | None = None) -> list[Read]:
     """Return what is judged of each answer: its translation where there is a table of them, else itself."""
     if translations is None:
-        return [Read(one, one.text, questions[one.question].language) for one in answers]
-    found = {row["answer"]: row for row in tables.read_frame(translations).iter_rows(named=True)}
+        return [Read(answer, answer.text, questions[answer.question].language) for answer in answers]
+    translated = {row["answer"]: row for row in tables.read_frame(translations).iter_rows(named=True)}
     return [
-        Read(one, found[one.id]["text"] or "", "en", found[one.id]["failure"])
-        if one.id in found
-        else Read(one, one.text, "en")
-        for one in answers
+        Read(answer, translated[answer.id]["text"] or "", "en", translated[answer.id]["failure"])
+        if answer.id in translated
+        else Read(answer, answer.text, "en")
+        for answer in answers
     ]
 
 
@@ -57,52 +57,54 @@ def surface_rows(
     questions: Mapping[str, Question], answers: Iterable[Answer], detector: Detector, tokens: int, times: int
 ) -> tuple[list[Row], list[surface.Language]]:
     """Return one row for each answer, and how well the detector knows each language of the questions."""
-    known = surface.languages(((one.language, one.question) for one in questions.values()), detector)
+    known = surface.languages(((question.language, question.question) for question in questions.values()), detector)
     rows = []
-    for one in answers:
-        language = questions[one.question].language
-        found = surface.check(one.text, language, known[language].decidable, detector, tokens, times)
-        rows.append({"answer": one.id, **asdict(found), "language_right": found.language_right, "surface": found.value})
+    for answer in answers:
+        language = questions[answer.question].language
+        looks = surface.check(answer.text, language, known[language].decidable, detector, tokens, times)
+        rows.append(
+            {"answer": answer.id, **asdict(looks), "language_right": looks.language_right, "surface": looks.value}
+        )
     return rows, list(known.values())
 
 
 def to_translate(questions: Mapping[str, Question], answers: Iterable[Answer]) -> list[Item]:
     """Return the answers that need a translation: those with a text, to questions that are not in English."""
     return [
-        Item(one.id, {"text": one.text})
-        for one in answers
-        if questions[one.question].language != "en" and one.text.strip()
+        Item(answer.id, {"text": answer.text})
+        for answer in answers
+        if questions[answer.question].language != "en" and answer.text.strip()
     ]
 
 
 def to_extract(read: Iterable[Read]) -> list[Item]:
     """Return each sentence of each text with its neighbours; the id is <answer>~<number>."""
-    return [item for one in read if not one.failure for item in _sentence_items(one)]
+    return [item for reading in read if not reading.failure for item in _sentence_items(reading)]
 
 
-def _sentence_items(one: Read) -> Iterator[Item]:
-    found = claims.sentences(one.text, one.language)
-    for at, sentence in enumerate(found):
-        context = " ".join(found[max(0, at - CONTEXT) : at + CONTEXT + 1])
-        yield Item(f"{one.answer.id}~{at + 1}", {"sentence": sentence, "context": context})
+def _sentence_items(reading: Read) -> Iterator[Item]:
+    sentences = claims.sentences(reading.text, reading.language)
+    for at, sentence in enumerate(sentences):
+        context = " ".join(sentences[max(0, at - CONTEXT) : at + CONTEXT + 1])
+        yield Item(f"{reading.answer.id}~{at + 1}", {"sentence": sentence, "context": context})
 
 
-def to_verify(found: Iterable[Claim], evidence: Path) -> list[ClaimWithPassages]:
+def to_verify(stated: Iterable[Claim], evidence: Path) -> list[ClaimWithPassages]:
     """Return each claim with the passages of a table of evidence, best first."""
     passages: dict[str, list[Passage]] = defaultdict(list)
     for row in tables.read_frame(evidence).sort("claim", "rank", maintain_order=True).iter_rows(named=True):
         passages[row["claim"]].append(Passage(row["passage"], row["title"], row["text"]))
-    return [ClaimWithPassages(one.id, one.text, passages[one.id]) for one in found if one.text is not None]
+    return [ClaimWithPassages(claim.id, claim.text, passages[claim.id]) for claim in stated if claim.text is not None]
 
 
 def to_rate(questions: Mapping[str, Question], read: Iterable[Read], translated: bool) -> list[Item]:
     """Return each answer with its question, in English where answers are translated and it is known."""
     items = []
-    for one in read:
-        asked = questions[one.answer.question]
+    for reading in read:
+        asked = questions[reading.answer.question]
         question = asked.question_en if translated and asked.question_en else asked.question
-        failure = one.failure and f"translation: {one.failure}"
-        items.append(Item(one.answer.id, {"question": question, "answer": one.text}, failure))
+        failure = reading.failure and f"translation: {reading.failure}"
+        items.append(Item(reading.answer.id, {"question": question, "answer": reading.text}, failure))
     return items
 
 
@@ -114,10 +116,11 @@ FLOWS: Mapping[Step, Callable[[Any], Any]] = {
 }
 
 
-def translation_rows(items: Sequence[Item], found: Sequence[Text]) -> list[Row]:
+def translation_rows(items: Sequence[Item], translations: Sequence[Text]) -> list[Row]:
     """Return the table of translations."""
     return [
-        {"answer": item.id, "text": one.text, "failure": one.failure} for item, one in zip(items, found, strict=True)
+        {"answer": item.id, "text": translation.text, "failure": translation.failure}
+        for item, translation in zip(items, translations, strict=True)
     ]
 
 
@@ -125,35 +128,43 @@ def claims_by_rules(read: Iterable[Read]) -> list[Claim]:
     """Return one claim for each sentence; an answer without a translation has one row with the failure."""
     return [
         claim
-        for one in read
-        for claim in (_failed(one) if one.failure else claims.by_sentences(one.answer.id, one.text, one.language))
+        for reading in read
+        for claim in (
+            _failed(reading)
+            if reading.failure
+            else claims.by_sentences(reading.answer.id, reading.text, reading.language)
+        )
     ]
 
 
-def _failed(one: Read) -> list[Claim]:
-    return [Claim(f"{one.answer.id}#1", one.answer.id, 0, None, f"translation: {one.failure}")]
+def _failed(reading: Read) -> list[Claim]:
+    return [Claim(f"{reading.answer.id}#1", reading.answer.id, 0, None, f"translation: {reading.failure}")]
 
 
-def claims_by_model(read: Iterable[Read], items: Sequence[Item], found: Sequence[list[str] | str]) -> list[Claim]:
+def claims_by_model(read: Iterable[Read], items: Sequence[Item], extracted: Sequence[list[str] | str]) -> list[Claim]:
     """Return the claims of each answer, once each, numbered in order; a failed sentence is a row with its failure."""
     listed: dict[str, list[list[str] | str]] = defaultdict(list)
-    for item, one in zip(items, found, strict=True):
-        listed[item.id.rpartition("~")[0]].append(one)
-    return [claim for one in read for claim in (_failed(one) if one.failure else _listed(one.answer.id, listed))]
+    for item, claims_or_failure in zip(items, extracted, strict=True):
+        listed[item.id.rpartition("~")[0]].append(claims_or_failure)
+    return [
+        claim
+        for reading in read
+        for claim in (_failed(reading) if reading.failure else _listed(reading.answer.id, listed))
+    ]
 
 
 def _listed(answer: str, listed: Mapping[str, Sequence[list[str] | str]]) -> list[Claim]:
     rows: list[Claim] = []
     seen: set[str] = set()
-    for sentence, found in enumerate(listed.get(answer, ()), 1):
-        if isinstance(found, list):  # neighbouring sentences often state a fact twice
-            found = [one for one in dict.fromkeys(found) if one.casefold() not in seen]
-            seen.update(map(str.casefold, found))
-        rows += asks.claim_rows(answer, sentence, found, len(rows) + 1)
+    for sentence, claims_or_failure in enumerate(listed.get(answer, ()), 1):
+        if isinstance(claims_or_failure, list):  # neighbouring sentences often state a fact twice
+            claims_or_failure = [text for text in dict.fromkeys(claims_or_failure) if text.casefold() not in seen]
+            seen.update(map(str.casefold, claims_or_failure))
+        rows += asks.claim_rows(answer, sentence, claims_or_failure, len(rows) + 1)
     return rows
 
 
-def evidence_rows(found: Iterable[Claim], index: Index, count: int) -> list[Row]:
+def evidence_rows(stated: Iterable[Claim], index: Index, count: int) -> list[Row]:
     """Return up to `count` passages for each claim; each row names the index."""
     return [
         {
@@ -168,17 +179,17 @@ def evidence_rows(found: Iterable[Claim], index: Index, count: int) -> list[Row]
             "licence": hit.passage.licence,
             "index": index.identity,
         }
-        for claim in found
+        for claim in stated
         if claim.text is not None
         for rank, hit in enumerate(index.search(claim.text, count), 1)
     ]
 
 
-def verdict_rows(items: Sequence[ClaimWithPassages], found: Sequence[Picked] | None, by: str) -> list[Row]:
+def verdict_rows(items: Sequence[ClaimWithPassages], picks: Sequence[Picked] | None, by: str) -> list[Row]:
     """Return a verdict for each claim: those of a model, or of `overlap` where there are none."""
     rows = []
     for at, item in enumerate(items):
-        verdict, passage = claims.overlap(item) if found is None else (found[at].option or "failed", "")
+        verdict, passage = claims.overlap(item) if picks is None else (picks[at].option or "failed", "")
         rows.append(
             {
                 "claim": item.id,
@@ -187,21 +198,21 @@ def verdict_rows(items: Sequence[ClaimWithPassages], found: Sequence[Picked] | N
                 "passage": passage,
                 "passages": len(item.passages),
                 "by": by,
-                "failure": "" if found is None else found[at].failure,
-                "logprobs": [] if found is None else list(found[at].logprobs),
+                "failure": "" if picks is None else picks[at].failure,
+                "logprobs": [] if picks is None else list(picks[at].logprobs),
             }
         )
     return rows
 
 
-def relevance_rows(items: Sequence[Item], found: Sequence[Picked], by: str, scale: str) -> list[Row]:
+def relevance_rows(items: Sequence[Item], picks: Sequence[Picked], by: str, scale: str) -> list[Row]:
     """Return the rating of each answer, 1 to 5, and scaled to 0 to 1: (r - 1) / 4, or for `binary` 1 from 4 on.
 
     A rating read from likelihoods is their mean (`asks.expected_rating`).
     """
     return [
-        _relevance(item.id, asks.expected_rating(one), one.failure, list(one.logprobs), by, scale)
-        for item, one in zip(items, found, strict=True)
+        _relevance(item.id, asks.expected_rating(picked), picked.failure, list(picked.logprobs), by, scale)
+        for item, picked in zip(items, picks, strict=True)
     ]
 
 
@@ -211,8 +222,8 @@ def relevance_by_cosine(items: Sequence[Item], cosines: Sequence[float], by: str
     An item with a failure has no rating.
     """
     rows = []
-    for item, one in zip(items, cosines, strict=True):
-        rating = 1 + 4 * max(0.0, one) if item.texts["answer"].strip() else 1.0
+    for item, cosine in zip(items, cosines, strict=True):
+        rating = 1 + 4 * max(0.0, cosine) if item.texts["answer"].strip() else 1.0
         rows.append(_relevance(item.id, None if item.failure else rating, item.failure, [], by, scale))
     return rows
 
@@ -226,7 +237,7 @@ def judged(
     questions: Mapping[str, Question],
     answers: Sequence[Answer],
     surfaces: Iterable[Mapping[str, Any]],
-    found: Iterable[Claim],
+    stated: Iterable[Claim],
     verdicts: Iterable[Mapping[str, Any]],
     relevances: Iterable[Mapping[str, Any]],
 ) -> list[numbers.Judged]:
@@ -235,29 +246,29 @@ def judged(
     relevance_of = {row["answer"]: row for row in relevances}
     claims_of: dict[str, list[Claim]] = defaultdict(list)
     verdicts_of: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for claim in found:
+    for claim in stated:
         claims_of[claim.answer].append(claim)
     for row in verdicts:
         verdicts_of[row["answer"]].append(row)
     rows = []
-    for one in answers:
-        asked, seen = questions[one.question], surface_of[one.id]
-        failures = [f"claims: {claim.failure}" for claim in claims_of[one.id] if claim.failure]
-        failures += [f"verdicts: {row['failure']}" for row in verdicts_of[one.id] if row["verdict"] == "failed"]
-        rated = relevance_of[one.id]
+    for answer in answers:
+        asked, seen = questions[answer.question], surface_of[answer.id]
+        failures = [f"claims: {claim.failure}" for claim in claims_of[answer.id] if claim.failure]
+        failures += [f"verdicts: {row['failure']}" for row in verdicts_of[answer.id] if row["verdict"] == "failed"]
+        rated = relevance_of[answer.id]
         failures += [f"relevance: {rated['failure']}"] if rated["failure"] else []
         rows.append(
             numbers.Judged(
-                answer=one.id,
-                subject=one.subject,
+                answer=answer.id,
+                subject=answer.subject,
                 group=asked.group,
                 language=asked.language,
                 type=asked.type,
                 surface=seen["surface"],
-                claims=sum(claim.text is not None for claim in claims_of[one.id]),
-                supported=sum(row["verdict"] == "supported" for row in verdicts_of[one.id]),
+                claims=sum(claim.text is not None for claim in claims_of[answer.id]),
+                supported=sum(row["verdict"] == "supported" for row in verdicts_of[answer.id]),
                 relevance=rated["relevance"],
-                empty=seen["empty"] or one.finish == "refused",
+                empty=seen["empty"] or answer.finish == "refused",
                 failure=failures[0] if failures else "",
             )
         )
@@ -313,5 +324,5 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 def write(path: Path, stage: str, rows: Sequence[Row] | Sequence[Claim]) -> None:
     """Write the table of a stage."""
-    found = [asdict(one) if isinstance(one, Claim) else one for one in rows]
-    tables.write_frame(path, frame(found, schemas()[stage]))
+    records = [asdict(row) if isinstance(row, Claim) else row for row in rows]
+    tables.write_frame(path, frame(records, schemas()[stage]))

@@ -109,7 +109,7 @@ def most_repeats(text: str, tokens: int = TOKENS) -> int:
 def _token_ids(text: str) -> list[int]:
     clean = text.encode("utf-8", "replace").decode()
     pieces = (clean[start : start + PIECE] for start in range(0, len(clean), PIECE))
-    return [one for piece in pieces for one in _encoding().encode_ordinary(piece)]
+    return [token_id for piece in pieces for token_id in _encoding().encode_ordinary(piece)]
 
 
 @cache
@@ -144,21 +144,21 @@ def table(rows: Iterable[tuple[str, Surface]]) -> list[dict[str, Any]]:
     `wrong_language_share` and `surface` (a mean) are over the decidable answers, None without any.
     """
     groups: dict[str, list[Surface]] = defaultdict(list)
-    for group, one in rows:
-        groups[group].append(one)
-    everything = [one for found in groups.values() for one in found]
-    return [_line(name, found) for name, found in [*sorted(groups.items()), ("all", everything)]]
+    for group, looks in rows:
+        groups[group].append(looks)
+    everything = [surface for surfaces in groups.values() for surface in surfaces]
+    return [_line(name, surfaces) for name, surfaces in [*sorted(groups.items()), ("all", everything)]]
 
 
-def _line(group: str, found: list[Surface]) -> dict[str, Any]:
-    values = [one.value for one in found if one.value is not None]
-    decidable = [one for one in found if one.decidable]
-    wrong = sum(not one.language_right for one in decidable)
+def _line(group: str, surfaces: list[Surface]) -> dict[str, Any]:
+    values = [surface.value for surface in surfaces if surface.value is not None]
+    decidable = [surface for surface in surfaces if surface.decidable]
+    wrong = sum(not surface.language_right for surface in decidable)
     return {
         "group": group,
-        "answers": len(found),
-        "repeated": sum(one.repeated for one in found),
-        "empty": sum(one.empty for one in found),
+        "answers": len(surfaces),
+        "repeated": sum(surface.repeated for surface in surfaces),
+        "empty": sum(surface.empty for surface in surfaces),
         "decidable": len(decidable),
         "wrong_language": wrong,
         "wrong_language_share": wrong / len(decidable) if decidable else None,
