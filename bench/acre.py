@@ -38,11 +38,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     verdicts = timed("equivalent", lambda: judgements.by_equivalents(rows))
     took = f"{time.perf_counter() - started:.1f} s, of the processor {time.process_time() - computed:.1f} s"
     print(f"metrics without a model: {took}")
-    ids = [one.id for one in rows]
+    ids = [row.id for row in rows]
     metrics: dict[str, numbers.Scores] = {
         "BLEU": dict(zip(ids, bleu.scores, strict=True)),
         "chrF++": dict(zip(ids, chrf.scores, strict=True)),
-        "equivalent": {one: verdict.acre for one, verdict in zip(ids, verdicts, strict=True)},
+        "equivalent": {row_id: verdict.acre for row_id, verdict in zip(ids, verdicts, strict=True)},
     }
     timed("tables: correlations", lambda: numbers.correlations(rows, metrics))
     timed("tables: sensitivity", lambda: numbers.sensitivity(rows, metrics))
@@ -52,25 +52,25 @@ def main(argv: Sequence[str] | None = None) -> None:
 def timed(what: str, work: Callable[[], R]) -> R:
     """Run, print the seconds and those of the processor, and return the result."""
     started, computed = time.perf_counter(), time.process_time()
-    found = work()
+    result = work()
     took = f"{time.perf_counter() - started:.1f} s, of the processor {time.process_time() - computed:.1f} s"
     print(f"{what}: {took}", flush=True)
-    return found
+    return result
 
 
 def made_up(count: int, systems: int) -> list[Translated]:
     """Return labelled translations of `count` items by `systems` systems."""
     known = items.read(MINI / "items.jsonl")
-    given = translations.with_labels(source.written(source.files(MINI)[1:], known), MINI / "labels.jsonl")
-    by_item = [[one for one in given if one.item.id == name] for name in known]
+    translated = translations.with_labels(source.written(source.files(MINI)[1:], known), MINI / "labels.jsonl")
+    by_item = [[row for row in translated if row.item.id == name] for name in known]
     rows = []
     for number in range(count):
         own = by_item[number % len(by_item)]
         item = replace(own[0].item, id=str(number), reference=f"{own[0].item.reference} {number}")
         for system in range(systems):
-            one = own[system % len(own)]
-            text = f"{one.translation} {number + system}"
-            rows.append(replace(one, item=item, system=f"system-{system}", translation=text))
+            original = own[system % len(own)]
+            text = f"{original.translation} {number + system}"
+            rows.append(replace(original, item=item, system=f"system-{system}", translation=text))
     return rows
 
 

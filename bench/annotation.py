@@ -53,19 +53,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--numbers", type=Path, help="write them here, as JSON")
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="excam-annotation-") as folder:
-        found = _measured(args, Path(folder))
-    print(json.dumps(found, indent=1))
+        numbers = _measured(args, Path(folder))
+    print(json.dumps(numbers, indent=1))
     if args.numbers:
-        provenance.write_json(args.numbers, {"command": sys.argv, **found})
+        provenance.write_json(args.numbers, {"command": sys.argv, **numbers})
 
 
 def _measured(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     names = [f"rater-{number}" for number in range(args.annotators)]
-    found = _campaign()
-    links = made(folder / "answers.store", found, names)
+    made_up_campaign = _campaign()
+    links = made(folder / "answers.store", made_up_campaign, names)
     saved = _Saved()
     with Running(folder / "answers.store", log=folder / "log") as server:
-        asyncio.run(_everybody(args, server, found, links, saved))
+        asyncio.run(_everybody(args, server, made_up_campaign, links, saved))
         server.end(signal.SIGKILL if args.kills else signal.SIGTERM)
     with Store(folder / "answers.store") as store:
         lost = sum(not _kept(store, name, task, rows) for (name, task), rows in saved.acknowledged.items())
@@ -111,11 +111,13 @@ class _Saved:
 
 
 async def _everybody(
-    args: argparse.Namespace, server: Running, found: Campaign, links: dict[str, str], saved: _Saved
+    args: argparse.Namespace, server: Running, made_up_campaign: Campaign, links: dict[str, str], saved: _Saved
 ) -> None:
     done = asyncio.Event()
     people = [
-        asyncio.create_task(_person(name, link, server, found, saved, done, PACE / 10 if args.kills else PACE))
+        asyncio.create_task(
+            _person(name, link, server, made_up_campaign, saved, done, PACE / 10 if args.kills else PACE)
+        )
         for name, link in links.items()
     ]
     if args.kills:
@@ -133,7 +135,7 @@ async def _everybody(
 
 
 async def _person(
-    name: str, link: str, server: Running, found: Campaign, saved: _Saved, done: asyncio.Event, pace: float
+    name: str, link: str, server: Running, made_up_campaign: Campaign, saved: _Saved, done: asyncio.Event, pace: float
 ) -> None:
     chance = random.Random(name)
     await asyncio.sleep(chance.uniform(0, pace))
@@ -141,12 +143,12 @@ async def _person(
         await _timed(client, "GET", link, "page", saved)
         await _timed(client, "GET", f"{link}/answers", "page", saved)
         revisions: dict[str, int] = {}
-        texts = [question.field for question in found.form.questions if question.kind == "text"]
+        texts = [question.field for question in made_up_campaign.form.questions if question.kind == "text"]
         number = 0
         while not done.is_set():
-            task = found.tasks[number // 10 % TASKS].id
+            task = made_up_campaign.tasks[number // 10 % TASKS].id
             number += 1
-            values = {**found.form.empty(), texts[0]: f"word {number} " * 20}
+            values = {**made_up_campaign.form.empty(), texts[0]: f"word {number} " * 20}
             answer = Answer(task, name, values, number, "2026-04-01T12:00:00.000Z")
             body = {"base": revisions.get(task, 0), "answer": answer.row()}
             reply = await _timed(client, "PUT", f"{link}/answers/{task}", "save", saved, json=body)
@@ -184,7 +186,7 @@ def _kept(store: Store, name: str, task: str, acknowledged: Sequence[tuple[int, 
 def _times(name: str, seconds: Sequence[float]) -> dict[str, float]:
     if len(seconds) < 2:
         return {}
-    milliseconds = sorted(1000 * one for one in seconds)
+    milliseconds = sorted(1000 * duration for duration in seconds)
     return {
         f"{name}_requests": len(seconds),
         f"{name}_ms_median": round(statistics.median(milliseconds), 1),

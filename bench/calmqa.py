@@ -61,11 +61,12 @@ def check_surface(answers: Path, questions: Path) -> None:
     """Check every answer of a file; print the seconds of languages and repetitions together."""
     started, busy = time.perf_counter(), time.process_time()
     asked = source.read_questions([questions])
-    known = surface.languages((one.language, one.question) for one in asked)
-    found = [surface.check(row["answer"], row["language"]) for _, row in row_files.rows(answers)]
-    decidable, repeated = sum(one.decidable for one in known.values()), sum(one.repeated for one in found)
+    known = surface.languages((question.language, question.question) for question in asked)
+    checks = [surface.check(row["answer"], row["language"]) for _, row in row_files.rows(answers)]
+    decidable = sum(language.decidable for language in known.values())
+    repeated = sum(check.repeated for check in checks)
     print(
-        f"surface: {len(found):,} answers in {time.perf_counter() - started:.1f} s, "
+        f"surface: {len(checks):,} answers in {time.perf_counter() - started:.1f} s, "
         f"{time.process_time() - busy:.1f} s of processor; {decidable} of {len(known)} languages "
         f"decidable, {repeated:,} answers repeat themselves"
     )
@@ -75,14 +76,16 @@ def build_index(count: int) -> None:
     """Build an index of made-up passages twice, and search it."""
     chance = random.Random(1)
     words = [f"word{int(chance.paretovariate(0.8))}" for _ in range(200_000)]
-    found = [
+    passages = [
         Passage(str(at), "Title", " ".join(chance.choices(words, k=WORDS)), licence="CC0-1.0") for at in range(count)
     ]
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "documents")
         folder.mkdir()
         with (folder / "documents.csv").open("w", encoding="utf-8") as stream:
-            stream.write("id,title,text,licence\n" + "".join(f"{one.id},T,{one.text},CC0-1.0\n" for one in found))
+            stream.write(
+                "id,title,text,licence\n" + "".join(f"{passage.id},T,{passage.text},CC0-1.0\n" for passage in passages)
+            )
         started = time.perf_counter()
         index = packs.build([folder], Path(scratch, "one"))
         built = time.perf_counter() - started
@@ -105,32 +108,36 @@ def build_index(count: int) -> None:
 
 def inject(model: str | None, count: int) -> None:
     """Print how many verdicts an injected sentence changes, by overlap and by a model."""
-    questions = {one.id: one for one in source.read_questions(source.files(MINI / "questions", "questions"))}
-    sheets = [one for path in source.files(MINI / "sheets", "sheets") for one in source.read_sheet(path, questions)]
+    questions = {
+        question.id: question for question in source.read_questions(source.files(MINI / "questions", "questions"))
+    }
+    sheets = [
+        answer for path in source.files(MINI / "sheets", "sheets") for answer in source.read_sheet(path, questions)
+    ]
     with tempfile.TemporaryDirectory() as scratch:
         index = packs.build([MINI / "corpus"], Path(scratch))
     stated = [
         claim
-        for one in sheets
-        for claim in claims.by_sentences(one.id, one.text, questions[one.question].language)
+        for answer in sheets
+        for claim in claims.by_sentences(answer.id, answer.text, questions[answer.question].language)
         if claim.text
     ]
     plain = [
-        ClaimWithPassages(one.id, one.text or "", [hit.passage for hit in index.search(one.text or "", count)])
-        for one in stated
+        ClaimWithPassages(claim.id, claim.text or "", [hit.passage for hit in index.search(claim.text or "", count)])
+        for claim in stated
     ]
-    lying = [[replace(one, text=one.text + INJECTED) for one in claim.passages] for claim in plain]
+    lying = [[replace(passage, text=passage.text + INJECTED) for passage in claim.passages] for claim in plain]
     ways = {
         "plain": plain,
-        "in the claim": [replace(one, text=one.text + INJECTED) for one in plain],
-        "in each passage": [replace(one, passages=found) for one, found in zip(plain, lying, strict=True)],
+        "in the claim": [replace(claim, text=claim.text + INJECTED) for claim in plain],
+        "in each passage": [replace(claim, passages=passages) for claim, passages in zip(plain, lying, strict=True)],
     }
-    judged = {"overlap": {way: [claims.overlap(one)[0] for one in items] for way, items in ways.items()}}
+    judged = {"overlap": {way: [claims.overlap(claim)[0] for claim in items] for way, items in ways.items()}}
     if model:
         backend = open_model(model).backend
         asking = partial(ask, backend, Sampling(max_tokens=32), InMemory(), progress=Progress("verdicts", None, 60))
         judged[model] = {
-            way: [one.option or "failed" for one in run_flows(asks.verify, items, asking)]
+            way: [verdict.option or "failed" for verdict in run_flows(asks.verify, items, asking)]
             for way, items in ways.items()
         }
     for name, verdicts in judged.items():

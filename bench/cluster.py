@@ -169,11 +169,11 @@ def in_allocations(graph: Sequence[Task], sizes: Mapping[str, int]) -> list[Task
 
 def loads(graph: Sequence[Task], sizes: Mapping[str, int]) -> list[Job]:
     """A job for each time that weights go onto cards; a base asked with adapters and without takes two engines."""
-    found = [task.job for task in graph if task.job.gpus and task.job.rule in ("train_adapter", *LATER)]
+    loaded_jobs = [task.job for task in graph if task.job.gpus and task.job.rule in ("train_adapter", *LATER)]
     for places in allocations(graph, sizes):
         jobs = (graph[place].job for place in places)
-        found += {job.wildcards.get("trained_on", "nothing") == "nothing": job for job in jobs}.values()
-    return found
+        loaded_jobs += {job.wildcards.get("trained_on", "nothing") == "nothing": job for job in jobs}.values()
+    return loaded_jobs
 
 
 def ways(
@@ -258,7 +258,7 @@ def simulate(graph: Sequence[Task], gpus: int) -> Run:
 
 def summary(run: Run) -> str:
     """A run in a cell: its hours, and what they went into on the chain that leads to its end."""
-    longest = sorted(run.waited.items(), key=lambda one: -one[1])[:3]
+    longest = sorted(run.waited.items(), key=lambda pair: -pair[1])[:3]
     return f"{run.hours:.1f}: " + ", ".join(f"{rule} {spent / 60:.1f}" for rule, spent in longest)
 
 
@@ -266,7 +266,7 @@ def _ahead(graph: Sequence[Task]) -> list[float]:
     """Minutes from the start of each job to the end of the longest chain it opens."""
     ahead, followers = [0.0] * len(graph), following(graph)
     for place in reversed(in_order(graph)):
-        ahead[place] = graph[place].minutes + max((ahead[one] for one in followers[place]), default=0.0)
+        ahead[place] = graph[place].minutes + max((ahead[follower] for follower in followers[place]), default=0.0)
     return ahead
 
 

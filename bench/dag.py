@@ -142,19 +142,19 @@ def plan(folder: Path, sizes: Sequence[int]) -> None:
     snakemake = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules"]
     rows, configs = [], {times: overlay(folder, f"times-{times}", enlarged(times)) for times in sizes}
     for times in sizes:
-        one = measured([*snakemake, *words_of(folder, configs[times])])
+        dry_run = measured([*snakemake, *words_of(folder, configs[times])])
         rows.append(
             (
                 f"{times} x",
-                f"{one.jobs:,}",
-                f"{one.wall:.1f}",
-                f"{one.cpu:.1f}",
-                f"{1000 * one.cpu / one.jobs:.2f}",
-                f"{one.peak:.0f}",
+                f"{dry_run.jobs:,}",
+                f"{dry_run.wall:.1f}",
+                f"{dry_run.cpu:.1f}",
+                f"{1000 * dry_run.cpu / dry_run.jobs:.2f}",
+                f"{dry_run.peak:.0f}",
             )
         )
         if times == 1:
-            print(f"the paper's plan in under {GOAL:.0f} s: {'yes' if one.wall < GOAL else 'no'}\n")
+            print(f"the paper's plan in under {GOAL:.0f} s: {'yes' if dry_run.wall < GOAL else 'no'}\n")
     print(table(("experiment", "jobs", "seconds", "CPU s", "CPU ms a job", "memory, MB"), rows))
     if 1 in configs:
         looked(words_of(folder, configs[1]))
@@ -162,8 +162,10 @@ def plan(folder: Path, sizes: Sequence[int]) -> None:
 
 def looked(words: Sequence[str]) -> None:
     """Whose code a dry run is in."""
-    one = measured([sys.executable, "-m", "bench.dag", "watch", "snakemake", "--dry-run", "--quiet", "rules", *words])
-    print("\n" + one.output[one.output.index("CPU seconds by owner") :])
+    dry_run = measured(
+        [sys.executable, "-m", "bench.dag", "watch", "snakemake", "--dry-run", "--quiet", "rules", *words]
+    )
+    print("\n" + dry_run.output[dry_run.output.index("CPU seconds by owner") :])
 
 
 def watch(words: Sequence[str]) -> None:
@@ -171,14 +173,14 @@ def watch(words: Sequence[str]) -> None:
 
     Each look counts for the processor time since the one before, so that time spent waiting for a disk is not counted.
     """
-    found: defaultdict[str, float] = defaultdict(float)
+    seconds_by_owner: defaultdict[str, float] = defaultdict(float)
     done, thread = threading.Event(), threading.main_thread().ident
     assert thread is not None
 
     def look() -> None:
         before = time.process_time()
         while not done.wait(LOOK):
-            found[whose(sys._current_frames()[thread])] += (now := time.process_time()) - before
+            seconds_by_owner[whose(sys._current_frames()[thread])] += (now := time.process_time()) - before
             before = now
 
     (looking := threading.Thread(target=look)).start()
@@ -193,7 +195,9 @@ def watch(words: Sequence[str]) -> None:
     finally:
         done.set()
         looking.join()
-    shares = ", ".join(f"{name} {seconds:.2f}" for name, seconds in sorted(found.items(), key=lambda one: -one[1]))
+    shares = ", ".join(
+        f"{name} {seconds:.2f}" for name, seconds in sorted(seconds_by_owner.items(), key=lambda pair: -pair[1])
+    )
     print(f"CPU seconds by owner: {shares}")
     print(f"of {', '.join(HEAVY)} loaded: {', '.join(name for name in HEAVY if name in sys.modules) or 'none'}")
 
@@ -220,11 +224,14 @@ def fresh(folder: Path) -> None:
             file.touch()
     snakemake = [sys.executable, "-m", "snakemake"]
     measured([*snakemake, "--touch", "--forceall", "--quiet", "rules", *words_of(folder, config)])
-    one = measured([*snakemake, "--dry-run", *words_of(folder, config)])
-    if "Nothing to be done" not in one.output or "missing provenance" in one.output:
-        sys.exit(f"bench: not up to date: {one.output[-2000:]}")
-    under = "yes" if one.wall < GOAL else "no"
-    print(f"\nup to date: {one.wall:.1f} s, {one.cpu:.1f} s CPU, {one.peak:.0f} MB; under {GOAL:.0f} s: {under}")
+    dry_run = measured([*snakemake, "--dry-run", *words_of(folder, config)])
+    if "Nothing to be done" not in dry_run.output or "missing provenance" in dry_run.output:
+        sys.exit(f"bench: not up to date: {dry_run.output[-2000:]}")
+    under = "yes" if dry_run.wall < GOAL else "no"
+    print(
+        f"\nup to date: {dry_run.wall:.1f} s, {dry_run.cpu:.1f} s CPU, {dry_run.peak:.0f} MB; "
+        f"under {GOAL:.0f} s: {under}"
+    )
 
 
 def schedule(folder: Path, sizes: Sequence[int]) -> None:
@@ -239,9 +246,9 @@ def schedule(folder: Path, sizes: Sequence[int]) -> None:
     print("\n" + table(("assumed", "", "from"), cluster.ASSUMPTIONS))
     print(f"\n### The whole experiment: {len(single):,} jobs, {sum(t.job.gpus > 0 for t in single)} of them on GPUs\n")
     for title, sharing in (("a job each", {}), ("as `profiles/slurm` groups them", together)):
-        found = Counter(job.rule for job in cluster.loads(single, sharing))
-        by_rule = ", ".join(f"{rule} {number}" for rule, number in sorted(found.items()))
-        print(f"Loads of weights, {title}: {sum(found.values())} ({by_rule})\n")
+        loads = Counter(job.rule for job in cluster.loads(single, sharing))
+        by_rule = ", ".join(f"{rule} {number}" for rule, number in sorted(loads.items()))
+        print(f"Loads of weights, {title}: {sum(loads.values())} ({by_rule})\n")
     simulated(ways, sizes, lambda graph: graph)
     print("\n### Training and asking the twenty adapters alone\n")
     simulated(ways, sizes, cluster.training_and_asking)
@@ -250,7 +257,10 @@ def schedule(folder: Path, sizes: Sequence[int]) -> None:
 def grouped() -> dict[str, int]:
     """How many of what hangs together share an allocation, as the profile of a Slurm cluster has it."""
     profile = yaml.safe_load((ROOT / "profiles/slurm/config.yaml").read_text(encoding="utf-8"))
-    return {name: int(number) for name, _, number in (one.rpartition("=") for one in profile["group-components"])}
+    return {
+        name: int(number)
+        for name, _, number in (component.rpartition("=") for component in profile["group-components"])
+    }
 
 
 def hours_of(folder: Path, configs: Sequence[Path], changed: Sequence[str]) -> None:
@@ -265,10 +275,10 @@ def hours_of(folder: Path, configs: Sequence[Path], changed: Sequence[str]) -> N
         update_config(raw, yaml.safe_load(path.read_text(encoding="utf-8")))
     jobs = planned(folder, files, ["all"])
     done = hours.Estimate(config.load(raw), assumed, sources).all(jobs, cluster.loads(cluster.tasks(jobs), grouped()))
-    print("\n" + table(hours.HEAD, [one.cells() for one in done]))
-    print(f"\ntogether {sum(one.hours for one in done):.1f} H100-hours, computed, not measured on a card\n")
+    print("\n" + table(hours.HEAD, [work.cells() for work in done]))
+    print(f"\ntogether {sum(work.hours for work in done):.1f} H100-hours, computed, not measured on a card\n")
     stated = ((name, f"{value:g}" if isinstance(value, float | int) else str(value)) for name, value in assumed.items())
-    print(table(("assumption", "", "from"), [(*one, sources[one[0]]) for one in stated]))
+    print(table(("assumption", "", "from"), [(*assumption, sources[assumption[0]]) for assumption in stated]))
 
 
 def simulated(

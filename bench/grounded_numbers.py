@@ -157,14 +157,14 @@ def _readings(
 ) -> Iterator[tuple[str, list[float]]]:
     """Yield name and values of each reading: with which question, minus which prompt without it, by token or not."""
     for asked in ("bare", "few"):
-        given = likelihoods.get(asked)
-        if given is None:
+        with_question = likelihoods.get(asked)
+        if with_question is None:
             continue
         for alone in (None, *ALONE):
-            without = likelihoods.get(alone) if alone else [0.0] * len(given)
+            without = likelihoods.get(alone) if alone else [0.0] * len(with_question)
             if without is None:
                 continue
-            values = [one - other for one, other in zip(given, without, strict=True)]
+            values = [likelihood - other for likelihood, other in zip(with_question, without, strict=True)]
             yield f"{asked}_{alone or 'sum'}", values
             yield (
                 f"{asked}_{alone or 'sum'}_token",
@@ -200,7 +200,7 @@ def scaled(frame: pl.DataFrame, column: str, threshold: float) -> dict[str, Any]
     hits = verdicts(frame, column, threshold)
     bases = frame["base"].to_list()
     interval = ratio_interval(2 * hits - 1, np.ones(len(hits)), bases) or (float("nan"),) * 2
-    given = hits != 0.5
+    decided = hits != 0.5
     margins = frame[column].to_numpy().astype(float)
     right = (frame["label"] == "right").to_numpy()
     known = ~np.isnan(margins)
@@ -211,8 +211,8 @@ def scaled(frame: pl.DataFrame, column: str, threshold: float) -> dict[str, Any]
         "scaled": float(2 * hits.mean() - 1) if len(hits) else float("nan"),
         "low": interval[0],
         "high": interval[1],
-        "coverage": float(given.mean()) if len(hits) else float("nan"),
-        "accuracy": float(hits[given].mean()) if given.any() else float("nan"),
+        "coverage": float(decided.mean()) if len(hits) else float("nan"),
+        "accuracy": float(hits[decided].mean()) if decided.any() else float("nan"),
         "auc": auc,
         "threshold": threshold,
     }
@@ -314,10 +314,10 @@ def _likelihood_lines(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _choices(system: str, judged: pl.DataFrame, column: str) -> Iterator[dict[str, Any]]:
     """Yield how often the right option is the likeliest: of all base samples, and of the quarter with most margin."""
-    one = judged.unique("base", maintain_order=True)
-    margins = one[column.replace("choice_", "shown_")].abs()
-    quarter = one.filter(margins >= margins.quantile(0.75))
-    for name, part in (("choice", one), ("choice, most certain quarter", quarter)):
+    per_base = judged.unique("base", maintain_order=True)
+    margins = per_base[column.replace("choice_", "shown_")].abs()
+    quarter = per_base.filter(margins >= margins.quantile(0.75))
+    for name, part in (("choice", per_base), ("choice, most certain quarter", quarter)):
         hits = (part[column] > 0).cast(pl.Float64).to_numpy()
         low, high = ratio_interval(hits, np.ones(len(hits)), part["base"].to_list()) or (float("nan"),) * 2
         yield {

@@ -122,7 +122,7 @@ def passages(base: BaseSample, right: Sample, wrong: Sample, near: NearMisses, s
         "contradicting": evidence.contradicting(base, false, "prose", near, seed),
         "unrelated": evidence.unrelated(base, "prose", near, seed),
     }
-    return {name: [asdict(one) for one in listed] for name, listed in made.items()}
+    return {name: [asdict(passage) for passage in listed] for name, listed in made.items()}
 
 
 def _is_held_out(base: BaseSample, groups: dict[str, str], held_out: set[str]) -> bool:

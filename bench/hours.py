@@ -52,7 +52,7 @@ class Work:
 def assumptions(changed: Iterable[str] = ()) -> tuple[dict[str, Any], dict[str, str]]:
     """Values by name, some `changed` as `name=value`, and where each is from. Raises ValueError for what is none."""
     facts = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    for name, _, value in (one.partition("=") for one in changed):
+    for name, _, value in (assignment.partition("=") for assignment in changed):
         number = isinstance(facts.get(name, [None])[0], int | float)
         if not number or not re.fullmatch(r"[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?", value):
             raise ValueError(f"--assume {name}={value}: expected NAME=NUMBER; names with one number: bench/{FILE.name}")
@@ -71,22 +71,22 @@ class Estimate:
     def all(self, jobs: Sequence[Job], loads: Sequence[Job]) -> list[Work]:
         """Every kind of work that takes a card, in the order in which it is done."""
         of = [job for job in jobs if job.gpus]
-        found = [self.generating([job for job in of if job.rule == "generate_soft_errors"])]
+        kinds = [self.generating([job for job in of if job.rule == "generate_soft_errors"])]
         for model in self.experiment.tuned.models:
-            found.append(self.training(model, [job for job in _of(of, model) if job.rule == "train_adapter"]))
-        found.append(self.verifying([job for job in of if job.rule == "verify_adapter"]))
+            kinds.append(self.training(model, [job for job in _of(of, model) if job.rule == "train_adapter"]))
+        kinds.append(self.verifying([job for job in of if job.rule == "verify_adapter"]))
         asked = [job for job in of if job.rule == "judge"]
         bare = {job.wildcards["model"] for job in asked if job.wildcards["trained_on"] == "nothing"}
         for model in self.experiment.tuned.models:
             own = [job for job in _of(asked, model) if job.wildcards["trained_on"] != "nothing"]
-            found.append(self.judging(f"judging with adapters, {model}", model, own))
+            kinds.append(self.judging(f"judging with adapters, {model}", model, own))
         for model in sorted(bare):
             own = [job for job in _of(asked, model) if job.wildcards["trained_on"] == "nothing"]
-            found.append(self.judging(f"baseline {model}", model, own))
+            kinds.append(self.judging(f"baseline {model}", model, own))
         for model in self.experiment.tuned.models:
             again = [job for job in _of(of, model) if job.rule == "judge_counterfactuals"]
-            found.append(self.judging(f"counterfactuals, {model}", model, again))
-        return [one for one in [*found, self.loading(loads)] if one.jobs]
+            kinds.append(self.judging(f"counterfactuals, {model}", model, again))
+        return [kind for kind in [*kinds, self.loading(loads)] if kind.jobs]
 
     def rows(self, name: str) -> float:
         """Rows of a benchmark, right and wrong."""
@@ -128,9 +128,10 @@ class Estimate:
     def rests(self, *names: str) -> str:
         """Names of assumptions, each with what it is: measured, published, assumed."""
         kinds = {
-            n: {of.split(":")[0] for one, of in self.sources.items() if f"{one}/".startswith(f"{n}/")} for n in names
+            n: {of.split(":")[0] for assumption, of in self.sources.items() if f"{assumption}/".startswith(f"{n}/")}
+            for n in names
         }
-        return ", ".join(f"{name} ({', '.join(sorted(found))})" for name, found in kinds.items())
+        return ", ".join(f"{name} ({', '.join(sorted(origins))})" for name, origins in kinds.items())
 
     def _answers(self, model: str, judge: str) -> str:
         thinking = self.assumed[model].get("thinking") and "thinking"

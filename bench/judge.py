@@ -125,8 +125,8 @@ def _open(way: str, files: Path, adapter: Path | None, args: argparse.Namespace)
 
 def _asking(backend: Backend, sampling: Sampling) -> Ask:
     def ask(requests: Sequence[Generate]) -> list[tuple[str, int]]:
-        found: dict[int, Any] = dict(pair for batch in backend.generate(requests, sampling) for pair in batch)
-        answers: Iterator[Completion] = (found[at] for at in range(len(requests)))
+        by_number: dict[int, Any] = dict(pair for batch in backend.generate(requests, sampling) for pair in batch)
+        answers: Iterator[Completion] = (by_number[at] for at in range(len(requests)))
         return [(answer.text, answer.completion_tokens) for answer in answers]
 
     return ask
@@ -163,7 +163,7 @@ def _library(way: str, files: Path, adapter: Path | None, args: argparse.Namespa
 
     def piped(requests: Sequence[Generate]) -> list[tuple[str, int]]:
         out = generating(list(map(_chat, requests)), batch_size=batch, return_full_text=False, **settings)
-        texts = [one[0]["generated_text"] for one in out]
+        texts = [generated[0]["generated_text"] for generated in out]
         return [(text, len(tokenizer.encode(text, add_special_tokens=False))) for text in texts]
 
     return piped

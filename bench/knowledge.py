@@ -125,9 +125,9 @@ def _benchmarks(folder: Path, count: int, seed: int, chosen: EncoderFolder | Non
             source = Path(scratch, "documents.jsonl")
             source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
             passages = documents.read([source]).passages
-        for given in ({}, cultures):
-            label = f"{name} of benchmarks, culture {'given' if given else 'not given'}"
-            result += _report(label, passages, {"question": cases}, chosen, given)
+        for stated_cultures in ({}, cultures):
+            label = f"{name} of benchmarks, culture {'given' if stated_cultures else 'not given'}"
+            result += _report(label, passages, {"question": cases}, chosen, stated_cultures)
     return result
 
 

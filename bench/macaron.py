@@ -36,16 +36,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--systems", type=int, default=21)
     args = parser.parse_args(argv)
 
-    found = made_up(args.scenarios)
+    scenarios = made_up(args.scenarios)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        instances = timed("derive", lambda: derive.instances(found, 1))
-        shuffled = random.Random(1).sample(found, len(found))
+        instances = timed("derive", lambda: derive.instances(scenarios, 1))
+        shuffled = random.Random(1).sample(scenarios, len(scenarios))
         paths = [folder / name for name in ("given.parquet", "shuffled.parquet")]
-        for path, order in zip(paths, (found, shuffled), strict=True):
+        for path, order in zip(paths, (scenarios, shuffled), strict=True):
             tables.write_frame(path, derive.to_frame(derive.instances(order, 1)))
         assert paths[0].read_bytes() == paths[1].read_bytes(), "the order of the scenarios changes the file"
-        print(f"{len(instances):,} instances, the same bytes in any order of {len(found):,} scenarios")
+        print(f"{len(instances):,} instances, the same bytes in any order of {len(scenarios):,} scenarios")
         files = timed("write answers", lambda: [written(folder, instances, n) for n in range(args.systems)])
         systems = timed("read and join answers", lambda: answers.join(instances, files))
         timed("all tables and figures", lambda: pages.write_all(folder / "report", systems, 1))
@@ -60,9 +60,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 def timed(what: str, work: Callable[[], R]) -> R:
     """Return the result of some work, and print how long it took."""
     started = time.perf_counter()
-    found = work()
+    result = work()
     print(f"{what}: {time.perf_counter() - started:.2f} s")
-    return found
+    return result
 
 
 def made_up(number: int) -> list[Scenario]:
@@ -83,14 +83,14 @@ def made_up(number: int) -> list[Scenario]:
 def written(folder: Path, instances: Sequence[derive.Instance], number: int) -> Path:
     """Write random answers of one system, one in fifty unanswered; return the file."""
     chance = random.Random(number)
-    given = [
+    answered = [
         Answered(None, "no-answer-line", "text")
         if chance.random() < 0.02
-        else Answered(one.gold if chance.random() < 0.4 else chance.choice(one.valid), None, "text")
-        for one in instances
+        else Answered(instance.gold if chance.random() < 0.4 else chance.choice(instance.valid), None, "text")
+        for instance in instances
     ]
     path = folder / f"{number}.parquet"
-    tables.write_frame(path, answers.to_frame(instances, f"model-{number}", "text", given))
+    tables.write_frame(path, answers.to_frame(instances, f"model-{number}", "text", answered))
     return path
 
 
@@ -102,10 +102,10 @@ def plain(rows: Sequence[Mapping[str, Any]]) -> None:
             for lang in (row["lang"], "all"):
                 groups[aspect, lang][row["scenario"]].append(row["pred"] == row["gold"])
     chance = random.Random(1)
-    for found in groups.values():
-        names = list(found)
+    for group in groups.values():
+        names = list(group)
         for _ in range(DRAWS):
-            drawn = [right for _ in names for right in found[chance.choice(names)]]
+            drawn = [right for _ in names for right in group[chance.choice(names)]]
             _ = sum(drawn) / len(drawn)
 
 

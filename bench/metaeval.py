@@ -32,7 +32,9 @@ from excam.stats import TieCalibration, tie_calibrated_accuracy
 
 ROWS, DATASETS, ADAPTERS, BASELINES = 7600, 9, 10, 18
 SYSTEMS = [
-    f"{base}/{one}" for base in ("gemma3", "phi3") for one in ("all", *(f"without-{d}" for d in range(DATASETS)))
+    f"{base}/{trained_on}"
+    for base in ("gemma3", "phi3")
+    for trained_on in ("all", *(f"without-{d}" for d in range(DATASETS)))
 ]
 SYSTEMS += [f"baseline-{number}" for number in range(BASELINES)]
 GOALS = {7600: 0.1, 40_000: 0.5}  # seconds of exact tie calibration
@@ -144,10 +146,10 @@ def calibration(chosen: argparse.Namespace) -> None:
             line += f"{GOALS.get(items, ''):>6}{memory:>6}"
             for name, largest, width in (("pairs", chosen.pairs_items, 15), ("loop", chosen.loop_items, 12)):
                 size = min(items, largest)
-                _, slow, found, memory = alone(name, kind, size, chosen.seed, 1)
+                _, slow, result, memory = alone(name, kind, size, chosen.seed, 1)
                 same = exact if size == items else tie_calibrated_accuracy(*gold_and_metric(size, kind, chosen.seed))
-                assert abs(found.accuracy - same.accuracy) < 1e-12, (found, same)
-                assert found.epsilon == same.epsilon, (found, same)
+                assert abs(result.accuracy - same.accuracy) < 1e-12, (result, same)
+                assert result.epsilon == same.epsilon, (result, same)
                 slow *= items * (items - 1) / (size * (size - 1))
                 mark = "~" if size < items else ""
                 line += f"{f'{mark}{slow:,.1f}':>{width}}{f'{slow / cpu:,.0f}x':>8}{f'{mark and chr(62)}{memory:,}':>7}"
@@ -163,12 +165,12 @@ def draws(chosen: argparse.Namespace) -> None:
         b = gold_and_metric(ROWS, kind, chosen.seed, other=chosen.seed + 1)[1]
         for measure in ("kendall", "tie-calibrated"):
             wall, cpu = time.perf_counter(), time.process_time()
-            found = stats.correlation_permutation(
+            test = stats.correlation_permutation(
                 gold, a, b, measure=measure, clusters=clusters, draws=chosen.draws, seed=chosen.seed
             )
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
             line = f"{kind:<11}{ROWS:>7,}{chosen.draws:>7,}{measure:>16}{wall:>9.1f}{cpu:>8.1f}"
-            print(f"{line}{found.p_value:>7.3f}{peak():>6}", flush=True)
+            print(f"{line}{test.p_value:>7.3f}{peak():>6}", flush=True)
 
 
 @lru_cache(maxsize=len(SYSTEMS))
@@ -205,7 +207,7 @@ def cell(system: int, dataset: int | None, seed: int) -> tuple[str, float, int]:
 def accuracy_pair(a: int, b: int, dataset: int | None, number: int, seed: int) -> tuple[str, float, int]:
     """Two systems' accuracies: the exact test and the paper's."""
     cpu, frames = time.process_time(), [judgements(system, seed) for system in (a, b)]
-    frames = [one if dataset is None else one.filter(pl.col("dataset") == str(dataset)) for one in frames]
+    frames = [frame if dataset is None else frame.filter(pl.col("dataset") == str(dataset)) for frame in frames]
     gold, clusters = frames[0]["gold_error"].to_list(), frames[0]["group"].to_list()
     predicted = [verdicts.predicted_errors(frame) for frame in frames]
     stats.paired_permutation(gold, *predicted, clusters=clusters)
@@ -236,9 +238,9 @@ def stage(chosen: argparse.Namespace) -> None:
         jobs += [(cell, system, dataset, seed) for system in range(len(SYSTEMS))]
     with ProcessPoolExecutor(chosen.processes, mp_context=get_context("spawn")) as pool:
         done = [future.result() for future in [pool.submit(*job) for job in jobs]]
-    wall, cpu = time.perf_counter() - start, sum(one for _, one, _ in done)
+    wall, cpu = time.perf_counter() - start, sum(seconds for _, seconds, _ in done)
     for kind in ("numbers", "accuracy tests", "correlation tests"):
-        mine = [one for name, one, _ in done if name == kind]
+        mine = [seconds for name, seconds, _ in done if name == kind]
         print(f"{kind:<20}{len(mine):>6} jobs{sum(mine):>9.1f} CPU s")
     most = max(memory for *_, memory in done)
     print(f"{'stage':<20}{len(done):>6} jobs{cpu:>9.1f} CPU s{wall:>8.1f} wall s, {chosen.processes} processes", end="")

@@ -88,8 +88,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             copies.put(copied(Path(place, str(number))))
         for group in args.groups:
             drawn = mutants(group, args.sample, args.seed)
-            others = [one for one in drawn if not is_equivalent(one)]
-            check_unchanged({one.tests for one in others}, copies)
+            others = [mutant for mutant in drawn if not is_equivalent(mutant)]
+            check_unchanged({mutant.tests for mutant in others}, copies)
             killed = sum(pool.map(partial(is_killed, copies=copies), others))
             share = killed / max(1, len(others))
             good = good and share >= GOAL
@@ -113,8 +113,8 @@ def mutants(group: str, most: int, seed: int) -> list[Mutant]:
     """Return as many mutants of a group at random, sorted by module; all for 0."""
     places = list(_places(LISTED["groups"][group]))
     random.Random(seed).shuffle(places)
-    found = islice((made for place in places if (made := _mutant(*place))), most or None)
-    return sorted(found, key=lambda one: (one.module, one.change))
+    chosen = islice((made for place in places if (made := _mutant(*place))), most or None)
+    return sorted(chosen, key=lambda mutant: (mutant.module, mutant.change))
 
 
 def _places(group: Mapping[str, Any]) -> Iterator[tuple[Path, str, Any, int]]:
@@ -158,9 +158,9 @@ def is_equivalent(mutant: Mutant) -> bool:
 def check_unchanged(tests: set[str], copies: SimpleQueue[Path]) -> None:
     """Exit unless the tests pass on the unchanged copy; tests that always fail would kill everything."""
     copy = copies.get()
-    for one in sorted(tests):
-        if code := exit_code(one, copy):
-            sys.exit(f"{one}: exit code {code} without a mutant; expected 0; run them with pytest first")
+    for selection in sorted(tests):
+        if code := exit_code(selection, copy):
+            sys.exit(f"{selection}: exit code {code} without a mutant; expected 0; run them with pytest first")
     copies.put(copy)
 
 

@@ -52,10 +52,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--ways", nargs="+", default=["closed", "answers", "distracts", "others", "lies"])
     args = parser.parse_args(argv)
 
-    every = sorted((pair for path in args.samples for pair in read_pairs(path)), key=lambda pair: pair[0].id)
-    pairs = every[:: max(1, len(every) // args.pairs)] if args.pairs else every
+    all_pairs = sorted((pair for path in args.samples for pair in read_pairs(path)), key=lambda pair: pair[0].id)
+    pairs = all_pairs[:: max(1, len(all_pairs) // args.pairs)] if args.pairs else all_pairs
     judged = {right.base for right, _ in pairs}
-    others = [pair for pair in every if pair[0].base not in judged]
+    others = [pair for pair in all_pairs if pair[0].base not in judged]
     judge = Reports(args.model, args.max_tokens) if args.by == "report" else Likelihoods(args.model)
     with tempfile.TemporaryDirectory() as scratch:
         for way in args.ways:
@@ -78,8 +78,8 @@ class Reports:
     def scores(self, rows: Sequence[Sample], index: Index | None) -> list[float | None]:
         """Return a score for each row, None for an unreadable report."""
         judge = self._scorer.with_open_book(index) if index else self._scorer
-        given = [{"id": row.id, "instruction": row.instruction, "output": row.output} for row in rows]
-        return [one.score for one in judge.score(given)]
+        inputs = [{"id": row.id, "instruction": row.instruction, "output": row.output} for row in rows]
+        return [result.score for result in judge.score(inputs)]
 
 
 class Likelihoods:
@@ -108,8 +108,8 @@ def likelihood(row: Sample) -> Flow[float | None]:
 def read_pairs(path: Path) -> list[tuple[Sample, Sample]]:
     """Return the right and the wrong row of each pair of a table whose error is marked."""
     rows = {row.id: row for row in record_files.read_samples(path)}
-    found = [(row, rows.get(f"{row.pair}/wrong")) for row in rows.values() if row.id.endswith("/right")]
-    return [(right, wrong) for right, wrong in found if wrong and wrong.report.errors and wrong.report.errors[0].span]
+    pairs = [(row, rows.get(f"{row.pair}/wrong")) for row in rows.values() if row.id.endswith("/right")]
+    return [(right, wrong) for right, wrong in pairs if wrong and wrong.report.errors and wrong.report.errors[0].span]
 
 
 def documents(pairs: Sequence[tuple[Sample, Sample]], way: str, folder: Path) -> Path:

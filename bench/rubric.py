@@ -36,8 +36,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         read = timed("read and check ratings", lambda: checks.read([folder / "ratings.jsonl"], known, [rubric]))
         assert not read.breaches, read.breaches[0]
         study.study(read, known[:20], [rubric], "complete", 0)  # libraries are imported once
-        found = timed("all numbers", lambda: study.study(read, known, [rubric], "complete", 0))
-        timed("all tables and the page", lambda: pages.write_all(folder, found))
+        result = timed("all numbers", lambda: study.study(read, known, [rubric], "complete", 0))
+        timed("all tables and the page", lambda: pages.write_all(folder, result))
         timed("all numbers, mixed model", lambda: study.study(read, known, [rubric], "mixed", 0))
         timed(
             "write ratings as Parquet", lambda: tables.write_frame(folder / "r.parquet", ratings.to_frame(read.ratings))
@@ -47,9 +47,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 def timed(what: str, work: Callable[[], R]) -> R:
     """Return the result of some work, and print how long it took: on the clock, and of the processor."""
     started, used = time.perf_counter(), time.process_time()
-    found = work()
+    result = work()
     print(f"{what}: {time.perf_counter() - started:.2f} s, processor {time.process_time() - used:.2f} s")
-    return found
+    return result
 
 
 def write(folder: Path, number: int, raters: int) -> None:
@@ -71,10 +71,10 @@ def write(folder: Path, number: int, raters: int) -> None:
         for at in range(number):
             true = 1 + at % 5
             scores = [min(5, max(1, true + chance.choice((-1, 0, 0, 1)))) for _ in DIMENSIONS]
-            given = dict(zip(SCORES, [*scores, (sum(scores) + 2) // 4], strict=True))
+            named_scores = dict(zip(SCORES, [*scores, (sum(scores) + 2) // 4], strict=True))
             row = {
                 **{"task_id": f"t{at}", "rater": f"r{rater}", "role": "validator" if rater else "evaluator"},
-                **{"rubric": manual.CURRENT, "confidence": 3, "seconds": 300, **given},
+                **{"rubric": manual.CURRENT, "confidence": 3, "seconds": 300, **named_scores},
                 **{f"rationale_{name}": "So it is." for name in DIMENSIONS},
                 "saved": f"2026-11-{1 + at // 24 % 28:02d}T{at % 24:02d}:00:00+00:00",
             }

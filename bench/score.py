@@ -60,15 +60,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     if args.way:
         _answer(args)
         return
-    found: dict[str, Any] = {"command": sys.argv}
+    numbers: dict[str, Any] = {"command": sys.argv}
     if "startup" in args.parts:
-        found["startup"] = {name: _startup(*what, args.starts) for name, what in STARTS.items()}
-        _show(found["startup"])
+        numbers["startup"] = {name: _startup(*what, args.starts) for name, what in STARTS.items()}
+        _show(numbers["startup"])
     if "speed" in args.parts:
-        found["speed"] = _speed(args)
-        _show(found["speed"])
+        numbers["speed"] = _speed(args)
+        _show(numbers["speed"])
     if args.numbers:
-        provenance.write_json(args.numbers, found)
+        provenance.write_json(args.numbers, numbers)
 
 
 def _startup(command: tuple[str, ...], goal: float | None, times: int) -> dict[str, Any]:
@@ -124,14 +124,14 @@ def _said(child: subprocess.Popen[str]) -> dict[str, float]:
 def _row(
     loaded: dict[str, float], taken: list[dict[str, float]], rows: int, first: list[dict[str, float]]
 ) -> dict[str, Any]:
-    seconds = sum(one["wall_s"] for one in taken)
+    seconds = sum(measurement["wall_s"] for measurement in taken)
     return {
         "rows": rows,
         "rows_per_s": round(rows / seconds, 3),
-        "cpu_s_per_row": round(sum(one["cpu_s"] for one in taken) / rows, 3),
-        "times_first": round(sum(one["wall_s"] for one in first) / seconds, 2),
+        "cpu_s_per_row": round(sum(measurement["cpu_s"] for measurement in taken) / rows, 3),
+        "times_first": round(sum(measurement["wall_s"] for measurement in first) / seconds, 2),
         "load_s": round(loaded["wall_s"], 1),
-        "peak_MB": round(max(one["peak_MB"] for one in taken)),
+        "peak_MB": round(max(measurement["peak_MB"] for measurement in taken)),
     }
 
 

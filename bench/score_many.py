@@ -52,10 +52,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         _score(args.job, args.folder, args.scores, args.job_megabytes)
         return
     with tempfile.TemporaryDirectory(prefix="excam-many-") as place:
-        found = _measured(args, Path(place))
-    print(json.dumps(found, indent=1))
+        numbers = _measured(args, Path(place))
+    print(json.dumps(numbers, indent=1))
     if args.numbers:
-        provenance.write_json(args.numbers, {"command": sys.argv, **found})
+        provenance.write_json(args.numbers, {"command": sys.argv, **numbers})
 
 
 def _measured(args: argparse.Namespace, place: Path) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _measured(args: argparse.Namespace, place: Path) -> dict[str, Any]:
     tables = _tables(steady.scores)
     same = [name for name, path in tables.items() if path.read_bytes() == _tables(killed.scores)[name].read_bytes()]
     rows, in_order = _rows(texts, tables)
-    tokens = [_tokens(one.scores) for one in (steady, killed)]
+    tokens = [_tokens(finished_run.scores) for finished_run in (steady, killed)]
     return {
         "rows": args.rows,
         "shards": args.shards,
@@ -99,7 +99,7 @@ def _write_shards(texts: Path, rows: int, shards: int) -> None:
         end = first + (rows - first) * number // max(1, shards - 1)
         path = texts / f"{number:04d}.{KINDS[number % 3]}"
         path.parent.mkdir(exist_ok=True)
-        frame = pl.DataFrame([_row(one) for one in range(begin, end)])
+        frame = pl.DataFrame([_row(row_number) for row_number in range(begin, end)])
         {"parquet": frame.write_parquet, "csv": frame.write_csv, "jsonl": frame.write_ndjson}[path.suffix[1:]](path)
         begin = end
 
@@ -175,15 +175,15 @@ def _rows(texts: Path, tables: dict[str, Path]) -> tuple[int, int]:
     """Return the number of scored rows, and of shards whose table has their ids in their order."""
     rows = in_order = 0
     for path in sorted(texts.iterdir()):
-        found = read_frame(tables[path.stem])["id"].to_list()
-        rows += len(found)
-        in_order += found == [row["id"] for _, row in row_files.rows(path)]
+        ids = read_frame(tables[path.stem])["id"].to_list()
+        rows += len(ids)
+        in_order += ids == [row["id"] for _, row in row_files.rows(path)]
     return rows, in_order
 
 
 def _tokens(scores: Path) -> int:
     counts = [provenance.read_json(path, "counts")["counts"] for path in (scores / "shards").glob("*.json")]
-    return sum(one["prompt_tokens"] + one["completion_tokens"] for one in counts)
+    return sum(count["prompt_tokens"] + count["completion_tokens"] for count in counts)
 
 
 # --- a job: scores the shards of one batch, as scripts/score_shards.py does, with a backend without a model

@@ -60,26 +60,26 @@ def main(argv: Sequence[str] | None = None) -> None:
         way, address = args.child
         print(json.dumps(_serve(args) if way == "server" else _measured(way, address, args)), flush=True)
         return
-    found: dict[str, Any] = {"command": sys.argv}
+    numbers: dict[str, Any] = {"command": sys.argv}
     if "clients" in args.parts:
-        found["clients"] = _rounds(args, CLIENTS, 0.0)
+        numbers["clients"] = _rounds(args, CLIENTS, 0.0)
     if "speed" in args.parts:
-        found["speed"] = _rounds(args, args.ways, args.delay)
+        numbers["speed"] = _rounds(args, args.ways, args.delay)
     if "memory" in args.parts:
-        found["memory"] = _rounds(args, ("memory",), 0.0)
+        numbers["memory"] = _rounds(args, ("memory",), 0.0)
     if args.numbers:
-        provenance.write_json(args.numbers, found)
+        provenance.write_json(args.numbers, numbers)
 
 
 def _rounds(args: argparse.Namespace, ways: Sequence[str], delay: float) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    rounds: list[dict[str, Any]] = []
     for number in range(1 if "memory" in ways else args.rounds):
         for way in ways:
             with _server(args, delay) as address:
                 done = subprocess.run(_child(args, way, address), stdout=subprocess.PIPE, env=environment(), check=True)
-            found.append({"round": number + 1, "way": way, **json.loads(done.stdout.splitlines()[-1])})
-            print(json.dumps(found[-1]), flush=True)
-    return found
+            rounds.append({"round": number + 1, "way": way, **json.loads(done.stdout.splitlines()[-1])})
+            print(json.dumps(rounds[-1]), flush=True)
+    return rounds
 
 
 def _child(args: argparse.Namespace, way: str, address: str, **changed: float) -> list[str]:
@@ -147,7 +147,7 @@ def _body() -> bytes:
 
     text = report.write(Report())
     tokens = re.findall(r"\w+|\W", text)
-    listed = [{"token": one, "logprob": -0.01, "bytes": list(one.encode()), "top_logprobs": []} for one in tokens]
+    listed = [{"token": token, "logprob": -0.01, "bytes": list(token.encode()), "top_logprobs": []} for token in tokens]
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": {"content": listed}}
     usage = {"prompt_tokens": 300, "completion_tokens": len(tokens)}
@@ -165,8 +165,8 @@ def _measured(way: str, address: str, args: argparse.Namespace) -> dict[str, Any
         began, used = time.perf_counter(), time.process_time()
         more = ask(rows) or {}
         wall, processor = time.perf_counter() - began, time.process_time() - used
-    found = {"rows": rows, "rows_per_s": round(rows / wall, 2), "cpu_ms_per_row": round(1000 * processor / rows, 3)}
-    return {**found, "peak_MB": round(getrusage(RUSAGE_SELF).ru_maxrss / 1024), **more}
+    measured = {"rows": rows, "rows_per_s": round(rows / wall, 2), "cpu_ms_per_row": round(1000 * processor / rows, 3)}
+    return {**measured, "peak_MB": round(getrusage(RUSAGE_SELF).ru_maxrss / 1024), **more}
 
 
 def _open(way: str, address: str, args: argparse.Namespace, scratch: Path) -> Callable[[int], dict[str, Any] | None]:
@@ -190,10 +190,10 @@ def _excam(address: str, args: argparse.Namespace, scratch: Path) -> Callable[[i
     judge = open_scorer(Options(models=(f"m@{address}",), concurrency=args.concurrency))
 
     def ask(rows: int) -> dict[str, Any]:
-        given, memory = scratch / f"{rows}.jsonl", list[int]()
-        with given.open("w") as stream:
+        path, memory = scratch / f"{rows}.jsonl", list[int]()
+        with path.open("w") as stream:
             stream.writelines(json.dumps({"output": text}) + "\n" for text in _texts(rows))
-        read = RowFile(given, metric.load("excam"))
+        read = RowFile(path, metric.load("excam"))
         for number, _ in enumerate(files.results(judge, read, rows, scratch / f"{rows}.scored.jsonl"), 1):
             if number % max(1, rows // 10) == 0:
                 memory.append(_resident())
@@ -227,7 +227,7 @@ def _client(address: str, args: argparse.Namespace, scratch: Path, rows: int) ->
 
 def _sent(rows: int) -> list[dict[str, Any]]:
     how = {"model": "m", "max_tokens": 512, "temperature": 0.0, "top_p": 1.0, "seed": 1, "logprobs": True}
-    return [{"messages": [vars_of(one) for one in request.messages], **how} for request in _requests(rows)]
+    return [{"messages": [vars_of(message) for message in request.messages], **how} for request in _requests(rows)]
 
 
 def vars_of(message: Any) -> dict[str, str]:
@@ -291,10 +291,10 @@ def _threads(way: str, address: str, args: argparse.Namespace, rows: int) -> Non
             assert json.loads(data)["choices"]
 
     workers = [threading.Thread(target=worker) for _ in range(args.concurrency)]
-    for one in workers:
-        one.start()
-    for one in workers:
-        one.join()
+    for thread in workers:
+        thread.start()
+    for thread in workers:
+        thread.join()
 
 
 def _lm_eval(address: str, args: argparse.Namespace) -> Callable[[int], None]:

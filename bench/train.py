@@ -68,16 +68,16 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(json.dumps(_trained(args.one, args)))
         return
 
-    found: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    runs_by_way: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for at, way in product(range(args.rounds), args.ways):
         command = [sys.executable, "-m", "bench.train", *words, "--one", way]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             provenance.say(f"{way}: round {at + 1}: {done.stderr.strip().splitlines()[-1][:300]}")
             continue
-        found[way].append(json.loads(done.stdout.splitlines()[-1]))
-        provenance.say(f"{way}: round {at + 1}: {found[way][-1]['tokens_per_s']} tokens a second")
-    table = {way: _row(runs, found[args.ways[0]], args.shape) for way, runs in found.items()}
+        runs_by_way[way].append(json.loads(done.stdout.splitlines()[-1]))
+        provenance.say(f"{way}: round {at + 1}: {runs_by_way[way][-1]['tokens_per_s']} tokens a second")
+    table = {way: _row(runs, runs_by_way[args.ways[0]], args.shape) for way, runs in runs_by_way.items()}
     for way, row in table.items():
         print(way, json.dumps(row))
     if args.numbers:
@@ -86,16 +86,18 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _row(runs: list[dict[str, Any]], first: list[dict[str, Any]], shape: str | None) -> dict[str, Any]:
     """Medians over rounds, the ratio to the first way within each round, and how far the losses are from its."""
-    rate = median(one["rows_per_s"] for one in runs)
+    rate = median(measurement["rows_per_s"] for measurement in runs)
     both = list(zip(runs, first, strict=False))
-    apart = [abs(a - b) for one, other in both for a, b in zip(one["losses"], other["losses"], strict=False)]
+    apart = [
+        abs(a - b) for measurement, other in both for a, b in zip(measurement["losses"], other["losses"], strict=False)
+    ]
     minutes = ROWS / rate / 60
     return {
         "rows_per_s": round(rate, 3),
-        "tokens_per_s": round(median(one["tokens_per_s"] for one in runs), 1),
+        "tokens_per_s": round(median(measurement["tokens_per_s"] for measurement in runs), 1),
         "times_first": round(median(a["rows_per_s"] / b["rows_per_s"] for a, b in both), 2) if both else None,
         "peak_share": runs[0]["peak_share"],
-        "peak_memory_gib": max(one["peak_memory_gib"] for one in runs),
+        "peak_memory_gib": max(measurement["peak_memory_gib"] for measurement in runs),
         "attention": runs[0]["attention"],
         "times_attended": runs[0]["times_attended"],
         "loss_mean": round(mean(runs[0]["losses"]), 4),
@@ -169,8 +171,8 @@ def _finish() -> None:
 def _rows(args: argparse.Namespace) -> list[tokens.Row]:
     """The first rows of a shuffled whole; as many as all steps take."""
     recipe = _recipe(args)
-    every = pl.concat([tables.read_frame(path) for path in args.tokens]).sort("id")
-    fitting = every.filter(pl.col("input_ids").list.len() <= recipe.max_length)
+    rows = pl.concat([tables.read_frame(path) for path in args.tokens]).sort("id")
+    fitting = rows.filter(pl.col("input_ids").list.len() <= recipe.max_length)
     wanted = (args.warm + args.steps) * recipe.rows_per_step
     if fitting.height < wanted:
         raise InputInvalid(f"--tokens: {fitting.height} rows; expected {wanted} for {args.warm} + {args.steps} steps")
@@ -182,16 +184,18 @@ def _recipe(args: argparse.Namespace) -> Recipe:
 
 
 def _layout(way: str, args: argparse.Namespace) -> layout.Layout:
-    given = layout.load_layout(args.layout)
-    padded = given.model_copy(update={"padding": "padded", "attention": attention.DENSE})
+    base_layout = layout.load_layout(args.layout)
+    padded = base_layout.model_copy(update={"padding": "padded", "attention": attention.DENSE})
     rows = {"rows_per_pass": args.rows_per_pass} if args.rows_per_pass else {}
     if way in ("trl", "unsloth"):  # the paper's: four rows on each of two devices, all activations computed again
         return padded.model_copy(update={"checkpointing": "full", "rows_per_pass": 4, **rows})
     padding, checkpointing, *last = way.split("-")
     if padding == "padded":
         return padded.model_copy(update={"checkpointing": checkpointing, **rows})
-    attends = ATTENTION.get("".join(last), given.attention)
-    return given.model_copy(update={"padding": "free", "checkpointing": checkpointing, "attention": attends, **rows})
+    attends = ATTENTION.get("".join(last), base_layout.attention)
+    return base_layout.model_copy(
+        update={"padding": "free", "checkpointing": checkpointing, "attention": attends, **rows}
+    )
 
 
 def _trainer(
